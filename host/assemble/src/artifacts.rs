@@ -8,11 +8,12 @@
 use crate::error::AssembleError;
 use crate::input::Input;
 use crate::notice::{Notice, Notify};
+use crate::releases::{Admitted, Releases};
 use crate::run_host;
 use crate::settings::Settings;
 use crate::source::{Released, Source};
 use crate::stand_in::StandIn;
-use artifact::{Artifact, ArtifactError};
+use artifact::ArtifactError;
 use contract::{Failure, Interfaces, Stop};
 use grants::{Grants, Needs, PolicyGrants};
 use machine::data::DataFolders;
@@ -25,13 +26,13 @@ use text::error_chain;
 #[derive(Default)]
 pub(crate) struct Artifacts {
     /// Those that can be read.
-    pub(crate) read: BTreeMap<String, Artifact>,
+    pub(crate) read: BTreeMap<String, Admitted>,
     /// Why the others cannot.
     pub(crate) refused: BTreeMap<String, Failure>,
 }
 
 impl Artifacts {
-    /// Reads the artifact of each policy.
+    /// Reads the artifact of each policy, or takes the one that was signed.
     ///
     /// # Errors
     /// A policy that the grants do not know has none, or the folder is absent.
@@ -40,13 +41,23 @@ impl Artifacts {
         settings: &Settings,
         grants: &Grants,
         stand_in: Option<&StandIn>,
+        releases: Option<&Releases>,
     ) -> Result<Self, AssembleError> {
         let mut artifacts = Self::default();
         for name in names {
+            if let Some(releases) = releases {
+                match releases.admitted(name) {
+                    Ok(admitted) => drop(artifacts.read.insert(name.clone(), admitted)),
+                    Err(failure) => drop(artifacts.refused.insert(name.clone(), failure)),
+                }
+                continue;
+            }
             let read = || artifact::find(&settings.policies, name);
             let found = stand_in.map_or_else(read, |stand_in| stand_in.prepared.artifact(read));
             match found {
-                Ok(artifact) => drop(artifacts.read.insert(name.clone(), artifact)),
+                Ok(artifact) => artifacts
+                    .read
+                    .extend(Admitted::unsigned(artifact, settings).map(|admitted| (name.clone(), admitted))),
                 Err(error) if is_of_operator(&error, grants) => return Err(error.into()),
                 Err(error) => {
                     let failure = Failure::raised(Failure::NOT_STARTED, error_chain(&error));
@@ -113,9 +124,10 @@ pub(crate) fn make_ready(
     for policy in &mut input.policies {
         let name = policy.name.as_str();
         if policy.refused.is_none()
-            && let Some(artifact) = input.artifacts.get(name)
+            && let Some(admitted) = input.artifacts.get(name)
             && let Some(grants) = input.grants.get(name)
         {
+            let artifact = admitted.artifact();
             let limits = run_host::limits(settings, grants);
             let check = |source: &Source, imports: Interfaces| -> Result<(), SandboxError> {
                 if let Some(code) = source.own_code() {
@@ -124,7 +136,7 @@ pub(crate) fn make_ready(
                 let Some(runtime) = source.runtime() else { return Ok(()) };
                 sandbox.check(name, runtime.component(), Interfaces::ALL, &limits)
             };
-            match Released::new(artifact.clone(), data.cloned(), settings).map(Source::Released) {
+            match Released::new(admitted.clone(), data.cloned(), settings).map(Source::Released) {
                 Err(error) => policy.refused = Some(Failure::raised(Failure::NOT_STARTED, error_chain(&error))),
                 Ok(source) => match check(&source, Interfaces::granted(grants)) {
                     Ok(()) => drop(ready.sources.insert(name.to_owned(), source)),

@@ -9,6 +9,7 @@ use grants::GrantsError;
 use node::object::ObjectError;
 use node::run_list::RunListError;
 use node::saved_filter::FilterError;
+use repository::RepositoryError;
 use resolve::asked_run_lists::AskedRunListError;
 use resolve::run_list_choice::RunListChoiceError;
 use sandbox::SandboxError;
@@ -113,6 +114,18 @@ pub enum AssembleError {
     /// Neither a setting nor the machine gives the node a name.
     #[error("this machine has no name; give the node one by --node-name")]
     NoNodeName,
+    /// The settings name a repository, and nothing says which group the node is in.
+    #[error(
+        "which policy group is this node in? name it with --policy-group, as `{policy}@GROUP`, or set `policy_group` in the \
+         settings"
+    )]
+    NoGroup {
+        /// A policy without one.
+        policy: String,
+    },
+    /// The repository of releases has nothing that may be run.
+    #[error(transparent)]
+    Repository(#[from] RepositoryError),
     /// The thread that gathers facts ended without a result.
     #[error("the machine's facts could not be gathered")]
     NoFacts,

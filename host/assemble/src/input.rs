@@ -7,6 +7,7 @@ use crate::grants_files::GrantsFiles;
 use crate::layers::{LayerFiles, LayerInput};
 use crate::notice::Notice;
 use crate::own_places;
+use crate::releases::{Admitted, Releases};
 use crate::request::{GrantsSource, Request};
 use crate::run_host;
 use crate::settings::Settings;
@@ -30,7 +31,9 @@ pub(crate) struct Input {
     pub(crate) policies: Vec<PolicyInput>,
     /// Cookbooks in folders, which are run instead of policies.
     pub(crate) folders: Option<FolderInput>,
-    pub(crate) artifacts: BTreeMap<String, Artifact>,
+    pub(crate) artifacts: BTreeMap<String, Admitted>,
+    /// The releases that the artifacts were taken from. `None`: the settings name no repository.
+    pub(crate) releases: Option<Releases>,
     pub(crate) all_grants: Grants,
     pub(crate) grants: BTreeMap<String, Arc<PolicyGrants>>,
     pub(crate) layers: LayerInput,
@@ -60,29 +63,34 @@ impl Input {
                 (names, lists, None)
             }
         };
-        let group = json.policy_group.as_ref().or(settings.policy_group.as_ref());
+        let common = json.policy_group.as_ref().or(settings.policy_group.as_ref());
+        let group_of = |policy: &str| request.groups.get(policy).or(common).cloned();
         let (all_grants, no_grants) = grants(request, settings)?;
         let all_grants = all_grants.keeping(own_places::inside(settings, request)?);
         let all_grants = all_grants.with_homes(providers::homes(&settings.root));
-        let artifacts = Artifacts::read(&names, settings, &all_grants, request.stand_in.as_ref())?;
+        let (releases, told) = Releases::fetch(&names, group_of, request, settings)?.unzip();
+        let stand_in = request.stand_in.as_ref();
+        let artifacts = Artifacts::read(&names, settings, &all_grants, stand_in, releases.as_ref())?;
         let Artifacts { read: artifacts, mut refused } = artifacts;
         let grants = run_host::policy_grants(&all_grants, &artifacts);
         let mut warnings = Vec::from_iter(no_grants);
+        warnings.extend(told.unwrap_or_default());
         warnings.extend(names.iter().flat_map(|name| rules_without_reach(&all_grants, name)));
         let mut policies = Vec::new();
         for name in &names {
-            let Some(artifact) = artifacts.get(name) else {
-                policies.extend(refused.remove(name).map(|failure| refused_input(name, group, failure)));
+            let group = group_of(name);
+            let Some(admitted) = artifacts.get(name) else {
+                policies.extend(refused.remove(name).map(|failure| refused_input(name, group.as_ref(), failure)));
                 continue;
             };
-            let policy = policy_input(artifact, group.map(String::as_str), &lists, json.run_list.as_ref())?;
+            let policy = policy_input(admitted.artifact(), group.as_deref(), &lists, json.run_list.as_ref())?;
             if policy.recipes.is_empty() {
                 warnings.push(Notice::EmptyRunList { policy: name.clone() });
             }
             policies.push(policy);
         }
         let attributes = json.attributes;
-        Ok(Self { attributes, policies, folders, artifacts, all_grants, grants, layers, warnings })
+        Ok(Self { attributes, policies, folders, artifacts, releases, all_grants, grants, layers, warnings })
     }
 }
 

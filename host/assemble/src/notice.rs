@@ -25,6 +25,29 @@ pub enum Notice {
         /// What is wrong with the rule.
         sentence: String,
     },
+    /// The first root of a repository is trusted.
+    FirstUse {
+        /// Its file.
+        file: String,
+        /// The ids of its keys.
+        keys: Vec<String>,
+    },
+    /// The clock is behind an earlier run's.
+    ClockWentBack {
+        /// The moment of the earlier run.
+        before: String,
+    },
+    /// A policy runs in a revision that was verified earlier.
+    Stale {
+        /// The policy's name.
+        policy: String,
+        /// The moment at which it was verified.
+        verified: String,
+        /// How many days ago that was.
+        days: i64,
+        /// Why nothing newer is run.
+        reason: String,
+    },
     /// A policy's run list is empty.
     EmptyRunList {
         /// The policy's name.
@@ -91,6 +114,20 @@ impl fmt::Display for Notice {
                 file.display()
             ),
             Self::RuleWithoutReach { file, line, sentence } => write!(f, "{file}:{line}: {sentence}"),
+            Self::FirstUse { file, keys } => write!(
+                f,
+                "{file} is trusted from now on, since this node has no other root and nobody but root can change it; it has \
+                 the key {}",
+                keys.join(", ")
+            ),
+            Self::ClockWentBack { before } => write!(
+                f,
+                "the clock is behind the last run, which was at {before}: releases that have expired since cannot be told"
+            ),
+            Self::Stale { policy, verified, days, reason } => write!(
+                f,
+                "policy {policy} runs in the revision that was verified at {verified}, {days} days ago: {reason}"
+            ),
             Self::EmptyRunList { policy } => {
                 write!(f, "policy {policy} has an empty run list: nothing will be compiled or converged")
             }

@@ -4,12 +4,13 @@ use crate::error::AssembleError;
 use crate::node_changes::take_waiting;
 use crate::own_state;
 use crate::questions::ask;
+use crate::releases::Releases;
 use crate::run_host::{AssembledHost, BuiltinTypes, Keeper, Kept};
 use crate::runtime::Runtime;
 use crate::settings::Settings;
 use crate::watchers::Watchers;
 use contract::{CookbookFiles, Failure, Question, Raised};
-use converge::{PolicyInput, RunOptions, RunReport, WholeRun};
+use converge::{PolicyInput, PolicyOutcome, RunOptions, RunReport, WholeRun};
 use grants::{Journal, PolicyGrants};
 use node::object::NodeObject;
 use pollster::block_on;
@@ -30,6 +31,7 @@ pub struct OpenRun<'a> {
     pub(crate) node: NodeObject,
     /// The layers of the run, for its record.
     pub(crate) layers: Value,
+    pub(crate) releases: Option<Releases>,
     pub(crate) journal: Journal,
     pub(crate) folder: Option<Arc<RunFolder>>,
     pub(crate) id: RunId,
@@ -45,6 +47,8 @@ pub struct EndedRun<'a> {
     pub node: NodeObject,
     /// The layers of environment files, in order: `[{from, name, digest, file}]`.
     pub layers: Value,
+    /// The releases of the run: `{repository, policies: [{policy, team, group, revision, artifact, stale}]}`, or `null`.
+    pub releases: Value,
     /// Everything that ends with the run: its lock, its record, its policies' code.
     pub ending: Ending<'a>,
 }
@@ -56,6 +60,9 @@ pub struct Ending<'a> {
     id: RunId,
     /// The node's name, and its `normal` attributes when the run began.
     before: (String, Map<String, Value>),
+    releases: Option<Releases>,
+    /// The policies that succeeded.
+    converged: Vec<String>,
 }
 
 /// What became of a policy's wish to start the node again.
@@ -74,14 +81,19 @@ impl<'a> OpenRun<'a> {
     ///
     /// A deeply nested run needs the stack that [`spawn`](crate::spawn) gives.
     pub fn carry_out(self) -> EndedRun<'a> {
-        let Self { mut run_host, options, policies, facts, watchers, mut node, layers, journal, folder, id } = self;
+        let Self { mut run_host, options, policies, facts, watchers, mut node, layers, releases, journal, folder, id } =
+            self;
         let before = (node.name().to_owned(), node.normal().clone());
         let stop = run_host.stop.clone();
         let whole = WholeRun::new(&mut run_host, options, Arc::new(BuiltinTypes), facts, Box::new(watchers), stop);
         let report = block_on(whole.run(&mut node, policies));
         run_host.deny_ungranted();
         run_host.grants.values().for_each(|grants| grants.end_audit());
-        EndedRun { report, journal, node, layers, ending: Ending { run_host, folder, id, before } }
+        let succeeded = report.policies.iter().filter(|one| matches!(one.outcome, PolicyOutcome::Succeeded));
+        let converged = succeeded.map(|one| one.name.clone()).collect();
+        let shown = releases.as_ref().map_or(Value::Null, Releases::summary);
+        let ending = Ending { run_host, folder, id, before, releases, converged };
+        EndedRun { report, journal, node, layers, releases: shown, ending }
     }
 }
 
@@ -146,6 +158,9 @@ impl Ending<'_> {
         let Kept { lock, pending, filters } = *kept;
         let kept = keep(&lock, self.folder.as_deref(), record, error, self.run_host.settings);
         let finished = pending.finish();
+        if let Some(Err(error)) = self.releases.as_ref().map(|releases| releases.note_converged(&self.converged)) {
+            tracing::warn!("the revisions that converged cannot be noted: {}", text::error_chain(&error));
+        }
         let (name, normal) = &self.before;
         let settings = self.run_host.settings;
         let changed = StateDirectory::open_keeping_free(&settings.state_dir, settings.min_free)

@@ -33,11 +33,12 @@ fn data(settings: &Settings, request: &Request) -> Vec<PathBuf> {
     let named = [&settings.data_bags, &settings.encrypted_data_bag_secret];
     let folders = request.folders.iter();
     let folders = folders.flat_map(|folders| [&folders.roles, &folders.environments, &folders.nodes]);
+    let repository = settings.repository.iter().flat_map(|one| [one.directory(), one.root.clone()]).flatten();
     let given = [&request.json_attributes, &request.facts];
     let optional = named.into_iter().chain(folders).chain(given).flatten();
     let layers = request.environment_files.iter().chain(&request.environment_lists);
     let layers = layers.chain(settings.group_layers.values().flatten());
-    always.into_iter().chain(optional).chain(layers).chain(&request.own_files.data).cloned().collect()
+    always.into_iter().chain(optional).chain(layers).chain(&request.own_files.data).cloned().chain(repository).collect()
 }
 
 /// What wrun loads or starts, as the settings and the request name it.

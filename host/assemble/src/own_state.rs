@@ -20,6 +20,11 @@ pub fn cache_folder() -> Option<PathBuf> {
     below_home(std::env::var_os("XDG_CACHE_HOME"), ".cache", std::env::var_os("HOME"))
 }
 
+/// The user's own folder for settings and keys: `$XDG_CONFIG_HOME/wrun`, else `~/.config/wrun`. `None`: the user has no home.
+pub fn config_folder() -> Option<PathBuf> {
+    below_home(std::env::var_os("XDG_CONFIG_HOME"), ".config", std::env::var_os("HOME"))
+}
+
 /// As the XDG base directory specification says, a path that is not absolute counts for nothing.
 fn below_home(named: Option<OsString>, usual: &str, home: Option<OsString>) -> Option<PathBuf> {
     let absolute = |path: Option<OsString>| path.map(PathBuf::from).filter(|path| path.is_absolute());

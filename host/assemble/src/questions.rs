@@ -56,7 +56,7 @@ pub fn ask_component<T>(
     questions: impl FnOnce(&mut dyn FnMut(Question) -> Result<Value, Failure>) -> T,
 ) -> Result<T, AssembleError> {
     // The component alone: it is not asked about cookbooks in Ruby.
-    let source = Source::Released(Released { artifact: artifact.clone(), runtime: None, data: None });
+    let source = Source::Released(Released::for_questions(artifact.clone()));
     let policy = artifact.manifest().name.as_str();
     let stop = Stop::default();
     let sandbox = Sandbox::quick_to_compile(None, compiler(settings, program, &stop))?;

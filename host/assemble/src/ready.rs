@@ -9,6 +9,7 @@ use crate::node_changes::LateChanges;
 use crate::notice::{Notice, Notify};
 use crate::open::OpenRun;
 use crate::program::Program;
+use crate::releases::Admitted;
 use crate::request::{GrantsSource, Mode, Request};
 use crate::run_host::{AssembledHost, DueNotifications, Keeper, Kept, Remembered, compiler};
 use crate::saved_node::{SavedNodeError, saved_node};
@@ -134,12 +135,18 @@ impl<'a> Assembly<'a> {
     /// The engine of the run. In a real run, says which policies were not built for nodes.
     fn sandbox(&self, cache: Option<NativeCache>, input: &Input) -> Result<Sandbox, AssembleError> {
         let is_dry = self.request.mode.is_dry();
-        for (name, artifact) in input.artifacts.iter().filter(|(_, artifact)| !is_dry && artifact.manifest().dev) {
+        for (name, artifact) in input
+            .artifacts
+            .iter()
+            .map(|(name, one)| (name, one.artifact()))
+            .filter(|(_, artifact)| !is_dry && artifact.manifest().dev)
+        {
             let revision = artifact.manifest().revision_id.get(..12).unwrap_or_default().to_owned();
             (self.notify)(Notice::BuiltForTrying { policy: name.clone(), revision });
         }
         let compiler = compiler(self.settings, self.program, self.stop);
-        let is_quick = is_dry && input.folders.is_none() && input.artifacts.values().all(is_for_trying);
+        let is_quick =
+            is_dry && input.folders.is_none() && input.artifacts.values().map(Admitted::artifact).all(is_for_trying);
         let sandbox =
             if is_quick { Sandbox::quick_to_compile(cache, compiler)? } else { Sandbox::new(cache, compiler)? };
         let notify = Arc::clone(&self.notify);
@@ -281,7 +288,9 @@ impl<'a> ReadyRun<'a> {
         }
         let journal = input.all_grants.journal().clone();
         let layers = layers.summary();
-        Ok(OpenRun { run_host, options, policies, facts: known.facts, watchers, node, layers, journal, folder, id })
+        let facts = known.facts;
+        let releases = input.releases;
+        Ok(OpenRun { run_host, options, policies, facts, watchers, node, layers, releases, journal, folder, id })
     }
 }
 

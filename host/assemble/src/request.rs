@@ -1,6 +1,7 @@
 //! What one run is asked for, as opposed to the settings, which all runs of a node share.
 
 use crate::stand_in::StandIn;
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 /// A run that somebody asks for.
@@ -8,6 +9,10 @@ use std::path::PathBuf;
 pub struct Request {
     /// The policies to run, in order. Empty: those that the JSON attributes name.
     pub policies: Vec<String>,
+    /// The groups of policies, where they are others than the node's.
+    pub groups: BTreeMap<String, String>,
+    /// Revisions that the node has, instead of the newest ones, by policy.
+    pub revisions: BTreeMap<String, String>,
     /// Cookbooks in folders, which are run instead of policies.
     pub folders: Option<FolderRequest>,
     /// The file of JSON attributes that are merged into `normal`.

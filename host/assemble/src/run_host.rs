@@ -7,10 +7,11 @@ mod types;
 
 use crate::artifacts::Ungranted;
 use crate::program::Program;
+use crate::releases::Admitted;
 use crate::settings::Settings;
 use crate::source::Source;
 use crate::stand_in::StandIn;
-use artifact::Artifact;
+
 use contract::{Account, AccountLimits, Failure, GuestLost, Interfaces, Memory, Moment, Services, Stop};
 use converge::{Instance, PolicyInput, RunHost};
 use grants::{Grants, Limit, PolicyGrants};
@@ -125,10 +126,10 @@ pub(crate) fn compiler(settings: &Settings, program: &Program, stop: &Stop) -> C
 /// The grants of all policies of a run.
 pub(crate) fn policy_grants(
     grants: &Grants,
-    artifacts: &BTreeMap<String, Artifact>,
+    artifacts: &BTreeMap<String, Admitted>,
 ) -> BTreeMap<String, Arc<PolicyGrants>> {
-    let of = |artifact: &Artifact| {
-        let manifest = artifact.manifest();
+    let of = |admitted: &Admitted| {
+        let manifest = admitted.artifact().manifest();
         let cookbooks: Vec<String> = manifest.cookbooks.iter().map(|cookbook| cookbook.name.clone()).collect();
         grants.policy(&manifest.name, &cookbooks)
     };

@@ -1,5 +1,6 @@
 //! The settings that say how runs go, complete: where they come from is the program's business.
 
+use crate::releases::RepositorySettings;
 use node::saved_filter::SavedFilters;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -10,6 +11,8 @@ use std::time::Duration;
 pub struct Settings {
     /// The directory of the policies' artifacts.
     pub policies: PathBuf,
+    /// The repository of signed releases, which artifacts are taken from instead.
+    pub repository: Option<RepositorySettings>,
     /// The policy group of this node.
     pub policy_group: Option<String>,
     /// The node's name. `None`: its fully qualified domain name.
@@ -74,6 +77,7 @@ impl Default for Settings {
         let state_dir = PathBuf::from(state::DEFAULT_PATH);
         Self {
             policies: "/etc/wrun/policies".into(),
+            repository: None,
             policy_group: None,
             node_name: None,
             root: "/".into(),

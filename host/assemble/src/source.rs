@@ -1,5 +1,6 @@
 //! Where a policy's code, its cookbooks' files and its data come from: an artifact, or folders on this machine.
 
+use crate::releases::Admitted;
 use crate::runtime::{self, Runtime, RuntimeError};
 use crate::settings::Settings;
 use artifact::Artifact;
@@ -20,12 +21,12 @@ pub(crate) enum Source {
     Folders(Folders),
 }
 
-/// A policy's artifact, and the runtime that its Ruby cookbooks ask for.
+/// A policy's artifact, and the runtime that its Ruby cookbooks ask for. It is made of an artifact that may run, alone.
 pub(crate) struct Released {
-    pub(crate) artifact: Artifact,
-    pub(crate) runtime: Option<Arc<Runtime>>,
+    artifact: Artifact,
+    runtime: Option<Arc<Runtime>>,
     /// What the operator keeps for policies, if anything.
-    pub(crate) data: Option<Arc<DataFolders>>,
+    data: Option<Arc<DataFolders>>,
 }
 
 impl Released {
@@ -34,10 +35,11 @@ impl Released {
     /// # Errors
     /// The runtime that it was built for is not there.
     pub(crate) fn new(
-        artifact: Artifact,
+        admitted: Admitted,
         data: Option<Arc<DataFolders>>,
         settings: &Settings,
     ) -> Result<Self, RuntimeError> {
+        let artifact = admitted.artifact().clone();
         let runtime = match &artifact.manifest().runtime {
             artifact::Runtime::Rust => None,
             artifact::Runtime::Shared { name, digest } => {
@@ -46,6 +48,11 @@ impl Released {
             }
         };
         Ok(Self { artifact, runtime, data })
+    }
+
+    /// An artifact on its author's machine, which is asked and not run. It is granted nothing.
+    pub(crate) fn for_questions(artifact: Artifact) -> Self {
+        Self { artifact, runtime: None, data: None }
     }
 }
 

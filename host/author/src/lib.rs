@@ -5,7 +5,8 @@
 //! build                   finds a compiler and makes a component of the workspace
 //! check                   what cookbooks need, and what in them would not work, before any run
 //! folders                 cookbooks that are run from where they lie, without a policy
-//! policyfile              Policyfiles: locked, installed, exported, compared
+//! policyfile              Policyfiles: locked, installed, exported, compared, built
+//! release                 where an author keeps keys, and which repository is meant
 //! gems                    a folder of gems of plain Ruby, from which those travel that cookbooks name
 //! ```
 //!
@@ -20,6 +21,7 @@ pub mod gems;
 mod ignore;
 mod policy;
 pub mod policyfile;
+pub mod release;
 
 pub use folders::CookbookFolders;
 pub use policy::{

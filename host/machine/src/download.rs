@@ -159,6 +159,25 @@ pub fn request(request: &HttpRequest, grants: &PolicyGrants, limits: Downloads) 
     Ok(HttpResponse { status, headers, body })
 }
 
+/// Reads what is at an address that the operator's settings name, whole. `None`: the server says that there is nothing.
+///
+/// # Errors
+/// The server cannot be reached, answers otherwise, or sends more than `limits` allow.
+pub fn read(url: &str, limits: Downloads) -> Result<Option<Vec<u8>>, Raised> {
+    let request = HttpRequest { method: "GET".into(), url: url.into(), headers: vec![], body: None };
+    let grants = grants::Grants::allow_all().policy("settings", &[]);
+    let (url, response) = follow(&agent(limits.time), &grants, &request, true, limits)?;
+    match response.status().as_u16() {
+        404 | 410 => return Ok(None),
+        200 => {}
+        _ => return Err(of_status(&response)),
+    }
+    let mut body = Vec::new();
+    let reader = response.into_body().into_with_config().limit(u64::MAX).reader();
+    reader.take(limits.bytes.saturating_add(1)).read_to_end(&mut body).map_err(|error| of_body(&error, &url))?;
+    if body.len() as u64 > limits.bytes { Err(too_large(&url, limits.bytes)) } else { Ok(Some(body)) }
+}
+
 /// A failure as Chef's own client words it, which names the address.
 pub fn worded(raised: Raised, url: &str) -> Raised {
     let message = match raised.class.as_str() {

@@ -35,6 +35,8 @@ pub struct Parts<'a> {
     pub asked: Value,
     /// The layers of environment files, in order.
     pub layers: &'a Value,
+    /// The signed releases that the policies were taken from, or `null`.
+    pub releases: &'a Value,
     /// The log's lines.
     pub log: Value,
     /// There is a run list instead of policies: its keys stand at the top.
@@ -76,6 +78,7 @@ impl Serialize for Run<'_> {
         shown.serialize_entry("total", &tally.total)?;
         shown.serialize_entry("error", &errors.first().map(|(_, error)| error))?;
         shown.serialize_entry("layers", layers)?;
+        shown.serialize_entry("releases", self.0.releases)?;
         match report.policies.as_slice() {
             [only] if *without_policies => outcome(only, &mut shown)?,
             policies => {

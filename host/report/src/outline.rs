@@ -71,6 +71,7 @@ impl Outline {
             unseen: &[],
             asked,
             layers: &Value::Null,
+            releases: &Value::Null,
             log,
             without_policies,
             compile_seconds: 0.0,

@@ -37,6 +37,7 @@ fn parts<'a>(report: &'a RunReport, errors: &'a [(String, Value)]) -> Parts<'a> 
         unseen: &[],
         asked: json::asked(Grants::nothing().journal()),
         layers: &Value::Null,
+        releases: &Value::Null,
         log: json!([]),
         without_policies: false,
         compile_seconds: 0.0,

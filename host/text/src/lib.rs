@@ -10,7 +10,7 @@ mod toml;
 
 pub use chain::error_chain;
 pub use complaints::plainly;
-pub use hex::hex;
+pub use hex::{hex, unhex};
 pub use near::{did_you_mean, did_you_mean_type, nearest};
 pub use shown::{cut, escape, escape_json, escape_line, is_hidden};
 pub use toml::{toml_key, toml_string};

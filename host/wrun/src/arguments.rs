@@ -10,6 +10,7 @@ mod layer;
 mod node;
 mod objects;
 mod policy;
+mod repository;
 mod resources;
 mod run;
 mod search;
@@ -36,6 +37,10 @@ pub(crate) use objects::{
 pub(crate) use policy::{
     BuildArguments, DevArguments, ExportArguments, InstallArguments, LockDiffArguments, NewArguments, PolicyCommand,
     ShowPolicyArguments, TestArguments, TestServerArguments, UpdateArguments,
+};
+pub(crate) use repository::{
+    AddTeamArguments, CleanArguments, InitArguments, KeysCommand, PromoteArguments, PushArguments, RefreshArguments,
+    RepositoryCommand, RepositoryPlace, RotateArguments, SignArguments, VerifyArguments,
 };
 pub(crate) use resources::ResourcesArguments;
 pub(crate) use run::{DiffArguments, ListArguments, RunCommand, ShowRunArguments};
@@ -170,6 +175,12 @@ pub(crate) enum Command {
     /// Start, build and show policies
     #[command(subcommand)]
     Policy(PolicyCommand),
+    /// Start and keep a repository of signed releases
+    #[command(subcommand)]
+    Repository(RepositoryCommand),
+    /// Make and show the keys that sign releases
+    #[command(subcommand)]
+    Keys(KeysCommand),
     /// Print a shell's completions for this program
     Completions(CompletionsArguments),
     /// Print the manual page, or write the pages of all commands into a directory

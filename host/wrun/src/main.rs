@@ -73,6 +73,8 @@ fn main() -> ExitCode {
             Command::Resources(resources) => commands::resources::run(&resources, &printer),
             Command::Cookbook(cookbook) => commands::cookbook::run(cookbook, &printer),
             Command::Policy(policy) => commands::policy::run(policy, &printer),
+            Command::Keys(keys) => commands::keys::run(keys, &printer),
+            Command::Repository(repository) => commands::repository::run(repository, &printer),
             Command::Grants(grants) => commands::grants::run(grants, &printer),
         };
         match outcome {

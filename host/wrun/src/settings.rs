@@ -14,15 +14,17 @@ use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
+use std::time::Duration;
 
+use assemble::RepositorySettings;
 use node::saved_filter::{LevelFilter, SavedFilters};
 use serde::{Deserialize, Serialize};
 use text::{nearest, plainly};
 
 pub(crate) use shown::{Setting, Sources};
 pub(crate) use values::{
-    AttributePaths, Color, Format, GroupLayers, Handler, HandlerMoment, Handlers, Level, LogLocation, NodeName, Number,
-    PolicyNames, View,
+    Age, AttributePaths, Color, Format, GroupLayers, Handler, HandlerMoment, Handlers, Level, LogLocation, NodeName,
+    Number, PolicyNames, View,
 };
 
 /// Where the file is, unless `--config` or `WRUN_CONFIG` names another.
@@ -31,14 +33,21 @@ pub(crate) const DEFAULT_FILE: &str = "/etc/wrun/wrun.toml";
 /// The variable that names the file.
 pub(crate) const FILE_VARIABLE: &str = "WRUN_CONFIG";
 
-/// Variables of ours that are not settings: the file of the settings, the compiler and the SDK of `wrun policy`.
-const OTHER_VARIABLES: [&str; 3] = [FILE_VARIABLE, "WRUN_GUEST_COMPILER", "WRUN_SDK_PATH"];
+/// The variable that names a file with the passphrase of keys.
+pub(crate) const PASSPHRASE_VARIABLE: &str = "WRUN_KEY_PASSPHRASE_FILE";
+
+/// Variables of ours that are not settings: the file of the settings, the compiler and the SDK of `wrun policy`, the
+/// passphrase of keys.
+const OTHER_VARIABLES: [&str; 4] = [FILE_VARIABLE, "WRUN_GUEST_COMPILER", PASSPHRASE_VARIABLE, "WRUN_SDK_PATH"];
 
 /// Variables that the project's own tests and chores read. Whoever has set one may run the program all the same.
 const VARIABLES_OF_CHORES: [&str; 4] = ["WRUN_CORPUS", "WRUN_FIXTURES", "WRUN_PROGRAM", "WRUN_VECTORS"];
 
 /// The largest file that is read, in bytes.
 const MAX_FILE: u64 = 1 << 20;
+
+/// For how long a repository behind an address is not asked again.
+const REPOSITORY_REFRESH: Duration = Duration::from_secs(300);
 
 /// A number of seconds, up to a day.
 pub(crate) type Seconds = Number<0, 86_400>;
@@ -157,6 +166,14 @@ keys! {
     policy_name: PolicyNames, "WRUN_POLICY_NAME";
     /// Where artifacts lie.
     policies: PathBuf, "WRUN_POLICIES";
+    /// The repository of signed releases, which artifacts are taken from instead.
+    repository: String, "WRUN_REPOSITORY";
+    /// The root of the repository's platform that is trusted.
+    repository_root: PathBuf, "WRUN_REPOSITORY_ROOT";
+    /// How long ago a revision may have been verified.
+    stale_after: Age, "WRUN_STALE_AFTER";
+    /// Seconds for which a repository behind an address is not asked again.
+    repository_refresh: Seconds, "WRUN_REPOSITORY_REFRESH";
     /// The policy group of this node.
     policy_group: String, "WRUN_POLICY_GROUP";
     /// The node's name.
@@ -244,6 +261,8 @@ keys! {
 pub(crate) struct Settings {
     /// The policies to run, in order; empty if nobody said.
     pub(crate) policy_names: Vec<String>,
+    /// The groups of policies, where they are others than the node's.
+    pub(crate) policy_groups: BTreeMap<String, String>,
     /// How a run is shown.
     pub(crate) format: Format,
     /// Minimum log level.
@@ -361,6 +380,12 @@ impl Settings {
         let state_dir = layer.state_dir.unwrap_or(usual.state_dir);
         let run = assemble::Settings {
             policies: layer.policies.unwrap_or(usual.policies),
+            repository: layer.repository.map(|place| RepositorySettings {
+                place,
+                root: layer.repository_root,
+                stale_after: layer.stale_after.map(Age::duration),
+                refresh: layer.repository_refresh.map_or(REPOSITORY_REFRESH, Number::seconds),
+            }),
             policy_group: layer.policy_group,
             node_name: layer.node_name.map(|name| name.as_str().to_owned()),
             root: layer.root.unwrap_or(usual.root),
@@ -395,8 +420,10 @@ impl Settings {
             group_layers: layer.layers.map(GroupLayers::into_files).unwrap_or_default(),
             state_dir,
         };
+        let (policy_names, policy_groups) = layer.policy_name.map(PolicyNames::into_names).unwrap_or_default();
         Self {
-            policy_names: layer.policy_name.map(PolicyNames::into_names).unwrap_or_default(),
+            policy_names,
+            policy_groups,
             format: layer.format.unwrap_or(Format::Doc),
             log_level: layer.log_level.unwrap_or(Level::Warn),
             log_location: layer.log_location.unwrap_or(LogLocation::Stderr),

@@ -14,7 +14,7 @@ use super::{Count, map, supply, targets, waiting};
 use crate::{checkout, say};
 
 /// Each room with the rooms it may know. What is not listed is not allowed; `assemble` alone puts all of them together.
-const DOORS: [(&str, &[&str]); 20] = [
+const DOORS: [(&str, &[&str]); 21] = [
     ("artifact", &["contract", "grants", "node", "plain_files", "text"]),
     (
         "assemble",
@@ -31,6 +31,7 @@ const DOORS: [(&str, &[&str]); 20] = [
             "plain_files",
             "providers",
             "report",
+            "repository",
             "resolve",
             "sandbox",
             "schema",
@@ -38,7 +39,21 @@ const DOORS: [(&str, &[&str]); 20] = [
             "text",
         ],
     ),
-    ("author", &["artifact", "contract", "grants", "node", "plain_files", "policyfile", "resolve", "schema", "text"]),
+    (
+        "author",
+        &[
+            "artifact",
+            "contract",
+            "grants",
+            "node",
+            "plain_files",
+            "policyfile",
+            "repository",
+            "resolve",
+            "schema",
+            "text",
+        ],
+    ),
     ("contract", &["grants", "node", "text"]),
     ("converge", &["contract", "node"]),
     ("databag", &[]),
@@ -50,6 +65,7 @@ const DOORS: [(&str, &[&str]); 20] = [
     ("policyfile", &["artifact", "node"]),
     ("providers", &["contract", "grants", "machine", "node", "schema"]),
     ("report", &["contract", "converge", "grants", "node", "schema", "text"]),
+    ("repository", &["artifact", "plain_files", "text"]),
     ("resolve", &["node"]),
     ("sandbox", &["contract", "node"]),
     ("schema", &["text"]),
@@ -68,6 +84,7 @@ const DOORS: [(&str, &[&str]); 20] = [
             "node",
             "plain_files",
             "report",
+            "repository",
             "sandbox",
             "schema",
             "state",

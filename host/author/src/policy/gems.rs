@@ -64,7 +64,7 @@ fn line_of(cookbook: &Cookbook, gem: &str) -> usize {
 }
 
 /// What the manifest says of them.
-pub(super) fn entry(gems: &Gems) -> Option<GemsEntry> {
+pub(crate) fn entry(gems: &Gems) -> Option<GemsEntry> {
     let files: Vec<_> = gems.files().iter().map(|(path, content)| FileChecksum::of(path, content)).collect();
     (!gems.is_empty()).then(|| GemsEntry {
         identifier: CookbookIdentifier::of(&files).to_string(),
@@ -73,6 +73,6 @@ pub(super) fn entry(gems: &Gems) -> Option<GemsEntry> {
 }
 
 /// The files as an artifact has them.
-pub(super) fn files(gems: Gems) -> impl Iterator<Item = (String, Vec<u8>)> {
+pub(crate) fn files(gems: Gems) -> impl Iterator<Item = (String, Vec<u8>)> {
     gems.into_files().into_iter().map(|(path, content)| (format!("{COOKBOOK}/{path}"), content))
 }

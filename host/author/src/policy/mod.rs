@@ -35,6 +35,7 @@ use serde_json::{Map, Value};
 pub use checks::Described;
 pub use create::{SdkSource, Start, create};
 pub use error::AuthorError;
+pub(crate) use gems::{entry as gem_entry, files as gem_files};
 pub use own_folder::below_policy;
 pub use sdk::shipped_facts;
 
@@ -94,6 +95,8 @@ pub struct PolicyFolder {
     items: Vec<(String, usize)>,
     files: Vec<(String, Vec<u8>)>,
     left_out: Vec<PathBuf>,
+    /// The folders of the cookbooks, by name.
+    places: BTreeMap<String, PathBuf>,
 }
 
 impl PolicyFolder {
@@ -140,15 +143,22 @@ impl PolicyFolder {
         let manifest =
             Manifest::new(parts).map_err(|source| AuthorError::Manifest { path: settings.path.clone(), source })?;
         let workspace = Workspace::of(&cookbooks);
+        let places = cookbooks.iter().map(|one| (one.name.clone(), one.path.clone())).collect();
         let files = cookbooks.into_iter().flat_map(Cookbook::into_files).chain(gems::files(gems)).collect();
         let left_out = settings.left_out(path);
-        Ok(Self { path: path.to_owned(), manifest, workspace, items: settings.item_lines, files, left_out })
+        Ok(Self { path: path.to_owned(), manifest, workspace, items: settings.item_lines, files, left_out, places })
     }
 
     /// The folders in `cookbooks/` that are not cookbooks, because they have neither metadata nor a Cargo.toml.
     #[must_use]
     pub fn left_out(&self) -> &[PathBuf] {
         &self.left_out
+    }
+
+    /// The folder of a cookbook.
+    #[must_use]
+    pub fn cookbook_place(&self, name: &str) -> Option<&Path> {
+        self.places.get(name).map(PathBuf::as_path)
     }
 
     /// What the artifact will say about itself.

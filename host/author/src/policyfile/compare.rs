@@ -52,7 +52,15 @@ impl Side {
                 (format!("git:{reference}"), run(folder, &["show", &format!("{reference}:./{lock}")])?)
             }
         };
-        let lock = serde_json::from_str(&text).map_err(|error| PolicyfileError::Lock {
+        Self::of_text(name, &text)
+    }
+
+    /// Takes a lock's text under a name.
+    ///
+    /// # Errors
+    /// The text is not JSON.
+    pub fn of_text(name: String, text: &str) -> Result<Self, PolicyfileError> {
+        let lock = serde_json::from_str(text).map_err(|error| PolicyfileError::Lock {
             place: name.clone(),
             source: policyfile::lock::InvalidLock::Json { reason: error.to_string() },
         })?;

@@ -12,6 +12,7 @@ use serde_json::Value;
 
 use super::Session;
 use super::error::PolicyfileError;
+use crate::gems::{WantedGem, wanted_gems};
 use crate::ignore::Ignore;
 
 /// What a cookbook's files may weigh together, in bytes.
@@ -33,6 +34,8 @@ pub(super) struct LocalCookbook {
     pub(super) version: String,
     /// Names and constraints, in the order of the metadata.
     pub(super) dependencies: Vec<(String, String)>,
+    /// The gems that its metadata name.
+    pub(super) gems: Vec<WantedGem>,
 }
 
 impl LocalCookbook {
@@ -102,6 +105,7 @@ impl Session<'_> {
             name: name.to_owned(),
             version: version.map_err(|error| wrong(error.to_string()))?.to_string(),
             dependencies: dependencies.map(pair).collect::<Result<_, PolicyfileError>>()?,
+            gems: wanted_gems(name, &metadata),
         })
     }
 

@@ -125,6 +125,20 @@ pub enum PolicyfileError {
     /// A cookbook is not the one that was meant.
     #[error("{0}")]
     Cookbook(String),
+    /// What a lock says is no longer what its policy says.
+    #[error(
+        "{} no longer fits what it locks:\n{}\n`wrun policy update` locks what is there now",
+        lock.display(), differences.iter().map(|one| format!("- {one}")).collect::<Vec<_>>().join("\n")
+    )]
+    Outdated {
+        /// The lock.
+        lock: PathBuf,
+        /// Each difference, as a sentence without a period.
+        differences: Vec<String>,
+    },
+    /// A folder of a policy is wrong.
+    #[error(transparent)]
+    Author(#[from] crate::policy::AuthorError),
     /// The program git failed.
     #[error(transparent)]
     Git(#[from] GitError),

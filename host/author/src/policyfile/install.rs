@@ -125,14 +125,14 @@ fn pin_others(policy: &mut Policy, lock: &Lock, wanted: &Update, tools: &Tools<'
     Ok(())
 }
 
-fn exactly(name: &str, version: &str) -> Result<Constraint, PolicyfileError> {
+pub(super) fn exactly(name: &str, version: &str) -> Result<Constraint, PolicyfileError> {
     let parsed = Version::parse(version, VersionStyle::Cookbook);
     parsed
         .map(Constraint::exactly)
         .map_err(|error| PolicyfileError::Cookbook(format!("the locked cookbook {name}: {error}")))
 }
 
-fn source_of(name: &str, options: &Map<String, Value>) -> Result<Option<CookbookSource>, PolicyfileError> {
+pub(super) fn source_of(name: &str, options: &Map<String, Value>) -> Result<Option<CookbookSource>, PolicyfileError> {
     // A source that has several versions of a cookbook names the one.
     let mut options = options.clone();
     if options.contains_key("path") {
@@ -275,6 +275,6 @@ pub(super) fn check_identifier(name: &str, expected: &str, found: &Located) -> R
     )))
 }
 
-fn compile_error(place: &Place, error: CompileError) -> PolicyfileError {
+pub(super) fn compile_error(place: &Place, error: CompileError) -> PolicyfileError {
     PolicyfileError::Compile { file: place.policyfile.clone(), error: Box::new(error) }
 }

@@ -24,6 +24,8 @@ mod git;
 mod includes;
 mod install;
 mod locate;
+mod locked;
+mod outdated;
 mod paths;
 mod sources;
 mod tree;
@@ -37,6 +39,8 @@ pub use error::PolicyfileError;
 pub use export::{ExportOptions, Exported, export};
 pub use git::GitError;
 pub use install::{Installed, Update, install, update};
+pub use locked::{LockedPolicy, locked};
+pub use outdated::{LockState, lock_of_folder, locked_name};
 pub use paths::expanded;
 
 use crate::check::{Ask, Readers};

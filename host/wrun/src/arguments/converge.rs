@@ -11,10 +11,16 @@ use std::path::PathBuf;
 pub(crate) struct ConvergeArguments {
     #[command(flatten)]
     pub(crate) common: Common,
-    /// The policies to run, in order, separated by commas
+    /// The policies to run, in order, separated by commas; NAME@GROUP takes the revision of another group
     #[arg(long, value_name = "NAME,..")]
     pub(crate) policy_name: Option<PolicyNames>,
-    /// Directory of the policies' artifacts, NAME.wasm each [default: /etc/wrun/policies]
+    /// Repository of signed releases, a directory or an address; only what a policy's team has signed runs
+    #[arg(long, value_name = "DIR|URL", conflicts_with = "policies")]
+    pub(crate) repository: Option<String>,
+    /// Run a revision that this node has instead of the newest one
+    #[arg(long, value_name = "POLICY=ID", value_parser = of_policy)]
+    pub(crate) revision: Vec<String>,
+    /// Directory of the policies' artifacts, NAME.wasm each, which nobody has signed [default: /etc/wrun/policies]
     #[arg(long, value_name = "DIR")]
     pub(crate) policies: Option<PathBuf>,
     /// The policy group of this node
@@ -150,6 +156,8 @@ impl ConvergeArguments {
         };
         Request {
             policies: settings.policy_names.clone(),
+            groups: settings.policy_groups.clone(),
+            revisions: self.revision.iter().filter_map(|one| one.split_once('=')).map(owned).collect(),
             folders: self.folders.request(settings),
             json_attributes: self.json_attributes.clone(),
             environment_files: self.environment_file.clone(),
@@ -183,6 +191,7 @@ impl ConvergeArguments {
         Layer {
             policy_name: self.policy_name.clone(),
             policies: self.policies.clone(),
+            repository: self.repository.clone(),
             policy_group: self.policy_group.clone(),
             grants: self.grants.clone(),
             data_bags: self.data_bags.clone(),
@@ -197,6 +206,19 @@ impl ConvergeArguments {
             lock_timeout: self.lock_timeout,
             ..self.common.layer()
         }
+    }
+}
+
+/// Both halves of what was typed.
+fn owned((name, value): (&str, &str)) -> (String, String) {
+    (name.to_owned(), value.to_owned())
+}
+
+/// Checks that a revision names its policy.
+fn of_policy(text: &str) -> Result<String, String> {
+    match text.split_once('=') {
+        Some((policy, id)) if !policy.is_empty() && !id.is_empty() => Ok(text.to_owned()),
+        _ => Err("name the policy and the beginning of the revision: POLICY=ID".to_owned()),
     }
 }
 

@@ -1,5 +1,6 @@
 //! The arguments of `wrun policy`.
 
+use super::{CleanArguments, PromoteArguments, PushArguments, RepositoryPlace, SignArguments, VerifyArguments};
 use crate::settings::View;
 use clap::{Args, Subcommand};
 use std::ffi::OsString;
@@ -15,6 +16,16 @@ pub(crate) enum PolicyCommand {
     Install(InstallArguments),
     /// Make a Policyfile's lock anew, or a part of it
     Update(UpdateArguments),
+    /// Release policies to a group: build what is locked, sign it, publish it
+    Push(PushArguments),
+    /// Sign releases that wait for more signatures
+    Sign(SignArguments),
+    /// Give a group the revision that another group runs
+    Promote(PromoteArguments),
+    /// Check a lock against its cookbooks, and a group against the lock
+    Verify(VerifyArguments),
+    /// Remove revisions that no group runs and that are older than a week
+    Clean(CleanArguments),
     /// Write a locked policy as a Chef repository, which `chef-client -z` converges
     Export(ExportArguments),
     /// Show what differs between two locks of a policy
@@ -103,7 +114,8 @@ pub(crate) struct ExportArguments {
 
 #[derive(Debug, Args)]
 #[command(after_help = "wrun policy diff --head                 the lock against the last commit's\n\
-                        wrun policy diff --git v1.0.0...main    two revisions of the repository")]
+                        wrun policy diff --git v1.0.0...main    two revisions of the repository\n\
+                        wrun policy diff --group staging...prod two groups; `--group staging`: a group and the lock")]
 pub(crate) struct LockDiffArguments {
     /// The Policyfile [default: Policyfile.rb]
     #[arg(value_name = "POLICY_FILE")]
@@ -114,6 +126,11 @@ pub(crate) struct LockDiffArguments {
     /// Compare the lock with the last commit
     #[arg(long)]
     pub(crate) head: bool,
+    /// Compare what a policy group runs with the lock, or two groups with each other
+    #[arg(long, value_name = "GROUP[...GROUP]", conflicts_with_all = ["git", "head"])]
+    pub(crate) group: Option<String>,
+    #[command(flatten)]
+    pub(crate) repository: RepositoryPlace,
     /// Accepted for scripts of chef-cli: the output is never paged
     #[arg(long, hide = true)]
     pub(crate) no_pager: bool,

@@ -5,6 +5,8 @@ mod describe;
 mod dev;
 mod lock;
 mod new;
+mod push;
+mod release;
 mod ruby;
 mod show;
 mod test;
@@ -21,6 +23,11 @@ pub(crate) fn run(command: PolicyCommand, printer: &Printer) -> anyhow::Result<E
         PolicyCommand::Build(arguments) => build::run(&arguments, *printer),
         PolicyCommand::Install(arguments) => lock::install_policy(&arguments, *printer),
         PolicyCommand::Update(arguments) => lock::update_policy(arguments, *printer),
+        PolicyCommand::Push(arguments) => push::run(&arguments, *printer),
+        PolicyCommand::Sign(arguments) => release::sign(&arguments, *printer),
+        PolicyCommand::Promote(arguments) => release::promote(&arguments, *printer),
+        PolicyCommand::Verify(arguments) => release::verify(&arguments, *printer),
+        PolicyCommand::Clean(arguments) => release::clean(&arguments, *printer),
         PolicyCommand::Export(arguments) => lock::export_policy(arguments, *printer),
         PolicyCommand::Diff(arguments) => lock::diff_policy(&arguments, *printer),
         PolicyCommand::Show(arguments) => show::run(&arguments, *printer),

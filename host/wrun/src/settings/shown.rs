@@ -1,6 +1,6 @@
 //! Each setting with its value and its source, for people who wonder where a value comes from.
 
-use super::{KEYS, Layer, Settings, SettingsError, parse_file, read_text};
+use super::{KEYS, Layer, REPOSITORY_REFRESH, Settings, SettingsError, parse_file, read_text};
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -70,6 +70,7 @@ pub(super) fn defaults(settings: &Settings) -> Map<String, Value> {
     let run = &settings.run;
     let all = json!({
         "policies": run.policies,
+        "repository_refresh": REPOSITORY_REFRESH.as_secs(),
         "root": run.root,
         "state_dir": run.state_dir,
         "cache_dir": run.cache_dir,

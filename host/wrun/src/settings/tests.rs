@@ -44,8 +44,10 @@ fn the_example_changes_nothing_and_explains_every_key() {
     let default = Settings::complete(Layer::default());
     let without_examples = Settings {
         policy_names: default.policy_names.clone(),
+        policy_groups: BTreeMap::new(),
         handlers: vec![],
         run: assemble::Settings {
+            repository: None,
             policy_group: None,
             node_name: None,
             data_bags: None,
@@ -94,6 +96,21 @@ fn each_setting_is_shown_with_its_source() {
 }
 
 #[test]
+fn a_policy_may_name_its_group() {
+    let settings =
+        Settings::complete(file("policy_name = \"core@prod, web\"\nstale_after = \"30d\"\nrepository = \"/r\""));
+    assert_eq!(settings.policy_names, ["core", "web"]);
+    assert_eq!(settings.policy_groups, BTreeMap::from([("core".to_owned(), "prod".to_owned())]));
+    let repository = settings.run.repository.unwrap();
+    assert_eq!(repository.stale_after, Some(Duration::from_secs(30 * 24 * 60 * 60)));
+    for wrong in
+        ["policy_name = \"core@prod,core\"", "policy_name = \"a@b@c\"", "policy_name = \"a@\"", "stale_after = \"30\""]
+    {
+        assert!(parse_file(Path::new("wrun.toml"), wrong).is_err(), "{wrong}");
+    }
+}
+
+#[test]
 fn a_variable_that_nobody_reads_is_an_error() {
     let check = |variable: &str| {
         let error = own_variables([(variable.into(), "1".into())].into_iter()).unwrap_err();
@@ -126,7 +143,7 @@ fn flags_beat_variables_beat_the_file() {
     assert_eq!(settings.format, Format::Minimal, "an empty variable says nothing");
     assert!(!settings.run.keep_going);
     assert_eq!(settings.run.state_dir, Path::new(state::DEFAULT_PATH));
-    assert_eq!(settings.run.lock_timeout, std::time::Duration::from_secs(300));
+    assert_eq!(settings.run.lock_timeout, Duration::from_secs(300));
 }
 
 #[test]

@@ -270,12 +270,44 @@ impl fmt::Display for NodeName {
 
 /// Names of policies, each once, in order: a list, or one text with commas.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub(crate) struct PolicyNames(Vec<String>);
+pub(crate) struct PolicyNames(Vec<PolicyName>);
+
+/// A policy, and the group whose revision runs where it is another than the node's: `core` or `core@prod`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(into = "String")]
+pub(crate) struct PolicyName {
+    name: String,
+    group: Option<String>,
+}
+
+impl FromStr for PolicyName {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let (name, group) = text.split_once('@').map_or((text, None), |(name, group)| (name, Some(group)));
+        artifact::check_policy_name(name).map_err(|error| error.to_string())?;
+        if let Some(group) = group {
+            artifact::check_policy_name(group)
+                .map_err(|_| format!("{group:?} cannot be the name of a policy group"))?;
+        }
+        Ok(Self { name: name.to_owned(), group: group.map(str::to_owned) })
+    }
+}
+
+impl From<PolicyName> for String {
+    fn from(policy: PolicyName) -> Self {
+        match policy.group {
+            Some(group) => format!("{}@{group}", policy.name),
+            None => policy.name,
+        }
+    }
+}
 
 impl PolicyNames {
-    /// The names.
-    pub(crate) fn into_names(self) -> Vec<String> {
-        self.0
+    /// The names, and the groups of those that name one.
+    pub(crate) fn into_names(self) -> (Vec<String>, BTreeMap<String, String>) {
+        let groups = self.0.iter().filter_map(|policy| Some((policy.name.clone(), policy.group.clone()?))).collect();
+        (self.0.into_iter().map(|policy| policy.name).collect(), groups)
     }
 }
 
@@ -283,13 +315,13 @@ impl TryFrom<Vec<String>> for PolicyNames {
     type Error = String;
 
     fn try_from(names: Vec<String>) -> Result<Self, String> {
-        for (index, name) in names.iter().enumerate() {
-            artifact::check_policy_name(name).map_err(|error| error.to_string())?;
-            if names.iter().take(index).any(|earlier| earlier == name) {
-                return Err(format!("policy {name:?} is named twice"));
+        let policies = names.iter().map(|name| name.parse()).collect::<Result<Vec<PolicyName>, _>>()?;
+        for (index, policy) in policies.iter().enumerate() {
+            if policies.iter().take(index).any(|earlier| earlier.name == policy.name) {
+                return Err(format!("policy {:?} is named twice", policy.name));
             }
         }
-        Ok(Self(names))
+        Ok(Self(policies))
     }
 }
 
@@ -315,6 +347,52 @@ impl<'de> Deserialize<'de> for PolicyNames {
             Written::List(names) => Self::try_from(names),
         };
         names.map_err(D::Error::custom)
+    }
+}
+
+/// A time in days, hours, minutes or seconds: `30d`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Age(Duration);
+
+impl Age {
+    /// The time.
+    pub(crate) fn duration(self) -> Duration {
+        self.0
+    }
+}
+
+impl FromStr for Age {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let wrong = || format!("{text:?} is not a time such as 30d, 12h, 90m or 3600s");
+        let (number, unit) = text.split_at_checked(text.len().saturating_sub(1)).ok_or_else(wrong)?;
+        let number: u32 = number.parse().map_err(|_| wrong())?;
+        let seconds = match unit {
+            "d" => 24 * 60 * 60,
+            "h" => 60 * 60,
+            "m" => 60,
+            "s" => 1,
+            _ => return Err(wrong()),
+        };
+        Ok(Self(Duration::from_secs(u64::from(number) * seconds)))
+    }
+}
+
+impl Serialize for Age {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let seconds = self.0.as_secs();
+        let (number, unit) = match seconds {
+            seconds if seconds % (24 * 60 * 60) == 0 => (seconds / (24 * 60 * 60), "d"),
+            seconds => (seconds, "s"),
+        };
+        serializer.serialize_str(&format!("{number}{unit}"))
+    }
+}
+
+impl<'de> Deserialize<'de> for Age {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        String::deserialize(deserializer)?.parse().map_err(D::Error::custom)
     }
 }
 

@@ -64,6 +64,7 @@ impl Running<'_> {
             unseen: &unseen,
             asked: json::asked(&ended.journal),
             layers: &ended.layers,
+            releases: &ended.releases,
             log: kept_log.lines(),
             without_policies,
             compile_seconds: ended.ending.compile_time().as_secs_f64(),

@@ -70,6 +70,29 @@ pub(super) fn target_folder(folder: &Path, given: Option<&Path>) -> PathBuf {
 /// # Errors
 /// As [`run`], but for writing.
 pub(super) fn built(folder: &Path, options: &Options<'_>, printer: Printer) -> anyhow::Result<Artifact> {
+    build_policy(&read_policy(folder, options, printer)?, options, printer)
+}
+
+/// Reads a policy's folder and checks what can be seen in its files.
+///
+/// # Errors
+/// Something in the folder is wrong.
+pub(super) fn read_policy(folder: &Path, options: &Options<'_>, printer: Printer) -> anyhow::Result<PolicyFolder> {
+    let settings = crate::commands::settings(None, Layer::default())?;
+    let policy = PolicyFolder::read_with_gems(folder, options.gems, &mut RuntimeHere::new(&settings))?;
+    for folder in policy.left_out() {
+        let why = "it is not a cookbook: it has no metadata.rb, no metadata.json and no Cargo.toml";
+        printer.note(Tone::Warning, &format!("warning: {} is left out: {why}", folder.display()));
+    }
+    check_syntax(folder, &settings)?;
+    Ok(policy)
+}
+
+/// Builds the artifact of a policy that was read.
+///
+/// # Errors
+/// There is no compiler, the crates do not compile, or the component lacks what the policy asks of it.
+pub(super) fn build_policy(policy: &PolicyFolder, options: &Options<'_>, printer: Printer) -> anyhow::Result<Artifact> {
     let compilers = build::Settings::from_environment()?;
     let settings = crate::commands::settings(None, Layer::default())?;
     let is_first = !options.target_folder.join(build::toolchain::GUEST_TARGET).join(options.profile.folder()).exists();
@@ -81,12 +104,6 @@ pub(super) fn built(folder: &Path, options: &Options<'_>, printer: Printer) -> a
         }
         Ok(compiler)
     };
-    let policy = PolicyFolder::read_with_gems(folder, options.gems, &mut RuntimeHere::new(&settings))?;
-    for folder in policy.left_out() {
-        let why = "it is not a cookbook: it has no metadata.rb, no metadata.json and no Cargo.toml";
-        printer.note(Tone::Warning, &format!("warning: {} is left out: {why}", folder.display()));
-    }
-    check_syntax(folder, &settings)?;
     let artifact = policy.build(options, &mut compiler)?;
     if artifact.manifest().has_own_code() {
         policy.check_component(&describe::component(&settings, &artifact)?)?;

@@ -1,12 +1,17 @@
 //! `wrun policy install`, `update`, `export` and `diff`: [`author::policyfile`] works, here are arguments and words.
 
+use super::build::{read_policy, target_folder};
+use super::release::sides;
 use crate::arguments::{ExportArguments, InstallArguments, LockDiffArguments, UpdateArguments};
 use crate::commands::instances::Instances;
 use crate::exit::Exit;
 use crate::printer::{Printer, Tone};
 use crate::settings::{Layer, Settings};
 use anyhow::{Context as _, bail};
-use author::policyfile::{Base, ExportOptions, Place, Side, Tools, Update, compare, export, install, update};
+use author::Options;
+use author::policyfile::{
+    Base, ExportOptions, LockState, Place, Side, Tools, Update, compare, export, install, lock_of_folder, update,
+};
 use contract::HttpRequest;
 use grants::Grants;
 use machine::download::{Downloads, request};
@@ -19,7 +24,29 @@ const DOWNLOAD_TIME: Duration = Duration::from_secs(300);
 /// The name of a lock where no Policyfile is named.
 const LOCK: &str = "Policyfile.lock.json";
 
+/// The name of the lock beside a policy.toml.
+const FOLDER_LOCK: &str = "policy.lock.json";
+
+/// Locks the folder of a policy.toml, where there is one and no Policyfile. `None`: there is a Policyfile.
+fn lock_folder(named: bool, renew: bool, printer: Printer) -> anyhow::Result<Option<Exit>> {
+    let folder = here()?;
+    if named || folder.join("Policyfile.rb").exists() || !folder.join("policy.toml").exists() {
+        return Ok(None);
+    }
+    let target = target_folder(&folder, None);
+    let policy = read_policy(&folder, &Options::new(&target), printer)?;
+    let text = match lock_of_folder(&policy, &folder, renew)? {
+        LockState::Made { path, .. } => format!("Lockfile written to {}", path.display()),
+        LockState::Fits { .. } => "the lock fits what it locks".to_owned(),
+    };
+    printer.note(Tone::Plain, &text);
+    Ok(Some(Exit::Done))
+}
+
 pub(super) fn install_policy(arguments: &InstallArguments, printer: Printer) -> anyhow::Result<Exit> {
+    if let Some(exit) = lock_folder(arguments.file.is_some(), false, printer)? {
+        return Ok(exit);
+    }
     let place = Place::of(arguments.file.as_deref(), &here()?)?;
     with_tools(printer, |tools| Ok(install(&place, tools)?))?;
     Ok(Exit::Done)
@@ -30,6 +57,14 @@ pub(super) fn update_policy(arguments: UpdateArguments, printer: Printer) -> any
     // The first name is the Policyfile's, as in chef-cli, if it looks like one.
     let is_file = names.first().is_some_and(|name| name.ends_with(".rb") || name.ends_with(".lock.json"));
     let file = is_file.then(|| PathBuf::from(names.remove(0)));
+    // Cookbooks of a folder have one version each: there is nothing to choose.
+    if names.is_empty()
+        && !arguments.exclude_deps
+        && arguments.include.is_empty()
+        && let Some(exit) = lock_folder(file.is_some(), true, printer)?
+    {
+        return Ok(exit);
+    }
     let place = Place::of(file.as_deref(), &here()?)?;
     let wanted = Update {
         cookbooks: names,
@@ -70,12 +105,17 @@ pub(super) fn diff_policy(arguments: &LockDiffArguments, printer: Printer) -> an
         Some(file) => {
             let text = file.to_str().context("a Policyfile's name is UTF-8")?;
             let stem = text.strip_suffix(".rb").or_else(|| text.strip_suffix(".lock.json"));
-            let stem = stem.with_context(|| {
-                format!("{text} is not a Policyfile; comparing policy groups needs a repository, which is to come")
-            })?;
+            let stem = stem.with_context(|| format!("{text} is not a Policyfile; groups are named by --group"))?;
             format!("{stem}.lock.json")
         }
     };
+    if let Some(groups) = &arguments.group {
+        let lock = if here.join(&lock).exists() { lock } else { FOLDER_LOCK.to_owned() };
+        let policy = author::policyfile::locked_name(&here.join(&lock))?;
+        let (old, new) = sides(groups, || Ok(Side::read(&Base::Local, &lock, &here)?), &policy, &arguments.repository)?;
+        show_difference(&old, &new, printer);
+        return Ok(Exit::Done);
+    }
     let (old, new) = match (arguments.head, &arguments.git) {
         (true, None) => (Base::Git("HEAD".into()), Base::Local),
         (false, Some(references)) => match references.split("...").collect::<Vec<_>>().as_slice() {
@@ -83,17 +123,22 @@ pub(super) fn diff_policy(arguments: &LockDiffArguments, printer: Printer) -> an
             [old, new] => (Base::Git((*old).to_owned()), Base::Git((*new).to_owned())),
             _ => bail!("{references} names more than two revisions"),
         },
-        _ => bail!("no comparison specified: use --head or --git REF[...REF]"),
+        _ => bail!("no comparison specified: use --head, --git REF[...REF] or --group GROUP[...GROUP]"),
     };
     let (old, new) = (Side::read(&old, &lock, &here)?, Side::read(&new, &lock, &here)?);
-    let Some(text) = compare(&old, &new) else {
+    show_difference(&old, &new, printer);
+    Ok(Exit::Done)
+}
+
+/// Shows what differs between two locks.
+pub(super) fn show_difference(old: &Side, new: &Side, printer: Printer) {
+    let Some(text) = compare(old, new) else {
         printer.note(Tone::Plain, &format!("No changes for the policy lock between {} and {}", old.name, new.name));
-        return Ok(Exit::Done);
+        return;
     };
     for line in text.lines() {
         printer.line(tone(line), line);
     }
-    Ok(Exit::Done)
 }
 
 fn tone(line: &str) -> Tone {

@@ -1,0 +1,212 @@
+//! A locked policy as a release has it: its cookbooks are those that the lock names, and its Policyfile still says the same.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use artifact::gems::Gems;
+use artifact::lock::{CookbookIdentifier, FileChecksum};
+use artifact::{
+    Artifact, CookbookEntry, EMPTY_COMPONENT, Language, MAX_FILES, Manifest, ManifestParts, Needs, Runtime,
+};
+use policyfile::compile::{Input, attributes};
+use policyfile::include::RunLists;
+use policyfile::lock::Lock;
+use resolve::cookbook_order::cookbook_order;
+
+use super::cookbook::{LocalCookbook, files};
+use super::error::PolicyfileError;
+use super::includes::Pins;
+use super::install::{compile_error, exactly, source_of};
+use super::outdated::{attribute_differences, list_differences};
+use super::{MAX_TEXT, Place, Session, Tools, read_text, with_session};
+use crate::gems::{GemFolder, WantedGem};
+use crate::policy::{Ruby, gem_entry, gem_files};
+
+/// What an artifact's files may weigh together, in bytes.
+const MAX_BYTES: u64 = 128 << 20;
+
+/// The folder of gems beside a Policyfile.
+const GEMS: &str = "gems";
+
+/// A policy that is ready to be released.
+#[derive(Debug)]
+pub struct LockedPolicy {
+    /// The artifact that was built from the lock.
+    pub artifact: Artifact,
+    /// The lock's file.
+    pub lock: Vec<u8>,
+}
+
+/// Builds the artifact of a locked policy. Neither the lock nor anything else is written.
+///
+/// # Errors
+/// There is no sound lock, or what it locks has changed since: all changes are named.
+pub fn locked(place: &Place, tools: &Tools<'_>, ruby: &mut dyn Ruby) -> Result<LockedPolicy, PolicyfileError> {
+    if !place.lock.exists() {
+        return Err(PolicyfileError::NoLock { path: place.lock.clone() });
+    }
+    let text = read_text(&place.lock, MAX_TEXT)?;
+    let lock = place.read_lock()?;
+    let cookbooks = with_session(tools, |session| session.unchanged(place, &lock))?;
+    let artifact = build(place, &lock, cookbooks, ruby)?;
+    Ok(LockedPolicy { artifact, lock: text.into_bytes() })
+}
+
+/// A cookbook with the content of its files.
+struct Read {
+    cookbook: LocalCookbook,
+    identifier: String,
+    files: Vec<(String, Vec<u8>)>,
+}
+
+impl Session<'_> {
+    /// Reads the cookbooks of a lock, which must be as they were locked, as must be what the Policyfile says.
+    fn unchanged(&mut self, place: &Place, lock: &Lock) -> Result<BTreeMap<String, Read>, PolicyfileError> {
+        let mut differences = vec![];
+        if place.policyfile.exists() {
+            let policy = self.evaluate(place)?;
+            let includes = self.includes(place, &policy, Pins { lock: Some(lock), renewed: &[] })?;
+            let (file, own) = (place.file_name(), BTreeMap::new());
+            let input = Input { policy: &policy, file: &file, includes: &includes, own: &own, sources: &[] };
+            let lists = RunLists::of(&policy, &includes);
+            let named: Vec<_> =
+                lists.named.iter().map(|(name, items)| (name.name.clone(), RunLists::full(items))).collect();
+            differences.extend(list_differences(lock, &RunLists::full(&lists.main), &named));
+            let (default, r#override) = attributes(&input).map_err(|error| compile_error(place, error))?;
+            differences.extend(attribute_differences(lock, &default, &r#override));
+            if policy.name.is_some() && policy.name != lock.name {
+                differences.push("the policy has another name".to_owned());
+            }
+        }
+        let (mut found, mut room) = (BTreeMap::new(), MAX_BYTES);
+        for (name, locked) in &lock.cookbooks {
+            let source = source_of(name, &locked.source_options)?.ok_or_else(|| {
+                PolicyfileError::Cookbook(format!("the lock has no source options for cookbook {name}"))
+            })?;
+            let any = exactly(name, &locked.version);
+            let located = match self.locate(name, &any?, &source, &place.folder) {
+                Ok(located) => located,
+                // Another version than the locked one is a change like others.
+                Err(PolicyfileError::Cookbook(what)) => {
+                    differences.push(what);
+                    continue;
+                }
+                Err(error) => return Err(error),
+            };
+            let read = contents(&located.cookbook.path, &mut room)?;
+            let sums: Vec<_> = read.iter().map(|(path, content)| FileChecksum::of(path, content)).collect();
+            let identifier = CookbookIdentifier::of(&sums).to_string();
+            if identifier != locked.identifier {
+                differences.push(format!(
+                    "cookbook {name} in {} has the identifier {identifier}, the lock has {}",
+                    located.cookbook.path.display(),
+                    locked.identifier
+                ));
+            }
+            found.insert(name.clone(), Read { cookbook: located.cookbook, identifier, files: read });
+        }
+        if differences.is_empty() {
+            return Ok(found);
+        }
+        Err(PolicyfileError::Outdated { lock: place.lock.clone(), differences })
+    }
+}
+
+/// The files of a cookbook with their contents, as Chef counts them.
+fn contents(folder: &Path, room: &mut u64) -> Result<Vec<(String, Vec<u8>)>, PolicyfileError> {
+    let mut found = vec![];
+    for path in files(folder)? {
+        let full = folder.join(&path);
+        let content = plain_files::read(&full, *room).map_err(|error| match error.kind() {
+            std::io::ErrorKind::FileTooLarge => {
+                PolicyfileError::TooMuch { path: folder.to_owned(), limit: MAX_BYTES, of: "bytes" }
+            }
+            _ => PolicyfileError::read(&full)(error),
+        })?;
+        *room = room.saturating_sub(content.len() as u64);
+        found.push((path, content));
+    }
+    if found.len() > MAX_FILES {
+        let limit = u64::try_from(MAX_FILES).unwrap_or(u64::MAX);
+        return Err(PolicyfileError::TooMuch { path: folder.to_owned(), limit, of: "files" });
+    }
+    Ok(found)
+}
+
+/// The artifact of a lock with its cookbooks.
+fn build(
+    place: &Place,
+    lock: &Lock,
+    cookbooks: BTreeMap<String, Read>,
+    ruby: &mut dyn Ruby,
+) -> Result<Artifact, PolicyfileError> {
+    let name = lock.name.clone().unwrap_or_default();
+    let runtime = match cookbooks.is_empty() {
+        true => Runtime::Rust,
+        false => ruby.runtime().map_err(PolicyfileError::Cookbook)?,
+    };
+    let gems = gems(place, &cookbooks, ruby)?;
+    let parts = ManifestParts {
+        name,
+        run_list: lock.run_list.clone(),
+        named_run_lists: lock.named_run_lists.clone(),
+        cookbooks: entries(lock, &cookbooks)?,
+        default_attributes: lock.default_attributes.clone(),
+        override_attributes: lock.override_attributes.clone(),
+        attribute_lines: BTreeMap::new(),
+        needs: Needs::default(),
+        runtime,
+        gems: gem_entry(&gems),
+    };
+    let of_lock = |what: String| PolicyfileError::Cookbook(format!("{}: {what}", place.lock.display()));
+    let manifest = Manifest::new(parts).map_err(|error| of_lock(error.to_string()))?;
+    // With gems it is a revision of its own: Chef's policies have none.
+    if gems.is_empty() && manifest.revision_id != lock.revision_id()? {
+        return Err(of_lock("its revision is not the one of its content".into()));
+    }
+    let of_cookbooks = cookbooks.into_iter().flat_map(|(name, read)| {
+        read.files.into_iter().map(move |(path, content)| (format!("{name}/{path}"), content))
+    });
+    let files: Vec<_> = of_cookbooks.chain(gem_files(gems)).collect();
+    let written = artifact::write(EMPTY_COMPONENT, &manifest, &files);
+    let opened = written.and_then(|bytes| Artifact::from_bytes(&place.lock, bytes));
+    opened.map_err(|error| of_lock(text::error_chain(&error)))
+}
+
+/// The cookbooks, each after those that it depends on.
+fn entries(lock: &Lock, cookbooks: &BTreeMap<String, Read>) -> Result<Vec<CookbookEntry>, PolicyfileError> {
+    let depends = |read: &Read| read.cookbook.dependencies.iter().map(|(name, _)| name.clone()).collect();
+    let dependencies = cookbooks.iter().map(|(name, read)| (name.clone(), depends(read))).collect();
+    let named = lock.named_run_lists.iter().flat_map(|(_, list)| list);
+    let recipes = lock.run_list.iter().chain(named);
+    let names = recipes.filter_map(|item| item.strip_prefix("recipe[")?.strip_suffix(']'));
+    let order = cookbook_order(names.chain(cookbooks.keys().map(String::as_str)), &dependencies);
+    let order = order.map_err(|missing| PolicyfileError::Cookbook(missing.to_string()))?;
+    let entry = |name: &String| {
+        let read = cookbooks.get(name)?;
+        Some(CookbookEntry {
+            name: name.clone(),
+            version: read.cookbook.version.clone(),
+            identifier: read.identifier.clone(),
+            dependencies: read.cookbook.dependencies.iter().cloned().collect(),
+            language: Language::Ruby,
+        })
+    };
+    Ok(order.iter().filter_map(entry).collect())
+}
+
+/// The gems that the cookbooks' metadata name, from the folder beside the Policyfile.
+fn gems(place: &Place, cookbooks: &BTreeMap<String, Read>, ruby: &mut dyn Ruby) -> Result<Gems, PolicyfileError> {
+    let wanted: Vec<WantedGem> = cookbooks.values().flat_map(|read| read.cookbook.gems.iter().cloned()).collect();
+    if wanted.is_empty() {
+        return Ok(Gems::default());
+    }
+    let folder = place.folder.join(GEMS);
+    let failed = |what: String| PolicyfileError::Cookbook(format!("gems: {what}"));
+    let there = match folder.is_dir() {
+        true => GemFolder::open(&folder).map_err(|error| failed(error.to_string()))?,
+        false => GemFolder::none(folder),
+    };
+    let answer = ruby.gems(there.question(&wanted, &[])).map_err(failed)?;
+    there.take(answer, "a folder `gems` beside the Policyfile").map_err(|error| failed(error.to_string()))
+}

@@ -1,0 +1,124 @@
+//! Where an author keeps what releases need: keys, the repository that `init` made last, what was seen of repositories.
+//!
+//! ```text
+//! ~/.config/wrun/keys/NAME.key         keys
+//! ~/.config/wrun/repository            the place of the repository
+//! ~/.config/wrun/seen/KEY/trust/..     what was verified of a repository: see `repository::trust`
+//! ```
+
+use std::path::{Path, PathBuf};
+
+use repository::trust::TrustFolder;
+use repository::{DirectoryStore, RepositoryError};
+
+/// The longest place of a repository, in bytes.
+const MAX_PLACE: u64 = 4096;
+
+/// What can go wrong before a repository is asked.
+#[derive(Debug, thiserror::Error)]
+pub enum ReleaseError {
+    /// No repository is named anywhere.
+    #[error("which repository? name it with --repository; `wrun repository init` makes one and remembers it")]
+    NoRepository,
+    /// A repository that is not in a directory.
+    #[error("{place}: releases are written to a directory; repositories at addresses are for nodes")]
+    NotADirectory {
+        /// Its place.
+        place: String,
+    },
+    /// A file of the author's own cannot be read or written.
+    #[error("cannot read or write {}", path.display())]
+    Own {
+        /// The file.
+        path: PathBuf,
+        /// What the system said.
+        source: std::io::Error,
+    },
+    /// The repository.
+    #[error(transparent)]
+    Repository(#[from] RepositoryError),
+}
+
+/// The author's own folder.
+#[derive(Debug, Clone)]
+pub struct OwnPlaces {
+    folder: PathBuf,
+}
+
+impl OwnPlaces {
+    /// The folder, which need not exist.
+    #[must_use]
+    pub fn new(folder: PathBuf) -> Self {
+        Self { folder }
+    }
+
+    /// The folder of keys.
+    #[must_use]
+    pub fn keys(&self) -> PathBuf {
+        self.folder.join("keys")
+    }
+
+    fn remembered(&self) -> PathBuf {
+        self.folder.join("repository")
+    }
+
+    /// Remembers a repository for the commands that follow.
+    ///
+    /// # Errors
+    /// The file cannot be written.
+    pub fn remember(&self, repository: &Path) -> Result<(), ReleaseError> {
+        let path = self.remembered();
+        let failed = |source| ReleaseError::Own { path: path.clone(), source };
+        std::fs::create_dir_all(&self.folder).map_err(failed)?;
+        std::fs::write(&path, format!("{}\n", repository.display())).map_err(failed)
+    }
+
+    /// The directory of the repository: the one that is named, else the one that is remembered.
+    ///
+    /// # Errors
+    /// There is none, or it is not a directory.
+    pub fn repository(&self, named: Option<&str>) -> Result<PathBuf, ReleaseError> {
+        let place = match named {
+            Some(named) => named.to_owned(),
+            None => self.read_remembered()?.ok_or(ReleaseError::NoRepository)?,
+        };
+        if place.contains("://") {
+            return Err(ReleaseError::NotADirectory { place });
+        }
+        let failed = |source| ReleaseError::Own { path: PathBuf::from(&place), source };
+        std::path::absolute(&place).map_err(failed)
+    }
+
+    fn read_remembered(&self) -> Result<Option<String>, ReleaseError> {
+        let path = self.remembered();
+        let failed = |source| ReleaseError::Own { path: path.clone(), source };
+        let text = match plain_files::read_text(&path, MAX_PLACE) {
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
+            text => text.map_err(failed)?,
+        };
+        Ok(Some(text.trim().to_owned()).filter(|place| !place.is_empty()))
+    }
+
+    /// What was seen of a repository.
+    #[must_use]
+    pub fn seen(&self, repository: &Path) -> TrustFolder {
+        TrustFolder::new(self.folder.join("seen").join(repository::names::place_key(&repository.display().to_string())))
+    }
+
+    /// Makes a directory for a repository, if it does not exist.
+    ///
+    /// # Errors
+    /// It cannot be made.
+    pub fn make(&self, repository: &Path) -> Result<(), ReleaseError> {
+        let failed = |source| ReleaseError::Own { path: repository.to_owned(), source };
+        std::fs::create_dir_all(repository).map_err(failed)
+    }
+
+    /// Opens a repository's directory.
+    ///
+    /// # Errors
+    /// It cannot be opened.
+    pub fn open(&self, repository: &Path) -> Result<DirectoryStore, ReleaseError> {
+        Ok(DirectoryStore::open(repository)?)
+    }
+}

@@ -1,0 +1,247 @@
+//! What the platform does: it starts a repository, and says who the teams are.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use serde_json::{Map, Value, json};
+
+use crate::error::{RepositoryError, Role};
+use crate::key_file::{self, KeyFile};
+use crate::keys::{PublicKey, SigningKey};
+use crate::metadata::{RoleKeys, Root, Target, limit, sign};
+use crate::names::{PLATFORM, check_name, team_folder, team_target};
+use crate::store::Store;
+use crate::teams::{Team, check_apart, teams};
+use crate::trust::Trust;
+use crate::update::{Trusted, Verified, stored_metadata, trusted_root};
+use crate::writer::{Current, Lifetimes, Publisher, no_form, role_keys};
+
+/// The target that says how the repository is kept.
+const SETTINGS: &str = "platform.json";
+
+/// The member with the days for which snapshots and timestamps are valid.
+const ONLINE_DAYS: &str = "online_days";
+
+/// The longest that snapshots and timestamps may be valid, in days.
+const MAX_ONLINE_DAYS: i64 = 3650;
+
+/// The largest file with a public key, in bytes.
+const MAX_KEY: u64 = 4096;
+
+/// A team's keys and policies.
+#[derive(Debug, Clone)]
+pub struct TeamKeys {
+    /// The team with its policies.
+    pub team: Team,
+    /// The keys that sign releases.
+    pub keys: Vec<PublicKey>,
+    /// How many of them have to sign.
+    pub threshold: usize,
+    /// The key that signs snapshots and timestamps.
+    pub online: PublicKey,
+}
+
+/// The platform's repository, verified.
+pub struct Platform {
+    /// Its state.
+    pub current: Current,
+    /// Its teams, by name.
+    pub teams: Vec<Team>,
+    /// How long documents are valid.
+    pub lifetimes: Lifetimes,
+}
+
+impl Platform {
+    /// The root that the platform vouches for.
+    ///
+    /// # Errors
+    /// It cannot be read, or is another file than the one that was signed.
+    pub fn team_root(&self, store: &dyn Store, team: &str) -> Result<Vec<u8>, RepositoryError> {
+        let path = team_target(team);
+        let root =
+            self.current.verified().map(|verified| verified.read(store, &path, limit(Role::Root))).transpose()?;
+        let root: Option<Vec<u8>> = root.flatten();
+        root.ok_or_else(|| {
+            let names: Vec<_> = self.teams.iter().map(|team| team.name.clone()).collect();
+            RepositoryError::Other(format!("there is no team {team:?}; the teams are {}", names.join(", ")))
+        })
+    }
+}
+
+/// The key of a name in the folder of keys: the one that is there, else a new one.
+///
+/// # Errors
+/// The file is damaged or cannot be written.
+pub fn own_key(folder: &Path, name: &str, passphrase: &str) -> Result<PublicKey, RepositoryError> {
+    check_name(name, "key")?;
+    let path = folder.join(format!("{name}.{}", key_file::EXTENSION));
+    if path.exists() {
+        return Ok(KeyFile::read(&path)?.public().clone());
+    }
+    let failed = |what: &str| RepositoryError::Key { path: path.clone(), what: what.to_owned() };
+    let key = SigningKey::generate().ok_or_else(|| failed("the system has no random bytes"))?;
+    let made = std::os::unix::fs::DirBuilderExt::mode(std::fs::DirBuilder::new().recursive(true), 0o700).create(folder);
+    made.map_err(|error| failed(&format!("its folder cannot be made: {error}")))?;
+    key_file::write(&path, &key, passphrase)?;
+    Ok(key.public().clone())
+}
+
+/// Reads a public key: a key's file, or what `wrun keys show` prints.
+///
+/// # Errors
+/// It is neither.
+pub fn public_key(path: &Path) -> Result<PublicKey, RepositoryError> {
+    let wrong = |what: String| RepositoryError::Key { path: path.to_owned(), what };
+    let bytes = plain_files::read(path, MAX_KEY).map_err(|error| wrong(format!("it cannot be read: {error}")))?;
+    let value: Value = serde_json::from_slice(&bytes).map_err(|_| wrong("it is not a key".into()))?;
+    if value.get("keyval").is_some() {
+        return PublicKey::from_json(&value).map_err(wrong);
+    }
+    Ok(KeyFile::read(path)?.public().clone())
+}
+
+impl Publisher<'_> {
+    /// Starts a repository. `root`: the platform's key, `online`: the one for its snapshots and timestamps.
+    ///
+    /// # Errors
+    /// There is one already, a team's name or policies are impossible, a key is missing, or the store cannot be written.
+    pub fn init(
+        &self,
+        root: &PublicKey,
+        online: &PublicKey,
+        all: &[TeamKeys],
+        lifetimes: Lifetimes,
+    ) -> Result<(), RepositoryError> {
+        let named: Vec<Team> = all.iter().map(|one| one.team.clone()).collect();
+        for (index, team) in named.iter().enumerate() {
+            check_name(&team.name, "team")?;
+            if named.iter().take(index).any(|other| other.name == team.name) {
+                return Err(RepositoryError::Exists { what: format!("the team {}", team.name) });
+            }
+        }
+        check_apart(&named)?;
+        let path = stored_metadata(PLATFORM, Role::Root, 1);
+        let writer = self.store.writer(PLATFORM)?;
+        if self.store.get(&path, limit(Role::Root))?.is_some() {
+            return Err(RepositoryError::Exists { what: format!("the repository {}", self.store.place()) });
+        }
+        let mut roles: BTreeMap<Role, RoleKeys> = BTreeMap::new();
+        for (role, key) in
+            [(Role::Root, root), (Role::Targets, root), (Role::Snapshot, online), (Role::Timestamp, online)]
+        {
+            roles.insert(role, RoleKeys::new([key.clone()], 1));
+        }
+        let document = Root { version: 1, expires: lifetimes.end(Role::Root, self.now)?, roles };
+        let (mut files, mut targets) = (vec![], BTreeMap::new());
+        for one in all {
+            let (bytes, target) = self.new_team_root(&document, one, None, lifetimes)?;
+            files.push((team_target(&one.team.name), bytes));
+            targets.insert(team_target(&one.team.name), target);
+        }
+        let settings = settings_file(lifetimes);
+        targets.insert(SETTINGS.to_owned(), settings_target(lifetimes));
+        files.push((SETTINGS.to_owned(), settings));
+        let signers = self.keys.enough(Role::Root, role_keys(&document, Role::Root)?, &self.store.place())?;
+        let bytes = sign(&document.to_json(), &signers).ok_or_else(no_form)?;
+        writer.put_if_absent(&path, &bytes)?;
+        // What an earlier repository at this place has left is not this one's.
+        self.trust.write(PLATFORM, &Trust { trusted: Trusted { root: bytes, rest: None }, checked: None })?;
+        let current = self.current(PLATFORM, None)?;
+        self.release(writer.as_ref(), &current, &files, targets, lifetimes).map(drop)
+    }
+
+    /// Reads and verifies the platform's repository.
+    ///
+    /// # Errors
+    /// It is damaged, has gone backwards, or cannot be read.
+    pub fn platform(&self) -> Result<Platform, RepositoryError> {
+        let current = self.current(PLATFORM, None)?;
+        let invalid = |what| RepositoryError::Invalid { file: self.store.file(PLATFORM), what };
+        let verified: Option<&Verified> = current.verified();
+        let teams = verified.map(|verified| teams(verified.targets())).transpose().map_err(invalid)?;
+        let days = verified.and_then(|verified| verified.target(SETTINGS)?.custom.get(ONLINE_DAYS)?.as_i64());
+        let lifetimes = match days.filter(|days| (1..=MAX_ONLINE_DAYS).contains(days)) {
+            Some(days) => Lifetimes::with_online_days(days),
+            None => Lifetimes::USUAL,
+        };
+        Ok(Platform { current, teams: teams.unwrap_or_default(), lifetimes })
+    }
+
+    /// Adds a team, or gives one other keys or policies.
+    ///
+    /// # Errors
+    /// Its policies are another team's, a key of the platform is missing, or the store cannot be written.
+    pub fn set_team(&self, team: &TeamKeys) -> Result<(), RepositoryError> {
+        check_name(&team.team.name, "team")?;
+        let writer = self.store.writer(PLATFORM)?;
+        let Platform { current, teams, lifetimes } = self.platform()?;
+        let name = &team.team.name;
+        let others = teams.into_iter().filter(|other| &other.name != name);
+        check_apart(&others.chain([team.team.clone()]).collect::<Vec<_>>())?;
+        let path = team_target(name);
+        let before =
+            current.verified().map(|verified| verified.read(self.store, &path, limit(Role::Root))).transpose()?;
+        let (bytes, target) = self.new_team_root(&current.root, team, before.flatten().as_deref(), lifetimes)?;
+        let mut targets = current.targets();
+        targets.insert(path.clone(), target);
+        self.release(writer.as_ref(), &current, &[(path, bytes)], targets, lifetimes).map(drop)
+    }
+
+    /// Writes a team's next root into the team's own repository, and returns it with the platform's target. `before`: the root
+    /// that the team has.
+    pub(crate) fn new_team_root(
+        &self,
+        platform: &Root,
+        team: &TeamKeys,
+        before: Option<&[u8]>,
+        lifetimes: Lifetimes,
+    ) -> Result<(Vec<u8>, Target), RepositoryError> {
+        let name = &team.team.name;
+        if team.threshold == 0 || team.threshold > team.keys.len() {
+            let (threshold, keys) = (team.threshold, team.keys.len());
+            return Err(RepositoryError::Other(format!(
+                "the team {name} has {keys} keys, so that {threshold} signatures cannot be its threshold"
+            )));
+        }
+        let folder = team_folder(name);
+        let before = before.map(|bytes| trusted_root(&self.store.file(&team_target(name)), bytes)).transpose()?;
+        let root_keys = role_keys(platform, Role::Root)?.clone();
+        let online = RoleKeys::new([team.online.clone()], 1);
+        let roles = BTreeMap::from([
+            (Role::Root, root_keys.clone()),
+            (Role::Targets, RoleKeys::new(team.keys.iter().cloned(), team.threshold)),
+            (Role::Snapshot, online.clone()),
+            (Role::Timestamp, online),
+        ]);
+        let version = before.as_ref().map_or(1, |root| root.version + 1);
+        let root = Root { version, expires: lifetimes.end(Role::Root, self.now)?, roles };
+        let mut signers = self.keys.enough(Role::Root, &root_keys, &self.store.file(&folder))?;
+        if let Some(before) = &before {
+            // Nodes that follow the chain need the old keys' word too, as far as they are different ones.
+            let there: Vec<_> = signers.iter().map(|key| key.public().id()).collect();
+            let old = self.keys.of_role(role_keys(before, Role::Root)?, &[])?;
+            signers.extend(old.into_iter().filter(|key| !there.contains(&key.public().id())));
+        }
+        let bytes = sign(&root.to_json(), &signers).ok_or_else(no_form)?;
+        let writer = self.store.writer(&folder)?;
+        let path = stored_metadata(&folder, Role::Root, version);
+        if !writer.put_if_absent(&path, &bytes)? {
+            let there = self.store.need(&path, limit(Role::Root), "")?;
+            // Left by a change that was killed before the platform vouched for it, or by another repository.
+            writer.replace_if_unchanged(&path, Some(&there), &bytes)?;
+        }
+        let target = Target { custom: team.team.custom(), ..Target::of(&bytes) };
+        Ok((bytes, target))
+    }
+}
+
+fn settings_file(lifetimes: Lifetimes) -> Vec<u8> {
+    let mut text = json!({ "format": 1, ONLINE_DAYS: lifetimes.online_days() }).to_string().into_bytes();
+    text.push(b'\n');
+    text
+}
+
+fn settings_target(lifetimes: Lifetimes) -> Target {
+    let custom = Map::from_iter([(ONLINE_DAYS.to_owned(), Value::from(lifetimes.online_days()))]);
+    Target { custom, ..Target::of(&settings_file(lifetimes)) }
+}

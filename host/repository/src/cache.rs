@@ -1,0 +1,188 @@
+//! The revisions that a node has, for each policy its own.
+
+use std::path::PathBuf;
+
+use artifact::MAX_ARTIFACT;
+use jiff::Timestamp as Moment;
+use serde::{Deserialize, Serialize};
+
+use crate::error::RepositoryError;
+use crate::files::{Existing, read_bounded, write_whole};
+use crate::metadata::Target;
+use crate::names::is_digest;
+use crate::released::Release;
+
+const FORMAT: u64 = 1;
+
+/// The largest record, in bytes.
+const MAX_RECORD: u64 = 64 << 10;
+
+/// A revision that the node has verified.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Kept {
+    pub(crate) release: Release,
+    /// The SHA-256 of the artifact's file, as the team has signed it.
+    pub(crate) sha256: String,
+    /// Its length in bytes.
+    pub(crate) length: u64,
+}
+
+/// What the node knows of a policy in a group.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Record {
+    pub(crate) team: String,
+    /// The revision that was verified last.
+    pub(crate) current: Kept,
+    /// When that was.
+    pub(crate) verified: Moment,
+    /// The revision that converged last.
+    pub(crate) converged: Option<Kept>,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Written {
+    format: u64,
+    team: String,
+    current: Kept,
+    verified: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    converged: Option<Kept>,
+}
+
+/// The node's revisions, in its folder of a repository.
+pub(crate) struct Cache {
+    folder: PathBuf,
+}
+
+impl Cache {
+    pub(crate) fn new(folder: PathBuf) -> Self {
+        Self { folder }
+    }
+
+    fn record_path(&self, policy: &str, group: &str) -> PathBuf {
+        self.folder.join(format!("policies/{group}/{policy}.json"))
+    }
+
+    /// The file of an artifact.
+    pub(crate) fn path(&self, kept: &Kept) -> PathBuf {
+        self.folder.join(format!("artifacts/{}/{}.wasm", kept.release.policy, kept.release.digest))
+    }
+
+    /// Reads an artifact, and checks that it is the one that was signed.
+    pub(crate) fn artifact(&self, kept: &Kept) -> Result<Vec<u8>, RepositoryError> {
+        let path = self.path(kept);
+        let file = || path.display().to_string();
+        let bytes = read_bounded(&path, MAX_ARTIFACT.min(kept.length));
+        let bytes = bytes.map_err(|source| RepositoryError::Read { file: file(), source })?;
+        let bytes = bytes.ok_or_else(|| RepositoryError::Missing { file: file(), hint: "" })?;
+        let target = Target { length: kept.length, sha256: kept.sha256.clone(), custom: serde_json::Map::new() };
+        if target.is(&bytes) {
+            return Ok(bytes);
+        }
+        Err(RepositoryError::Mismatch { file: file(), what: "it has another digest" })
+    }
+
+    /// What the node knows of a policy.
+    pub(crate) fn record(&self, policy: &str, group: &str) -> Result<Option<Record>, RepositoryError> {
+        let path = self.record_path(policy, group);
+        let damaged = |what: String| RepositoryError::Invalid { file: path.display().to_string(), what };
+        let bytes = read_bounded(&path, MAX_RECORD);
+        let bytes = bytes.map_err(|source| RepositoryError::Read { file: path.display().to_string(), source })?;
+        let Some(bytes) = bytes else { return Ok(None) };
+        let written: Written = serde_json::from_slice(&bytes).map_err(|error| damaged(error.to_string()))?;
+        let of_this = |kept: &Kept| kept.release.policy == policy && kept.release.group == group;
+        if written.format != FORMAT || !of_this(&written.current) || !written.converged.iter().all(of_this) {
+            return Err(damaged("it is of another format, policy or group".into()));
+        }
+        let verified = written.verified.parse().map_err(|_| damaged("its moment is none".into()))?;
+        let Written { team, current, converged, .. } = written;
+        Ok(Some(Record { team, current, verified, converged }))
+    }
+
+    fn write(&self, record: &Record) -> Result<(), RepositoryError> {
+        let Release { policy, group, .. } = &record.current.release;
+        let path = self.record_path(policy, group);
+        let failed = |source| RepositoryError::Write { file: path.display().to_string(), source };
+        let written = Written {
+            format: FORMAT,
+            team: record.team.clone(),
+            current: record.current.clone(),
+            verified: record.verified.to_string(),
+            converged: record.converged.clone(),
+        };
+        let bytes = serde_json::to_vec_pretty(&written).map_err(|error| failed(error.into()))?;
+        write_whole(&path, &bytes, 0o600, Existing::Replaced).map_err(failed)?;
+        Ok(())
+    }
+
+    /// Keeps a revision that was verified: its artifact first, the record last.
+    pub(crate) fn store(&self, kept: &Kept, bytes: &[u8], team: &str, now: Moment) -> Result<(), RepositoryError> {
+        // What is damaged here is verified anew: the team's signature counts, and not the record.
+        let Release { policy, group, .. } = &kept.release;
+        let before = self.record(policy, group).ok().flatten();
+        let path = self.path(kept);
+        if self.artifact(kept).is_err() {
+            let failed = |source| RepositoryError::Write { file: path.display().to_string(), source };
+            write_whole(&path, bytes, 0o600, Existing::Replaced).map_err(failed)?;
+        }
+        let converged = before.as_ref().and_then(|record| record.converged.clone());
+        let record = Record { team: team.to_owned(), current: kept.clone(), verified: now, converged };
+        self.write(&record)
+    }
+
+    /// Notes that a revision has converged, and removes the artifacts that nobody needs any more.
+    pub(crate) fn mark_converged(&self, release: &Release) -> Result<(), RepositoryError> {
+        let Some(mut record) = self.record(&release.policy, &release.group)? else { return Ok(()) };
+        if &record.current.release != release {
+            return Ok(());
+        }
+        if record.converged.as_ref() != Some(&record.current) {
+            record.converged = Some(record.current.clone());
+            self.write(&record)?;
+        }
+        self.prune(&release.policy)
+    }
+
+    /// Removes the artifacts of a policy that no record names.
+    fn prune(&self, policy: &str) -> Result<(), RepositoryError> {
+        let names = |folder: PathBuf| {
+            let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
+            entries.filter_map(|entry| entry.file_name().into_string().ok()).collect::<Vec<_>>()
+        };
+        let mut needed = vec![];
+        for group in names(self.folder.join("policies")) {
+            let record = self.record(policy, &group)?;
+            needed.extend(record.into_iter().flat_map(|record| record.converged.into_iter().chain([record.current])));
+        }
+        let folder = self.folder.join("artifacts").join(policy);
+        for name in names(folder.clone()) {
+            let digest = name.strip_suffix(".wasm").filter(|digest| is_digest(digest));
+            if digest.is_some_and(|digest| needed.iter().all(|kept| kept.release.digest != digest)) {
+                let path = folder.join(name);
+                let removed = std::fs::remove_file(&path);
+                removed.map_err(|source| RepositoryError::Write { file: path.display().to_string(), source })?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Finds a revision that the node has by the beginning of its id or digest.
+    pub(crate) fn revision(&self, policy: &str, group: &str, wanted: &str) -> Result<(Kept, Record), RepositoryError> {
+        let record = self.record(policy, group)?;
+        let kept = record.iter().flat_map(|record| record.converged.iter().chain([&record.current]));
+        let is_wanted = |kept: &&Kept| {
+            !wanted.is_empty()
+                && [&kept.release.revision_id, &kept.release.digest].iter().any(|id| id.starts_with(wanted))
+        };
+        let found = kept.clone().find(is_wanted).cloned();
+        let there: Vec<_> = kept.map(|kept| kept.release.revision_id.chars().take(12).collect::<String>()).collect();
+        found.zip(record.clone()).ok_or_else(|| {
+            RepositoryError::Other(format!(
+                "this node has no revision {wanted:?} of the policy {policy} for the group {group}; it has {}",
+                if there.is_empty() { "none".to_owned() } else { there.join(", ") }
+            ))
+        })
+    }
+}

@@ -1,0 +1,241 @@
+//! What can be wrong with a repository. Every message names the file, whose it is, and what to do.
+
+use std::fmt;
+use std::io;
+use std::path::PathBuf;
+
+use crate::names::InvalidName;
+
+/// The four roles of a TUF repository.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Role {
+    /// Names the keys of all roles.
+    Root,
+    /// Names the files that are released, with their digests.
+    Targets,
+    /// Names the version of `targets`.
+    Snapshot,
+    /// Names the version of `snapshot`, for a short time.
+    Timestamp,
+}
+
+impl Role {
+    /// All roles.
+    pub const ALL: [Self; 4] = [Self::Root, Self::Targets, Self::Snapshot, Self::Timestamp];
+
+    /// The name that the format has for it.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Root => "root",
+            Self::Targets => "targets",
+            Self::Snapshot => "snapshot",
+            Self::Timestamp => "timestamp",
+        }
+    }
+}
+
+impl fmt::Display for Role {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// What is wrong with a repository, or with what is asked of it.
+#[derive(Debug, thiserror::Error)]
+pub enum RepositoryError {
+    /// A name that cannot be part of a path.
+    #[error(transparent)]
+    Name(#[from] InvalidName),
+    /// A file of the store cannot be read.
+    #[error("cannot read {file}")]
+    Read {
+        /// The file, with the store's place.
+        file: String,
+        /// What the system or the server said.
+        source: io::Error,
+    },
+    /// A file of the store cannot be written.
+    #[error("cannot write {file}")]
+    Write {
+        /// The file, with the store's place.
+        file: String,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// A file has more bytes than it may have.
+    #[error("{file} has more than the {limit} bytes that it may have")]
+    TooLarge {
+        /// The file, with the store's place.
+        file: String,
+        /// The limit.
+        limit: u64,
+    },
+    /// A file that must be there is not.
+    #[error("{file} does not exist{}", advice(hint))]
+    Missing {
+        /// The file, with the store's place.
+        file: String,
+        /// What to do, or empty.
+        hint: &'static str,
+    },
+    /// A file is not what its name says.
+    #[error("{file} is not valid: {what}")]
+    Invalid {
+        /// The file, with the store's place.
+        file: String,
+        /// What is wrong with it.
+        what: String,
+    },
+    /// Too few valid signatures.
+    #[error(
+        "{file} has {found} of the {threshold} signatures that the role {role} needs; it was changed, or signed with keys \
+         that are not the role's"
+    )]
+    Unsigned {
+        /// The file, with the store's place.
+        file: String,
+        /// Whose signatures are missing.
+        role: Role,
+        /// How many are valid.
+        found: usize,
+        /// How many are needed.
+        threshold: usize,
+    },
+    /// Metadata that is too old to be believed.
+    #[error("{file} expired at {expired} (role {role}); {}", renewal(*role))]
+    Expired {
+        /// The file, with the store's place.
+        file: String,
+        /// Its role.
+        role: Role,
+        /// The moment.
+        expired: jiff::Timestamp,
+    },
+    /// The repository went backwards.
+    #[error(
+        "{file} has the version {found}, but version {known} was seen before (role {role}): the repository was put back, or \
+         somebody shows old releases"
+    )]
+    Rollback {
+        /// The file, with the store's place.
+        file: String,
+        /// Its role.
+        role: Role,
+        /// The version that was found.
+        found: u64,
+        /// The version that was seen before.
+        known: u64,
+    },
+    /// A file does not have the digest or the length that is signed for it.
+    #[error("{file} is not the file that was signed: {what}")]
+    Mismatch {
+        /// The file, with the store's place.
+        file: String,
+        /// What differs.
+        what: &'static str,
+    },
+    /// No team of the repository owns a policy.
+    #[error("no team of the repository {repository} owns the policy {policy:?}; the teams are {}", listed(teams))]
+    NoTeam {
+        /// The repository.
+        repository: String,
+        /// The policy.
+        policy: String,
+        /// The teams with their policies.
+        teams: Vec<String>,
+    },
+    /// Two teams claim a policy.
+    #[error(
+        "the teams {first} and {second} both claim the policy {policy:?}; the platform must take it from one of them \
+         (`wrun repository add-team`)"
+    )]
+    TwoTeams {
+        /// The policy, or what both claim.
+        policy: String,
+        /// One team.
+        first: String,
+        /// The other one.
+        second: String,
+    },
+    /// A policy is not released to a group.
+    #[error(
+        "team {team} has not released the policy {policy:?} to the group {group:?} of {repository}; \
+         `wrun policy push {group}` does"
+    )]
+    NotReleased {
+        /// The repository.
+        repository: String,
+        /// The team.
+        team: String,
+        /// The policy.
+        policy: String,
+        /// The group.
+        group: String,
+    },
+    /// Somebody else changed the repository meanwhile.
+    #[error("{repository} was changed by somebody else meanwhile; nothing was released: try again")]
+    Changed {
+        /// The repository, or the team's part of it.
+        repository: String,
+    },
+    /// A key file cannot be used.
+    #[error("the key {}: {what}", path.display())]
+    Key {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong.
+        what: String,
+    },
+    /// No key of a role is at hand.
+    #[error(
+        "none of the keys in {} may sign {role} of {repository}; its keys are {}",
+        folder.display(), listed(wanted)
+    )]
+    NoKey {
+        /// The folder of keys.
+        folder: PathBuf,
+        /// The repository, or the team's part of it.
+        repository: String,
+        /// The role.
+        role: Role,
+        /// The key ids of the role.
+        wanted: Vec<String>,
+    },
+    /// What a node or an author keeps about a repository cannot be used.
+    #[error(
+        "{} is damaged: {what}; it says which releases were seen, so it is not made anew by itself: remove it to trust the \
+         repository as it is now", path.display()
+    )]
+    Trust {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        what: String,
+    },
+    /// Something that must be new exists.
+    #[error("{what} exists already")]
+    Exists {
+        /// What.
+        what: String,
+    },
+    /// Something else that was asked for is impossible.
+    #[error("{0}")]
+    Other(String),
+}
+
+fn advice(hint: &str) -> String {
+    if hint.is_empty() { String::new() } else { format!("; {hint}") }
+}
+
+fn renewal(role: Role) -> &'static str {
+    match role {
+        Role::Root => "the platform must renew it: `wrun repository rotate`",
+        Role::Targets => "the team must release again: `wrun policy push` or `wrun policy promote`",
+        Role::Snapshot | Role::Timestamp => "renew it with `wrun repository refresh`",
+    }
+}
+
+fn listed(names: &[String]) -> String {
+    if names.is_empty() { "none".to_owned() } else { names.join(", ") }
+}

@@ -1,0 +1,50 @@
+//! The repository of signed releases: what teams write to it, and what nodes believe of it.
+//!
+//! A repository is a folder of small repositories in the format of The Update Framework (TUF 1.0), one of the platform and
+//! one of each team, so that one team's trouble is its own. docs/releases.md has the layout. In here:
+//!
+//! ```text
+//! names        names of teams and groups, which policies a team owns, paths of targets
+//! canonical    the one form of a JSON value that is signed
+//! keys         Ed25519 keys; key_file keeps them, with a passphrase; keyring finds them
+//! metadata     root, targets, snapshot, timestamp: parsed, checked, verified
+//! store        where a repository lies; directory is the embedded one; files writes whole files
+//! update       from what is trusted and what the store has to what is trusted now: rollback, freeze, mix-and-match
+//! trust        what a node or an author trusts, kept between runs, one file per repository
+//! teams        which team owns a policy
+//! released     which revision a group runs
+//! node         which revision of which policy a node runs; cache keeps it
+//! writer       publishes: targets first, the timestamp last; pending waits for signatures
+//! admin        starts a repository, says who the teams are
+//! release      what a push and a promotion release
+//! maintain     checks a repository, exchanges keys of the platform, removes what nobody runs
+//! ```
+//!
+//! Nothing here believes a store: every file is bounded before it is read and verified before it is used, and what cannot be
+//! checked is refused. No clock is read: whoever calls says what time it is.
+
+pub mod admin;
+mod cache;
+pub mod canonical;
+mod directory;
+mod error;
+mod files;
+pub mod key_file;
+pub mod keyring;
+pub mod keys;
+pub mod maintain;
+pub mod metadata;
+pub mod names;
+pub mod node;
+pub mod pending;
+pub mod release;
+mod released;
+pub mod store;
+pub mod teams;
+pub mod trust;
+pub mod update;
+pub mod writer;
+
+pub use directory::DirectoryStore;
+pub use error::{RepositoryError, Role};
+pub use released::Release;

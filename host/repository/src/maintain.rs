@@ -1,0 +1,226 @@
+//! What keeps a repository in order: a check of all of it, other keys of the platform, and the removal of what nobody runs.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use artifact::MAX_ARTIFACT;
+use jiff::Timestamp as Moment;
+use text::error_chain;
+
+use crate::admin::{Platform, TeamKeys};
+use crate::error::{RepositoryError, Role};
+use crate::keys::PublicKey;
+use crate::metadata::{RoleKeys, Root, limit, sign};
+use crate::names::{PLATFORM, team_folder, team_target};
+use crate::release::{RELEASED, TeamRepository, group_of};
+use crate::teams::{Team, check_apart, teams};
+use crate::trust::Trust;
+use crate::update::{Trusted, Update, Verified, stored_metadata, stored_target, trusted_root};
+use crate::writer::{Published, Publisher, both, no_form, role_keys};
+
+/// How old a revision has to be before it is removed, in seconds.
+const KEPT: i64 = 7 * 24 * 60 * 60;
+
+/// What a check has found of one repository.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Checked {
+    /// `platform`, or the team's name.
+    pub name: String,
+    /// When its first document expires, and whose that is. `None`: it cannot be told.
+    pub expires: Option<(Moment, Role)>,
+    /// What is wrong with it, each as a sentence without a period.
+    pub problems: Vec<String>,
+}
+
+impl Publisher<'_> {
+    /// Checks a repository as a node would that sees it for the first time, and every file that it releases.
+    #[must_use]
+    pub fn check(&self) -> Vec<Checked> {
+        let (of_platform, platform) = self.check_one(PLATFORM, PLATFORM, None);
+        let mut found = vec![of_platform];
+        let Some(platform) = platform else { return found };
+        let teams = match teams(platform.targets()) {
+            Ok(teams) => teams,
+            Err(what) => {
+                found.extend([Checked { name: PLATFORM.into(), expires: None, problems: vec![what] }]);
+                return found;
+            }
+        };
+        if let Some(first) = found.first_mut() {
+            first.problems.extend(check_apart(&teams).err().map(|error| error.to_string()));
+        }
+        for team in teams {
+            let root = platform.read(self.store, &team_target(&team.name), limit(Role::Root));
+            let root: Option<Vec<u8>> = root.ok().flatten();
+            let folder = team_folder(&team.name);
+            let timestamp = self.store.get(&stored_metadata(&folder, Role::Timestamp, 0), limit(Role::Timestamp));
+            if matches!(timestamp, Ok(None)) {
+                found.push(Checked { name: team.name, expires: None, problems: vec![] });
+                continue;
+            }
+            found.push(self.check_one(&team.name, &folder, root).0);
+        }
+        found
+    }
+
+    fn check_one(&self, name: &str, folder: &str, root: Option<Vec<u8>>) -> (Checked, Option<Verified>) {
+        let mut problems = vec![];
+        let mut expires = None;
+        let verified = self.verified(folder, root);
+        match &verified {
+            Err(error) => problems.push(error_chain(error)),
+            Ok(verified) => {
+                expires = Some(verified.expires());
+                for path in verified.targets().targets.keys() {
+                    problems
+                        .extend(verified.read(self.store, path, MAX_ARTIFACT).err().map(|error| error_chain(&error)));
+                }
+            }
+        }
+        (Checked { name: name.to_owned(), expires, problems }, verified.ok())
+    }
+
+    fn verified(&self, folder: &str, root: Option<Vec<u8>>) -> Result<Verified, RepositoryError> {
+        let root = match root {
+            Some(root) => root,
+            None => {
+                let hint = "is this a repository? `wrun repository init` makes one";
+                self.store.need(&stored_metadata(folder, Role::Root, 1), limit(Role::Root), hint)?
+            }
+        };
+        let trusted = Trusted { root, rest: None };
+        let update = Update { store: self.store, folder, now: self.now, checks_age: true };
+        Ok(update.run(&trusted, None)?.1)
+    }
+
+    /// Gives the platform other keys. Its teams get roots that name the new ones. What is published is signed with the old and
+    /// the new keys, so that it holds before the new root is there and after; the root comes last.
+    ///
+    /// # Errors
+    /// A key is missing, somebody else has published meanwhile, or the store cannot be written.
+    pub fn rotate(&self, keys: &[PublicKey], threshold: usize, online: &PublicKey) -> Result<u64, RepositoryError> {
+        if threshold == 0 || threshold > keys.len() {
+            return Err(RepositoryError::Other(format!("{threshold} of {} keys cannot have to sign", keys.len())));
+        }
+        let writer = self.store.writer(PLATFORM)?;
+        let Platform { current, teams, lifetimes } = self.platform()?;
+        let own = RoleKeys::new(keys.iter().cloned(), threshold);
+        let online = RoleKeys::new([online.clone()], 1);
+        let version = current.root.version + 1;
+        let root = Root {
+            version,
+            expires: lifetimes.end(Role::Root, self.now)?,
+            roles: BTreeMap::from([
+                (Role::Root, own.clone()),
+                (Role::Targets, own),
+                (Role::Snapshot, online.clone()),
+                (Role::Timestamp, online),
+            ]),
+        };
+        let place = self.store.place();
+        let old = self.keys.enough(Role::Root, role_keys(&current.root, Role::Root)?, &place)?;
+        let new = self.keys.enough(Role::Root, role_keys(&root, Role::Root)?, &place)?;
+        let (mut files, mut targets) = (vec![], current.targets());
+        for team in teams {
+            let path = team_target(&team.name);
+            let before = current.verified().map(|verified| verified.read(self.store, &path, limit(Role::Root)));
+            let before: Option<Vec<u8>> = before.transpose()?.flatten();
+            let before = before.ok_or_else(|| RepositoryError::Missing { file: self.store.file(&path), hint: "" })?;
+            let team = team_keys(team, &trusted_root(&self.store.file(&path), &before)?)?;
+            let (bytes, target) = self.new_team_root(&root, &team, Some(&before), lifetimes)?;
+            targets.insert(path.clone(), target);
+            files.push((path, bytes));
+        }
+        self.release_for(writer.as_ref(), &current, &files, targets, lifetimes, Some(&root))?;
+        let bytes = sign(&root.to_json(), &both(old, new)).ok_or_else(no_form)?;
+        let path = stored_metadata(PLATFORM, Role::Root, version);
+        if !writer.put_if_absent(&path, &bytes)? {
+            return Err(RepositoryError::Changed { repository: self.store.file(PLATFORM) });
+        }
+        if let Some(trust) = self.trust.read(PLATFORM)? {
+            let trusted = Trusted { root: bytes, ..trust.trusted };
+            self.trust.write(PLATFORM, &Trust { trusted, ..trust })?;
+        }
+        Ok(version)
+    }
+
+    /// Takes away the revisions of a team that no group runs and that were released more than a week ago, and the files that
+    /// nothing names. Returns their paths.
+    ///
+    /// # Errors
+    /// A key is missing, somebody else has published meanwhile, or the store cannot be written.
+    pub fn clean(&self, team: &Team, platform: &Platform) -> Result<Vec<String>, RepositoryError> {
+        let folder = team_folder(&team.name);
+        let writer = self.store.writer(&folder)?;
+        let TeamRepository { current, .. } = self.team(platform, team)?;
+        let run: BTreeSet<String> = self.groups(&current)?.into_iter().map(|release| release.digest).collect();
+        let mut targets = current.targets();
+        let before: Vec<_> = targets.keys().cloned().collect();
+        targets.retain(|path, target| {
+            let digest = path.rsplit('/').next().and_then(|name| name.split('.').next()).unwrap_or_default();
+            let released = target.custom.get(RELEASED).and_then(|moment| moment.as_str()?.parse::<Moment>().ok());
+            let is_old = released.is_none_or(|released| self.now.as_second() - released.as_second() > KEPT);
+            group_of(path).is_some() || run.contains(digest) || !is_old
+        });
+        let removed: Vec<_> = before.into_iter().filter(|path| !targets.contains_key(path)).collect();
+        if !removed.is_empty() {
+            let released = self.release(writer.as_ref(), &current, &[], targets, platform.lifetimes)?;
+            if matches!(released, Published::Pending { .. }) {
+                return Ok(vec![]);
+            }
+        }
+        let TeamRepository { current, .. } = self.team(platform, team)?;
+        self.remove_unnamed(writer.as_ref(), &current)?;
+        Ok(removed)
+    }
+
+    /// Removes the files of a team's repository that neither its newest documents nor pending releases name.
+    fn remove_unnamed(
+        &self,
+        writer: &dyn crate::store::Writer,
+        current: &crate::writer::Current,
+    ) -> Result<(), RepositoryError> {
+        let Some(verified) = current.verified() else { return Ok(()) };
+        let folder = &current.folder;
+        let mut named: BTreeSet<String> = BTreeSet::new();
+        let mut all: Vec<_> = verified.targets().targets.clone().into_iter().collect();
+        for id in self.pending(folder)? {
+            // One that no longer fits is a release that nobody can sign any more.
+            if let Ok(pending) = self.read_pending(current, &id) {
+                all.extend(pending.targets.targets);
+            }
+        }
+        named.extend(all.iter().map(|(path, target)| stored_target(folder, path, &target.sha256)));
+        for below in [format!("{folder}/targets/groups"), format!("{folder}/targets/revisions")] {
+            for part in self.store.names(&below)? {
+                let part = format!("{below}/{part}");
+                for name in self.store.names(&part)? {
+                    let path = format!("{part}/{name}");
+                    if !named.contains(&path) {
+                        writer.remove(&path)?;
+                    }
+                }
+            }
+        }
+        let metadata = format!("{folder}/metadata");
+        let newest = [
+            stored_metadata(folder, Role::Targets, verified.targets().version),
+            stored_metadata(folder, Role::Snapshot, verified.snapshot().version),
+        ];
+        for name in self.store.names(&metadata)? {
+            let path = format!("{metadata}/{name}");
+            let is_old = name.ends_with(".targets.json") || name.ends_with(".snapshot.json");
+            if is_old && !newest.contains(&path) {
+                writer.remove(&path)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The keys that a team's root names.
+fn team_keys(team: Team, root: &Root) -> Result<TeamKeys, RepositoryError> {
+    let targets = role_keys(root, Role::Targets)?;
+    let online = role_keys(root, Role::Snapshot)?.keys.values().next().cloned();
+    let online = online.ok_or_else(|| RepositoryError::Other(format!("the team {} has no online key", team.name)))?;
+    Ok(TeamKeys { team, keys: targets.keys.values().cloned().collect(), threshold: targets.threshold, online })
+}

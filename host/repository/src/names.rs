@@ -1,0 +1,159 @@
+//! Names of teams and groups, which policies belong to a team, and the paths of targets.
+
+use std::fmt;
+
+use artifact::check_policy_name;
+use serde::{Deserialize, Serialize};
+use sha2::{Digest as _, Sha256};
+use text::hex;
+
+/// The platform's own repository, which lists the teams.
+pub const PLATFORM: &str = "platform";
+
+/// The folder of a team's repository.
+#[must_use]
+pub fn team_folder(team: &str) -> String {
+    format!("teams/{team}")
+}
+
+/// The target of the platform that says who a team is.
+#[must_use]
+pub fn team_target(team: &str) -> String {
+    format!("teams/{team}/root.json")
+}
+
+/// The target that says which revision of a policy a group runs.
+#[must_use]
+pub fn group_target(group: &str, policy: &str) -> String {
+    format!("groups/{group}/{policy}.json")
+}
+
+/// The target with a revision's artifact. `digest`: the artifact's.
+#[must_use]
+pub fn artifact_target(policy: &str, digest: &str) -> String {
+    format!("revisions/{policy}/{digest}.wasm")
+}
+
+/// The target with a revision's lock. `digest`: the artifact's.
+#[must_use]
+pub fn lock_target(policy: &str, digest: &str) -> String {
+    format!("revisions/{policy}/{digest}.lock.json")
+}
+
+/// A name that no team, group or policy can have.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "{name:?} cannot be the name of a {of}: names have letters, digits, `-`, `_` and `.`, and begin with none of `.`"
+)]
+pub struct InvalidName {
+    /// The name, or its beginning.
+    pub name: String,
+    /// What it should name: `team`, `policy group`.
+    pub of: &'static str,
+}
+
+/// Checks a name that becomes part of paths. `of`: what it names.
+///
+/// # Errors
+/// It cannot be part of a path.
+pub fn check_name(name: &str, of: &'static str) -> Result<(), InvalidName> {
+    let shown = || name.chars().take(100).collect();
+    check_policy_name(name).map_err(|_| InvalidName { name: shown(), of })
+}
+
+/// A short name for a place, of which a folder can be made: the beginning of its digest.
+#[must_use]
+pub fn place_key(place: &str) -> String {
+    let digest = hex(Sha256::digest(place.trim_end_matches('/')));
+    digest.chars().take(16).collect()
+}
+
+/// Tells whether a text is a digest: 64 lower-case hexadecimal digits.
+#[must_use]
+pub fn is_digest(text: &str) -> bool {
+    text.len() == 64 && text.bytes().all(|byte| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte))
+}
+
+/// The policies that a team owns: one name, or all that begin alike (`core*`).
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct PolicyPattern {
+    /// The name, or its beginning.
+    text: String,
+    /// Names that begin with the text belong to it too.
+    is_prefix: bool,
+}
+
+impl PolicyPattern {
+    /// Tells whether a policy belongs to it.
+    #[must_use]
+    pub fn owns(&self, policy: &str) -> bool {
+        if self.is_prefix { policy.starts_with(&self.text) } else { policy == self.text }
+    }
+
+    /// Tells whether a policy could belong to both.
+    #[must_use]
+    pub fn overlaps(&self, other: &Self) -> bool {
+        match (self.is_prefix, other.is_prefix) {
+            (false, false) => self.text == other.text,
+            (true, false) => self.owns(&other.text),
+            (false, true) => other.owns(&self.text),
+            (true, true) => self.text.starts_with(&other.text) || other.text.starts_with(&self.text),
+        }
+    }
+}
+
+impl TryFrom<String> for PolicyPattern {
+    type Error = InvalidName;
+
+    fn try_from(text: String) -> Result<Self, InvalidName> {
+        let (name, is_prefix) = text.strip_suffix('*').map_or((text.as_str(), false), |name| (name, true));
+        check_name(name, "policy")?;
+        Ok(Self { text: name.to_owned(), is_prefix })
+    }
+}
+
+impl From<PolicyPattern> for String {
+    fn from(pattern: PolicyPattern) -> Self {
+        pattern.to_string()
+    }
+}
+
+impl fmt::Display for PolicyPattern {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}{}", self.text, if self.is_prefix { "*" } else { "" })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn pattern(text: &str) -> PolicyPattern {
+        PolicyPattern::try_from(text.to_owned()).unwrap()
+    }
+
+    #[test]
+    fn a_pattern_owns_one_name_or_all_that_begin_alike() {
+        assert!(pattern("core").owns("core") && !pattern("core").owns("core-web"));
+        assert!(pattern("core*").owns("core") && pattern("core*").owns("core-web") && !pattern("core*").owns("cor"));
+        for wrong in ["*", "", "a/b", ".a", "a**", "*a", "a b"] {
+            assert!(PolicyPattern::try_from(wrong.to_owned()).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn overlaps_are_found_both_ways() {
+        #[track_caller]
+        fn check(one: &str, other: &str, expected: bool) {
+            let (one, other) = (pattern(one), pattern(other));
+            assert_eq!((one.overlaps(&other), other.overlaps(&one)), (expected, expected), "{one} {other}");
+        }
+        check("core", "core", true);
+        check("core", "core2", false);
+        check("core*", "core2", true);
+        check("core*", "co*", true);
+        check("core*", "web*", false);
+        check("core*", "cor", false);
+    }
+}

@@ -1,0 +1,434 @@
+//! What a node runs: for each policy the revision that its team has signed for the node's group.
+//!
+//! Everything is verified before the first policy runs. Where nothing newer can be had or believed, the node goes on with
+//! the revisions that it verified last; [`SignedArtifact`] is the proof that a team has signed what is about to run. Below
+//! the node's folder:
+//!
+//! ```text
+//! trust/platform.json, trust/teams/TEAM.json      what was verified, see `trust`
+//! policies/GROUP/POLICY.json                      the revision that was verified last, and the one that converged last
+//! artifacts/POLICY/DIGEST.wasm                    their artifacts
+//! ```
+
+use std::collections::BTreeMap;
+use std::fs::OpenOptions;
+use std::os::unix::fs::OpenOptionsExt as _;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use artifact::{Artifact, MAX_ARTIFACT};
+use jiff::Timestamp as Moment;
+use rustix::fs::FlockOperation;
+use text::error_chain;
+
+use crate::cache::{Cache, Kept, Record};
+use crate::error::{RepositoryError, Role};
+use crate::files::{Existing, write_whole};
+use crate::metadata::limit;
+use crate::names::{PLATFORM, artifact_target, check_name, group_target, team_folder, team_target};
+use crate::released::{MAX_BYTES, Release};
+use crate::store::Store;
+use crate::teams::{Team, owner, teams};
+use crate::trust::{Trust, TrustFolder};
+use crate::update::{Trusted, Update, Verified, stored_metadata, trusted_root};
+
+/// A policy that a node should run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Wanted {
+    /// The policy.
+    pub policy: String,
+    /// The node's group.
+    pub group: String,
+    /// A revision that the node has, instead of the group's: the beginning of its id or digest.
+    pub revision: Option<String>,
+}
+
+/// An artifact that its policy's team has signed for the node's group. Nothing else makes one.
+#[derive(Debug, Clone)]
+pub struct SignedArtifact {
+    artifact: Artifact,
+    release: Release,
+    team: String,
+    stale: Option<Stale>,
+}
+
+impl SignedArtifact {
+    /// The artifact.
+    #[must_use]
+    pub fn artifact(&self) -> &Artifact {
+        &self.artifact
+    }
+
+    /// The release that it belongs to.
+    #[must_use]
+    pub fn release(&self) -> &Release {
+        &self.release
+    }
+
+    /// The team that has signed it.
+    #[must_use]
+    pub fn team(&self) -> &str {
+        &self.team
+    }
+
+    /// Why it may be old. `None`: it is what the repository has now.
+    #[must_use]
+    pub fn stale(&self) -> Option<&Stale> {
+        self.stale.as_ref()
+    }
+}
+
+/// Why a node runs a revision that it verified earlier.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Stale {
+    /// The error with its causes.
+    pub reason: String,
+    /// When the revision was verified last.
+    pub verified: Moment,
+}
+
+/// How a node uses a repository.
+pub struct NodeSettings<'a> {
+    /// Where the repository lies. The error: why it cannot be opened.
+    pub store: Result<&'a dyn Store, RepositoryError>,
+    /// The node's folder for this repository.
+    pub folder: PathBuf,
+    /// The root of the platform that the operator trusts.
+    pub root: Option<Vec<u8>>,
+    /// The first root of the platform that the store has may be trusted: nobody but the operator can change the store.
+    pub first_use: bool,
+    /// Revisions that were not verified for so long are not run. `None`: they are.
+    pub stale_after: Option<Duration>,
+    /// For so long a revision that was verified is run without asking the store again. `None`: the store is always asked.
+    pub refresh: Option<Duration>,
+    /// What was verified is kept.
+    pub keeps: bool,
+    /// What time it is.
+    pub now: Moment,
+}
+
+/// Something that people should hear.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Remark {
+    /// The platform's root was trusted because it was the first.
+    FirstUse {
+        /// The file.
+        file: String,
+        /// The ids of its keys.
+        keys: Vec<String>,
+    },
+    /// The clock is behind an earlier run's.
+    ClockWentBack {
+        /// The moment of the earlier run.
+        before: Moment,
+    },
+}
+
+/// What a node can run.
+#[derive(Debug, Default)]
+pub struct Fetched {
+    /// The policies that have a signed artifact.
+    pub artifacts: BTreeMap<String, SignedArtifact>,
+    /// Why the others do not.
+    pub refused: BTreeMap<String, RepositoryError>,
+    /// What people should hear.
+    pub remarks: Vec<Remark>,
+}
+
+/// Finds and verifies the artifacts of policies.
+///
+/// # Errors
+/// A name is impossible, or the node's folder cannot be used.
+pub fn fetch(settings: NodeSettings<'_>, wanted: &[Wanted]) -> Result<Fetched, RepositoryError> {
+    for one in wanted {
+        check_name(&one.policy, "policy")?;
+        check_name(&one.group, "policy group")?;
+    }
+    let _lock = settings.keeps.then(|| lock(&settings.folder)).transpose()?;
+    let (trust, cache) = (TrustFolder::new(settings.folder.clone()), Cache::new(settings.folder.clone()));
+    let mut fetched = Fetched::default();
+    let NodeSettings { store, now, keeps, .. } = settings;
+    let mut node = Node {
+        root: settings.root,
+        first_use: settings.first_use,
+        keeps,
+        now,
+        trust,
+        remarks: vec![],
+        updated: BTreeMap::new(),
+    };
+    // The platform is asked only if a policy needs it.
+    let (mut waiting, mut platform) = (Some(store), None);
+    for one in wanted {
+        let is_fresh =
+            settings.refresh.is_some_and(|refresh| one.revision.is_none() && fresh(&cache, one, refresh, now));
+        if is_fresh
+            && let Ok(Some(Record { current, team, .. })) = cache.record(&one.policy, &one.group)
+            && let Ok(artifact) = opened(&cache, &current, &team, None)
+        {
+            fetched.artifacts.insert(one.policy.clone(), artifact);
+            continue;
+        }
+        if let Some(wanted_revision) = &one.revision {
+            let found = cache.revision(&one.policy, &one.group, wanted_revision);
+            match found.and_then(|(kept, record)| opened(&cache, &kept, &record.team, None)) {
+                Ok(artifact) => drop(fetched.artifacts.insert(one.policy.clone(), artifact)),
+                Err(error) => drop(fetched.refused.insert(one.policy.clone(), error)),
+            }
+            continue;
+        }
+        if let Some(store) = waiting.take() {
+            let asked = store.and_then(|store| Ok((store, node.platform(store)?)));
+            platform = Some(asked.map_err(|error| error_chain(&error)));
+        }
+        let newest = match &platform {
+            Some(Ok((store, (verified, teams)))) => node.newest(*store, verified, teams, one, &cache),
+            Some(Err(reason)) => Err(Refusal::Unknown(reason.clone())),
+            None => continue,
+        };
+        match newest {
+            Ok(artifact) => drop(fetched.artifacts.insert(one.policy.clone(), artifact)),
+            Err(Refusal::Final(error)) => drop(fetched.refused.insert(one.policy.clone(), error)),
+            Err(Refusal::Unknown(reason)) => match stale(&cache, one, reason, settings.stale_after, now) {
+                Ok(artifact) => drop(fetched.artifacts.insert(one.policy.clone(), artifact)),
+                Err(error) => drop(fetched.refused.insert(one.policy.clone(), error)),
+            },
+        }
+    }
+    fetched.remarks = node.remarks;
+    Ok(fetched)
+}
+
+/// Notes that a run with these artifacts succeeded: they stay on the disk, whatever is released after them.
+///
+/// # Errors
+/// The node's folder cannot be written to.
+pub fn converged<'r>(folder: &Path, releases: impl Iterator<Item = &'r Release>) -> Result<(), RepositoryError> {
+    let _lock = lock(folder)?;
+    let cache = Cache::new(folder.to_owned());
+    releases.into_iter().try_for_each(|release| cache.mark_converged(release))
+}
+
+/// Waits until no other run of this node changes what is kept.
+fn lock(folder: &Path) -> Result<std::fs::File, RepositoryError> {
+    let path = folder.join(".lock");
+    let failed = |source| RepositoryError::Write { file: path.display().to_string(), source };
+    write_whole(&folder.join(".made"), b"", 0o600, Existing::Stays).map_err(failed)?;
+    let opened = OpenOptions::new().create(true).truncate(false).write(true).mode(0o600).open(&path);
+    let file = opened.map_err(failed)?;
+    rustix::fs::flock(&file, FlockOperation::LockExclusive).map_err(|errno| failed(errno.into()))?;
+    Ok(file)
+}
+
+/// Why there is no newest revision.
+enum Refusal {
+    /// The repository cannot be asked or believed; what was verified before still holds.
+    Unknown(String),
+    /// The repository says that the node has nothing to run.
+    Final(RepositoryError),
+}
+
+impl From<RepositoryError> for Refusal {
+    fn from(error: RepositoryError) -> Self {
+        match error {
+            RepositoryError::NotReleased { .. } | RepositoryError::NoTeam { .. } | RepositoryError::TwoTeams { .. } => {
+                Self::Final(error)
+            }
+            error => Self::Unknown(error_chain(&error)),
+        }
+    }
+}
+
+struct Node {
+    root: Option<Vec<u8>>,
+    first_use: bool,
+    keeps: bool,
+    now: Moment,
+    trust: TrustFolder,
+    remarks: Vec<Remark>,
+    /// The teams that were updated, or why not.
+    updated: BTreeMap<String, Result<Verified, String>>,
+}
+
+impl Node {
+    /// Updates the platform, and reads its teams.
+    fn platform(&mut self, store: &dyn Store) -> Result<(Verified, Vec<Team>), RepositoryError> {
+        let trust = match self.trust.read(PLATFORM)? {
+            Some(trust) => trust,
+            None => Trust { trusted: Trusted { root: self.first_root(store)?, rest: None }, checked: None },
+        };
+        if let Some(before) = trust.checked.filter(|before| self.now < *before) {
+            self.remarks.push(Remark::ClockWentBack { before });
+        }
+        let verified = self.update(store, PLATFORM, trust, None)?;
+        let invalid = |what| RepositoryError::Invalid { file: store.file(PLATFORM), what };
+        let teams = teams(verified.targets()).map_err(invalid)?;
+        Ok((verified, teams))
+    }
+
+    /// The root that a node without trust begins with.
+    fn first_root(&mut self, store: &dyn Store) -> Result<Vec<u8>, RepositoryError> {
+        if let Some(root) = self.root.take() {
+            return Ok(root);
+        }
+        let path = stored_metadata(PLATFORM, Role::Root, 1);
+        if !self.first_use {
+            return Err(RepositoryError::Other(format!(
+                "nothing says whom to trust in {}: others than root can change it; name a copy of its {path} that you \
+                 trust with `repository_root` in the settings",
+                store.place()
+            )));
+        }
+        let bytes = store.need(&path, limit(Role::Root), "is this a repository? `wrun repository init` makes one")?;
+        let root = trusted_root(&store.file(&path), &bytes)?;
+        let keys = root.roles.get(&Role::Root).into_iter().flat_map(|role| role.keys.keys().cloned()).collect();
+        self.remarks.push(Remark::FirstUse { file: store.file(&path), keys });
+        Ok(bytes)
+    }
+
+    /// Updates one repository, and keeps what is trusted now.
+    fn update(
+        &self,
+        store: &dyn Store,
+        folder: &str,
+        trust: Trust,
+        vouched: Option<&[u8]>,
+    ) -> Result<Verified, RepositoryError> {
+        let (trusted, verified) =
+            Update { store, folder, now: self.now, checks_age: true }.run(&trust.trusted, vouched)?;
+        if self.keeps {
+            // Versions count after a clock was put back, too, but not its time.
+            let checked = trust.checked.map_or(self.now, |before| before.max(self.now));
+            self.trust.write(folder, &Trust { trusted, checked: Some(checked) })?;
+        }
+        Ok(verified)
+    }
+
+    /// The newest revision of a policy.
+    fn newest(
+        &mut self,
+        store: &dyn Store,
+        platform: &Verified,
+        teams: &[Team],
+        wanted: &Wanted,
+        cache: &Cache,
+    ) -> Result<SignedArtifact, Refusal> {
+        let Wanted { policy, group, .. } = wanted;
+        let team = owner(teams, policy, &store.place())?;
+        let verified = self.team(store, platform, &team.name).map_err(Refusal::Unknown)?;
+        let path = group_target(group, policy);
+        let known = cache.record(policy, group).ok().flatten().map(|record| record.current.release.to_bytes());
+        let known = known.filter(|known| verified.target(&path).is_some_and(|target| target.is(known)));
+        let bytes = match known {
+            Some(known) => Some(known),
+            None => verified.read(store, &path, MAX_BYTES)?,
+        };
+        let Some(bytes) = bytes else {
+            return Err(Refusal::Final(RepositoryError::NotReleased {
+                repository: store.place(),
+                team: team.name.clone(),
+                policy: policy.clone(),
+                group: group.clone(),
+            }));
+        };
+        let file = store.file(&path);
+        let release = Release::parse(&bytes, policy, group)
+            .map_err(|what| RepositoryError::Invalid { file: file.clone(), what })?;
+        let target_path = artifact_target(policy, &release.digest);
+        let target = verified.target(&target_path).ok_or_else(|| RepositoryError::Invalid {
+            file,
+            what: format!("it names {target_path}, which is not released"),
+        })?;
+        let kept = Kept { release, sha256: target.sha256.clone(), length: target.length };
+        let bytes = match cache.artifact(&kept) {
+            Ok(bytes) => bytes,
+            Err(_) => {
+                let read = verified.read(store, &target_path, MAX_ARTIFACT)?;
+                read.ok_or_else(|| RepositoryError::Missing { file: store.file(&target_path), hint: "" })?
+            }
+        };
+        let artifact = checked(&cache.path(&kept), &kept, bytes.clone())?;
+        if self.keeps {
+            cache.store(&kept, &bytes, &team.name, self.now)?;
+        }
+        Ok(SignedArtifact { artifact, release: kept.release, team: team.name.clone(), stale: None })
+    }
+
+    /// Updates a team's repository, once a run.
+    fn team(&mut self, store: &dyn Store, platform: &Verified, team: &str) -> Result<Verified, String> {
+        if let Some(known) = self.updated.get(team) {
+            return known.clone();
+        }
+        let updated = self.update_team(store, platform, team).map_err(|error| error_chain(&error));
+        self.updated.insert(team.to_owned(), updated.clone());
+        updated
+    }
+
+    fn update_team(&self, store: &dyn Store, platform: &Verified, team: &str) -> Result<Verified, RepositoryError> {
+        let path = team_target(team);
+        let folder = team_folder(team);
+        let trust = self.trust.read(&folder)?;
+        // What is known need not be read again.
+        let is_vouched = |trust: &&Trust| platform.target(&path).is_some_and(|target| target.is(&trust.trusted.root));
+        let root = match trust.as_ref().filter(is_vouched) {
+            Some(trust) => Some(trust.trusted.root.clone()),
+            None => platform.read(store, &path, limit(Role::Root))?,
+        };
+        let root = root.ok_or_else(|| RepositoryError::Missing { file: store.file(&path), hint: "" })?;
+        let first = || Trust { trusted: Trusted { root: root.clone(), rest: None }, checked: None };
+        let trust = trust.unwrap_or_else(first);
+        self.update(store, &folder, trust, Some(&root))
+    }
+}
+
+/// Whether a policy's revision was verified a moment ago.
+fn fresh(cache: &Cache, wanted: &Wanted, refresh: Duration, now: Moment) -> bool {
+    let record = cache.record(&wanted.policy, &wanted.group).ok().flatten();
+    // A clock that was put back does not make a revision younger.
+    record.is_some_and(|record| record.verified <= now && now.duration_since(record.verified).unsigned_abs() < refresh)
+}
+
+/// What the node verified last.
+fn stale(
+    cache: &Cache,
+    wanted: &Wanted,
+    reason: String,
+    stale_after: Option<Duration>,
+    now: Moment,
+) -> Result<SignedArtifact, RepositoryError> {
+    let Some(Record { current, verified, team, .. }) = cache.record(&wanted.policy, &wanted.group)? else {
+        return Err(RepositoryError::Other(format!(
+            "{reason}; and this node has no revision of {} for the group {} that it verified before",
+            wanted.policy, wanted.group
+        )));
+    };
+    let age = now.duration_since(verified).unsigned_abs();
+    if stale_after.is_some_and(|most| age > most) {
+        return Err(RepositoryError::Other(format!(
+            "{reason}; the revision that this node has of {} was verified at {verified}, longer ago than `stale_after` allows",
+            wanted.policy
+        )));
+    }
+    opened(cache, &current, &team, Some(Stale { reason, verified }))
+}
+
+/// Opens an artifact of the cache.
+fn opened(cache: &Cache, kept: &Kept, team: &str, stale: Option<Stale>) -> Result<SignedArtifact, RepositoryError> {
+    let artifact = checked(&cache.path(kept), kept, cache.artifact(kept)?)?;
+    Ok(SignedArtifact { artifact, release: kept.release.clone(), team: team.to_owned(), stale })
+}
+
+/// Makes sure that an artifact is the release's.
+fn checked(path: &Path, kept: &Kept, bytes: Vec<u8>) -> Result<Artifact, RepositoryError> {
+    let invalid = |what: String| RepositoryError::Invalid { file: path.display().to_string(), what };
+    let artifact = Artifact::from_bytes(path, bytes).map_err(|error| invalid(error_chain(&error)))?;
+    let Release { policy, revision_id, digest, .. } = &kept.release;
+    let manifest = artifact.manifest();
+    if &manifest.name != policy {
+        return Err(invalid(format!("it holds the policy {:?} and not {policy:?}", manifest.name)));
+    }
+    if artifact.digest() != digest || &manifest.revision_id != revision_id {
+        return Err(invalid("it is another revision than the one that was released".into()));
+    }
+    Ok(artifact)
+}

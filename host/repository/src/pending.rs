@@ -1,0 +1,133 @@
+//! Releases that wait for signatures: the next `targets` of a team, which several people sign on machines of their own.
+
+use std::collections::BTreeMap;
+
+use serde_json::Value;
+
+use crate::error::{RepositoryError, Role};
+use crate::keys::SigningKey;
+use crate::metadata::{Envelope, Target, Targets, limit, sign, sign_too};
+use crate::store::Writer;
+use crate::update::stored_metadata;
+use crate::writer::{Current, Lifetimes, Published, Publisher, no_form, role_keys};
+
+impl Publisher<'_> {
+    pub(crate) fn leave_pending(
+        &self,
+        writer: &dyn Writer,
+        folder: &str,
+        document: &Targets,
+        signers: &[SigningKey],
+        threshold: usize,
+    ) -> Result<Published, RepositoryError> {
+        let json = document.to_json();
+        let bytes = sign(&json, signers).ok_or_else(no_form)?;
+        let id: String = Target::of(&sign(&json, []).ok_or_else(no_form)?).sha256.chars().take(12).collect();
+        let path = pending_path(folder, &id);
+        if !writer.put_if_absent(&path, &bytes)? {
+            return Err(RepositoryError::Exists { what: format!("the pending release {id}") });
+        }
+        Ok(Published::Pending { id, signatures: signers.len(), threshold })
+    }
+
+    /// The pending releases of a repository: their names.
+    ///
+    /// # Errors
+    /// The store cannot be read.
+    pub fn pending(&self, folder: &str) -> Result<Vec<String>, RepositoryError> {
+        let names = self.store.names(&format!("{folder}/pending"))?;
+        Ok(names.iter().filter_map(|name| name.strip_suffix(".json").map(str::to_owned)).collect())
+    }
+
+    /// Reads a pending release: what would be released, and who has signed it.
+    ///
+    /// # Errors
+    /// It does not exist, is invalid, or is for another state of the repository than the present one.
+    pub fn read_pending(&self, current: &Current, id: &str) -> Result<Pending, RepositoryError> {
+        let path = pending_path(&current.folder, id);
+        let bytes = self.store.need(&path, limit(Role::Targets), "`wrun policy sign` lists what waits")?;
+        let envelope = Envelope::parse(&self.store.file(&path), &bytes)?;
+        let targets = Targets::of(&envelope)?;
+        let keys = role_keys(&current.root, Role::Targets)?;
+        let signatures = envelope.signers(keys);
+        if targets.version != current.version() + 1 {
+            return Err(RepositoryError::Other(format!(
+                "the pending release {id} is for version {} of {}, which has the version {} now: release it again",
+                targets.version,
+                self.store.file(&current.folder),
+                current.version()
+            )));
+        }
+        Ok(Pending { path, bytes, document: envelope.signed().clone(), targets, signatures })
+    }
+
+    /// Adds this publisher's signatures to a pending release, and publishes it if they are enough.
+    ///
+    /// # Errors
+    /// No key that has not signed is here, one is missing, or the store cannot be written.
+    pub fn sign_pending(
+        &self,
+        writer: &dyn Writer,
+        current: &Current,
+        pending: &Pending,
+        lifetimes: Lifetimes,
+    ) -> Result<Published, RepositoryError> {
+        let keys = role_keys(&current.root, Role::Targets)?;
+        let own = self.keys.of_role(keys, &pending.signers())?;
+        if own.is_empty() && pending.signatures.len() < keys.threshold {
+            return Err(RepositoryError::NoKey {
+                folder: self.keys.folder().to_owned(),
+                repository: self.store.file(&current.folder),
+                role: Role::Targets,
+                wanted: keys.keys.keys().filter(|id| !pending.signatures.contains_key(*id)).cloned().collect(),
+            });
+        }
+        let count = pending.signatures.len() + own.len();
+        let bytes = sign_too(&pending.document, pending.signatures.clone(), &own).ok_or_else(no_form)?;
+        if count < keys.threshold {
+            if !writer.replace_if_unchanged(&pending.path, Some(&pending.bytes), &bytes)? {
+                return Err(RepositoryError::Changed { repository: self.store.file(&pending.path) });
+            }
+            let id = pending.id();
+            return Ok(Published::Pending { id, signatures: count, threshold: keys.threshold });
+        }
+        self.online_keys(current, None)?;
+        let version = pending.targets.version;
+        let path = stored_metadata(&current.folder, Role::Targets, version);
+        if !writer.put_if_absent(&path, &bytes)? && self.store.need(&path, limit(Role::Targets), "")? != bytes {
+            // A publication that was killed left it: nobody has ever seen it, and this number is the one that was signed.
+            let there = self.store.need(&path, limit(Role::Targets), "")?;
+            writer.replace_if_unchanged(&path, Some(&there), &bytes)?;
+        }
+        self.point(writer, current, version, &bytes, lifetimes, None)?;
+        writer.remove(&pending.path)?;
+        Ok(Published::Done { version, dropped: current.dropped(&pending.targets.targets) })
+    }
+}
+
+/// A release that waits for signatures.
+pub struct Pending {
+    path: String,
+    bytes: Vec<u8>,
+    document: Value,
+    /// What would be released.
+    pub targets: Targets,
+    signatures: BTreeMap<String, String>,
+}
+
+impl Pending {
+    /// The ids of the keys that have signed.
+    #[must_use]
+    pub fn signers(&self) -> Vec<String> {
+        self.signatures.keys().cloned().collect()
+    }
+
+    fn id(&self) -> String {
+        let name = self.path.rsplit('/').next().unwrap_or_default();
+        name.strip_suffix(".json").unwrap_or(name).to_owned()
+    }
+}
+
+fn pending_path(folder: &str, id: &str) -> String {
+    format!("{folder}/pending/{id}.json")
+}

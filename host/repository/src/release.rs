@@ -1,0 +1,195 @@
+//! What a push releases: the artifact of a policy with its lock, and the group that runs it from now on.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use artifact::Artifact;
+use jiff::Timestamp as Moment;
+use serde_json::{Map, Value};
+
+use crate::admin::Platform;
+use crate::error::RepositoryError;
+use crate::metadata::{Target, Targets};
+use crate::names::{artifact_target, check_name, group_target, lock_target, team_folder};
+use crate::released::{MAX_BYTES, Release};
+use crate::teams::{Team, owner};
+use crate::update::read_target;
+use crate::writer::{Current, Published, Publisher};
+
+/// A revision that is ready to be released.
+#[derive(Debug, Clone)]
+pub struct Revision {
+    /// The artifact.
+    pub artifact: Artifact,
+    /// The lock that it was built from.
+    pub lock: Vec<u8>,
+}
+
+/// What becomes of a group.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct GroupChange {
+    /// The group.
+    pub group: String,
+    /// The policy.
+    pub policy: String,
+    /// What it runs now.
+    pub was: Option<Release>,
+    /// What it will run.
+    pub will: Option<Release>,
+}
+
+/// The largest lock, in bytes.
+const MAX_LOCK: u64 = 16 << 20;
+
+/// The member of a revision's target with the moment of its first release.
+pub(crate) const RELEASED: &str = "released";
+
+fn moment(now: Moment) -> Map<String, Value> {
+    let second = Moment::from_second(now.as_second()).unwrap_or(now);
+    Map::from_iter([(RELEASED.to_owned(), Value::from(second.to_string()))])
+}
+
+/// The group and the policy of a path such as `groups/prod/web.json`.
+pub(crate) fn group_of(path: &str) -> Option<(&str, &str)> {
+    path.strip_prefix("groups/")?.strip_suffix(".json")?.split_once('/')
+}
+
+/// A team's repository, verified by whoever publishes.
+pub struct TeamRepository {
+    /// The team.
+    pub team: Team,
+    /// Its state.
+    pub current: Current,
+}
+
+impl Publisher<'_> {
+    /// Reads and verifies a team's repository.
+    ///
+    /// # Errors
+    /// There is no such team, or its repository is damaged or has gone backwards.
+    pub fn team(&self, platform: &Platform, team: &Team) -> Result<TeamRepository, RepositoryError> {
+        let root = platform.team_root(self.store, &team.name)?;
+        let current = self.current(&team_folder(&team.name), Some(&root))?;
+        Ok(TeamRepository { team: team.clone(), current })
+    }
+
+    /// The team that owns a policy.
+    ///
+    /// # Errors
+    /// None does, or two.
+    pub fn owner<'t>(&self, platform: &'t Platform, policy: &str) -> Result<&'t Team, RepositoryError> {
+        owner(&platform.teams, policy, &self.store.place())
+    }
+
+    /// Releases a revision to a group.
+    ///
+    /// # Errors
+    /// No team owns the policy, a key is missing, somebody else has published meanwhile, or the store cannot be written.
+    pub fn push(&self, revision: &Revision, group: &str) -> Result<Published, RepositoryError> {
+        check_name(group, "policy group")?;
+        let platform = self.platform()?;
+        let manifest = revision.artifact.manifest();
+        let team = self.owner(&platform, &manifest.name)?;
+        let writer = self.store.writer(&team_folder(&team.name))?;
+        let TeamRepository { current, .. } = self.team(&platform, team)?;
+        let digest = revision.artifact.digest();
+        let release = Release::new(&manifest.name, group, &manifest.revision_id, digest);
+        let mut targets = current.targets();
+        let mut files = vec![
+            (artifact_target(&manifest.name, digest), revision.artifact.bytes().to_vec()),
+            (lock_target(&manifest.name, digest), revision.lock.clone()),
+            (group_target(group, &manifest.name), release.to_bytes()),
+        ];
+        // What was released stays as it was: a lock may differ in what is no part of its revision, such as commits.
+        files.retain(|(path, content)| {
+            !path.starts_with("revisions/") || targets.get(path).is_none_or(|released| released.is(content))
+        });
+        for (path, content) in &files {
+            let mut target = Target::of(content);
+            if path.starts_with("revisions/") {
+                // Kept where it was released before: this is how old a revision is.
+                let known = targets.get(path).map(|known| known.custom.clone()).filter(|custom| !custom.is_empty());
+                target.custom = known.unwrap_or_else(|| moment(self.now));
+            }
+            targets.insert(path.clone(), target);
+        }
+        self.release(writer.as_ref(), &current, &files, targets, platform.lifetimes)
+    }
+
+    /// Gives a group the revision that another group runs. `expected`: what that group ran when somebody looked at it.
+    ///
+    /// # Errors
+    /// The group runs another revision by now, a key is missing, somebody else has published meanwhile, or the store cannot be
+    /// written.
+    pub fn promote(&self, expected: &Release, to: &str) -> Result<Published, RepositoryError> {
+        check_name(to, "policy group")?;
+        let Release { policy, group, revision_id, digest, .. } = expected;
+        let platform = self.platform()?;
+        let team = self.owner(&platform, policy)?;
+        let writer = self.store.writer(&team_folder(&team.name))?;
+        let TeamRepository { current, .. } = self.team(&platform, team)?;
+        if self.released(&current, policy, group)?.as_ref() != Some(expected) {
+            return Err(RepositoryError::Changed { repository: format!("the group {group} of {policy}") });
+        }
+        let release = Release::new(policy, to, revision_id, digest).to_bytes();
+        let mut targets = current.targets();
+        let path = group_target(to, policy);
+        targets.insert(path.clone(), Target::of(&release));
+        self.release(writer.as_ref(), &current, &[(path, release)], targets, platform.lifetimes)
+    }
+
+    /// What a pending release would change, by group.
+    ///
+    /// # Errors
+    /// A document of it is missing or damaged.
+    pub fn changes(&self, current: &Current, pending: &Targets) -> Result<Vec<GroupChange>, RepositoryError> {
+        let before = current.targets();
+        let paths: BTreeSet<&String> = before.keys().chain(pending.targets.keys()).collect();
+        let mut found = vec![];
+        for path in paths.into_iter().filter(|path| before.get(*path) != pending.targets.get(*path)) {
+            let Some((group, policy)) = group_of(path) else { continue };
+            let read = |targets: &BTreeMap<String, Target>| -> Result<Option<Release>, RepositoryError> {
+                let Some(target) = targets.get(path) else { return Ok(None) };
+                let bytes = read_target(self.store, &current.folder, path, target, MAX_BYTES)?;
+                let invalid = |what| RepositoryError::Invalid { file: self.store.file(path), what };
+                Release::parse(&bytes, policy, group).map(Some).map_err(invalid)
+            };
+            let (was, will) = (read(&before)?, read(&pending.targets)?);
+            found.push(GroupChange { group: group.to_owned(), policy: policy.to_owned(), was, will });
+        }
+        Ok(found)
+    }
+
+    /// The lock of a release.
+    ///
+    /// # Errors
+    /// It is missing or damaged.
+    pub fn lock(&self, current: &Current, release: &Release) -> Result<Vec<u8>, RepositoryError> {
+        let path = lock_target(&release.policy, &release.digest);
+        let lock = current.verified().map(|verified| verified.read(self.store, &path, MAX_LOCK)).transpose()?;
+        let lock: Option<Vec<u8>> = lock.flatten();
+        lock.ok_or_else(|| RepositoryError::Missing { file: self.store.file(&path), hint: "" })
+    }
+
+    /// All groups of a team with what they run.
+    ///
+    /// # Errors
+    /// A document is missing or damaged.
+    pub fn groups(&self, current: &Current) -> Result<Vec<Release>, RepositoryError> {
+        let targets = current.targets();
+        let named = targets.keys().filter_map(|path| group_of(path));
+        let releases = named.map(|(group, policy)| self.released(current, policy, group));
+        Ok(releases.collect::<Result<Vec<_>, _>>()?.into_iter().flatten().collect())
+    }
+
+    /// What a group runs of a policy. `None`: nothing.
+    ///
+    /// # Errors
+    /// The document is damaged.
+    pub fn released(&self, current: &Current, policy: &str, group: &str) -> Result<Option<Release>, RepositoryError> {
+        let Some(verified) = current.verified() else { return Ok(None) };
+        let path = group_target(group, policy);
+        let Some(bytes) = verified.read(self.store, &path, MAX_BYTES)? else { return Ok(None) };
+        let invalid = |what| RepositoryError::Invalid { file: self.store.file(&path), what };
+        Release::parse(&bytes, policy, group).map(Some).map_err(invalid)
+    }
+}

@@ -1,0 +1,137 @@
+//! What was verified of a repository, kept between runs: one file for each, written whole.
+//!
+//! A version that was seen must not be forgotten. So a damaged file is an error and never counts as one that does not exist.
+
+use std::path::{Path, PathBuf};
+
+use jiff::Timestamp as Moment;
+use serde::{Deserialize, Serialize};
+
+use crate::error::RepositoryError;
+use crate::files::{Existing, read_bounded, write_whole};
+use crate::update::{Rest, Trusted};
+
+const FORMAT: &str = "wrun-trust-1";
+
+/// The largest file, in bytes: a document of targets and its smaller companions, each as JSON text in JSON.
+const MAX_BYTES: u64 = 256 << 20;
+
+/// What is trusted of one repository, and when it was looked at last.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Trust {
+    /// The verified documents.
+    pub trusted: Trusted,
+    /// The moment of the last successful update.
+    pub checked: Option<Moment>,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Written {
+    format: String,
+    root: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    rest: Option<WrittenRest>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    checked: Option<String>,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct WrittenRest {
+    timestamp: String,
+    snapshot: String,
+    targets: String,
+}
+
+/// The folder in which a node or an author keeps its trust of one store.
+#[derive(Debug, Clone)]
+pub struct TrustFolder {
+    path: PathBuf,
+}
+
+impl TrustFolder {
+    /// Names the folder, which need not exist.
+    #[must_use]
+    pub fn new(path: PathBuf) -> Self {
+        Self { path }
+    }
+
+    /// The folder.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    fn file(&self, folder: &str) -> PathBuf {
+        self.path.join(format!("trust/{folder}.json"))
+    }
+
+    /// Reads what is trusted of the repository in a folder of the store. `None`: nothing yet.
+    ///
+    /// # Errors
+    /// It cannot be read, or is damaged.
+    pub fn read(&self, folder: &str) -> Result<Option<Trust>, RepositoryError> {
+        let path = self.file(folder);
+        let damaged = |what: String| RepositoryError::Trust { path: path.clone(), what };
+        let Some(bytes) = read_bounded(&path, MAX_BYTES).map_err(|error| damaged(error.to_string()))? else {
+            return Ok(None);
+        };
+        let written: Written = serde_json::from_slice(&bytes).map_err(|error| damaged(error.to_string()))?;
+        if written.format != FORMAT {
+            return Err(damaged(format!("its format {:?} is not known to this wrun", written.format)));
+        }
+        let rest = written.rest.map(|rest| Rest {
+            timestamp: rest.timestamp.into_bytes(),
+            snapshot: rest.snapshot.into_bytes(),
+            targets: rest.targets.into_bytes(),
+        });
+        let trusted = Trusted { root: written.root.into_bytes(), rest };
+        let checked = written.checked.map(|moment| moment.parse()).transpose();
+        Ok(Some(Trust { trusted, checked: checked.map_err(|_| damaged("a moment of it is none".into()))? }))
+    }
+
+    /// Keeps what is trusted.
+    ///
+    /// # Errors
+    /// It cannot be written.
+    pub fn write(&self, folder: &str, trust: &Trust) -> Result<(), RepositoryError> {
+        let path = self.file(folder);
+        let failed = |source| RepositoryError::Write { file: path.display().to_string(), source };
+        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+        let rest = trust.trusted.rest.as_ref().map(|rest| WrittenRest {
+            timestamp: text(&rest.timestamp),
+            snapshot: text(&rest.snapshot),
+            targets: text(&rest.targets),
+        });
+        let root = text(&trust.trusted.root);
+        let written =
+            Written { format: FORMAT.into(), root, rest, checked: trust.checked.map(|moment| moment.to_string()) };
+        let bytes = serde_json::to_vec(&written).map_err(|error| failed(error.into()))?;
+        write_whole(&path, &bytes, 0o600, Existing::Replaced).map_err(failed)?;
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn trust_is_kept_and_damage_is_not_forgotten() {
+        let folder = tempfile::tempdir().unwrap();
+        let place = TrustFolder::new(folder.path().join("a"));
+        assert_eq!(place.read("teams/core").unwrap(), None);
+        let rest = Rest { timestamp: b"t".to_vec(), snapshot: b"s".to_vec(), targets: b"x".to_vec() };
+        let trusted = Trusted { root: b"r".to_vec(), rest: Some(rest) };
+        let trust = Trust { trusted, checked: Some(Moment::UNIX_EPOCH) };
+        place.write("teams/core", &trust).unwrap();
+        assert_eq!(place.read("teams/core").unwrap(), Some(trust));
+        let file = folder.path().join("a/trust/teams/core.json");
+        for damage in ["", "{}", "{\"format\": \"wrun-trust-2\", \"root\": \"\"}"] {
+            std::fs::write(&file, damage).unwrap();
+            let error = place.read("teams/core").unwrap_err().to_string();
+            assert!(error.contains("is damaged") && error.contains("remove it to trust"), "{error}");
+        }
+    }
+}

@@ -1,0 +1,196 @@
+//! `wrun policy sign`, `promote`, `verify` and `clean`: what is done with releases that exist.
+
+use super::lock::{here, show_difference};
+use super::push::{outcome, revision};
+use crate::arguments::{CleanArguments, PromoteArguments, SignArguments, VerifyArguments};
+use crate::commands::repository::{as_publisher, say};
+use crate::exit::Exit;
+use crate::printer::{Printer, Tone};
+use anyhow::{Context as _, bail};
+use author::policyfile::Side;
+use repository::names::team_folder;
+use repository::release::GroupChange;
+use repository::writer::{Current, Publisher};
+use repository::{Release, RepositoryError};
+use std::path::Path;
+use text::{error_chain, escape_line};
+
+/// Lists releases that wait, or signs one.
+pub(super) fn sign(arguments: &SignArguments, printer: Printer) -> anyhow::Result<Exit> {
+    as_publisher(&arguments.repository, |publisher| {
+        let platform = publisher.platform()?;
+        let mut waiting = 0;
+        for team in &platform.teams {
+            let folder = team_folder(&team.name);
+            for id in publisher.pending(&folder)? {
+                waiting += 1;
+                if arguments.id.as_ref().is_some_and(|wanted| *wanted != id) {
+                    continue;
+                }
+                let writer = publisher.store.writer(&folder)?;
+                let current = publisher.team(&platform, team)?.current;
+                let pending = match publisher.read_pending(&current, &id) {
+                    Err(error) if arguments.id.is_none() => {
+                        say(printer, &format!("{id} (team {}): {}", team.name, error_chain(&error)));
+                        continue;
+                    }
+                    pending => pending?,
+                };
+                say(printer, &format!("{id} (team {}), signed by {} keys", team.name, pending.signers().len()));
+                for change in publisher.changes(&current, &pending.targets)? {
+                    say(printer, &format!("  {}", described(&change)));
+                }
+                if arguments.id.is_some() {
+                    let published = publisher.sign_pending(writer.as_ref(), &current, &pending, platform.lifetimes)?;
+                    say(printer, &outcome(&published));
+                    return Ok(Exit::Done);
+                }
+            }
+        }
+        match &arguments.id {
+            Some(id) => bail!("no release {id} waits for signatures"),
+            None if waiting == 0 => say(printer, "no release waits for signatures"),
+            None => {}
+        }
+        Ok(Exit::Done)
+    })
+}
+
+fn described(change: &GroupChange) -> String {
+    let id = |release: &Option<Release>| match release {
+        Some(release) => release.revision_id.chars().take(12).collect(),
+        None => "nothing".to_owned(),
+    };
+    format!("policy {}, group {}: {} -> {}", change.policy, change.group, id(&change.was), id(&change.will))
+}
+
+/// Gives a group what another one runs, after showing the difference.
+pub(super) fn promote(arguments: &PromoteArguments, printer: Printer) -> anyhow::Result<Exit> {
+    let policy = match &arguments.policy {
+        Some(policy) => policy.clone(),
+        None => policy_here(&here()?)?,
+    };
+    as_publisher(&arguments.repository, |publisher| {
+        let platform = publisher.platform()?;
+        let team = publisher.owner(&platform, &policy)?;
+        let current = publisher.team(&platform, team)?.current;
+        let from = released(publisher, &current, &team.name, &policy, &arguments.from)?;
+        if let Some(wanted) = arguments.revision.as_ref().filter(|wanted| !from.revision_id.starts_with(*wanted)) {
+            bail!("the group {} runs the revision {}, and not {wanted}", arguments.from, from.revision_id);
+        }
+        match publisher.released(&current, &policy, &arguments.to)? {
+            Some(to) if to.digest == from.digest => {
+                say(printer, &format!("the group {} runs this revision already", arguments.to));
+                return Ok(Exit::Done);
+            }
+            Some(to) => show_difference(&side(publisher, &current, &to)?, &side(publisher, &current, &from)?, printer),
+            None => say(printer, &format!("the group {} runs nothing of {policy} yet", arguments.to)),
+        }
+        let published = publisher.promote(&from, &arguments.to)?;
+        let id = from.revision_id.get(..12).unwrap_or_default();
+        say(printer, &format!("policy {policy}, revision {id}, group {}: {}", arguments.to, outcome(&published)));
+        Ok(Exit::Done)
+    })
+}
+
+/// What a group runs.
+fn released(
+    publisher: &Publisher<'_>,
+    current: &Current,
+    team: &str,
+    policy: &str,
+    group: &str,
+) -> anyhow::Result<Release> {
+    let found = publisher.released(current, policy, group)?;
+    Ok(found.ok_or_else(|| RepositoryError::NotReleased {
+        repository: publisher.store.place(),
+        team: team.to_owned(),
+        policy: policy.to_owned(),
+        group: group.to_owned(),
+    })?)
+}
+
+fn side(publisher: &Publisher<'_>, current: &Current, release: &Release) -> anyhow::Result<Side> {
+    let lock = String::from_utf8(publisher.lock(current, release)?).context("a released lock is not UTF-8")?;
+    Ok(Side::of_text(format!("policy_group:{}", release.group), &lock)?)
+}
+
+/// The locks of groups, to be compared: `GROUP` and the lock that lies here, or `GROUP...GROUP`.
+pub(super) fn sides(
+    groups: &str,
+    local: impl FnOnce() -> anyhow::Result<Side>,
+    policy: &str,
+    place: &crate::arguments::RepositoryPlace,
+) -> anyhow::Result<(Side, Side)> {
+    as_publisher(place, |publisher| {
+        let platform = publisher.platform()?;
+        let team = publisher.owner(&platform, policy)?;
+        let current = publisher.team(&platform, team)?.current;
+        let of = |group: &str| {
+            let release = released(publisher, &current, &team.name, policy, group)?;
+            side(publisher, &current, &release)
+        };
+        match groups.split_once("...") {
+            Some((old, new)) => Ok((of(old)?, of(new)?)),
+            None => Ok((of(groups)?, local()?)),
+        }
+    })
+}
+
+/// The name of the policy in a folder.
+pub(super) fn policy_here(folder: &Path) -> anyhow::Result<String> {
+    for lock in ["Policyfile.lock.json", "policy.lock.json"] {
+        let path = folder.join(lock);
+        if path.exists() {
+            return Ok(author::policyfile::locked_name(&path)?);
+        }
+    }
+    bail!("{} has no lock that names a policy; name it with --policy", folder.display())
+}
+
+/// Checks a lock, and a group against it.
+pub(super) fn verify(arguments: &VerifyArguments, printer: Printer) -> anyhow::Result<Exit> {
+    let revision = revision(&arguments.folder, printer)?;
+    let manifest = revision.artifact.manifest();
+    let (id, digest) = (manifest.revision_id.get(..12).unwrap_or_default(), revision.artifact.digest());
+    say(printer, &format!("policy {}, revision {id}: the lock fits what it locks", manifest.name));
+    let Some(group) = &arguments.group else { return Ok(Exit::Done) };
+    as_publisher(&arguments.repository, |publisher| {
+        let platform = publisher.platform()?;
+        let team = publisher.owner(&platform, &manifest.name)?;
+        let current = publisher.team(&platform, team)?.current;
+        let release = released(publisher, &current, &team.name, &manifest.name, group)?;
+        let short = |text: &str| text.chars().take(12).collect::<String>();
+        if release.revision_id != manifest.revision_id {
+            bail!("the group {group} runs the revision {}, and the lock has {id}", short(&release.revision_id));
+        }
+        if release.digest != digest {
+            let (theirs, ours) = (short(&release.digest), short(digest));
+            bail!("the group {group} runs this revision as the artifact {theirs}, and what is built here is {ours}");
+        }
+        say(printer, &format!("the group {group} runs it, as team {} has signed it", team.name));
+        Ok(Exit::Done)
+    })
+}
+
+/// Removes what no group runs.
+pub(super) fn clean(arguments: &CleanArguments, printer: Printer) -> anyhow::Result<Exit> {
+    as_publisher(&arguments.repository, |publisher| {
+        let platform = publisher.platform()?;
+        let named = !arguments.teams.is_empty();
+        for team in platform.teams.iter().filter(|team| !named || arguments.teams.contains(&team.name)) {
+            match publisher.clean(team, &platform) {
+                Err(error @ RepositoryError::NoKey { .. }) if !named => {
+                    let text = format!("{} was left out: {}", team.name, error_chain(&error));
+                    printer.note(Tone::Quiet, &escape_line(&text));
+                }
+                removed => {
+                    for path in removed? {
+                        say(printer, &format!("team {}: {path}", team.name));
+                    }
+                }
+            }
+        }
+        Ok(Exit::Done)
+    })
+}

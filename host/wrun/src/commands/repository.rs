@@ -1,0 +1,61 @@
+//! `wrun repository`, and what commands that release share: keys, the repository that is meant, the time.
+
+mod check;
+mod init;
+mod passphrase;
+mod team;
+
+use crate::arguments::{RepositoryCommand, RepositoryPlace};
+use crate::exit::Exit;
+use crate::printer::{Printer, Tone};
+use anyhow::Context as _;
+use author::release::OwnPlaces;
+use jiff::Timestamp;
+use repository::keyring::KeyRing;
+use repository::writer::Publisher;
+use std::path::Path;
+use text::escape_line;
+
+pub(crate) use passphrase::{existing_passphrase, new_passphrase};
+
+pub(crate) fn run(command: RepositoryCommand, printer: &Printer) -> anyhow::Result<Exit> {
+    let printer = *printer;
+    match command {
+        RepositoryCommand::Init(arguments) => init::run(&arguments, printer),
+        RepositoryCommand::AddTeam(arguments) => team::add(&arguments, printer),
+        RepositoryCommand::Rotate(arguments) => team::rotate(&arguments, printer),
+        RepositoryCommand::Check(place) => check::run(&place, printer),
+        RepositoryCommand::Refresh(arguments) => team::refresh(&arguments, printer),
+    }
+}
+
+/// The author's own folder.
+pub(crate) fn own_places() -> anyhow::Result<OwnPlaces> {
+    let folder = assemble::own_state::config_folder();
+    Ok(OwnPlaces::new(folder.context("keys are kept below the home directory, and this user has none (is HOME set?)")?))
+}
+
+/// Does something as an author who releases.
+pub(crate) fn as_publisher<T>(
+    place: &RepositoryPlace,
+    work: impl FnOnce(&Publisher<'_>) -> anyhow::Result<T>,
+) -> anyhow::Result<T> {
+    let own = own_places()?;
+    as_publisher_of(&own, &own.repository(place.repository.as_deref())?, work)
+}
+
+/// The same, of a repository's directory.
+fn as_publisher_of<T>(
+    own: &OwnPlaces,
+    repository: &Path,
+    work: impl FnOnce(&Publisher<'_>) -> anyhow::Result<T>,
+) -> anyhow::Result<T> {
+    let store = own.open(repository)?;
+    let keys = KeyRing::new(own.keys(), &existing_passphrase);
+    work(&Publisher { store: &store, keys: &keys, trust: &own.seen(repository), now: Timestamp::now() })
+}
+
+/// Says what was done.
+pub(crate) fn say(printer: Printer, text: &str) {
+    printer.line(Tone::Plain, &escape_line(text));
+}

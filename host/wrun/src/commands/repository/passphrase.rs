@@ -1,0 +1,67 @@
+//! Passphrases of keys: from a file that a variable names, else from the person at the terminal.
+
+use crate::printer::{Printer, Tone};
+use crate::settings::PASSPHRASE_VARIABLE;
+use anyhow::Context as _;
+use repository::key_file::KeyFile;
+use rustix::termios::{LocalModes, OptionalActions, tcgetattr, tcsetattr};
+use std::io::IsTerminal as _;
+use std::path::PathBuf;
+
+/// The longest passphrase, in bytes.
+const MAX_LENGTH: u64 = 4096;
+
+/// The passphrase for new keys. Empty: they have none. Where nobody can be asked, they have none either.
+pub(crate) fn new_passphrase(printer: Printer) -> anyhow::Result<String> {
+    if let Some(given) = from_file()? {
+        return Ok(given);
+    }
+    if !std::io::stdin().is_terminal() {
+        return Ok(String::new());
+    }
+    printer.note(Tone::Heading, "Passphrase for new keys (empty for none):");
+    let first = unseen()?;
+    if !first.is_empty() {
+        printer.note(Tone::Heading, "The same once more:");
+        anyhow::ensure!(unseen()? == first, "the passphrases differ");
+    }
+    Ok(first)
+}
+
+/// The passphrase of a key that is there.
+pub(crate) fn existing_passphrase(key: &KeyFile) -> Result<String, String> {
+    if let Some(given) = from_file().map_err(|error| format!("{error:#}"))? {
+        return Ok(given);
+    }
+    if !std::io::stdin().is_terminal() {
+        return Err(format!(
+            "it has a passphrase, and nobody can be asked for it; name its file in {PASSPHRASE_VARIABLE}"
+        ));
+    }
+    Printer::new().note(Tone::Heading, &format!("Passphrase of {}:", key.path().display()));
+    unseen().map_err(|error| format!("{error:#}"))
+}
+
+/// The first line of the file that the variable names.
+fn from_file() -> anyhow::Result<Option<String>> {
+    let Some(path) = std::env::var_os(PASSPHRASE_VARIABLE).filter(|path| !path.is_empty()).map(PathBuf::from) else {
+        return Ok(None);
+    };
+    let text = plain_files::read_text(&path, MAX_LENGTH);
+    let text = text.with_context(|| format!("{PASSPHRASE_VARIABLE}: {} cannot be read", path.display()))?;
+    Ok(Some(text.lines().next().unwrap_or_default().to_owned()))
+}
+
+/// Reads a line that the terminal does not show.
+fn unseen() -> anyhow::Result<String> {
+    let input = std::io::stdin();
+    let before = tcgetattr(&input).context("the terminal cannot be asked")?;
+    let mut quiet = before.clone();
+    quiet.local_modes.remove(LocalModes::ECHO);
+    tcsetattr(&input, OptionalActions::Flush, &quiet).context("the terminal cannot be asked")?;
+    let mut line = String::new();
+    let read = input.read_line(&mut line);
+    tcsetattr(&input, OptionalActions::Flush, &before).context("the terminal cannot be set back")?;
+    read.context("the passphrase cannot be read")?;
+    Ok(line.trim_end_matches(['\n', '\r']).to_owned())
+}

@@ -1,0 +1,448 @@
+//! Signed releases, as their people type them: one admin, three teams, a node.
+
+#![expect(
+    clippy::unwrap_used,
+    clippy::panic,
+    reason = "a test fails by panicking, and helpers are no tests to the lints"
+)]
+
+use serde_json::Value;
+use specs::program::Output;
+use specs::server::{Answer, Server};
+use specs::{Network, Program, Root};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+const TEAMS: [&str; 3] = ["core", "database", "monitoring"];
+
+/// A machine with a repository beside it, both in folders of one test.
+struct Place {
+    program: Program,
+    folder: PathBuf,
+}
+
+impl Place {
+    /// Three policies, each with one cookbook in Ruby that writes a file.
+    fn new() -> Self {
+        let program = Program::new().unwrap();
+        let folder = program.configuration().join("work");
+        let place = Self { program, folder };
+        for team in TEAMS {
+            place.write(&format!("{team}/policy.toml"), &format!("name = \"{team}\"\nrun_list = [\"{team}\"]\n"));
+            place.write(&format!("{team}/cookbooks/{team}/metadata.rb"), &format!("name '{team}'\nversion '1.0.0'\n"));
+            place.recipe(team, "1");
+        }
+        for folder in ["root/etc", "root/tmp"] {
+            fs::create_dir_all(place.folder.join(folder)).unwrap();
+        }
+        place
+    }
+
+    fn write(&self, path: &str, text: &str) {
+        let path = self.folder.join(path);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    }
+
+    /// The recipe of a team writes these words, and what the node says about the policy.
+    fn recipe(&self, team: &str, words: &str) {
+        let text = format!(
+            "file '/tmp/{team}' do\n  content \"{words} #{{node['policy_name']}} #{{node['policy_group']}} \
+             #{{node['policy_revision']}} #{{node.chef_environment}}\"\nend\n"
+        );
+        self.write(&format!("{team}/cookbooks/{team}/recipes/default.rb"), &text);
+    }
+
+    fn path(&self, path: &str) -> String {
+        self.folder.join(path).display().to_string()
+    }
+
+    /// Runs the program; a word with a slash at its front stands for a path in the test's folder.
+    fn run(&self, line: &str) -> Output {
+        let word = |word: &str| word.strip_prefix('/').map_or_else(|| word.to_owned(), |path| self.path(path));
+        let words: Vec<_> = line.split(' ').map(word).collect();
+        self.program.run(&words).unwrap()
+    }
+
+    #[track_caller]
+    fn works(&self, line: &str) {
+        drop(self.output(line));
+    }
+
+    #[track_caller]
+    fn output(&self, line: &str) -> Output {
+        self.run(line).expect_code(0).unwrap()
+    }
+
+    #[track_caller]
+    fn fails(&self, line: &str, code: i32, parts: &[&str]) {
+        let output = self.run(line).expect_code(code).unwrap();
+        for part in parts {
+            assert!(output.stderr.contains(part), "{part:?} is missing in:\n{}", output.stderr);
+        }
+    }
+
+    fn init(&self) {
+        self.works("repository init /srv --team core --team database --team monitoring");
+    }
+
+    fn push(&self, group: &str) {
+        self.works(&format!("policy push {group} /core /database /monitoring"));
+    }
+
+    /// Converges the test's root and returns the run's JSON.
+    #[track_caller]
+    fn converge(&self, more: &str) -> Value {
+        let output = self.output(&self.line(more));
+        serde_json::from_str(&output.stdout).unwrap_or_else(|error| panic!("{error} in\n{}", output.text()))
+    }
+
+    fn line(&self, more: &str) -> String {
+        let names = if more.contains("--policy-name") { "" } else { " --policy-name core,database,monitoring" };
+        let group = if more.contains("--policy-group") || more.contains('@') { "" } else { " --policy-group staging" };
+        format!("converge --format json --repository /srv --root /root --allow-all --node-name n1{names}{group}{more}")
+    }
+
+    fn file(&self, team: &str) -> String {
+        fs::read_to_string(self.folder.join("root/tmp").join(team)).unwrap()
+    }
+
+    fn saved_node(&self) -> Value {
+        serde_json::from_slice(&fs::read(self.program.state().join("nodes/n1.json")).unwrap()).unwrap()
+    }
+}
+
+/// The versions of all targets of a repository: which of its releases counts.
+fn timestamp(place: &Place, team: &str) -> Vec<u8> {
+    fs::read(place.folder.join(format!("srv/teams/{team}/metadata/timestamp.json"))).unwrap()
+}
+
+#[test]
+fn runtime_native_one_admin_releases_for_three_teams() {
+    let place = Place::new();
+    place.works("repository init /srv --team core --team database --team monitoring");
+    let pushed = place.output("policy push staging /core /database /monitoring");
+    assert_eq!(pushed.stdout.matches(": released (version 1)").count(), 3, "{}", pushed.stdout);
+    let first = place.run(&place.line("")).expect_code(0).unwrap();
+    assert!(first.stderr.contains("platform/metadata/1.root.json is trusted from now on"), "{}", first.stderr);
+    let run: Value = serde_json::from_str(&first.stdout).unwrap();
+    let releases = run["releases"]["policies"].as_array().unwrap();
+    assert_eq!(releases.len(), 3);
+    for release in releases {
+        assert_eq!((&release["stale"], &release["group"]), (&Value::Null, &Value::from("staging")));
+        assert_eq!(release["team"], release["policy"]);
+    }
+    let revision = releases[0]["revision"].as_str().unwrap();
+    assert_eq!(place.file("core"), format!("1 core staging {revision} staging"));
+    let node = &place.saved_node()["node"];
+    assert_eq!(node["policy_name"], serde_json::json!(TEAMS));
+    assert_eq!(node["policy_group"], "staging");
+    assert_eq!(node["automatic"]["policy_name"], serde_json::json!(TEAMS));
+    assert_eq!(node["automatic"]["policy_revision"][0], revision);
+    assert_eq!(node["policies"]["core"]["revision"], revision);
+    let again = place.converge("");
+    assert_eq!((&again["updated"], &again["releases"]["policies"][0]["stale"]), (&0.into(), &Value::Null));
+}
+
+#[test]
+fn runtime_native_a_team_releases_alone_and_groups_are_apart() {
+    let place = Place::new();
+    place.init();
+    place.push("staging");
+    place.push("prod");
+    place.converge("");
+    place.recipe("database", "2");
+    place.fails(
+        "policy push staging /database",
+        43,
+        &[
+            "policy.lock.json no longer fits what it locks",
+            "cookbook database has the identifier",
+            "wrun policy update",
+        ],
+    );
+    fs::remove_file(place.folder.join("database/policy.lock.json")).unwrap();
+    let before = (timestamp(&place, "core"), timestamp(&place, "monitoring"));
+    place.works("policy push staging /database");
+    assert_eq!((timestamp(&place, "core"), timestamp(&place, "monitoring")), before);
+    let run = place.converge("");
+    assert_eq!(run["updated"], 1);
+    assert!(place.file("database").starts_with("2 ") && place.file("core").starts_with("1 "));
+    let mixed = place.converge(" --policy-name core@staging,database@prod");
+    let groups: Vec<_> = mixed["releases"]["policies"].as_array().unwrap().iter().map(|one| &one["group"]).collect();
+    assert_eq!(groups, ["staging", "prod"]);
+    assert!(place.file("database").starts_with("1 database prod"));
+    place.fails(
+        "converge --repository /srv --root /root --allow-all --node-name n1 --policy-name core",
+        43,
+        &["which policy group is this node in?", "core@GROUP"],
+    );
+    place.fails(
+        &place.line(" --policy-name core@canary"),
+        43,
+        &["has not released the policy \"core\" to the group \"canary\""],
+    );
+}
+
+#[test]
+fn runtime_native_a_node_goes_on_without_its_repository_and_says_so() {
+    let place = Place::new();
+    place.init();
+    place.push("staging");
+    place.converge("");
+    place.recipe("core", "2");
+    fs::remove_file(place.folder.join("core/policy.lock.json")).unwrap();
+    fs::rename(place.folder.join("srv"), place.folder.join("away")).unwrap();
+    let output = place.output(&place.line(""));
+    assert_eq!(output.stderr.matches("runs in the revision that was verified at").count(), 3, "{}", output.stderr);
+    let run: Value = serde_json::from_str(&output.stdout).unwrap();
+    let stale = &run["releases"]["policies"][0]["stale"];
+    assert!(stale["reason"].as_str().unwrap().contains("cannot read") && stale["verified"].is_string(), "{stale}");
+    place.fails(&place.line(" --policy-name core,mail"), 1, &[]);
+    place.fails(&place.line(" --policy-name mail"), 43, &["no revision of mail for the group staging"]);
+    place.write("configuration.toml", "stale_after = \"0s\"\n");
+    place.fails(&place.line(" --config /configuration.toml"), 43, &["longer ago than `stale_after` allows"]);
+    fs::rename(place.folder.join("away"), place.folder.join("srv")).unwrap();
+    place.works("policy push staging /core");
+    let run = place.converge("");
+    assert_eq!((&run["updated"], &run["releases"]["policies"][0]["stale"]), (&1.into(), &Value::Null));
+    assert!(place.file("core").starts_with("2 "));
+}
+
+#[test]
+fn runtime_native_a_tampered_artifact_is_not_run() {
+    let place = Place::new();
+    place.init();
+    place.push("staging");
+    let folder = place.folder.join("srv/teams/core/targets/revisions/core");
+    let artifact = |end: &str| {
+        let paths = fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().path());
+        paths.into_iter().find(|path| path.to_string_lossy().ends_with(end)).unwrap()
+    };
+    let path = artifact(".wasm");
+    let mut bytes = fs::read(&path).unwrap();
+    let last = bytes.len() - 1;
+    *bytes.get_mut(last).unwrap() ^= 1;
+    fs::write(&path, bytes).unwrap();
+    let output = place.run(&place.line(" --keep-going")).expect_code(1).unwrap();
+    assert!(output.stderr.contains("is not the file that was signed"), "{}", output.stderr);
+    assert!(!place.folder.join("root/tmp/core").exists() && place.folder.join("root/tmp/monitoring").exists());
+    // An unsigned artifact of the same name does not take its place.
+    place.write("plain/core.wasm", "");
+    place.fails(&place.line(" --policies /plain"), 43, &["cannot be used with"]);
+}
+
+#[test]
+fn runtime_native_a_dry_run_keeps_nothing_and_shows_what_would_change() {
+    let place = Place::new();
+    place.init();
+    place.push("staging");
+    let run = place.converge(" --why-run");
+    assert_eq!(run["updated"], 3);
+    assert!(!place.program.state().join("releases").exists());
+    assert!(!place.folder.join("root/tmp/core").exists());
+}
+
+#[test]
+fn runtime_native_a_policyfile_is_built_from_its_lock() {
+    let place = Place::new();
+    fs::remove_file(place.folder.join("core/policy.toml")).unwrap();
+    place.write(
+        "core/Policyfile.rb",
+        "name 'core'\nrun_list 'core'\ncookbook 'core', path: 'cookbooks/core'\ndefault['core']['port'] = 7\n",
+    );
+    place.init();
+    place.works("policy push staging /core");
+    let lock: Value =
+        serde_json::from_slice(&fs::read(Path::new(&place.path("core/Policyfile.lock.json"))).unwrap()).unwrap();
+    let run = place.converge(" --policy-name core");
+    assert_eq!(run["releases"]["policies"][0]["revision"], lock["revision_id"]);
+    place.recipe("core", "2");
+    place.write(
+        "core/Policyfile.rb",
+        "name 'core'\nrun_list 'core', 'core::more'\ncookbook 'core', path: 'cookbooks/core'\n",
+    );
+    place.fails(
+        "policy push staging /core",
+        43,
+        &[
+            "Policyfile.lock.json no longer fits what it locks",
+            "- the run list is recipe[core::default], recipe[core::more], the lock has recipe[core::default]",
+            "- default[\"core\"] has another value than in the lock",
+            "- cookbook core in",
+        ],
+    );
+}
+
+#[test]
+fn keys_with_a_passphrase_ask_for_it() {
+    let place = Place::new();
+    place.write("passphrase", "correct horse\n");
+    let with = |line: &str, passphrase: bool| {
+        let mut command = std::process::Command::new(place.program.executable());
+        command.env_clear().envs(place.program.environment()).env("PATH", "/usr/bin:/bin");
+        if passphrase {
+            command.env("WRUN_KEY_PASSPHRASE_FILE", place.path("passphrase"));
+        }
+        command.args(line.split(' ')).stdin(std::process::Stdio::null());
+        let output = command.output().unwrap();
+        (output.status.code().unwrap(), String::from_utf8_lossy(&output.stderr).into_owned())
+    };
+    let srv = place.path("srv");
+    assert_eq!(with(&format!("repository init {srv} --team core"), true).0, 0);
+    let (code, text) = with("repository refresh", false);
+    assert!(code == 43 && text.contains("it has a passphrase, and nobody can be asked for it"), "{text}");
+    place.write("passphrase", "wrong\n");
+    let (code, text) = with("repository refresh", true);
+    assert!(code == 43 && text.contains("the passphrase does not fit"), "{text}");
+    place.write("passphrase", "correct horse\n");
+    assert_eq!(with("repository refresh", true).0, 0);
+}
+
+#[test]
+fn runtime_native_a_revision_is_promoted_signed_and_verified() {
+    let place = Place::new();
+    place.init();
+    place.push("staging");
+    let promoted = place.output("policy promote staging prod --policy core");
+    assert!(promoted.stdout.contains("the group prod runs nothing of core yet"), "{}", promoted.stdout);
+    place.recipe("core", "2");
+    place.fails("policy verify /core", 43, &["no longer fits what it locks"]);
+    fs::remove_file(place.folder.join("core/policy.lock.json")).unwrap();
+    place.works("policy push staging /core");
+    place.works("policy verify /core staging");
+    place.fails("policy verify /core prod", 43, &["the group prod runs the revision"]);
+    let promoted = place.output("policy promote staging prod --policy core");
+    assert!(
+        promoted.stdout.contains("MODIFIED COOKBOOKS") && promoted.stdout.contains("released"),
+        "{}",
+        promoted.stdout
+    );
+    assert!(place.output("policy promote staging prod --policy core").stdout.contains("runs this revision already"));
+    place.works("policy verify /core prod");
+    place.fails("policy promote staging prod --policy core --revision 123", 43, &["and not 123"]);
+    place.converge(" --policy-group prod --policy-name core");
+    assert!(place.file("core").starts_with("2 core prod"));
+    let checked = place.output("repository check");
+    assert_eq!(checked.stdout.matches(": good until").count(), 4, "{}", checked.stdout);
+    // A second key has to sign from now on.
+    let second = place.output("keys new second");
+    assert!(second.stdout.contains("\"keytype\":\"ed25519\""), "{}", second.stdout);
+    let keys = place.program.configuration().with_file_name("home/.config/wrun/keys");
+    let named = ["core", "second", "core-online"].map(|name| format!("home/.config/wrun/keys/{name}.key"));
+    let [first, second, online] = &named;
+    place.works(&format!("repository add-team core --key {first} --key {second} --online-key {online} --threshold 2"));
+    let second = keys.join("second.key");
+    fs::rename(&second, keys.join("second.away")).unwrap();
+    let pushed = place.output("policy push staging /core");
+    assert!(pushed.stdout.contains("waits for signatures, 1 of 2"), "{}", pushed.stdout);
+    let id = pushed.stdout.rsplit("wrun policy sign ").next().unwrap().trim_end_matches(['`', '\n']).to_owned();
+    assert!(place.output("policy sign").stdout.contains(&id));
+    fs::rename(keys.join("second.away"), &second).unwrap();
+    let signed = place.output(&format!("policy sign {id}"));
+    assert!(signed.stdout.contains("policy core, group staging: nothing -> "), "{}", signed.stdout);
+    assert!(signed.stdout.contains(": prod/core") || signed.stdout.contains("released"), "{}", signed.stdout);
+    place.converge(" --policy-name core");
+}
+
+/// Starts the program and kills it after a while.
+fn killed(place: &Place, line: &str, after: std::time::Duration) {
+    let mut command = std::process::Command::new(place.program.executable());
+    command.env_clear().envs(place.program.environment()).env("PATH", "/usr/sbin:/usr/bin:/sbin:/bin");
+    let word = |word: &str| word.strip_prefix('/').map_or_else(|| word.to_owned(), |path| place.path(path));
+    command.args(line.split(' ').map(word)).stdin(std::process::Stdio::null());
+    command.stdout(std::process::Stdio::null()).stderr(std::process::Stdio::null());
+    let mut child = command.spawn().unwrap();
+    std::thread::sleep(after);
+    let _ = child.kill();
+    child.wait().unwrap();
+}
+
+#[test]
+fn runtime_native_a_killed_release_or_refresh_leaves_nothing_torn() {
+    let place = Place::new();
+    place.init();
+    place.push("staging");
+    place.recipe("core", "2");
+    fs::remove_file(place.folder.join("core/policy.lock.json")).unwrap();
+    place.works("policy push next /core");
+    place.recipe("core", "1");
+    place.converge("");
+    for step in 0..12 {
+        let after = std::time::Duration::from_millis(step * 6);
+        let from = if step % 2 == 0 { "next" } else { "staging" };
+        killed(&place, &format!("policy promote {from} moving --policy core"), after);
+        killed(&place, "repository refresh", after);
+        place.works("repository check");
+        killed(&place, &place.line(" --policy-name core"), after * 4);
+        let run = place.converge(" --policy-name core");
+        assert_eq!(run["releases"]["policies"][0]["stale"], Value::Null, "{after:?}");
+    }
+    place.works("policy promote next staging --policy core");
+    place.converge(" --policy-name core");
+    assert!(place.file("core").starts_with("2 core staging"));
+}
+
+#[test]
+fn runtime_native_a_repository_behind_an_address_is_read_and_believed_by_its_root() {
+    let place = Place::new();
+    place.init();
+    place.push("staging");
+    let root = Root::new().unwrap();
+    let machine = root.machine(Network::Shared).unwrap();
+    let server = Server::start(&machine).unwrap();
+    let mut open = vec![place.folder.join("srv")];
+    while let Some(folder) = open.pop() {
+        for entry in fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                open.push(path);
+            } else {
+                let below = path.strip_prefix(place.folder.join("srv")).unwrap().display().to_string();
+                server.answer(&format!("/r/{below}"), Answer::ok(fs::read(&path).unwrap()));
+            }
+        }
+    }
+    let address = server.address("/r/");
+    let line = format!(
+        "converge --format json --repository {address} --root /root --allow-all --node-name n1 --policy-group staging \
+         --policy-name core,database"
+    );
+    place.fails(&line, 43, &["`repository_root` in the settings"]);
+    let root = place.path("srv/platform/metadata/1.root.json");
+    place.write("configuration.toml", &format!("repository_root = \"{root}\"\n"));
+    let line = format!("{line} --config /configuration.toml");
+    let output = place.output(&line);
+    let run: Value = serde_json::from_str(&output.stdout).unwrap();
+    assert_eq!(run["releases"]["policies"][1]["stale"], Value::Null);
+    assert!(place.file("database").starts_with("1 database staging"));
+    // Within the interval nobody is asked.
+    let before = server.requests().len();
+    place.works(&line);
+    assert_eq!(server.requests().len(), before);
+    // Of each repository the next root and the timestamp. All else is known.
+    place.write("configuration.toml", &format!("repository_root = \"{root}\"\nrepository_refresh = 0\n"));
+    place.works(&line);
+    let asked: Vec<_> = server.requests().iter().skip(before).map(|request| request.path.clone()).collect();
+    let expected = ["platform", "teams/core", "teams/database"]
+        .map(|folder| ["2.root.json", "timestamp.json"].map(|name| format!("/r/{folder}/metadata/{name}")));
+    assert_eq!(asked, expected.concat());
+    // A server that fails is not one that has nothing.
+    server.answer("/r/teams/core/metadata/2.root.json", Answer::status(503));
+    let output = place.output(&line);
+    assert!(output.stderr.contains("policy core runs in the revision that was verified at"), "{}", output.stderr);
+    assert!(!output.stderr.contains("policy database runs in"), "{}", output.stderr);
+}
+
+#[test]
+fn the_example_policies_fit_their_locks() {
+    let program = Program::new().unwrap();
+    for team in TEAMS {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../policies").join(team);
+        let mut command = std::process::Command::new(program.executable());
+        command.env_clear().envs(program.environment()).env("PATH", "/usr/bin:/bin").current_dir(folder);
+        let output = command.args(["policy", "install"]).stdin(std::process::Stdio::null()).output().unwrap();
+        let text = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(text.contains("the lock fits what it locks"), "{team}: {text}: run `wrun policy update` there");
+    }
+}
