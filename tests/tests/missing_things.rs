@@ -141,3 +141,30 @@ fn a_type_that_is_called_by_its_file_alone_has_a_near_name() {
     let told = shop.told(&["--cookbooks", "@cookbooks", "-r", "site::bag"]);
     assert!(told.contains("no directory of data bags was given (--data-bags DIR)"), "{told}");
 }
+
+/// A policy in Ruby that would fail on the node is built all the same, and its author is warned.
+#[test]
+fn a_build_warns_of_what_would_fail_on_the_node() {
+    let program = Program::new().unwrap();
+    let recipe = "template '/srv/x' do\n  source 'nosuch.erb'\n  ownr 'root'\nend\nlog 'x' do\n  notifies :rn, 'execute[y]'\nend\n\
+                  execute 'y'\n";
+    for (path, text) in [
+        ("web/policy.toml", "name = \"web\"\nrun_list = [\"web\"]\n"),
+        ("web/cookbooks/web/metadata.rb", "name 'web'\n"),
+        ("web/cookbooks/web/recipes/default.rb", recipe),
+    ] {
+        let path = program.configuration().join(path);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    }
+    let folder = program.configuration().join("web").display().to_string();
+    let built = program.run(&["policy", "build", &folder]).unwrap().expect_code(0).unwrap();
+    let place = "warning: cookbooks/web/recipes/default.rb";
+    let expected = format!(
+        "{place}:2: `template`: there is no `nosuch.erb` in templates/\n\
+         {place}:3: resource type `template` has no property `ownr`; did you mean `owner`?\n\
+         {place}:6: resource type `execute` has no action `rn`; did you mean `run`?\n"
+    );
+    assert_eq!(built.stderr, expected);
+    assert!(built.stdout.contains("web.wasm: policy web"), "{}", built.text());
+}

@@ -10,9 +10,10 @@ use crate::settings::{Layer, Settings};
 use artifact::Artifact;
 use assemble::known_facts;
 use author::build::{self, Profile};
-use author::check::{Subject, check};
+use author::check::{Finding, Report, Subject, check};
 use author::{Options, PolicyFolder};
 use std::path::{Path, PathBuf};
+use text::escape_line;
 
 /// Builds a policy's folder and writes its artifact.
 ///
@@ -41,23 +42,38 @@ pub(super) fn run(arguments: &BuildArguments, printer: Printer) -> anyhow::Resul
     Ok(Exit::Done)
 }
 
-/// Refuses Ruby files that cannot be parsed: a machine would find that out later.
-fn check_syntax(folder: &Path, settings: &Settings) -> anyhow::Result<()> {
+/// The most problems of cookbooks that are shown while a policy is built.
+const MAX_SHOWN: usize = 20;
+
+/// Refuses Ruby files that cannot be parsed, and warns of what else would fail: a machine would find that out later.
+fn check_cookbooks(folder: &Path, settings: &Settings, printer: Printer) -> anyhow::Result<()> {
     // Cookbooks in Rust have no metadata.
     let Ok(subject) = Subject::all(&[folder.join("cookbooks")]) else { return Ok(()) };
     let reports = check(&subject, &[], &known_facts(), &Instances::find(settings)?)?;
-    let mut wrong = reports.iter().flat_map(|report| {
-        let of_syntax = report.findings.iter().filter(|finding| finding.kind == "syntax" && finding.is_problem);
-        of_syntax
-            .map(|finding| format!("cookbooks/{}/{}:{}: {}", report.name, finding.file, finding.line, finding.message))
+    let of = |report: &Report, finding: &Finding| {
+        let hint = finding.hint.as_ref().map(|hint| format!("; {hint}")).unwrap_or_default();
+        format!("cookbooks/{}/{}:{}: {}{hint}", report.name, finding.file, finding.line, finding.message)
+    };
+    let problems = reports.iter().flat_map(|report| {
+        let problems = report.findings.iter().filter(|finding| finding.is_problem);
+        problems.map(move |finding| (finding.kind == "syntax", of(report, finding)))
     });
-    match wrong.next() {
-        None => Ok(()),
-        Some(first) => {
-            let all: Vec<_> = std::iter::once(first).chain(wrong).collect();
-            anyhow::bail!("{}", all.join("\n"))
-        }
+    let (unreadable, failing): (Vec<_>, Vec<_>) = problems.partition(|(is_syntax, _)| *is_syntax);
+    if !unreadable.is_empty() {
+        let all: Vec<_> = unreadable.into_iter().map(|(_, text)| text).collect();
+        anyhow::bail!("{}", all.join("\n"));
     }
+    for (_, text) in failing.iter().take(MAX_SHOWN) {
+        printer.note(Tone::Warning, &escape_line(&format!("warning: {text}")));
+    }
+    if failing.len() > MAX_SHOWN {
+        let text = format!(
+            "warning: {} more problems: `wrun cookbook check --all --cookbooks DIR` lists all",
+            failing.len().saturating_sub(MAX_SHOWN)
+        );
+        printer.note(Tone::Warning, &text);
+    }
+    Ok(())
 }
 
 /// The folder for cargo's files.
@@ -84,7 +100,7 @@ pub(super) fn read_policy(folder: &Path, options: &Options<'_>, printer: Printer
         let why = "it is not a cookbook: it has no metadata.rb, no metadata.json and no Cargo.toml";
         printer.note(Tone::Warning, &format!("warning: {} is left out: {why}", folder.display()));
     }
-    check_syntax(folder, &settings)?;
+    check_cookbooks(folder, &settings, printer)?;
     Ok(policy)
 }
 
