@@ -154,7 +154,7 @@ fn broken_artifact_that_is_no_valid_component() {
     let at = component.windows(3).position(|bytes| bytes == [0x60, 0, 0]).unwrap();
     component[at] = 0x61;
     bench.put("evil", &artifact("evil", &component));
-    bench.check_and_suggest("evil", "policy `evil` is no valid component");
+    bench.check_and_suggest("evil", "policy `evil` is not a valid component");
     let file = bench.policies().join("evil.wasm").display().to_string();
     let shown = bench.program.run(&["policy", "show", &file]).unwrap().expect_code(43).unwrap();
     assert!(shown.stderr.contains("evil.wasm") && shown.stderr.contains("at byte"), "{}", shown.text());

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use crate::CONTRACT;
 
-/// Why there is no artifact to be had. Every message names the file and what to do.
+/// Why there is not an artifact to be had. Every message names the file and what to do.
 #[derive(Debug, thiserror::Error)]
 pub enum ArtifactError {
     /// No artifact of that name.
@@ -46,7 +46,7 @@ pub enum ArtifactError {
         limit: u64,
     },
     /// Not WebAssembly, or WebAssembly of another kind.
-    #[error("{} is no policy: it is {what}; make one with `wrun policy build`", path.display())]
+    #[error("{} is not a policy: it is {what}; make one with `wrun policy build`", path.display())]
     NotComponent {
         /// The file.
         path: PathBuf,

@@ -307,7 +307,7 @@ impl Manifest {
                 let is_digest = digest.len() == 64 && digest.bytes().all(|byte| byte.is_ascii_hexdigit());
                 match is_digest && check_policy_name(name).is_ok() {
                     true => Ok(()),
-                    false => unsound("its runtime's name or digest is none".into()),
+                    false => unsound("its runtime's name or digest is invalid".into()),
                 }
             }
             Runtime::Rust => Ok(()),

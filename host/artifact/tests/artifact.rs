@@ -142,7 +142,7 @@ fn check_refused(bytes: Vec<u8>, expect: &str) {
 
 #[test]
 fn what_is_no_artifact_is_refused_with_what_it_is() {
-    check_refused(vec![], "is no policy: it is empty; make one with `wrun policy build`");
+    check_refused(vec![], "is not a policy: it is empty; make one with `wrun policy build`");
     check_refused(b"#!/bin/sh".to_vec(), "it is not WebAssembly");
     check_refused(wasm_encoder::Module::new().finish(), "it is a core WebAssembly module, not a component");
     check_refused(b"\0asm\x0d\0\x02\0".to_vec(), "it is WebAssembly of an unknown kind");

@@ -30,7 +30,7 @@ pub enum SandboxError {
     #[error("the WebAssembly engine does not start")]
     Engine(#[source] wasmtime::Error),
     /// It is no component, or a damaged one.
-    #[error("policy `{policy}` is no valid component: {why}")]
+    #[error("policy `{policy}` is not a valid component: {why}")]
     NoComponent {
         /// The policy's name.
         policy: String,

@@ -31,7 +31,7 @@ fn check_bytes(bytes: &[u8], says: &str) {
     let limits = Limits { memory: MEMORY, ..Limits::default() };
     let opened = finish(sandbox.open("evil", bytes, &limits, services("evil", Interfaces::ALL)));
     let error = opened.map(drop).expect_err("it was opened").to_string();
-    assert!(error.contains("policy `evil` is no valid component") && error.contains(says), "{error}");
+    assert!(error.contains("policy `evil` is not a valid component") && error.contains(says), "{error}");
     assert_eq!(sandbox.compile_time(), std::time::Duration::ZERO, "it was compiled");
 }
 

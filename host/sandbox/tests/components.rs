@@ -93,7 +93,7 @@ fn what_is_no_component_is_refused() {
         ("too much", vec![0; 65 << 20]),
     ] {
         let refused = open(&bytes, Interfaces::ALL).expect_err(what);
-        assert!(refused.contains("policy `team` is no valid component"), "{what}: {refused}");
+        assert!(refused.contains("policy `team` is not a valid component"), "{what}: {refused}");
     }
 }
 

@@ -16,7 +16,7 @@ pub enum GemsError {
         source: std::io::Error,
     },
     /// A file that ends in `.gem` and is none.
-    #[error("{} is no gem that can travel: {what}", path.display())]
+    #[error("{} is not a gem that can travel: {what}", path.display())]
     NoGem {
         /// The file.
         path: PathBuf,

@@ -11,7 +11,7 @@ use artifact::{ArtifactError, ManifestError};
 #[derive(Debug, thiserror::Error)]
 pub enum AuthorError {
     /// The folder is no policy's.
-    #[error("{} is no policy's folder: it has no policy.toml; start one with `wrun policy new`", folder.display())]
+    #[error("{} is not a policy's folder: it has no policy.toml; start one with `wrun policy new`", folder.display())]
     NoPolicy {
         /// The folder.
         folder: PathBuf,

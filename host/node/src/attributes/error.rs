@@ -38,7 +38,7 @@ pub enum AttributeError {
         path: String,
     },
     /// The host wanted to freeze a guest value where none stands.
-    #[error("attribute {path} is no value that a policy computes")]
+    #[error("attribute {path} is not a value that a policy computes")]
     NoGuestValue {
         /// The attribute, as `a.b.c`.
         path: String,

@@ -165,7 +165,7 @@ fn mistakes_in_the_file_are_told_with_their_line() {
     check_file("\nroot = 3", "2: this must be a path, as text, not integer `3`");
     check_file("node_name = \"a b\"", "1: \"a b\" cannot be a node's name");
     check_file("node_name = \"..\"", "1: \"..\" cannot be a node's name");
-    check_file("# x\nformat = \"xml\"", "2: \"xml\" is none of doc, minimal, json");
+    check_file("# x\nformat = \"xml\"", "2: \"xml\" is not one of doc, minimal, json");
     check_file("log_location = \"syslog\"", "1: \"syslog\" is neither stderr nor journald nor the path of a file");
     check_file("lock_timeout = 100000", "1: 100000 is not between 0 and 86400");
     check_file("lock_timeout = -1", "1: -1 is not between 0 and 86400");
@@ -177,7 +177,7 @@ fn mistakes_in_the_file_are_told_with_their_line() {
     check_file("backups = \"3\"", "1: this must be a whole number, not string \"3\"");
     check_file("[[handlers]]\non = [\"start\"]\ncommand = []", "3: a handler's `command` begins with the program");
     check_file("[[handlers]]\non = [\"start\"]\ncommand = [\"\"]", "3: a handler's `command` begins with the program");
-    check_file("[[handlers]]\non = [\"end\"]\ncommand = []", "2: \"end\" is none of start, report, exception");
+    check_file("[[handlers]]\non = [\"end\"]\ncommand = []", "2: \"end\" is not one of start, report, exception");
 }
 
 #[test]
