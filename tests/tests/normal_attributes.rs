@@ -110,3 +110,20 @@ fn normal_attributes_of_others_are_neither_read_nor_overruled_nor_lost() {
     assert_eq!(fs::read_to_string(root.path().join("srv/twin")).unwrap(), "\"evil\"");
     assert_eq!(normal(&program), expect);
 }
+
+/// To write one attribute a language fetches the level that it belongs to. That reads nobody's attributes.
+#[test]
+fn a_write_to_ones_own_name_reads_nothing_of_others() {
+    let (program, root) = (Program::new().unwrap(), Root::new().unwrap());
+    let machine = root.machine(Network::Own).unwrap();
+    for name in ["a", "b"] {
+        build(&program, name, name, &format!("node.normal['{name}']['y'] = 1\n"));
+    }
+    fs::write(program.configuration().join("grants.toml"), "[policy.a]\n[policy.b]\n").unwrap();
+    for _ in 0..2 {
+        let ran = converge(&program, &machine, "a,b");
+        let report: Value = serde_json::from_str(&ran.stdout).unwrap();
+        assert_eq!((ran.code, &report["hidden_reads"]), (Some(0), &json!([])), "{}", ran.text());
+    }
+    assert_eq!(normal(&program), json!({"tags": [], "a": {"y": 1}, "b": {"y": 1}}));
+}

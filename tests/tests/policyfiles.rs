@@ -291,3 +291,28 @@ fn an_archive_has_the_layout_that_chef_reads() {
     assert_eq!(files, expected);
     place.fails(&["export", "Policyfile.rb", &out, "--policy-group", "../x"], &["cannot be the name of a file"]);
 }
+
+/// A folder that somebody copied brings its own git configuration, which names programs.
+#[test]
+fn no_program_of_a_strangers_working_tree_is_started() {
+    let own = place("name 'web'\nrun_list 'web'\ncookbook 'web', path: 'c/web'\n", &[WEB]);
+    own.git("c/web", &["init", "-q"]);
+    own.commit("c/web");
+    own.works(&["install", "Policyfile.rb"]);
+    let scm_info = |lock: &Value| lock["cookbook_locks"]["web"]["scm_info"].clone();
+    assert_eq!(scm_info(&own.lock("Policyfile.lock.json"))["working_tree_clean"], true);
+    let ran = own.folder.join("ran");
+    let program = format!("touch {}; cat", ran.display());
+    for (key, value) in
+        [("core.fsmonitor", program.as_str()), ("filter.x.clean", &program), ("include.path", "/dev/null")]
+    {
+        own.git("c/web", &["config", key, value]);
+        own.write(&[("c/web/.git/info/attributes", "* filter=x\n"), ("c/web/README", key)]);
+        own.write(&[("c/web/recipes/default.rb", &format!("# {key}\n"))]);
+        let said = own.works(&["update", "Policyfile.rb"]);
+        assert!(said.contains(&format!("its git configuration sets {key}, which may start a program")), "{said}");
+        assert_eq!(scm_info(&own.lock("Policyfile.lock.json")), Value::Null);
+        assert!(!ran.exists(), "{key}");
+        own.git("c/web", &["-c", "core.fsmonitor=false", "config", "--unset", key]);
+    }
+}

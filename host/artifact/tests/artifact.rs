@@ -295,6 +295,10 @@ fn what_is_no_file_is_refused_without_waiting() {
     for path in [pipe.as_path(), Path::new("/dev/zero"), folder.path()] {
         let error = Artifact::open(path).unwrap_err();
         let cause = std::error::Error::source(&error).map(ToString::to_string).unwrap_or_default();
-        assert!(cause.contains("not a regular file"), "{}: {error}: {cause}", path.display());
+        assert!(
+            cause.contains("not a plain file") || cause.contains("is a directory"),
+            "{}: {error}: {cause}",
+            path.display()
+        );
     }
 }

@@ -175,6 +175,9 @@ impl<'g> Assessed<'g> {
             Capability::PackageEnvironment => {
                 "is a variable for package tools, which run as root and hand it on to each package's scripts"
             }
+            Capability::ReadAttributes if addition.value == "\"*\"" => {
+                "shows all attributes of all other policies, with the passwords that are in some"
+            }
             Capability::PackageSources => "is a package file: installing it runs its scripts as root",
             _ => return None,
         };
@@ -289,6 +292,7 @@ mod tests {
             ("privileged_paths", "\"/srv/**\"", "full control"),
             ("read_paths", "\"/etc/shadow\"", "secret"),
             ("setuid", "\"/srv/x\"", "owner's rights"),
+            ("read_attributes", "\"*\"", "all other policies"),
             ("users", "\"root\"", "as good as root"),
             ("users", "\"ops\"", "as good as root"),
             ("users", "\"op*\"", "as good as root"),

@@ -15,6 +15,7 @@
 //! where nothing was granted; and they would be many. Also rejected: a cache of directory handles, for the same reason.
 
 mod asked;
+mod boot_mounts;
 mod disk;
 mod entry;
 mod fault;
@@ -39,6 +40,7 @@ pub use replace::{ModeBits, NewFileAttributes, StagedFile};
 pub use site::GrantedSite;
 pub use site::Site;
 
+use boot_mounts::BootMounts;
 use cap_std::fs::Dir;
 use contract::{Account, OpenFile};
 use grants::{GrantedPath, GrantedTree};
@@ -49,6 +51,7 @@ use std::io::Read;
 use std::ops::ControlFlow;
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// The longest path that is looked at, in bytes: the kernel's own limit.
 pub(crate) const MAXIMUM_PATH: usize = 4096;
@@ -81,6 +84,7 @@ pub struct Root {
     account: Account,
     /// The last paths that were resolved.
     asked: asked::Asked,
+    boot_mounts: Arc<BootMounts>,
 }
 
 /// Where a path leads: an open parent directory, a bare name, and the path without links. What is there may be nothing.
@@ -88,6 +92,8 @@ pub struct Root {
 pub struct Place {
     /// Counts it as open, and knows what its effects are charged to.
     open: OpenFile,
+    /// Keeps its effects from what is mounted at the next start.
+    boot_mounts: Arc<BootMounts>,
     parent: Dir,
     name: String,
     real: String,
@@ -132,11 +138,13 @@ impl Root {
     /// It is no directory, or may not be opened.
     pub fn open(path: &Path, account: &Account) -> Result<Self, Fault> {
         let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
-        let handle = rustix::fs::openat(CWD, path, flags, Mode::empty())
-            .map_err(|errno| Fault::new(errno, "rb_sysopen", &path.to_string_lossy()))?;
+        let failed = |errno| Fault::new(errno, "rb_sysopen", &path.to_string_lossy());
+        let handle = rustix::fs::openat(CWD, path, flags, Mode::empty()).map_err(failed)?;
         let asked = asked::Asked::default();
         let handle = Dir::from(handle);
-        Ok(Self { handle, path: path.to_owned(), own: false, account: account.clone(), asked })
+        let boot_mounts = handle.try_clone().map_err(|error| failed(fault::errno(&error)))?;
+        let boot_mounts = Arc::new(BootMounts::new(boot_mounts));
+        Ok(Self { handle, path: path.to_owned(), own: false, account: account.clone(), asked, boot_mounts })
     }
 
     /// Opens a directory of wrun's own, where no grants are asked; makes it, for this user only, where it is missing.
@@ -378,7 +386,7 @@ impl Root {
     }
 
     fn place(&self, parent: Dir, name: String, real: String) -> Place {
-        Place { open: self.account.open_file(), parent, name, real }
+        Place { open: self.account.open_file(), boot_mounts: Arc::clone(&self.boot_mounts), parent, name, real }
     }
 
     /// What is done below the root is charged to it.

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
+use super::git_settings;
 use policyfile::model::GitSource;
 use serde_json::{Value, json};
 use sha1::{Digest as _, Sha1};
@@ -41,6 +42,9 @@ pub enum GitError {
 
 /// Options of every call: a repository's own hooks are not run, and no other program makes the connection.
 const ALWAYS: [&str; 4] = ["-c", "core.hooksPath=/dev/null", "-c", "protocol.ext.allow=never"];
+
+/// The most characters of a setting's name that are shown.
+const MAX_KEY: usize = 100;
 
 /// The branch of a cookbook whose source names none.
 const DEFAULT_BRANCH: &str = "main";
@@ -168,13 +172,25 @@ pub(super) struct WorkingTrees {
 }
 
 impl WorkingTrees {
-    /// The `scm_info` of a folder: null where it is in no repository.
-    pub(super) fn info(&mut self, folder: &Path) -> Result<Value, GitError> {
+    /// The `scm_info` of a folder: null where it is in no repository, or in one whose own settings may start programs.
+    pub(super) fn info(&mut self, folder: &Path, say: &dyn Fn(&str)) -> Result<Value, GitError> {
         let Some(top) = folder.ancestors().find(|above| above.join(".git").exists()) else { return Ok(Value::Null) };
         if let Some(known) = self.known.get(top) {
             return Ok(known.clone());
         }
-        let info = working_tree(top)?;
+        let listed = run(top, &git_settings::LIST)?;
+        let info = match git_settings::first_not_plain(&listed) {
+            None => working_tree(top)?,
+            Some(key) => {
+                let key: String = key.chars().take(MAX_KEY).collect();
+                let place = top.display();
+                say(&format!(
+                    "note: the lock has no scm_info for cookbooks in {place}: its git configuration sets {key}, which may \
+                     start a program or lead elsewhere; git is not asked there"
+                ));
+                Value::Null
+            }
+        };
         self.known.insert(top.to_owned(), info.clone());
         Ok(info)
     }

@@ -249,7 +249,7 @@ impl Session<'_> {
                 if !folder.is_dir() {
                     return Err(gone(name, source, &folder));
                 }
-                *scm_info = self.working_trees.info(&folder)?;
+                *scm_info = self.working_trees.info(&folder, self.tools.say)?;
             }
         }
         Ok(())

@@ -109,7 +109,7 @@ impl Session<'_> {
         let place = match &located.origin {
             Origin::Folder(source) => {
                 add("path", Some(source));
-                let scm_info = self.working_trees.info(&cookbook.path)?;
+                let scm_info = self.working_trees.info(&cookbook.path, self.tools.say)?;
                 CookbookPlace::Local { source: source.clone(), scm_info }
             }
             Origin::Commit { source, commit } => {

@@ -21,6 +21,7 @@ mod error;
 mod evaluate;
 mod export;
 mod git;
+mod git_settings;
 mod includes;
 mod install;
 mod locate;

@@ -40,7 +40,9 @@ impl<G: Guest, P: Providers> Runner<'_, G, P> {
         let notified = Notified { timing: Timing::Delayed, by: None, unsure: unsure.then_some(sender), since };
         let receiver = self.run.known(target)?.key.clone();
         let outcome = self.run_action(context, target, action.clone(), Some(notified)).await;
-        if context == ROOT && !self.run.why_run() && !matches!(outcome, Err(Failure::Stopped(_))) {
+        // What was stopped or denied did not run: it is due until somebody has granted it.
+        let is_still_due = |failure: &Failure| matches!(failure, Failure::Stopped(_)) || failure.is_denial();
+        if context == ROOT && !self.run.why_run() && !outcome.as_ref().is_err_and(is_still_due) {
             self.memory.done(self.run.policy(), &receiver, &action);
         }
         outcome

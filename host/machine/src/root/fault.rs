@@ -15,13 +15,15 @@ pub struct Fault {
     pub path: String,
     /// The resolved path that it is about, as far as it resolves. Who may not look there does not hear of the refusal.
     reached: Option<String>,
+    /// What a person could do about it.
+    hint: Option<&'static str>,
 }
 
 impl Fault {
     pub fn new(errno: Errno, operation: &'static str, path: &str) -> Self {
         // Whoever says a path of megabytes gets the beginning of it back.
         let path = path.chars().take(super::MAXIMUM_PATH).collect();
-        Self { errno, operation, path, reached: None }
+        Self { errno, operation, path, reached: None, hint: None }
     }
 
     /// The same about a resolved path.
@@ -48,7 +50,13 @@ impl Fault {
     /// The same under another path: the one that the cookbook wrote.
     #[must_use]
     pub fn about(self, path: &str) -> Self {
-        Self { reached: self.reached, ..Self::new(self.errno, self.operation, path) }
+        Self { reached: self.reached, hint: self.hint, ..Self::new(self.errno, self.operation, path) }
+    }
+
+    /// The same with what a person could do about it.
+    #[must_use]
+    pub(super) fn because(self, hint: &'static str) -> Self {
+        Self { hint: Some(hint), ..self }
     }
 
     /// The same as another operation.
@@ -60,7 +68,8 @@ impl Fault {
 
 impl From<Fault> for Raised {
     fn from(fault: Fault) -> Self {
-        Self::new(&format!("Errno::{}", fault.name()), fault.to_string())
+        let raised = Self::new(&format!("Errno::{}", fault.name()), fault.to_string());
+        Self { hint: fault.hint.map(str::to_owned), ..raised }
     }
 }
 

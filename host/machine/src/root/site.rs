@@ -10,6 +10,10 @@ use rustix::fs::{AtFlags, CWD, Gid, Mode, RenameFlags, Uid};
 use rustix::io::Errno;
 use std::io;
 
+/// Why something that `/etc/fstab` names stays where it is.
+const BOOT_MOUNT: &str =
+    "/etc/fstab names it, or something below it: disable that mount first (`mount` with the action `:disable`)";
+
 /// A place that may be changed. Made only by [`super::Root`], out of a proof.
 #[derive(Debug)]
 pub struct Site(pub(super) Place);
@@ -31,6 +35,7 @@ impl GrantedSite {
         if self.0.entry()?.kind != super::Kind::Directory {
             return self.0.remove_file();
         }
+        self.0.may_go("dir_s_rmdir")?;
         let handle = self.0.0.open_directory()?;
         tree::empty(&handle, self.0.0.account()).map_err(|errno| self.0.fault(errno, "apply2files"))?;
         self.0.remove_directory()
@@ -49,6 +54,8 @@ impl GrantedSite {
     /// # Errors
     /// The kernel refuses; `EEXIST` if something has the name, `EXDEV` if it is on another file system.
     pub fn rename_to_free(&self, target: &Site) -> Result<(), Fault> {
+        self.0.may_go("rb_file_s_rename")?;
+        target.may_go("rb_file_s_rename")?;
         rename_to_free(&self.0.0, &target.0)
     }
 
@@ -106,6 +113,7 @@ impl Site {
     /// # Errors
     /// The kernel refuses; `EISDIR` for a directory.
     pub fn remove_file(&self) -> Result<(), Fault> {
+        self.may_go("apply2files")?;
         self.0.parent.remove_file(&self.0.name).map_err(|error| self.refused(&error, "apply2files"))
     }
 
@@ -114,6 +122,7 @@ impl Site {
     /// # Errors
     /// The kernel refuses; `ENOTEMPTY`, `ENOTDIR`.
     pub fn remove_directory(&self) -> Result<(), Fault> {
+        self.may_go("dir_s_rmdir")?;
         self.0.parent.remove_dir(&self.0.name).map_err(|error| self.refused(&error, "dir_s_rmdir"))
     }
 
@@ -143,6 +152,7 @@ impl Site {
         operation: &'static str,
         make: impl Fn(&str) -> io::Result<()>,
     ) -> Result<(), Fault> {
+        self.may_go(operation)?;
         self.0.spend_entry()?;
         if !replace {
             return make(&self.0.name).map_err(|error| self.refused(&error, operation));
@@ -160,9 +170,19 @@ impl Site {
     /// # Errors
     /// The kernel refuses.
     pub fn rename(&self, target: &Self) -> Result<(), Fault> {
+        self.may_go("rb_file_s_rename")?;
+        target.may_go("rb_file_s_rename")?;
         let (from, to) = (&self.0, &target.0);
         let renamed = from.parent.rename(&from.name, &to.parent, &to.name);
         renamed.map_err(|error| self.refused(&error, "rb_file_s_rename"))
+    }
+
+    /// Refuses an effect that would take away, or put a link in the place of, what is mounted at the next start.
+    fn may_go(&self, operation: &'static str) -> Result<(), Fault> {
+        self.0.boot_mounts.check(self.0.real()).map_err(|errno| {
+            let fault = Fault::new(errno, operation, self.0.real());
+            if errno == Errno::BUSY { fault.because(BOOT_MOUNT) } else { fault }
+        })
     }
 
     /// Sets permission bits. Of a link: `EOPNOTSUPP`, Linux has none. Which bits may be set is decided on the open handle:

@@ -273,3 +273,42 @@ fn a_directory_swapped_for_a_link_leads_nowhere() {
     assert_eq!(std::fs::read_to_string(victim.join("secret")).unwrap(), "outside");
     assert_ne!(secret.permissions().mode() & 0o777, 0o777);
 }
+
+/// A policy that may mount at a path and change what leads there would choose where root mounts at the next start.
+#[test]
+fn what_is_mounted_at_the_next_start_stays_where_it_is() {
+    let tree = Tree::new();
+    for folder in ["srv/a/data", "srv/a/m", "srv/a/free"] {
+        std::fs::create_dir_all(tree.inside(folder)).unwrap();
+    }
+    std::fs::write(
+        tree.inside("etc/fstab"),
+        "/srv/a/data /srv/a/m none bind 0 0\n/srv/a/img /srv/a/late/m ext4 loop 0 0\n",
+    )
+    .unwrap();
+    std::fs::write(tree.inside("srv/a/img"), "").unwrap();
+    let whole = |path: &str| tree.root.tree_site(&tree.grants.manage_tree(path).unwrap()).unwrap();
+    let refused = |done: Result<(), Fault>| {
+        let raised = contract::Raised::from(done.unwrap_err());
+        assert_eq!(raised.class, "Errno::EBUSY");
+        assert!(raised.hint.unwrap().starts_with("/etc/fstab names it"));
+    };
+    for path in ["/srv/a/m", "/srv/a/data"] {
+        refused(tree.site(path).unwrap().remove_directory());
+        refused(whole(path).remove());
+        refused(tree.site(path).unwrap().rename(&tree.site("/srv/a/other").unwrap()));
+        refused(whole(path).rename(&whole("/srv/a/other")));
+        refused(whole(path).rename_to_free(&tree.site("/srv/a/other").unwrap()));
+    }
+    refused(whole("/srv/a").remove());
+    refused(tree.site("/srv/a/img").unwrap().remove_file());
+    // What is not there yet does not become a link, and nothing takes its place by another name.
+    refused(tree.site("/srv/a/late").unwrap().make_link("/etc", false));
+    refused(tree.site("/srv/a/img").unwrap().make_link("/dev/sda", true));
+    refused(whole("/srv/a/free").rename(&whole("/srv/a/late")));
+    // All else is as ever, and so is this once its line is gone.
+    tree.site("/srv/a/free").unwrap().remove_directory().unwrap();
+    std::fs::write(tree.inside("etc/fstab"), "# /srv/a/data /srv/a/m none bind 0 0\n").unwrap();
+    tree.site("/srv/a/m").unwrap().remove_directory().unwrap();
+    tree.site("/srv/a/m").unwrap().make_link("/etc", false).unwrap();
+}

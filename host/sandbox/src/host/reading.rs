@@ -221,11 +221,17 @@ impl<'a> Reading<'a> {
                     self.record(kind, false, refusal.is_some());
                 }
                 Hiding::Whole => self.record(kind, false, false),
+                Hiding::Part if self.is_of_language() => {}
                 Hiding::Part if manner == Manner::Read || self.path.is_empty() => self.record(kind, true, false),
                 Hiding::Part | Hiding::Nothing => {}
             }
         }
         refusal
+    }
+
+    /// Whether no cookbook asked: to write one attribute, a language fetches the whole level that it belongs to.
+    fn is_of_language(&self) -> bool {
+        self.path.is_empty() && self.at.is_none() && !matches!(self.view, wit::View::Merged)
     }
 
     fn note_read(&mut self, kind: ReadKind) {

@@ -347,10 +347,13 @@ fn indent(nesting: u32) -> String {
     "  ".repeat(2 + nesting.min(contract::MAX_DEPTH) as usize)
 }
 
-/// Every line of a text, so deep.
+/// The lines of a text, so deep. Those after the first have a mark: a guest's text of several lines cannot pass for what wrun
+/// itself says there.
 fn indented(text: &str, nesting: u32) -> String {
     let margin = indent(nesting);
-    text.lines().map(|line| format!("{margin}{line}")).collect::<Vec<_>>().join("\n")
+    let marked =
+        |(at, line): (usize, &str)| if at == 0 { format!("{margin}{line}") } else { format!("{margin}| {line}") };
+    text.lines().enumerate().map(marked).collect::<Vec<_>>().join("\n")
 }
 
 /// A log line of a cookbook. Every line of it is further to the right than what wrun itself says.

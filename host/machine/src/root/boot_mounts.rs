@@ -1,0 +1,112 @@
+//! Paths that the table of file systems names. What is mounted there at the next start is mounted where the path leads *then*,
+//! as root: whoever may exchange a directory on the way for a link would choose the place.
+//!
+//! So what `/etc/fstab` names (mount points, devices and directories of options that are paths, and all directories that lead
+//! to them) is neither removed nor renamed nor replaced by a link, whatever else is granted, until its line is gone.
+
+use cap_std::fs::Dir;
+use rustix::fs::{Mode, OFlags, ResolveFlags};
+use rustix::io::Errno;
+use std::fs::File;
+use std::io::{self, Read as _};
+
+/// The table, below the root.
+const TABLE: &str = "etc/fstab";
+
+/// The longest table that is read, in bytes.
+const MAX_TABLE: u64 = 1 << 20;
+
+/// The table of one root.
+#[derive(Debug)]
+pub(super) struct BootMounts {
+    root: Dir,
+}
+
+impl BootMounts {
+    pub(super) fn new(root: Dir) -> Self {
+        Self { root }
+    }
+
+    /// Refuses a resolved path that the table names, or that leads to one.
+    ///
+    /// # Errors
+    /// `EBUSY`; or the table is there and cannot be read.
+    pub(super) fn check(&self, real: &str) -> Result<(), Errno> {
+        match self.read() {
+            Ok(text) if names(&text, real) => Err(Errno::BUSY),
+            Ok(_) => Ok(()),
+            Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => Ok(()),
+            Err(error) => Err(super::fault::errno(&error)),
+        }
+    }
+
+    fn read(&self) -> io::Result<String> {
+        let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
+        let inside = ResolveFlags::IN_ROOT | ResolveFlags::NO_MAGICLINKS;
+        let file = File::from(rustix::fs::openat2(&self.root, TABLE, flags, Mode::empty(), inside)?);
+        let mut bytes = Vec::new();
+        let size = file.take(MAX_TABLE + 1).read_to_end(&mut bytes)?;
+        if size as u64 > MAX_TABLE {
+            return Err(io::Error::from(io::ErrorKind::FileTooLarge));
+        }
+        Ok(String::from_utf8_lossy(&bytes).into_owned())
+    }
+}
+
+/// Whether a table names a path, or one below it.
+fn names(table: &str, real: &str) -> bool {
+    let leads_to = |path: &str| {
+        let plain = plain(path);
+        plain.strip_prefix(real).is_some_and(|rest| rest.is_empty() || rest.starts_with('/') || real == "/")
+    };
+    let lines = table.lines().map(str::trim_start).filter(|line| !line.starts_with('#'));
+    lines.flat_map(paths).any(|path| leads_to(&path))
+}
+
+/// The absolute paths of a line: the device, the mount point, and those that options name.
+fn paths(line: &str) -> Vec<String> {
+    let mut words = line.split_ascii_whitespace();
+    let mut all: Vec<&str> = words.by_ref().take(2).collect();
+    // The kind of file system.
+    words.next();
+    let options = words.next().unwrap_or_default().split(',');
+    all.extend(options.filter_map(|option| option.split_once('=')).flat_map(|(_, value)| value.split(':')));
+    all.into_iter().map(unescape).filter(|path| path.starts_with('/')).collect()
+}
+
+/// A path without empty parts, dots and a slash at its end.
+fn plain(path: &str) -> String {
+    let mut parts: Vec<&str> = vec![];
+    for part in path.split('/') {
+        match part {
+            "" | "." => {}
+            ".." => drop(parts.pop()),
+            part => parts.push(part),
+        }
+    }
+    format!("/{}", parts.join("/"))
+}
+
+/// White space is escaped in the table by its octal number.
+fn unescape(word: &str) -> String {
+    word.replace("\\040", " ").replace("\\011", "\t").replace("\\012", "\n").replace("\\134", "\\")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_table_names_its_paths_and_all_that_lead_to_them() {
+        let table = "# /commented none\nUUID=1 / ext4 defaults 0 1\n/srv/a/data\t/srv/a//m/. none bind 0 2\n\
+                     overlay /srv/o overlay lowerdir=/srv/l1:/srv/l2,upperdir=/srv/u\\040p 0 0\n/dev/sdb1 /mnt/x\n";
+        for named in
+            ["/srv", "/srv/a", "/srv/a/m", "/srv/a/data", "/srv/o", "/srv/l1", "/srv/l2", "/srv/u p", "/mnt/x", "/dev"]
+        {
+            assert!(names(table, named), "{named}");
+        }
+        for other in ["/commented", "/srv/a/m/below", "/srv/a/mm", "/srv/ab", "/srv/a/dat", "/home", "/srv/u"] {
+            assert!(!names(table, other), "{other}");
+        }
+    }
+}
