@@ -1,7 +1,7 @@
 //! A dry run from outside: what it asks the machine, what it does not know, and that it changes nothing.
 
 #![cfg(target_arch = "x86_64")]
-#![expect(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
+#![expect(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "a test fails by panicking")]
 
 use serde_json::Value;
 use specs::{Machine, Network, Program, Root};
@@ -303,4 +303,21 @@ fn code_that_calls_a_missing_program_is_unknown() {
     }
     assert!(why(4).contains("not shown") && !why(4).contains("absent"), "{}", why(4));
     assert!(run["error"]["message"].as_str().unwrap().ends_with(": another error"), "{run:#}");
+}
+
+/// A guard that asks for what an earlier resource would have made has no answer yet, and is no reason to skip.
+#[test]
+fn guards_do_not_know_what_earlier_resources_would_have_made() {
+    let (program, root) = (Program::new().unwrap(), Root::new().unwrap());
+    let machine = root.machine(Network::Own).unwrap();
+    let recipe = "directory '/srv/a'\nexecute 'touch /srv/made' do\n  creates '/srv/made'\nend\n\
+                  directory('/srv/b') { only_if 'test -d /srv/a' }\nfile('/srv/c') { only_if { ::File.exist?('/srv/made') } }\n\
+                  file('/srv/d') { not_if { ::Dir.exist?('/srv/a') } }\nfile('/srv/e') { only_if 'test -d /srv/other' }\n\
+                  file('/srv/f') { only_if { ::File.exist?('/srv/other') } }\n";
+    let run = converge(&program, &machine, recipe, 0);
+    let rows = run["resources"].as_array().unwrap();
+    let statuses: Vec<_> = rows.iter().map(|row| row["status"].as_str().unwrap()).collect();
+    assert_eq!(statuses, ["updated", "updated", "updated", "updated", "updated", "skipped", "skipped"], "{run:#}");
+    let why = rows[2]["uncertain"].to_string();
+    assert!(why.contains("it names /srv/a, which an earlier resource would have made"), "{why}");
 }

@@ -190,7 +190,7 @@ struct Kept {
     complete: usize,
     /// Runs that tell all, and in which not everything was up to date.
     busy: usize,
-    /// The different things that it asked for, by the text that the records have of them.
+    /// The different things that it asked for, in other runs too, by the text that the records have of them.
     asked: BTreeMap<String, Needs>,
 }
 
@@ -199,8 +199,8 @@ impl Kept {
         let Some(policy) = record.policy_that_ran(name, FOLDERS_POLICY) else { return };
         self.runs += 1;
         let Some(asked) = record.asked(name) else { return };
-        self.complete += 1;
-        self.busy += usize::from(policy.is_busy());
-        self.asked.extend(asked);
+        self.complete += usize::from(asked.is_complete);
+        self.busy += usize::from(asked.is_complete && policy.is_busy());
+        self.asked.extend(asked.needs);
     }
 }

@@ -61,6 +61,8 @@ pub struct Run {
     reads: Reads,
     /// A dry run that asks for the grants of everything that a real run could come to.
     survey: bool,
+    /// The guest loads its code or compiles a recipe: a signal ends that at once.
+    compiling: bool,
     /// The actions of resources that have had their turn in a survey.
     surveyed: HashSet<(ResourceId, String)>,
     /// What the guest listens to.
@@ -187,6 +189,18 @@ impl Run {
     /// Tells whether nothing may be changed: the run is a dry one, or a real one tries out an action.
     pub fn why_run(&self) -> bool {
         self.why_run
+    }
+
+    /// From now on the guest loads its code or compiles a recipe, or, with `false`, does so no longer. Returns what was so
+    /// before: a recipe may include another one.
+    pub fn set_compiling(&mut self, compiling: bool) -> bool {
+        std::mem::replace(&mut self.compiling, compiling)
+    }
+
+    /// Tells whether a signal may end the guest's code at once: it is being loaded or compiled, and no action is under way that
+    /// would stay half done.
+    pub fn may_be_interrupted(&self) -> bool {
+        self.compiling && self.open_record().is_none()
     }
 
     /// Tells whether this is a dry run that asks for the grants of everything that a real run could come to.

@@ -81,6 +81,8 @@ pub trait AttributeRights: Send {
     fn audit_hidden(&self, read: &HiddenRead);
     /// Writes down that the policy used a thing from outside that it is granted, for those who write its grants.
     fn uses_outside(&self, what: OutsideInput<'_>);
+    /// Writes down that the policy asked for a thing from outside that it is not granted.
+    fn refuse_outside(&self, what: OutsideInput<'_>);
 }
 
 /// Things from outside that are granted as a whole, without a decision for each use.

@@ -62,7 +62,14 @@ impl<'a, G: Guest, P: Providers> Runner<'a, G, P> {
     /// # Errors
     /// What guest code raised, or the guest is lost.
     pub async fn phase(&mut self, phase: Phase) -> Outcome {
-        self.ask(Request::Phase(phase)).await.map(drop)
+        let compiles = matches!(phase, Phase::Load(_) | Phase::Compile(_));
+        let before = self.run.set_compiling(compiles);
+        let outcome = self.ask(Request::Phase(phase)).await.map(drop);
+        self.run.set_compiling(before);
+        match (outcome, self.stop.requested()) {
+            (Err(Failure::GuestLost(_)), Some(reason)) if compiles => Err(Failure::Stopped(reason)),
+            (outcome, _) => outcome,
+        }
     }
 
     /// Compiles a recipe (`cookbook::recipe`), once per run.

@@ -245,6 +245,12 @@ impl PolicyGrants {
         self.everything || self.rules.random
     }
 
+    /// Writes down that the policy asked for random numbers that it is not granted.
+    pub fn refuse_random(&self) {
+        let what = "the system's generator";
+        let _already_told = self.refuse_with(Capability::Random, what, Some("true".to_owned()), None);
+    }
+
     /// Whether the policy may start the node again, which ends what every other policy has running.
     ///
     /// # Errors

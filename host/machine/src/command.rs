@@ -291,7 +291,12 @@ impl Commands {
         match self.overlay.named_by(texts, self.account.as_ref()) {
             Ok(None) => {}
             Ok(Some(path)) => {
-                let why = format!("it names {path}, which the cookbook's own code would have changed");
+                let who = if self.overlay.is_foreseen(&path) {
+                    "an earlier resource would have made"
+                } else {
+                    "the cookbook's own code would have changed"
+                };
+                let why = format!("it names {path}, which {who}");
                 return Answer::Unknown(why);
             }
             Err(ended) => return Answer::Unknown(ended.to_string()),

@@ -34,7 +34,7 @@ use machine::mask::Mask;
 use machine::root::Root;
 use machine::written;
 use parts::Parts;
-use plan::{Assumed, Caches, Plan, View, Writer};
+use plan::{Assumed, Assumption, Caches, Plan, View, Writer};
 use secrets::Secrets;
 use serde_json::{Map, Value};
 use std::sync::Arc;
@@ -238,7 +238,13 @@ impl Providers for MachineProviders {
     fn prepare(&mut self, wanted: &Wanted<'_>) -> Result<Prepared<ReadyPlan>, Raised> {
         let mut plan = self.inspect(wanted)?;
         if wanted.why_run && self.settings.why_run {
-            self.assumed.extend(std::mem::take(&mut plan.assumptions));
+            let assumptions = std::mem::take(&mut plan.assumptions);
+            for assumption in &assumptions {
+                if let Assumption::Path(path) | Assumption::Directory(path) = assumption {
+                    self.commands.overlay().foresee(path);
+                }
+            }
+            self.assumed.extend(assumptions);
         }
         let certainty = std::mem::take(&mut plan.certainty);
         let changes = parts::own_changes(&plan, wanted.why_run);

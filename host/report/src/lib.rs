@@ -41,5 +41,5 @@ pub use difference::Difference;
 pub use kept_log::KeptLog;
 pub use new_thing::{NewThing, shortened};
 pub use outline::Outline;
-pub use record::{FailedPolicies, Record, RecordError, RecordedPolicy, status};
+pub use record::{AskedFor, FailedPolicies, Record, RecordError, RecordedPolicy, status};
 pub use words::{by_code, place, ran, would};

@@ -21,6 +21,15 @@ const QUIET: [&str; 2] = ["up-to-date", "skipped"];
 #[derive(Debug, Clone, PartialEq)]
 pub struct Record(Value);
 
+/// The entries that a policy asked for in a recorded run.
+#[derive(Debug, Clone, PartialEq)]
+pub struct AskedFor {
+    /// The entries, each list with the text that the record has of it.
+    pub needs: Vec<(String, Needs)>,
+    /// Whether the record has all that the policy asked for.
+    pub is_complete: bool,
+}
+
 /// The reasons why a record cannot be used.
 #[derive(Debug, Error)]
 pub enum RecordError {
@@ -196,18 +205,16 @@ impl Record {
 
     /// Returns what a policy asked for, allowed and denied, by the text that the record has of it. `None`: the record does not
     /// tell all of it.
-    pub fn asked(&self, policy: &str) -> Option<Vec<(String, Needs)>> {
+    pub fn asked(&self, policy: &str) -> Option<AskedFor> {
         let nothing = Value::Null;
-        let entries = self.0.get("asked")?.get(policy).unwrap_or(&nothing);
         // A policy that was allowed nothing has no entries.
-        if entries["complete"] == false {
-            return None;
-        }
+        let entries = self.0.get("asked")?.get(policy).unwrap_or(&nothing);
+        let is_complete = entries["complete"] != false;
         let allowed = Needs::from_json(entries["entries"].as_object().cloned().unwrap_or_default());
         let mut needs: Vec<_> = allowed.ok().map(|needs| (entries["entries"].to_string(), needs)).into_iter().collect();
         let text = self.denied_needs(policy);
         needs.extend(Needs::parse(&text, "denials").ok().map(|needs| (text, needs)));
-        Some(needs)
+        Some(AskedFor { needs, is_complete })
     }
 
     /// Returns what a policy was denied, as the text of a `[needs]` table.
@@ -327,9 +334,9 @@ mod tests {
                 { "policy": "b", "key": "services", "value": "\"x\"" },
             ],
         }));
-        let texts: Vec<_> = run.asked("a").unwrap().into_iter().map(|(text, _)| text).collect();
+        let texts: Vec<_> = run.asked("a").unwrap().needs.into_iter().map(|(text, _)| text).collect();
         assert_eq!(texts, [r#"{"packages":["ntp"]}"#, "[needs]\nrandom = true\nservices = [\"ntp\"]\n"]);
-        assert!(run.asked("b").is_none());
+        assert!(!run.asked("b").unwrap().is_complete);
         assert!(record(json!({})).asked("a").is_none());
     }
 

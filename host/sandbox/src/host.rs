@@ -16,7 +16,7 @@ mod turns;
 use crate::bindings::wrun::{machine::types as machine_types, types::types};
 use crate::policy::State;
 use crate::rules::ProtocolViolation;
-use contract::{Ended, Failure, Receipt, Run};
+use contract::{Ended, Failure, GuestLost, Receipt, Run};
 use wasmtime::Result;
 
 impl types::Host for State {}
@@ -82,6 +82,11 @@ fn on_call(calls: &mut u32, run: &Run) -> Result<()> {
 fn may_go_on(run: &Run) -> Result<()> {
     match run.account().check() {
         Err(exceeded @ Ended::Exceeded(_)) => Err(trap(exceeded.or_at(|| run.here()).into())),
+        // The runner tells why the guest was ended.
+        Err(Ended::Stopped(_)) if run.may_be_interrupted() => {
+            let (policy, why) = (run.policy().to_owned(), "was interrupted".to_owned());
+            Err(trap(Failure::from(GuestLost { policy, why, backtrace: vec![], recipe: None })))
+        }
         Ok(()) | Err(Ended::Stopped(_)) => Ok(()),
     }
 }

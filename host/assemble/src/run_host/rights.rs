@@ -45,4 +45,12 @@ impl AttributeRights for Rights {
             OutsideInput::Variable(name) => self.0.uses_variable(name),
         }
     }
+
+    fn refuse_outside(&self, what: OutsideInput<'_>) {
+        match what {
+            OutsideInput::Random => self.0.refuse_random(),
+            // An absent clock is the run's beginning, and an absent variable is nothing.
+            OutsideInput::Clock | OutsideInput::Variable(_) => {}
+        }
+    }
 }

@@ -96,10 +96,19 @@ impl GuestMachine {
 
     /// What would be at a real path.
     fn there(&self, key: &str) -> Result<Option<Stat>, MachineError> {
-        match self.layer().stat(key) {
-            Some(stat) => Ok(stat),
-            None => Ok(self.root.entry(key).map_err(fault)?.as_ref().map(stat_of)),
+        let (known, is_foreseen) = {
+            let layer = self.layer();
+            (layer.stat(key), layer.foreseen().contains(key))
+        };
+        if let Some(stat) = known {
+            return Ok(stat);
         }
+        let found = self.root.entry(key).map_err(fault)?;
+        // The machine does not have it yet, and what it would be like nobody knows.
+        if found.is_none() && is_foreseen {
+            return Err(MachineError::DryRun(format!("look at {key}, which an earlier resource would have made")));
+        }
+        Ok(found.as_ref().map(stat_of))
     }
 
     /// Whether the machine itself has something at a real path.

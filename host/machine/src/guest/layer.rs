@@ -14,6 +14,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 pub(super) const MAX_BYTES: usize = 64 << 20;
 const MAX_PATHS: usize = 10_000;
 
+/// The most bytes of paths that earlier resources would have made.
+const MAX_FORESEEN: usize = 1 << 20;
+
 /// The longest path, which is the system's own limit.
 pub(super) const MAX_PATH: usize = 4_096;
 
@@ -29,6 +32,21 @@ impl Overlay {
     /// From now on the guest finds these directories, which wrun itself makes in a real run.
     pub fn has_from_wrun(&self, directories: Vec<String>) {
         self.layer().from_wrun.extend(directories);
+    }
+
+    /// From now on nothing can be said of this real path, which an earlier resource would have made: a guest or a command that
+    /// asks for it hears so.
+    pub fn foresee(&self, path: &str) {
+        let mut layer = self.layer();
+        if layer.foreseen.len() < MAX_PATHS && layer.foreseen_bytes + path.len() <= MAX_FORESEEN {
+            layer.foreseen_bytes += path.len();
+            layer.foreseen.insert(path.to_owned());
+        }
+    }
+
+    /// Whether an earlier resource would have made what is at this real path.
+    pub fn is_foreseen(&self, path: &str) -> bool {
+        self.layer().foreseen.contains(path)
     }
 
     /// Whether the guest finds a directory at this real path that the machine does not have.
@@ -55,6 +73,10 @@ pub(super) struct Layer {
     nodes: BTreeMap<String, Node>,
     /// Changed paths as the guest wrote them, where the real path is another one.
     aliases: BTreeSet<String>,
+    /// Real paths of what earlier resources would have made.
+    foreseen: BTreeSet<String>,
+    /// The bytes of these paths.
+    foreseen_bytes: usize,
     /// Directories that wrun makes before the policy begins: programs are asked about them as the machine is.
     from_wrun: BTreeSet<String>,
     /// All bytes of all files.
@@ -108,6 +130,11 @@ impl Layer {
     /// The real paths that would be changed, and how the guest calls some of them.
     pub(super) fn changed(&self) -> (&BTreeMap<String, Node>, &BTreeSet<String>) {
         (&self.nodes, &self.aliases)
+    }
+
+    /// The real paths of what earlier resources would have made.
+    pub(super) fn foreseen(&self) -> &BTreeSet<String> {
+        &self.foreseen
     }
 
     /// What the layer has at a real path.

@@ -15,6 +15,8 @@ const BYTES_PER_UNIT: usize = 64;
 struct Paths<'l> {
     nodes: &'l BTreeMap<String, Node>,
     aliases: &'l BTreeSet<String>,
+    /// What earlier resources would have made.
+    foreseen: &'l BTreeSet<String>,
     /// The bytes that paths begin with.
     first: BTreeSet<u8>,
 }
@@ -29,12 +31,13 @@ pub(super) fn first_named<'t>(
     account: Option<&Account>,
 ) -> Result<Option<String>, Ended> {
     let (nodes, aliases) = layer.changed();
-    if nodes.is_empty() {
+    let foreseen = layer.foreseen();
+    if nodes.is_empty() && foreseen.is_empty() {
         return Ok(None);
     }
     let pay = |bytes: usize| account.map_or(Ok(()), |account| account.work((bytes / BYTES_PER_UNIT) as u64 + 1));
-    let first = nodes.keys().chain(aliases).filter_map(|path| path.bytes().next()).collect();
-    let paths = Paths { nodes, aliases, first };
+    let first = nodes.keys().chain(aliases).chain(foreseen).filter_map(|path| path.bytes().next()).collect();
+    let paths = Paths { nodes, aliases, foreseen, first };
     for text in texts {
         pay(text.len())?;
         if let Some(path) = paths.first_in(text, &pay)? {
@@ -50,10 +53,14 @@ impl<'l> Paths<'l> {
         for (at, _) in text.bytes().enumerate().filter(|(_, byte)| self.first.contains(byte)) {
             let node = |most: &str| Some(self.nodes.range::<str, _>(up_to(most)).next_back()?.0.as_str());
             let alias = |most: &str| Some(self.aliases.range::<str, _>(up_to(most)).next_back()?.as_str());
-            let found = match at_place(text, at, &ends, node, pay)? {
-                None => at_place(text, at, &ends, alias, pay)?,
-                found => found,
-            };
+            let later = |most: &str| Some(self.foreseen.range::<str, _>(up_to(most)).next_back()?.as_str());
+            let mut found = at_place(text, at, &ends, node, pay)?;
+            if found.is_none() {
+                found = at_place(text, at, &ends, alias, pay)?;
+            }
+            if found.is_none() {
+                found = at_place(text, at, &ends, later, pay)?;
+            }
             if found.is_some() {
                 return Ok(found);
             }

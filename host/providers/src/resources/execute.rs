@@ -4,7 +4,7 @@
 //! search for the latter. What differs: the environment is clean, not the one wrun was started in; a line is given to a
 //! shell only where it needs one, so `command` means the same with and without grants.
 
-use crate::plan::{Plan, Provider, Step, View};
+use crate::plan::{Assumption, Plan, Provider, Step, View};
 use crate::value;
 use contract::{Certainty, Change, Raised, Wanted};
 use grants::{CommandAsked, GrantedCommand, LineAsked};
@@ -100,29 +100,38 @@ pub(super) fn plan(command: Command, wanted: &Wanted<'_>, view: &mut View<'_>) -
             other => other,
         }
     });
-    Ok(Plan::steps(vec![step]))
+    let mut plan = Plan::steps(vec![step]);
+    if let Some(path) = creates(wanted, cwd.as_deref())? {
+        plan.assume(Assumption::Path(view.root.asked_about(&path)));
+    }
+    Ok(plan)
 }
 
 fn hidden(class: &str) -> Raised {
     Raised::new(class, "Command execution failed. STDOUT/STDERR suppressed for sensitive resource")
 }
 
-/// `creates`: whether what the command would make is there already.
-fn sentinel(wanted: &Wanted<'_>, cwd: Option<&str>, view: &View<'_>) -> Result<Option<Plan>, Raised> {
+/// The absolute path that `creates` names.
+fn creates(wanted: &Wanted<'_>, cwd: Option<&str>) -> Result<Option<String>, Raised> {
     let Some(creates) = text(wanted, "creates") else { return Ok(None) };
-    let path = match (creates.starts_with('/'), cwd) {
-        (true, _) => creates,
-        (false, Some(cwd)) => format!("{}/{creates}", cwd.trim_end_matches('/')),
+    match (creates.starts_with('/'), cwd) {
+        (true, _) => Ok(Some(creates)),
+        (false, Some(cwd)) => Ok(Some(format!("{}/{creates}", cwd.trim_end_matches('/')))),
         (false, None) => {
             let key = wanted.declaration.key();
-            return Err(Raised::new(
+            Err(Raised::new(
                 "Chef::Exceptions::Execute",
                 format!(
                     "Please either specify a full path for the creates property, or specify a cwd property to the {key} resource"
                 ),
-            ));
+            ))
         }
-    };
+    }
+}
+
+/// `creates`: whether what the command would make is there already.
+fn sentinel(wanted: &Wanted<'_>, cwd: Option<&str>, view: &View<'_>) -> Result<Option<Plan>, Raised> {
+    let Some(path) = creates(wanted, cwd)? else { return Ok(None) };
     // What is there is told by whether the command runs, so it needs the right to be read.
     if view.readable(&path)?.is_some() {
         return Ok(Some(Plan::up_to_date()));

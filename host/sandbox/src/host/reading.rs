@@ -210,6 +210,9 @@ impl<'a> Reading<'a> {
     fn notice(&mut self, found: Option<&Value>, manner: Manner) -> Option<String> {
         let mut refusal = None;
         for kind in [ReadKind::Fact, ReadKind::Attribute] {
+            if self.is_of_language() {
+                continue;
+            }
             let hiding = self.hiding(kind, found);
             if hiding != Hiding::Nothing || self.shows(kind) {
                 self.note_read(kind);
@@ -221,7 +224,6 @@ impl<'a> Reading<'a> {
                     self.record(kind, false, refusal.is_some());
                 }
                 Hiding::Whole => self.record(kind, false, false),
-                Hiding::Part if self.is_of_language() => {}
                 Hiding::Part if manner == Manner::Read || self.path.is_empty() => self.record(kind, true, false),
                 Hiding::Part | Hiding::Nothing => {}
             }
@@ -231,7 +233,7 @@ impl<'a> Reading<'a> {
 
     /// Whether no cookbook asked: to write one attribute, a language fetches the whole level that it belongs to.
     fn is_of_language(&self) -> bool {
-        self.path.is_empty() && self.at.is_none() && !matches!(self.view, wit::View::Merged)
+        self.path.is_empty() && self.at.is_none() && matches!(self.view, wit::View::Normal)
     }
 
     fn note_read(&mut self, kind: ReadKind) {

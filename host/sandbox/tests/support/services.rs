@@ -55,6 +55,7 @@ impl AttributeRights for OwnName {
 
     fn audit_hidden(&self, _: &HiddenRead) {}
     fn uses_outside(&self, _: OutsideInput<'_>) {}
+    fn refuse_outside(&self, _: OutsideInput<'_>) {}
 }
 
 struct Texts;

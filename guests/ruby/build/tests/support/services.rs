@@ -48,6 +48,7 @@ impl AttributeRights for Everything {
 
     fn audit_hidden(&self, _: &HiddenRead) {}
     fn uses_outside(&self, _: contract::OutsideInput<'_>) {}
+    fn refuse_outside(&self, _: contract::OutsideInput<'_>) {}
 }
 
 struct Texts;
