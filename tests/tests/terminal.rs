@@ -387,3 +387,20 @@ fn a_run_that_does_not_answer_is_recorded_all_the_same() {
     assert!(again.stderr.contains("nothing to change"), "{}", again.stderr);
     assert!(!place.program.state().join("changes/n1.json").exists());
 }
+
+/// Nothing is under way while a recipe is compiled, and nothing has to be finished.
+#[test]
+fn the_first_ctrl_c_ends_a_recipe_that_does_not_end() {
+    let place = Place::new("log 'begun'\nFile.write('/srv/begun', 'x')\nloop {}\n");
+    let mut terminal = place.terminal(80, &[]);
+    while !place.root.exists("srv/begun") {
+        std::thread::sleep(std::time::Duration::from_millis(20));
+    }
+    terminal.press("\u{3}").unwrap();
+    let status = terminal.end().unwrap();
+    let shown = terminal.rows().join("\n");
+    assert_eq!(status.code(), Some(2), "{shown}");
+    assert!(shown.contains("ended by signal 2") && !shown.contains("processor time"), "{shown}");
+    let listed = place.program.run(&["run", "list"]).unwrap().stdout;
+    assert!(listed.contains("  interrupted  "), "{listed}");
+}

@@ -193,8 +193,11 @@ impl PolicyGrants {
         let plain_name = path.strip_prefix(CRON_DIRECTORY).is_some_and(|name| !name.is_empty() && !name.contains('/'));
         match managed {
             Verdict::Refused(_) => return self.manage_path(path),
-            Verdict::Allowed(_) => return self.manage_path(path),
-            _ if self.everything || !plain_name => return self.manage_path(path),
+            Verdict::Allowed(_) if !self.everything => return self.manage_path(path),
+            // Whoever may do everything needs no more than this for a job either: suggestions are made of it.
+            _ if !plain_name || (self.everything && user.bytes().all(|byte| byte.is_ascii_digit())) => {
+                return self.manage_path(path);
+            }
             _ => {}
         }
         let _user = self.account(Capability::CronUsers, user, standing)?;

@@ -576,3 +576,14 @@ fn whether_anything_is_granted_at_all() {
     assert_eq!(policy("").visible_environment(variables.clone()), []);
     assert_eq!(Grants::allow_all().policy("x", &[]).visible_environment(variables.clone()), variables);
 }
+
+/// The right to jobs of one user is less than the right to a file that root's cron reads.
+#[test]
+fn a_suggestion_for_a_job_names_its_user_and_not_its_file() {
+    let recorder = Grants::allow_all().policy("core", &[]);
+    recorder.cron_entry("/etc/cron.d/tidy", "shop", grants::Standing::Ordinary).unwrap();
+    recorder.cron_entry("/etc/cron.d/numbered", "1000", grants::Standing::Ordinary).unwrap();
+    let text = recorder.journal().suggestion(&Default::default(), true);
+    assert!(text.contains("cron_users = [\"shop\"]") && text.contains("paths = [\"/etc/cron.d/numbered\"]"), "{text}");
+    assert!(!text.contains("tidy"), "{text}");
+}

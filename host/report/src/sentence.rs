@@ -50,7 +50,7 @@ fn plain(class: &str, message: &str) -> String {
     let said = match class {
         "Mixlib::ShellOut::ShellCommandFailed" => exited(message),
         "Mixlib::ShellOut::CommandTimeout" => Some(format!("the command took too long: {message}")),
-        _ if class.starts_with("Errno::") => system_error(message),
+        _ if class.starts_with("Errno::") => system_error(message).or_else(|| named_error(class, message)),
         _ => None,
     };
     said.unwrap_or_else(|| if message.is_empty() { class.to_owned() } else { message.to_owned() })
@@ -74,10 +74,36 @@ fn system_error(message: &str) -> Option<String> {
     Some(format!("{first}{}: {about}", letters.as_str()))
 }
 
+/// The same of a guest's own call, which names the path alone: `/srv/x`.
+fn named_error(class: &str, about: &str) -> Option<String> {
+    let words = match class.strip_prefix("Errno::")? {
+        "EACCES" | "EPERM" => "permission denied",
+        "EEXIST" => "something is there already",
+        "EINVAL" => "the path is invalid",
+        "EISDIR" => "it is a directory",
+        "ELOOP" => "its links lead in a circle",
+        "ENOENT" => "no such file or directory",
+        "ENOTDIR" => "a part of the path is not a directory",
+        "ENOTEMPTY" => "the directory is not empty",
+        "EROFS" => "a dry run changes nothing",
+        _ => return None,
+    };
+    let is_path = about.starts_with('/') && !about.contains('\n');
+    is_path.then(|| format!("{about}: {words}"))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use contract::StopReason;
+
+    #[test]
+    fn a_path_alone_is_told_with_what_is_wrong_with_it() {
+        let of = |class: &str, message: &str| of_recorded(class, message, Some("src/lib.rs"));
+        assert_eq!(of("Errno::ENOENT", "/etc/nosuch"), "/etc/nosuch: no such file or directory");
+        assert_eq!(of("Errno::EACCES", "said by the policy"), "said by the policy");
+        assert_eq!(of_recorded("Errno::ENOENT", "/x", Some("a.rb")), "Errno::ENOENT: /x");
+    }
 
     #[test]
     fn authors_of_rust_read_plain_sentences() {

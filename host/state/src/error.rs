@@ -22,7 +22,7 @@ pub enum StateError {
     /// Something of the directory belongs to somebody else.
     #[error(
         "{} belongs to user {owner}, but wrun runs as user {wanted} and trusts only what is its own; \
-         give it to user {wanted} or name another state directory", path.display()
+         run it as user {owner} (with `sudo`, if that is root), or name a state directory of user {wanted}", path.display()
     )]
     Foreign {
         /// Which file or directory.

@@ -29,7 +29,8 @@ fn heading(record: &Record, printer: Printer) {
     printer.line(Tone::Heading, &escape_line(&format!("Run {id} on {node}{dry}")));
     let began = record.began().and_then(|seconds| jiff::Timestamp::from_second(seconds).ok());
     let began = began.map(|moment| moment.to_string()).unwrap_or_default();
-    let (outcome, what, seconds) = (record.outcome(), record.changes(), record.seconds());
+    let outcome = if record.is_interrupted() { "interrupted" } else { record.outcome() };
+    let (what, seconds) = (record.changes(), record.seconds());
     let tone = if record.has_failed() { Tone::Error } else { Tone::Plain };
     printer.line(tone, &escape_line(&format!("  {outcome}: {what}, began {began}, took {seconds:.2} s")));
 }
