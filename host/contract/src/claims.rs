@@ -55,7 +55,7 @@ impl Claim {
 pub struct Claimant {
     /// The name of the policy that declared the resource.
     pub policy: String,
-    /// `type[name]`.
+    /// The resource with the action, as `type[name]`.
     pub resource: String,
     /// The name of the action, such as `create`.
     pub action: String,

@@ -47,7 +47,7 @@ pub enum Request {
     Question(Question),
     /// Call a closure: a guard, a lazy value, a template, a `verify` block.
     Evaluate {
-        /// Which.
+        /// The number under which the guest keeps the closure.
         callback: Callback,
         /// Its argument, where it takes one.
         input: Option<Value>,
@@ -98,7 +98,7 @@ impl Phase {
 /// The input of the phase `load`; see `wit/deps/turns/turns.wit`.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Load {
-    /// The policy's name.
+    /// The policy that the guest loads, as its file names it.
     pub policy: String,
     /// The cookbooks to load, in this order.
     pub cookbooks: Vec<String>,
@@ -188,7 +188,7 @@ pub struct FileCheck {
 /// A role, an environment or a Policyfile, which are written in Ruby.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RubyDocument {
-    /// The document's name.
+    /// The name under which the host asks for it, such as `web`.
     pub name: String,
     /// The path of its file, for messages.
     pub file: String,
@@ -199,9 +199,9 @@ pub struct RubyDocument {
 /// One action of one guest-made resource.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Call {
-    /// Of which resource.
+    /// The number of the resource that acts.
     pub resource: ResourceId,
-    /// Which.
+    /// The action to run, such as `create`.
     pub action: String,
     /// The child context that the action declares into.
     pub context: ContextId,
@@ -214,16 +214,16 @@ pub struct Call {
 pub enum Answer {
     /// A phase or an action ended well.
     Finished,
-    /// A closure's value.
+    /// A closure was called and returned this.
     Value(ClosureValue),
-    /// Guest code raised.
+    /// Guest code raised an exception, which ends the request.
     Failed(Raised),
 }
 
 /// What a closure evaluates to.
 #[derive(Debug, Clone, PartialEq)]
 pub enum ClosureValue {
-    /// A value.
+    /// Anything that JSON can hold.
     Json(Value),
     /// File content that need not be text.
     Bytes(Vec<u8>),

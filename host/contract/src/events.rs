@@ -11,7 +11,7 @@ use serde_json::Value;
 
 /// Someone who wants to hear what happens. Must not fail: who cannot write says so on another way.
 pub trait Observer: Send {
-    /// Takes notice.
+    /// Receives one event, at the moment it happens.
     fn notice(&mut self, event: &Event<'_>);
 }
 
@@ -22,11 +22,11 @@ pub enum LogLevel {
     Trace,
     /// For whoever looks for a fault in a cookbook.
     Debug,
-    /// What happens.
+    /// Normal progress, which operators may want to read.
     Info,
     /// What someone should look at.
     Warn,
-    /// What went wrong.
+    /// An error, after which the run may still go on.
     Error,
     /// What ended the run.
     Fatal,
@@ -57,7 +57,7 @@ impl LogLevel {
 pub enum LogSource {
     /// A cookbook: by its language's logger, or by a `log` resource.
     Cookbook,
-    /// The host.
+    /// The runtime itself, about the policy that runs.
     Host,
 }
 
@@ -68,11 +68,11 @@ pub enum Status {
     Updated,
     /// A dry run could not look: the action may change something or not.
     Unknown,
-    /// Nothing to do.
+    /// The resource was already as declared.
     UpToDate,
     /// A guard, or the action `nothing`.
     Skipped,
-    /// It raised.
+    /// The action ended with an error.
     Failed,
     /// It was never reached; with a failure in the record: it ended where Chef hears no more of it.
     Unprocessed,
@@ -95,48 +95,48 @@ impl Status {
     }
 }
 
-/// Something that happened.
+/// One step of a run, with what formatters need to show it.
 #[derive(Debug)]
 pub enum Event<'a> {
     /// The run begins: its identifier, the node, the policies in order.
     RunStarted {
-        /// The run's identifier.
+        /// Identifies the run in its record and in the log.
         run_id: &'a str,
-        /// The node's name.
+        /// The name of the node that is converged.
         node: &'a str,
         /// The policies, in order.
         policies: &'a [String],
         /// Nothing will be changed.
         why_run: bool,
     },
-    /// A policy begins.
+    /// A policy begins, before its cookbooks are loaded.
     PolicyStarted {
-        /// The policy's name.
+        /// The policy that begins, by its name.
         policy: &'a str,
         /// Its revision, as Chef computes it.
         revision: &'a str,
         /// The digest of its artifact, hexadecimal; empty where cookbooks run from folders.
         artifact: &'a str,
-        /// Its recipes, expanded.
+        /// The recipes of its run list, with roles expanded, as `cookbook::recipe`.
         recipes: &'a [String],
         /// Its cookbooks and their versions, in load order.
         cookbooks: &'a [(String, String)],
     },
     /// The policy's cookbooks are loaded: the guest can listen from here on.
     PolicyLoaded {
-        /// The run's identifier.
+        /// Identifies the run in its record and in the log.
         run_id: &'a str,
         /// When the run began, in seconds since 1970.
         start_time: i64,
     },
     /// A recipe is about to be compiled.
     RecipeStarted {
-        /// `cookbook::recipe`.
+        /// The recipe's full name, as `cookbook::recipe`.
         recipe: &'a str,
     },
     /// A recipe of the run list is compiled.
     RecipeCompiled {
-        /// `cookbook::recipe`.
+        /// The recipe's full name, as `cookbook::recipe`.
         recipe: &'a str,
     },
     /// All recipes are compiled.
@@ -146,24 +146,24 @@ pub enum Event<'a> {
     },
     /// The resources are about to be converged.
     ConvergeStarted,
-    /// An action begins.
+    /// An action begins; [`Event::ActionFinished`] follows.
     ActionStarted {
-        /// The resource's number.
+        /// The number of the resource in its policy.
         id: ResourceId,
-        /// Of which resource.
+        /// The resource whose action begins, as declared.
         resource: &'a Resource,
-        /// Which action.
+        /// The action that begins, such as `create`.
         action: &'a str,
         /// How deep the resource is nested in others.
         nesting: u32,
-        /// What notified it.
+        /// The notification that made it run; `None` if it runs in its turn.
         notified: Option<&'a Notified>,
     },
     /// Something was changed, or would be.
     Changed {
-        /// Of which resource.
+        /// The resource whose action makes the change.
         resource: &'a Resource,
-        /// What.
+        /// The sentence and the details to show.
         change: &'a Change,
         /// Nothing was changed: this is a dry run.
         why_run: bool,
@@ -192,41 +192,41 @@ pub enum Event<'a> {
     },
     /// A dry run takes something for granted, or cannot know.
     Assumed {
-        /// Of which resource.
+        /// The resource whose action cannot be simulated fully.
         resource: &'a Resource,
-        /// What and why.
+        /// A sentence: the assumption and its reason.
         what: &'a str,
         /// How deep the resource is nested in others.
         nesting: u32,
     },
     /// An attempt failed, another follows.
     Retrying {
-        /// The resource's number.
+        /// The number of the resource in its policy.
         id: ResourceId,
-        /// Of which resource.
+        /// The resource whose action has failed.
         resource: &'a Resource,
-        /// Which action.
+        /// The action that is tried again.
         action: &'a str,
-        /// Attempts left.
+        /// How many attempts may follow the next one; may be 0.
         left: u32,
         /// The reason, as a sentence.
         failure: &'a Failure,
         /// How deep the resource is nested in others.
         nesting: u32,
     },
-    /// An action ended.
+    /// An action ended, and its status is known.
     ActionFinished {
-        /// The resource's number.
+        /// The number of the resource in its policy.
         id: ResourceId,
-        /// Of which resource.
+        /// The resource whose action has ended.
         resource: &'a Resource,
-        /// Which action.
+        /// The action that ended, such as `create`.
         action: &'a str,
-        /// How.
+        /// Whether it changed something, was skipped or failed.
         status: Status,
-        /// What skipped it.
+        /// The guard that skipped it, as text; `None` if it was not skipped by a guard.
         conditional: Option<&'a str>,
-        /// Why it failed.
+        /// The error of an action that failed; `None` for all others.
         failure: Option<&'a Failure>,
         /// The failure is forgiven.
         ignored: bool,
@@ -235,16 +235,16 @@ pub enum Event<'a> {
     },
     /// All that an action brought with it is over, however it ended.
     ActionCompleted {
-        /// The resource's number.
+        /// The number of the resource in its policy.
         id: ResourceId,
-        /// Of which resource.
+        /// The resource whose action is over.
         resource: &'a Resource,
-        /// Which action.
+        /// The action that is over, such as `create`.
         action: &'a str,
     },
     /// All resources are converged, or one of them failed.
     ConvergeFinished {
-        /// Why it failed.
+        /// The error that ended the phase; `None` if all is converged.
         failure: Option<&'a Failure>,
     },
     /// The status of the whole run, after its last policy, for the policy that hears it.
@@ -256,7 +256,7 @@ pub enum Event<'a> {
     },
     /// A line for the log, of a cookbook or of the host.
     Log {
-        /// Who says it.
+        /// Whether a cookbook or the host wrote the line.
         source: LogSource,
         /// How much it matters.
         level: LogLevel,
@@ -265,30 +265,30 @@ pub enum Event<'a> {
     },
     /// An attribute was written.
     AttributeChanged {
-        /// The level's name.
+        /// The level that was written, such as `default`.
         level: &'a str,
-        /// Where.
+        /// The keys that lead to the attribute, outermost first.
         path: &'a [String],
-        /// By whom.
+        /// The policy, recipe and line of the write.
         origin: &'a Origin,
     },
     /// A policy reached its end.
     PolicyFinished {
-        /// The policy's name.
+        /// The policy that ended, by its name.
         policy: &'a str,
         /// How its actions ended.
         tally: Tally,
     },
-    /// A policy failed.
+    /// A policy failed; its remaining resources are not converged.
     PolicyFailed {
-        /// The policy's name.
+        /// The policy that failed, by its name.
         policy: &'a str,
         /// The reason, as a sentence.
         failure: &'a Failure,
     },
     /// A handler failed. Handlers never change how a run ended.
     HandlerFailed {
-        /// Whose.
+        /// The policy whose handler failed.
         policy: &'a str,
         /// Which: `report`, `exception`, an event's name.
         handler: &'a str,
@@ -297,14 +297,14 @@ pub enum Event<'a> {
     },
     /// A policy read values that it may not see. Told at the end of the run, once per policy.
     HiddenReads {
-        /// The policy's name.
+        /// The policy that read them, by its name.
         policy: &'a str,
         /// What it read, each path once.
         reads: &'a [HiddenRead],
     },
     /// The run is over, handlers too.
     RunFinished {
-        /// It failed.
+        /// Whether the run as a whole failed.
         failed: bool,
         /// How its actions ended.
         tally: Tally,

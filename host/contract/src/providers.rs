@@ -115,7 +115,7 @@ pub struct Child {
 /// The runs whose reports have a row for a child.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ChildRow {
-    /// All runs.
+    /// A row in dry runs and real runs.
     Always,
     /// Real runs. A dry run plans the child, so that a denial is an error, and shows the action's own sentences alone.
     RealRuns,
@@ -149,7 +149,7 @@ pub struct SharedLine {
 /// A declaration whose lazy values are resolved.
 #[derive(Debug)]
 pub struct Wanted<'a> {
-    /// Which resource.
+    /// The number of the resource that acts.
     pub resource: ResourceId,
     /// As it was declared: kind, name, origin and what is common to all types.
     pub declaration: &'a Declaration,
@@ -181,7 +181,7 @@ impl Wanted<'_> {
 /// A property's value where it stands: content is large, and nobody copies it to look at it.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Known<'a> {
-    /// A value.
+    /// Anything that JSON can hold.
     Json(&'a Value),
     /// File content that need not be text.
     Bytes(&'a [u8]),
@@ -218,12 +218,12 @@ impl<P> Expected<P> {
 }
 
 impl<P> Prepared<P> {
-    /// Nothing to do.
+    /// Nothing to apply: the machine is as declared.
     pub fn up_to_date() -> Self {
         Self { plan: None, changes: vec![], certainty: vec![] }
     }
 
-    /// Something to do.
+    /// A plan to apply, with the sentences that describe it.
     pub fn changes(plan: P, changes: Vec<Change>) -> Self {
         Self { plan: Some(plan), changes, certainty: vec![] }
     }
@@ -307,7 +307,7 @@ pub enum Certainty {
 /// What a guard's command said.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum GuardResult {
-    /// Exit code 0.
+    /// The command ended with exit code 0.
     True,
     /// Another, or it could not be started, or it took too long.
     False,
@@ -318,23 +318,23 @@ pub enum GuardResult {
 /// A command that a guard runs, and as whom.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CommandTest {
-    /// What is run.
+    /// The command, as words or as a line for a shell.
     pub line: CommandLine,
     /// As whom; none: as wrun.
     pub user: Option<String>,
-    /// In which group.
+    /// The group it runs in; `None`: the user's own group.
     pub group: Option<String>,
-    /// Where.
+    /// The working directory; `None`: the root directory.
     pub cwd: Option<String>,
     /// Variables beside the clean environment.
     pub environment: Vec<(String, String)>,
-    /// Seconds.
+    /// Seconds until the command is ended; `None`: the default of 600.
     pub timeout: Option<u32>,
     /// The file mode creation mask.
     pub umask: Option<u32>,
     /// An interpreter that gets the line as a script.
     pub interpreter: Option<String>,
-    /// Standard input.
+    /// Bytes for its standard input; `None`: the input is empty.
     pub input: Option<Vec<u8>>,
     /// It belongs to a sensitive resource: its text and its output are shown nowhere.
     pub sensitive: bool,

@@ -47,13 +47,13 @@ use table::Table;
 /// One policy's run. Whoever has the turn has it, by `&mut`: no lock, nothing shared.
 #[derive(Default)]
 pub struct Run {
-    /// The policy's name.
+    /// The policy that runs, by its name.
     policy: String,
     /// Nothing may be changed.
     why_run: bool,
     /// The node as this policy sees it: see [`Run::attributes`].
     node: Attributes,
-    /// The node's name.
+    /// The node's name, for the run's own messages.
     node_name: String,
     /// The names of the policy's own cookbooks: looking for what is its own is no read of others' attributes.
     own_names: HashSet<String>,
@@ -122,7 +122,7 @@ struct OwnRunList {
 /// What is known of a policy when its run begins.
 #[derive(Debug, Default)]
 pub struct RunStart {
-    /// The node's name.
+    /// The name of the node that is converged.
     pub node_name: String,
     /// The recipes of the expanded run list, `cookbook::recipe`.
     pub recipes: Vec<String>,

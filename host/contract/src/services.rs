@@ -41,13 +41,13 @@ pub struct Services {
 /// The interfaces of the contract that lead out of the policy.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub struct Interfaces {
-    /// `machine`.
+    /// Whether anything of `machine` is granted: files, commands, downloads.
     pub machine: bool,
-    /// `data`.
+    /// Whether anything of `data` is granted: data bags, roles, environments, search.
     pub data: bool,
-    /// `clock`.
+    /// Whether the guest may read the present time.
     pub clock: bool,
-    /// `random`.
+    /// Whether the guest may have random numbers.
     pub random: bool,
 }
 
@@ -88,9 +88,9 @@ pub trait AttributeRights: Send {
 /// Things from outside that are granted as a whole, without a decision for each use.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum OutsideInput<'a> {
-    /// The present time.
+    /// The present time, of the wall clock.
     Clock,
-    /// Random numbers.
+    /// Random numbers from the operating system.
     Random,
     /// The host's environment variable of this name.
     Variable(&'a str),
@@ -98,7 +98,7 @@ pub enum OutsideInput<'a> {
 
 /// The built-in types as texts.
 pub trait TypeTexts: Send + Sync {
-    /// Their names.
+    /// The names of all types, without aliases.
     fn names(&self) -> Vec<String>;
     /// One of them, as `wrun resources --format json NAME` prints it.
     fn describe(&self, name: &str) -> Option<Value>;
@@ -107,9 +107,9 @@ pub trait TypeTexts: Send + Sync {
 /// A moment: seconds and nanoseconds since 1970 UTC.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Moment {
-    /// Seconds.
+    /// Whole seconds since 1970, negative for earlier moments.
     pub seconds: i64,
-    /// Nanoseconds.
+    /// Nanoseconds within the second, below 1,000,000,000.
     pub nanoseconds: u32,
 }
 
@@ -133,9 +133,9 @@ pub trait Machine: Send {
     /// Sets a variable in the environment of the commands that follow; `None` removes it. Denied unless the policy is granted
     /// everything.
     fn set_environment(&mut self, name: &str, value: Option<&str>) -> Result<(), MachineError>;
-    /// All users.
+    /// Lists the users in `/etc/passwd`, in its order.
     fn users(&mut self) -> Result<Vec<MachineUser>, MachineError>;
-    /// All groups.
+    /// Lists the groups in `/etc/group`, in its order.
     fn groups(&mut self) -> Result<Vec<MachineGroup>, MachineError>;
     /// Sends a request over HTTP.
     fn http(&mut self, request: &HttpRequest, why_run: bool) -> Result<HttpResponse, MachineError>;
@@ -166,11 +166,11 @@ pub enum MachineError {
 /// What kind of thing is at a path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum StatKind {
-    /// A file.
+    /// A regular file, with content.
     File,
-    /// A directory.
+    /// A directory, which has entries.
     Directory,
-    /// A symbolic link.
+    /// A symbolic link that was not followed.
     Link,
     /// A socket, a pipe, a device.
     Special,
@@ -179,19 +179,19 @@ pub enum StatKind {
 /// What is at a path.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Stat {
-    /// What it is.
+    /// Whether it is a file, a directory, a link or something else.
     pub kind: StatKind,
     /// Permission bits, set-id and sticky too.
     pub mode: u32,
-    /// Owner.
+    /// The number of the user who owns it.
     pub uid: u32,
-    /// Group.
+    /// The number of the group that owns it.
     pub gid: u32,
-    /// Bytes.
+    /// The length of its content in bytes.
     pub size: u64,
     /// When its content changed last, in seconds since 1970.
     pub modified: i64,
-    /// Device and inode.
+    /// Device and inode numbers, which together identify it on this machine.
     pub identity: (u64, u64),
     /// How many names it has.
     pub links: u64,
@@ -202,11 +202,11 @@ pub struct Stat {
 pub struct CommandOutcome {
     /// Exit code; none if a signal ended it.
     pub code: Option<i32>,
-    /// The signal.
+    /// The number of the signal that ended it; `None` if it exited.
     pub signal: Option<i32>,
-    /// Standard output.
+    /// The bytes it wrote to standard output.
     pub output: Vec<u8>,
-    /// Standard error.
+    /// The bytes it wrote to standard error.
     pub errors: Vec<u8>,
     /// It ran into its timeout.
     pub timed_out: bool,
@@ -219,17 +219,17 @@ pub enum MachineChange {
     Write(Vec<u8>, u32),
     /// Content to add, and permission bits for a new file.
     Append(Vec<u8>, u32),
-    /// Permission bits.
+    /// The permission bits of the new directory.
     MakeDirectory(u32),
     /// What the link says.
     Link(String),
-    /// The new path.
+    /// The path it gets, absolute.
     Rename(String),
     /// A file or a link.
     Remove,
-    /// An empty directory.
+    /// Removes a directory, which must be empty.
     RemoveDirectory,
-    /// Permission bits.
+    /// The permission bits it gets.
     Mode(u32),
     /// User and group numbers; none leaves it.
     Owner(Option<u32>, Option<u32>),
@@ -270,22 +270,22 @@ pub struct MachineGroup {
 pub struct HttpRequest {
     /// The method, in capitals.
     pub method: String,
-    /// An absolute URL.
+    /// The address to ask, an absolute URL.
     pub url: String,
-    /// Header fields.
+    /// Header fields in order: names and values.
     pub headers: Vec<(String, String)>,
-    /// The body.
+    /// The bytes to send; `None` for a request without a body.
     pub body: Option<Vec<u8>>,
 }
 
-/// What came back.
+/// The reply of the server to a request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct HttpResponse {
-    /// The status code.
+    /// The status code, such as 200.
     pub status: u16,
     /// Header fields, names in lower case.
     pub headers: Vec<(String, String)>,
-    /// The body.
+    /// The bytes of the reply; empty if it has none.
     pub body: Vec<u8>,
 }
 
@@ -299,9 +299,9 @@ pub trait Data: Send {
     fn bag_item(&mut self, bag: &str, id: &str) -> Result<Value, DataError>;
     /// The secret for encrypted items.
     fn bag_secret(&mut self) -> Result<Option<Vec<u8>>, DataError>;
-    /// A role.
+    /// Returns a role as a JSON object, in Chef's form.
     fn role(&mut self, name: &str) -> Result<Value, DataError>;
-    /// An environment.
+    /// Returns an environment as a JSON object, in Chef's form.
     fn environment(&mut self, name: &str) -> Result<Value, DataError>;
     /// What an index has for a query.
     fn search(&mut self, index: &str, query: &str) -> Result<Vec<Value>, DataError>;
@@ -326,7 +326,7 @@ pub trait CookbookFiles: Send + Sync {
     fn cookbooks(&self) -> Vec<(String, String)>;
     /// The paths of a cookbook's files below a folder (empty: all), sorted.
     fn paths(&self, cookbook: &str, folder: &str) -> Result<Vec<String>, FileError>;
-    /// A file's bytes.
+    /// Returns the bytes of one of a cookbook's files.
     fn read(&self, cookbook: &str, path: &str) -> Result<Vec<u8>, FileError>;
 
     /// The most specific of a cookbook's files of `folder` (`templates`, `files`) for a node. Several names are places

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 /// An event on its way to the guest.
 #[derive(Debug, Clone, PartialEq)]
 pub struct GuestEvent {
-    /// One of [`Event::NAMES`].
+    /// Chef's name of the event, one of [`Event::NAMES`].
     pub name: &'static str,
     /// An object; `name` is a key of it.
     pub details: Value,

@@ -22,7 +22,7 @@ pub struct AttributeChange<'a> {
     pub level_name: &'static str,
     /// The level and the value to write; `None`: something is removed.
     pub written: Option<(Level, Value)>,
-    /// Who asks.
+    /// The place in the guest's code that asks, for the attribute's history.
     pub origin: &'a Origin,
 }
 

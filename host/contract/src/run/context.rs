@@ -14,7 +14,7 @@ pub const ROOT: ContextId = 0;
 /// A delayed notification that waits for the end of its context.
 #[derive(Debug, Clone)]
 pub struct Due {
-    /// Its receiver.
+    /// The resource that is to act.
     pub target: ResourceRef,
     /// The action that the receiver is to do.
     pub action: String,

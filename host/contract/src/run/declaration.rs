@@ -43,7 +43,7 @@ pub struct Declaration {
     pub notifications: Vec<Wish>,
     /// How often to try again.
     pub retries: u32,
-    /// Seconds between attempts.
+    /// The pause between two attempts, in seconds.
     pub retry_delay: u32,
     /// What becomes of a failure.
     pub on_failure: FailureMode,
@@ -63,7 +63,7 @@ impl Declaration {
         self.properties.iter().rev().find(|(other, _)| other == name).map(|(_, property)| property)
     }
 
-    /// `type[name]`.
+    /// Returns the key by which notifications find the resource, as `type[name]`.
     pub fn key(&self) -> String {
         format!("{}[{}]", self.kind, self.name)
     }
@@ -72,7 +72,7 @@ impl Declaration {
 /// The value of a property.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Property {
-    /// Known now.
+    /// A value that the cookbook gave when it declared the resource.
     Plain(Value),
     /// Content that need not be text.
     Bytes(Vec<u8>),
@@ -87,28 +87,28 @@ pub enum Property {
 /// What becomes of a failure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum FailureMode {
-    /// It is raised.
+    /// The failure is raised and ends the policy's run.
     #[default]
     Raise,
     /// It is recorded and shown.
     Ignore,
-    /// It is recorded.
+    /// It is recorded, without a line in the log.
     IgnoreQuietly,
 }
 
 /// One `only_if` or `not_if`.
 #[derive(Debug, Clone)]
 pub struct Guard {
-    /// True for `not_if`.
+    /// True for `not_if`, false for `only_if`.
     pub negated: bool,
-    /// What is tested.
+    /// The test whose result the guard takes or negates.
     pub test: Test,
 }
 
 /// How a guard finds its truth.
 #[derive(Debug, Clone)]
 pub enum Test {
-    /// Exit code 0.
+    /// A command, which is true if its exit code is 0.
     Command(Box<CommandTest>),
     /// Neither null nor false.
     Block(Callback),
@@ -145,7 +145,7 @@ pub struct Wish {
     pub action: String,
     /// The receiver of `notifies`, the sender of `subscribes`.
     pub other: ResourceRef,
-    /// When.
+    /// When the receiver acts: at once, before, or at the end.
     pub timing: Timing,
     /// The other resource is the sender.
     pub subscribes: bool,
@@ -156,7 +156,7 @@ pub struct Wish {
 pub enum ResourceRef {
     /// `type[name]`, which may be declared later.
     Key(String),
-    /// Declared already.
+    /// The number of a resource that is declared already.
     Resource(ResourceId),
 }
 
@@ -165,7 +165,7 @@ pub enum ResourceRef {
 pub struct GuestType {
     /// Children converge where they are declared.
     pub unified: bool,
-    /// Has a `load_current_value`.
+    /// Whether it has a `load_current_value`, so that the host asks for its state.
     pub inspects: bool,
     /// Cannot be simulated: a dry run leaves its actions out.
     pub bypassed_in_why_run: bool,
@@ -174,15 +174,15 @@ pub struct GuestType {
 /// One change to a resource that is declared already.
 #[derive(Debug, Clone)]
 pub enum Amendment {
-    /// Replaces the actions.
+    /// Replaces the list of actions, in order.
     Actions(Vec<String>),
     /// Sets or replaces a property.
     Property(String, Property),
     /// Takes a property back.
     Clear(String),
-    /// Adds a guard.
+    /// Adds a guard after those it has.
     Guard(Guard),
-    /// Adds a notification.
+    /// Adds a notification after those it has.
     Notification(Wish),
     /// Queues an action for the end of the context.
     Delayed(String),
@@ -199,7 +199,7 @@ pub enum Amendment {
 pub struct Resource {
     /// As it was declared and amended.
     pub declaration: Declaration,
-    /// `type[name]`.
+    /// Its key for notifications and messages, as `type[name]`.
     pub key: Arc<str>,
     /// Its type as reports and messages show it.
     pub shown: Arc<str>,
@@ -219,7 +219,7 @@ pub struct Resource {
     pub retracted: bool,
     /// The state of a guest-made resource before its last action, for the report.
     pub before: Option<Value>,
-    /// And after.
+    /// Its state after that action, as in `before`.
     pub after: Option<Value>,
     /// How deep it is nested in others: 0 for a recipe's.
     pub nesting: u32,

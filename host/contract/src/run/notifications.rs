@@ -11,7 +11,7 @@ const MAX_COMPARED: usize = 1_000;
 pub struct Notification {
     /// `type[name]` of the sender.
     pub sender_key: String,
-    /// Its receiver.
+    /// The resource that is to act.
     pub target: ResourceRef,
     /// The action that the receiver is to do.
     pub action: String,

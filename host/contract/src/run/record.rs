@@ -44,7 +44,7 @@ pub struct ActionRecord {
     pub seconds: f64,
     /// Of a guest-made resource: what was there before, and after.
     pub before: Option<serde_json::Value>,
-    /// See `before`.
+    /// The state after the action; absent as `before` is.
     pub after: Option<serde_json::Value>,
 }
 
@@ -70,7 +70,7 @@ pub struct Tally {
     pub unknown: usize,
     /// They failed, or would in a real run, and nobody forgave it.
     pub failed: usize,
-    /// All actions.
+    /// The number of all actions, whatever their status.
     pub total: usize,
 }
 

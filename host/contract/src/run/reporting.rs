@@ -9,9 +9,9 @@ const LINE_BYTES: u64 = 64;
 
 /// What an event may show of the run while the observer is borrowed.
 pub struct Parts<'a> {
-    /// See [`Run::resources`].
+    /// The declared resources, by number: see [`Run::resources`].
     pub resources: &'a [Resource],
-    /// See [`Run::records`].
+    /// The records of begun actions: see [`Run::records`].
     pub records: &'a [ActionRecord],
 }
 
@@ -159,7 +159,7 @@ impl Run {
     }
 }
 
-/// See [`Run::here`].
+/// Returns the innermost action's place, else the policy: see [`Run::here`].
 pub(super) fn here(open_records: &[usize], records: &[ActionRecord], policy: &str) -> Origin {
     let open = open_records.last().and_then(|at| records.get(*at));
     open.map_or_else(|| Origin::policy(policy), |record| record.origin.as_ref().clone())
