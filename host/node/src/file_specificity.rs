@@ -9,11 +9,11 @@ const UNKNOWN: &str = "/unknown_platform/";
 /// What the node is, as far as file lookup cares.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct NodeIdentity {
-    /// `automatic.platform`.
+    /// `automatic.platform`, such as `debian`; `None` if the node has no such fact.
     pub platform: Option<String>,
-    /// `automatic.platform_version`.
+    /// `automatic.platform_version`, such as `12.5`; `None` if the node has no such fact.
     pub platform_version: Option<String>,
-    /// `automatic.fqdn`.
+    /// `automatic.fqdn`, such as `web1.example.org`; `None` if the node has no such fact.
     pub fqdn: Option<String>,
 }
 

@@ -66,7 +66,7 @@ impl LayerFormat {
 /// A constraint on a cookbook's version.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CookbookVersion {
-    /// The cookbook's name.
+    /// The cookbook that the constraint is about.
     pub cookbook: String,
     /// The constraint, such as `~> 2.0`.
     pub constraint: String,
@@ -77,7 +77,7 @@ pub struct CookbookVersion {
 /// One environment file of the node.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Layer {
-    /// The layer's name.
+    /// The name by which commands refer to the layer.
     pub name: String,
     /// The path of the file that it was read from.
     pub file: Option<String>,

@@ -9,7 +9,7 @@ use std::fmt;
 pub struct Origin {
     /// Name of the policy, or of the host's own source ("command line") where no policy speaks.
     pub policy: String,
-    /// Cookbook name.
+    /// Name of the cookbook, without a recipe; absent outside of cookbooks.
     pub cookbook: Option<String>,
     /// Recipe name without its cookbook; absent in attribute files and libraries.
     pub recipe: Option<String>,

@@ -12,7 +12,7 @@ use thiserror::Error;
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[error("saved attribute item {item:?} leads through {found} instead of an object")]
 pub struct FilterError {
-    /// The item's keys.
+    /// The keys of the list's item, outermost first.
     pub item: Vec<String>,
     /// What stands there instead.
     pub found: &'static str,
@@ -79,7 +79,7 @@ impl FilterItem {
 /// The lists of one level; `None` leaves everything as it is, an empty list of allowed items saves nothing.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct LevelFilter {
-    /// Save only these.
+    /// Save only these subtrees; `None`: all of them.
     pub allowed: Option<Vec<FilterItem>>,
     /// Save all but these.
     pub blocked: Option<Vec<FilterItem>>,
@@ -88,13 +88,13 @@ pub struct LevelFilter {
 /// The lists of all four saved levels.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct SavedFilters {
-    /// `allowed_automatic_attributes`, `blocked_automatic_attributes`.
+    /// Of facts: `allowed_automatic_attributes`, `blocked_automatic_attributes`.
     pub automatic: LevelFilter,
-    /// `allowed_default_attributes`, `blocked_default_attributes`.
+    /// Of all default levels: `allowed_default_attributes`, `blocked_default_attributes`.
     pub default: LevelFilter,
-    /// `allowed_normal_attributes`, `blocked_normal_attributes`.
+    /// Of the normal level: `allowed_normal_attributes`, `blocked_normal_attributes`.
     pub normal: LevelFilter,
-    /// `allowed_override_attributes`, `blocked_override_attributes`.
+    /// Of all override levels: `allowed_override_attributes`, `blocked_override_attributes`.
     pub r#override: LevelFilter,
 }
 

@@ -9,7 +9,7 @@ use thiserror::Error;
 /// Which texts count as versions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum VersionStyle {
-    /// `x.y` and `x.y.z`.
+    /// Two or three numbers: `x.y` and `x.y.z`.
     Cookbook,
     /// Those, `x` alone, and FreeBSD's `x.y-WORD` and `x.y-WORD-pN`.
     Platform,
@@ -22,19 +22,19 @@ pub enum VersionError {
     /// Not a cookbook version.
     #[error("'{text}' does not match 'x.y.z' or 'x.y'")]
     InvalidCookbookVersion {
-        /// The text.
+        /// The text that was to be a version.
         text: String,
     },
     /// Not a platform version.
     #[error("'{text}' does not match 'x.y.z', 'x.y' or 'x'")]
     InvalidPlatformVersion {
-        /// The text.
+        /// The text that was to be a version.
         text: String,
     },
-    /// Not a constraint.
+    /// Not a version constraint such as `~> 1.2`.
     #[error("'{text}'")]
     InvalidConstraint {
-        /// The text.
+        /// The text that was to be a constraint.
         text: String,
     },
 }
@@ -53,11 +53,11 @@ impl VersionError {
 /// A version of up to three numbers; those not written are 0.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Version {
-    /// First number.
+    /// First number: 1 in `1.2.3`.
     pub major: u64,
-    /// Second number.
+    /// Second number: 2 in `1.2.3`.
     pub minor: u64,
-    /// Third number.
+    /// Third number: 3 in `1.2.3`.
     pub patch: u64,
 }
 

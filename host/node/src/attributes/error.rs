@@ -46,9 +46,9 @@ pub enum AttributeError {
     /// More steps than [`MAX_PATH_STEPS`](super::limits::MAX_PATH_STEPS).
     #[error("attribute path has {steps} steps, more than the {limit} allowed")]
     PathTooLong {
-        /// Steps asked for.
+        /// Number of keys in the refused path.
         steps: usize,
-        /// Steps allowed.
+        /// Largest number of keys that a path may have.
         limit: usize,
     },
     /// A key longer than [`MAX_KEY_BYTES`](super::limits::MAX_KEY_BYTES).
@@ -56,7 +56,7 @@ pub enum AttributeError {
     KeyTooLong {
         /// Bytes in the key.
         bytes: usize,
-        /// Bytes allowed.
+        /// Largest length of a key, in bytes.
         limit: usize,
     },
     /// Nested deeper than [`MAX_DEPTH`](super::limits::MAX_DEPTH).
@@ -70,7 +70,7 @@ pub enum AttributeError {
     TooManyValues {
         /// The attribute, as `a.b.c`.
         path: String,
-        /// Values allowed.
+        /// Largest number of values that a policy may hold.
         limit: u64,
     },
     /// More bytes than [`MAX_BYTES`](super::limits::MAX_BYTES).
@@ -78,7 +78,7 @@ pub enum AttributeError {
     TooManyBytes {
         /// The attribute, as `a.b.c`.
         path: String,
-        /// Bytes allowed.
+        /// Largest size of a policy's attributes, in bytes.
         limit: u64,
     },
 }

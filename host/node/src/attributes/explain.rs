@@ -37,7 +37,7 @@ impl Outcome {
 /// One level's part in an attribute.
 #[derive(Debug, Clone, PartialEq)]
 pub struct LevelExplanation {
-    /// The level.
+    /// The level of precedence that is explained.
     pub level: Level,
     /// Its own value there.
     pub value: Option<Value>,

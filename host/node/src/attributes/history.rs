@@ -29,7 +29,7 @@ pub const MAX_KEPT_VALUE_BYTES: usize = 256;
 /// What a write put in place.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum WrittenValue {
-    /// A short scalar.
+    /// A number, a boolean, null or a short text, as written.
     Value(Value),
     /// Text of that many bytes.
     LongText(usize),
@@ -71,13 +71,13 @@ pub struct WriteRecord {
     pub sequence: u64,
     /// Where it was written.
     pub level: Level,
-    /// The attribute.
+    /// The keys that lead to the attribute, outermost first.
     pub path: Vec<String>,
-    /// What was done.
+    /// Whether a value was set or removed, and which.
     pub change: Change,
     /// How often the same origin did the same thing in a row; at least 1.
     pub times: u64,
-    /// Who did it.
+    /// The policy, recipe and line that wrote.
     pub origin: Arc<Origin>,
 }
 

@@ -13,23 +13,23 @@ use serde_json::{Map, Value};
 pub enum Level {
     /// What earlier policies of this run left; no guest can write it.
     Inherited,
-    /// `default` in cookbooks.
+    /// `default` in cookbooks: the lowest that guests write.
     Default,
     /// `default` of the environment.
     EnvDefault,
     /// `default` of roles, and of the policy's own attributes.
     RoleDefault,
-    /// `force_default` in cookbooks.
+    /// `force_default` in cookbooks: the highest default level.
     ForceDefault,
     /// `normal`: belongs to the node and outlives the run.
     Normal,
-    /// `override` in cookbooks.
+    /// `override` in cookbooks: the lowest override level.
     Override,
     /// `override` of roles, and of the policy's own attributes.
     RoleOverride,
     /// `override` of the environment.
     EnvOverride,
-    /// `force_override` in cookbooks.
+    /// `force_override` in cookbooks: the highest level that guests write.
     ForceOverride,
     /// Facts; the host's alone.
     Automatic,
@@ -38,15 +38,15 @@ pub enum Level {
 /// Levels that are merged with each other, arrays united, before the groups are laid over one another.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Group {
-    /// [`Level::Inherited`] alone.
+    /// The level [`Level::Inherited`] alone, below all others.
     Inherited,
     /// The four default levels.
     Default,
-    /// [`Level::Normal`] alone.
+    /// The level [`Level::Normal`] alone, between defaults and overrides.
     Normal,
     /// The four override levels.
     Override,
-    /// [`Level::Automatic`] alone.
+    /// The level [`Level::Automatic`] alone, above all others.
     Automatic,
 }
 

@@ -32,8 +32,8 @@ pub struct LayerAttributes {
 /// The attributes of both levels that layers set.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct LayerLevels {
-    /// The `env_default` level.
+    /// The `env_default` level, with the layer that set each attribute.
     pub default: LayerAttributes,
-    /// The `env_override` level.
+    /// The `env_override` level, with the layer that set each attribute.
     pub r#override: LayerAttributes,
 }

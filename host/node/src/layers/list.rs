@@ -14,7 +14,7 @@ pub struct Layers {
 /// The place of a layer in the list.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub enum Place {
-    /// After all others.
+    /// At the end of the list, where it wins over all others.
     #[default]
     Last,
     /// Just before the layer of this name.
@@ -33,19 +33,19 @@ pub enum LayerListError {
         "{name:?} cannot be the name of a layer: use letters, digits and the characters - _ : . and no dot at the beginning"
     )]
     InvalidName {
-        /// The name.
+        /// The name that was refused, as given.
         name: String,
     },
     /// The list has a layer of that name already.
     #[error("the node has a layer {name} already: replace it, or give the new one another name")]
     Exists {
-        /// The name.
+        /// The name that is taken already.
         name: String,
     },
     /// The list does not have that layer.
     #[error("the node has no layer {name}{}", known(names))]
     Missing {
-        /// The name.
+        /// The name that was asked for.
         name: String,
         /// The names of all layers.
         names: Vec<String>,

@@ -36,7 +36,7 @@ impl LayerTree {
         Self { values, lines }
     }
 
-    /// Returns the values.
+    /// Returns the attributes as one object, without their lines.
     pub fn values(&self) -> &Map<String, Value> {
         &self.values
     }

@@ -22,26 +22,26 @@ pub enum NodeEdit {
     SetRunList(Vec<String>),
     /// Adds items to the run list.
     AddToRunList {
-        /// The items.
+        /// The items to add, in order, such as `recipe[nginx]`.
         items: Vec<String>,
         /// The place of the first one; those that are in the list already stay where they are.
         place: Place,
     },
     /// Removes items from the run list.
     RemoveFromRunList(Vec<String>),
-    /// Sets the environment.
+    /// Replaces the node's environment, by its name.
     SetEnvironment(String),
     /// Sets the policies that the node is to run, in order; none: those that the settings name.
     SetPolicies(Vec<PolicyInGroup>),
     /// Adds tags.
     AddTags(Vec<String>),
-    /// Removes tags.
+    /// Removes tags, where the node has them.
     RemoveTags(Vec<String>),
     /// Sets a `normal` attribute.
     SetAttribute {
         /// The keys that lead to it.
         path: Vec<String>,
-        /// Its value.
+        /// The value that replaces what is there.
         value: Value,
     },
     /// Removes a `normal` attribute.
@@ -56,41 +56,41 @@ pub enum NodeEdit {
         /// What the node gets.
         new: Box<Value>,
     },
-    /// Adds a layer.
+    /// Adds a layer to the node's list.
     AddLayer {
-        /// The layer.
+        /// The layer that is added, already read from its file.
         layer: Box<Layer>,
-        /// Its place.
+        /// The place it gets in the list.
         place: Place,
     },
     /// Puts another layer in the place of one.
     ReplaceLayer {
         /// The name of the old one.
         name: String,
-        /// The new one.
+        /// The layer that takes its place, already read.
         layer: Box<Layer>,
     },
-    /// Moves a layer.
+    /// Moves a layer to another place in the list.
     MoveLayer {
-        /// The layer's name.
+        /// The name of the layer to move.
         name: String,
-        /// Its new place.
+        /// The place it gets in the list.
         place: Place,
     },
-    /// Removes a layer.
+    /// Removes a layer from the node's list.
     RemoveLayer {
-        /// The layer's name.
+        /// The name of the layer to remove.
         name: String,
     },
     /// Sets an attribute of a layer.
     SetInLayer {
-        /// The layer's name.
+        /// The name of the layer to change.
         name: String,
         /// Whether it is an override attribute.
         overrides: bool,
         /// The keys that lead to it.
         path: Vec<String>,
-        /// Its value.
+        /// The value that replaces what is there.
         value: Value,
         /// The digest of the layer after the change.
         digest: String,
@@ -103,7 +103,7 @@ pub enum EditError {
     /// The node's run lists are its policies'.
     #[error("the node {node} runs policies, and each has its own run list; a policy's run list is in its policy.toml")]
     RunListOfPolicies {
-        /// The node.
+        /// The name of the node that runs policies.
         node: String,
     },
     /// The environment of a node with policies is their group.
@@ -112,7 +112,7 @@ pub enum EditError {
          `wrun layer add FILE`"
     )]
     EnvironmentOfPolicies {
-        /// The node.
+        /// The name of the node that runs policies.
         node: String,
     },
     /// An item cannot be in a run list.
@@ -121,7 +121,7 @@ pub enum EditError {
     /// The node is not as it was when somebody began to change it.
     #[error("the node {node} has changed meanwhile")]
     ChangedMeanwhile {
-        /// The node.
+        /// The name of the node that changed.
         node: String,
     },
     /// A document of a node has something wrong in it.
@@ -133,9 +133,9 @@ pub enum EditError {
     /// The attribute is not there.
     #[error("{node} has no normal attribute {}", path.join("."))]
     NoAttribute {
-        /// The node.
+        /// The name of the node without the attribute.
         node: String,
-        /// The keys.
+        /// The keys that were to lead to it.
         path: Vec<String>,
     },
     /// The value holds what only a running guest may store.
@@ -153,7 +153,7 @@ pub enum EditError {
          `wrun layer replace {layer} FILE`, or add a layer after it"
     )]
     LayerInRuby {
-        /// The layer.
+        /// The name of the layer written in Ruby.
         layer: String,
     },
     /// The list of layers cannot be changed.
@@ -162,7 +162,7 @@ pub enum EditError {
     /// A layer's attribute cannot be set.
     #[error("layer {layer}: {reason}")]
     InLayer {
-        /// The layer.
+        /// The name of the layer to change.
         layer: String,
         /// What is wrong. Part of the message, hence no `source`.
         reason: TreeError,

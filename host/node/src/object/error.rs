@@ -12,13 +12,13 @@ pub enum ObjectError {
     /// The name has characters that a node's name cannot have.
     #[error("node name {name:?} may only have letters, digits, '-', '_', ':' and '.'")]
     InvalidName {
-        /// The name.
+        /// The name that was refused, as given.
         name: String,
     },
     /// The environment's name has characters that it cannot have.
     #[error("environment name {environment:?} may only have letters, digits, '-' and '_'")]
     InvalidEnvironment {
-        /// The name.
+        /// The name that was refused, as given.
         environment: String,
     },
     /// A saved node, or JSON attributes, with the wrong kind of value under a key.
@@ -36,7 +36,7 @@ pub enum ObjectError {
     Missing {
         /// "saved node" or "JSON attributes".
         document: &'static str,
-        /// The key.
+        /// The key that is missing, with the keys above it: `policies.core.default`.
         key: String,
     },
     /// A run list in a saved node, or in JSON attributes, that is none.
@@ -44,7 +44,7 @@ pub enum ObjectError {
     RunList {
         /// "saved node" or "JSON attributes".
         document: &'static str,
-        /// The key.
+        /// The key of the run list, such as `run_list`.
         key: String,
         /// What is wrong with it. Part of the message, hence no `source`.
         reason: RunListError,
@@ -57,7 +57,7 @@ pub enum ObjectError {
     GuestValueNotAccepted {
         /// "saved node" or "JSON attributes".
         document: &'static str,
-        /// The key.
+        /// The key whose value is refused.
         key: String,
     },
     /// Attributes that cannot be set up for a policy.
@@ -71,7 +71,7 @@ pub enum ObjectError {
     /// A policy ended while an attribute still held a value that only the policy can compute.
     #[error("attribute {path} in the {level} level still holds a value that only the policy can compute")]
     GuestValueLeft {
-        /// The level.
+        /// The level that holds the value.
         level: Level,
         /// The attribute, as `a.b.c`.
         path: String,
@@ -81,13 +81,13 @@ pub enum ObjectError {
         "the normal attributes that the policy has added, in all its runs, take more than {limit} bytes as they are saved"
     )]
     NormalTooLarge {
-        /// Bytes allowed.
+        /// Largest size that is allowed, in bytes of saved JSON.
         limit: u64,
     },
     /// A policy's levels are larger than may be saved.
     #[error("the attributes that the policy leaves take more than {limit} bytes as they are saved")]
     PolicyTooLarge {
-        /// Bytes allowed.
+        /// Largest size that is allowed, in bytes of saved JSON.
         limit: u64,
     },
 }

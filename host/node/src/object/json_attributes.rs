@@ -15,11 +15,11 @@ pub struct JsonAttributes {
     pub run_list: Option<RunList>,
     /// Whether the run list stood under its old name.
     pub as_recipes: bool,
-    /// `chef_environment`.
+    /// `chef_environment`, the name of the environment; `None` if it was not given.
     pub chef_environment: Option<String>,
     /// `policy_name`: one name, or several in a list.
     pub policy_names: Vec<String>,
-    /// `policy_group`.
+    /// `policy_group`, the group of the policies; `None` if it was not given.
     pub policy_group: Option<String>,
     /// What remains: it is merged into `normal`.
     pub attributes: Map<String, Value>,

@@ -100,9 +100,9 @@ pub struct NodeObject {
 pub struct ReadFilter<'rule> {
     /// Of what earlier policies left.
     pub inherited: &'rule Visible<'rule>,
-    /// Of `normal`.
+    /// What it may read and overwrite of `normal`.
     pub normal: NormalAccess<'rule>,
-    /// Of the facts.
+    /// The part of the facts that it may read.
     pub facts: &'rule Visible<'rule>,
 }
 
@@ -158,7 +158,7 @@ impl NodeObject {
         self.is_saved = true;
     }
 
-    /// The node's name.
+    /// Returns the name under which the node is saved.
     pub fn name(&self) -> &str {
         &self.name
     }
@@ -215,7 +215,7 @@ impl NodeObject {
         self.applied_changes = number;
     }
 
-    /// The saved facts.
+    /// Returns the facts (`automatic`) as the last run saved them.
     pub fn automatic(&self) -> &Map<String, Value> {
         &self.automatic
     }

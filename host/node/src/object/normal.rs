@@ -45,7 +45,7 @@ impl Normal {
         Self { merged: given.clone(), given, written: vec![] }
     }
 
-    /// These parts.
+    /// Builds it from what the operator gave and what each policy wrote.
     pub(super) fn of(given: Map<String, Value>, written: Vec<(String, Map<String, Value>)>) -> Self {
         let mut all = Self { given, written, merged: Map::new() };
         all.merge();

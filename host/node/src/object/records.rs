@@ -11,7 +11,7 @@ use crate::run_list::RunList;
 pub struct PolicyRecord {
     /// The policy's name; absent for a run without policies.
     pub name: Option<String>,
-    /// Its group.
+    /// The policy group it ran in; `None` if it ran without one.
     pub group: Option<String>,
     /// Its revision, as Chef computes it.
     pub revision: Option<String>,

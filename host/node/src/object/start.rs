@@ -16,7 +16,7 @@ use crate::run_list::{RunList, split_recipe};
 pub struct PolicyStart {
     /// The policy's name; absent for a run list without a policy.
     pub name: Option<String>,
-    /// Its group.
+    /// The policy group it runs in; `None` if it runs without one.
     pub group: Option<String>,
     /// Its revision, as Chef computes it.
     pub revision: Option<String>,
@@ -24,17 +24,17 @@ pub struct PolicyStart {
     pub artifact: Option<String>,
     /// The run list that is run.
     pub run_list: RunList,
-    /// For `automatic.recipes`.
+    /// For `automatic.recipes`: the recipes of the run list, with roles expanded.
     pub recipes: Vec<String>,
     /// For `automatic.expanded_run_list`; absent where there is a policy, as in Chef.
     pub expanded_run_list: Option<Vec<String>>,
-    /// For `automatic.roles`.
+    /// For `automatic.roles`: the roles met while the run list was expanded.
     pub roles: Vec<String>,
     /// For `automatic.cookbooks`: names and versions.
     pub cookbooks: Vec<(String, String)>,
     /// The `role_default` level: the policy's default attributes, or those of the roles.
     pub role_default: Map<String, Value>,
-    /// The `role_override` level.
+    /// The `role_override` level: the policy's override attributes, or those of the roles.
     pub role_override: Map<String, Value>,
     /// The `env_default` and `env_override` levels: what the layers of environment files come to.
     pub layers: LayerLevels,

@@ -35,7 +35,7 @@ impl Verdict {
 /// A write as it counted for one policy.
 #[derive(Debug, Clone, PartialEq)]
 pub struct JudgedWrite<'a> {
-    /// The write.
+    /// The write as the history recorded it.
     pub record: &'a WriteRecord,
     /// The level at which this policy met it: `inherited` for those of earlier policies.
     pub level: Level,

@@ -16,7 +16,7 @@ pub enum RunListError {
     /// Text that the grammar refuses. The message is Chef's.
     #[error("Unable to create Chef::RunList::RunListItem from String:{}: must be recipe[] or role[]", quoted(.text))]
     NotAnItem {
-        /// The text.
+        /// The text that was given as an item.
         text: String,
     },
     /// Something other than text.
@@ -28,7 +28,7 @@ pub enum RunListError {
     /// The list is too long.
     #[error("a run list cannot have more than {limit} items")]
     TooManyItems {
-        /// Items allowed.
+        /// Largest number of items that a run list may have.
         limit: usize,
     },
     /// An item is not in the list that was to be changed.
@@ -42,7 +42,7 @@ pub enum RunListError {
     /// The same recipe is asked for in two versions. The message is Chef's.
     #[error("Run list requires {recipe} at versions {first} and {second}")]
     VersionConflict {
-        /// The recipe.
+        /// The recipe's name, such as `nginx::source`.
         recipe: String,
         /// The version asked for first.
         first: String,
@@ -54,7 +54,7 @@ pub enum RunListError {
     RolesTooDeep {
         /// The role that is one too deep.
         role: String,
-        /// Levels allowed.
+        /// Largest depth of roles that include roles.
         limit: usize,
     },
 }
@@ -93,14 +93,14 @@ fn known(items: &[String]) -> String {
 /// What an item names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum RunListItemKind {
-    /// A recipe.
+    /// One recipe, which is compiled in its place.
     Recipe,
-    /// A role.
+    /// A role, whose own run list takes the item's place.
     Role,
 }
 
 impl RunListItemKind {
-    /// `recipe` or `role`.
+    /// Returns the word before the bracket: `recipe` or `role`.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Recipe => "recipe",
@@ -112,7 +112,7 @@ impl RunListItemKind {
 /// One entry of a run list.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct RunListItem {
-    /// Recipe or role.
+    /// Whether the item names a recipe or a role.
     pub kind: RunListItemKind,
     /// The recipe's or role's name, such as `nginx::source`.
     pub name: String,

@@ -122,7 +122,7 @@ impl<E> Collecting<'_, '_, E> {
     }
 }
 
-/// Ruby's `to_s`.
+/// Returns a scalar's text as Ruby's `to_s` writes it.
 fn text(value: &Value) -> String {
     match value {
         Value::Null => String::new(),
