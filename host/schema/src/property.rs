@@ -33,31 +33,31 @@ use crate::value::Value;
 /// A Ruby class that a value may be an instance of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Class {
-    /// `String`.
+    /// `String`: text, but not a symbol.
     Text,
-    /// `Symbol`.
+    /// `Symbol`: a name written as `:name`.
     Symbol,
-    /// `Integer`.
+    /// `Integer`: a number without a fraction.
     Integer,
-    /// `Float`.
+    /// `Float`: a number with a fraction.
     Float,
     /// `Numeric`: integers and floats.
     Numeric,
-    /// `TrueClass`.
+    /// `TrueClass`: the value `true` alone.
     True,
-    /// `FalseClass`.
+    /// `FalseClass`: the value `false` alone.
     False,
-    /// `NilClass`.
+    /// `NilClass`: the value `nil` alone.
     Nil,
-    /// `Array`.
+    /// `Array`: values in an order.
     List,
-    /// `Hash`.
+    /// `Hash`: keys and their values.
     Map,
     /// `Comparable`: strings, symbols, numbers.
     Comparable,
     /// `Enumerable`: arrays and hashes.
     Enumerable,
-    /// `Object`: everything.
+    /// `Object`: every value is an instance of it.
     Object,
     /// Any other class, by its name: no value that crosses to the host is an instance of it.
     Foreign(&'static str),
@@ -66,19 +66,19 @@ pub enum Class {
 /// A constant value in a specification.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Literal {
-    /// `nil`.
+    /// `nil`, the value that resets a property.
     Nil,
-    /// `true` or `false`.
+    /// The value `true` or `false`.
     Boolean(bool),
-    /// A whole number.
+    /// A whole number of up to 64 bits.
     Integer(i64),
     /// A number with a fraction.
     Float(f64),
-    /// A string.
+    /// A string, such as `"root"`.
     Text(&'static str),
-    /// A symbol.
+    /// A symbol, without its colon.
     Symbol(&'static str),
-    /// An array.
+    /// An array of constants, in order.
     List(&'static [Self]),
     /// A hash, in order.
     Map(&'static [(Self, Self)]),
@@ -102,11 +102,11 @@ pub enum Matcher {
 /// For which actions a property must have a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Required {
-    /// For none.
+    /// The property is optional for every action.
     Never,
-    /// For all.
+    /// Every action of the type needs it.
     Always,
-    /// For these.
+    /// Only the actions of these names need it.
     For(&'static [&'static str]),
 }
 
@@ -133,7 +133,7 @@ pub enum Default {
 /// marked property needs a grant of its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Deputy {
-    /// Nothing.
+    /// It reaches for nothing beyond the resource itself.
     None,
     /// A command, or the path of one, that will be run.
     Command,
@@ -189,7 +189,7 @@ impl Deputy {
     }
 }
 
-/// One property's specification.
+/// The specification of one property of a built-in type.
 #[derive(Clone, Copy, Debug)]
 pub struct Property {
     /// The property's name, such as `path`.
@@ -329,7 +329,7 @@ impl Class {
         }
     }
 
-    /// Ruby's `is_a?`.
+    /// Whether a value is an instance of the class, as Ruby's `is_a?` says.
     pub fn includes(self, value: &Value) -> bool {
         match (self, Self::of(value)) {
             (Self::Object, _)

@@ -15,7 +15,7 @@ const SYMBOLS_IN_CHEF: [&str; 2] = ["link_type", "device_type"];
 /// Types that a Ruby cookbook has in another form: a block that only other languages need.
 pub(crate) const NOT_IN_RUBY: [&str; 1] = ["guest_block"];
 
-/// The Ruby file.
+/// Returns the whole text of the generated Ruby file.
 pub fn ruby_types() -> String {
     let mut text = String::from(
         "# frozen_string_literal: true\n\n# The built-in resource types.\n#\n# @generated from the host's schema by `cargo xtask \

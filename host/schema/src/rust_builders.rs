@@ -37,7 +37,7 @@ const KEYWORDS: &[&str] = &[
     "unsized", "use", "virtual", "where", "while", "yield",
 ];
 
-/// The SDK's `src/resources/generated.rs`.
+/// Returns the whole text of the SDK's `src/resources/generated.rs`.
 pub fn rust_builders() -> String {
     let resources: Vec<&'static ResourceType> =
         types::builtin().filter(|resource| !ONLY_IN_RUBY.contains(&resource.name)).collect();
@@ -110,7 +110,7 @@ fn write_doc(text: &mut String, doc: &str) {
     text.push_str(&format!("    ///{space}{doc}\n"));
 }
 
-/// `apt_package` becomes `AptPackage`.
+/// Returns a type's Rust name: `apt_package` becomes `AptPackage`.
 fn type_name(kind: &str) -> String {
     kind.split('_')
         .map(|word| {

@@ -33,7 +33,7 @@ pub enum PropertyError {
     /// A value is of another kind than the property.
     #[error("{property} must be {expected}, not {found}")]
     WrongKind {
-        /// The property.
+        /// The name of the property with the wrong value.
         property: &'static str,
         /// The kind that it must have, as in `a whole number`.
         expected: &'static str,
@@ -43,15 +43,15 @@ pub enum PropertyError {
     /// A property without a default is not set.
     #[error("{property} is a required property")]
     Unset {
-        /// The property.
+        /// The name of the property without a value.
         property: &'static str,
     },
     /// A struct has a property that its type does not have: a mistake of wrun's own.
     #[error("resource type `{kind}` does not have the property `{property}`")]
     Unknown {
-        /// The type.
+        /// The name of the resource type that was asked.
         kind: &'static str,
-        /// The property.
+        /// The name that the type does not have.
         property: &'static str,
     },
 }

@@ -29,7 +29,7 @@ pub const MAXIMUM_NAME_BYTES: usize = 1024 * 1024;
 /// A property's value in a declaration.
 #[derive(Clone, Debug)]
 pub enum Given {
-    /// Known.
+    /// The value, as the cookbook gave it.
     Known(Json),
     /// To be computed by the guest when it is needed.
     Lazy,
@@ -49,27 +49,27 @@ pub enum ValidationFailed {
     /// The type is known and nothing carries it out yet.
     #[error("resource type `{kind}` has no provider")]
     NoProvider {
-        /// The type.
+        /// The name of the type that was declared.
         kind: &'static str,
     },
     /// The Ruby library carries the type out, and this is not a cookbook in Ruby.
     #[error("resource type `{kind}` exists in Ruby cookbooks only")]
     RubyOnly {
-        /// The type.
+        /// The name of the type that was declared.
         kind: &'static str,
     },
     /// The type manages what only another platform has.
     #[error("resource type `{kind}` is for {platform} only")]
     OtherPlatform {
-        /// The type.
+        /// The name of the type that was declared.
         kind: &'static str,
-        /// The platform.
+        /// The platform that has such things, as people write it.
         platform: &'static str,
     },
     /// The type has no such property.
     #[error("unknown property `{property}` for resource type `{kind}`")]
     UnknownProperty {
-        /// The type.
+        /// The name of the type that was declared.
         kind: &'static str,
         /// The name that was used, shortened and escaped.
         property: String,
@@ -79,7 +79,7 @@ pub enum ValidationFailed {
     /// The type has no such action.
     #[error("Option action must be equal to one of: {allowed}!  You passed {action}.")]
     UnknownAction {
-        /// The type.
+        /// The name of the type that was declared.
         kind: &'static str,
         /// The allowed ones, as Chef lists them.
         allowed: String,
@@ -91,39 +91,39 @@ pub enum ValidationFailed {
     /// A check refused a value; the message is Chef's.
     #[error("{message}")]
     Invalid {
-        /// The property.
+        /// The name of the property with the refused value.
         property: &'static str,
-        /// The message.
+        /// The sentence that Chef raises, whole.
         message: String,
     },
     /// A property that the action needs is not set.
     #[error("{property} is a required property")]
     Missing {
-        /// The property.
+        /// The name of the property without a value.
         property: &'static str,
     },
     /// A value is beyond the limits.
     #[error("{property} {reason}")]
     Unacceptable {
-        /// The property.
+        /// The name of the property with the refused value.
         property: &'static str,
-        /// The limit.
+        /// The limit that the value exceeds. Part of the message, hence no `source`.
         reason: Unacceptable,
     },
     /// A value of a guest's own type is beyond the limits.
     #[error("{property} {reason}")]
     Oversized {
-        /// The property.
+        /// The property's name, which the guest chose.
         property: String,
-        /// The limit.
+        /// The limit that the value exceeds. Part of the message, hence no `source`.
         reason: Unacceptable,
     },
     /// A declaration has more of something than allowed.
     #[error("a resource has more than {limit} {what}")]
     TooMany {
-        /// Of what.
+        /// The things that are too many, as in `properties`.
         what: &'static str,
-        /// The limit.
+        /// The largest number that is allowed.
         limit: usize,
     },
 }

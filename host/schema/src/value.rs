@@ -27,17 +27,17 @@ const WRITTEN_FOR_MESSAGES: usize = MAXIMUM_SHOWN_CHARACTERS * 4;
 pub enum Value {
     /// Ruby's `nil`, JSON's `null`.
     Nil,
-    /// `true` or `false`.
+    /// Ruby's `true` or `false`, also JSON's.
     Boolean(bool),
-    /// A whole number.
+    /// A whole number of up to 64 bits.
     Integer(i64),
     /// A number with a fraction.
     Float(f64),
-    /// A string.
+    /// Text; symbols are a variant of their own.
     Text(String),
-    /// A Ruby symbol.
+    /// A Ruby symbol, without its colon.
     Symbol(String),
-    /// Ruby's Array.
+    /// Ruby's Array, with values of any kind.
     List(Vec<Self>),
     /// Ruby's Hash: ordered, any value as key.
     Map(Vec<(Self, Self)>),
@@ -99,7 +99,7 @@ impl Budget {
 }
 
 impl Value {
-    /// A string value.
+    /// Makes a string value, not a symbol.
     pub fn text(text: impl Into<String>) -> Self {
         Self::Text(text.into())
     }
@@ -197,7 +197,7 @@ impl Value {
         }
     }
 
-    /// Ruby's `to_s`.
+    /// Returns the text that Ruby's `to_s` gives; text and symbols as they are.
     pub fn to_text(&self) -> String {
         match self {
             Self::Nil => String::new(),

@@ -40,27 +40,27 @@ impl Property {
         property
     }
 
-    /// A string.
+    /// Begins a property that takes a string.
     pub const fn text(name: &'static str, doc: &'static str) -> Self {
         Self::of(name, TEXT, doc)
     }
 
-    /// True or false.
+    /// Begins a property that takes true or false.
     pub const fn boolean(name: &'static str, doc: &'static str) -> Self {
         Self::of(name, BOOLEAN, doc)
     }
 
-    /// A whole number.
+    /// Begins a property that takes a whole number.
     pub const fn integer(name: &'static str, doc: &'static str) -> Self {
         Self::of(name, INTEGER, doc)
     }
 
-    /// An array.
+    /// Begins a property that takes an array.
     pub const fn list(name: &'static str, doc: &'static str) -> Self {
         Self::of(name, LIST, doc)
     }
 
-    /// A hash.
+    /// Begins a property that takes a hash.
     pub const fn map(name: &'static str, doc: &'static str) -> Self {
         Self::of(name, MAP, doc)
     }
@@ -77,35 +77,35 @@ impl Property {
         property
     }
 
-    /// Sets other names.
+    /// Sets further names by which cookbooks may set it.
     #[must_use]
     pub const fn aliases(mut self, aliases: &'static [&'static str]) -> Self {
         self.aliases = aliases;
         self
     }
 
-    /// Sets `equal_to`.
+    /// Sets `equal_to`, the only values that are accepted.
     #[must_use]
     pub const fn equal_to(mut self, choices: &'static [Literal]) -> Self {
         self.equal_to = Some(choices);
         self
     }
 
-    /// Sets `regex`.
+    /// Sets `regex`, of which one pattern must match.
     #[must_use]
     pub const fn regex(mut self, patterns: &'static [&'static Pattern]) -> Self {
         self.regex = Some(patterns);
         self
     }
 
-    /// Sets `callbacks`.
+    /// Sets `callbacks`, tests that a value must all pass.
     #[must_use]
     pub const fn callbacks(mut self, callbacks: &'static [Callback]) -> Self {
         self.callbacks = callbacks;
         self
     }
 
-    /// Sets `coerce`.
+    /// Sets `coerce`, which runs before the checks.
     #[must_use]
     pub const fn coerce(mut self, coercion: Coercion) -> Self {
         self.coerce = Some(coercion);
@@ -118,7 +118,7 @@ impl Property {
         self.default_to(Default::Fixed(literal))
     }
 
-    /// Sets any default.
+    /// Sets a default of any kind, also one that is only described.
     #[must_use]
     pub const fn default_to(mut self, default: Default) -> Self {
         self.default = default;

@@ -11,7 +11,7 @@ pub struct Callback {
     pub id: &'static str,
     /// What is said of a rejected value, as in "Option mode's value 99999 not in valid numeric range!".
     pub message: &'static str,
-    /// The test.
+    /// The test itself, which returns true for accepted values.
     pub test: &'static (dyn Fn(&Value) -> bool + Send + Sync),
 }
 

@@ -8,7 +8,7 @@ use crate::value::Value;
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{message}")]
 pub struct Invalid {
-    /// The message.
+    /// The sentence that Chef raises, with the property's name.
     pub message: String,
 }
 

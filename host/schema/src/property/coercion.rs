@@ -47,7 +47,7 @@ pub enum Coercion {
     LeadingInteger,
     /// Text that is a whole number becomes one.
     Integer,
-    /// `false` becomes `nil`.
+    /// `false` becomes `nil`, all else stays.
     FalseToNil,
     /// Dots and tildes become two underscores (file names in `sudoers.d`, where others are not read).
     SudoersFileName,

@@ -5,9 +5,9 @@ use super::{Class, Coercion, Literal, Matcher, Property};
 /// The shapes. Each is a marker type of the SDK (`crate::builder::kinds`), for which the SDK says which Rust values fit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Shape {
-    /// Any JSON value.
+    /// Any JSON value, with no check of its own.
     Anything,
-    /// True or false.
+    /// True or false, and nothing else.
     Boolean,
     /// True, false or a whole number.
     BooleanOrInteger,
@@ -15,19 +15,19 @@ pub enum Shape {
     BooleanOrText,
     /// A number with or without a fraction.
     Float,
-    /// A whole number.
+    /// A whole number of up to 64 bits.
     Integer,
     /// A whole number or several.
     IntegerOrList,
-    /// A list.
+    /// A list of any JSON values.
     List,
     /// A list or a map.
     ListOrMap,
-    /// A map.
+    /// A map with text as keys and any JSON values.
     Map,
-    /// Permission bits.
+    /// Permission bits, as octal text or a number.
     Mode,
-    /// A string.
+    /// A string of any content.
     Text,
     /// A string or a whole number.
     TextOrInteger,

@@ -6,7 +6,7 @@ use crate::typed::properties;
 
 static PACKAGE_GLOB: Pattern = Pattern::new(r"/^([a-z]|[A-Z]|[0-9]|_|-|\.|\*|\+)+$/", r"\A[a-zA-Z0-9_.*+-]+\z");
 
-/// Pins packages.
+/// The type that pins versions of packages in apt's preferences.
 pub static APT_PREFERENCE: ResourceType = ResourceType {
     name: "apt_preference",
     aliases: &[],

@@ -4,7 +4,7 @@ use crate::property::{Literal, Property};
 use crate::resource::{Action, ImplementedBy, ResourceType, action};
 use crate::typed::properties;
 
-/// Refreshes apt's index.
+/// The type that fetches apt's lists of packages again.
 pub static APT_UPDATE: ResourceType = ResourceType {
     name: "apt_update",
     aliases: &[],

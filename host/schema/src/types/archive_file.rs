@@ -4,7 +4,7 @@ use crate::property::{Class, Coercion, Deputy, Literal, Matcher, Property};
 use crate::resource::{Action, ImplementedBy, ResourceType, action};
 use crate::typed::{Mode, properties};
 
-/// Unpacks an archive.
+/// The type that unpacks an archive that is on the node.
 pub static ARCHIVE_FILE: ResourceType = ResourceType {
     name: "archive_file",
     aliases: &["libarchive_file"],

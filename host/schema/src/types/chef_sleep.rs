@@ -4,7 +4,7 @@ use crate::property::{Coercion, Property, TEXT_OR_INTEGER};
 use crate::resource::{Action, ImplementedBy, ResourceType, action};
 use crate::typed::properties;
 
-/// Waits.
+/// The type that waits for some seconds.
 pub static CHEF_SLEEP: ResourceType = ResourceType {
     name: "chef_sleep",
     aliases: &[],

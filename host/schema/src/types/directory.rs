@@ -4,7 +4,7 @@ use super::securable::SECURABLE;
 use crate::property::{Literal, Property};
 use crate::resource::{Action, ImplementedBy, ResourceType, action};
 
-/// Manages a directory.
+/// The type that manages a directory, its owner and its mode.
 pub static DIRECTORY: ResourceType = ResourceType {
     name: "directory",
     aliases: &[],

@@ -3,7 +3,7 @@
 use crate::property::{BOOLEAN, Class, Default, Deputy, Literal, Matcher, Property, TEXT_OR_INTEGER, TEXT_OR_LIST};
 use crate::resource::{Action, ImplementedBy, ResourceType, action};
 
-/// Runs a command.
+/// The type that runs one command.
 pub static EXECUTE: ResourceType = ResourceType {
     name: "execute",
     aliases: &[],

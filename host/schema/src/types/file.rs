@@ -8,7 +8,7 @@ use crate::resource::{Action, ImplementedBy, ResourceType, action};
 
 static SHA256: Pattern = Pattern::new(r"/^\h{64}$/", r"\A[0-9a-fA-F]{64}\z");
 
-/// Manages a file.
+/// The type that manages a file's content, owner and mode.
 pub static FILE: ResourceType = ResourceType {
     name: "file",
     aliases: &[],

@@ -37,7 +37,7 @@ pub static GIT: ResourceType = ResourceType {
     introduced: None,
 };
 
-/// Actions of checkouts.
+/// Actions on a checkout: make it, update it, export it, show it.
 pub(crate) static CHECKOUT_ACTIONS: [Action; 5] = [
     action("sync", "Brings the checkout to the revision, or makes it."),
     action("checkout", "Makes the checkout if it does not exist."),
@@ -46,7 +46,7 @@ pub(crate) static CHECKOUT_ACTIONS: [Action; 5] = [
     action("log", "Shows the history."),
 ];
 
-/// Properties of checkouts.
+/// Properties that `git` and `subversion` share.
 pub(crate) static CHECKOUT_FAMILY: [Property; 5] = [
     Property::text("destination", "The folder of the checkout.").name_property().identity(),
     Property::of("user", TEXT_OR_INTEGER, "The user who makes and owns the checkout.")

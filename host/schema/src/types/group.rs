@@ -3,7 +3,7 @@
 use crate::property::{Coercion, Deputy, Literal, Property, TEXT_OR_INTEGER, TEXT_OR_LIST};
 use crate::resource::{Action, ImplementedBy, ResourceType, action};
 
-/// Manages a group.
+/// The type that manages a local group and its members.
 pub static GROUP: ResourceType = ResourceType {
     name: "group",
     aliases: &[],

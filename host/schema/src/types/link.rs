@@ -4,7 +4,7 @@ use super::securable::{group, owner};
 use crate::property::{Coercion, Deputy, Literal, Property, TEXT_OR_SYMBOL};
 use crate::resource::{Action, ImplementedBy, ResourceType, action};
 
-/// Manages a link.
+/// The type that manages a symbolic or hard link.
 pub static LINK: ResourceType = ResourceType {
     name: "link",
     aliases: &[],

@@ -4,7 +4,7 @@ use crate::property::{Literal, Property};
 use crate::resource::{Action, ImplementedBy, ResourceType, action};
 use crate::typed::properties;
 
-/// Gathers facts again.
+/// The type that gathers the node's facts again.
 pub static OHAI: ResourceType = ResourceType {
     name: "ohai",
     aliases: &[],

@@ -108,7 +108,7 @@ openssl_types! {
         &OWNED_FILE,
         &PUBLIC_KEY
     ];
-    /// Makes a certificate.
+    /// Makes a certificate, signed by itself or by a given authority.
     X509_CERTIFICATE, "openssl_x509_certificate", &["openssl_x509"], "14.4",
         "Makes a certificate, signed by itself or by a given authority.", [
         &OWNED_FILE,

@@ -16,7 +16,7 @@ pub static PACKAGE: ResourceType = ResourceType {
     introduced: None,
 };
 
-/// Actions of `package`.
+/// Actions of `package`, which most package types share.
 pub(crate) static PACKAGE_ACTIONS: [Action; 7] = [
     action("install", "Installs the package; with a version, exactly that one."),
     action("upgrade", "Installs the package or brings it to the newest version."),

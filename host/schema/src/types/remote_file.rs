@@ -7,7 +7,7 @@ use crate::resource::{ImplementedBy, ResourceType};
 
 const VERIFY_MODES: &[Literal] = &[Literal::Symbol("verify_none"), Literal::Symbol("verify_peer")];
 
-/// Downloads a file.
+/// The type that downloads a file over HTTP or HTTPS.
 pub static REMOTE_FILE: ResourceType = ResourceType {
     name: "remote_file",
     aliases: &[],

@@ -24,7 +24,7 @@ pub(crate) const fn group() -> Property {
         .deputy(Deputy::Account)
 }
 
-/// The permission bits.
+/// The permission bits, as octal text or a number.
 pub(crate) const MODE: Property = Property::mode("mode", "The permission bits, as octal text or a number.");
 
 /// Owner, group and mode.

@@ -3,7 +3,7 @@
 use crate::property::{Class, Coercion, Default, Deputy, LIST_OR_TEXT, Literal, Matcher, Property, TEXT_NIL_OR_FALSE};
 use crate::resource::{Action, ImplementedBy, ResourceType, action};
 
-/// Manages a service.
+/// The type that starts, stops, enables and disables a service.
 pub static SERVICE: ResourceType = ResourceType {
     name: "service",
     aliases: &[],

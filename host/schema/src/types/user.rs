@@ -3,7 +3,7 @@
 use crate::property::{Deputy, Literal, Property, TEXT_INTEGER_OR_NIL_CLASS, TEXT_OR_NIL_CLASS};
 use crate::resource::{Action, ImplementedBy, ResourceType, action};
 
-/// Manages a user.
+/// The type that manages a local user account.
 pub static USER: ResourceType = ResourceType {
     name: "user",
     aliases: &[],
