@@ -11,7 +11,7 @@ use crate::tidy;
 /// A rule and its place.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RulePlace {
-    /// The key: `packages`.
+    /// The key of the policy's table, as in `packages`.
     pub key: &'static str,
     /// The rule as the operator wrote it.
     pub text: String,
@@ -29,7 +29,7 @@ impl Grants {
 /// A rule with wildcards that reaches less than it seems to.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ShortRule {
-    /// The rule.
+    /// The rule, its key and its line.
     pub place: RulePlace,
     /// It reaches nothing at all.
     pub is_empty: bool,

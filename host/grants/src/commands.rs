@@ -26,19 +26,19 @@ const DEFAULT_UMASK: u32 = 0o022;
 /// A command that a guest wants to have run.
 #[derive(Debug, Clone, Copy)]
 pub struct CommandAsked<'a> {
-    /// What is started.
+    /// The words or the line that is started.
     pub line: LineAsked<'a>,
     /// As whom; none: as wrun.
     pub user: Option<&'a str>,
-    /// In which group.
+    /// The group it runs in, by name; `None`: the user's own group.
     pub group: Option<&'a str>,
-    /// Where.
+    /// The working directory, resolved; `None`: the root directory.
     pub cwd: Option<&'a str>,
     /// The file mode creation mask.
     pub umask: Option<u32>,
     /// Variables beside the clean environment.
     pub environment: &'a [(String, String)],
-    /// Standard input.
+    /// Bytes for its standard input; `None`: the input is empty.
     pub input: Option<&'a [u8]>,
     /// Its text is a secret, and the audit log does not show it.
     pub sensitive: bool,
@@ -49,13 +49,13 @@ pub struct CommandAsked<'a> {
 pub enum LineAsked<'a> {
     /// One string, as a person types it.
     Text(&'a str),
-    /// Program and arguments.
+    /// Program and arguments, started without a shell.
     Arguments(&'a [String]),
     /// A text for an interpreter.
     Script {
         /// The interpreter and its flags.
         interpreter: &'a [String],
-        /// The text.
+        /// The text that the interpreter gets as a file.
         code: &'a str,
     },
 }
@@ -77,7 +77,7 @@ pub struct CommandGrant {
 /// What a rule lets be started.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum GrantedLine {
-    /// Words, with placeholders.
+    /// Words, one pattern each, which the command's words must match in order.
     PathSource(Vec<WordPattern>),
     /// Exactly this line for a shell.
     Shell(String),
@@ -95,13 +95,13 @@ pub(crate) enum GrantedLine {
 /// One word of a rule.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum WordPattern {
-    /// This word.
+    /// Exactly this word, character by character.
     Word(String),
-    /// Any one.
+    /// Any single word, whatever it says.
     Any,
     /// A path that matches, taken literally.
     Path(PathPattern),
-    /// All further ones.
+    /// All further words, in any number.
     Rest,
 }
 

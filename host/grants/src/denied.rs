@@ -15,7 +15,7 @@ pub enum Capability {
     ReadPaths,
     /// Files that may get set-user-id or set-group-id bits.
     SetId,
-    /// Packages.
+    /// Packages that may be installed, upgraded and removed.
     Packages,
     /// Options for package tools.
     PackageOptions,
@@ -23,17 +23,17 @@ pub enum Capability {
     PackageEnvironment,
     /// Package files that may be installed.
     PackageSources,
-    /// Services.
+    /// Services that may be started, stopped and enabled.
     Services,
-    /// Users.
+    /// Users that may be created, changed and removed.
     Users,
-    /// Groups.
+    /// Groups that may be created, changed and removed.
     Groups,
     /// Users as whom `cron` and `cron_d` may run commands.
     CronUsers,
     /// Mounts, as `DEVICE on MOUNT_POINT type TYPE (OPTIONS)`.
     Mounts,
-    /// Commands.
+    /// Commands that may be run, with user, directory and variables.
     Commands,
     /// Servers that may be spoken to.
     DownloadHosts,
@@ -45,17 +45,17 @@ pub enum Capability {
     Facts,
     /// Data bags, or items as `bag/item`.
     DataBags,
-    /// Search indexes.
+    /// Search indexes that may be asked, such as `node`.
     Search,
-    /// Roles.
+    /// Roles that may be read as data.
     Roles,
-    /// Chef environments.
+    /// Chef environments that may be read as data.
     Environments,
     /// Environment variables of the host that may be read.
     Environment,
-    /// The present time.
+    /// The present time, of the wall clock.
     Clock,
-    /// Random numbers.
+    /// Random numbers from the operating system.
     Random,
     /// Starting the node again.
     Reboot,
@@ -160,7 +160,7 @@ impl Capability {
 /// A check that found no grant: what was asked, by which policy, and what would allow it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Denied {
-    /// The policy.
+    /// The policy that asked, by its name.
     pub policy: String,
     /// What kind of thing.
     pub capability: Capability,

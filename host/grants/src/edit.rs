@@ -16,9 +16,9 @@ const MAX_LINE: usize = 100;
 /// An entry to add to a policy's table.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Addition {
-    /// The policy.
+    /// The policy whose table gets the entry.
     pub policy: String,
-    /// The key: `packages`.
+    /// The key of the table, as in `packages`.
     pub key: String,
     /// The entry as TOML: `"nginx"`, `{ argv = ["ls"] }`, `true`.
     pub value: String,
@@ -35,7 +35,7 @@ impl Addition {
 /// A file of grants with entries added.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Edited {
-    /// The whole file.
+    /// The whole file with the entries in it.
     pub text: String,
     /// The keys that changed, in the order of the additions.
     pub keys: Vec<EditedKey>,
@@ -44,9 +44,9 @@ pub struct Edited {
 /// A key of a policy's table that has more entries now.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct EditedKey {
-    /// The policy.
+    /// The policy whose table has the key.
     pub policy: String,
-    /// The key: `packages`.
+    /// The key of the table, as in `packages`.
     pub key: String,
     /// The key's lines as they are now.
     pub lines: String,
@@ -57,9 +57,9 @@ pub struct EditedKey {
 /// Lines of a policy's table that a file of grants would have with entries added.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NewLines {
-    /// The file.
+    /// The file of grants that would get the lines.
     pub file: PathBuf,
-    /// The policy.
+    /// The policy whose table would get them.
     pub policy: String,
     /// The table does not have their keys yet.
     pub is_new: bool,

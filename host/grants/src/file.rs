@@ -25,7 +25,7 @@ pub enum GrantsError {
     /// It is no TOML.
     #[error("{file}:{line}: {message}")]
     Syntax {
-        /// The file.
+        /// The file that is not valid TOML, as the operator named it.
         file: String,
         /// The line, from 1.
         line: usize,
@@ -35,11 +35,11 @@ pub enum GrantsError {
     /// A key that does not exist.
     #[error("{file}:{line}: unknown key `{key}`{}", .near.as_ref().map(|near| format!(", did you mean `{near}`?")).unwrap_or_default())]
     UnknownKey {
-        /// The file.
+        /// The file with the key, as the operator named it.
         file: String,
         /// The line, from 1.
         line: usize,
-        /// The key.
+        /// The key that does not exist, as written.
         key: String,
         /// A key that exists and is nearly the same.
         near: Option<String>,
@@ -47,7 +47,7 @@ pub enum GrantsError {
     /// A policy has a table in two files.
     #[error("policy {policy:?} has a table in two files: {first} and {second}; put all of it into one of them")]
     Twice {
-        /// The policy.
+        /// The policy with two tables, by its name.
         policy: String,
         /// File and line of the one, `FILE:LINE`.
         first: String,
@@ -57,11 +57,11 @@ pub enum GrantsError {
     /// A value of another type, or a rule that cannot be.
     #[error("{file}:{line}: `{key}` {message}")]
     BadValue {
-        /// The file.
+        /// The file with the value, as the operator named it.
         file: String,
         /// The line, from 1.
         line: usize,
-        /// The key.
+        /// The key whose value is refused.
         key: String,
         /// What is wrong with it.
         message: String,
@@ -70,7 +70,7 @@ pub enum GrantsError {
 
 type Entry<'i> = Spanned<DeValue<'i>>;
 
-/// The policies' tables.
+/// Reads the tables of all policies out of a file's text; `name` is for messages.
 pub(crate) fn parse(text: &str, name: &str) -> Result<BTreeMap<String, PolicyRules>, GrantsError> {
     let source = Source::new(text, name);
     let table = source.read()?;

@@ -39,16 +39,16 @@ const MAX_SHOWN: usize = 512;
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Asker {
-    /// The resource's type.
+    /// The resource's type, such as `package`; absent outside of actions.
     #[serde(rename = "type", skip_serializing_if = "Option::is_none")]
     pub kind: Option<String>,
-    /// The resource's name.
+    /// The resource's name, such as `nginx`; absent outside of actions.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
-    /// The action.
+    /// The action that runs, such as `install`; absent outside of actions.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub action: Option<String>,
-    /// The cookbook.
+    /// The cookbook that the recipe belongs to.
     pub cookbook: Option<String>,
     /// The recipe, without its cookbook.
     pub recipe: Option<String>,
@@ -59,7 +59,7 @@ pub struct Asker {
 }
 
 impl Asker {
-    /// The resource: `package[nginx]`.
+    /// Returns the resource as `package[nginx]`; `None` outside of actions.
     pub fn resource(&self) -> Option<String> {
         self.kind.as_ref().zip(self.name.as_ref()).map(|(kind, name)| format!("{kind}[{name}]"))
     }
@@ -107,7 +107,7 @@ impl std::fmt::Debug for WhoAsks {
 /// One thing that a policy was denied.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Denial {
-    /// The policy.
+    /// The policy that was denied, by its name.
     pub policy: String,
     /// The sentence: `may not manage package nginx`. Guest text: escape before showing.
     pub message: String,
@@ -121,7 +121,7 @@ pub struct Denial {
     /// Why a rule that seems to match does not.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
-    /// Who asked first.
+    /// The resource or the recipe that asked first.
     #[serde(default)]
     pub by: Option<Asker>,
     /// How many actions asked for it, one after the other.
@@ -163,7 +163,7 @@ struct Pages {
 struct DeniedOne {
     /// Their places in the list of all.
     at: Vec<usize>,
-    /// Their bytes.
+    /// Bytes that these denials take together.
     bytes: usize,
 }
 

@@ -4,9 +4,9 @@
 /// The unit of a limit in a file of grants.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LimitUnit {
-    /// Mebibytes: 1,048,576 bytes.
+    /// Mebibytes, of 1,048,576 bytes each.
     Mebibytes,
-    /// Seconds.
+    /// Seconds, of time or of processor time.
     Seconds,
     /// A number of things.
     Count,
@@ -23,7 +23,7 @@ pub enum LimitDefault {
     TimesGuestMemory(u64),
 }
 
-/// One limit.
+/// How a limit is written in a file of grants, and its default.
 #[derive(Debug)]
 pub struct LimitSetting {
     /// The key below `limits`.
@@ -64,7 +64,7 @@ pub enum Limit {
 }
 
 impl Limit {
-    /// Every limit.
+    /// Every limit, in the order of the documentation.
     pub const ALL: [Self; 10] = [
         Self::GuestMemory,
         Self::GuestTime,

@@ -15,11 +15,11 @@ const TABLE: &str = "/etc/fstab";
 pub struct MountAsked<'a> {
     /// As the table of file systems names it.
     pub device: &'a str,
-    /// Resolved.
+    /// The directory that is mounted on, as a resolved path.
     pub mount_point: &'a str,
     /// The kind of file system.
     pub kind: &'a str,
-    /// Separated by commas.
+    /// Mount options, separated by commas, such as `ro,noexec`.
     pub options: &'a str,
 }
 

@@ -48,7 +48,7 @@ pub struct CheckedNeed {
 /// Whether an entry of [`Needs`] is granted.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum NeedAnswer {
-    /// It is.
+    /// The grants allow all that the entry asks for.
     Granted,
     /// No rule is about it.
     Missing,

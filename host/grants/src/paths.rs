@@ -10,7 +10,7 @@ use crate::rules::Verdict;
 use crate::signs::literal_pattern;
 use text::toml_string;
 
-/// Set-user-id and set-group-id.
+/// Set-user-id and set-group-id, as bits of a file's mode.
 const SET_ID_BITS: u32 = 0o6000;
 
 /// Where `cron_d` puts its files.

@@ -254,11 +254,11 @@ pub(crate) enum Asked<'a> {
     Text(&'a str),
     /// A resolved path, on a machine where users have these homes.
     Path(&'a str, &'a [String]),
-    /// A mount.
+    /// A mount, with its device, place, kind and options.
     Mount(&'a MountAsked<'a>),
-    /// An attribute path.
+    /// An attribute's path, one text a key.
     Keys(&'a [String]),
-    /// A server.
+    /// A server, with its scheme, name and port.
     Server(&'a Server),
 }
 

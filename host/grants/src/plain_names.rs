@@ -14,7 +14,7 @@ const END: char = '\n';
 pub(crate) enum PlainNames {
     /// Each followed by [`END`]; some may be there more than once.
     Appended(String),
-    /// Each once.
+    /// Each is in the set once.
     Distinct(HashSet<String>),
 }
 

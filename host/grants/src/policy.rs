@@ -121,7 +121,7 @@ impl Grants {
     }
 }
 
-/// A policy's table.
+/// A policy's table in the operator's file, key by key.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct PolicyRules {
     pub(crate) lists: BTreeMap<Capability, Rules>,
@@ -205,7 +205,7 @@ impl PolicyGrants {
         format!("policy `{}` may not {deed} `{asked}`", self.policy)
     }
 
-    /// The policy's name.
+    /// Returns the name of the policy that the grants are for.
     pub fn policy(&self) -> &str {
         &self.policy
     }

@@ -10,7 +10,7 @@ macro_rules! named_proof {
         pub struct $name(pub(crate) String);
 
         impl $name {
-            /// What was granted.
+            /// Returns the name or path as it was granted.
             pub fn $accessor(&self) -> &str {
                 &self.0
             }
@@ -89,7 +89,7 @@ impl GrantedMount {
         &self.kind
     }
 
-    /// Separated by commas.
+    /// Returns the mount options, separated by commas.
     pub fn options(&self) -> &str {
         &self.options
     }
@@ -131,7 +131,7 @@ impl GrantedOptions {
 pub struct GrantedEnvironment(pub(crate) Vec<(String, String)>);
 
 impl GrantedEnvironment {
-    /// Names and values.
+    /// Returns the names of the variables with their values.
     pub fn variables(&self) -> &[(String, String)] {
         &self.0
     }
@@ -175,12 +175,12 @@ pub struct GrantedUrl {
 }
 
 impl GrantedUrl {
-    /// The whole URL.
+    /// Returns the whole URL, with path and query.
     pub fn url(&self) -> &str {
         &self.url
     }
 
-    /// `http` or `https`.
+    /// Returns the scheme: `http` or `https`.
     pub fn scheme(&self) -> &str {
         &self.scheme
     }
@@ -202,13 +202,13 @@ impl GrantedUrl {
 pub struct GrantedAttribute(pub(crate) Vec<String>);
 
 impl GrantedAttribute {
-    /// The path.
+    /// Returns the keys that lead to the attribute.
     pub fn path(&self) -> &[String] {
         &self.0
     }
 }
 
-/// What is started.
+/// A program in the form in which it is started.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Program {
     /// Program and arguments, started without a shell.
@@ -219,7 +219,7 @@ pub enum Program {
     Script {
         /// The interpreter and its flags.
         interpreter: Vec<String>,
-        /// The text.
+        /// The text that the interpreter gets.
         code: String,
     },
 }
@@ -240,7 +240,7 @@ pub struct GrantedCommand {
 }
 
 impl GrantedCommand {
-    /// What is started.
+    /// Returns the program, with its arguments or its text.
     pub fn program(&self) -> &Program {
         &self.program
     }
@@ -281,7 +281,7 @@ impl GrantedCommand {
         &self.environment
     }
 
-    /// Standard input.
+    /// Returns the bytes for its standard input; `None`: it is empty.
     pub fn input(&self) -> Option<&[u8]> {
         self.input.as_deref()
     }

@@ -23,9 +23,9 @@ use std::sync::Arc;
 /// Accounts of a machine that are as good as root there, beside those that are on every machine.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ElevatedAccounts {
-    /// Login names.
+    /// Login names of accounts that are as good as root.
     pub users: BTreeSet<String>,
-    /// Names of groups.
+    /// Names of groups whose members are as good as root.
     pub groups: BTreeSet<String>,
 }
 

@@ -15,7 +15,7 @@ pub(crate) struct Rule {
     pub(crate) privileged: bool,
     /// As the operator wrote it.
     pub(crate) text: String,
-    /// Where, from 1.
+    /// The line of the operator's file, from 1.
     pub(crate) line: usize,
 }
 
@@ -57,7 +57,7 @@ pub(crate) enum Verdict<'a> {
 pub(crate) struct Rules(Vec<Rule>);
 
 impl Rules {
-    /// No rules.
+    /// A list without rules, which allows nothing.
     pub(crate) const NONE: Self = Self(vec![]);
 
     /// Adds rules, each at its place.
@@ -66,7 +66,7 @@ impl Rules {
         self.0.sort_by_cached_key(|rule| Reverse(rule.rank()));
     }
 
-    /// All rules.
+    /// Returns all rules, the most specific first.
     pub(crate) fn iter(&self) -> std::slice::Iter<'_, Rule> {
         self.0.iter()
     }

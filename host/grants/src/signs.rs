@@ -9,9 +9,9 @@ const SIGNS: [char; 3] = ['*', '?', '['];
 enum Piece {
     /// Any characters, none too.
     Any,
-    /// One character.
+    /// Any one character, for a `?`.
     One,
-    /// This character.
+    /// This character and no other.
     Is(char),
 }
 
