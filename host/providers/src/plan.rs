@@ -74,7 +74,7 @@ pub(crate) struct Plan {
 }
 
 impl Plan {
-    /// Nothing to do.
+    /// A plan without steps, for a machine that is as declared.
     pub(crate) fn up_to_date() -> Self {
         Self::default()
     }
@@ -158,7 +158,7 @@ impl Step {
         self.part
     }
 
-    /// What people read.
+    /// Returns the sentences and diffs that people read about the step.
     pub(crate) fn changes(&self) -> &[Change] {
         &self.changes
     }
@@ -181,7 +181,7 @@ pub(crate) struct Staging(Stage);
 type Stage = Box<dyn FnOnce(&mut Writer<'_>) -> Result<Value, Raised> + Send>;
 
 impl Staging {
-    /// How to stage.
+    /// Wraps the function that stages the content and returns the blocks' argument.
     pub(crate) fn new(stage: impl FnOnce(&mut Writer<'_>) -> Result<Value, Raised> + Send + 'static) -> Self {
         Self(Box::new(stage))
     }
@@ -419,7 +419,7 @@ pub(crate) struct Writer<'a> {
     /// What is kept for the length of the run; effects forget what they made stale.
     pub(crate) caches: &'a mut Caches,
     pub(crate) commands: &'a Commands,
-    /// Set by [`plan_again`](Self::plan_again).
+    /// The sentences that [`plan_again`](Self::plan_again) gives; `None` if it was not called.
     pub(crate) again: Option<Vec<Change>>,
     /// Facts that were gathered anew, for the node.
     pub(crate) gathered: &'a mut Option<Map<String, Value>>,

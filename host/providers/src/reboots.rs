@@ -8,14 +8,14 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// A policy's request.
+/// A policy's request to start the node again.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Reboot {
     /// How long to wait, in minutes.
     pub minutes: u32,
     /// Why, for those who are logged in.
     pub reason: String,
-    /// The resource's name.
+    /// The resource that asks, by its name.
     pub asked_by: String,
     granted: GrantedReboot,
 }

@@ -17,7 +17,7 @@ const STAMP: &str = "/var/lib/apt/periodic/update-success-stamp";
 /// The folder of apt's settings.
 const SETTINGS: &str = "/etc/apt/apt.conf.d";
 
-/// Lists of packages.
+/// The composite of `apt_update`: it fetches apt's lists of packages.
 pub(super) struct AptUpdate;
 
 impl Composite for AptUpdate {

@@ -16,7 +16,7 @@ const HOSTNAME: &str = "/etc/hostname";
 /// The child that gathers the name's facts anew.
 const FACTS: &str = "reload hostname";
 
-/// The machine's name.
+/// The composite of `hostname`: it names the machine now and for later starts.
 pub(super) struct Hostname;
 
 impl Composite for Hostname {

@@ -30,7 +30,7 @@ const VARIABLES: [&str; 12] = [
     "LC_TIME",
 ];
 
-/// The machine's language.
+/// The composite of `locale`: it writes the machine's language settings.
 pub(super) struct Locale;
 
 impl Composite for Locale {

@@ -31,7 +31,7 @@ pub(super) enum Family {
     Debian,
     /// Fedora, Red Hat and their descendants.
     RedHat,
-    /// SUSE and openSUSE.
+    /// SUSE, openSUSE and their descendants.
     Suse,
     /// A distribution of another kind.
     Other,

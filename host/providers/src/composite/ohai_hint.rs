@@ -13,7 +13,7 @@ const FOLDER: &str = "/etc/chef/ohai/hints";
 /// The child that gathers the facts again.
 const FACTS: &str = "reload ohai post hint removal";
 
-/// A hint.
+/// The composite of `ohai_hint`: it writes a hint's file.
 pub(super) struct OhaiHint;
 
 impl Composite for OhaiHint {

@@ -14,7 +14,7 @@ const KEY_TYPES: [(&str, &str); 4] =
 /// The port of ssh that the file does not name.
 const PORT: u32 = 22;
 
-/// A host's key.
+/// The composite of `ssh_known_hosts_entry`: it adds a host's key.
 pub(super) struct SshKnownHostsEntry;
 
 impl Composite for SshKnownHostsEntry {

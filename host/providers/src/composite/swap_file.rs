@@ -13,7 +13,7 @@ const MEBIBYTE: u64 = 1 << 20;
 /// The table of file systems.
 const TABLE: &str = "/etc/fstab";
 
-/// A swap file.
+/// The composite of `swap_file`: it makes a swap file, or removes one.
 pub(super) struct SwapFile;
 
 impl Composite for SwapFile {

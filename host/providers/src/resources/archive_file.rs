@@ -95,7 +95,7 @@ impl Options {
     }
 }
 
-/// One resource.
+/// One `archive_file` resource, with its properties checked.
 struct Task {
     path: String,
     archive: Archive,

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 /// The time between two looks whether the run is to stop.
 const TICK: Duration = Duration::from_millis(50);
 
-/// The provider.
+/// The provider of `chef_sleep`; the waiting is its only effect.
 pub(crate) struct ChefSleep;
 
 impl Provider for ChefSleep {

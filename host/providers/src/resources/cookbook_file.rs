@@ -6,7 +6,7 @@ use crate::plan::{Plan, Provider, View};
 use contract::{Raised, Wanted};
 use std::borrow::Cow;
 
-/// The provider.
+/// The provider of `cookbook_file`: it copies a cookbook's file to the machine.
 pub(crate) struct CookbookFile;
 
 impl Provider for CookbookFile {

@@ -15,7 +15,7 @@ const NEW_DIRECTORY: ModeBits = ModeBits::plain(0o777);
 /// Permission bits of a directory that nobody else may enter yet.
 const PRIVATE: ModeBits = ModeBits::plain(0o700);
 
-/// The provider.
+/// The provider of `directory`: it makes and removes directories.
 pub(crate) struct Directory;
 
 impl Provider for Directory {
@@ -39,12 +39,12 @@ impl Provider for Directory {
 
 /// What is wanted of one directory.
 pub(super) struct DirectoryWish<'a> {
-    /// As written.
+    /// The path as the cookbook wrote it.
     pub(super) path: &'a str,
     /// Parents are made, contents removed.
     pub(super) recursive: bool,
     pub(super) access: Access<'a>,
-    /// `type[name]`, for messages.
+    /// The resource as `type[name]`, for messages.
     pub(super) key: String,
 }
 
@@ -154,7 +154,7 @@ fn require_parent(
     Ok(())
 }
 
-/// Plans `delete`.
+/// Plans `delete`; a directory with content is deleted only if `recursive` is set.
 pub(super) fn plan_delete(wish: &DirectoryWish<'_>, view: &mut View<'_>) -> Result<Plan, Raised> {
     let Some(place) = view.managed_place(wish.path)? else { return Ok(nothing(wish, view)) };
     let _granted = view.grants.manage_path(place.real()).map_err(denied)?;

@@ -5,7 +5,7 @@ use crate::plan::{Plan, Provider, View};
 use contract::{Raised, Wanted};
 use std::borrow::Cow;
 
-/// The provider.
+/// The provider of `file`: its content is a property.
 pub(crate) struct File;
 
 impl Provider for File {

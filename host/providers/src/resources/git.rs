@@ -64,7 +64,7 @@ impl Provider for Git {
     }
 }
 
-/// One resource.
+/// One `git` resource, with its properties checked.
 #[derive(Clone)]
 struct Task {
     key: String,

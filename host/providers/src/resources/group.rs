@@ -11,7 +11,7 @@ use machine::denied::denied;
 /// The class of what goes wrong with groups.
 const GROUP_ERROR: &str = "Chef::Exceptions::Group";
 
-/// A group.
+/// The provider of `group`: local groups and their members.
 pub(crate) struct Group;
 
 impl Provider for Group {
@@ -59,7 +59,7 @@ impl Provider for Group {
     }
 }
 
-/// The properties.
+/// The wanted group, read from the resource's properties.
 #[derive(Debug, Clone, Default)]
 struct DesiredGroup {
     name: String,

@@ -10,7 +10,7 @@ use machine::denied::denied;
 use machine::download;
 use serde_json::Value;
 
-/// A request.
+/// The provider of `http_request`: it sends one request.
 pub(crate) struct Request;
 
 impl Provider for Request {

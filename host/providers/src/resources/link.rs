@@ -11,17 +11,17 @@ use grants::GrantedPath;
 use machine::denied::denied;
 use machine::root::{Entry, Fault, Kind, Place};
 
-/// The provider.
+/// The provider of `link`: symbolic and hard links.
 pub(crate) struct Link;
 
-/// What is wanted.
+/// The wanted link, read from the resource's properties.
 struct LinkWish<'a> {
     /// The path of the link, as written.
     path: &'a str,
     to: Option<&'a str>,
     is_hard: bool,
     access: Access<'a>,
-    /// `link[name]`, for messages.
+    /// The resource as `link[name]`, for messages.
     key: String,
 }
 

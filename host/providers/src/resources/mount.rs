@@ -28,7 +28,7 @@ const TABLE: &str = "/etc/fstab";
 /// How long an unmounted file system may be busy until it is mounted again: Chef's twenty tries.
 const UNMOUNTING: Duration = Duration::from_secs(2);
 
-/// Between two looks.
+/// The pause between two attempts to unmount what is busy.
 const LOOK_AGAIN: Duration = Duration::from_millis(100);
 
 /// Kinds of file systems that no device on the node belongs to.
@@ -66,11 +66,11 @@ enum Named {
     Uuid,
 }
 
-/// One resource.
+/// One `mount` resource, with its properties checked.
 struct Task {
     /// As it was written.
     mount_point: String,
-    /// Where that leads.
+    /// The path to which `mount_point` resolves.
     real_mount_point: String,
     device: String,
     named: Named,

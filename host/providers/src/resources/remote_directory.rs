@@ -17,10 +17,10 @@ use std::collections::BTreeSet;
 /// Permission bits of files if nothing is said: Chef's.
 const FILES_MODE: u32 = 0o644;
 
-/// The provider.
+/// The provider of `remote_directory`: it copies a cookbook's folder to the machine.
 pub(crate) struct RemoteDirectory;
 
-/// Content at hand.
+/// The bytes of one file of the folder, already read.
 struct Given(Vec<u8>);
 
 impl Source for Given {
@@ -112,7 +112,7 @@ fn is_directory(path: &str, view: &View<'_>) -> Result<bool, Raised> {
     Ok(view.root.target_entry(path)?.is_some_and(|entry| entry.kind == Kind::Directory))
 }
 
-/// `a/b/c`, `a/b`, `a`.
+/// Lists a path and its parents: `a/b/c`, `a/b`, `a`.
 fn with_parents(file: &str) -> impl Iterator<Item = String> {
     std::iter::successors(Some(file), |path| path.rsplit_once('/').map(|(parent, _)| parent)).map(str::to_owned)
 }

@@ -30,7 +30,7 @@ const TRY_NEXT: [&str; 10] = [
     "Net::HTTPFatalError",
 ];
 
-/// The provider.
+/// The provider of `remote_file`: it downloads or copies a file.
 pub(crate) struct RemoteFile;
 
 impl Provider for RemoteFile {

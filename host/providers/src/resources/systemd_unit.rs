@@ -111,7 +111,7 @@ impl Status {
     }
 }
 
-/// One resource.
+/// One `systemd_unit` resource, with its properties checked.
 struct Unit {
     name: String,
     path: String,

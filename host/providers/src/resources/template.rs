@@ -10,7 +10,7 @@ use contract::{Certainty, Known, Raised, Wanted};
 use serde_json::Value;
 use std::borrow::Cow;
 
-/// The provider.
+/// The provider of `template`: its content is what the guest rendered.
 pub(crate) struct Template;
 
 impl Provider for Template {

@@ -23,7 +23,7 @@ use shadow::Shadow;
 /// The class of what goes wrong with users.
 const USER_ERROR: &str = "Chef::Exceptions::User";
 
-/// A login account.
+/// The provider of `user`: local login accounts.
 pub(crate) struct User;
 
 impl Provider for User {

@@ -39,7 +39,7 @@ const FOREIGN_DIRECTORY: u32 = 0o775;
 pub(super) enum Kind {
     File,
     Directory,
-    /// Says this.
+    /// A symbolic link with this target, as the archive has it.
     Link(String),
     /// A further name of an earlier entry.
     HardLink(String),
@@ -52,7 +52,7 @@ pub(super) struct Item {
     pub(super) path: String,
     pub(super) kind: Kind,
     pub(super) mode: u32,
-    /// Seconds since 1970.
+    /// When it was changed last, in seconds since 1970.
     pub(super) modified: i64,
     pub(super) owner: Option<(u32, u32)>,
 }

@@ -3,7 +3,7 @@
 use regex::Regex;
 use std::sync::LazyLock;
 
-/// A variable's line.
+/// A line that sets a variable, `NAME=VALUE`.
 static VARIABLE: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(r"^([^\s=#]+)=(.*)$").ok());
 
 /// A job's line: five fields or a word, and a command.

@@ -25,11 +25,11 @@ pub(crate) struct Access<'a> {
 /// The same with numbers, compared with what is there.
 #[derive(Debug, Clone)]
 pub(crate) struct AccessPlan {
-    /// To be set.
+    /// The user number to set; `None`: it stays as it is.
     pub(crate) uid: Option<u32>,
-    /// To be set.
+    /// The group number to set; `None`: it stays as it is.
     pub(crate) gid: Option<u32>,
-    /// To be set.
+    /// The permission bits to set; `None`: they stay as they are.
     pub(crate) mode: Option<ModeBits>,
     /// What people read about it.
     pub(crate) changes: Vec<Change>,
@@ -40,7 +40,7 @@ pub(crate) struct AccessPlan {
 pub(crate) struct Numbers {
     /// None: nobody wants it, or there is no such user yet in a dry run.
     pub(crate) uid: Option<u32>,
-    /// The same.
+    /// None: nobody wants it, or there is no such group yet in a dry run.
     pub(crate) gid: Option<u32>,
 }
 

@@ -11,17 +11,17 @@ use std::sync::Arc;
 /// How much is read at once, in bytes.
 const CHUNK: usize = 64 << 10;
 
-/// Wanted content.
+/// The content that a file is to have.
 #[derive(Debug, Clone)]
 pub(crate) enum Content<'a> {
-    /// In memory.
+    /// Bytes in memory, for content of any size.
     Bytes(Cow<'a, [u8]>),
     /// In a file without a name, which other processes cannot reach.
     File(Arc<NamelessFile>),
 }
 
 impl Content<'_> {
-    /// Its digest.
+    /// Returns the SHA-256 digest of the content.
     pub(crate) fn digest(&self) -> Digest {
         match self {
             Self::Bytes(bytes) => Digest::of(bytes),
@@ -29,7 +29,7 @@ impl Content<'_> {
         }
     }
 
-    /// Bytes.
+    /// Returns the length of the content in bytes.
     pub(crate) fn size(&self) -> u64 {
         match self {
             Self::Bytes(bytes) => bytes.len() as u64,

@@ -207,7 +207,7 @@ fn content_change(
 
 /// What one rename needs.
 struct Work {
-    /// As written.
+    /// The path as the cookbook wrote it.
     path: String,
     granted: GrantedPath,
     /// How many backups are kept.

@@ -13,9 +13,9 @@ use rustix::io::Errno;
 /// What is at the path.
 #[derive(Debug)]
 pub(crate) enum There {
-    /// Nothing.
+    /// The path is free: nothing is there.
     Nothing,
-    /// A file.
+    /// A regular file, whose content is managed.
     File(Entry),
     /// Something else that stays as it is: only its owner, group and mode are managed.
     Other(Entry),
@@ -29,7 +29,7 @@ pub(crate) struct Current {
     pub(super) account: Account,
     /// The real path of what is changed: of a link that is followed, what it leads to.
     pub(crate) granted: GrantedPath,
-    /// What is there.
+    /// The file or other thing that the path leads to now.
     pub(crate) there: There,
     handle: Option<OwnedFd>,
     digest: Option<Digest>,
@@ -38,7 +38,7 @@ pub(crate) struct Current {
 
 /// What came of the inspection.
 pub(crate) enum Inspected {
-    /// To be compared.
+    /// The current state, to be compared with the wish.
     Current(Current),
     /// The dry run cannot go on from here; why stands in the plan.
     Blocked,

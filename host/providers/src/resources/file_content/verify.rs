@@ -39,7 +39,7 @@ pub(super) struct Verification {
 pub(super) enum Check {
     /// A granted command that still has `%{path}` in it, and as it was written.
     Command(Box<GrantedCommand>, CommandOptions, String),
-    /// `verify :json`.
+    /// `verify :json`: the content must be valid JSON.
     Json,
     /// `verify :systemd_unit`, with the unit's name.
     SystemdUnit(String),

@@ -12,9 +12,9 @@ pub(crate) const SYSTEMD_UNIT: &str = ":systemd_unit";
 
 /// What is wanted of one file, its content aside.
 pub(crate) struct FileWish<'a> {
-    /// As written.
+    /// The path as the cookbook wrote it.
     pub(crate) path: &'a str,
-    /// Owner, group, mode.
+    /// The owner, group and mode that are wanted.
     pub(crate) access: Access<'a>,
     /// The digest that the content must have.
     pub(crate) checksum: Option<&'a str>,

@@ -16,7 +16,7 @@ use contract::{CommandLine, CommandTest, Raised};
 use grants::{GrantedCommand, GrantedRepository, GrantedTree, ReadablePath};
 use machine::denied::{DENIED, denied};
 
-/// The proofs.
+/// The proofs that a checkout needs before git runs.
 #[derive(Debug, Clone)]
 pub(super) struct Rights {
     folder: GrantedTree,

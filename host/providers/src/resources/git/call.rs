@@ -33,7 +33,7 @@ const HERE: [&str; 2] = ["--git-dir=.git", "--work-tree=."];
 pub(super) struct Caller {
     pub(super) user: Option<String>,
     pub(super) group: Option<String>,
-    /// The cookbook's own.
+    /// The variables that the cookbook sets, beside those that wrun sets.
     pub(super) environment: Vec<(String, String)>,
     pub(super) restrained: bool,
     /// Not everything is granted: what is checked out is looked at before.
@@ -172,7 +172,7 @@ impl From<Fault> for Silence {
     }
 }
 
-/// One call.
+/// One call of git, with its arguments.
 #[derive(Debug, Clone)]
 pub(super) struct Call {
     words: Vec<String>,

@@ -42,7 +42,7 @@ pub(crate) struct PackageCache {
 }
 
 impl PackageCache {
-    /// What is installed.
+    /// Returns the installed packages; the file is read again only after a change.
     pub(super) fn status(&mut self, root: &Root) -> Result<Arc<Status>, Raised> {
         let stamp = stamp(root, STATUS_FILE);
         if let Some((known, status)) = &self.read
@@ -165,7 +165,7 @@ fn stamp(root: &Root, path: &str) -> Stamp {
     Some((entry.identity.1, entry.size, entry.modified))
 }
 
-/// Seconds since 1970.
+/// Returns the present time in seconds since 1970.
 fn now() -> i64 {
     let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
     i64::try_from(since.as_secs()).unwrap_or(i64::MAX)

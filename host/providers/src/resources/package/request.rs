@@ -16,9 +16,9 @@ const MAXIMUM_NAME: usize = 200;
 pub(super) struct Request {
     /// Names, in order, without repetitions, each with the version asked for.
     pub(super) packages: Vec<(String, Option<String>)>,
-    /// Further arguments, granted.
+    /// Further arguments for the package tool, checked against the grants.
     pub(super) options: Vec<String>,
-    /// Further variables, granted.
+    /// Further variables for the package tool, checked against the grants.
     pub(super) environment: Vec<(String, String)>,
     /// How long a tool may take.
     pub(super) timeout: Duration,

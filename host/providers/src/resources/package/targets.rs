@@ -21,7 +21,7 @@ pub(super) struct Seen {
 pub(super) enum Aim {
     /// Any version, unless one is asked for.
     Install,
-    /// The newest version.
+    /// The newest version that is available.
     Upgrade,
 }
 

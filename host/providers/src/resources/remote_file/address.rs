@@ -3,10 +3,10 @@
 use contract::Raised;
 use std::borrow::Cow;
 
-/// An address.
+/// An address that `source` gave, by its kind.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Address<'a> {
-    /// A whole URL.
+    /// A whole URL with `http` or `https`.
     Http(Cow<'a, str>),
     /// An absolute path on the node.
     File(String),

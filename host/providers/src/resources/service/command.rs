@@ -22,7 +22,7 @@ const BETWEEN_STOP_AND_START: Duration = Duration::from_secs(1);
 /// How long a service that was started or stopped may take until that shows.
 const SETTLING: Duration = Duration::from_secs(5);
 
-/// Between two looks.
+/// The pause between two looks at a service's state.
 const LOOK_AGAIN: Duration = Duration::from_millis(100);
 
 /// What is done to a running service, or to one that does not run.

@@ -28,7 +28,7 @@ const NOTHING: &str = "/dev/null";
 /// Permission bits of a new directory for links.
 const DIRECTORY: ModeBits = ModeBits::plain(0o755);
 
-/// A unit's file.
+/// A unit that was found, with its `[Install]` section.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Unit {
     /// With its suffix, and its instance.
@@ -88,7 +88,7 @@ pub(super) fn standing(root: &Root, name: &str) -> Result<Standing, Raised> {
     find(root, name)?.map_or(Ok(Standing::default()), |unit| unit.standing(root))
 }
 
-/// Reads `[Install]`.
+/// Reads the `[Install]` section of a unit's text; other sections are skipped.
 fn parse(text: &str) -> Install {
     let mut install = Install::default();
     let mut inside = false;

@@ -28,9 +28,9 @@ pub(super) struct DesiredUser {
     pub(super) home: Option<String>,
     pub(super) shell: Option<String>,
     pub(super) password: Option<Hash>,
-    /// Empty: never.
+    /// The day the account expires, as `YYYY-MM-DD`; empty: it never expires.
     pub(super) expire_date: Option<String>,
-    /// -1: never.
+    /// Days from the password's end until the account is disabled; -1: never.
     pub(super) inactive: Option<i64>,
     pub(super) manage_home: bool,
     pub(super) non_unique: bool,
@@ -196,7 +196,7 @@ pub(super) fn clean(path: &str) -> String {
     format!("/{}", parts.collect::<Vec<_>>().join("/"))
 }
 
-/// Makes the user.
+/// Makes the user with `useradd`, then sets the password.
 pub(super) fn create(writer: &mut Writer<'_>, wish: &DesiredUser) -> Result<(), Raised> {
     let all = Difference {
         comment: wish.comment.as_deref().is_some_and(|comment| !comment.is_empty()),
@@ -217,7 +217,7 @@ pub(super) fn create(writer: &mut Writer<'_>, wish: &DesiredUser) -> Result<(), 
     set_password(writer, wish)
 }
 
-/// Changes what differs.
+/// Changes what differs, with `usermod` and for the password `chpasswd`.
 pub(super) fn modify(writer: &mut Writer<'_>, wish: &DesiredUser, difference: &Difference) -> Result<(), Raised> {
     let arguments = options(wish, difference);
     if !arguments.is_empty() {
@@ -226,7 +226,7 @@ pub(super) fn modify(writer: &mut Writer<'_>, wish: &DesiredUser, difference: &D
     if difference.password { set_password(writer, wish) } else { Ok(()) }
 }
 
-/// Removes the user.
+/// Removes the user with `userdel`; `force` also removes a logged-in one.
 pub(super) fn remove(writer: &mut Writer<'_>, wish: &DesiredUser) -> Result<(), Raised> {
     let arguments = if wish.force { vec!["-f".to_owned()] } else { vec![] };
     run(writer, "userdel", arguments, &wish.name)

@@ -42,7 +42,7 @@ struct Task {
     program: &'static str,
     request: Request,
     architectures: Vec<String>,
-    /// A package file.
+    /// The path of a package file, instead of a name.
     source: Option<String>,
     /// It is not there yet.
     source_is_missing: bool,

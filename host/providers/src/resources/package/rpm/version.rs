@@ -25,7 +25,7 @@ impl Version {
         asked == version || asked == format!("{version}-{release}")
     }
 
-    /// Which is newer.
+    /// Compares epoch, version and release, as rpm does.
     pub(super) fn compare(&self, other: &Self) -> Ordering {
         let number = |epoch: &str| epoch.parse::<u64>().unwrap_or(0);
         number(&self.epoch)
