@@ -11,9 +11,9 @@ pub enum ArtifactError {
     /// No artifact of that name.
     #[error("there is no policy {name:?} in {}: {}", folder.display(), available(names))]
     NotFound {
-        /// The policy's name.
+        /// The name that was asked for.
         name: String,
-        /// Where was looked.
+        /// The folder in which it was looked for.
         folder: PathBuf,
         /// What policies are there.
         names: Vec<String>,
@@ -30,7 +30,7 @@ pub enum ArtifactError {
     /// The file cannot be read.
     #[error("cannot read policy {}", path.display())]
     Read {
-        /// The file.
+        /// The path of the artifact.
         path: PathBuf,
         /// What the system said.
         source: io::Error,
@@ -38,17 +38,17 @@ pub enum ArtifactError {
     /// Larger than any artifact.
     #[error("{} is {size} bytes long, more than the {limit} that a policy may have", path.display())]
     TooLarge {
-        /// The file.
+        /// The path of the artifact.
         path: PathBuf,
-        /// Its size.
+        /// The file's length in bytes.
         size: u64,
-        /// The limit.
+        /// The largest length that is read, in bytes.
         limit: u64,
     },
     /// Not WebAssembly, or WebAssembly of another kind.
     #[error("{} is not a policy: it is {what}; make one with `wrun policy build`", path.display())]
     NotComponent {
-        /// The file.
+        /// The path of the file that is not an artifact.
         path: PathBuf,
         /// What it is instead.
         what: &'static str,
@@ -56,13 +56,13 @@ pub enum ArtifactError {
     /// A component that nobody made a policy of.
     #[error("{} is a component without a manifest; make a policy of it with `wrun policy build`", path.display())]
     NoManifest {
-        /// The file.
+        /// The path of the component without a manifest.
         path: PathBuf,
     },
     /// The file's content is not what was written.
     #[error("{} is damaged: {what}; copy it again, or build it again with `wrun policy build`", path.display())]
     Damaged {
-        /// The file.
+        /// The path of the damaged artifact.
         path: PathBuf,
         /// What is wrong with it.
         what: String,
@@ -73,7 +73,7 @@ pub enum ArtifactError {
          build the policy again with the SDK of this wrun, or run it with the wrun that it was built for", path.display()
     )]
     OtherContract {
-        /// The file.
+        /// The path of the artifact for another contract.
         path: PathBuf,
         /// The contract that the component speaks.
         found: String,
@@ -84,9 +84,9 @@ pub enum ArtifactError {
          use the wrun that it was built for", path.display()
     )]
     NewerFormat {
-        /// The file.
+        /// The path of the artifact in the newer format.
         path: PathBuf,
-        /// Its format.
+        /// The format that the manifest states, from 1.
         found: u64,
         /// The newest that is known here.
         known: u64,
@@ -94,7 +94,7 @@ pub enum ArtifactError {
     /// The file's name says another policy than the file.
     #[error("{} holds policy {found:?}, not {wanted:?}; name the file {found}.wasm", path.display())]
     OtherPolicy {
-        /// The file.
+        /// The path of the artifact, whose name is wrong.
         path: PathBuf,
         /// The policy in it.
         found: String,

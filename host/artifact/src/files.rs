@@ -37,25 +37,25 @@ pub enum FilesError {
     /// A path that is not below a cookbook's folder.
     #[error("a file has the impossible path {path:?}")]
     Path {
-        /// The path.
+        /// The path that is not below a cookbook's folder.
         path: String,
     },
     /// The same path twice, or paths out of order.
     #[error("the file {path:?} is there twice or not in its place")]
     Order {
-        /// The path.
+        /// The path that is not where it belongs.
         path: String,
     },
     /// More files than a policy may have.
     #[error("it has {count} files, more than {MAX_FILES}")]
     TooMany {
-        /// How many.
+        /// The number of files in the artifact.
         count: usize,
     },
     /// A file of a cookbook that the manifest does not name.
     #[error("the file {path:?} belongs to none of its cookbooks")]
     Stray {
-        /// The path.
+        /// The path of the file that no cookbook owns.
         path: String,
     },
 }
@@ -73,7 +73,7 @@ struct Entry {
     content: Range<usize>,
 }
 
-/// Writes the container.
+/// Writes the index and, after it, the contents in order of path.
 pub(super) fn write(files: &[(String, Vec<u8>)]) -> Result<Vec<u8>, FilesError> {
     let mut sorted: Vec<&(String, Vec<u8>)> = files.iter().collect();
     sorted.sort_by(|left, right| left.0.cmp(&right.0));
@@ -149,7 +149,7 @@ impl FileIndex {
         self.entries.iter().map(|entry| (entry.path_in(bytes), bytes.get(entry.content.clone()).unwrap_or_default()))
     }
 
-    /// A file's content.
+    /// Returns a file's content, or `None` if there is no file of that path.
     pub(super) fn content<'a>(&self, bytes: &'a [u8], path: &str) -> Option<&'a [u8]> {
         let index = self.entries.binary_search_by(|entry| entry.path_in(bytes).cmp(path)).ok()?;
         self.entries.get(index).and_then(|entry| bytes.get(entry.content.clone()))

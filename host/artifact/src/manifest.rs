@@ -33,17 +33,17 @@ const MAX_NAME: usize = 100;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Manifest {
-    /// [`MANIFEST_FORMAT`].
+    /// The version of this shape, [`MANIFEST_FORMAT`].
     pub format: u64,
     /// The contract that the component speaks: `wrun:policy@0.2.0`.
     pub contract: String,
     /// What runs the cookbooks.
     pub runtime: Runtime,
-    /// The policy's name.
+    /// The name by which operators and files refer to the policy.
     pub name: String,
     /// SHA-256 of what the policy runs, 64 hexadecimal digits.
     pub revision_id: String,
-    /// Items as `recipe[COOKBOOK::RECIPE]`.
+    /// The items in order, as `recipe[COOKBOOK::RECIPE]`.
     pub run_list: Vec<String>,
     /// Further run lists by name.
     #[serde(with = "ordered")]
@@ -82,9 +82,9 @@ pub struct GemsEntry {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct CookbookEntry {
-    /// The cookbook's name.
+    /// The name under which recipes and other cookbooks refer to it.
     pub name: String,
-    /// Its version, `x.y.z`.
+    /// The version in its metadata, as `x.y.z`.
     pub version: String,
     /// What files it has: SHA-1 over them, 40 hexadecimal digits.
     pub identifier: String,
@@ -134,19 +134,19 @@ pub enum ManifestError {
     /// It is no JSON, or not the JSON of a manifest.
     #[error("its manifest cannot be read: {reason}")]
     Unreadable {
-        /// Where and why.
+        /// The place in the JSON and what is wrong there.
         reason: String,
     },
     /// A newer program wrote it.
     #[error("its manifest has format {found}")]
     NewerFormat {
-        /// Its format.
+        /// The format that the manifest states, from 1.
         found: u64,
     },
     /// It is for another contract.
     #[error("it is for the contract {found}")]
     OtherContract {
-        /// The contract.
+        /// The contract that the manifest states, such as `wrun:policy@0.1.0`.
         found: String,
     },
     /// A name that no policy can have.
@@ -155,13 +155,13 @@ pub enum ManifestError {
          and no dot at the beginning"
     )]
     Name {
-        /// The name.
+        /// The name that was refused, as given.
         name: String,
     },
     /// Its parts contradict each other.
     #[error("its manifest is not sound: {what}")]
     Unsound {
-        /// What is wrong.
+        /// The sentence that tells the contradiction.
         what: String,
     },
     /// An attribute that no policy can have.
@@ -379,9 +379,9 @@ impl Manifest {
 /// What a policy's author decides.
 #[derive(Debug, Clone, Default)]
 pub struct ManifestParts {
-    /// The policy's name.
+    /// The name by which operators and files refer to the policy.
     pub name: String,
-    /// Items as `recipe[COOKBOOK::RECIPE]`.
+    /// The items in order, as `recipe[COOKBOOK::RECIPE]`.
     pub run_list: Vec<String>,
     /// Further run lists by name, in the order in which they were written.
     pub named_run_lists: Vec<(String, Vec<String>)>,

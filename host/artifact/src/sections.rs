@@ -37,10 +37,10 @@ impl Problem {
     }
 }
 
-/// An outermost section.
+/// An outermost section of a component, found by its header.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Section<'a> {
-    /// Its kind.
+    /// The number that says what kind of section it is.
     pub(super) kind: u8,
     /// Where it begins, its header included.
     pub(super) start: usize,
@@ -48,7 +48,7 @@ pub(super) struct Section<'a> {
     pub(super) name: Option<&'a str>,
     /// What it holds, after the name.
     pub(super) content: &'a [u8],
-    /// Where that begins.
+    /// The offset in the file at which `content` begins, in bytes.
     content_start: usize,
 }
 

@@ -11,17 +11,17 @@ const MAX_DEPTH: usize = 128;
 /// The value of an attribute, as its author wrote it.
 #[derive(Debug, Clone, PartialEq)]
 pub enum AttributeValue {
-    /// Nothing.
+    /// No value: JSON's `null`.
     Null,
-    /// True or false.
+    /// The value true or false.
     Boolean(bool),
-    /// A whole number.
+    /// A whole number; a lock can hold up to 64 bits.
     Integer(i128),
     /// A number with a fraction.
     Float(f64),
-    /// Text.
+    /// Text, in UTF-8 as in JSON.
     Text(String),
-    /// A list.
+    /// A list of values, in order.
     List(Vec<Self>),
     /// Keys and values, in the order in which they were written.
     Map(Vec<(AttributeKey, Self)>),
@@ -54,7 +54,7 @@ pub enum InvalidAttribute {
     /// A number that JSON cannot write.
     #[error("Floating point numbers cannot be infinite or NaN. You gave {shown}")]
     NotFinite {
-        /// The number.
+        /// The number, as the author's language shows it.
         shown: String,
     },
     /// A value of a kind that JSON does not have.
@@ -63,23 +63,23 @@ pub enum InvalidAttribute {
          You gave {shown} ({class})"
     )]
     ForeignValue {
-        /// The value.
+        /// The value, as the author's language shows it.
         shown: String,
-        /// Its kind.
+        /// The name of its kind in that language.
         class: String,
     },
     /// A key that is no text.
     #[error("Attribute keys must be Strings (other types are not allowed in JSON). You gave: {shown} ({class})")]
     ForeignKey {
-        /// The key.
+        /// The key, as the author's language shows it.
         shown: String,
-        /// Its kind.
+        /// The name of its kind in that language.
         class: String,
     },
     /// A whole number of more than 64 bits, which would come back as another one.
     #[error("whole numbers of more than 64 bits are not supported. You gave {shown}")]
     LargeInteger {
-        /// The number.
+        /// The number, as the author wrote it.
         shown: String,
     },
     /// More levels than are read back.

@@ -13,7 +13,7 @@ use text::hex;
 pub struct FileChecksum {
     /// Its path below the cookbook's folder, with `/` between the parts.
     pub path: String,
-    /// 32 hexadecimal digits.
+    /// The MD5 of its content, 32 hexadecimal digits.
     pub md5: String,
 }
 
@@ -43,7 +43,7 @@ impl CookbookIdentifier {
         fits.then(|| Self(text.to_owned()))
     }
 
-    /// The identifier's text.
+    /// Returns the identifier as 40 hexadecimal digits.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0

@@ -14,13 +14,13 @@ use text::hex;
 /// What a revision depends on.
 #[derive(Debug, Clone)]
 pub struct RevisionParts<'a> {
-    /// The policy's name.
+    /// The name of the policy that the revision is of.
     pub name: &'a str,
-    /// Items as `recipe[COOKBOOK::RECIPE]`.
+    /// The items in order, as `recipe[COOKBOOK::RECIPE]`.
     pub run_list: &'a [String],
     /// Further run lists by name, in the order in which they were written, which counts.
     pub named_run_lists: &'a [(String, Vec<String>)],
-    /// Identifiers by cookbook.
+    /// The identifier of each cookbook, by its name.
     pub cookbooks: BTreeMap<&'a str, &'a str>,
     /// Attributes of the level `default`.
     pub default_attributes: &'a AttributeValue,
