@@ -138,7 +138,7 @@ impl Launch {
         }
     }
 
-    /// A granted command.
+    /// Prepares a granted command to be started.
     pub fn granted(command: &GrantedCommand, how: &CommandOptions) -> Self {
         let (words, input) = match command.program() {
             Program::Arguments(words) => (words.clone(), command.input().map(Into::into)),
@@ -184,7 +184,7 @@ impl Launch {
         Self { group: Some(group.into()), ..self }
     }
 
-    /// Where it runs.
+    /// Sets the working directory, which is `/` without this call.
     #[must_use]
     pub fn cwd(self, cwd: &str) -> Self {
         Self { cwd: Some(cwd.into()), ..self }

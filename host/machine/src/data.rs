@@ -21,7 +21,7 @@ pub struct NoData {
 }
 
 impl NoData {
-    /// For one policy.
+    /// Makes the data of a policy for which no source is configured.
     pub fn new(grants: Arc<PolicyGrants>) -> Self {
         Self { grants }
     }

@@ -18,7 +18,7 @@ pub struct Digest(String);
 pub(crate) struct Hasher(Sha256);
 
 impl Hasher {
-    /// Adds bytes.
+    /// Adds bytes to what is digested so far.
     pub(crate) fn update(&mut self, bytes: &[u8]) {
         self.0.update(bytes);
     }
@@ -52,7 +52,7 @@ impl Digest {
         }
     }
 
-    /// All of it.
+    /// Returns the digest as 64 hexadecimal digits.
     pub fn text(&self) -> &str {
         &self.0
     }

@@ -38,7 +38,7 @@ const MAX_NAMES: usize = 1_000_000;
 pub struct Access {
     /// What the policy may cost the host, and what it has cost.
     pub account: Account,
-    /// The operator's grants.
+    /// The operator's grants for this policy, which each call is checked against.
     pub grants: Arc<PolicyGrants>,
     /// Limits of a download.
     pub downloads: Downloads,

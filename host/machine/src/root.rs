@@ -104,7 +104,7 @@ pub struct Place {
 pub struct FuturePlace {
     /// The deepest thing on the way that is there.
     pub base: Place,
-    /// What it is.
+    /// The attributes of what is at that place.
     pub entry: Entry,
     /// The names below it that are missing, in order.
     pub missing: Vec<String>,

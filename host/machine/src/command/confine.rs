@@ -64,12 +64,12 @@ mod elsewhere {
     use std::path::Path;
     use std::process::ExitCode;
 
-    /// Asks nobody.
+    /// Answers that the outcome is unknown, without starting anything.
     pub(in crate::command) fn ask(_: &Path, _: &Path, _: &Launch, _: &Identity, _: Vec<(String, String)>) -> Answer {
         Answer::Unknown("a dry run cannot confine commands on this kind of processor".into())
     }
 
-    /// Nobody starts it.
+    /// Fails at once: nothing calls it on this kind of processor.
     pub fn launch_confined() -> ExitCode {
         ExitCode::FAILURE
     }

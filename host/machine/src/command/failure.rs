@@ -25,9 +25,9 @@ pub enum CommandFailure {
     /// It took too long, and was ended with all that it started.
     #[error("{}", timed_out(shown, *after, outcome))]
     TimedOut {
-        /// The command.
+        /// The command, as messages show it.
         shown: String,
-        /// The limit.
+        /// The time after which it was ended.
         after: Duration,
         /// What it wrote until then.
         outcome: CommandOutcome,
@@ -35,7 +35,7 @@ pub enum CommandFailure {
     /// The run is to end at once: it was ended, was left running, or was not even started.
     #[error("the run was stopped: {shown} {what}")]
     Stopped {
-        /// The command.
+        /// The command, as messages show it.
         shown: String,
         /// The rest of the sentence: `was not started`.
         what: &'static str,
@@ -45,7 +45,7 @@ pub enum CommandFailure {
     CannotLook {
         /// One of [`ASSUMED`] and [`UNKNOWN`].
         class: &'static str,
-        /// A whole sentence.
+        /// The reason, as a whole sentence.
         why: String,
     },
 }
@@ -60,9 +60,9 @@ pub const UNKNOWN: &str = "Wrun::Unknown";
 #[derive(Debug, thiserror::Error)]
 #[error("can't find {kind} for {name}")]
 pub(super) struct Nobody {
-    /// `user` or `group`.
+    /// The kind that was looked for: `user` or `group`.
     pub(super) kind: &'static str,
-    /// The name.
+    /// The name that no user or group has.
     pub(super) name: String,
 }
 

@@ -47,7 +47,7 @@ pub struct FolderData {
 }
 
 impl FolderData {
-    /// For one policy.
+    /// Makes the data that one policy sees, within its grants.
     pub fn new(grants: Arc<PolicyGrants>, folders: Arc<DataFolders>, account: Account) -> Self {
         Self { grants, folders, account }
     }

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 /// The secrets that an operator keeps for encrypted items.
 #[derive(Debug, Clone, Default)]
 pub enum BagSecrets {
-    /// There are none.
+    /// The operator keeps no secrets, so encrypted items stay encrypted.
     #[default]
     None,
     /// One for every policy that reads data bags.

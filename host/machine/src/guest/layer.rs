@@ -88,7 +88,7 @@ pub(super) struct Layer {
 /// What the layer has at a path.
 #[derive(Debug)]
 pub(super) enum Node {
-    /// Nothing any more.
+    /// Guest code removed what was there.
     Gone,
     /// Something, as it would look.
     There(Stat, Content),
@@ -97,7 +97,7 @@ pub(super) enum Node {
 /// The content of what would be at a path.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Content {
-    /// A file's.
+    /// The content of a regular file.
     Bytes(Vec<u8>),
     /// A directory, with what the machine and the layer have below it.
     Directory,

@@ -16,7 +16,7 @@ pub(super) struct Asked(Mutex<VecDeque<Written>>);
 /// What is known of how a resolved path was asked for.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum PathSource {
-    /// In these words.
+    /// The policy wrote it, in these words.
     Written(Written),
     /// In words that are forgotten.
     Forgotten,
@@ -34,7 +34,7 @@ pub struct Written {
 }
 
 impl Asked {
-    /// Remembers a path.
+    /// Remembers a written path with the path it resolved to; the oldest is dropped if there are too many.
     pub(super) fn note(&self, text: &str, real: &str) {
         let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if all.len() == KEPT {

@@ -6,19 +6,19 @@ use rustix::fs::{FileType, Stat};
 /// What kind of thing is at a path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
-    /// A regular file.
+    /// A regular file, with content.
     File,
-    /// A directory.
+    /// A directory, which has entries.
     Directory,
-    /// A symbolic link.
+    /// A symbolic link that was not followed.
     Link,
-    /// A block device.
+    /// A block device, such as a disk.
     BlockDevice,
-    /// A character device.
+    /// A character device, such as a terminal.
     CharacterDevice,
-    /// A named pipe.
+    /// A named pipe, also called a FIFO.
     Pipe,
-    /// A socket.
+    /// A socket of the local machine.
     Socket,
     /// Something that this kernel knows and wrun does not.
     Unknown,
@@ -77,21 +77,21 @@ impl Kind {
 /// What is at a path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Entry {
-    /// What it is.
+    /// The kind of thing, such as a directory.
     pub kind: Kind,
     /// Permission bits, set-id and sticky too.
     pub mode: u32,
-    /// Owner.
+    /// The number of the user who owns it.
     pub uid: u32,
-    /// Group.
+    /// The number of the group that owns it.
     pub gid: u32,
-    /// Bytes.
+    /// The length of its content in bytes.
     pub size: u64,
     /// When its content changed last, in seconds since 1970.
     pub modified: i64,
     /// The part of that moment which is less than a second, in nanoseconds.
     pub modified_nanos: u64,
-    /// Device and inode.
+    /// Device and inode numbers, which together identify it on this machine.
     pub identity: (u64, u64),
     /// How many names it has.
     pub links: u64,

@@ -7,7 +7,7 @@ use rustix::io::Errno;
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{} @ {operation} - {path}", description(*errno))]
 pub struct Fault {
-    /// Why.
+    /// The error number of the refused call.
     pub errno: Errno,
     /// Ruby's name of the operation, part of its message.
     pub(crate) operation: &'static str,

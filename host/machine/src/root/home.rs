@@ -26,7 +26,7 @@ const MAX_LEVELS: usize = 64;
 pub struct HomeAccess {
     /// Owner of the directory and of all that is put into it.
     pub uid: u32,
-    /// Their group.
+    /// The group of the directory and of all in it.
     pub gid: u32,
     /// Permission bits of the directory.
     pub mode: u32,

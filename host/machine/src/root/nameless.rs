@@ -12,9 +12,9 @@ use std::io::Seek;
 /// Content in a file that is only reached through this.
 #[derive(Debug)]
 pub struct NamelessFile {
-    /// Open for reading.
+    /// The file's handle, open for reading.
     pub file: File,
-    /// Bytes.
+    /// The length of the content in bytes.
     pub size: u64,
     /// Of all of it.
     pub digest: Digest,

@@ -35,14 +35,14 @@ pub(super) struct Ending {
 pub(super) struct Leash(Mutex<(bool, Vec<OwnedFd>)>);
 
 impl Leash {
-    /// Ends all.
+    /// Ends all processes that are held, and all that come later.
     pub(super) fn pull(&self) {
         let Ok(mut held) = self.0.lock() else { return };
         held.0 = true;
         held.1.drain(..).for_each(|process| end(&process));
     }
 
-    /// Holds one more.
+    /// Adds a process, or ends it if all were ended already.
     pub(super) fn hold(&self, process: OwnedFd) {
         let Ok(mut held) = self.0.lock() else { return end(&process) };
         if held.0 {
@@ -161,7 +161,7 @@ impl Tracer<'_> {
         };
     }
 
-    /// Before a call.
+    /// Handles the stop of a process just before a system call.
     fn asked(&mut self, process: Pid) -> nix::Result<()> {
         let pid = other(process);
         let kind = ptrace::getevent(pid)?;

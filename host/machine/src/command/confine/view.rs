@@ -33,7 +33,7 @@ pub(super) struct Obstacle {
 }
 
 impl Obstacle {
-    /// For `map_err`.
+    /// Returns a function for `map_err` that adds what could not be done.
     pub(super) fn at<Why: std::fmt::Display>(what: impl Into<String>) -> impl FnOnce(Why) -> Self {
         let what = what.into();
         move |why| Self { what, why: why.to_string() }
