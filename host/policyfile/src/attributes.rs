@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 pub struct Attributes<'a> {
     /// The policy that they come from, for messages.
     pub source: &'a str,
-    /// The tree.
+    /// The attributes as one object, from the outermost key.
     pub values: &'a Map<String, Value>,
 }
 

@@ -34,18 +34,18 @@ pub struct Input<'a> {
 /// A cookbook with a source of its own: there is one version of it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OwnCookbook {
-    /// Its version.
+    /// The version in its metadata, as `x.y.z`.
     pub version: String,
     /// Its dependencies: names and constraints.
     pub dependencies: Vec<(String, String)>,
 }
 
-/// A default source.
+/// A default source, with the cookbooks that it offers.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Source {
     /// What it is, for messages: `chef_repo(PATH)`.
     pub name: String,
-    /// Its cookbooks.
+    /// All versions that it offers, with their dependencies.
     pub universe: Universe,
     /// The cookbooks that it is preferred for.
     pub preferred: Vec<String>,
@@ -65,7 +65,7 @@ pub enum From {
 /// A cookbook that was chosen.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Chosen {
-    /// Its version.
+    /// The version that was chosen, as `x.y.z`.
     pub version: String,
     /// Where it comes from.
     pub from: From,
@@ -85,9 +85,9 @@ pub enum CompileError {
          preferred source of {}", .cookbooks.join(", ")
     )]
     Preferred {
-        /// The source.
+        /// The source's name for messages, as in `chef_repo(PATH)`.
         source_name: String,
-        /// The cookbooks.
+        /// The names of the cookbooks that included policies lock.
         cookbooks: Vec<String>,
     },
     /// Several default sources have a cookbook, and none is preferred for it.
@@ -96,7 +96,7 @@ pub enum CompileError {
          default_source(..) {{ |s| s.preferred_for \"{}\" }}", list(.0), .1
     )]
     Sources(Vec<String>, String),
-    /// No versions fit.
+    /// No choice of versions satisfies every demand.
     #[error(transparent)]
     Solve(#[from] SolveError),
     /// A recipe of a run list does not exist.
@@ -114,13 +114,13 @@ pub enum CompileError {
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[error("cookbook {cookbook} {version} ({place}) has no recipe {recipe}")]
 pub struct MissingRecipe {
-    /// The cookbook.
+    /// The cookbook's name, as the run list has it.
     pub cookbook: String,
-    /// Its version.
+    /// The version that was chosen for it.
     pub version: String,
     /// Its folder or address.
     pub place: String,
-    /// The recipe.
+    /// The recipe's name, without its cookbook.
     pub recipe: String,
 }
 

@@ -13,7 +13,7 @@ use thiserror::Error;
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[error("{text:?} is not a version constraint; write one as in \"~> 1.2\", \">= 1.2.3\" or \"= 1.2.3\"")]
 pub struct InvalidConstraint {
-    /// The text.
+    /// The text that was to be a constraint.
     pub text: String,
 }
 

@@ -14,7 +14,7 @@ use crate::solver::Universe;
 pub struct Included {
     /// The name by which it is included.
     pub name: String,
-    /// Its lock.
+    /// Its lock, whose versions the including policy keeps.
     pub lock: Lock,
     /// The revision that its lock states.
     pub revision_id: Value,
@@ -27,7 +27,7 @@ pub struct Included {
 /// Included locks that do not agree about a cookbook.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CookbookConflict {
-    /// The cookbook.
+    /// The name of the cookbook they lock differently.
     pub cookbook: String,
     /// What they do not agree about.
     pub about: Disagreement,
@@ -38,7 +38,7 @@ pub struct CookbookConflict {
 /// What two included locks say differently about a cookbook.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Disagreement {
-    /// Its version.
+    /// They lock different versions of it.
     Version,
     /// Its dependencies, in one version.
     Dependencies,
@@ -139,7 +139,7 @@ pub fn sources(includes: &[Included]) -> Result<BTreeMap<String, Map<String, Val
 pub struct RunLists {
     /// The run list: `COOKBOOK` or `COOKBOOK::RECIPE`.
     pub main: Vec<String>,
-    /// The named ones.
+    /// The named run lists, in the order in which they were written.
     pub named: Vec<(ListName, Vec<String>)>,
 }
 

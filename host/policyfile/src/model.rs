@@ -12,7 +12,7 @@ use crate::constraint::{Constraint, InvalidConstraint};
 /// What a policy's file says.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Policy {
-    /// The policy's name.
+    /// The policy's name; a Policyfile may leave it out.
     pub name: Option<String>,
     /// Items as they were written.
     pub run_list: Vec<String>,
@@ -35,9 +35,9 @@ pub struct Policy {
 /// A level of attributes that a policy has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Level {
-    /// `default`.
+    /// `default`: the lower level, over which `override` wins.
     Default,
-    /// `override`.
+    /// `override`: the higher level, which wins over `default`.
     Override,
 }
 
@@ -63,7 +63,7 @@ impl Policy {
 /// included policy; a lock then has the name twice. Ours are the same locks.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ListName {
-    /// The name.
+    /// The name under which `--named-run-list` finds it.
     pub name: String,
     /// It was written as a symbol: `named_run_list :update, ..`.
     pub is_symbol: bool,
@@ -72,11 +72,11 @@ pub struct ListName {
 /// A source of cookbooks that have none of their own.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DefaultSource {
-    /// What it is.
+    /// The kind of the source, with its path or address.
     pub place: DefaultPlace,
     /// The cookbooks that it is preferred for.
     pub preferred: Vec<String>,
-    /// Its line.
+    /// The line that names it, from 1.
     pub line: u32,
 }
 
@@ -97,7 +97,7 @@ const PUBLIC_SUPERMARKET: &str = "https://supermarket.chef.io";
 /// A cookbook that a policy names.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CookbookSpec {
-    /// Its name.
+    /// The cookbook's name, as its metadata has it.
     pub name: String,
     /// The versions that may be taken.
     pub constraint: Constraint,
@@ -114,20 +114,20 @@ pub struct CookbookSpec {
 pub enum CookbookSource {
     /// A folder, relative to the Policyfile's.
     Path(String),
-    /// A git repository.
+    /// A git repository, at a branch, tag or commit.
     Git(GitSource),
 }
 
 /// A place in a git repository.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct GitSource {
-    /// The repository's address.
+    /// The repository's address, as git takes it.
     pub uri: String,
     /// `branch`, `tag` and `ref`, as written.
     pub branch: Option<String>,
-    /// See [`Self::branch`].
+    /// The tag, as written: see [`Self::branch`].
     pub tag: Option<String>,
-    /// See [`Self::branch`].
+    /// The `ref`, as written: see [`Self::branch`].
     pub reference: Option<String>,
     /// The commit that a lock pins.
     pub revision: Option<String>,
@@ -138,11 +138,11 @@ pub struct GitSource {
 /// A policy to include.
 #[derive(Debug, Clone, PartialEq)]
 pub struct IncludeSpec {
-    /// Its name.
+    /// The name by which it is included.
     pub name: String,
     /// Its source, as written.
     pub options: Map<String, Value>,
-    /// Its line.
+    /// The line that includes it, from 1.
     pub line: u32,
 }
 
@@ -159,7 +159,7 @@ const COOKBOOK_SOURCES: [&str; 7] =
 pub struct Problem {
     /// The line, or 0 where the problem is with the whole file.
     pub line: u32,
-    /// What is wrong.
+    /// The message, as a sentence without its place.
     pub what: String,
 }
 
@@ -172,7 +172,7 @@ pub struct WrittenSource {
     pub argument: Option<String>,
     /// The cookbooks that it is preferred for.
     pub preferred: Vec<String>,
-    /// Its line.
+    /// The line that names it, from 1.
     pub line: u32,
 }
 

@@ -47,9 +47,9 @@ impl fmt::Display for Demander {
 /// One demand for a cookbook.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Demand {
-    /// Who demands it.
+    /// The policy, or an included one, that demands it.
     pub by: Demander,
-    /// The cookbook's name.
+    /// The name of the demanded cookbook.
     pub cookbook: String,
     /// The versions that are demanded.
     pub constraint: Constraint,
@@ -73,9 +73,9 @@ pub enum SolveError {
     /// A version or constraint in the metadata of a cookbook is malformed.
     #[error("cookbook {cookbook} {version}: {source}")]
     Malformed {
-        /// The cookbook.
+        /// The name of the cookbook with the metadata.
         cookbook: String,
-        /// Its version.
+        /// The version with that metadata, as `x.y.z`.
         version: String,
         /// What is malformed. Part of the message.
         #[source]

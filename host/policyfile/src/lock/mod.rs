@@ -26,7 +26,7 @@ pub struct Lock {
     pub named_run_lists: Vec<(String, Vec<String>)>,
     /// The policies that this one includes.
     pub included: Vec<IncludedLock>,
-    /// Cookbooks by name.
+    /// Every locked cookbook, by its name.
     pub cookbooks: BTreeMap<String, CookbookLock>,
     /// Attributes of the level `default`.
     pub default_attributes: Map<String, Value>,
@@ -41,7 +41,7 @@ pub struct Lock {
 pub struct IncludedLock {
     /// The name by which it was included.
     pub name: String,
-    /// Its revision.
+    /// The revision that it had when the lock was made.
     pub revision_id: Value,
     /// The place that it was read from.
     pub source_options: Value,
@@ -52,7 +52,7 @@ pub struct IncludedLock {
 pub struct CookbookLock {
     /// The version in its metadata.
     pub version: String,
-    /// Its identifier.
+    /// Its identifier: the SHA-1 over its files, 40 hexadecimal digits.
     pub identifier: String,
     /// The identifier in the form of a version.
     pub dotted_decimal_identifier: Value,

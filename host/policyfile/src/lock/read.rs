@@ -216,7 +216,7 @@ fn dependencies(found: &Map<String, Value>) -> Result<SolutionDependencies, Inva
     Ok(SolutionDependencies { policyfile: demands("Policyfile", policyfile)?, cookbooks: of_cookbooks })
 }
 
-/// `NAME (VERSION)`.
+/// Splits a key of the form `NAME (VERSION)`.
 fn name_and_version(key: &str) -> Result<(String, String), InvalidLock> {
     let parts = key.split_once(" (").and_then(|(name, rest)| Some((name, rest.strip_suffix(')')?)));
     let is_word = |text: &str| !text.is_empty() && !text.contains(char::is_whitespace);
