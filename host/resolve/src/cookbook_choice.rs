@@ -15,7 +15,7 @@ use node::version_constraint::{Version, VersionConstraint, VersionError, Version
 /// A cookbook that is there.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct KnownCookbook {
-    /// Its version.
+    /// The version that is there, as `x.y.z`.
     pub version: String,
     /// Constraints on the cookbooks that it depends on.
     pub dependencies: BTreeMap<String, String>,
@@ -30,11 +30,11 @@ pub enum ChoiceError {
     /// It is there in a version that somebody does not want.
     #[error("cookbook {cookbook:?} is there in version {version}, but {wanted_by} asks for {constraint:?}")]
     Unsatisfied {
-        /// The cookbook.
+        /// The name of the cookbook in the wrong version.
         cookbook: String,
-        /// Its version.
+        /// The version that is there, as `x.y.z`.
         version: String,
-        /// The constraint.
+        /// The constraint that it does not satisfy.
         constraint: String,
         /// Who has it, for people.
         wanted_by: String,

@@ -17,7 +17,7 @@ pub type Dependencies = BTreeMap<String, BTreeSet<String>>;
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[error("cookbook {cookbook:?} is not available{}", needed_by.as_ref().map(|name| format!("; cookbook {name:?} depends on it")).unwrap_or_default())]
 pub struct MissingCookbook {
-    /// The cookbook's name.
+    /// The name of the missing cookbook.
     pub cookbook: String,
     /// The cookbook that depends on it; absent where the run list names it.
     pub needed_by: Option<String>,

@@ -57,7 +57,7 @@ pub enum TraceEntry {
     },
     /// A role; it has no children where it is missing or was met before.
     Role {
-        /// The role's name.
+        /// The role's name, without its brackets.
         name: String,
         /// The items of its run list.
         children: Vec<Self>,
@@ -101,7 +101,7 @@ impl Expansion {
         names
     }
 
-    /// For `automatic.expanded_run_list`.
+    /// Returns the recipes for `automatic.expanded_run_list`, such as `nginx::default`.
     pub fn fully_qualified_recipes(&self) -> Vec<String> {
         self.recipes.iter().map(ExpandedRecipe::fully_qualified).collect()
     }

@@ -49,7 +49,7 @@ pub enum ResolveError<Document> {
     /// The repository does not have the environment.
     #[error("there is no environment {name:?}")]
     NoSuchEnvironment {
-        /// The environment's name.
+        /// The name that the repository does not have.
         name: String,
     },
     /// An environment's document is invalid.

@@ -11,7 +11,7 @@ use node::run_list::{RunList, RunListError};
 /// A role as its JSON file gives it.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Role {
-    /// The role's name.
+    /// The role's name, as run lists use it.
     pub name: String,
     /// Its run list where no environment's own is given.
     pub run_list: RunList,
@@ -30,7 +30,7 @@ pub enum RoleError {
     /// A key holds the wrong kind of value.
     #[error("role {role}: {key} must be {expected}")]
     WrongKind {
-        /// The role's name.
+        /// The name of the role with the wrong value.
         role: String,
         /// The key, such as `default_attributes`.
         key: String,
@@ -40,7 +40,7 @@ pub enum RoleError {
     /// A run list in it is none.
     #[error("{reason}")]
     RunList {
-        /// The role's name.
+        /// The name of the role with the invalid run list.
         role: String,
         /// The key, such as `run_list`.
         key: String,

@@ -16,9 +16,9 @@ pub enum RunListSource {
     JsonAttributes,
     /// Kept on the node by an earlier run.
     Node,
-    /// `--named-run-list`.
+    /// `--named-run-list`: one of the policy's further run lists.
     Named,
-    /// The policy's own.
+    /// The policy's own run list, if no other source gives one.
     Policy,
 }
 
@@ -55,9 +55,9 @@ pub enum RunListChoiceError {
         available.join(", ")
     )]
     NoSuchNamedRunList {
-        /// The policy.
+        /// The name of the policy that was asked.
         policy: String,
-        /// Its revision.
+        /// The revision of that policy, as Chef computes it.
         revision: String,
         /// The digest of its artifact.
         artifact: String,
@@ -69,17 +69,17 @@ pub enum RunListChoiceError {
     /// An item's cookbook is not part of the policy.
     #[error("run list item {item:?} names a cookbook that policy {policy:?} does not have")]
     NotInPolicy {
-        /// The policy.
+        /// The name of the policy without the cookbook.
         policy: String,
-        /// The item.
+        /// The item, as the run list has it.
         item: String,
     },
     /// Policies have no roles.
     #[error("run list item {item:?} is a role; policy {policy:?} has recipes only")]
     RoleInPolicy {
-        /// The policy.
+        /// The name of the policy that has no roles.
         policy: String,
-        /// The item.
+        /// The item, as the run list has it.
         item: String,
     },
 }

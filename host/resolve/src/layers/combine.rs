@@ -62,7 +62,7 @@ impl Kind {
 /// One file of values.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct ParameterFile {
-    /// The file's name.
+    /// The file's name, for messages about its values.
     pub name: String,
     /// Values that override others: Heat's `parameters`.
     pub overrides: Map<String, Value>,
@@ -77,11 +77,11 @@ pub struct ParameterFile {
 /// The values of all files.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Combined {
-    /// The overriding values.
+    /// The overriding values of all files, merged.
     pub overrides: Map<String, Value>,
-    /// The default values.
+    /// The default values of all files, merged.
     pub defaults: Map<String, Value>,
-    /// The plain values.
+    /// The registry's values; of each, the last file's.
     pub registry: Map<String, Value>,
 }
 
@@ -99,7 +99,7 @@ pub enum CombineError {
         path: Vec<String>,
         /// The strategy of the later file.
         strategy: Strategy,
-        /// The later file.
+        /// The later file, which has the other strategy.
         file: String,
         /// The strategy with which the value was set first.
         earlier: Strategy,
@@ -111,9 +111,9 @@ pub enum CombineError {
     NotMergeable {
         /// The keys that lead to the value.
         path: Vec<String>,
-        /// The file.
+        /// The file whose value does not fit.
         file: String,
-        /// The reason.
+        /// The reason, such as values of different kinds.
         reason: NotMergeable,
     },
 }

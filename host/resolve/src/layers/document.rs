@@ -11,7 +11,7 @@ pub const MAX_FILE: usize = 4 << 20;
 /// Values in one file; objects and lists count as one each.
 const MAX_VALUES: usize = 200_000;
 
-/// Levels of nesting.
+/// Largest depth of objects and lists in a file.
 const MAX_DEPTH: usize = 64;
 
 /// Bytes of one key.
@@ -24,7 +24,7 @@ pub(crate) enum Node {
     Plain(Value),
     /// A list. Lines in it are not kept.
     List(Vec<Self>),
-    /// An object.
+    /// An object, its members in the order of the file.
     Object(Vec<Member>),
 }
 

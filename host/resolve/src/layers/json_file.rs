@@ -16,7 +16,7 @@ pub(crate) fn parse(text: &str) -> Result<Node, DocumentError> {
 
 struct Reader<'a> {
     text: &'a str,
-    /// The next byte.
+    /// The offset of the next byte in `text`.
     at: usize,
     line: u32,
     budget: Budget,

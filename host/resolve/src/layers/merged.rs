@@ -20,7 +20,7 @@ use super::{CombineError, Kind};
 pub struct LayerConstraint {
     /// The constraint, such as `~> 2.0`.
     pub constraint: String,
-    /// The layer's name.
+    /// The name of the layer with the constraint.
     pub layer: String,
     /// The file of the layer with the line.
     pub place: String,

@@ -17,7 +17,7 @@ pub(super) fn parse(text: &str) -> Result<Node, DocumentError> {
     table(parsed.get_ref(), 1, &lines, &mut budget)
 }
 
-/// Where lines begin.
+/// The offsets in bytes at which lines begin.
 struct Lines(Vec<usize>);
 
 impl Lines {
