@@ -34,7 +34,7 @@ impl NativeCache {
         self.path.join(name)
     }
 
-    /// The folder, open.
+    /// Returns the open handle of the cache's folder.
     pub(crate) fn folder(&self) -> &Dir {
         &self.folder
     }

@@ -43,7 +43,7 @@ pub enum Compiler {
 /// A compiler in a process of its own: the program, which calls [`compile_standard_input`] when its first argument is
 /// [`COMPILE_WORD`].
 pub struct CompilerProcess {
-    /// The program.
+    /// The path of the program that compiles.
     pub program: PathBuf,
     /// Processor time that one component may cost. It may take twice as long by the clock.
     pub time: Duration,
@@ -71,7 +71,7 @@ pub(crate) enum NotCompiled {
     /// It costs more than it may.
     #[error("{why}")]
     Costly {
-        /// What it costs.
+        /// The sentence that tells the time or memory it takes.
         why: String,
         /// It would cost as much again: what was measured does not depend on what else the machine does.
         always: bool,

@@ -32,7 +32,7 @@ pub enum SandboxError {
     /// It is no component, or a damaged one.
     #[error("policy `{policy}` is not a valid component: {why}")]
     NoComponent {
-        /// The policy's name.
+        /// The policy with the component, by its name.
         policy: String,
         /// What the engine says.
         why: String,
@@ -40,31 +40,31 @@ pub enum SandboxError {
     /// Compiling it costs too much.
     #[error("policy `{policy}` cannot be compiled: {why}")]
     Costly {
-        /// The policy's name.
+        /// The policy with the component, by its name.
         policy: String,
-        /// What it costs.
+        /// The sentence that tells the time or memory it takes.
         why: String,
     },
     /// It could not be compiled, for a reason of this machine's.
     #[error("policy `{policy}` is not compiled: {why}")]
     NotCompiled {
-        /// The policy's name.
+        /// The policy with the component, by its name.
         policy: String,
-        /// What failed.
+        /// The sentence that tells what failed on this machine.
         why: String,
     },
     /// The operator wants to stop.
     #[error("interrupted while policy `{policy}` was compiled")]
     Interrupted {
-        /// The policy's name.
+        /// The policy that was being compiled, by its name.
         policy: String,
     },
     /// It wants what this host or its grants do not offer.
     #[error("policy `{policy}` imports `{import}`, {why}")]
     Import {
-        /// The policy's name.
+        /// The policy with the import, by its name.
         policy: String,
-        /// The import.
+        /// The name of the import, as the component has it.
         import: String,
         /// The rest of the sentence.
         why: String,
@@ -72,7 +72,7 @@ pub enum SandboxError {
     /// It imports interfaces that its grants open nothing of.
     #[error("policy `{policy}` imports `{import}`, but it is granted nothing of it: {}", missing_grants(interfaces))]
     NotGranted {
-        /// The policy's name.
+        /// The policy with the imports, by its name.
         policy: String,
         /// The first of these imports.
         import: String,
@@ -82,7 +82,7 @@ pub enum SandboxError {
     /// It imports only what there is, but its types are others, or its start code failed.
     #[error("policy `{policy}` cannot be started: {why}")]
     Start {
-        /// The policy's name.
+        /// The policy that cannot be started, by its name.
         policy: String,
         /// What the engine says.
         why: String,

@@ -40,7 +40,7 @@ pub(crate) const RAISED_FRAMES: usize = 200;
 
 /// The most bytes of a cookbook's and of a recipe's name in a place, and of the file's: a kibibyte together.
 pub(crate) const ORIGIN_NAME: usize = 250;
-/// See [`ORIGIN_NAME`].
+/// The most bytes of a file's path in an origin: see [`ORIGIN_NAME`].
 pub(crate) const ORIGIN_FILE: usize = 512;
 
 /// The most bytes that `random.bytes` hands out at a time.

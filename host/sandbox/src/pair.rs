@@ -51,7 +51,7 @@ impl Policies {
 pub enum Conversation<'a> {
     /// With the only one.
     One(Session<'a>),
-    /// With both.
+    /// With both instances of the policy, one for each language.
     InstancePair(Box<InstancePair<'a>>),
 }
 

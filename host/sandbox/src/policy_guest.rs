@@ -12,7 +12,7 @@ pub(crate) enum PolicyGuest {
     /// The only guest, or the first.
     #[default]
     First,
-    /// The second.
+    /// The second guest, of a policy in two languages.
     Second,
 }
 

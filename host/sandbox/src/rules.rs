@@ -27,7 +27,7 @@ enum Wants {
     Value,
 }
 
-/// A broken rule.
+/// A rule of the protocol that a guest broke.
 #[derive(Debug)]
 pub(crate) enum ProtocolViolation {
     NotReady,

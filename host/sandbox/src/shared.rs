@@ -29,7 +29,7 @@ const PAGE: usize = 4096;
 pub enum Code<'a> {
     /// A component of its own.
     Own {
-        /// Its bytes.
+        /// The component's bytes, as the artifact holds them.
         bytes: &'a [u8],
         /// A digest that whoever read the bytes has made of them; made here where there is none.
         digest: Option<&'a str>,
@@ -59,7 +59,7 @@ impl<'a> From<SharedComponent<'a>> for Code<'a> {
 /// A component that policies share.
 #[derive(Debug, Clone, Copy)]
 pub struct SharedComponent<'a> {
-    /// Where it lies.
+    /// The path of the component's file.
     pub path: &'a Path,
     /// Its SHA-256, in hexadecimal. What is at `path` was found to have it.
     pub digest: &'a str,

@@ -24,7 +24,7 @@ const ENDING: &str = ".costly";
 pub(crate) struct CompileLimits {
     /// Seconds of processor time.
     pub(crate) seconds: u64,
-    /// Bytes of memory.
+    /// Memory that the compiler may take, in bytes.
     pub(crate) memory: u64,
 }
 

@@ -60,7 +60,7 @@ impl<'a> Reading<'a> {
         Self { guest, run, rights: services.attributes.as_ref(), view, path, at }
     }
 
-    /// Reads the value.
+    /// Reads the value and records the read; refuses a value that the policy may not see.
     pub(super) fn read(mut self) -> Result<Option<wit::Value>, wit::AttributeError> {
         let found = self.value();
         match self.notice(found.as_ref(), Manner::Read) {
