@@ -23,7 +23,7 @@ use serde_json::Value;
 
 /// Runs one policy: its state, its guest, its providers, and what must outlive the run.
 pub struct Runner<'a, G, P> {
-    /// The policy's state.
+    /// The policy's resources, records and node, which the guest changes during its turns.
     pub run: &'a mut Run,
     guest: &'a mut G,
     providers: &'a mut P,

@@ -60,17 +60,17 @@ pub trait RunHost {
 
 /// How a run is to be done.
 pub struct RunOptions {
-    /// The run's identifier.
+    /// Identifies the run in its record and in the log.
     pub run_id: String,
-    /// When it began.
+    /// The moment at which the run began, for all its policies.
     pub started: Moment,
-    /// Change nothing.
+    /// A dry run: nothing on the machine is changed.
     pub why_run: bool,
     /// Run the policies after one that failed.
     pub keep_going: bool,
     /// Do not save the node (an override run list).
     pub without_saving: bool,
-    /// Stop after compile.
+    /// Stop once all recipes are compiled, before anything converges.
     pub compile_only: bool,
     /// A dry run that asks for everything that a real run could come to, whatever the machine looks like now: guards do not
     /// count, every action notifies, and guests carry out what they would only announce.
@@ -106,7 +106,7 @@ pub struct WholeRun<'a, H: RunHost> {
 }
 
 impl<'a, H: RunHost> WholeRun<'a, H> {
-    /// Prepares a run.
+    /// Prepares a run; nothing happens before [`run`](Self::run).
     pub fn new(
         run_host: &'a mut H,
         options: RunOptions,

@@ -8,7 +8,7 @@ use serde_json::Value;
 use std::pin::Pin;
 
 impl<G: Guest, P: Providers> Runner<'_, G, P> {
-    /// The whole conversation.
+    /// Sends a request and carries out the guest's errands until it answers.
     pub(super) async fn ask(&mut self, request: Request) -> Result<Answer, Failure> {
         let mut tell = HostMessage::Request(request);
         loop {

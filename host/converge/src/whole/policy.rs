@@ -46,10 +46,10 @@ pub trait Instance: Send {
     type Session<'a>: Guest
     where
         Self: 'a;
-    /// Its providers.
+    /// The providers that inspect and change the machine for this policy.
     type Providers: Providers;
 
-    /// Begins a conversation.
+    /// Begins a conversation, and lends the providers that act in it.
     fn conversation(&mut self) -> (Self::Session<'_>, &mut Self::Providers);
 
     /// Ends a conversation: the guest returns from its loop.
@@ -289,7 +289,7 @@ fn refused(error: ObjectError) -> Failure {
     Failure::raised(error.chef_class(), error.to_string())
 }
 
-/// Load, compile, converge.
+/// Loads the cookbooks, compiles the recipes and converges the resources.
 async fn live<G: Guest, P: Providers>(
     runner: &mut Runner<'_, G, P>,
     load: Load,

@@ -16,9 +16,9 @@ const OTHERS_FAILURE: &str = "Wrun::PolicyFailed";
 /// How a policy ended.
 #[derive(Debug)]
 pub enum PolicyOutcome {
-    /// All of it.
+    /// The policy was converged without a failure that counts.
     Succeeded,
-    /// Why not.
+    /// The policy failed with this error.
     Failed(Failure),
     /// An earlier one failed, or the run was stopped.
     NotRun,
@@ -38,7 +38,7 @@ impl PolicyOutcome {
 /// One policy's part of a run.
 #[derive(Debug)]
 pub struct PolicyReport {
-    /// The policy's name.
+    /// The policy's name, as the operator gave it.
     pub name: String,
     /// Its revision, as Chef computes it; empty if it never began.
     pub revision: String,
@@ -77,7 +77,7 @@ pub struct PolicyReport {
 pub struct NodeState {
     /// `normal`, and `default` and `override` combined.
     pub levels: Map<String, Value>,
-    /// Its environment.
+    /// The name of its Chef environment.
     pub chef_environment: String,
     /// The run list that was run, as it was written, or what the run made of it.
     pub run_list: Vec<String>,
@@ -101,18 +101,18 @@ impl NodeState {
     }
 }
 
-/// A whole run.
+/// What one run did, policy by policy.
 #[derive(Debug)]
 pub struct RunReport {
-    /// The run's identifier.
+    /// Identifies the run in its record and in the log.
     pub run_id: String,
-    /// Nothing was changed.
+    /// It was a dry run: nothing was changed.
     pub why_run: bool,
-    /// When it began.
+    /// The moment at which the run began.
     pub started: Moment,
     /// How long it took.
     pub seconds: f64,
-    /// In order.
+    /// One report for each policy, in the order of the run.
     pub policies: Vec<PolicyReport>,
     /// What several policies want differently, in the order in which it was found.
     pub conflicts: Vec<Conflict>,
@@ -123,7 +123,7 @@ pub struct RunReport {
 /// A cookbook of one name that several policies have. Each has its own copy: nothing is wrong with that.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SharedCookbook {
-    /// The cookbook's name.
+    /// The cookbook's name, the same in all the policies.
     pub cookbook: String,
     /// The policies, in the order of the run.
     pub policies: Vec<String>,
