@@ -7,15 +7,15 @@ use text::escape_line;
 pub enum Tone {
     /// A line like any other.
     Plain,
-    /// Something was changed.
+    /// The machine was changed, or would be.
     Change,
-    /// Nothing to see.
+    /// Something expected, which needs nobody's attention.
     Quiet,
     /// Somebody should look at it.
     Warning,
-    /// It went wrong.
+    /// An error, such as a failed policy.
     Error,
-    /// A heading.
+    /// A heading of the lines that follow.
     Heading,
     /// A line of a diff that is new.
     Added,
@@ -30,9 +30,9 @@ pub struct Block(Vec<Line>);
 
 /// A line of a block.
 pub struct Line {
-    /// Its meaning.
+    /// The meaning, from which the formatter takes a colour.
     pub tone: Tone,
-    /// Its text, escaped.
+    /// The text to show, already escaped.
     pub text: String,
     /// The fate of its end.
     pub end: End,

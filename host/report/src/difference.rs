@@ -27,7 +27,7 @@ pub struct Difference<'a> {
 }
 
 impl<'a> Difference<'a> {
-    /// Compares two runs.
+    /// Compares two runs, of which each is read from its record.
     pub fn between(older: &'a Record, newer: &'a Record) -> Self {
         let policies = different(policies(older), policies(newer));
         let actions = different(actions(older), actions(newer));

@@ -9,14 +9,14 @@ const SHOWN: usize = 20;
 /// A notification that has not run yet.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DueNotification {
-    /// The policy's name.
+    /// The policy that leaves the notification, by its name.
     pub policy: String,
     /// The resource and its action, as `service[nginx] restart`, escaped.
     pub action: String,
 }
 
 impl DueNotification {
-    /// A policy's notification.
+    /// Makes a policy's notification, with its text escaped.
     pub fn new(policy: &str, receiver: &str, action: &str) -> Self {
         Self { policy: policy.to_owned(), action: escape_line(&format!("{receiver} {action}")) }
     }

@@ -21,11 +21,11 @@ const VERSION: u32 = 1;
 /// What the run's JSON is made of.
 pub struct Parts<'a> {
     pub report: &'a RunReport,
-    /// The node's name.
+    /// The name of the node that was converged.
     pub node: &'a str,
     /// Each failed policy's error, by policy, in the shape of [`crate::error`].
     pub errors: &'a [(String, Value)],
-    /// What was denied.
+    /// The denials of all policies, as many as are kept.
     pub denials: &'a [Denial],
     /// How many more things were denied.
     pub denials_left_out: usize,

@@ -35,7 +35,7 @@ impl NewThing {
         taken
     }
 
-    /// The one sentence.
+    /// Returns one sentence for the new thing, with its owner and mode in brackets.
     pub fn sentence(&self) -> String {
         match self.access.as_slice() {
             [] => self.sentence.clone(),

@@ -154,7 +154,7 @@ fn place(cookbook: Option<&str>, origin: &Value) -> Option<String> {
     crate::place(&Origin { cookbook, recipe, file, line, ..Origin::default() })
 }
 
-/// `type[name] action`.
+/// Returns the resource and its action, as `type[name] action`.
 fn resource(value: &Value) -> Option<String> {
     Some(format!("{}[{}] {}", value["type"].as_str()?, value["name"].as_str()?, value["action"].as_str()?))
 }

@@ -36,9 +36,9 @@ pub enum RecordError {
     /// A list of the record does not hold what a run writes.
     #[error("its `{key}` are not those of a run")]
     Invalid {
-        /// The list's key.
+        /// The key of the list in the record, such as `policies`.
         key: &'static str,
-        /// The first mismatch.
+        /// The first mismatch, as the JSON reader found it.
         source: serde_json::Error,
     },
 }
@@ -56,7 +56,7 @@ pub struct RecordedPolicy<'a> {
 pub enum FailedPolicies<'a> {
     /// The cookbooks of a run from folders.
     Cookbooks,
-    /// Policies, by name.
+    /// The names of the failed policies, in the order of the run.
     Named(Vec<&'a str>),
 }
 

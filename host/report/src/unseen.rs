@@ -17,7 +17,7 @@ const MAX_SHOWN: usize = 200;
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct UnseenRecipe {
-    /// The policy.
+    /// The policy whose recipe it is, by its name.
     pub policy: String,
     /// The recipe of the run list, as `cookbook::recipe`.
     pub recipe: String,
@@ -43,7 +43,7 @@ pub struct UnseenRecipe {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct UnseenEntry {
-    /// The key: `packages`.
+    /// The key of the policy's table, as in `packages`.
     pub key: String,
     /// The entry as TOML.
     pub value: String,

@@ -59,7 +59,7 @@ mod tests {
     use super::*;
     use contract::{FileError, GuestLost};
 
-    /// One cookbook's files.
+    /// The files of one cookbook: paths and contents.
     struct Files(Vec<(&'static str, &'static str)>);
 
     impl CookbookFiles for Files {
