@@ -22,7 +22,7 @@ pub enum FactsError {
     /// The file cannot be read.
     #[error("cannot read the facts file {}", path.display())]
     Unreadable {
-        /// The file.
+        /// The path of the file, as it was given.
         path: PathBuf,
         /// What the system said.
         source: std::io::Error,
@@ -30,7 +30,7 @@ pub enum FactsError {
     /// The file is larger than any node.
     #[error("the facts file {} is larger than {limit} bytes", path.display())]
     TooLarge {
-        /// The file.
+        /// The path of the file, as it was given.
         path: PathBuf,
         /// The most bytes that are read.
         limit: usize,
@@ -38,7 +38,7 @@ pub enum FactsError {
     /// The file is not JSON.
     #[error("{}:{line}:{column}: the facts file is not valid JSON: {reason}", path.display())]
     NotJson {
-        /// The file.
+        /// The path of the file, as it was given.
         path: PathBuf,
         /// The line of the fault, from 1.
         line: usize,
@@ -50,7 +50,7 @@ pub enum FactsError {
     /// The file is JSON of another kind.
     #[error("{}:{line}: the facts file holds {found}, not an object of attributes: give what `ohai` prints, or a saved node", path.display())]
     NotAttributes {
-        /// The file.
+        /// The path of the file, as it was given.
         path: PathBuf,
         /// The line where that value begins.
         line: usize,

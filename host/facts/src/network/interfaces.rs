@@ -27,7 +27,7 @@ const FLAGS: [(u32, &str); 12] = [
 ];
 const FLAG_LOWER_UP: (u32, &str) = (0x1_0000, "LOWER_UP");
 
-/// `IF_OPER_*` by number.
+/// The states of an interface; each is at its number `IF_OPER_*`.
 const STATES: [&str; 7] = ["unknown", "notpresent", "down", "lowerlayerdown", "testing", "dormant", "up"];
 
 /// Kinds of hardware whose addresses are bytes, and Ohai's names for them.

@@ -10,7 +10,7 @@ const UNICAST: u8 = 1;
 /// A route that the kernel made from another one for a single destination.
 const CLONED: u32 = 0x200;
 
-/// Which table.
+/// The table that a message belongs to.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Kind {
     Links,
@@ -64,18 +64,18 @@ impl Family {
     }
 }
 
-/// A network interface.
+/// A network interface, as the kernel's table of links has it.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Link {
     pub(crate) index: u32,
     pub(crate) name: String,
     /// What kind of hardware, `ARPHRD_*`.
     pub(crate) hardware: u16,
-    /// `IFF_*`.
+    /// The interface's flags, bits of `IFF_*`.
     pub(crate) flags: u32,
     pub(crate) mtu: Option<u32>,
     pub(crate) address: Vec<u8>,
-    /// `IF_OPER_*`.
+    /// The interface's state, a number of `IF_OPER_*`.
     pub(crate) state: u8,
     pub(crate) queue_length: Option<u32>,
     /// The counters of `rtnl_link_stats64`, in its order.
@@ -98,7 +98,7 @@ pub(crate) struct Address {
     pub(crate) family: Family,
     pub(crate) prefix_length: u8,
     pub(crate) scope: u8,
-    /// `IFA_F_*`.
+    /// The address's flags, bits of `IFA_F_*`.
     pub(crate) flags: u32,
     pub(crate) own: IpAddr,
     /// The other end of a point-to-point link.

@@ -13,7 +13,7 @@ const PROCESSORS: &str = "/sys/devices/system/cpu";
 /// One processor that the system schedules work on.
 #[derive(Debug, PartialEq)]
 pub(crate) struct Processor {
-    /// Its number.
+    /// Its number in the kernel, from 0.
     pub(crate) number: usize,
     /// Its core, counted over all sockets from 0 in order of appearance.
     pub(crate) core: usize,

@@ -16,7 +16,7 @@ const MOST_PROBES: usize = 64;
 /// Bytes read of a device: enough for the superblock that lies farthest, that of btrfs, 4 kB at 64 kB.
 const PROBE_LENGTH: usize = 68 * 1024;
 
-/// One block device.
+/// One block device, with the identity of the file system on it.
 pub(crate) struct BlockDevice {
     /// Where it lies: `/dev/vda1`, `/dev/mapper/name`.
     pub(crate) path: String,

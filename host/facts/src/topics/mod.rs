@@ -38,7 +38,7 @@ use serde_json::Value;
 
 use crate::machine::{Gathered, Machine};
 
-/// One topic.
+/// One topic: the keys that it gathers, and how.
 pub(crate) struct Topic {
     /// The top-level keys it may gather. No two topics share one.
     pub(crate) keys: &'static [&'static str],
