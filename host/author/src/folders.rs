@@ -27,7 +27,7 @@ const MAX_LISTED: usize = 50;
 #[derive(Debug, thiserror::Error)]
 #[error("cookbooks cannot be read from {}", path.display())]
 pub struct FoldersError {
-    /// The directory.
+    /// The directory that holds the cookbooks.
     path: PathBuf,
     /// What the system said.
     source: io::Error,
@@ -47,7 +47,7 @@ struct Entry {
     folder: Arc<Folder>,
 }
 
-/// One cookbook's folder.
+/// The folder of one cookbook, with what was read of it.
 #[derive(Debug)]
 struct Folder {
     path: PathBuf,

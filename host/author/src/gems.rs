@@ -40,7 +40,7 @@ const MAX_SAID: usize = 2000;
 /// A gem that a cookbook's metadata names.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct WantedGem {
-    /// The cookbook.
+    /// The cookbook whose metadata names the gem.
     pub cookbook: String,
     /// The gem's name, then constraints on its version.
     pub gem: Vec<String>,
@@ -102,7 +102,7 @@ struct Chosen {
 pub struct Refused {
     /// The cookbook whose metadata wants it.
     pub cookbook: String,
-    /// The gem.
+    /// The name of the gem that cannot be had.
     pub gem: String,
     /// Which versions of it.
     pub requirement: String,

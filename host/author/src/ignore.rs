@@ -21,9 +21,9 @@ pub(crate) struct Ignore {
 enum Token {
     /// Any text, none too.
     Any,
-    /// Any character.
+    /// Any one character, for a `?`.
     One,
-    /// This character.
+    /// This character and no other.
     Character(char),
     /// One of these ranges, or none of them.
     Set { ranges: Vec<(char, char)>, negated: bool },

@@ -121,7 +121,7 @@ struct Package {
     name: String,
     version: String,
     dependencies: Vec<String>,
-    /// In bytes, packed.
+    /// The size of the packed file, in bytes.
     size: u64,
 }
 

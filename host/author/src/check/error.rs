@@ -13,18 +13,18 @@ pub enum CheckError {
     Absent {
         /// The folder as it was typed.
         folder: PathBuf,
-        /// The system's error.
+        /// The system's error about the folder.
         source: std::io::Error,
     },
     /// A folder without metadata.
     #[error("{} is not a cookbook: it has neither metadata.rb nor metadata.json{}", place.display(), hint(*holds_some))]
     NotACookbook {
-        /// The resolved folder.
+        /// The folder without metadata, as an absolute path without links.
         place: PathBuf,
         /// It holds folders with metadata.
         holds_some: bool,
     },
-    /// The root directory.
+    /// The root directory, which gives a cookbook no name.
     #[error("{} cannot be checked: a cookbook's directory has a name", .0.display())]
     Nameless(PathBuf),
     /// A name with other bytes than text.
@@ -54,7 +54,7 @@ pub enum CheckError {
     /// The run list names a recipe that its cookbook does not have.
     #[error("the cookbook {cookbook} does not have the run list's recipe {recipe}")]
     NoRecipe {
-        /// The cookbook's name.
+        /// The name of the cookbook without the recipe.
         cookbook: String,
         /// The recipe as the run list has it.
         recipe: String,

@@ -193,7 +193,7 @@ pub(super) struct Property {
     pub(super) common: bool,
     /// Of `action`: one that the type has not.
     pub(super) bad: Option<String>,
-    /// A near name.
+    /// A name that exists and is nearly the same.
     pub(super) near: Option<String>,
 }
 

@@ -27,7 +27,7 @@ pub(super) struct Gathered {
     pub(super) folder: String,
     pub(super) name: String,
     pub(super) version: String,
-    /// All its files.
+    /// The paths of all its files, below its folder.
     pub(super) files: Vec<String>,
     /// Facts and the files that they are from.
     pub(super) facts: Vec<(String, Fact)>,
@@ -360,7 +360,7 @@ fn is_partial(file: &str) -> bool {
     file.starts_with("resources/") && name.starts_with('_')
 }
 
-/// A guest's answer.
+/// Reads a guest's answer; what is not a fact becomes one that tells the error.
 pub(super) fn facts(answer: Result<Value, Failure>) -> Vec<Fact> {
     match answer {
         Ok(Value::Array(all)) => {

@@ -67,7 +67,7 @@ pub struct Subject {
 /// The report on one cookbook.
 #[derive(Debug)]
 pub struct Report {
-    /// The cookbook's name.
+    /// The cookbook's name, from its metadata or its folder.
     pub name: String,
     /// Its version; empty if its metadata do not say it.
     pub version: String,

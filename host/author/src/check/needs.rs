@@ -11,7 +11,7 @@ use text::toml_string;
 /// One thing that is needed.
 #[derive(Debug, Default)]
 pub struct Need {
-    /// Files and lines.
+    /// The files and lines that need it.
     pub places: BTreeSet<(String, u32)>,
     /// Some place is for Linux.
     pub here: bool,
@@ -19,7 +19,7 @@ pub struct Need {
     pub note: Option<String>,
 }
 
-/// All of it.
+/// All needs of a cookbook, by kind.
 #[derive(Debug, Default)]
 pub struct Needs {
     /// By kind and name.
@@ -31,9 +31,9 @@ pub struct Needs {
 /// What kinds of needs there are, in the order in which they are shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Kind {
-    /// Resource types.
+    /// Resource types that recipes declare.
     Resources,
-    /// Other cookbooks.
+    /// Other cookbooks that the metadata names.
     Cookbooks,
     /// Recipes that are included.
     Recipes,
@@ -59,7 +59,7 @@ pub enum Kind {
     Mounts,
     /// Starting the node again.
     Reboot,
-    /// Command lines.
+    /// Command lines that are run as they are.
     Commands,
     /// Scripts; the note is the interpreter.
     Scripts,
@@ -134,7 +134,7 @@ const OF_TYPES: [(&[&str], &str, Kind); 10] = [
 /// Where types write what the resource's name says.
 const FILES_OF: [(&str, &str); 2] = [("systemd_unit", "/etc/systemd/system/"), ("cron_d", "/etc/cron.d/")];
 
-/// Script types.
+/// The resource types that run a script.
 const SCRIPTS: [&str; 7] = ["bash", "csh", "ksh", "perl", "python", "ruby", "script"];
 
 /// `automatic` are the names of the facts that a node has.

@@ -23,7 +23,7 @@ const MAX_TYPE: usize = 200;
 /// A line of a recipe's file.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Line {
-    /// The cookbook's folder.
+    /// The cookbook, by the name of its folder.
     pub cookbook: String,
     /// The file below the cookbook: `recipes/default.rb`.
     pub file: String,
@@ -47,7 +47,7 @@ pub struct Rest {
 /// An entry of a policy's table, and the first line that needs it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Entry {
-    /// The key: `packages`.
+    /// The key of the policy's table, as in `packages`.
     pub key: &'static str,
     /// The entry as TOML.
     pub value: String,

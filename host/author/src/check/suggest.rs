@@ -40,7 +40,7 @@ pub fn table(policy: &str, needs: &Needs) -> String {
 
 /// One entry of a policy's table that would meet a need.
 pub(super) struct Entry<'n> {
-    /// The key: `packages`.
+    /// The key of the policy's table, as in `packages`.
     pub(super) key: &'static str,
     /// The entry as TOML: `"nginx"`, `{ interpreter = ["bash"], script_sha256 = ".." }`, `true`.
     pub(super) value: String,

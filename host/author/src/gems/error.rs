@@ -10,7 +10,7 @@ pub enum GemsError {
     /// A file or folder cannot be read.
     #[error("cannot read {}", path.display())]
     Read {
-        /// Which.
+        /// The file or folder that cannot be read.
         path: PathBuf,
         /// What the system said.
         source: std::io::Error,
@@ -18,7 +18,7 @@ pub enum GemsError {
     /// A file that ends in `.gem` and is none.
     #[error("{} is not a gem that can travel: {what}", path.display())]
     NoGem {
-        /// The file.
+        /// The path of the file that is not a gem.
         path: PathBuf,
         /// What is wrong with it.
         what: String,
@@ -28,7 +28,7 @@ pub enum GemsError {
     TooMuch {
         /// The folder or file.
         path: PathBuf,
-        /// Of what.
+        /// The things that are too many, as in `files`.
         of: &'static str,
     },
     /// A cookbook wants a gem that cannot be had.
@@ -37,7 +37,7 @@ pub enum GemsError {
     /// What the runtime answered makes no sense.
     #[error("the runtime's choice of gems cannot be used: {what}")]
     Answer {
-        /// Why.
+        /// The sentence that tells what is wrong with the answer.
         what: String,
     },
 }

@@ -36,15 +36,15 @@ const MAX_BYTES: u64 = 128 << 20;
 /// How deep a cookbook's folders may be nested.
 const MAX_DEPTH: usize = 32;
 
-/// A cookbook, read.
+/// A cookbook whose folder was read, with all its files.
 #[derive(Debug)]
 pub(super) struct Cookbook {
-    /// Its folder.
+    /// The path of its folder.
     pub(super) path: PathBuf,
     pub(super) name: String,
-    /// Three numbers.
+    /// The version, as `x.y.z`.
     pub(super) version: String,
-    /// Constraints by name.
+    /// The constraint on each cookbook it depends on, by its name.
     pub(super) dependencies: BTreeMap<String, String>,
     pub(super) language: Language,
     /// The gems that its metadata name.

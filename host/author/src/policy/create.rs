@@ -61,7 +61,7 @@ const SDK_ROW: &str = "| `.wrun/sdk` | the SDK for cookbooks, as `wrun policy bu
 pub enum Start {
     /// A cargo workspace, with the SDK from there.
     Rust(SdkSource),
-    /// Ruby sources.
+    /// Ruby sources, which need no compiler.
     Ruby,
 }
 

@@ -13,13 +13,13 @@ pub enum AuthorError {
     /// The folder is no policy's.
     #[error("{} is not a policy's folder: it has no policy.toml; start one with `wrun policy new`", folder.display())]
     NoPolicy {
-        /// The folder.
+        /// The folder without a policy.toml.
         folder: PathBuf,
     },
     /// A file or folder cannot be read.
     #[error("cannot read {}", path.display())]
     Read {
-        /// Which.
+        /// The file or folder that cannot be read.
         path: PathBuf,
         /// What the system said.
         source: std::io::Error,
@@ -27,7 +27,7 @@ pub enum AuthorError {
     /// A file or folder cannot be written.
     #[error("cannot write {}", path.display())]
     Write {
-        /// Which.
+        /// The file or folder that cannot be written.
         path: PathBuf,
         /// What the system said.
         source: std::io::Error,
@@ -35,7 +35,7 @@ pub enum AuthorError {
     /// Something in a file.
     #[error("{}:{line}: {what}", path.display())]
     Wrong {
-        /// The file.
+        /// The path of the file with the mistake.
         path: PathBuf,
         /// The line, from 1.
         line: usize,
@@ -48,7 +48,7 @@ pub enum AuthorError {
     /// A file or folder itself.
     #[error("{} {what}", path.display())]
     File {
-        /// Which.
+        /// The file or folder that the sentence is about.
         path: PathBuf,
         /// What is wrong with it: the rest of the sentence.
         what: &'static str,
@@ -56,11 +56,11 @@ pub enum AuthorError {
     /// More than a policy may have.
     #[error("{} has more than {limit} {of}", path.display())]
     TooMuch {
-        /// The folder.
+        /// The folder that has too much.
         path: PathBuf,
-        /// The limit.
+        /// The largest number that is allowed.
         limit: u64,
-        /// Of what.
+        /// The things that are too many, such as `files`.
         of: &'static str,
     },
     /// Cookbooks in Rust without a cargo workspace.
@@ -70,7 +70,7 @@ pub enum AuthorError {
         cookbook.display(), folder.display(), indented("Cargo.toml", manifest), indented("src/lib.rs", library)
     )]
     NoWorkspace {
-        /// The policy's folder.
+        /// The policy's folder, which has no Cargo.toml.
         folder: PathBuf,
         /// The first such cookbook's folder.
         cookbook: PathBuf,
@@ -85,43 +85,43 @@ pub enum AuthorError {
         manifest.display()
     )]
     NotLinked {
-        /// The policy's Cargo.toml.
+        /// The path of the policy's Cargo.toml.
         manifest: PathBuf,
-        /// The cookbook's name.
+        /// The name of the cookbook to link.
         cookbook: String,
     },
     /// Two cookbooks of one name.
     #[error("cookbook {name} is there twice: {} and {}", first.display(), second.display())]
     Twice {
-        /// The name.
+        /// The name that both cookbooks have.
         name: String,
-        /// The one folder.
+        /// The folder that was found first.
         first: PathBuf,
-        /// The other.
+        /// The folder that was found second.
         second: PathBuf,
     },
     /// An attribute that no policy can have.
     #[error("{}: [{level}] has an attribute that a policy cannot have", path.display())]
     Attribute {
-        /// The file.
+        /// The path of the policy's file.
         path: PathBuf,
-        /// `default` or `override`.
+        /// The level that has it: `default` or `override`.
         level: &'static str,
-        /// Which, and why.
+        /// The attribute and why it is refused.
         source: InvalidAttribute,
     },
     /// The parts do not make a policy.
     #[error("{} does not describe a policy", path.display())]
     Manifest {
-        /// The file.
+        /// The path of the policy's file.
         path: PathBuf,
-        /// Why.
+        /// The reason why the manifest is refused.
         source: ManifestError,
     },
     /// The folder for a new policy holds something.
     #[error("{} is not empty; name a folder that is not there yet", folder.display())]
     NotEmpty {
-        /// The folder.
+        /// The folder that already holds something.
         folder: PathBuf,
     },
     /// A new policy's name cannot be one.

@@ -15,7 +15,7 @@ pub(super) enum Kind {
 pub(super) struct Reference {
     pub(super) kind: Kind,
     pub(super) name: String,
-    /// From 1.
+    /// The line of the source that names it, from 1.
     pub(super) line: usize,
 }
 

@@ -154,7 +154,7 @@ fn json_lines(value: &Value) -> Vec<String> {
     pretty(value).lines().map(str::to_owned).collect()
 }
 
-/// A unified difference.
+/// Adds a unified diff of two lists of lines.
 fn lines(text: &mut String, old: &[String], new: &[String]) {
     text.push('\n');
     let operations = capture_diff_slices(Algorithm::Myers, old, new);

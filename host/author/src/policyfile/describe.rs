@@ -11,11 +11,11 @@ use super::{Tools, with_session};
 /// What identifies a cookbook.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Described {
-    /// Its folder.
+    /// The path of the cookbook's folder.
     pub path: PathBuf,
-    /// Its version.
+    /// The version in its metadata, as `x.y.z`.
     pub version: String,
-    /// Its identifier.
+    /// The identifier that Chef computes from its files.
     pub identifier: CookbookIdentifier,
     /// Its files, sorted by path.
     pub files: Vec<FileChecksum>,

@@ -14,7 +14,7 @@ use super::install::gone;
 use super::paths::expanded;
 use super::{Place, Session, Tools, with_session};
 
-/// How to export.
+/// The options of an export, as the command line gives them.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ExportOptions {
     /// The folder to export to, in full.
@@ -27,10 +27,10 @@ pub struct ExportOptions {
     pub group: String,
 }
 
-/// What was exported.
+/// The result of an export, for the command's output.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Exported {
-    /// The policy's name.
+    /// The name of the exported policy.
     pub name: String,
     /// The folder or the archive.
     pub target: PathBuf,
@@ -175,7 +175,7 @@ impl Session<'_> {
         Ok(staged)
     }
 
-    /// Copies the cookbooks.
+    /// Copies each cookbook's files to its folder below `cookbook_artifacts`.
     fn stage(&mut self, staging: &Path, cookbooks: &[Staged]) -> Result<(), PolicyfileError> {
         for (cookbook, name) in cookbooks {
             let target = staging.join("cookbook_artifacts").join(name);

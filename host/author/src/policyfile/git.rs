@@ -10,30 +10,30 @@ use serde_json::{Value, json};
 use sha1::{Digest as _, Sha1};
 use text::hex;
 
-/// How git failed.
+/// The reasons why git did not do what was asked.
 #[derive(Debug, thiserror::Error)]
 pub enum GitError {
     /// The program cannot be started.
     #[error("cannot start git, which fetches repositories and says which commit a cookbook is")]
     Start(#[source] std::io::Error),
-    /// It says no.
+    /// Git ran and ended with an error.
     #[error("Git command `git {command}` failed with message: {message}")]
     Failed {
         /// The command, without the options that are always given.
         command: String,
-        /// What git said.
+        /// The text that git wrote to standard error.
         message: String,
     },
     /// An address or a name that git would take for an option.
     #[error("{text:?} cannot be a git repository or revision")]
     Option {
-        /// The text.
+        /// The address or name that was refused.
         text: String,
     },
     /// A folder of the cache.
     #[error("cannot write {}", path.display())]
     Cache {
-        /// Which.
+        /// The path of the cache's folder.
         path: PathBuf,
         /// What the system said.
         source: std::io::Error,

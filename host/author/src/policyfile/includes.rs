@@ -24,7 +24,7 @@ const MAX_CHAIN: usize = 32;
 /// What an update does with the commits that the lock has of included policies.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Pins<'a> {
-    /// The lock before.
+    /// The lock as it was before; `None`: there is none yet.
     pub(super) lock: Option<&'a Lock>,
     /// The includes that are to be taken anew, by name; `all` means all of them.
     pub(super) renewed: &'a [String],
