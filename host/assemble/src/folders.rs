@@ -53,7 +53,7 @@ pub(crate) struct FolderInput {
     run_list: Option<RunList>,
     override_run_list: Option<RunList>,
     environment: Option<String>,
-    /// The node's name.
+    /// The name of the node that is converged.
     node: String,
     /// A run list on the command line, and one under the old name `recipes` in the JSON attributes.
     ambiguous: bool,

@@ -22,7 +22,7 @@ enum Fault {
 impl Fault {
     const ALL: [Self; 4] = [Self::UnknownPolicy, Self::Covered, Self::Empty, Self::Unused];
 
-    /// `2 unused rules`.
+    /// Returns the number with the right noun: `2 unused rules`.
     fn counted(self, count: usize) -> String {
         let (one, many) = match self {
             Self::UnknownPolicy => ("unknown policy", "unknown policies"),

@@ -25,7 +25,7 @@ pub enum GrantsFilesError {
     /// The file that was named does not exist.
     #[error("the grants file {} does not exist; `wrun grants suggest --write FILE` makes one", path.display())]
     Missing {
-        /// The file.
+        /// The path of the file, as the settings or the command line give it.
         path: PathBuf,
     },
     /// A file or the folder beside it cannot be read.
@@ -39,7 +39,7 @@ pub enum GrantsFilesError {
     /// A file is too long to be one of grants.
     #[error("the grants {} are longer than {MAX_FILE} bytes", path.display())]
     TooLarge {
-        /// The file.
+        /// The path of the file that is too long.
         path: PathBuf,
     },
     /// A file belongs to a user who could grant anything by it.
@@ -47,7 +47,7 @@ pub enum GrantsFilesError {
     Foreign {
         /// The file or the folder.
         path: PathBuf,
-        /// Its owner's number.
+        /// The number of the user who owns it.
         owner: u32,
     },
     /// Others than the owner may change a file.
@@ -58,7 +58,7 @@ pub enum GrantsFilesError {
     OpenToOthers {
         /// The file or the folder.
         path: PathBuf,
-        /// Its permission bits.
+        /// The permission bits of the file or folder.
         mode: u32,
     },
 }

@@ -86,7 +86,7 @@ pub enum RecordsError {
     NotJson {
         /// The path of the file that was given.
         path: PathBuf,
-        /// The first mistake.
+        /// The first mistake in the JSON, with its place.
         source: serde_json::Error,
     },
 }
@@ -105,9 +105,9 @@ pub struct Records<'a> {
     runs: Vec<RecordedRun>,
 }
 
-/// A recorded run.
+/// A recorded run, which is read when somebody asks for it.
 pub struct RecordedRun {
-    /// The run's identifier.
+    /// The whole identifier of the run.
     pub id: RunId,
     state: StateDirectory,
 }

@@ -49,7 +49,7 @@ pub enum RuntimeError {
     /// It cannot be read.
     #[error("cannot read the runtime {}", path.display())]
     Read {
-        /// Its file.
+        /// The path of the runtime's file.
         path: PathBuf,
         /// What the system said.
         source: std::io::Error,
@@ -61,7 +61,7 @@ pub enum RuntimeError {
 pub struct Runtime {
     /// Its name, with version and revision: `ruby-4.0.0-1`.
     pub name: String,
-    /// Its file.
+    /// The path of the runtime's file.
     pub path: PathBuf,
     /// Its SHA-256, 64 hexadecimal digits.
     pub digest: String,

@@ -19,7 +19,7 @@ const LENGTH: usize = 32;
 pub struct CacheKey([u8; LENGTH]);
 
 impl CacheKey {
-    /// The secret.
+    /// Returns the secret bytes of the key.
     #[must_use]
     pub fn bytes(&self) -> &[u8; LENGTH] {
         &self.0

@@ -42,7 +42,7 @@ pub struct WaitingChange {
     pub by: String,
     /// When, as RFC 3339 text in UTC.
     pub at: String,
-    /// The change itself.
+    /// The change as JSON, in the form that `wrun node` gives it.
     pub edit: Value,
 }
 

@@ -14,7 +14,7 @@ pub enum StateError {
     System {
         /// A verb: `read`, `replace`.
         doing: &'static str,
-        /// Of what.
+        /// The file or directory that the verb is about.
         path: PathBuf,
         /// What the system said.
         source: io::Error,
@@ -27,7 +27,7 @@ pub enum StateError {
     Foreign {
         /// Which file or directory.
         path: PathBuf,
-        /// Its owner's number.
+        /// The number of the user who owns it.
         owner: u32,
         /// The number of the user that wrun runs as.
         wanted: u32,
@@ -38,23 +38,23 @@ pub enum StateError {
          check what is in it, then run `chmod 0700` on it", path.display()
     )]
     OpenToOthers {
-        /// Which directory.
+        /// The directory that others may write to.
         path: PathBuf,
-        /// Its permission bits.
+        /// The directory's permission bits, as in `0o777`.
         mode: u32,
     },
     /// A link or a device where a file or a directory of ours should be.
     #[error("{} is not a plain {wanted}; the state directory holds no links and nothing special", path.display())]
     NotPlain {
-        /// Which.
+        /// The path of the link or device.
         path: PathBuf,
-        /// `file` or `directory`.
+        /// The kind that it should be: `file` or `directory`.
         wanted: &'static str,
     },
     /// A file is larger than anything that was ever written there.
     #[error("{} is {size} bytes long, more than the {limit} that are read", path.display())]
     TooLarge {
-        /// Which file.
+        /// The path of the large file.
         path: PathBuf,
         /// Its size in bytes.
         size: u64,
@@ -64,7 +64,7 @@ pub enum StateError {
     /// A file would become larger than it could be read again.
     #[error("{} would be longer than {limit} bytes and is not written", path.display())]
     Unwritable {
-        /// Which file.
+        /// The path of the file that is not written.
         path: PathBuf,
         /// The limit in bytes.
         limit: u64,
@@ -75,9 +75,9 @@ pub enum StateError {
         path.display(), free >> 20, least >> 20
     )]
     DiskFull {
-        /// Which file.
+        /// The path of the file that is not written.
         path: PathBuf,
-        /// Free bytes.
+        /// Free bytes on the disk, before the file is written.
         free: u64,
         /// Bytes that stay free.
         least: u64,
@@ -85,7 +85,7 @@ pub enum StateError {
     /// A file that does not say what it should.
     #[error("{}:{line}: {reason}; restore the file from a backup, or remove it to begin anew", path.display())]
     Malformed {
-        /// Which file.
+        /// The path of the malformed file.
         path: PathBuf,
         /// The line, from 1.
         line: usize,
@@ -98,9 +98,9 @@ pub enum StateError {
         path.display()
     )]
     NewerFormat {
-        /// Which file.
+        /// The path of the file in the newer format.
         path: PathBuf,
-        /// Its format.
+        /// The format that the file states, from 1.
         found: u64,
         /// The newest that is known here.
         known: u64,
@@ -108,7 +108,7 @@ pub enum StateError {
     /// A name that cannot be a file's.
     #[error("{name:?} cannot be a {of}: {why}")]
     BadName {
-        /// The name.
+        /// The name that was refused, as given.
         name: String,
         /// What it names: `node name`, `run id`.
         of: &'static str,

@@ -43,7 +43,7 @@ pub struct LockRequest<'a> {
 /// The run that holds the lock, in its own words.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Holder {
-    /// Its process number.
+    /// The process number of the run.
     pub pid: u32,
     /// Its command line, shortened if it is long.
     pub command: String,

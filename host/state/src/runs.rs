@@ -58,7 +58,7 @@ impl RunId {
         Err(StateError::BadName { name, of: "run id", why: "it should look like 20261121T124950.123Z-9f3c01ab" })
     }
 
-    /// The name.
+    /// Returns the identifier as the name of the run's folder.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
@@ -88,7 +88,7 @@ impl RunFolder {
         Self { state, below: DRY_FOLDER, id }
     }
 
-    /// The run's name.
+    /// Returns the identifier of the run that the folder is for.
     #[must_use]
     pub fn id(&self) -> &RunId {
         &self.id

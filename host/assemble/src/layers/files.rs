@@ -23,27 +23,27 @@ pub enum LayersError {
     /// A file cannot be read.
     #[error("the environment file {} cannot be read", path.display())]
     Read {
-        /// The file's path.
+        /// The path of the environment file.
         path: PathBuf,
-        /// The system's error.
+        /// The system's error about that file.
         source: io::Error,
     },
     /// A file is too large.
     #[error("the environment file {} has more than {MAX_FILE} bytes", path.display())]
     TooLarge {
-        /// The file's path.
+        /// The path of the environment file.
         path: PathBuf,
     },
     /// A file is not text.
     #[error("the environment file {} is not UTF-8 text", path.display())]
     NotText {
-        /// The file's path.
+        /// The path of the environment file.
         path: PathBuf,
     },
     /// The ending of a file does not say what language it is in.
     #[error("{} is not an environment file: its name must end in .json, .rb, .toml, .yaml or .yml", path.display())]
     UnknownEnding {
-        /// The file's path.
+        /// The path, whose ending is not known.
         path: PathBuf,
     },
     /// A file is not an environment.
@@ -52,7 +52,7 @@ pub enum LayersError {
     /// A file in Ruby cannot be evaluated.
     #[error("the environment file {} cannot be evaluated: {failure}", path.display())]
     Ruby {
-        /// The file's path.
+        /// The path of the environment file.
         path: PathBuf,
         /// Why it failed, as part of the message and hence no `source`.
         failure: Failure,
@@ -60,7 +60,7 @@ pub enum LayersError {
     /// The instance that evaluates Ruby cannot be opened.
     #[error("the environment file {} cannot be evaluated", path.display())]
     NotAsked {
-        /// The file's path.
+        /// The path of the environment file.
         path: PathBuf,
         /// Why it cannot be opened.
         source: Box<AssembleError>,
@@ -68,7 +68,7 @@ pub enum LayersError {
     /// A list of files names too many.
     #[error("{} names more than {MAX_LISTED} files", path.display())]
     LongList {
-        /// The list's path.
+        /// The path of the file with the list.
         path: PathBuf,
     },
     /// Two files are layers of the same name.
@@ -123,9 +123,9 @@ pub enum LayersError {
     },
 }
 
-/// Reads environment files.
+/// Reads environment files from the disk as layers of a node.
 pub struct LayerFiles<'a> {
-    /// The node's settings.
+    /// The settings of the node that the layers are for.
     pub settings: &'a Settings,
     /// The program, which compiles the Ruby runtime if that is not compiled.
     pub program: &'a Program,

@@ -4,7 +4,7 @@ use contract::{Amendment, Declaration, Failure, HOST_AS_GUEST, Property, Raised,
 use schema::{Given, ValidationFailed, is_rendered};
 use serde_json::Value;
 
-/// The schema's types.
+/// The built-in types of `schema`, behind the traits of `contract`.
 pub(crate) struct BuiltinTypes;
 
 fn failed(error: &ValidationFailed) -> Failure {

@@ -15,7 +15,7 @@ pub(crate) struct Instances<'a> {
 }
 
 impl<'a> Instances<'a> {
-    /// Finds the runtime.
+    /// Finds the runtime that the settings name, without opening it.
     pub(crate) fn find(settings: &'a Settings) -> anyhow::Result<Self> {
         Ok(Self { settings, runtime: Arc::new(Runtime::find(settings.run.runtime_dir.as_deref())?) })
     }

@@ -136,7 +136,7 @@ fn write(path: &Path, text: &str) -> anyhow::Result<()> {
     made.and_then(|()| std::fs::write(path, text)).with_context(|| format!("{} cannot be written", path.display()))
 }
 
-/// What is compared.
+/// Returns the parts of a test's outcome that later outcomes are compared with.
 fn snapshot(outcome: &TestOutcome) -> Value {
     let error = outcome.run.get("error").and_then(Value::as_object).map(|error| {
         let kept = OF_ERROR.iter().filter_map(|key| Some(((*key).to_owned(), stable(error.get(*key)?))));
