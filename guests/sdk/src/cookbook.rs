@@ -56,7 +56,7 @@ impl Cookbook {
         self
     }
 
-    /// Its version.
+    /// Returns the version in its Cargo.toml, as `x.y.z`.
     pub fn version(&self) -> &'static str {
         self.version
     }

@@ -173,7 +173,7 @@ pub fn custom(kind: &str, name: impl Into<String>) -> Custom {
 pub struct Custom(Builder);
 
 impl Custom {
-    /// Sets a property.
+    /// Sets a property of any type, which the host checks when the resource is declared.
     pub fn set(mut self, property: &str, value: impl IntoProperty<Anything>) -> Self {
         self.0.set(property, value.into_property());
         self

@@ -70,9 +70,9 @@ pub fn link_target(path: &str) -> Result<Option<String>> {
 pub struct Ran {
     /// Its exit code; none if a signal ended it.
     pub code: Option<i32>,
-    /// Standard output.
+    /// The text it wrote to standard output.
     pub output: String,
-    /// Standard error.
+    /// The text it wrote to standard error.
     pub errors: String,
 }
 

@@ -98,7 +98,7 @@ fn plain(value: impl Into<Value>) -> HostValue {
 
 /// A way to an attribute.
 pub trait Path {
-    /// Its keys.
+    /// Returns the keys that lead to the attribute, outermost first.
     fn keys(&self) -> Vec<String>;
 }
 
@@ -261,7 +261,7 @@ pub fn debug(path: impl Path) -> Result<Vec<(String, Option<Value>)>> {
     levels.into_iter().map(|it| Ok((it.level, it.value.map(value).transpose()?))).collect()
 }
 
-/// The node's name.
+/// Returns the name of the node that is converged.
 pub fn name() -> String {
     identity::name()
 }

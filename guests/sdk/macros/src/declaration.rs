@@ -206,7 +206,7 @@ fn documentation(attributes: &[Attribute]) -> Vec<String> {
     attributes.iter().filter_map(line).collect()
 }
 
-/// `WebSite` becomes `web_site`.
+/// Returns a type's default name: `WebSite` becomes `web_site`.
 fn snake_case(name: &str) -> String {
     let mut words = String::new();
     for (at, letter) in name.char_indices() {

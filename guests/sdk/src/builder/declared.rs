@@ -160,7 +160,7 @@ impl<T: Target + ?Sized> Target for &T {
 
 /// What guards return: a truth, or a result with one.
 pub trait IntoTruth {
-    /// The truth.
+    /// Returns the truth, or the error of a guard that failed.
     fn into_truth(self) -> Result<bool>;
 }
 

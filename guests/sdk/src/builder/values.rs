@@ -12,17 +12,17 @@ use std::rc::Rc;
 pub mod kinds {
     macro_rules! kinds { ($($(#[$doc:meta])* $kind:ident),+ $(,)?) => { $($(#[$doc])* #[derive(Debug)] pub enum $kind {})+ } }
     kinds! {
-        /// Any JSON.
+        /// Any value that JSON has.
         Anything,
-        /// True or false.
+        /// The value true or false.
         Boolean,
         /// True, false or a whole number.
         BooleanOrInteger,
         /// True, false or a text.
         BooleanOrText,
-        /// A number.
+        /// A number with or without a fraction.
         Float,
-        /// A whole number.
+        /// A whole number, of any Rust type up to 64 bits.
         Integer,
         /// A whole number or a list.
         IntegerOrList,
@@ -30,11 +30,11 @@ pub mod kinds {
         List,
         /// A list or an object.
         ListOrMap,
-        /// An object.
+        /// An object: texts with their values.
         Map,
         /// Permission bits: octal text or a number.
         Mode,
-        /// A text.
+        /// A text, owned or borrowed.
         Text,
         /// A text or a whole number.
         TextOrInteger,

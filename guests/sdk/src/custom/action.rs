@@ -39,7 +39,7 @@ impl<T: Resource> Action<T> {
         Self { running, of: PhantomData }
     }
 
-    /// The resource's name.
+    /// Returns the name of the resource that the action is of.
     pub fn name(&self) -> &str {
         &self.running.name
     }
