@@ -140,7 +140,7 @@ pub(crate) fn measure(arguments: &MeasureArguments) -> Result<()> {
 /// What all scenarios share.
 struct Bench {
     this: Build,
-    /// The baseline.
+    /// The build that this one is compared with; `None`: nothing is compared.
     other: Option<Build>,
     /// This program in the release profile: the floor, and the one that measures.
     tool: PathBuf,

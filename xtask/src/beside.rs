@@ -21,7 +21,7 @@ const OWN_MEMORY: u64 = 200_000;
 /// The policies before and after the attacker.
 pub(crate) const NEIGHBOURS: [&str; 2] = ["before", "after"];
 
-/// The attacker's policy.
+/// The name of the attacker's policy.
 const ATTACKER: &str = "hostile";
 
 /// The attacker may do what its component imports, and nothing of it that matters.
@@ -45,7 +45,7 @@ const DIFFERENT: [&str; 3] = ["seconds", "start_time", "limits"];
 /// How attacks are tried.
 #[derive(Debug)]
 pub(crate) struct Field {
-    /// The program `wrun`.
+    /// The path of the program `wrun`.
     pub(crate) program: PathBuf,
     /// This program, which measures.
     pub(crate) tool: PathBuf,
@@ -161,7 +161,7 @@ struct Ran {
     code: Option<i64>,
     seconds: f64,
     kilobytes: u64,
-    /// The run's JSON.
+    /// The run as `--format json` prints it.
     run: Value,
     /// The files of each neighbour, as text.
     files: BTreeMap<&'static str, String>,

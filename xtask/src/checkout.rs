@@ -189,7 +189,7 @@ fn build_workspace(options: &[&str]) -> Result<()> {
     run(command.args(["build", "--quiet", "--workspace"]).args(options))
 }
 
-/// Cargo's target folder.
+/// Returns cargo's target folder, as cargo's metadata says.
 fn target() -> Result<PathBuf> {
     let metadata = metadata(&root().join("Cargo.toml"), false)?;
     let target = metadata.get("target_directory").and_then(Value::as_str).context("cargo names no target folder")?;

@@ -55,7 +55,7 @@ pub(crate) fn find_compiler() -> Result<GuestCompiler> {
     Ok(compiler)
 }
 
-/// Builds all guests.
+/// Builds the fixtures and the example policies.
 pub(crate) fn build(compiler: &GuestCompiler) -> Result<()> {
     build_fixtures(compiler)?;
     build_policies(compiler)

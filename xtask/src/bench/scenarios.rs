@@ -36,9 +36,9 @@ pub(super) struct Scenario {
 /// The most that a second run may take.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Goal {
-    /// Seconds and kilobytes.
+    /// At most so many seconds and kilobytes.
     Absolute(f64, u64),
-    /// Times the floor.
+    /// At most so many times the floor's time.
     Ratio(f64),
 }
 
