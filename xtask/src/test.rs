@@ -10,6 +10,7 @@ mod style;
 mod supply;
 mod targets;
 mod waiting;
+mod words;
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, Stdio};
