@@ -47,7 +47,7 @@ pub enum Request {
     Question(Question),
     /// Call a closure: a guard, a lazy value, a template, a `verify` block.
     Evaluate {
-        /// The number under which the guest keeps the closure.
+        /// The number that the guest gave the closure.
         callback: Callback,
         /// Its argument, where it takes one.
         input: Option<Value>,

@@ -279,7 +279,7 @@ pub enum Event<'a> {
         /// How its actions ended.
         tally: Tally,
     },
-    /// A policy failed; its remaining resources are not converged.
+    /// A policy failed, in whatever phase of its run.
     PolicyFailed {
         /// The policy that failed, by its name.
         policy: &'a str,

@@ -9,7 +9,7 @@ pub enum Tone {
     Plain,
     /// The machine was changed, or would be.
     Change,
-    /// Something expected, which needs nobody's attention.
+    /// An expected result that needs no attention.
     Quiet,
     /// Somebody should look at it.
     Warning,

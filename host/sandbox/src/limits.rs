@@ -1,5 +1,5 @@
 //! Every limit that a guest meets in the sandbox, in one place. Limits of what it may declare or write are those of the
-//! rooms that keep it: `converge` (resources, actions, depth), `node` (attributes).
+//! rooms that keep it: `contract` (resources, actions, depth), `node` (attributes).
 
 use crate::rules::ProtocolViolation;
 use contract::Account;

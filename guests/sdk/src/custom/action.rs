@@ -39,7 +39,7 @@ impl<T: Resource> Action<T> {
         Self { running, of: PhantomData }
     }
 
-    /// Returns the name of the resource that the action is of.
+    /// Returns the name of the resource that acts.
     pub fn name(&self) -> &str {
         &self.running.name
     }

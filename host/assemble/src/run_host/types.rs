@@ -1,4 +1,4 @@
-//! The built-in resource types, as the runner and guests need them: `schema` behind `converge`'s traits.
+//! The built-in resource types, as the runner and guests need them: `schema` behind `contract`'s traits.
 
 use contract::{Amendment, Declaration, Failure, HOST_AS_GUEST, Property, Raised, TypeTexts, Types};
 use schema::{Given, ValidationFailed, is_rendered};

@@ -40,27 +40,27 @@ impl Property {
         property
     }
 
-    /// Begins a property that takes a string.
+    /// Makes a property that takes a string.
     pub const fn text(name: &'static str, doc: &'static str) -> Self {
         Self::of(name, TEXT, doc)
     }
 
-    /// Begins a property that takes true or false.
+    /// Makes a property that takes true or false.
     pub const fn boolean(name: &'static str, doc: &'static str) -> Self {
         Self::of(name, BOOLEAN, doc)
     }
 
-    /// Begins a property that takes a whole number.
+    /// Makes a property that takes a whole number.
     pub const fn integer(name: &'static str, doc: &'static str) -> Self {
         Self::of(name, INTEGER, doc)
     }
 
-    /// Begins a property that takes an array.
+    /// Makes a property that takes an array.
     pub const fn list(name: &'static str, doc: &'static str) -> Self {
         Self::of(name, LIST, doc)
     }
 
-    /// Begins a property that takes a hash.
+    /// Makes a property that takes a hash.
     pub const fn map(name: &'static str, doc: &'static str) -> Self {
         Self::of(name, MAP, doc)
     }

@@ -40,7 +40,7 @@ pub(crate) struct AccessPlan {
 pub(crate) struct Numbers {
     /// None: nobody wants it, or there is no such user yet in a dry run.
     pub(crate) uid: Option<u32>,
-    /// None: nobody wants it, or there is no such group yet in a dry run.
+    /// `None`: no group is wanted, or it does not exist yet in a dry run.
     pub(crate) gid: Option<u32>,
 }
 
