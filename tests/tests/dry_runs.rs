@@ -1,7 +1,7 @@
 //! A dry run from outside: what it asks the machine, what it does not know, and that it changes nothing.
 
 #![cfg(target_arch = "x86_64")]
-#![expect(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "a test fails by panicking")]
+#![expect(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
 use serde_json::Value;
 use specs::{Machine, Network, Program, Root};

@@ -535,12 +535,12 @@ fn a_denied_notification_runs_once_it_is_granted() {
     let (bench, root) = (Bench::new(recipe), Root::new().unwrap());
     let machine = root.machine(Network::Own).unwrap();
     fs::write(bench.grants(), "[policy.solo]\npaths = [\"/srv/a\"]\n").unwrap();
-    bench.converge(&machine, &[]).expect_code(1).unwrap();
+    drop(bench.converge(&machine, &[]).expect_code(1).unwrap());
     assert!(root.exists("srv/a") && !root.exists("srv/ran"));
-    bench.tool(&["grants", "allow", "--last", "--yes"]).expect_code(0).unwrap();
+    drop(bench.tool(&["grants", "allow", "--last", "--yes"]).expect_code(0).unwrap());
     let next = bench.converge(&machine, &[]).expect_code(0).unwrap();
     assert!(root.exists("srv/ran") && next.stdout.contains("due since run"), "{}", next.text());
-    bench.converge(&machine, &[]).expect_code(0).unwrap();
+    drop(bench.converge(&machine, &[]).expect_code(0).unwrap());
 }
 
 #[test]
@@ -551,7 +551,7 @@ fn refused_random_numbers_are_a_denial_like_any_other() {
     let ran = bench.converge(&machine, &["--format", "json"]).expect_code(1).unwrap();
     let denials = json(&ran)["denials"].clone();
     assert!(denials.to_string().contains("\"key\":\"random\""), "{denials}");
-    bench.tool(&["grants", "allow", "--last", "--yes"]).expect_code(0).unwrap();
+    drop(bench.tool(&["grants", "allow", "--last", "--yes"]).expect_code(0).unwrap());
     assert!(fs::read_to_string(bench.grants()).unwrap().contains("random = true"));
-    bench.converge(&machine, &[]).expect_code(0).unwrap();
+    drop(bench.converge(&machine, &[]).expect_code(0).unwrap());
 }

@@ -581,8 +581,8 @@ fn whether_anything_is_granted_at_all() {
 #[test]
 fn a_suggestion_for_a_job_names_its_user_and_not_its_file() {
     let recorder = Grants::allow_all().policy("core", &[]);
-    recorder.cron_entry("/etc/cron.d/tidy", "shop", grants::Standing::Ordinary).unwrap();
-    recorder.cron_entry("/etc/cron.d/numbered", "1000", grants::Standing::Ordinary).unwrap();
+    let _job = recorder.cron_entry("/etc/cron.d/tidy", "shop", grants::Standing::Ordinary).unwrap();
+    let _job = recorder.cron_entry("/etc/cron.d/numbered", "1000", grants::Standing::Ordinary).unwrap();
     let text = recorder.journal().suggestion(&Default::default(), true);
     assert!(text.contains("cron_users = [\"shop\"]") && text.contains("paths = [\"/etc/cron.d/numbered\"]"), "{text}");
     assert!(!text.contains("tidy"), "{text}");

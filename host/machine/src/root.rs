@@ -409,9 +409,6 @@ pub fn absent<T>(result: Result<T, Fault>) -> Result<Option<T>, Fault> {
     }
 }
 
-/// What is said of a path that leads nowhere.
-const NOT_ABSOLUTE: &str = "a path begins with `/`: there is no directory that it could be relative to";
-
 /// Fails if a text is not an absolute path, on any machine.
 ///
 /// # Errors
@@ -419,7 +416,7 @@ const NOT_ABSOLUTE: &str = "a path begins with `/`: there is no directory that i
 pub fn absolute(path: &str) -> Result<(), Fault> {
     match path.starts_with('/') && !path.contains('\0') {
         true => Ok(()),
-        false => Err(Fault::new(Errno::INVAL, "rb_sysopen", path).because(NOT_ABSOLUTE)),
+        false => Err(Fault::new(Errno::INVAL, "rb_sysopen", path).because(fault::Hint::NotAbsolute)),
     }
 }
 

@@ -16,7 +16,27 @@ pub struct Fault {
     /// The resolved path that it is about, as far as it resolves. Who may not look there does not hear of the refusal.
     reached: Option<String>,
     /// What a person could do about it.
-    hint: Option<&'static str>,
+    hint: Option<Hint>,
+}
+
+/// Advice for people about a refusal that the system's words do not explain.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Hint {
+    /// The table of file systems names it, and it stays where it is.
+    BootMount,
+    /// The path is relative, and there is nothing that it could be relative to.
+    NotAbsolute,
+}
+
+impl Hint {
+    fn text(self) -> &'static str {
+        match self {
+            Self::BootMount => {
+                "/etc/fstab names it, or something below it: disable that mount first (`mount` with the action `:disable`)"
+            }
+            Self::NotAbsolute => "a path begins with `/`: there is no directory that it could be relative to",
+        }
+    }
 }
 
 impl Fault {
@@ -55,7 +75,7 @@ impl Fault {
 
     /// The same with what a person could do about it.
     #[must_use]
-    pub(super) fn because(self, hint: &'static str) -> Self {
+    pub(super) fn because(self, hint: Hint) -> Self {
         Self { hint: Some(hint), ..self }
     }
 
@@ -69,7 +89,7 @@ impl Fault {
 impl From<Fault> for Raised {
     fn from(fault: Fault) -> Self {
         let raised = Self::new(&format!("Errno::{}", fault.name()), fault.to_string());
-        Self { hint: fault.hint.map(str::to_owned), ..raised }
+        Self { hint: fault.hint.map(|hint| hint.text().to_owned()), ..raised }
     }
 }
 

@@ -1,6 +1,6 @@
 //! Effects: calls with one bare name on the handle of a directory that a proof named.
 
-use super::fault::errno;
+use super::fault::{Hint, errno};
 use super::{Entry, Fault, ModeBits, NewFileAttributes, Place, StagedFile, open, replace, tree};
 use cap_fs_ext::{DirExt as _, SystemTimeSpec};
 use cap_std::fs::{DirBuilder, DirBuilderExt as _};
@@ -9,10 +9,6 @@ use rustix::fd::{AsFd, AsRawFd as _, OwnedFd};
 use rustix::fs::{AtFlags, CWD, Gid, Mode, RenameFlags, Uid};
 use rustix::io::Errno;
 use std::io;
-
-/// Why something that `/etc/fstab` names stays where it is.
-const BOOT_MOUNT: &str =
-    "/etc/fstab names it, or something below it: disable that mount first (`mount` with the action `:disable`)";
 
 /// A place that may be changed. Made only by [`super::Root`], out of a proof.
 #[derive(Debug)]
@@ -181,7 +177,7 @@ impl Site {
     fn may_go(&self, operation: &'static str) -> Result<(), Fault> {
         self.0.boot_mounts.check(self.0.real()).map_err(|errno| {
             let fault = Fault::new(errno, operation, self.0.real());
-            if errno == Errno::BUSY { fault.because(BOOT_MOUNT) } else { fault }
+            if errno == Errno::BUSY { fault.because(Hint::BootMount) } else { fault }
         })
     }
 
