@@ -72,6 +72,31 @@ fn every_place_that_names_a_revision_names_the_artifact_too() {
 }
 
 #[test]
+fn a_node_runs_the_policies_that_were_assigned_to_it() {
+    let (program, policy) = (Program::new().unwrap(), empty_policy());
+    let root = program.configuration().join("root");
+    fs::create_dir_all(&root).unwrap();
+    let (root, policies) = (root.display().to_string(), install(&program, &policy).display().to_string());
+    let fixed = ["converge", "-N", "n1", "--allow-all", "--root", &root, "--policies", &policies];
+    let run = |more: &[&str]| program.run(&[&fixed[..], more].concat()).unwrap();
+    let group = || {
+        let node = parsed(&program.run(&["node", "show"]).unwrap().expect_code(0).unwrap().stdout);
+        node["policies"]["empty"]["group"].clone()
+    };
+    let _ = program.run(&["node", "create", "n1"]).unwrap().expect_code(0).unwrap();
+    let nothing = run(&[]).expect_code(43).unwrap();
+    assert!(nothing.stderr.contains("`wrun node policy set`"), "{}", nothing.text());
+    let _ = program.run(&["node", "policy", "set", "empty@staging"]).unwrap().expect_code(0).unwrap();
+    let ran = run(&["--policy-group", "prod"]).expect_code(0).unwrap();
+    assert!(ran.stdout.contains("Policy empty"), "{}", ran.text());
+    assert_eq!(group(), "staging", "the node's own group goes before that of the settings");
+    let _ = run(&["--policy-name", "empty", "--policy-group", "prod"]).expect_code(0).unwrap();
+    assert_eq!(group(), "prod", "what is typed goes before the node's list");
+    let _ = program.run(&["node", "policy", "unset"]).unwrap().expect_code(0).unwrap();
+    let _ = run(&[]).expect_code(43).unwrap();
+}
+
+#[test]
 fn a_build_names_revision_and_artifact() {
     let program = Program::new().unwrap();
     let folder = program.configuration().join("site");

@@ -100,7 +100,8 @@ pub enum AssembleError {
     },
     /// Neither an option nor a setting names a policy.
     #[error(
-        "which policies? name them with --policy-name, or set `policy_name` in the settings; --cookbooks runs folders"
+        "which policies? name them with --policy-name, set `policy_name` in the settings, or assign them to the node with \
+         `wrun node policy set`; --cookbooks runs folders"
     )]
     NoPolicies,
     /// The run's list of policies has one name twice.

@@ -7,9 +7,11 @@ use crate::grants_files::GrantsFiles;
 use crate::layers::{LayerFiles, LayerInput};
 use crate::notice::Notice;
 use crate::own_places;
+use crate::own_state;
 use crate::releases::{Admitted, Releases};
 use crate::request::{GrantsSource, Request};
 use crate::run_host;
+use crate::saved_node::saved_node;
 use crate::settings::Settings;
 use artifact::Artifact;
 use contract::Failure;
@@ -17,6 +19,7 @@ use converge::PolicyInput;
 use grants::{Grants, PolicyGrants, ShortRule};
 use machine::data::parse_written_json;
 use node::object::{JsonAttributes, PolicyStart};
+use node::policy_in_group::PolicyInGroup;
 use node::run_list::{RunList, RunListError, split_recipe};
 use resolve::asked_run_lists::AskedRunLists;
 use resolve::run_list_choice::{RunListChoice, choose_run_list};
@@ -52,19 +55,26 @@ impl Input {
             Some(path) => json_attributes(path)?,
             None => JsonAttributes::default(),
         };
+        let assigned = match (&request.folders, request.policies.is_empty() && json.policy_names.is_empty()) {
+            (None, true) => assigned_policies(settings),
+            _ => vec![],
+        };
         let (names, lists, folders) = match &request.folders {
             Some(given) => {
                 let folders = FolderInput::read(given, &request.override_run_lists, settings, &json)?;
                 (vec![], AskedRunLists::default(), Some(folders))
             }
             None => {
-                let names = policy_names(request, &json)?;
+                let names = policy_names(request, &json, &assigned)?;
                 let lists = AskedRunLists::parse(&request.override_run_lists, &request.named_run_lists, &names)?;
                 (names, lists, None)
             }
         };
         let common = json.policy_group.as_ref().or(settings.policy_group.as_ref());
-        let group_of = |policy: &str| request.groups.get(policy).or(common).cloned();
+        let group_of = |policy: &str| {
+            let assigned = assigned.iter().find(|one| one.name == policy).and_then(|one| one.group.as_ref());
+            request.groups.get(policy).or(assigned).or(common).cloned()
+        };
         let (all_grants, no_grants) = grants(request, settings)?;
         let all_grants = all_grants.keeping(own_places::inside(settings, request)?);
         let all_grants = all_grants.with_homes(providers::homes(&settings.root));
@@ -118,9 +128,28 @@ fn json_attributes(path: &Path) -> Result<JsonAttributes, AssembleError> {
     JsonAttributes::from_json(value).map_err(|source| AssembleError::Attributes { path: owned(), source })
 }
 
-/// The policies of the run, in order: those that were asked for, else those of the JSON attributes.
-fn policy_names(request: &Request, json: &JsonAttributes) -> Result<Vec<String>, AssembleError> {
-    let names = if request.policies.is_empty() { &json.policy_names } else { &request.policies };
+/// The policies that an operator assigned to the node (`wrun node policy set`). None, where the state cannot be read: a damaged
+/// node is told and set aside later, and stops nobody's policies.
+fn assigned_policies(settings: &Settings) -> Vec<PolicyInGroup> {
+    let Ok((Some(state), _)) = own_state::open_for_looking(settings) else { return vec![] };
+    let name = match (&settings.node_name, state.node_names().unwrap_or_default().as_slice()) {
+        (Some(name), _) => name.clone(),
+        (None, [only]) => only.clone(),
+        (None, _) => return vec![],
+    };
+    let node = saved_node(&state, &name).ok().flatten();
+    node.map(|node| node.assigned_policies().to_vec()).unwrap_or_default()
+}
+
+/// The policies of the run, in order: those that were asked for, else those of the JSON attributes, else those of the node.
+fn policy_names(
+    request: &Request,
+    json: &JsonAttributes,
+    assigned: &[PolicyInGroup],
+) -> Result<Vec<String>, AssembleError> {
+    let assigned: Vec<String> = assigned.iter().map(|policy| policy.name.clone()).collect();
+    let given = if request.policies.is_empty() { &json.policy_names } else { &request.policies };
+    let names = if given.is_empty() { &assigned } else { given };
     if names.is_empty() {
         return Err(AssembleError::NoPolicies);
     }
