@@ -55,6 +55,7 @@ fn nodes_are_created_changed_and_deleted() {
     said(&program, &["node", "tag", "add", "x", "y"], 0);
     said(&program, &["node", "tag", "remove", "x"], 0);
     assert_eq!(said(&program, &["node", "tag", "list"], 0).trim(), "y");
+    assert_eq!(said(&program, &["node", "tag", "list", "-F", "json"], 0).trim(), "{\"version\":1,\"tags\":[\"y\"]}");
     said(&program, &["node", "attribute", "set", "web.port=80", "web.name=a=b", r"net.a\.b.c=[1]"], 0);
     said(&program, &["node", "attribute", "unset", "web.port"], 0);
     assert!(said(&program, &["node", "attribute", "set", "web.port=80", "tags=[]"], 43).contains("`wrun node tag`"));

@@ -270,6 +270,7 @@ fn items_are_encrypted_and_opened_with_their_secret() {
     assert_eq!(repository.shows(&["data-bag", "list"]), "notes\nusers\n");
     assert_eq!(repository.shows(&["data-bag", "show", "users"]), "ann\nbob\n");
     assert!(repository.says(43, &["data-bag", "delete", "users", "zed"]).contains("`wrun data-bag show users`"));
+    assert!(repository.says(43, &["data-bag", "delete", "users"]).contains("remove the whole data bag with --all"));
     repository.shows(&["data-bag", "delete", "users", "bob"]);
     repository.shows(&["data-bag", "delete", "users", "--all"]);
     assert_eq!(repository.shows(&["data-bag", "list"]), "notes\n");
@@ -336,6 +337,7 @@ fn searches_find_nodes_roles_environments_and_items() {
         assert!(said.contains(why), "{said}");
     };
     refused(&["user", "*:*"], "there is no index \"user\"; did you mean `users`?");
+    refused(&["users"], "`wrun search users '*:*'` finds everything");
     refused(&["node", "name:(a"], "at character 6: a `)` is missing");
     refused(&["node", "name:a~"], "`~` is not supported");
     refused(&["node", &format!("name:{}", "(".repeat(5_000))], "nested more than 200 deep");

@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use anyhow::{Context as _, Result, ensure};
 use serde_json::{Value, json};
-use specs::Program;
+use specs::{Network, Program, Root};
 
 use crate::say;
 
@@ -79,7 +79,7 @@ fn once(program: &Program, one: &Timed) -> Result<f64> {
     Ok(seconds)
 }
 
-/// A node with all layers.
+/// A node with all layers, and a run that has seen them.
 fn make_node(program: &Program) -> Result<()> {
     let _ = program.run(&["node", "create", "n"])?.expect_code(0)?;
     for layer in 0..LAYERS {
@@ -92,6 +92,15 @@ fn make_node(program: &Program) -> Result<()> {
         std::fs::write(&path, serde_json::to_string_pretty(&document)?)?;
         let _ = program.run(&["layer", "add", &path.display().to_string()])?.expect_code(0)?;
     }
+    let cookbook = program.configuration().join("cookbooks/empty");
+    std::fs::create_dir_all(cookbook.join("recipes"))?;
+    std::fs::write(cookbook.join("metadata.rb"), "name 'empty'\n")?;
+    std::fs::write(cookbook.join("recipes/default.rb"), "")?;
+    let (root, cookbooks) = (Root::new()?, program.configuration().join("cookbooks").display().to_string());
+    let (machine, place) = (root.machine(Network::Own)?, root.path().display().to_string());
+    let arguments =
+        ["converge", "-N", "n", "--allow-all", "--root", &place, "--cookbooks", &cookbooks, "--run-list", "empty"];
+    let _ = program.run_in(&machine, &arguments)?.expect_code(0)?;
     Ok(())
 }
 

@@ -179,6 +179,9 @@ pub(crate) enum AssignedPolicyCommand {
     List {
         #[command(flatten)]
         node: StoredNode,
+        /// Output format: doc or json
+        #[arg(short = 'F', long, value_name = "FORMAT", default_value = "doc")]
+        format: View,
     },
 }
 
@@ -204,6 +207,9 @@ pub(crate) enum TagCommand {
     List {
         #[command(flatten)]
         node: StoredNode,
+        /// Output format: doc or json
+        #[arg(short = 'F', long, value_name = "FORMAT", default_value = "doc")]
+        format: View,
     },
 }
 

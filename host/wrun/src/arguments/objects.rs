@@ -347,7 +347,7 @@ pub(crate) enum DataBagCommand {
         #[arg(value_name = "BAG")]
         bag: String,
         /// The item
-        #[arg(value_name = "ITEM", required_unless_present = "all")]
+        #[arg(value_name = "ITEM")]
         item: Option<String>,
         /// Remove the data bag with all its items
         #[arg(long, conflicts_with = "item")]

@@ -5,6 +5,7 @@ use super::objects::{ObjectsPlace, advice, list};
 use crate::arguments::{BagsPlace, DataBagCommand, Encryption};
 use crate::exit::Exit;
 use crate::printer::{Printer, Tone};
+use anyhow::bail;
 use assemble::{
     Expected, ItemSecret, Items, ObjectKind, ObjectStore, ObjectsError, Shelf, empty_item, read_object,
     read_object_file,
@@ -52,6 +53,9 @@ pub(crate) fn run(command: DataBagCommand, printer: &Printer) -> anyhow::Result<
         }
         DataBagCommand::FromFile { place, encryption, bag, files } => {
             from_files(&place_of(&place)?, &encryption, &bag, &files, printer)
+        }
+        DataBagCommand::Delete { bag, item: None, all: false, .. } => {
+            bail!("name the item of {} that is to go, or remove the whole data bag with --all", escape_line(&bag))
         }
         DataBagCommand::Delete { place, bag, item, all: _ } => {
             let place = place_of(&place)?;

@@ -5,7 +5,8 @@ use crate::arguments::SearchArguments;
 use crate::exit::Exit;
 use crate::printer::{Printer, Tone};
 use crate::settings::View;
-use assemble::{LocalNodes, NodeStore, SearchIndex, attribute_of, attribute_path, node_summary, search};
+use anyhow::bail;
+use assemble::{LocalNodes, NodeStore, SearchIndex, attribute_of, attribute_path, indexes, node_summary, search};
 use serde_json::{Map, Value, json};
 use state::StateDirectory;
 use std::time::SystemTime;
@@ -33,6 +34,9 @@ pub(crate) fn run(arguments: &SearchArguments, printer: &Printer) -> anyhow::Res
         now: SystemTime::now(),
     });
     let nodes = nodes.as_ref().map(|nodes| nodes as &dyn NodeStore);
+    if arguments.query.is_none() && indexes(&place.store()).iter().any(|known| known == query) {
+        bail!("say what is to be found in the index {query}: `wrun search {query} '*:*'` finds everything");
+    }
     let found = search(&SearchIndex { nodes, objects: &place.store() }, index, query)?;
     let shown = found.iter().map(|(name, object)| (name, shown(arguments, index, object)));
     if arguments.format == View::Json {

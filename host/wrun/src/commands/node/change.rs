@@ -1,5 +1,6 @@
 //! `wrun node` list, create, delete, and the commands that change a node.
 
+use super::super::objects;
 use super::super::store::{Place, assignment, matching};
 use crate::arguments::{
     AssignedPolicyCommand, AttributeCommand, EnvironmentCommand, RunListCommand, StoredNode, TagCommand,
@@ -11,19 +12,11 @@ use assemble::{NodeStore as _, attribute_path};
 use node::layers;
 use node::object::{NodeEdit, NodeObject};
 use node::policy_in_group::PolicyInGroup;
-use serde_json::{Value, json};
+use serde_json::Value;
 use text::escape_line;
 
-/// The version of JSON output; it grows when a key changes its meaning or goes away.
-const VERSION: u32 = 1;
-
 pub(super) fn list(node: &StoredNode, format: View, printer: Printer) -> anyhow::Result<Exit> {
-    let names = Place::of(node)?.nodes(false)?.names()?;
-    if format == View::Json {
-        printer.json(&json!({ "version": VERSION, "nodes": names }).to_string());
-    } else {
-        names.iter().for_each(|name| printer.line(Tone::Plain, &escape_line(name)));
-    }
+    objects::list(&Place::of(node)?.nodes(false)?.names()?, "nodes", format, printer);
     Ok(Exit::Done)
 }
 
@@ -92,12 +85,11 @@ pub(super) fn policy(command: AssignedPolicyCommand, printer: Printer) -> anyhow
             Place::of(&node)?.change(&[NodeEdit::SetPolicies(policies)], printer)
         }
         AssignedPolicyCommand::Unset { node } => Place::of(&node)?.change(&[NodeEdit::SetPolicies(vec![])], printer),
-        AssignedPolicyCommand::List { node } => {
+        AssignedPolicyCommand::List { node, format } => {
             let place = Place::of(&node)?;
             let node = place.nodes(false)?.node(&place.name()?)?;
-            for policy in node.assigned_policies() {
-                printer.line(Tone::Plain, &escape_line(&policy.to_string()));
-            }
+            let names: Vec<_> = node.assigned_policies().iter().map(ToString::to_string).collect();
+            objects::list(&names, "policies", format, printer);
             Ok(Exit::Done)
         }
     }
@@ -107,13 +99,12 @@ pub(super) fn tag(command: TagCommand, printer: Printer) -> anyhow::Result<Exit>
     match command {
         TagCommand::Add { node, tags } => Place::of(&node)?.change(&[NodeEdit::AddTags(tags)], printer),
         TagCommand::Remove { node, tags } => Place::of(&node)?.change(&[NodeEdit::RemoveTags(tags)], printer),
-        TagCommand::List { node } => {
+        TagCommand::List { node, format } => {
             let place = Place::of(&node)?;
             let node = place.nodes(false)?.node(&place.name()?)?;
             let tags = node.normal().get("tags").and_then(Value::as_array);
-            for tag in tags.into_iter().flatten().filter_map(Value::as_str) {
-                printer.line(Tone::Plain, &escape_line(tag));
-            }
+            let tags = tags.into_iter().flatten().filter_map(Value::as_str).map(str::to_owned);
+            objects::list(&tags.collect::<Vec<_>>(), "tags", format, printer);
             Ok(Exit::Done)
         }
     }
