@@ -7,7 +7,7 @@ use jiff::Timestamp as Moment;
 use serde::{Deserialize, Serialize};
 
 use crate::error::RepositoryError;
-use crate::files::{Existing, read_bounded, write_whole};
+use crate::files::{Existing, Survives, read_bounded, write_surviving, write_whole};
 use crate::metadata::Target;
 use crate::names::is_digest;
 use crate::released::Release;
@@ -101,7 +101,7 @@ impl Cache {
         Ok(Some(Record { team, current, verified, converged }))
     }
 
-    fn write(&self, record: &Record) -> Result<(), RepositoryError> {
+    fn write(&self, record: &Record, survives: Survives) -> Result<(), RepositoryError> {
         let Release { policy, group, .. } = &record.current.release;
         let path = self.record_path(policy, group);
         let failed = |source| RepositoryError::Write { file: path.display().to_string(), source };
@@ -113,7 +113,7 @@ impl Cache {
             converged: record.converged.clone(),
         };
         let bytes = serde_json::to_vec_pretty(&written).map_err(|error| failed(error.into()))?;
-        write_whole(&path, &bytes, 0o600, Existing::Replaced).map_err(failed)?;
+        write_surviving(&path, &bytes, 0o600, Existing::Replaced, survives).map_err(failed)?;
         Ok(())
     }
 
@@ -128,8 +128,9 @@ impl Cache {
             write_whole(&path, bytes, 0o600, Existing::Replaced).map_err(failed)?;
         }
         let converged = before.as_ref().and_then(|record| record.converged.clone());
+        let is_new = before.is_none_or(|before| &before.current != kept);
         let record = Record { team: team.to_owned(), current: kept.clone(), verified: now, converged };
-        self.write(&record)
+        self.write(&record, if is_new { Survives::PowerCut } else { Survives::Kill })
     }
 
     /// Notes that a revision has converged, and removes the artifacts that nobody needs any more.
@@ -140,7 +141,7 @@ impl Cache {
         }
         if record.converged.as_ref() != Some(&record.current) {
             record.converged = Some(record.current.clone());
-            self.write(&record)?;
+            self.write(&record, Survives::PowerCut)?;
         }
         self.prune(&release.policy)
     }

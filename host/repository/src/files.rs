@@ -23,8 +23,28 @@ pub(crate) enum Existing {
     Stays,
 }
 
-/// Writes a file, and its folders where they do not exist. `false`: there is one, which stays.
+/// What a file must survive.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Survives {
+    /// The end of the process at any moment. After a power cut it may be the file that was there before.
+    Kill,
+    /// A power cut as well.
+    PowerCut,
+}
+
+/// Writes a file that survives a power cut, and its folders where they do not exist. `false`: there is one, which stays.
 pub(crate) fn write_whole(path: &Path, content: &[u8], mode: u32, existing: Existing) -> std::io::Result<bool> {
+    write_surviving(path, content, mode, existing, Survives::PowerCut)
+}
+
+/// As [`write_whole`], which flushes the file only if it has to survive a power cut.
+pub(crate) fn write_surviving(
+    path: &Path,
+    content: &[u8],
+    mode: u32,
+    existing: Existing,
+    survives: Survives,
+) -> std::io::Result<bool> {
     let Some((folder, name)) = path.parent().zip(path.file_name()) else {
         return Err(std::io::ErrorKind::InvalidFilename.into());
     };
@@ -34,7 +54,7 @@ pub(crate) fn write_whole(path: &Path, content: &[u8], mode: u32, existing: Exis
     let opened = OpenOptions::new().write(true).create(true).truncate(true).mode(mode).open(&unfinished);
     let written = opened.and_then(|mut file| {
         file.write_all(content)?;
-        file.sync_all()
+        if survives == Survives::PowerCut { file.sync_all() } else { Ok(()) }
     });
     let flags = if existing == Existing::Stays { RenameFlags::NOREPLACE } else { RenameFlags::empty() };
     let renamed = written.and_then(|()| Ok(rustix::fs::renameat_with(CWD, &unfinished, CWD, path, flags)?));
@@ -44,12 +64,14 @@ pub(crate) fn write_whole(path: &Path, content: &[u8], mode: u32, existing: Exis
         let is_there = existing == Existing::Stays && error.kind() == std::io::ErrorKind::AlreadyExists;
         return if is_there { Ok(false) } else { Err(error) };
     }
-    File::open(folder)?.sync_all()?;
+    if survives == Survives::PowerCut {
+        File::open(folder)?.sync_all()?;
+    }
     Ok(true)
 }
 
 /// Makes folders, each of them durably. Where files are for their owner alone, so are they.
-fn make_folders(folder: &Path, mode: u32) -> std::io::Result<()> {
+pub(crate) fn make_folders(folder: &Path, mode: u32) -> std::io::Result<()> {
     if folder.as_os_str().is_empty() || folder.is_dir() {
         return Ok(());
     }

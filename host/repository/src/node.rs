@@ -23,7 +23,7 @@ use text::error_chain;
 
 use crate::cache::{Cache, Kept, Record};
 use crate::error::{RepositoryError, Role};
-use crate::files::{Existing, write_whole};
+use crate::files::make_folders;
 use crate::metadata::limit;
 use crate::names::{PLATFORM, artifact_target, check_name, group_target, team_folder, team_target};
 use crate::released::{MAX_BYTES, Release};
@@ -213,7 +213,7 @@ pub fn converged<'r>(folder: &Path, releases: impl Iterator<Item = &'r Release>)
 fn lock(folder: &Path) -> Result<std::fs::File, RepositoryError> {
     let path = folder.join(".lock");
     let failed = |source| RepositoryError::Write { file: path.display().to_string(), source };
-    write_whole(&folder.join(".made"), b"", 0o600, Existing::Stays).map_err(failed)?;
+    make_folders(folder, 0o600).map_err(failed)?;
     let opened = OpenOptions::new().create(true).truncate(false).write(true).mode(0o600).open(&path);
     let file = opened.map_err(failed)?;
     rustix::fs::flock(&file, FlockOperation::LockExclusive).map_err(|errno| failed(errno.into()))?;
@@ -299,7 +299,10 @@ impl Node {
         if self.keeps {
             // Versions count after a clock was put back, too, but not its time.
             let checked = trust.checked.map_or(self.now, |before| before.max(self.now));
-            self.trust.write(folder, &Trust { trusted, checked: Some(checked) })?;
+            let is_new = trusted != trust.trusted;
+            let trust = Trust { trusted, checked: Some(checked) };
+            // A power cut may forget when the repository was looked at, and not what was seen there.
+            if is_new { self.trust.write(folder, &trust)? } else { self.trust.write_time(folder, &trust)? }
         }
         Ok(verified)
     }

@@ -8,7 +8,7 @@ use jiff::Timestamp as Moment;
 use serde::{Deserialize, Serialize};
 
 use crate::error::RepositoryError;
-use crate::files::{Existing, read_bounded, write_whole};
+use crate::files::{Existing, Survives, read_bounded, write_surviving};
 use crate::update::{Rest, Trusted};
 
 const FORMAT: &str = "wrun-trust-1";
@@ -96,6 +96,18 @@ impl TrustFolder {
     /// # Errors
     /// It cannot be written.
     pub fn write(&self, folder: &str, trust: &Trust) -> Result<(), RepositoryError> {
+        self.write_surviving(folder, trust, Survives::PowerCut)
+    }
+
+    /// Keeps when it was looked at last, where nothing else has changed.
+    ///
+    /// # Errors
+    /// It cannot be written.
+    pub(crate) fn write_time(&self, folder: &str, trust: &Trust) -> Result<(), RepositoryError> {
+        self.write_surviving(folder, trust, Survives::Kill)
+    }
+
+    fn write_surviving(&self, folder: &str, trust: &Trust, survives: Survives) -> Result<(), RepositoryError> {
         let path = self.file(folder);
         let failed = |source| RepositoryError::Write { file: path.display().to_string(), source };
         let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
@@ -108,7 +120,7 @@ impl TrustFolder {
         let written =
             Written { format: FORMAT.into(), root, rest, checked: trust.checked.map(|moment| moment.to_string()) };
         let bytes = serde_json::to_vec(&written).map_err(|error| failed(error.into()))?;
-        write_whole(&path, &bytes, 0o600, Existing::Replaced).map_err(failed)?;
+        write_surviving(&path, &bytes, 0o600, Existing::Replaced, survives).map_err(failed)?;
         Ok(())
     }
 }

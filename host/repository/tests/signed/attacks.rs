@@ -342,3 +342,43 @@ fn the_cache_of_a_node_is_verified_too() {
     std::fs::remove_file(place.path("teams/core/metadata/timestamp.json")).unwrap();
     assert!(place.refused("core").contains("is not the file that was signed"));
 }
+
+#[test]
+fn damaged_files_end_in_an_error_and_never_in_another_release() {
+    let place = after_two();
+    place.push("core", "staging", 3).unwrap();
+    place.push("core", "staging", 2).unwrap();
+    let files: Vec<_> = place.snapshot("teams/core").into_iter().chain(place.snapshot("platform")).collect();
+    let files: Vec<_> = files.into_iter().filter(|(_, content)| !content.is_empty()).collect();
+    // A fixed seed: the same damage in every run.
+    let mut state: u64 = 0x2545_f491_4f6c_dd1d;
+    let mut random = |below: usize| {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        usize::try_from(state >> 33).unwrap() % below
+    };
+    for round in 0..2_000 {
+        let (path, content) = &files[random(files.len())];
+        let mut damaged = content.clone();
+        for _ in 0..=random(3) {
+            let at = random(damaged.len());
+            match random(4) {
+                0 => damaged[at] ^= 1 << random(8),
+                1 => damaged.insert(at, b"0123456789\"\\{}[],:"[random(18)]),
+                2 if damaged.len() > 1 => drop(damaged.remove(at)),
+                _ => damaged.truncate(at.max(1)),
+            }
+        }
+        std::fs::write(path, &damaged).unwrap();
+        // A node of its own, which has seen the second release before, and one that has seen nothing.
+        let fetched = place.fetch(&["core", "web"]);
+        for (policy, artifact) in &fetched.artifacts {
+            let expected = if policy == "core" { 2 } else { 1 };
+            assert_eq!(crate::place::version(artifact.artifact()), expected, "round {round}: {}", path.display());
+        }
+        assert_eq!(fetched.artifacts.len(), 2, "round {round}: {:?}", fetched.refused);
+        let fresh = place.fetch_from(&place.store(), &format!("fresh-{}", round % 7), &["web"]);
+        assert!(fresh.artifacts.values().all(|artifact| crate::place::version(artifact.artifact()) == 1));
+        std::fs::write(path, content).unwrap();
+    }
+    assert_eq!((place.runs("core"), place.runs("web")), (2, 1));
+}
