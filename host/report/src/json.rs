@@ -37,7 +37,7 @@ pub struct Parts<'a> {
     pub layers: &'a Value,
     /// The signed releases that the policies were taken from, or `null`.
     pub releases: &'a Value,
-    /// The log's lines.
+    /// The lines of the log, in order.
     pub log: Value,
     /// There is a run list instead of policies: its keys stand at the top.
     pub without_policies: bool,

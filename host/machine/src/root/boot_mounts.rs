@@ -2,7 +2,7 @@
 //! as root: whoever may exchange a directory on the way for a link would choose the place.
 //!
 //! So what `/etc/fstab` names (mount points, devices and directories of options that are paths, and all directories that lead
-//! to them) is neither removed nor renamed nor replaced by a link, whatever else is granted, until its line is gone.
+//! to them) is neither renamed nor replaced by a link, and no directory of it is removed, whatever else is granted, until its line is gone.
 
 use cap_std::fs::Dir;
 use rustix::fs::{Mode, OFlags, ResolveFlags};

@@ -33,7 +33,7 @@ pub enum NodeEdit {
     SetEnvironment(String),
     /// Sets the policies that the node is to run, in order; none: those that the settings name.
     SetPolicies(Vec<PolicyInGroup>),
-    /// Adds tags.
+    /// Adds these tags to the node's own.
     AddTags(Vec<String>),
     /// Removes tags, where the node has them.
     RemoveTags(Vec<String>),

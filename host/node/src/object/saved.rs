@@ -75,7 +75,9 @@ impl NodeObject {
     /// The automatic attributes with `policy_name`, `policy_group` and `policy_revision`, where there are policies: lists, or the
     /// text of the only one. Tools that look for nodes read them there.
     fn automatic_with_policies(&self) -> Map<String, Value> {
-        let named: Vec<_> = self.records.iter().filter(|record| record.name.is_some()).collect();
+        // A policy without a revision was assigned, and has not run: Chef's node has its name beside the attributes.
+        let has_run = |record: &&PolicyRecord| record.name.is_some() && record.revision.is_some();
+        let named: Vec<_> = self.records.iter().filter(has_run).collect();
         let mut automatic = self.automatic.clone();
         let all: [(&str, OfRecord); 3] = [
             ("policy_name", |record| record.name.as_ref()),
@@ -120,7 +122,7 @@ impl NodeObject {
             saved.run_list("run_list")?.without_repeats()
         };
         let mut automatic = saved.attributes("automatic")?;
-        if records.iter().any(|record| record.name.is_some()) {
+        if records.iter().any(|record| record.name.is_some() && record.revision.is_some()) {
             // They stand in the records.
             OWN_POLICY_KEYS.iter().for_each(|key| drop(automatic.shift_remove(*key)));
         }

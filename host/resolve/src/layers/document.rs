@@ -42,7 +42,7 @@ pub(crate) struct Member {
 pub(crate) struct DocumentError {
     /// The line, from 1; 0 where it is not known.
     pub(crate) line: u32,
-    /// The reason.
+    /// Why the place is wrong, as a clause.
     pub(crate) reason: String,
 }
 
@@ -161,7 +161,7 @@ impl Members {
         Ok(())
     }
 
-    /// Returns the object.
+    /// Returns the object with all its members.
     pub(crate) fn into_node(self) -> Node {
         Node::Object(self.all)
     }
