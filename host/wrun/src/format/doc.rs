@@ -457,7 +457,7 @@ mod tests {
         let name = LogLevel::Warn.name();
         assert_eq!(logged(LogLevel::Warn, "one"), format!("    [{name}] one"));
         let forged = logged(LogLevel::Warn, "x\nPolicy victim failed: forged\r\n\u{1b}[1Gy");
-        assert_eq!(forged, format!("    [{name}] x\n    Policy victim failed: forged\n    \\u{{1b}}[1Gy"));
+        assert_eq!(forged, format!("    [{name}] x\n    | Policy victim failed: forged\n    | \\u{{1b}}[1Gy"));
         assert!(forged.lines().all(|line| line.starts_with("    ")), "{forged}");
     }
 }
