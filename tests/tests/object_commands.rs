@@ -336,7 +336,7 @@ fn searches_find_nodes_roles_environments_and_items() {
         let said = repository.says(43, &[&["search"], arguments].concat());
         assert!(said.contains(why), "{said}");
     };
-    refused(&["user", "*:*"], "there is no index \"user\"; did you mean `users`?");
+    refused(&["user", "*:*"], "the index \"user\" does not exist; did you mean `users`?");
     refused(&["users"], "`wrun search users '*:*'` finds everything");
     refused(&["node", "name:(a"], "at character 6: a `)` is missing");
     refused(&["node", "name:a~"], "`~` is not supported");

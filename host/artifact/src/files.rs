@@ -149,7 +149,7 @@ impl FileIndex {
         self.entries.iter().map(|entry| (entry.path_in(bytes), bytes.get(entry.content.clone()).unwrap_or_default()))
     }
 
-    /// Returns a file's content, or `None` if there is no file of that path.
+    /// Returns a file's content, or `None` if the artifact does not have it.
     pub(super) fn content<'a>(&self, bytes: &'a [u8], path: &str) -> Option<&'a [u8]> {
         let index = self.entries.binary_search_by(|entry| entry.path_in(bytes).cmp(path)).ok()?;
         self.entries.get(index).and_then(|entry| bytes.get(entry.content.clone()))

@@ -27,7 +27,7 @@ pub enum Notice {
     },
     /// The first root of a repository is trusted.
     FirstUse {
-        /// Its file.
+        /// The path of the root's file, or its address.
         file: String,
         /// The ids of its keys.
         keys: Vec<String>,

@@ -122,7 +122,7 @@ pub enum ObjectsError {
         /// The number of entries that are allowed.
         limit: usize,
     },
-    /// There is no such object.
+    /// An object does not exist.
     #[error("there is no {what} {name:?}{}", hint(near.as_deref(), list))]
     Missing {
         /// The kind of what is missing.
@@ -137,7 +137,7 @@ pub enum ObjectsError {
     /// There is one already.
     #[error("there is a {what} {name:?} already ({place}): change it with `wrun {command} edit`, or take another name")]
     Exists {
-        /// The kind of what is there.
+        /// The kind of the object, such as a role.
         what: ObjectKind,
         /// The name that was asked for.
         name: String,
@@ -254,9 +254,9 @@ pub enum ObjectsError {
         "the search was ended: the query and the objects are so large that it would take too long; ask for single fields"
     )]
     Costly,
-    /// There is no such index.
+    /// A search names an index that does not exist.
     #[error(
-        "there is no index {name:?}{}: the indexes are node, role, environment and the names of data bags",
+        "the index {name:?} does not exist{}: the indexes are node, role, environment and the names of data bags",
         near.as_ref().map(|near| format!("; did you mean `{near}`?")).unwrap_or_default()
     )]
     NoIndex {
@@ -319,7 +319,7 @@ pub trait ObjectStore {
     /// Removes a data bag with all its items.
     ///
     /// # Errors
-    /// There is no such bag, or it cannot be removed.
+    /// The bag does not exist, or it cannot be removed.
     fn remove_bag(&self, name: &str) -> Result<(), ObjectsError>;
 
     /// Returns the names of all objects of a shelf, sorted.
@@ -331,7 +331,7 @@ pub trait ObjectStore {
     /// Returns an object by its name.
     ///
     /// # Errors
-    /// There is no such object, or it cannot be read.
+    /// The object does not exist, or it cannot be read.
     fn object(&self, shelf: &Shelf, name: &str) -> Result<KeptObject, ObjectsError>;
 
     /// Returns all objects of a shelf by their names.
@@ -343,13 +343,13 @@ pub trait ObjectStore {
     /// Writes an object whole. Returns whether anything is different now.
     ///
     /// # Errors
-    /// What is there is not what is expected, the object is invalid, or it cannot be written.
+    /// Somebody else has changed the object, the new one is invalid, or it cannot be written.
     fn put(&self, shelf: &Shelf, name: &str, value: &Value, expected: &Expected) -> Result<bool, ObjectsError>;
 
     /// Removes an object by its name.
     ///
     /// # Errors
-    /// There is no such object, or it cannot be removed.
+    /// The object does not exist, or it cannot be removed.
     fn remove(&self, shelf: &Shelf, name: &str) -> Result<(), ObjectsError>;
 }
 
@@ -357,7 +357,7 @@ pub trait ObjectStore {
 /// changes are made. Returns whether anything is different now.
 ///
 /// # Errors
-/// There is no such role, an item is invalid or not there, or the role cannot be written.
+/// The role does not exist, an item is invalid or not there, or the role cannot be written.
 pub fn change_role_run_list(
     store: &dyn ObjectStore,
     role: &str,

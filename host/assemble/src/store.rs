@@ -30,7 +30,7 @@ pub enum Applied {
 /// The reasons why nodes cannot be read or changed.
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
-    /// There is no such node.
+    /// The node does not exist.
     #[error("there is no node {name}{}", node_hint(name, names))]
     NoNode {
         /// The name.
@@ -92,13 +92,13 @@ pub trait NodeStore {
     /// Returns a node with all changes that wait for a run.
     ///
     /// # Errors
-    /// There is no such node, or it cannot be read.
+    /// The node does not exist, or it cannot be read.
     fn node(&self, name: &str) -> Result<NodeObject, StoreError>;
 
     /// Changes a node: all changes or none. While a run is under way, the changes are kept until it ends.
     ///
     /// # Errors
-    /// There is no such node, a change is impossible, or the node cannot be saved.
+    /// The node does not exist, a change is impossible, or the node cannot be saved.
     fn change(&self, name: &str, edits: &[NodeEdit]) -> Result<Applied, StoreError>;
 
     /// Saves a node that is not there yet.
@@ -110,7 +110,7 @@ pub trait NodeStore {
     /// Removes a node.
     ///
     /// # Errors
-    /// There is no such node, a run is under way, or the node cannot be removed.
+    /// The node does not exist, a run is under way, or the node cannot be removed.
     fn remove(&self, name: &str) -> Result<(), StoreError>;
 }
 

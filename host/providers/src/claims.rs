@@ -41,7 +41,7 @@ const ONE_OF_A_KIND: [&str; 3] = ["hostname", "locale", "timezone"];
 fn composed(kind: &str, wanted: &Wanted<'_>) -> Option<Claim> {
     let resource = schema::find(kind).filter(|resource| resource.implemented_by == ImplementedBy::Children)?;
     let is_one = ONE_OF_A_KIND.contains(&resource.name);
-    let mut properties = resource.properties.iter().flat_map(|part| part.iter());
+    let properties = resource.properties.iter().flat_map(|part| part.iter());
     let naming = properties.clone().find(|property| property.is_name_property());
     let name = naming.map_or(wanted.declaration.name.as_str(), |property| named(wanted, property.name));
     let claim = Claim::of(resource.name, if is_one { "" } else { name });
@@ -51,7 +51,7 @@ fn composed(kind: &str, wanted: &Wanted<'_>) -> Option<Claim> {
     if is_one && let Some(property) = naming {
         return Some(claim.with(property.name, name));
     }
-    let set = properties.by_ref().filter(|property| property.desired_state && !property.is_name_property());
+    let set = properties.filter(|property| property.desired_state && !property.is_name_property());
     let set = set.filter_map(|property| Some((property.name, value(wanted, property.name)?)));
     let claim =
         set.filter(|(_, value)| !value.is_null()).fold(claim, |claim, (name, value)| claim.with(name, plain(value)));

@@ -67,6 +67,7 @@ impl Serialize for Run<'_> {
         shown.serialize_entry("run_id", &report.run_id)?;
         shown.serialize_entry("node_name", node)?;
         shown.serialize_entry("outcome", if report.failure().is_some() { "failure" } else { "success" })?;
+        shown.serialize_entry("interrupted", &report.is_interrupted())?;
         shown.serialize_entry("why_run", &report.why_run)?;
         shown.serialize_entry("start_time", &report.started.seconds)?;
         shown.serialize_entry("seconds", &report.seconds)?;

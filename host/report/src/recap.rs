@@ -60,8 +60,7 @@ fn row(policy: &PolicyReport, width: usize, parts: &Parts<'_>) -> Block {
     match &policy.outcome {
         PolicyOutcome::Succeeded => Block::new(Tone::Plain, line("ok")),
         PolicyOutcome::NotRun => {
-            let stopped = |policy: &PolicyReport| matches!(policy.outcome, PolicyOutcome::Failed(Failure::Stopped(_)));
-            let why = match parts.report.policies.iter().any(stopped) {
+            let why = match parts.report.policies.iter().any(|policy| policy.outcome.stopped().is_some()) {
                 true => "the run was ended early",
                 false => "use --keep-going to run policies after a failure",
             };

@@ -103,8 +103,7 @@ impl Record {
 
     /// Tells whether somebody ended the run before its time: with Ctrl-C, or by a signal.
     pub fn is_interrupted(&self) -> bool {
-        let of_error = |key: &str| self.0.pointer(key).and_then(Value::as_str).unwrap_or_default();
-        of_error("/error/class") == "SignalException" && of_error("/error/message").contains("ended by signal")
+        self.value("interrupted") == true
     }
 
     /// Returns the time when the run began, in seconds since 1970.

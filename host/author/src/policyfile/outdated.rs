@@ -23,7 +23,7 @@ pub enum LockState {
     Made {
         /// Its text.
         text: String,
-        /// Its file.
+        /// The path of the lock file.
         path: PathBuf,
     },
     /// It was there, and fits.

@@ -3,7 +3,7 @@
 use super::PolicyInput;
 use contract::{
     Account, ActionRecord, Conflict, EndedRecipe, Failure, GuestCommand, GuestWrite, Moment, ROOT, Reads, Run,
-    RunResults, Tally,
+    RunResults, StopReason, Tally,
 };
 use node::attributes::Level;
 use node::object::PolicyStart;
@@ -25,6 +25,19 @@ pub enum PolicyOutcome {
 }
 
 impl PolicyOutcome {
+    /// Returns why the policy was ended before its time, if it was: by a signal, or since the node is started again.
+    pub fn stopped(&self) -> Option<StopReason> {
+        let Self::Failed(failure) = self else { return None };
+        let reason = |failure: &Failure| match failure {
+            Failure::Stopped(reason) => Some(*reason),
+            _ => None,
+        };
+        match failure {
+            Failure::Many(all) => all.iter().find_map(|(_, failure)| reason(failure)),
+            failure => reason(failure),
+        }
+    }
+
     /// One word for reports.
     pub fn name(&self) -> &'static str {
         match self {
@@ -214,6 +227,11 @@ impl PolicyReport {
 }
 
 impl RunReport {
+    /// Tells whether a signal ended the run before its time, such as Ctrl-C.
+    pub fn is_interrupted(&self) -> bool {
+        self.policies.iter().any(|policy| matches!(policy.outcome.stopped(), Some(StopReason::Signal(_))))
+    }
+
     /// The failure of the first policy that failed.
     pub fn failure(&self) -> Option<(&str, &Failure)> {
         self.policies.iter().find_map(|policy| match &policy.outcome {

@@ -36,7 +36,9 @@ pub(super) fn first_named<'t>(
         return Ok(None);
     }
     let pay = |bytes: usize| account.map_or(Ok(()), |account| account.work((bytes / BYTES_PER_UNIT) as u64 + 1));
-    let first = nodes.keys().chain(aliases).chain(foreseen).filter_map(|path| path.bytes().next()).collect();
+    let mut first: BTreeSet<u8> = nodes.keys().chain(aliases).filter_map(|path| path.bytes().next()).collect();
+    // Real paths all begin so. There may be one for each resource of a run, and each guard asks.
+    first.extend((!foreseen.is_empty()).then_some(b'/'));
     let paths = Paths { nodes, aliases, foreseen, first };
     for text in texts {
         pay(text.len())?;

@@ -158,7 +158,7 @@ pub(crate) struct RepositoryPlace {
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "A policy without a lock is locked first. One whose lock no longer fits what it locks is refused.\n\
+    after_help = "If a policy does not have a lock, wrun writes one first. It refuses a policy that differs from its lock.\n\
                         See docs/releases.md."
 )]
 pub(crate) struct PushArguments {
