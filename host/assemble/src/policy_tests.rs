@@ -168,6 +168,7 @@ impl PolicyTests {
             asked: json::asked(&ended.journal),
             layers: &Value::Null,
             releases: &Value::Null,
+            paused: None,
             log: log.lines(),
             without_policies: false,
             compile_seconds: ended.ending.compile_time().saturating_sub(compiled_before).as_secs_f64(),

@@ -4,6 +4,7 @@ mod bounds;
 
 pub(crate) use bounds::bounded_error;
 
+use crate::paused::Paused;
 use crate::unseen::UnseenRecipe;
 use bounds::{ASKED, ESCAPED, Fitting, LIST, NODE, RESOURCES, serialize_whole};
 use contract::{ActionRecord, Claimant, Conflict, GuestCommand, GuestWrite, HiddenRead, dotted_path};
@@ -37,6 +38,8 @@ pub struct Parts<'a> {
     pub layers: &'a Value,
     /// The signed releases that the policies were taken from, or `null`.
     pub releases: &'a Value,
+    /// The pause of the agent that holds while the run is made.
+    pub paused: Option<Paused>,
     /// The lines of the log, in order.
     pub log: Value,
     /// There is a run list instead of policies: its keys stand at the top.
@@ -80,6 +83,7 @@ impl Serialize for Run<'_> {
         shown.serialize_entry("error", &errors.first().map(|(_, error)| error))?;
         shown.serialize_entry("layers", layers)?;
         shown.serialize_entry("releases", self.0.releases)?;
+        shown.serialize_entry("paused", &self.0.paused.as_ref().map(|paused| &paused.json))?;
         match report.policies.as_slice() {
             [only] if *without_policies => outcome(only, &mut shown)?,
             policies => {

@@ -26,6 +26,7 @@ pub mod json;
 mod kept_log;
 mod new_thing;
 mod outline;
+pub mod paused;
 pub mod recap;
 mod record;
 pub mod sentence;

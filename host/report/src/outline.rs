@@ -72,6 +72,7 @@ impl Outline {
             asked,
             layers: &Value::Null,
             releases: &Value::Null,
+            paused: None,
             log,
             without_policies,
             compile_seconds: 0.0,

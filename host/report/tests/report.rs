@@ -7,7 +7,7 @@ use converge::{PolicyOutcome, PolicyReport, RunReport};
 use grants::Grants;
 use report::error::{self, Frames};
 use report::json::{Parts, Run};
-use report::{Block, Outline, json, recap};
+use report::{Block, Outline, json, paused, recap};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
@@ -38,10 +38,23 @@ fn parts<'a>(report: &'a RunReport, errors: &'a [(String, Value)]) -> Parts<'a> 
         asked: json::asked(Grants::nothing().journal()),
         layers: &Value::Null,
         releases: &Value::Null,
+        paused: None,
         log: json!([]),
         without_policies: false,
         compile_seconds: 0.0,
     }
+}
+
+#[test]
+fn a_pause_of_the_agent_is_in_every_report() {
+    let report = failed_run();
+    assert_eq!(serde_json::to_value(Run(&parts(&report, &[]))).unwrap()["paused"], Value::Null);
+    let sentence = "paused until 2026-11-23T20:00:00Z by alice: the disk\u{1b}[2J".to_owned();
+    let paused = paused::Paused { json: json!({ "by": "alice" }), sentence };
+    let said = lines(vec![paused::block(&paused)]);
+    assert_eq!(said, ["The agent is paused until 2026-11-23T20:00:00Z by alice: the disk\\u{1b}[2J"]);
+    let parts = Parts { paused: Some(paused), ..parts(&report, &[]) };
+    assert_eq!(serde_json::to_value(Run(&parts)).unwrap()["paused"], json!({ "by": "alice" }));
 }
 
 fn lines(blocks: Vec<Block>) -> Vec<String> {

@@ -8,7 +8,8 @@ use serde_json::Value;
 
 use crate::folder::Folder;
 use crate::{
-    ChangeLock, LockRequest, RunFolder, RunId, RunLock, StateError, WaitingChange, changes, lock, nodes, pending, runs,
+    AgentFolder, ChangeLock, LockRequest, RunFolder, RunId, RunLock, StateError, WaitingChange, agent, changes, lock,
+    nodes, pending, runs,
 };
 
 /// Where the state is kept unless the settings name another place.
@@ -124,6 +125,22 @@ impl StateDirectory {
     /// A record cannot be removed.
     pub fn prune_dry_runs(&self, keep: usize, bytes: u64) -> Result<(), StateError> {
         runs::prune_dry(&self.folder, keep, bytes)
+    }
+
+    /// The folder of the agent, which is made if it is not there.
+    ///
+    /// # Errors
+    /// It cannot be made, belongs to another user, or may be written by others.
+    pub fn agent(&self) -> Result<AgentFolder, StateError> {
+        self.folder.make(agent::FOLDER).map(AgentFolder::new)
+    }
+
+    /// The folder of the agent. `None`: there never was an agent or a pause.
+    ///
+    /// # Errors
+    /// It belongs to another user, or may be written by others.
+    pub fn existing_agent(&self) -> Result<Option<AgentFolder>, StateError> {
+        Ok(self.folder.open(agent::FOLDER)?.map(AgentFolder::new))
     }
 
     /// A run's record (`run.json`). `None`: there is none of that name.

@@ -12,6 +12,7 @@
 //! runs/ID/run.json         what a run did
 //! runs/ID/error.json       why it failed
 //! dry-runs/ID/             the same of a dry run
+//! agent/                   the agent's lock, its status, its pause
 //! ```
 //!
 //! A second directory, of native code that was cached, has the key that authenticates it ([`cache_key()`]).
@@ -30,6 +31,7 @@
 //!
 //! Rejected: an embedded database. The state is a few files that an operator can read and repair with an editor.
 
+mod agent;
 mod cache_key;
 mod changes;
 mod directory;
@@ -42,6 +44,7 @@ mod nodes;
 mod pending;
 mod runs;
 
+pub use agent::{AgentFile, AgentFolder, AgentLock, RunningAgent};
 pub use cache_key::{CacheKey, cache_key};
 pub use changes::{ChangeLock, WaitingChange};
 pub use directory::{DEFAULT_PATH, StateDirectory};

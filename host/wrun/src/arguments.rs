@@ -1,6 +1,7 @@
 //! The command line, one file per command. [`ConvergeArguments::layer`] turns it into settings; after that nobody looks
 //! at the command line.
 
+mod agent;
 mod config;
 mod converge;
 mod cookbook;
@@ -19,8 +20,10 @@ mod shell;
 use crate::settings::{FILE_VARIABLE, KEYS, Layer, NodeName};
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Args, CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
+use std::ffi::OsString;
 use std::path::PathBuf;
 
+pub(crate) use agent::{AgentArguments, AgentCommand, AgentPlace, AgentStatusArguments, PauseArguments};
 pub(crate) use config::{ConfigCommand, ShowConfigArguments};
 pub(crate) use converge::{ConvergeArguments, Suggesting};
 pub(crate) use cookbook::{CheckArguments, CookbookCommand, DescribeArguments};
@@ -70,6 +73,15 @@ impl Arguments {
         Self::from_arg_matches(&matches).map_err(|error| error.format(&mut command))
     }
 
+    /// Checks the words of a command line without carrying it out.
+    ///
+    /// # Errors
+    /// They are not a command line of this program.
+    pub(crate) fn check(words: &[OsString]) -> Result<(), clap::Error> {
+        let name: OsString = "wrun".into();
+        Self::description().try_get_matches_from(std::iter::once(&name).chain(words)).map(drop)
+    }
+
     /// The command line's description, with the variables of settings in its help.
     pub(crate) fn description() -> clap::Command {
         with_variables(Self::without_idle_options())
@@ -96,7 +108,7 @@ const CHEFS_OPTIONS: [(&[&str], &str); 6] = [
     (&["-S", "--server"], "wrun does not talk to a Chef Infra Server; see docs/from-chef.md"),
     (
         &["-d", "--daemonize", "-i", "--interval", "-s", "--splay"],
-        "wrun runs once; start it from a systemd timer or cron",
+        "`wrun agent` runs again and again; `interval` and `splay` are settings",
     ),
     (&["--once"], "wrun always runs once; leave it out"),
     (&["--chef-license"], "wrun does not ask for Chef's licence; leave it out"),
@@ -142,6 +154,8 @@ fn with_variables(command: clap::Command) -> clap::Command {
 pub(crate) enum Command {
     /// Run policies, or cookbooks from folders, on this node
     Converge(Box<ConvergeArguments>),
+    /// Converge again and again, one run at a time; ask the agent what it does, pause it
+    Agent(AgentArguments),
     /// Show and change saved nodes; tell who set their attributes
     #[command(subcommand)]
     Node(NodeCommand),

@@ -1,5 +1,6 @@
 //! One file per command.
 
+pub(crate) mod agent;
 pub(crate) mod completions;
 pub(crate) mod config;
 pub(crate) mod converge;

@@ -59,6 +59,7 @@ fn main() -> ExitCode {
     let run = assemble::spawn(move || {
         let outcome = match arguments.command {
             Command::Converge(converge) => commands::converge::run(*converge, &printer),
+            Command::Agent(agent) => commands::agent::run(agent, &printer),
             Command::Node(node) => commands::node::run(node, &printer),
             Command::Layer(layer) => commands::layer::run(layer, &printer),
             Command::Search(search) => commands::search::run(&search, &printer),

@@ -16,6 +16,7 @@ use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::time::Duration;
 
+use agent::Rhythm;
 use assemble::RepositorySettings;
 use node::saved_filter::{LevelFilter, SavedFilters};
 use serde::{Deserialize, Serialize};
@@ -48,6 +49,12 @@ const MAX_FILE: u64 = 1 << 20;
 
 /// For how long a repository behind an address is not asked again.
 const REPOSITORY_REFRESH: Duration = Duration::from_secs(300);
+
+/// The time from the end of an agent's run to the next one.
+const INTERVAL: Duration = Duration::from_secs(30 * 60);
+
+/// The most that is added to the interval at random.
+const SPLAY: Duration = Duration::from_secs(5 * 60);
 
 /// A number of seconds, up to a day.
 pub(crate) type Seconds = Number<0, 86_400>;
@@ -234,6 +241,10 @@ keys! {
     runs_mib: Mebibytes, "WRUN_RUNS_MIB";
     /// Mebibytes of the state's disk that stay free.
     min_free_mib: FreeMebibytes, "WRUN_MIN_FREE_MIB";
+    /// The time from the end of an agent's run to the next one.
+    interval: Age<1>, "WRUN_INTERVAL";
+    /// The most that is added to the interval at random.
+    splay: Age, "WRUN_SPLAY";
     /// The only automatic attributes that are saved.
     allowed_automatic_attributes: AttributePaths, "WRUN_ALLOWED_AUTOMATIC_ATTRIBUTES";
     /// The only default attributes that are saved.
@@ -273,6 +284,8 @@ pub(crate) struct Settings {
     pub(crate) color: Color,
     /// Programs of the operator's that hear of runs.
     pub(crate) handlers: Vec<Handler>,
+    /// How often the agent runs.
+    pub(crate) rhythm: Rhythm,
     /// How runs go.
     pub(crate) run: assemble::Settings,
 }
@@ -429,6 +442,10 @@ impl Settings {
             log_location: layer.log_location.unwrap_or(LogLocation::Stderr),
             color: layer.color.unwrap_or(Color::Auto),
             handlers: layer.handlers.map(Handlers::into_list).unwrap_or_default(),
+            rhythm: Rhythm {
+                interval: layer.interval.map_or(INTERVAL, Age::duration),
+                splay: layer.splay.map_or(SPLAY, Age::duration),
+            },
             run,
         }
     }

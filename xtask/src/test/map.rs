@@ -76,7 +76,8 @@ const PROGRAM: [&str; 16] = [
 ];
 
 /// The program's files that touch files or start programs, each with the reason.
-const PROGRAM_TOUCHES: [(&str, &str); 10] = [
+const PROGRAM_TOUCHES: [(&str, &str); 11] = [
+    ("host/wrun/src/commands/agent.rs", "makes the command of a run"),
     ("host/wrun/src/commands/completions.rs", "writes manual pages"),
     ("host/wrun/src/commands/converge/handlers.rs", "starts the operator's handlers"),
     ("host/wrun/src/commands/editor.rs", "starts the operator's editor, and reads what was written"),

@@ -14,7 +14,8 @@ use super::{Count, map, supply, targets, waiting, words};
 use crate::{checkout, say};
 
 /// Each room with the rooms it may know. What is not listed is not allowed; `assemble` alone puts all of them together.
-const DOORS: [(&str, &[&str]); 21] = [
+const DOORS: [(&str, &[&str]); 22] = [
+    ("agent", &["state", "text"]),
     ("artifact", &["contract", "grants", "node", "plain_files", "text"]),
     (
         "assemble",
@@ -74,6 +75,7 @@ const DOORS: [(&str, &[&str]); 21] = [
     (
         "wrun",
         &[
+            "agent",
             "artifact",
             "assemble",
             "author",

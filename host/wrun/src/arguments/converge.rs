@@ -86,6 +86,12 @@ pub(crate) struct ConvergeArguments {
     /// Compile the recipes, print the resource collection as JSON and stop; changes nothing
     #[arg(long)]
     pub(crate) compile_only: bool,
+    /// Make no run while the agent is paused
+    #[arg(long)]
+    pub(crate) unless_paused: bool,
+    /// Tell the agent, which started this run, how it went.
+    #[arg(long, hide = true)]
+    pub(crate) by_agent: bool,
     #[command(flatten)]
     pub(crate) folders: FolderArguments,
     /// Print what the plan asked for instead of the plan: `wrun grants suggest`.

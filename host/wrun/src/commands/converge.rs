@@ -6,6 +6,7 @@
 mod ending;
 mod handlers;
 mod not_begun;
+mod note;
 mod running;
 
 use crate::activity::Activity;
@@ -15,9 +16,11 @@ use crate::logging;
 use crate::printer::{Hinted, Printer, Tone};
 use crate::settings::{Color, Format, Settings};
 use crate::signals::{self, Interruption};
+use agent::{Moment, Pause};
 use anyhow::Context as _;
 use assemble::{Assembly, Notice};
 use running::Running;
+use serde_json::json;
 use std::sync::Arc;
 use std::time::SystemTime;
 use text::escape_line;
@@ -48,11 +51,19 @@ fn begin(arguments: ConvergeArguments, format: &mut Option<Format>, printer: &Pr
     *format = Some(settings.format).filter(|_| arguments.suggest_grants.is_none());
     colours(settings.color);
     logging::open(&settings)?;
+    if let Some(pause) = arguments.unless_paused.then(|| pause(&settings)).flatten() {
+        tell_paused(&pause, settings.format, *printer)?;
+        return Ok(Exit::Done);
+    }
     let is_watched = settings.format == Format::Doc && !arguments.compile_only && arguments.suggest_grants.is_none();
     let activity = if is_watched { Activity::shown() } else { Activity::default() };
     let interruption = Interruption::default().with_activity(activity);
     signals::listen(&interruption, *printer).context("signals cannot be listened to")?;
+    let note_to = arguments.by_agent.then(|| settings.run.state_dir.clone());
     let outcome = prepare_and_run(arguments, settings, &interruption, *printer);
+    if let (Some(state_dir), Err(error)) = (note_to, &outcome) {
+        note::not_begun(&state_dir, error);
+    }
     interruption.die_if_at_once();
     outcome
 }
@@ -88,6 +99,23 @@ fn prepare_and_run(
     };
     let Some(ready) = ready else { return Ok(signals::exit(stop.requested())) };
     Running { settings: &settings, arguments: &arguments, printer, interruption }.go(ready)
+}
+
+/// The pause of the agent that holds now.
+fn pause(settings: &Settings) -> Option<Pause> {
+    Pause::of_state(&settings.run.state_dir, Moment::of(SystemTime::now()))
+}
+
+/// Says that no run is made, and why.
+fn tell_paused(pause: &Pause, format: Format, printer: Printer) -> serde_json::Result<()> {
+    match format {
+        Format::Json => printer.json_document(&json!({ "version": 1, "outcome": "paused", "paused": pause }))?,
+        Format::Ndjson => printer.json_line(&json!({ "version": 1, "event": "paused", "paused": pause })),
+        Format::Doc | Format::Minimal => {
+            printer.note(Tone::Warning, &escape_line(&format!("No run is made: the agent is {}", pause.sentence())));
+        }
+    }
+    Ok(())
 }
 
 /// Tells people what they should hear before a run begins.

@@ -93,6 +93,8 @@ pub(super) fn defaults(settings: &Settings) -> Map<String, Value> {
         "runs_kept": run.runs_kept,
         "runs_mib": run.runs_size >> 20,
         "min_free_mib": run.min_free >> 20,
+        "interval": super::values::short_time(settings.rhythm.interval),
+        "splay": super::values::short_time(settings.rhythm.splay),
     });
     all.as_object().cloned().unwrap_or_default()
 }

@@ -350,47 +350,58 @@ impl<'de> Deserialize<'de> for PolicyNames {
     }
 }
 
-/// A time in days, hours, minutes or seconds: `30d`.
+/// A time in days, hours, minutes or seconds, such as `30d`, of at least so many seconds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Age(Duration);
+pub(crate) struct Age<const LEAST: u64 = 0>(Duration);
 
-impl Age {
+/// The longest time that a setting may name: a hundred years.
+const MAX_AGE: u64 = 36_525 * 24 * 60 * 60;
+
+impl<const LEAST: u64> Age<LEAST> {
     /// The time.
     pub(crate) fn duration(self) -> Duration {
         self.0
     }
 }
 
-impl FromStr for Age {
+impl<const LEAST: u64> FromStr for Age<LEAST> {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
         let wrong = || format!("{text:?} is not a time such as 30d, 12h, 90m or 3600s");
         let (number, unit) = text.split_at_checked(text.len().saturating_sub(1)).ok_or_else(wrong)?;
         let number: u32 = number.parse().map_err(|_| wrong())?;
-        let seconds = match unit {
+        let unit = match unit {
             "d" => 24 * 60 * 60,
             "h" => 60 * 60,
             "m" => 60,
             "s" => 1,
             _ => return Err(wrong()),
         };
-        Ok(Self(Duration::from_secs(u64::from(number) * seconds)))
+        match u64::from(number) * unit {
+            seconds if seconds < LEAST => Err(format!("{text:?} is less than {LEAST}s")),
+            seconds if seconds > MAX_AGE => Err(format!("{text:?} is more than a hundred years")),
+            seconds => Ok(Self(Duration::from_secs(seconds))),
+        }
     }
 }
 
-impl Serialize for Age {
+impl<const LEAST: u64> Serialize for Age<LEAST> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let seconds = self.0.as_secs();
-        let (number, unit) = match seconds {
-            seconds if seconds % (24 * 60 * 60) == 0 => (seconds / (24 * 60 * 60), "d"),
-            seconds => (seconds, "s"),
-        };
-        serializer.serialize_str(&format!("{number}{unit}"))
+        serializer.serialize_str(&short_time(self.0))
     }
 }
 
-impl<'de> Deserialize<'de> for Age {
+/// A time as a setting may name it, in the largest unit of which it is a whole number: `30m`.
+pub(super) fn short_time(time: Duration) -> String {
+    let seconds = time.as_secs();
+    let units = [(24 * 60 * 60, "d"), (60 * 60, "h"), (60, "m")];
+    let unit = units.into_iter().find(|(unit, _)| seconds > 0 && seconds.is_multiple_of(*unit));
+    let (unit, name) = unit.unwrap_or((1, "s"));
+    format!("{}{name}", seconds / unit)
+}
+
+impl<'de, const LEAST: u64> Deserialize<'de> for Age<LEAST> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         String::deserialize(deserializer)?.parse().map_err(D::Error::custom)
     }

@@ -1,7 +1,7 @@
 //! The end of a run: the report, the record, the exit code.
 
-use super::handlers;
 use super::running::Running;
+use super::{handlers, note};
 use crate::arguments::Suggesting;
 use crate::commands::grants::{Consent, Written, write_suggestion};
 use crate::exit::Exit;
@@ -12,7 +12,7 @@ use assemble::{Ending, GrantsFiles, StartedAgain};
 use contract::StopReason;
 use converge::RunReport;
 use grants::{Addition, Journal};
-use report::{Block, conflicts, denials, due, hidden_reads, json, recap, shared, survey};
+use report::{Block, conflicts, denials, due, hidden_reads, json, paused, recap, shared, survey};
 use serde_json::Value;
 use std::path::Path;
 use text::{error_chain, escape, escape_line};
@@ -63,6 +63,9 @@ impl Running<'_> {
         if self.settings.format == Format::Json || self.arguments.compile_only {
             self.printer.json_document(&shown)?;
         }
+        if self.arguments.by_agent {
+            note::ended(&self.settings.run.state_dir, report);
+        }
         let recorded = self.record_dry_run(&shown, errors, ending);
         if !self.settings.format.is_for_programs() && !self.arguments.compile_only {
             let hidden = hidden_reads::of(report);
@@ -71,6 +74,7 @@ impl Running<'_> {
             blocks.extend(conflicts::block(report));
             blocks.extend(shared::block(report));
             blocks.extend(due::block(&self.interruption.activity.all_due()));
+            blocks.extend(parts.paused.as_ref().map(paused::block));
             for block in blocks {
                 self.printer.line(Tone::Plain, "");
                 self.printer.block(block);

@@ -1,6 +1,6 @@
 //! A run that is ready: it is watched, carried out and handed to its end.
 
-use super::handlers;
+use super::{handlers, note};
 use crate::arguments::ConvergeArguments;
 use crate::exit::Exit;
 use crate::format::All;
@@ -12,10 +12,13 @@ use crate::printer::Printer;
 use crate::settings::{Format, LogLocation, Settings};
 use crate::signals::Interruption;
 use crate::terminal;
+use agent::{Moment, Pause};
 use assemble::ReadyRun;
 use contract::{LogLevel, Observer};
 use report::error::{self, Frames};
+use report::paused::Paused;
 use report::{Bounded, KeptLog, MAX_SHOWN, Outline, denied, json};
+use std::time::SystemTime;
 
 /// What stays the same from the first resource to the last word.
 pub(super) struct Running<'a> {
@@ -47,6 +50,9 @@ impl Running<'_> {
         let node = ready.node_name().to_owned();
         let _named = self.log_names_run(&run_id);
         let open = ready.open(watchers, matches!(self.settings.format, Format::Doc | Format::Ndjson))?;
+        if self.arguments.by_agent {
+            note::begun(&self.settings.run.state_dir, &run_id);
+        }
         if self.arguments.suggest_grants.is_none() {
             handlers::start(self.settings, &run_id, &node, self.arguments.why_run, self.printer);
         }
@@ -65,6 +71,7 @@ impl Running<'_> {
             asked: json::asked(&ended.journal),
             layers: &ended.layers,
             releases: &ended.releases,
+            paused: self.paused(),
             log: kept_log.lines(),
             without_policies,
             compile_seconds: ended.ending.compile_time().as_secs_f64(),
@@ -77,6 +84,12 @@ impl Running<'_> {
         // The process ends now, and gives all memory back at once: faster than piece by piece.
         std::mem::forget(ended);
         exit
+    }
+
+    /// The pause of the agent: whoever makes a run all the same should hear of it.
+    fn paused(&self) -> Option<Paused> {
+        let pause = Pause::of_state(&self.settings.run.state_dir, Moment::of(SystemTime::now()))?;
+        Some(Paused { json: serde_json::to_value(&pause).unwrap_or_default(), sentence: pause.sentence() })
     }
 
     /// Functions without a file and a line are shown with debug output.

@@ -1,0 +1,301 @@
+//! The agent's loop: waits, starts runs, hears requests, and keeps its status.
+
+use crate::{Doing, LastRun, Moment, Note, Pause, Rhythm, RunEnd, Status, Verdict, Word, about};
+use state::{AgentFile, AgentFolder};
+use std::time::Duration;
+
+/// The longest sleep: after it the agent looks at the clock, which somebody may have set, and at the pause, which may have
+/// ended. One wake-up a minute costs nothing.
+const LONGEST_SLEEP: Duration = Duration::from_secs(60);
+
+/// How much a sentence for the log matters.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Tell {
+    /// Everything is as it should be.
+    Note,
+    /// Somebody should look.
+    Warning,
+}
+
+/// What happened while the agent slept. Several things may have.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Happening {
+    /// A run is to begin at once.
+    pub run_now: bool,
+    /// The settings are to be read again.
+    pub reload: bool,
+    /// The agent is to end, after the action that is under way.
+    pub end: bool,
+    /// The run that was under way has ended.
+    pub ended: Option<RunEnd>,
+}
+
+/// The world as the agent knows it: clock, processes, signals, settings, and those who listen.
+pub trait Surroundings {
+    /// The moment that the clock shows.
+    fn now(&self) -> Moment;
+
+    /// A random number.
+    fn random(&mut self) -> u64;
+
+    /// Sleeps until something happens, or for this time.
+    fn sleep(&mut self, at_most: Duration) -> Happening;
+
+    /// Starts a run.
+    ///
+    /// # Errors
+    /// It cannot be started, for the reason that the text gives.
+    fn start(&mut self) -> Result<(), String>;
+
+    /// Asks the run that is under way to end after its current action.
+    fn ask_to_end(&mut self);
+
+    /// Reads the settings again.
+    ///
+    /// # Errors
+    /// They are invalid, as the text says.
+    fn rhythm(&mut self) -> Result<Rhythm, String>;
+
+    /// Writes a sentence into the log.
+    fn tell(&mut self, how: Tell, sentence: &str);
+
+    /// The longest time between two signs of life, if somebody watches.
+    fn sign_of_life_every(&self) -> Option<Duration>;
+
+    /// Tells the service manager something; `sentence` says what the agent does.
+    fn notify(&mut self, what: Word, sentence: &str);
+}
+
+/// The agent of one state directory.
+pub struct Agent<'a, S> {
+    surroundings: S,
+    folder: &'a AgentFolder,
+    rhythm: Rhythm,
+    status: Status,
+    /// The moment of the next run.
+    next: Moment,
+    /// The moment at which the run that is under way began.
+    running: Option<Moment>,
+    /// Another run is to begin when the one that is under way has ended.
+    again: bool,
+    /// The agent ends, as soon as no run is under way.
+    ending: bool,
+    /// The next run was due, and did not begin because of a pause.
+    held: bool,
+}
+
+impl<'a, S: Surroundings> Agent<'a, S> {
+    /// An agent that has not begun. Its first run comes after a part of the splay.
+    pub fn new(mut surroundings: S, folder: &'a AgentFolder, rhythm: Rhythm) -> Self {
+        let now = surroundings.now();
+        let before = match folder.read::<Status>(AgentFile::Status) {
+            Ok(before) => before.filter(Status::is_known),
+            Err(error) => {
+                let sentence = format!("what an earlier agent did is not known: {}", text::error_chain(&error));
+                surroundings.tell(Tell::Warning, &sentence);
+                None
+            }
+        };
+        let next = now.after(rhythm.splayed(surroundings.random()));
+        let status = Status::new(now, rhythm, before);
+        Self { surroundings, folder, rhythm, status, next, running: None, again: false, ending: false, held: false }
+    }
+
+    /// Lives until it is asked to end.
+    pub fn live(&mut self) {
+        self.keep(Doing::Waiting);
+        let sentence = self.waiting();
+        self.surroundings.tell(Tell::Note, &sentence);
+        self.surroundings.notify(Word::Ready, &sentence);
+        loop {
+            if self.running.is_none() {
+                if self.ending {
+                    break;
+                }
+                if self.surroundings.now() >= self.next {
+                    self.begin_unless_paused();
+                }
+            }
+            let happened = self.surroundings.sleep(self.patience());
+            self.surroundings.notify(Word::Alive, "");
+            self.hear(happened);
+        }
+        self.keep(Doing::Ended);
+        self.surroundings.tell(Tell::Note, "the agent has ended");
+    }
+
+    /// How long nothing need be looked at.
+    fn patience(&self) -> Duration {
+        let next = self.surroundings.now().until(self.next);
+        let wait = if self.running.is_some() || next.is_zero() { LONGEST_SLEEP } else { next };
+        let sign_of_life = self.surroundings.sign_of_life_every().unwrap_or(LONGEST_SLEEP);
+        wait.min(LONGEST_SLEEP).min(sign_of_life)
+    }
+
+    fn hear(&mut self, happened: Happening) {
+        // The end of a run comes first: what else is asked for is asked of an agent without one.
+        if let Some(end) = happened.ended {
+            self.finish(&end);
+        }
+        if happened.reload && !self.ending {
+            self.reload();
+        }
+        if happened.end {
+            self.end();
+        } else if happened.run_now && !self.ending {
+            self.run_now();
+        }
+    }
+
+    fn end(&mut self) {
+        self.ending = true;
+        let sentence = match self.running {
+            Some(_) => "ending: the run that is under way ends after its current action",
+            None => "ending",
+        };
+        self.surroundings.notify(Word::Stopping, sentence);
+        self.surroundings.tell(Tell::Note, sentence);
+        if self.running.is_some() {
+            self.keep(Doing::Ending);
+            self.surroundings.ask_to_end();
+        }
+    }
+
+    fn reload(&mut self) {
+        self.surroundings.notify(Word::Reloading, "");
+        match self.surroundings.rhythm() {
+            Ok(rhythm) => {
+                self.rhythm = rhythm;
+                // A shorter interval counts from now on, a longer one after the next run.
+                let soonest = self.surroundings.now().after(rhythm.delay(self.status.failures));
+                self.next = self.next.min(soonest);
+                self.surroundings.tell(Tell::Note, "the settings were read again");
+            }
+            Err(why) => {
+                let sentence = format!("the settings cannot be used, and stay as they were: {why}");
+                self.surroundings.tell(Tell::Warning, &sentence);
+            }
+        }
+        self.keep(self.doing());
+        let sentence = self.waiting();
+        self.surroundings.notify(Word::Ready, &sentence);
+    }
+
+    fn run_now(&mut self) {
+        match self.pause() {
+            Some(pause) => {
+                let sentence = format!("no run begins: {}", pause.sentence());
+                self.surroundings.tell(Tell::Warning, &sentence);
+            }
+            None if self.running.is_some() => {
+                self.again = true;
+                self.surroundings.tell(Tell::Note, "another run will begin after the one that is under way");
+            }
+            None => self.begin(),
+        }
+    }
+
+    fn begin_unless_paused(&mut self) {
+        match self.pause() {
+            Some(pause) if !self.held => {
+                self.held = true;
+                let sentence = format!("the next run is due, and waits: {}", pause.sentence());
+                self.surroundings.tell(Tell::Note, &sentence);
+                self.surroundings.notify(Word::Status, &pause.sentence());
+            }
+            Some(_) => {}
+            None if self.held => {
+                // Nodes that were paused together do not run together.
+                self.held = false;
+                self.next = self.surroundings.now().after(self.rhythm.splayed(self.surroundings.random()));
+                self.keep(Doing::Waiting);
+                let sentence = format!("the pause has ended: {}", self.waiting());
+                self.surroundings.tell(Tell::Note, &sentence);
+                self.surroundings.notify(Word::Status, &sentence);
+            }
+            None => self.begin(),
+        }
+    }
+
+    /// The pause that holds now. One that cannot be read must not stop all teams on the node.
+    fn pause(&mut self) -> Option<Pause> {
+        let now = self.surroundings.now();
+        match Pause::holding(self.folder, now) {
+            Ok(pause) => pause,
+            Err(error) => {
+                let sentence = format!("whether the agent is paused is not known: {}", text::error_chain(&error));
+                self.surroundings.tell(Tell::Warning, &sentence);
+                None
+            }
+        }
+    }
+
+    fn begin(&mut self) {
+        self.held = false;
+        // What an earlier run said is not said by this one.
+        if let Err(error) = self.folder.remove(AgentFile::Note) {
+            let sentence = text::error_chain(&error);
+            self.surroundings.tell(Tell::Warning, &sentence);
+        }
+        self.running = Some(self.surroundings.now());
+        match self.surroundings.start() {
+            Ok(()) => {
+                self.keep(Doing::Running);
+                self.surroundings.notify(Word::Status, "a run is under way");
+            }
+            Err(why) => self.finish(&RunEnd::NotStarted(why)),
+        }
+    }
+
+    fn finish(&mut self, end: &RunEnd) {
+        let now = self.surroundings.now();
+        let Some(began) = self.running.take() else { return };
+        let note = self.folder.read::<Note>(AgentFile::Note).ok().flatten().unwrap_or_default();
+        let last = LastRun::new(began, now, end, note);
+        match last.verdict {
+            Verdict::Success => {
+                self.status.failures = 0;
+                self.status.last_success = Some(now);
+            }
+            Verdict::Failure => self.status.failures = self.status.failures.saturating_add(1),
+            // Neither says anything of the node's policies.
+            Verdict::Busy | Verdict::Interrupted => {}
+        }
+        let splay = self.rhythm.splayed(self.surroundings.random());
+        let delay = self.rhythm.delay(self.status.failures).saturating_add(splay);
+        self.next = if std::mem::take(&mut self.again) { now } else { now.after(delay) };
+        let how = if last.verdict == Verdict::Failure { Tell::Warning } else { Tell::Note };
+        let why = last.note.error.as_ref().map(|error| format!(": {error}")).unwrap_or_default();
+        let sentence = format!("the run {}{why}; {}", last.words(), self.waiting());
+        self.status.last = Some(last);
+        self.keep(self.doing());
+        if !self.ending {
+            self.surroundings.tell(how, &sentence);
+            self.surroundings.notify(Word::Status, &sentence);
+        }
+    }
+
+    fn doing(&self) -> Doing {
+        match (self.ending, self.running) {
+            (true, _) => Doing::Ending,
+            (false, Some(_)) => Doing::Running,
+            (false, None) => Doing::Waiting,
+        }
+    }
+
+    /// The sentence about the next run.
+    fn waiting(&self) -> String {
+        let wait = self.surroundings.now().until(self.next);
+        format!("next run at {} (in {})", self.next, about(wait))
+    }
+
+    /// Keeps the status. One that cannot be kept ends nothing: runs matter more.
+    fn keep(&mut self, doing: Doing) {
+        let next = (!self.ending && self.running.is_none()).then_some(self.next);
+        let status = Status { doing, next, running_since: self.running, ..self.status.clone().with(self.rhythm) };
+        if let Err(error) = self.folder.save(AgentFile::Status, &status) {
+            let sentence = format!("the status cannot be kept: {}", text::error_chain(&error));
+            self.surroundings.tell(Tell::Warning, &sentence);
+        }
+    }
+}

@@ -1,0 +1,275 @@
+//! The agent's decisions, with a clock that stands still until the agent sleeps.
+
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking, and helpers are no tests to the lints")]
+
+use agent::{Agent, Happening, Moment, Note, Pause, Rhythm, RunEnd, Status, Surroundings, Tell, Word};
+use state::{AgentFile, AgentFolder, StateDirectory};
+use std::cell::RefCell;
+use std::collections::VecDeque;
+use std::rc::Rc;
+use std::time::{Duration, SystemTime};
+
+const MINUTE: u64 = 60;
+
+/// What a run of the test does.
+#[derive(Clone)]
+enum Run {
+    /// Takes as many seconds, and ends with an exit code.
+    Ends(u64, i32),
+    /// Cannot be started.
+    Missing,
+}
+
+/// Something that happens at a second, counted from the start.
+type Script = VecDeque<(u64, Happening)>;
+
+struct World {
+    seconds: u64,
+    script: Script,
+    runs: VecDeque<Run>,
+    /// The second at which the run that is under way ends, with its exit code.
+    ends: Option<(u64, i32)>,
+    rhythm: Result<Rhythm, String>,
+    log: Rc<RefCell<Vec<String>>>,
+    /// How often the agent has slept: each sleep ends with a wake-up.
+    sleeps: u64,
+}
+
+fn start() -> Moment {
+    Moment::of(SystemTime::UNIX_EPOCH)
+}
+
+impl World {
+    fn note(&self, what: &str) {
+        let text = format!("{:>3}:{:02} {what}", self.seconds / 60, self.seconds % 60);
+        self.log.borrow_mut().push(text);
+    }
+}
+
+impl Surroundings for World {
+    fn now(&self) -> Moment {
+        start().after(Duration::from_secs(self.seconds))
+    }
+
+    fn random(&mut self) -> u64 {
+        // The splay of the tests is a minute: this is half of it.
+        30_000
+    }
+
+    fn sleep(&mut self, at_most: Duration) -> Happening {
+        assert!(at_most <= Duration::from_secs(60), "{at_most:?}");
+        self.sleeps += 1;
+        // At rest at most one wake-up a minute; what happens wakes it, too.
+        assert!(self.sleeps <= self.seconds / 60 + 50, "{} sleeps in {} s", self.sleeps, self.seconds);
+        let wakes = self.seconds + at_most.as_secs().max(1);
+        let scripted = self.script.front().map(|(at, _)| *at).filter(|at| *at <= wakes);
+        let ended = self.ends.filter(|(at, _)| *at <= scripted.unwrap_or(wakes));
+        if let Some((at, code)) = ended {
+            self.seconds = self.seconds.max(at);
+            self.ends = None;
+            return Happening { ended: Some(RunEnd::Exited(code)), ..Happening::default() };
+        }
+        self.seconds = scripted.unwrap_or(wakes);
+        match scripted {
+            Some(_) => self.script.pop_front().unwrap().1,
+            None => Happening::default(),
+        }
+    }
+
+    fn start(&mut self) -> Result<(), String> {
+        match self.runs.pop_front().unwrap_or(Run::Ends(10, 0)) {
+            Run::Ends(seconds, code) => {
+                assert_eq!(self.ends, None, "two runs at once");
+                self.ends = Some((self.seconds + seconds, code));
+                self.note("start");
+                Ok(())
+            }
+            Run::Missing => Err("no such program".to_owned()),
+        }
+    }
+
+    fn ask_to_end(&mut self) {
+        self.note("ask to end");
+        self.ends = Some((self.seconds + 5, 3));
+    }
+
+    fn rhythm(&mut self) -> Result<Rhythm, String> {
+        self.rhythm.clone()
+    }
+
+    fn tell(&mut self, how: Tell, sentence: &str) {
+        let mark = if how == Tell::Warning { "! " } else { "" };
+        self.note(&format!("{mark}{sentence}"));
+    }
+
+    fn sign_of_life_every(&self) -> Option<Duration> {
+        None
+    }
+
+    fn notify(&mut self, word: Word, _sentence: &str) {
+        if word == Word::Reloading {
+            self.note("reloading");
+        }
+    }
+}
+
+const RHYTHM: Rhythm = Rhythm { interval: Duration::from_secs(30 * MINUTE), splay: Duration::from_secs(MINUTE) };
+
+fn run_now() -> Happening {
+    Happening { run_now: true, ..Happening::default() }
+}
+
+fn end() -> Happening {
+    Happening { end: true, ..Happening::default() }
+}
+
+fn reload() -> Happening {
+    Happening { reload: true, ..Happening::default() }
+}
+
+/// Lets an agent live through a script. Returns what was told, and the status that it left.
+fn lived(
+    folder: &AgentFolder,
+    script: &[(u64, Happening)],
+    runs: &[Run],
+    rhythm: Result<Rhythm, String>,
+) -> (String, Status) {
+    let log = Rc::new(RefCell::new(Vec::new()));
+    let world = World {
+        seconds: 0,
+        script: script.iter().cloned().collect(),
+        runs: runs.iter().cloned().collect(),
+        ends: None,
+        rhythm,
+        log: Rc::clone(&log),
+        sleeps: 0,
+    };
+    Agent::new(world, folder, RHYTHM).live();
+    let status = folder.read(AgentFile::Status).unwrap().unwrap();
+    let told = log.borrow().join("\n");
+    (told, status)
+}
+
+fn check(script: &[(u64, Happening)], runs: &[Run], expected: &str) -> Status {
+    let place = tempfile::tempdir().unwrap();
+    let folder = StateDirectory::open(&place.path().join("s")).unwrap().agent().unwrap();
+    let (told, status) = lived(&folder, script, runs, Ok(RHYTHM));
+    assert_eq!(told, expected.trim_matches('\n'));
+    status
+}
+
+#[test]
+fn runs_begin_at_their_time_and_later_after_failures() {
+    let runs = [Run::Ends(10, 0), Run::Ends(10, 1), Run::Missing, Run::Ends(5, 75), Run::Ends(10, 0)];
+    let status = check(
+        &[(300 * MINUTE, end())],
+        &runs,
+        "
+  0:00 next run at 1970-01-01T00:00:30Z (in 30 s)
+  0:30 start
+  0:40 the run succeeded; next run at 1970-01-01T00:31:10Z (in 30 min)
+ 31:10 start
+ 31:20 ! the run failed (exit code 1); next run at 1970-01-01T01:01:50Z (in 30 min)
+ 61:50 ! the run failed (it could not be started): no such program; next run at 1970-01-01T02:02:20Z (in 60 min)
+122:20 start
+122:25 the run did not begin: another run was under way; next run at 1970-01-01T03:02:55Z (in 60 min)
+182:55 start
+183:05 the run succeeded; next run at 1970-01-01T03:33:35Z (in 30 min)
+213:35 start
+213:45 the run succeeded; next run at 1970-01-01T04:04:15Z (in 30 min)
+244:15 start
+244:25 the run succeeded; next run at 1970-01-01T04:34:55Z (in 30 min)
+274:55 start
+275:05 the run succeeded; next run at 1970-01-01T05:05:35Z (in 30 min)
+300:00 ending
+300:00 the agent has ended",
+    );
+    assert_eq!((status.failures, status.next), (0, None));
+    assert_eq!(status.last_success, Some(start().after(Duration::from_secs(275 * MINUTE + 5))));
+}
+
+#[test]
+fn a_run_that_is_asked_for_begins_at_once_and_never_beside_another() {
+    check(
+        &[(10, run_now()), (15, run_now()), (16, run_now()), (100, end())],
+        &[],
+        "
+  0:00 next run at 1970-01-01T00:00:30Z (in 30 s)
+  0:10 start
+  0:15 another run will begin after the one that is under way
+  0:16 another run will begin after the one that is under way
+  0:20 the run succeeded; next run at 1970-01-01T00:00:20Z (in 0 s)
+  0:20 start
+  0:30 the run succeeded; next run at 1970-01-01T00:31:00Z (in 30 min)
+  1:40 ending
+  1:40 the agent has ended",
+    );
+}
+
+#[test]
+fn an_end_waits_for_the_action_that_is_under_way() {
+    let status = check(
+        &[(35, end()), (37, end())],
+        &[Run::Ends(1000, 0)],
+        "
+  0:00 next run at 1970-01-01T00:00:30Z (in 30 s)
+  0:30 start
+  0:35 ending: the run that is under way ends after its current action
+  0:35 ask to end
+  0:37 ending: the run that is under way ends after its current action
+  0:37 ask to end
+  0:42 the agent has ended",
+    );
+    assert_eq!(status.last.unwrap().exit_code, Some(3));
+}
+
+#[test]
+fn settings_are_read_again_and_wrong_ones_change_nothing() {
+    let place = tempfile::tempdir().unwrap();
+    let folder = StateDirectory::open(&place.path().join("s")).unwrap().agent().unwrap();
+    let script = [(60, reload()), (200, end())];
+    let shorter = Rhythm { interval: Duration::from_secs(60), ..RHYTHM };
+    let (told, status) = lived(&folder, &script, &[], Ok(shorter));
+    assert!(told.contains("  1:00 the settings were read again\n  2:00 start"), "{told}");
+    assert_eq!(status.interval, 60);
+    let (told, status) = lived(&folder, &script, &[], Err("interval: nonsense".into()));
+    assert!(told.contains("! the settings cannot be used, and stay as they were: interval: nonsense"), "{told}");
+    assert!(status.interval == 1800 && !told.contains("  2:00 start"), "{told}");
+}
+
+#[test]
+fn a_pause_holds_runs_and_outlives_the_agent() {
+    let place = tempfile::tempdir().unwrap();
+    let folder = StateDirectory::open(&place.path().join("s")).unwrap().agent().unwrap();
+    let hour = Duration::from_secs(3600);
+    Pause::new(start(), hour, "the disk is being replaced", "alice").unwrap().keep(&folder).unwrap();
+    let (told, _) = lived(&folder, &[(90, run_now()), (100, end())], &[], Ok(RHYTHM));
+    let sentence = "paused until 1970-01-01T01:00:00Z by alice: the disk is being replaced";
+    assert!(told.contains(&format!("0:30 the next run is due, and waits: {sentence}")), "{told}");
+    assert!(told.contains(&format!("1:30 ! no run begins: {sentence}")) && !told.contains("start"), "{told}");
+    let (told, _) = lived(&folder, &[(4000, end())], &[], Ok(RHYTHM));
+    assert!(
+        told.contains(" 60:30 the pause has ended: next run at 1970-01-01T01:01:00Z (in 30 s)\n 61:00 start"),
+        "{told}"
+    );
+    // A pause that somebody damaged stops nobody's policies.
+    std::fs::write(place.path().join("s/agent/pause.json"), "{").unwrap();
+    let (told, _) = lived(&folder, &[(100, end())], &[], Ok(RHYTHM));
+    assert!(told.contains("! whether the agent is paused is not known") && told.contains("start"), "{told}");
+}
+
+#[test]
+fn a_restarted_agent_knows_what_the_last_one_did() {
+    let place = tempfile::tempdir().unwrap();
+    let folder = StateDirectory::open(&place.path().join("s")).unwrap().agent().unwrap();
+    let (_, before) = lived(&folder, &[(100, end())], &[Run::Ends(10, 1)], Ok(RHYTHM));
+    assert_eq!(before.failures, 1);
+    folder.save(AgentFile::Note, &Note { error: Some("of an earlier run".into()), ..Note::default() }).unwrap();
+    let (_, after) = lived(&folder, &[(10, end())], &[], Ok(RHYTHM));
+    assert_eq!((after.last, after.failures), (before.last, 0));
+    let (_, later) = lived(&folder, &[(100, end())], &[Run::Ends(10, 43)], Ok(RHYTHM));
+    assert_eq!(later.last.unwrap().note.error, None, "a note of an earlier run is not the last one's");
+    std::fs::write(place.path().join("s/agent/status.json"), "nonsense").unwrap();
+    let (told, _) = lived(&folder, &[(10, end())], &[], Ok(RHYTHM));
+    assert!(told.contains("! what an earlier agent did is not known"), "{told}");
+}
