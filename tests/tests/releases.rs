@@ -300,6 +300,28 @@ fn keys_with_a_passphrase_ask_for_it() {
 }
 
 #[test]
+fn who_releases_trusts_a_directory_that_others_can_change_by_name_only() {
+    let place = Place::new();
+    place.init();
+    let root = place.folder.join("root.json");
+    fs::copy(place.folder.join("srv/platform/metadata/1.root.json"), &root).unwrap();
+    let seen = place.program.configuration().with_file_name("home/.config/wrun/seen");
+    fs::remove_dir_all(&seen).unwrap();
+    // Another machine of the same person: it says whom it trusts, once.
+    let first = place.output("repository refresh");
+    assert!(first.stderr.contains("platform/metadata/1.root.json is trusted from now on"), "{}", first.stderr);
+    assert!(!place.output("repository refresh").stderr.contains("is trusted from now on"));
+    fs::remove_dir_all(&seen).unwrap();
+    let mode = |mode| std::os::unix::fs::PermissionsExt::from_mode(mode);
+    fs::set_permissions(place.folder.join("srv"), mode(0o777)).unwrap();
+    for line in ["repository refresh", "repository check", "policy sign"] {
+        place.fails(line, 43, &["nothing says whom to trust in", "--repository-root"]);
+    }
+    place.works("repository check --repository-root /root.json");
+    place.works("repository refresh");
+}
+
+#[test]
 fn runtime_native_a_revision_is_promoted_signed_and_verified() {
     let place = Place::new();
     place.init();
@@ -420,18 +442,21 @@ fn runtime_native_a_repository_behind_an_address_is_read_and_believed_by_its_roo
     let before = server.requests().len();
     place.works(&line);
     assert_eq!(server.requests().len(), before);
-    // Of each repository the next root and the timestamp. All else is known.
+    // Of the platform the next root, and of each repository the timestamp. All else is known.
     place.write("configuration.toml", &format!("repository_root = \"{root}\"\nrepository_refresh = 0\n"));
     place.works(&line);
     let asked: Vec<_> = server.requests().iter().skip(before).map(|request| request.path.clone()).collect();
-    let expected = ["platform", "teams/core", "teams/database"]
-        .map(|folder| ["2.root.json", "timestamp.json"].map(|name| format!("/r/{folder}/metadata/{name}")));
-    assert_eq!(asked, expected.concat());
+    let expected = ["platform/metadata/2.root", "platform/metadata/timestamp"].into_iter();
+    let expected = expected.chain(["teams/core/metadata/timestamp", "teams/database/metadata/timestamp"]);
+    assert_eq!(asked, expected.map(|file| format!("/r/{file}.json")).collect::<Vec<_>>());
     // A server that fails is not one that has nothing.
-    server.answer("/r/teams/core/metadata/2.root.json", Answer::status(503));
+    server.answer("/r/teams/core/metadata/timestamp.json", Answer::status(503));
     let output = place.output(&line);
     assert!(output.stderr.contains("policy core runs in the revision that was verified at"), "{}", output.stderr);
     assert!(!output.stderr.contains("policy database runs in"), "{}", output.stderr);
+    server.answer("/r/platform/metadata/2.root.json", Answer::status(503));
+    let output = place.output(&line);
+    assert!(output.stderr.contains("policy database runs in the revision that was verified at"), "{}", output.stderr);
 }
 
 #[test]

@@ -7,9 +7,9 @@ use serde_json::{Map, Value, json};
 
 use crate::error::{RepositoryError, Role};
 use crate::key_file::{self, KeyFile};
-use crate::keys::{PublicKey, SigningKey};
+use crate::keys::{PublicKey, SigningKey, random_id};
 use crate::metadata::{RoleKeys, Root, Target, limit, sign};
-use crate::names::{PLATFORM, check_name, team_folder, team_target};
+use crate::names::{PLATFORM, RepositoryName, check_name, team_folder, team_target};
 use crate::store::Store;
 use crate::teams::{Team, check_apart, teams};
 use crate::trust::Trust;
@@ -131,7 +131,9 @@ impl Publisher<'_> {
         {
             roles.insert(role, RoleKeys::new([key.clone()], 1));
         }
-        let document = Root { version: 1, expires: lifetimes.end(Role::Root, self.now)?, roles };
+        let repository = random_id().and_then(|id| RepositoryName::of_platform(&id));
+        let repository = repository.ok_or_else(|| RepositoryError::Other("the system has no random bytes".into()))?;
+        let document = Root { version: 1, expires: lifetimes.end(Role::Root, self.now)?, repository, roles };
         let (mut files, mut targets) = (vec![], BTreeMap::new());
         for one in all {
             let (bytes, target) = self.new_team_root(&document, one, None, lifetimes)?;
@@ -144,7 +146,8 @@ impl Publisher<'_> {
         let signers = self.keys.enough(Role::Root, role_keys(&document, Role::Root)?, &self.store.place())?;
         let bytes = sign(&document.to_json(), &signers).ok_or_else(no_form)?;
         writer.put_if_absent(&path, &bytes)?;
-        // What an earlier repository at this place has left is not this one's.
+        // What was seen of an earlier repository at this place says nothing about this one.
+        self.trust.forget()?;
         self.trust.write(PLATFORM, &Trust { trusted: Trusted { root: bytes, rest: None }, checked: None })?;
         let current = self.current(PLATFORM, None)?;
         self.release(writer.as_ref(), &current, &files, targets, lifetimes).map(drop)
@@ -204,7 +207,8 @@ impl Publisher<'_> {
             )));
         }
         let folder = team_folder(name);
-        let before = before.map(|bytes| trusted_root(&self.store.file(&team_target(name)), bytes)).transpose()?;
+        let before =
+            before.map(|bytes| trusted_root(&self.store.file(&team_target(name)), bytes, &folder)).transpose()?;
         let root_keys = role_keys(platform, Role::Root)?.clone();
         let online = RoleKeys::new([team.online.clone()], 1);
         let roles = BTreeMap::from([
@@ -214,7 +218,8 @@ impl Publisher<'_> {
             (Role::Timestamp, online),
         ]);
         let version = before.as_ref().map_or(1, |root| root.version + 1);
-        let root = Root { version, expires: lifetimes.end(Role::Root, self.now)?, roles };
+        let repository = platform.repository.part(&folder);
+        let root = Root { version, expires: lifetimes.end(Role::Root, self.now)?, repository, roles };
         let mut signers = self.keys.enough(Role::Root, &root_keys, &self.store.file(&folder))?;
         if let Some(before) = &before {
             // Nodes that follow the chain need the old keys' word too, as far as they are different ones.

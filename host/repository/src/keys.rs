@@ -70,6 +70,12 @@ impl PublicKey {
     }
 }
 
+/// An id that nobody can guess or choose, as 32 hexadecimal digits. `None`: the system has no random bytes.
+pub(crate) fn random_id() -> Option<String> {
+    let bytes: ring::rand::Random<[u8; 16]> = ring::rand::generate(&SystemRandom::new()).ok()?;
+    Some(hex(bytes.expose()))
+}
+
 /// A key that signs. It cannot be printed.
 pub struct SigningKey {
     pair: Ed25519KeyPair,

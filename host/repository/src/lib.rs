@@ -10,7 +10,7 @@
 //! metadata     root, targets, snapshot, timestamp: parsed, checked, verified
 //! store        where a repository lies; directory is the embedded one; files writes whole files
 //! update       from what is trusted and what the store has to what is trusted now: rollback, freeze, mix-and-match
-//! trust        what a node or an author trusts, kept between runs, one file per repository
+//! trust        what a node or an author trusts, kept between runs, one file per repository; first: how trust begins
 //! teams        which team owns a policy
 //! released     which revision a group runs
 //! node         which revision of which policy a node runs; cache keeps it
@@ -29,6 +29,7 @@ pub mod canonical;
 mod directory;
 mod error;
 mod files;
+pub mod first;
 pub mod key_file;
 pub mod keyring;
 pub mod keys;

@@ -8,6 +8,7 @@ use text::error_chain;
 
 use crate::admin::{Platform, TeamKeys};
 use crate::error::{RepositoryError, Role};
+use crate::first::untrusted;
 use crate::keys::PublicKey;
 use crate::metadata::{RoleKeys, Root, limit, sign};
 use crate::names::{PLATFORM, team_folder, team_target};
@@ -32,7 +33,7 @@ pub struct Checked {
 }
 
 impl Publisher<'_> {
-    /// Checks a repository as a node would that sees it for the first time, and every file that it releases.
+    /// Checks a repository as a node would that has seen what this publisher has seen, and every file that it releases.
     #[must_use]
     pub fn check(&self) -> Vec<Checked> {
         let (of_platform, platform) = self.check_one(PLATFORM, PLATFORM, None);
@@ -80,16 +81,13 @@ impl Publisher<'_> {
     }
 
     fn verified(&self, folder: &str, root: Option<Vec<u8>>) -> Result<Verified, RepositoryError> {
-        let root = match root {
-            Some(root) => root,
-            None => {
-                let hint = "is this a repository? `wrun repository init` makes one";
-                self.store.need(&stored_metadata(folder, Role::Root, 1), limit(Role::Root), hint)?
-            }
+        let trusted = match (self.trust.read(folder)?, &root) {
+            (Some(trust), _) => trust.trusted,
+            (None, Some(root)) => Trusted { root: root.clone(), rest: None },
+            (None, None) => return Err(untrusted(self.store)),
         };
-        let trusted = Trusted { root, rest: None };
         let update = Update { store: self.store, folder, now: self.now, checks_age: true };
-        Ok(update.run(&trusted, None)?.1)
+        Ok(update.run(&trusted, root.as_deref())?.1)
     }
 
     /// Gives the platform other keys. Its teams get roots that name the new ones. What is published is signed with the old and
@@ -109,6 +107,7 @@ impl Publisher<'_> {
         let root = Root {
             version,
             expires: lifetimes.end(Role::Root, self.now)?,
+            repository: current.root.repository.clone(),
             roles: BTreeMap::from([
                 (Role::Root, own.clone()),
                 (Role::Targets, own),
@@ -125,7 +124,8 @@ impl Publisher<'_> {
             let before = current.verified().map(|verified| verified.read(self.store, &path, limit(Role::Root)));
             let before: Option<Vec<u8>> = before.transpose()?.flatten();
             let before = before.ok_or_else(|| RepositoryError::Missing { file: self.store.file(&path), hint: "" })?;
-            let team = team_keys(team, &trusted_root(&self.store.file(&path), &before)?)?;
+            let folder = team_folder(&team.name);
+            let team = team_keys(team, &trusted_root(&self.store.file(&path), &before, &folder)?)?;
             let (bytes, target) = self.new_team_root(&root, &team, Some(&before), lifetimes)?;
             targets.insert(path.clone(), target);
             files.push((path, bytes));

@@ -15,10 +15,14 @@ use text::{hex, unhex};
 use crate::canonical::canonical;
 use crate::error::{RepositoryError, Role};
 use crate::keys::{PublicKey, SigningKey};
-use crate::names::is_digest;
+use crate::names::{RepositoryName, is_digest};
 
 /// The version of the format that is written. Others with the same first number are read.
 const SPEC_VERSION: &str = "1.0.31";
+
+/// The member of every document with the repository that it is for. Others who read TUF ignore it, and their signatures cover
+/// it.
+const REPOSITORY: &str = "repository";
 
 /// The largest version number of a document: what every JSON reader keeps exact.
 pub const MAX_VERSION: u64 = 1 << 53;
@@ -89,6 +93,8 @@ pub struct Root {
     pub version: u64,
     /// The moment from which it is too old.
     pub expires: Moment,
+    /// The repository that it is for.
+    pub repository: RepositoryName,
     /// The keys by role.
     pub roles: BTreeMap<Role, RoleKeys>,
 }
@@ -180,6 +186,28 @@ impl Envelope {
             return Ok(());
         }
         Err(RepositoryError::Unsigned { file: self.file.clone(), role, found, threshold })
+    }
+
+    /// Reads the repository that the document is for.
+    fn repository(&self) -> Result<RepositoryName, RepositoryError> {
+        let name = self.signed.get(REPOSITORY).and_then(Value::as_str).and_then(RepositoryName::parse);
+        name.ok_or_else(|| {
+            self.invalid(format!(
+                "it does not say in {REPOSITORY:?} which repository it is for, as documents of wrun do"
+            ))
+        })
+    }
+
+    /// Checks that the document is for a repository.
+    ///
+    /// # Errors
+    /// It is for another one.
+    pub fn check_repository(&self, expected: &RepositoryName) -> Result<(), RepositoryError> {
+        let found = self.repository()?;
+        if found == *expected {
+            return Ok(());
+        }
+        Err(self.invalid(format!("it is for the repository {found} and not for {expected}")))
     }
 
     fn invalid(&self, what: impl Into<String>) -> RepositoryError {
@@ -274,16 +302,17 @@ impl Root {
             }
             roles.insert(role, RoleKeys { keys: own, threshold: written.threshold });
         }
-        Ok(Self { version: common.version, expires: common.expires, roles })
+        Ok(Self { version: common.version, expires: common.expires, repository: envelope.repository()?, roles })
     }
 
-    /// Reads and verifies a document of another role. `None`, which cannot happen, is refused: every role has keys.
+    /// Verifies a document of a role: its signatures, and that it is for the root's repository.
     ///
     /// # Errors
-    /// Too few keys have signed it.
+    /// Too few keys have signed it, or it is for another repository.
     pub fn verify(&self, envelope: &Envelope, role: Role) -> Result<(), RepositoryError> {
         let keys = self.roles.get(&role).ok_or_else(|| envelope.invalid(format!("the root has no role {role}")))?;
-        envelope.verify(role, keys)
+        envelope.verify(role, keys)?;
+        envelope.check_repository(&self.repository)
     }
 
     /// The document, to be signed.
@@ -300,6 +329,7 @@ impl Root {
             Role::Root,
             self.version,
             self.expires,
+            &self.repository,
             [
                 ("consistent_snapshot", true.into()),
                 ("keys", Value::Object(keys.into_iter().collect())),
@@ -350,9 +380,9 @@ impl Targets {
         Ok(Self { version: common.version, expires: common.expires, targets })
     }
 
-    /// The document, to be signed.
+    /// The document, to be signed for a repository.
     #[must_use]
-    pub fn to_json(&self) -> Value {
+    pub fn to_json(&self, repository: &RepositoryName) -> Value {
         let file = |(path, target): (&String, &Target)| {
             let mut file = json!({ "length": target.length, "hashes": { "sha256": target.sha256 } });
             if let Some(members) = file.as_object_mut().filter(|_| !target.custom.is_empty()) {
@@ -361,7 +391,7 @@ impl Targets {
             (path.clone(), file)
         };
         let targets: Map<_, _> = self.targets.iter().map(file).collect();
-        document(Role::Targets, self.version, self.expires, [("targets", Value::Object(targets))])
+        document(Role::Targets, self.version, self.expires, repository, [("targets", Value::Object(targets))])
     }
 }
 
@@ -387,15 +417,15 @@ impl Pointer {
         Ok(Self { version: common.version, expires: common.expires, of_version, of })
     }
 
-    /// The document, to be signed.
+    /// The document, to be signed for a repository.
     #[must_use]
-    pub fn to_json(&self, role: Role) -> Value {
+    pub fn to_json(&self, role: Role, repository: &RepositoryName) -> Value {
         let file = json!({
             "version": self.of_version,
             "length": self.of.length,
             "hashes": { "sha256": self.of.sha256 },
         });
-        document(role, self.version, self.expires, [("meta", json!({ pointed(role): file }))])
+        document(role, self.version, self.expires, repository, [("meta", json!({ pointed(role): file }))])
     }
 }
 
@@ -407,6 +437,7 @@ fn document(
     role: Role,
     version: u64,
     expires: Moment,
+    repository: &RepositoryName,
     members: impl IntoIterator<Item = (&'static str, Value)>,
 ) -> Value {
     let mut document = Map::new();
@@ -414,6 +445,7 @@ fn document(
     document.insert("spec_version".into(), SPEC_VERSION.into());
     document.insert("version".into(), version.into());
     document.insert("expires".into(), whole_seconds(expires).to_string().into());
+    document.insert(REPOSITORY.into(), repository.to_string().into());
     document.extend(members.into_iter().map(|(key, value)| (key.to_owned(), value)));
     Value::Object(document)
 }

@@ -16,6 +16,53 @@ pub fn team_folder(team: &str) -> String {
     format!("teams/{team}")
 }
 
+/// Digits of the id of a repository.
+const ID_LENGTH: usize = 32;
+
+/// The repository that a document is for: `ID/platform` or `ID/teams/NAME`. `init` makes the id, which is the same for the
+/// platform and all teams. So a document that is signed with a key of two repositories counts in one of them alone.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct RepositoryName {
+    id: String,
+    folder: String,
+}
+
+impl RepositoryName {
+    /// The platform's part of the repository with an id of 32 hexadecimal digits.
+    #[must_use]
+    pub fn of_platform(id: &str) -> Option<Self> {
+        Self::parse(&format!("{id}/{PLATFORM}"))
+    }
+
+    /// Reads what a document says.
+    #[must_use]
+    pub fn parse(text: &str) -> Option<Self> {
+        let (id, folder) = text.split_once('/')?;
+        let is_id = id.len() == ID_LENGTH && is_lower_hex(id);
+        let team = folder.strip_prefix("teams/");
+        let is_folder = folder == PLATFORM || team.is_some_and(|team| check_name(team, "team").is_ok());
+        (is_id && is_folder).then(|| Self { id: id.to_owned(), folder: folder.to_owned() })
+    }
+
+    /// The folder of the store: `platform` or `teams/NAME`.
+    #[must_use]
+    pub fn folder(&self) -> &str {
+        &self.folder
+    }
+
+    /// The part of the same repository that lies in another folder.
+    #[must_use]
+    pub(crate) fn part(&self, folder: &str) -> Self {
+        Self { id: self.id.clone(), folder: folder.to_owned() }
+    }
+}
+
+impl fmt::Display for RepositoryName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}/{}", self.id, self.folder)
+    }
+}
+
 /// The target of the platform that says who a team is.
 #[must_use]
 pub fn team_target(team: &str) -> String {
@@ -71,7 +118,11 @@ pub fn place_key(place: &str) -> String {
 /// Tells whether a text is a digest: 64 lower-case hexadecimal digits.
 #[must_use]
 pub fn is_digest(text: &str) -> bool {
-    text.len() == 64 && text.bytes().all(|byte| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte))
+    text.len() == 64 && is_lower_hex(text)
+}
+
+fn is_lower_hex(text: &str) -> bool {
+    text.bytes().all(|byte| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte))
 }
 
 /// The policies that a team owns: one name, or all that begin alike (`core*`).
@@ -139,6 +190,20 @@ mod tests {
         assert!(pattern("core*").owns("core") && pattern("core*").owns("core-web") && !pattern("core*").owns("cor"));
         for wrong in ["*", "", "a/b", ".a", "a**", "*a", "a b"] {
             assert!(PolicyPattern::try_from(wrong.to_owned()).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn the_name_of_a_repository_has_an_id_and_a_folder() {
+        let id = "0123456789abcdef".repeat(2);
+        let platform = RepositoryName::of_platform(&id).unwrap();
+        assert_eq!(RepositoryName::parse(&platform.to_string()), Some(platform.clone()));
+        assert_eq!(platform.part("teams/web").to_string(), format!("{id}/teams/web"));
+        let wrong = ["platform", "x/platform", "teams/web"].map(str::to_owned);
+        let wrong =
+            wrong.into_iter().chain(["", "web", "teams/", "teams/a/b", "teams/.."].map(|end| format!("{id}/{end}")));
+        for wrong in wrong {
+            assert_eq!(RepositoryName::parse(&wrong), None, "{wrong}");
         }
     }
 

@@ -24,13 +24,14 @@ use text::error_chain;
 use crate::cache::{Cache, Kept, Record};
 use crate::error::{RepositoryError, Role};
 use crate::files::make_folders;
+use crate::first::first_trust;
 use crate::metadata::limit;
 use crate::names::{PLATFORM, artifact_target, check_name, group_target, team_folder, team_target};
 use crate::released::{MAX_BYTES, Release};
 use crate::store::Store;
 use crate::teams::{Team, owner, teams};
 use crate::trust::{Trust, TrustFolder};
-use crate::update::{Trusted, Update, Verified, stored_metadata, trusted_root};
+use crate::update::{Trusted, Update, Verified};
 
 /// A policy that a node should run.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -255,7 +256,11 @@ impl Node {
     fn platform(&mut self, store: &dyn Store) -> Result<(Verified, Vec<Team>), RepositoryError> {
         let trust = match self.trust.read(PLATFORM)? {
             Some(trust) => trust,
-            None => Trust { trusted: Trusted { root: self.first_root(store)?, rest: None }, checked: None },
+            None => {
+                let (trust, remark) = first_trust(store, self.root.as_deref(), self.first_use)?;
+                self.remarks.extend(remark);
+                trust
+            }
         };
         if let Some(before) = trust.checked.filter(|before| self.now < *before) {
             self.remarks.push(Remark::ClockWentBack { before });
@@ -264,26 +269,6 @@ impl Node {
         let invalid = |what| RepositoryError::Invalid { file: store.file(PLATFORM), what };
         let teams = teams(verified.targets()).map_err(invalid)?;
         Ok((verified, teams))
-    }
-
-    /// The root that a node without trust begins with.
-    fn first_root(&mut self, store: &dyn Store) -> Result<Vec<u8>, RepositoryError> {
-        if let Some(root) = self.root.take() {
-            return Ok(root);
-        }
-        let path = stored_metadata(PLATFORM, Role::Root, 1);
-        if !self.first_use {
-            return Err(RepositoryError::Other(format!(
-                "nothing says whom to trust in {}: others than root can change it; name a copy of its {path} that you \
-                 trust with `repository_root` in the settings",
-                store.place()
-            )));
-        }
-        let bytes = store.need(&path, limit(Role::Root), "is this a repository? `wrun repository init` makes one")?;
-        let root = trusted_root(&store.file(&path), &bytes)?;
-        let keys = root.roles.get(&Role::Root).into_iter().flat_map(|role| role.keys.keys().cloned()).collect();
-        self.remarks.push(Remark::FirstUse { file: store.file(&path), keys });
-        Ok(bytes)
     }
 
     /// Updates one repository, and keeps what is trusted now.

@@ -15,15 +15,15 @@ impl Publisher<'_> {
     pub(crate) fn leave_pending(
         &self,
         writer: &dyn Writer,
-        folder: &str,
+        current: &Current,
         document: &Targets,
         signers: &[SigningKey],
         threshold: usize,
     ) -> Result<Published, RepositoryError> {
-        let json = document.to_json();
+        let json = document.to_json(&current.root.repository);
         let bytes = sign(&json, signers).ok_or_else(no_form)?;
         let id: String = Target::of(&sign(&json, []).ok_or_else(no_form)?).sha256.chars().take(12).collect();
-        let path = pending_path(folder, &id);
+        let path = pending_path(&current.folder, &id);
         if !writer.put_if_absent(&path, &bytes)? {
             return Err(RepositoryError::Exists { what: format!("the pending release {id}") });
         }
@@ -47,6 +47,7 @@ impl Publisher<'_> {
         let path = pending_path(&current.folder, id);
         let bytes = self.store.need(&path, limit(Role::Targets), "`wrun policy sign` lists what waits")?;
         let envelope = Envelope::parse(&self.store.file(&path), &bytes)?;
+        envelope.check_repository(&current.root.repository)?;
         let targets = Targets::of(&envelope)?;
         let keys = role_keys(&current.root, Role::Targets)?;
         let signatures = envelope.signers(keys);

@@ -13,6 +13,9 @@ use crate::update::{Rest, Trusted};
 
 const FORMAT: &str = "wrun-trust-1";
 
+/// The folder with the files.
+const TRUST: &str = "trust";
+
 /// The largest file, in bytes: a document of targets and its smaller companions, each as JSON text in JSON.
 const MAX_BYTES: u64 = 256 << 20;
 
@@ -64,7 +67,7 @@ impl TrustFolder {
     }
 
     fn file(&self, folder: &str) -> PathBuf {
-        self.path.join(format!("trust/{folder}.json"))
+        self.path.join(TRUST).join(format!("{folder}.json"))
     }
 
     /// Reads what is trusted of the repository in a folder of the store. `None`: nothing yet.
@@ -105,6 +108,20 @@ impl TrustFolder {
     /// It cannot be written.
     pub(crate) fn write_time(&self, folder: &str, trust: &Trust) -> Result<(), RepositoryError> {
         self.write_surviving(folder, trust, Survives::Kill)
+    }
+
+    /// Forgets what was trusted of the whole store.
+    ///
+    /// # Errors
+    /// It cannot be removed.
+    pub(crate) fn forget(&self) -> Result<(), RepositoryError> {
+        let path = self.path.join(TRUST);
+        match std::fs::remove_dir_all(&path) {
+            Err(source) if source.kind() != std::io::ErrorKind::NotFound => {
+                Err(RepositoryError::Write { file: path.display().to_string(), source })
+            }
+            _ => Ok(()),
+        }
     }
 
     fn write_surviving(&self, folder: &str, trust: &Trust, survives: Survives) -> Result<(), RepositoryError> {

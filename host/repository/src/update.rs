@@ -159,14 +159,16 @@ fn check_version(
     }
 }
 
-/// Reads a root that is trusted because somebody said so: it must at least be signed by its own keys.
+/// Reads a root that is trusted because somebody said so: it must at least be signed by its own keys, and be for the folder's
+/// repository.
 ///
 /// # Errors
-/// It is not a root, or does not keep its own rules.
-pub fn trusted_root(file: &str, bytes: &[u8]) -> Result<Root, RepositoryError> {
+/// It is not a root, does not keep its own rules, or is for another repository.
+pub fn trusted_root(file: &str, bytes: &[u8], folder: &str) -> Result<Root, RepositoryError> {
     let envelope = Envelope::parse(file, bytes)?;
     let root = Root::of(&envelope)?;
     root.verify(&envelope, Role::Root)?;
+    envelope.check_repository(&root.repository.part(folder))?;
     Ok(root)
 }
 
@@ -176,7 +178,7 @@ pub fn trusted_root(file: &str, bytes: &[u8]) -> Result<Root, RepositoryError> {
 /// They are damaged.
 pub fn known(folder: &str, trusted: &Trusted, place: &str) -> Result<Option<Verified>, RepositoryError> {
     let Some(rest) = &trusted.rest else { return Ok(None) };
-    let root = trusted_root(place, &trusted.root)?;
+    let root = trusted_root(place, &trusted.root, folder)?;
     let timestamp = pointer(place, &rest.timestamp, Role::Timestamp, &root)?;
     let snapshot = pointer(place, &rest.snapshot, Role::Snapshot, &root)?;
     let targets = targets_of(place, &rest.targets, &root)?;
@@ -242,7 +244,8 @@ impl Update<'_> {
         for version in (1..newest.version).rev().take(MAX_SUPERSEDED) {
             let path = stored_metadata(self.folder, Role::Root, version);
             let Some(bytes) = self.store.get(&path, limit(Role::Root))? else { continue };
-            let found = trusted_root(&self.store.file(&path), &bytes).and_then(|root| self.below(&root, None, None));
+            let found = trusted_root(&self.store.file(&path), &bytes, self.folder)
+                .and_then(|root| self.below(&root, None, None));
             if let Ok(found) = found {
                 return Ok(Some(found));
             }
@@ -304,17 +307,23 @@ impl Update<'_> {
         Ok((bytes, root))
     }
 
-    /// Follows the chain of roots to the newest one, whose age is not checked. Also returns the one that was trusted before.
+    /// Finds the newest root, whose age is not checked: the one that is vouched for, else the end of the chain of roots. Also
+    /// returns the one that was trusted before.
     fn newest_root(&self, trusted: &Trusted, vouched: Option<&[u8]>) -> Result<(Vec<u8>, Root, Root), RepositoryError> {
         let Self { store, folder, .. } = *self;
-        let first = trusted_root("the root that was trusted before", &trusted.root)?;
-        let (mut bytes, mut root) = (trusted.root.clone(), first.clone());
+        let first = trusted_root("the root that was trusted before", &trusted.root, folder)?;
         if let Some(vouched) = vouched {
-            let other = trusted_root(&format!("the root of {folder} that the platform vouches for"), vouched)?;
-            if other.version >= root.version {
-                (bytes, root) = (vouched.to_owned(), other);
+            // The platform says which root is the newest: others in the folder do not count, whoever has signed them.
+            let place = format!("the root of {folder} that the platform vouches for");
+            let root = trusted_root(&place, vouched, folder)?;
+            Envelope::parse(&place, vouched)?.check_repository(&first.repository)?;
+            if root.version < first.version {
+                let (found, known) = (root.version, first.version);
+                return Err(RepositoryError::Rollback { file: place, role: Role::Root, found, known });
             }
+            return Ok((vouched.to_owned(), root, first));
         }
+        let (mut bytes, mut root) = (trusted.root.clone(), first.clone());
         let last = root.version.saturating_add(MAX_ROOTS);
         while root.version < last {
             let path = stored_metadata(folder, Role::Root, root.version + 1);

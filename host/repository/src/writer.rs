@@ -9,6 +9,7 @@ use std::collections::BTreeMap;
 use jiff::Timestamp as Moment;
 
 use crate::error::{RepositoryError, Role};
+use crate::first::untrusted;
 use crate::keyring::KeyRing;
 use crate::keys::SigningKey;
 use crate::metadata::{Pointer, RoleKeys, Root, Target, Targets, limit, sign};
@@ -156,11 +157,7 @@ impl Publisher<'_> {
         let first = match (&trust, vouched) {
             (Some(trust), _) => trust.trusted.clone(),
             (None, Some(root)) => Trusted { root: root.to_owned(), rest: None },
-            (None, None) => {
-                let path = stored_metadata(folder, Role::Root, 1);
-                let hint = "is this a repository? `wrun repository init` makes one";
-                Trusted { root: self.store.need(&path, limit(Role::Root), hint)?, rest: None }
-            }
+            (None, None) => return Err(untrusted(self.store)),
         };
         let timestamp_path = stored_metadata(folder, Role::Timestamp, 0);
         let timestamp = self.store.get(&timestamp_path, limit(Role::Timestamp))?;
@@ -243,11 +240,11 @@ impl Publisher<'_> {
         let dropped = current.dropped(&targets);
         let mut document = Targets { version: current.version() + 1, expires, targets };
         if !is_enough {
-            return self.leave_pending(writer, folder, &document, &signers, keys.threshold);
+            return self.leave_pending(writer, current, &document, &signers, keys.threshold);
         }
         let path = |version| stored_metadata(folder, Role::Targets, version);
         let bytes = loop {
-            let bytes = sign(&document.to_json(), &signers).ok_or_else(no_form)?;
+            let bytes = sign(&document.to_json(&root.repository), &signers).ok_or_else(no_form)?;
             if writer.put_if_absent(&path(document.version), &bytes)? {
                 break bytes;
             }
@@ -270,7 +267,7 @@ impl Publisher<'_> {
         lifetimes: Lifetimes,
         next_root: Option<&Root>,
     ) -> Result<(), RepositoryError> {
-        let folder = &current.folder;
+        let (folder, repository) = (&current.folder, &current.root.repository);
         let (snapshot_keys, timestamp_keys) = self.online_keys(current, next_root)?;
         let before = current.last().map(|verified| (verified.snapshot().version, verified.timestamp().version));
         let (snapshot_before, timestamp_before) = before.unwrap_or_default();
@@ -281,7 +278,7 @@ impl Publisher<'_> {
             of: Target::of(targets),
         };
         let snapshot_bytes = loop {
-            let bytes = sign(&snapshot.to_json(Role::Snapshot), &snapshot_keys).ok_or_else(no_form)?;
+            let bytes = sign(&snapshot.to_json(Role::Snapshot, repository), &snapshot_keys).ok_or_else(no_form)?;
             if writer.put_if_absent(&stored_metadata(folder, Role::Snapshot, snapshot.version), &bytes)? {
                 break bytes;
             }
@@ -293,7 +290,8 @@ impl Publisher<'_> {
             of_version: snapshot.version,
             of: Target::of(&snapshot_bytes),
         };
-        let timestamp_bytes = sign(&timestamp.to_json(Role::Timestamp), &timestamp_keys).ok_or_else(no_form)?;
+        let timestamp_bytes =
+            sign(&timestamp.to_json(Role::Timestamp, repository), &timestamp_keys).ok_or_else(no_form)?;
         let path = stored_metadata(folder, Role::Timestamp, 0);
         if !writer.replace_if_unchanged(&path, current.timestamp.as_deref(), &timestamp_bytes)? {
             return Err(RepositoryError::Changed { repository: self.store.file(folder) });

@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, reason = "a test fails by panicking")]
 
 mod attacks;
+mod confusion;
 mod maintaining;
 mod place;
 mod releasing;

@@ -74,7 +74,11 @@ impl Place {
         let ask = |_: &repository::key_file::KeyFile| Ok(String::new());
         let keys = KeyRing::new(keys.to_owned(), &ask);
         let trust = TrustFolder::new(self.folder.path().join(format!("trust-{name}")));
-        work(&Publisher { store: &store, keys: &keys, trust: &trust, now: self.now })
+        let publisher = Publisher { store: &store, keys: &keys, trust: &trust, now: self.now };
+        if self.path("platform").exists() {
+            publisher.begin(None, true).unwrap();
+        }
+        work(&publisher)
     }
 
     pub(crate) fn publisher<T>(&self, work: impl FnOnce(&Publisher<'_>) -> T) -> T {

@@ -154,6 +154,9 @@ pub(crate) struct RepositoryPlace {
     /// The repository's directory [default: the one that `wrun repository init` made last]
     #[arg(long, value_name = "DIR")]
     pub(crate) repository: Option<String>,
+    /// A copy of its platform/metadata/1.root.json that you trust, for the first use of a directory that others can change
+    #[arg(long, value_name = "FILE")]
+    pub(crate) repository_root: Option<PathBuf>,
 }
 
 #[derive(Debug, Args)]

@@ -11,7 +11,10 @@ use crate::printer::{Printer, Tone};
 use anyhow::Context as _;
 use author::release::OwnPlaces;
 use jiff::Timestamp;
+use repository::DirectoryStore;
+use repository::first::{first_root, max_root};
 use repository::keyring::KeyRing;
+use repository::node::Remark;
 use repository::writer::Publisher;
 use std::path::Path;
 use text::escape_line;
@@ -41,18 +44,34 @@ pub(crate) fn as_publisher<T>(
     work: impl FnOnce(&Publisher<'_>) -> anyhow::Result<T>,
 ) -> anyhow::Result<T> {
     let own = own_places()?;
-    as_publisher_of(&own, &own.repository(place.repository.as_deref())?, work)
+    let root = place.repository_root.as_deref().map(|path| {
+        plain_files::read(path, max_root())
+            .with_context(|| format!("the trusted root {} cannot be read", path.display()))
+    });
+    let root = root.transpose()?;
+    as_publisher_of(&own, &own.repository(place.repository.as_deref())?, |publisher, store| {
+        let remark = publisher.begin(root.as_deref(), store.is_operators_own(&first_root()))?;
+        if let Some(Remark::FirstUse { file, keys }) = remark {
+            let text = format!(
+                "{file} is trusted from now on, since nothing of this repository was known and nobody else can change it; it \
+                 has the key {}",
+                keys.join(", ")
+            );
+            Printer::new().note(Tone::Warning, &escape_line(&text));
+        }
+        work(publisher)
+    })
 }
 
-/// The same, of a repository's directory.
+/// The same, of a repository's directory, of which nothing need be known yet.
 fn as_publisher_of<T>(
     own: &OwnPlaces,
     repository: &Path,
-    work: impl FnOnce(&Publisher<'_>) -> anyhow::Result<T>,
+    work: impl FnOnce(&Publisher<'_>, &DirectoryStore) -> anyhow::Result<T>,
 ) -> anyhow::Result<T> {
     let store = own.open(repository)?;
     let keys = KeyRing::new(own.keys(), &existing_passphrase);
-    work(&Publisher { store: &store, keys: &keys, trust: &own.seen(repository), now: Timestamp::now() })
+    work(&Publisher { store: &store, keys: &keys, trust: &own.seen(repository), now: Timestamp::now() }, &store)
 }
 
 /// Says what was done.

@@ -28,7 +28,7 @@ pub(super) fn run(arguments: &InitArguments, printer: Printer) -> anyhow::Result
     let lifetimes = if arguments.offline { Lifetimes::OFFLINE } else { Lifetimes::USUAL };
     own.make(&place)?;
     let (root, online) = (root?, online?);
-    as_publisher_of(&own, &place, |publisher| Ok(publisher.init(&root, &online, &teams, lifetimes)?))?;
+    as_publisher_of(&own, &place, |publisher, _| Ok(publisher.init(&root, &online, &teams, lifetimes)?))?;
     own.remember(&place)?;
     say(printer, &format!("{}: a repository with {} teams", place.display(), teams.len()));
     if passphrase.is_empty() {

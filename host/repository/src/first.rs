@@ -1,0 +1,73 @@
+//! Who is trusted at first: the root that somebody named, else the first one of a directory that nobody else can change.
+//!
+//! The same rule holds for nodes and for people who release. A push signs everything that its team has released so far, so it
+//! must know whose documents those are.
+
+use crate::error::{RepositoryError, Role};
+use crate::metadata::limit;
+use crate::names::PLATFORM;
+use crate::node::Remark;
+use crate::store::Store;
+use crate::trust::Trust;
+use crate::update::{Trusted, stored_metadata, trusted_root};
+use crate::writer::Publisher;
+
+/// The file that may be trusted at first use.
+#[must_use]
+pub fn first_root() -> String {
+    stored_metadata(PLATFORM, Role::Root, 1)
+}
+
+/// The largest file with a root, in bytes.
+#[must_use]
+pub fn max_root() -> u64 {
+    limit(Role::Root)
+}
+
+/// Begins to trust a store. `root`: the platform's root that somebody named. `is_own`: nobody else can change the store, so
+/// that its first root may be trusted.
+pub(crate) fn first_trust(
+    store: &dyn Store,
+    root: Option<&[u8]>,
+    is_own: bool,
+) -> Result<(Trust, Option<Remark>), RepositoryError> {
+    let trust = |root| Trust { trusted: Trusted { root, rest: None }, checked: None };
+    if let Some(root) = root {
+        trusted_root("the root that was named to be trusted", root, PLATFORM)?;
+        return Ok((trust(root.to_owned()), None));
+    }
+    if !is_own {
+        return Err(untrusted(store));
+    }
+    let path = first_root();
+    let bytes = store.need(&path, limit(Role::Root), "is this a repository? `wrun repository init` makes one")?;
+    let root = trusted_root(&store.file(&path), &bytes, PLATFORM)?;
+    let keys = root.roles.get(&Role::Root).into_iter().flat_map(|role| role.keys.keys().cloned()).collect();
+    Ok((trust(bytes), Some(Remark::FirstUse { file: store.file(&path), keys })))
+}
+
+/// The error of a store of which nothing is known.
+pub(crate) fn untrusted(store: &dyn Store) -> RepositoryError {
+    RepositoryError::Other(format!(
+        "nothing says whom to trust in {}: others than its user can change it; name a copy of its {} that you trust \
+         (`repository_root` in the settings of a node, `--repository-root` where releases are made)",
+        store.place(),
+        first_root()
+    ))
+}
+
+impl Publisher<'_> {
+    /// Begins to trust the repository, where nothing of it is known yet. `root`: the platform's root that somebody named.
+    /// `is_own`: nobody else can change the store.
+    ///
+    /// # Errors
+    /// Nothing says whom to trust, the root is invalid, or what is trusted cannot be read or written.
+    pub fn begin(&self, root: Option<&[u8]>, is_own: bool) -> Result<Option<Remark>, RepositoryError> {
+        if self.trust.read(PLATFORM)?.is_some() {
+            return Ok(None);
+        }
+        let (trust, remark) = first_trust(self.store, root, is_own)?;
+        self.trust.write(PLATFORM, &trust)?;
+        Ok(remark)
+    }
+}
