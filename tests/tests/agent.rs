@@ -164,6 +164,7 @@ fn failures_are_shown_and_settings_are_read_again() {
     assert_eq!(status_of_broken(&program)["status"]["interval"], 120);
     assert!(fs::read_to_string(log(&program)).unwrap().contains("and stay as they were"));
     drop(service);
+    fs::write(&settings, "").unwrap();
     let output = program.run(&["agent", "--", "--wyh-run"]).unwrap();
     assert!(output.code == Some(43) && output.stderr.contains("the options of runs are invalid"), "{}", output.text());
 }
@@ -240,6 +241,26 @@ fn a_pause_outlives_the_agent_and_is_in_every_report() {
     service.hear("STATUS=the run succeeded");
     let json: Value = serde_json::from_str(&run(&["-F", "json"]).stdout).unwrap();
     assert_eq!(json["paused"], Value::Null);
+}
+
+#[test]
+fn runs_that_would_do_the_same_are_left_out_unless_somebody_asks() {
+    let program = Program::new().unwrap();
+    let started = || {
+        let service = Service::start(&program, &["--splay", "0s", "--skip-unchanged", "4h"], &[]);
+        service.hear("STATUS=the run ");
+        (service, status(&program)["status"]["last"].clone())
+    };
+    let (first, last) = started();
+    assert_eq!(last["skipped"], Value::Null);
+    drop(first);
+    let (second, again) = started();
+    assert_eq!(again["skipped"], last["run_id"]);
+    let (_, said) = says(&program, &["status"]);
+    assert!(said.contains("had nothing to do: nothing has changed since run "), "{said}");
+    second.signal(Signal::SIGUSR1);
+    second.hear("STATUS=the run succeeded");
+    assert_eq!(status(&program)["status"]["last"]["skipped"], Value::Null);
 }
 
 /// The units of the package, with the program where the tests have it.

@@ -13,7 +13,7 @@ const LONGEST_SLEEP: Duration = Duration::from_secs(60);
 pub enum Tell {
     /// Everything is as it should be.
     Note,
-    /// Somebody should look.
+    /// Somebody should look at the node.
     Warning,
 }
 
@@ -35,17 +35,17 @@ pub trait Surroundings {
     /// The moment that the clock shows.
     fn now(&self) -> Moment;
 
-    /// A random number.
+    /// Returns a random number.
     fn random(&mut self) -> u64;
 
     /// Sleeps until something happens, or for this time.
     fn sleep(&mut self, at_most: Duration) -> Happening;
 
-    /// Starts a run.
+    /// Starts a run. `asked_for`: somebody wants it now.
     ///
     /// # Errors
     /// It cannot be started, for the reason that the text gives.
-    fn start(&mut self) -> Result<(), String>;
+    fn start(&mut self, asked_for: bool) -> Result<(), String>;
 
     /// Asks the run that is under way to end after its current action.
     fn ask_to_end(&mut self);
@@ -78,6 +78,8 @@ pub struct Agent<'a, S> {
     running: Option<Moment>,
     /// Another run is to begin when the one that is under way has ended.
     again: bool,
+    /// Somebody has asked for the next run.
+    asked_for: bool,
     /// The agent ends, as soon as no run is under way.
     ending: bool,
     /// The next run was due, and did not begin because of a pause.
@@ -98,7 +100,18 @@ impl<'a, S: Surroundings> Agent<'a, S> {
         };
         let next = now.after(rhythm.splayed(surroundings.random()));
         let status = Status::new(now, rhythm, before);
-        Self { surroundings, folder, rhythm, status, next, running: None, again: false, ending: false, held: false }
+        Self {
+            surroundings,
+            folder,
+            rhythm,
+            status,
+            next,
+            running: None,
+            again: false,
+            asked_for: false,
+            ending: false,
+            held: false,
+        }
     }
 
     /// Lives until it is asked to end.
@@ -191,7 +204,7 @@ impl<'a, S: Surroundings> Agent<'a, S> {
                 self.again = true;
                 self.surroundings.tell(Tell::Note, "another run will begin after the one that is under way");
             }
-            None => self.begin(),
+            None => self.begin(true),
         }
     }
 
@@ -213,7 +226,10 @@ impl<'a, S: Surroundings> Agent<'a, S> {
                 self.surroundings.tell(Tell::Note, &sentence);
                 self.surroundings.notify(Word::Status, &sentence);
             }
-            None => self.begin(),
+            None => {
+                let asked_for = std::mem::take(&mut self.asked_for);
+                self.begin(asked_for);
+            }
         }
     }
 
@@ -230,7 +246,7 @@ impl<'a, S: Surroundings> Agent<'a, S> {
         }
     }
 
-    fn begin(&mut self) {
+    fn begin(&mut self, asked_for: bool) {
         self.held = false;
         // What an earlier run said is not said by this one.
         if let Err(error) = self.folder.remove(AgentFile::Note) {
@@ -238,7 +254,7 @@ impl<'a, S: Surroundings> Agent<'a, S> {
             self.surroundings.tell(Tell::Warning, &sentence);
         }
         self.running = Some(self.surroundings.now());
-        match self.surroundings.start() {
+        match self.surroundings.start(asked_for) {
             Ok(()) => {
                 self.keep(Doing::Running);
                 self.surroundings.notify(Word::Status, "a run is under way");
@@ -263,7 +279,8 @@ impl<'a, S: Surroundings> Agent<'a, S> {
         }
         let splay = self.rhythm.splayed(self.surroundings.random());
         let delay = self.rhythm.delay(self.status.failures).saturating_add(splay);
-        self.next = if std::mem::take(&mut self.again) { now } else { now.after(delay) };
+        self.asked_for = std::mem::take(&mut self.again);
+        self.next = if self.asked_for { now } else { now.after(delay) };
         let how = if last.verdict == Verdict::Failure { Tell::Warning } else { Tell::Note };
         let why = last.note.error.as_ref().map(|error| format!(": {error}")).unwrap_or_default();
         let sentence = format!("the run {}{why}; {}", last.words(), self.waiting());

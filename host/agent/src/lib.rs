@@ -20,7 +20,7 @@ pub use agent::{Agent, Happening, Surroundings, Tell};
 pub use moment::Moment;
 pub use notifier::{Notifier, Word};
 pub use pause::{MAX_REASON, Pause, PauseError};
-pub use processes::{Clock, MachineClock, Processes, ReadRhythm, Signals, TellLog};
+pub use processes::{Clock, MachineClock, MakeCommand, Processes, ReadRhythm, Signals, TellLog};
 pub use request::{Asked, ask_for_run};
 pub use rhythm::Rhythm;
 pub use status::{Doing, FailedPolicy, LastRun, Note, RunEnd, Status, Verdict, about};

@@ -48,6 +48,9 @@ pub struct Signals {
     pub end: Arc<AtomicBool>,
 }
 
+/// Makes the command of a run; true: somebody has asked for it.
+pub type MakeCommand = Box<dyn FnMut(bool) -> Command>;
+
 /// Writes a sentence into the log.
 pub type TellLog = Box<dyn FnMut(Tell, &str)>;
 
@@ -62,8 +65,8 @@ pub struct Processes<C> {
     pub signals: Signals,
     /// The service manager, if one listens.
     pub notifier: Notifier,
-    /// Makes the command of a run.
-    pub command: Box<dyn FnMut() -> Command>,
+    /// Makes the command of a run; true: somebody has asked for it.
+    pub command: MakeCommand,
     /// Reads the settings again.
     pub rhythm: ReadRhythm,
     /// Writes a sentence into the log.
@@ -115,8 +118,8 @@ impl<C: Clock> Surroundings for Processes<C> {
         }
     }
 
-    fn start(&mut self) -> Result<(), String> {
-        let mut command = (self.command)();
+    fn start(&mut self, asked_for: bool) -> Result<(), String> {
+        let mut command = (self.command)(asked_for);
         for variable in VARIABLES {
             command.env_remove(variable);
         }

@@ -73,7 +73,7 @@ pub struct Note {
 /// A policy that failed, and why.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FailedPolicy {
-    /// The policy's name.
+    /// The name of the policy that failed.
     pub policy: String,
     /// The message of its error.
     pub message: String,
@@ -149,7 +149,7 @@ pub enum Doing {
     Running,
     /// It ends, once the run that is under way has ended.
     Ending,
-    /// It has ended.
+    /// The agent has ended.
     Ended,
 }
 
@@ -160,7 +160,7 @@ pub struct Status {
     pub(crate) version: u32,
     /// The moment at which the agent was started.
     pub since: Moment,
-    /// What it does.
+    /// What it does now.
     pub doing: Doing,
     /// The moment at which the run that is under way began.
     pub running_since: Option<Moment>,

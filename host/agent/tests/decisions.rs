@@ -76,12 +76,12 @@ impl Surroundings for World {
         }
     }
 
-    fn start(&mut self) -> Result<(), String> {
+    fn start(&mut self, asked_for: bool) -> Result<(), String> {
         match self.runs.pop_front().unwrap_or(Run::Ends(10, 0)) {
             Run::Ends(seconds, code) => {
                 assert_eq!(self.ends, None, "two runs at once");
                 self.ends = Some((self.seconds + seconds, code));
-                self.note("start");
+                self.note(if asked_for { "start, as asked for" } else { "start" });
                 Ok(())
             }
             Run::Missing => Err("no such program".to_owned()),
@@ -195,11 +195,11 @@ fn a_run_that_is_asked_for_begins_at_once_and_never_beside_another() {
         &[],
         "
   0:00 next run at 1970-01-01T00:00:30Z (in 30 s)
-  0:10 start
+  0:10 start, as asked for
   0:15 another run will begin after the one that is under way
   0:16 another run will begin after the one that is under way
   0:20 the run succeeded; next run at 1970-01-01T00:00:20Z (in 0 s)
-  0:20 start
+  0:20 start, as asked for
   0:30 the run succeeded; next run at 1970-01-01T00:31:00Z (in 30 min)
   1:40 ending
   1:40 the agent has ended",

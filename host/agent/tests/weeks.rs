@@ -72,7 +72,7 @@ fn five_hundred_runs_leave_the_agent_as_the_tenth_did() {
         clock: FastClock(Instant::now()),
         signals,
         notifier: Notifier::default(),
-        command: Box::new(move || {
+        command: Box::new(move |_| {
             let mut counted = counted.lock().unwrap();
             counted.0 += 1;
             let number = counted.0;

@@ -40,6 +40,7 @@ mod source;
 mod stand_in;
 mod store;
 mod thread;
+mod unchanged;
 mod unseen;
 mod watchers;
 
@@ -76,4 +77,5 @@ pub use settings::Settings;
 pub use stand_in::{PreparedPolicy, StandIn};
 pub use store::{Applied, LocalNodes, NodeStore, StoreError, node_hint, set_in_layer};
 pub use thread::spawn;
+pub use unchanged::SkippedRun;
 pub use unseen::known_facts;

@@ -8,6 +8,7 @@ use crate::releases::Releases;
 use crate::run_host::{AssembledHost, BuiltinTypes, Keeper, Kept};
 use crate::runtime::Runtime;
 use crate::settings::Settings;
+use crate::unchanged::Given;
 use crate::watchers::Watchers;
 use contract::{CookbookFiles, Failure, Question, Raised};
 use converge::{PolicyInput, PolicyOutcome, RunOptions, RunReport, WholeRun};
@@ -35,6 +36,8 @@ pub struct OpenRun<'a> {
     pub(crate) journal: Journal,
     pub(crate) folder: Option<Arc<RunFolder>>,
     pub(crate) id: RunId,
+    /// What the run is given, if it may stand for later ones.
+    pub(crate) given: Option<Given>,
 }
 
 /// A run that has ended, and is not recorded yet.
@@ -63,6 +66,8 @@ pub struct Ending<'a> {
     releases: Option<Releases>,
     /// The policies that succeeded.
     converged: Vec<String>,
+    /// What the run was given, if it may stand for later ones.
+    given: Option<Given>,
 }
 
 /// What became of a policy's wish to start the node again.
@@ -81,8 +86,20 @@ impl<'a> OpenRun<'a> {
     ///
     /// A deeply nested run needs the stack that [`spawn`](crate::spawn) gives.
     pub fn carry_out(self) -> EndedRun<'a> {
-        let Self { mut run_host, options, policies, facts, watchers, mut node, layers, releases, journal, folder, id } =
-            self;
+        let Self {
+            mut run_host,
+            options,
+            policies,
+            facts,
+            watchers,
+            mut node,
+            layers,
+            releases,
+            journal,
+            folder,
+            id,
+            mut given,
+        } = self;
         let before = (node.name().to_owned(), node.normal().clone());
         let stop = run_host.stop.clone();
         let whole = WholeRun::new(&mut run_host, options, Arc::new(BuiltinTypes), facts, Box::new(watchers), stop);
@@ -91,8 +108,11 @@ impl<'a> OpenRun<'a> {
         run_host.grants.values().for_each(|grants| grants.end_audit());
         let succeeded = report.policies.iter().filter(|one| matches!(one.outcome, PolicyOutcome::Succeeded));
         let converged = succeeded.map(|one| one.name.clone()).collect();
+        if let Some(given) = &mut given {
+            given.ended(&report, !run_host.reboots.all().is_empty());
+        }
         let shown = releases.as_ref().map_or(Value::Null, Releases::summary);
-        let ending = Ending { run_host, folder, id, before, releases, converged };
+        let ending = Ending { run_host, folder, id, before, releases, converged, given };
         EndedRun { report, journal, node, layers, releases: shown, ending }
     }
 }
@@ -163,8 +183,14 @@ impl Ending<'_> {
         }
         let (name, normal) = &self.before;
         let settings = self.run_host.settings;
-        let changed = StateDirectory::open_keeping_free(&settings.state_dir, settings.min_free)
-            .and_then(|state| take_waiting(&state, lock, name, normal, &filters));
+        let given = self.given.take().filter(|_| kept.is_ok() && finished.is_ok());
+        let changed = StateDirectory::open_keeping_free(&settings.state_dir, settings.min_free).and_then(|state| {
+            // Before the changes that waited: the run has not seen them.
+            if let Some(Err(error)) = given.map(|given| given.keep(&lock, &state, name, &self.id)) {
+                tracing::warn!("later runs cannot be left out: {}", text::error_chain(&error));
+            }
+            take_waiting(&state, lock, name, normal, &filters)
+        });
         kept.and(finished).and(changed)
     }
 

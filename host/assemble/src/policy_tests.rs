@@ -169,6 +169,7 @@ impl PolicyTests {
             layers: &Value::Null,
             releases: &Value::Null,
             paused: None,
+            skipped: None,
             log: log.lines(),
             without_policies: false,
             compile_seconds: ended.ending.compile_time().saturating_sub(compiled_before).as_secs_f64(),

@@ -9,27 +9,29 @@ use crate::node_changes::LateChanges;
 use crate::notice::{Notice, Notify};
 use crate::open::OpenRun;
 use crate::program::Program;
-use crate::releases::Admitted;
+use crate::releases::{Admitted, Releases};
 use crate::request::{GrantsSource, Mode, Request};
 use crate::run_host::{AssembledHost, DueNotifications, Keeper, Kept, Remembered, compiler};
 use crate::saved_node::{SavedNodeError, saved_node};
 use crate::settings::Settings;
 use crate::source::Source;
+use crate::unchanged::{Given, SkippedRun};
 use crate::watchers::Watchers;
 use crate::{artifacts, data, folders, native_cache, own_state, stand_in};
 use contract::{Event, LogLevel, LogSource, Moment, Observer, Stop};
-use converge::{RunHost as _, RunOptions};
+use converge::{PolicyReport, RunHost as _, RunOptions, RunReport};
 use grants::Journal;
 use node::object::NodeObject;
 use providers::Reboots;
 use sandbox::{NativeCache, Sandbox};
+use serde_json::Value;
 use state::{LockRequest, RunFolder, RunId, StateDirectory, Unrecorded};
 use std::collections::BTreeMap;
 use std::io;
 use std::os::unix::fs::DirBuilderExt as _;
 use std::path::Path;
 use std::sync::Arc;
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use text::error_chain;
 
 /// A run and its surroundings.
@@ -70,6 +72,10 @@ pub struct ReadyRun<'a> {
     keeper: Keeper,
     folder: Option<Arc<RunFolder>>,
     id: RunId,
+    /// What the run is given, if it may stand for later ones.
+    given: Option<Given>,
+    /// The good run that did the same, and the time since it ended.
+    done_before: Option<(String, Duration)>,
 }
 
 impl<'a> Assembly<'a> {
@@ -96,11 +102,34 @@ impl<'a> Assembly<'a> {
         node.begin_run(&names, input.attributes.clone());
         let layers = RunLayers::of(std::mem::take(&mut input.layers), &mut node)?;
         input.policies.iter_mut().try_for_each(|policy| layers.enter(policy))?;
+        let given = request
+            .skip_unchanged
+            .and_then(|_| Given::new(request, settings, self.program, &input, &layers.summary(), &known.facts));
+        let limit = request.skip_unchanged.unwrap_or_default();
+        let done_before = match (&given, &state) {
+            (Some(given), Some(state)) => given.done_before(state, &node, self.began, limit)?,
+            _ => None,
+        };
+        if let (Keeper::Kept(kept), None) = (&keeper, &done_before) {
+            kept.lock.remove_good_run(&known.name)?;
+        }
         let folder = folder.map(Arc::new);
         let id = folder.as_ref().map_or_else(|| RunId::new(self.began), |folder| Ok(folder.id().clone()))?;
-        let ready =
-            ReadyRun { assembly: self, input, known, sources, ungranted, sandbox, node, layers, keeper, folder, id };
-        Ok(Some(ready))
+        Ok(Some(ReadyRun {
+            assembly: self,
+            input,
+            known,
+            sources,
+            ungranted,
+            sandbox,
+            node,
+            layers,
+            keeper,
+            folder,
+            id,
+            given,
+            done_before,
+        }))
     }
 
     /// Reads and checks everything that does not depend on the machine's facts. `None`: the run was asked to stop meanwhile.
@@ -220,6 +249,28 @@ impl<'a> ReadyRun<'a> {
         self.folder.clone()
     }
 
+    /// The report of the run if it is left out, since a good run did the same a short while ago.
+    pub fn skipped(&self) -> Option<SkippedRun> {
+        let (earlier, age) = self.done_before.clone()?;
+        let policies = self.input.policies.iter().map(|policy| PolicyReport {
+            revision: policy.revision.clone(),
+            artifact: policy.artifact.clone(),
+            ..PolicyReport::not_run(policy.name.clone())
+        });
+        let report = RunReport {
+            run_id: self.id.to_string(),
+            why_run: false,
+            started: self.started(),
+            seconds: self.assembly.began.elapsed().unwrap_or_default().as_secs_f64(),
+            policies: policies.collect(),
+            conflicts: vec![],
+            shared_cookbooks: vec![],
+        };
+        let releases = self.input.releases.as_ref().map_or(Value::Null, Releases::summary);
+        let node = self.node.name().to_owned();
+        Some(SkippedRun { earlier, age, report, node, layers: self.layers.summary(), releases })
+    }
+
     /// Tells whether cookbooks in folders are run instead of policies.
     pub fn is_of_folders(&self) -> bool {
         self.input.folders.is_some()
@@ -233,8 +284,21 @@ impl<'a> ReadyRun<'a> {
     pub fn open(self, watchers: Vec<Box<dyn Observer>>, is_live: bool) -> Result<OpenRun<'a>, AssembleError> {
         let watchers = Watchers::new(self.journal().clone(), watchers);
         let started = self.started();
-        let Self { assembly, input, known, sources, ungranted, sandbox, mut node, mut layers, keeper, folder, id } =
-            self;
+        let Self {
+            assembly,
+            input,
+            known,
+            sources,
+            ungranted,
+            sandbox,
+            mut node,
+            mut layers,
+            keeper,
+            folder,
+            id,
+            given,
+            ..
+        } = self;
         let Assembly { request, settings, program, stop, .. } = assembly;
         let (log, live) = (watchers.clone(), watchers.clone());
         let mut run_host = AssembledHost {
@@ -290,7 +354,7 @@ impl<'a> ReadyRun<'a> {
         let layers = layers.summary();
         let facts = known.facts;
         let releases = input.releases;
-        Ok(OpenRun { run_host, options, policies, facts, watchers, node, layers, releases, journal, folder, id })
+        Ok(OpenRun { run_host, options, policies, facts, watchers, node, layers, releases, journal, folder, id, given })
     }
 }
 

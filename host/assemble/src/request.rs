@@ -3,6 +3,7 @@
 use crate::stand_in::StandIn;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
+use std::time::Duration;
 
 /// A run that somebody asks for.
 #[derive(Debug, Clone, Default)]
@@ -38,6 +39,9 @@ pub struct Request {
     /// Files that the program reads, writes or starts beside those of the settings: no policy may write to them by a rule
     /// with wildcards.
     pub own_files: OwnFiles,
+    /// The run is left out if a good run that is younger than this did the same. `None`: no run is left out, and this one
+    /// does not stand for later ones.
+    pub skip_unchanged: Option<Duration>,
     /// What stands in for the machine, in a test.
     pub stand_in: Option<StandIn>,
 }

@@ -40,6 +40,8 @@ pub struct Parts<'a> {
     pub releases: &'a Value,
     /// The pause of the agent that holds while the run is made.
     pub paused: Option<Paused>,
+    /// The earlier run whose outcome still holds, if this one was left out: `run_id`, `age` in seconds.
+    pub skipped: Option<Value>,
     /// The lines of the log, in order.
     pub log: Value,
     /// There is a run list instead of policies: its keys stand at the top.
@@ -83,6 +85,7 @@ impl Serialize for Run<'_> {
         shown.serialize_entry("error", &errors.first().map(|(_, error)| error))?;
         shown.serialize_entry("layers", layers)?;
         shown.serialize_entry("releases", self.0.releases)?;
+        shown.serialize_entry("skipped", &self.0.skipped)?;
         shown.serialize_entry("paused", &self.0.paused.as_ref().map(|paused| &paused.json))?;
         match report.policies.as_slice() {
             [only] if *without_policies => outcome(only, &mut shown)?,

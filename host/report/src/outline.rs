@@ -73,6 +73,7 @@ impl Outline {
             layers: &Value::Null,
             releases: &Value::Null,
             paused: None,
+            skipped: None,
             log,
             without_policies,
             compile_seconds: 0.0,

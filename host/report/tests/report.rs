@@ -39,6 +39,7 @@ fn parts<'a>(report: &'a RunReport, errors: &'a [(String, Value)]) -> Parts<'a> 
         layers: &Value::Null,
         releases: &Value::Null,
         paused: None,
+        skipped: None,
         log: json!([]),
         without_policies: false,
         compile_seconds: 0.0,
@@ -55,6 +56,7 @@ fn a_pause_of_the_agent_is_in_every_report() {
     assert_eq!(said, ["The agent is paused until 2026-11-23T20:00:00Z by alice: the disk\\u{1b}[2J"]);
     let parts = Parts { paused: Some(paused), ..parts(&report, &[]) };
     assert_eq!(serde_json::to_value(Run(&parts)).unwrap()["paused"], json!({ "by": "alice" }));
+    assert_eq!(serde_json::to_value(Run(&parts)).unwrap()["skipped"], Value::Null);
 }
 
 fn lines(blocks: Vec<Block>) -> Vec<String> {

@@ -8,8 +8,8 @@ use serde_json::Value;
 
 use crate::folder::Folder;
 use crate::{
-    AgentFolder, ChangeLock, LockRequest, RunFolder, RunId, RunLock, StateError, WaitingChange, agent, changes, lock,
-    nodes, pending, runs,
+    AgentFolder, ChangeLock, LockRequest, RunFolder, RunId, RunLock, StateError, WaitingChange, agent, changes,
+    good_runs, lock, nodes, pending, runs,
 };
 
 /// Where the state is kept unless the settings name another place.
@@ -110,6 +110,14 @@ impl StateDirectory {
     /// The journal cannot be read.
     pub fn left_due(&self, node: &str) -> Result<Vec<(String, String, String)>, StateError> {
         pending::left_due(&self.folder, node)
+    }
+
+    /// What is kept of a node's last good run. `None`: nothing, or nothing that can be read.
+    ///
+    /// # Errors
+    /// The name cannot be a node's, or the file cannot be opened.
+    pub fn good_run<T: serde::de::DeserializeOwned>(&self, node: &str) -> Result<Option<T>, StateError> {
+        good_runs::load(&self.folder, node)
     }
 
     /// A place for the record of a dry run. It needs no lock: nobody else writes there.

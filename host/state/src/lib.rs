@@ -12,6 +12,7 @@
 //! runs/ID/run.json         what a run did
 //! runs/ID/error.json       why it failed
 //! dry-runs/ID/             the same of a dry run
+//! good-runs/NAME.json      what the last good run of a node was made of
 //! agent/                   the agent's lock, its status, its pause
 //! ```
 //!
@@ -37,6 +38,7 @@ mod changes;
 mod directory;
 mod error;
 mod folder;
+mod good_runs;
 mod limits;
 mod lock;
 mod names;

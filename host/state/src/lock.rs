@@ -16,7 +16,7 @@ use rustix::io::Errno;
 use serde_json::Value;
 
 use crate::folder::Folder;
-use crate::{Pending, RunFolder, RunId, StateError, nodes, pending, runs};
+use crate::{Pending, RunFolder, RunId, StateError, good_runs, nodes, pending, runs};
 
 const FILE: &str = "lock";
 
@@ -82,6 +82,7 @@ impl RunLock {
         let was_there = nodes::names(&self.folder)?.iter().any(|known| known == name);
         nodes::remove(&self.folder, name)?;
         pending::remove(&self.folder, name)?;
+        good_runs::remove(&self.folder, name)?;
         Ok(was_there)
     }
 
@@ -108,6 +109,22 @@ impl RunLock {
     /// A record cannot be removed.
     pub fn prune_runs(&self, keep: usize, bytes: u64) -> Result<(), StateError> {
         runs::prune(&self.folder, keep, bytes)
+    }
+
+    /// Keeps what a good run of a node was made of.
+    ///
+    /// # Errors
+    /// The name cannot be a node's, or the file cannot be written.
+    pub fn save_good_run(&self, node: &str, run: &impl serde::Serialize) -> Result<(), StateError> {
+        good_runs::save(&self.folder, node, run)
+    }
+
+    /// Removes what is kept of a node's last good run, since another one begins.
+    ///
+    /// # Errors
+    /// The name cannot be a node's, or the file cannot be removed.
+    pub fn remove_good_run(&self, node: &str) -> Result<(), StateError> {
+        good_runs::remove(&self.folder, node)
     }
 
     /// The memory of a node's due notifications. A journal that is damaged is set aside, and what can be read of it counts.

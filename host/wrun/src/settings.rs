@@ -245,6 +245,8 @@ keys! {
     interval: Age<1>, "WRUN_INTERVAL";
     /// The most that is added to the interval at random.
     splay: Age, "WRUN_SPLAY";
+    /// The age of a good run that stands for one of the agent's, at most.
+    skip_unchanged: Age<1>, "WRUN_SKIP_UNCHANGED";
     /// The only automatic attributes that are saved.
     allowed_automatic_attributes: AttributePaths, "WRUN_ALLOWED_AUTOMATIC_ATTRIBUTES";
     /// The only default attributes that are saved.
@@ -286,6 +288,8 @@ pub(crate) struct Settings {
     pub(crate) handlers: Vec<Handler>,
     /// How often the agent runs.
     pub(crate) rhythm: Rhythm,
+    /// The age of a good run that stands for one of the agent's, at most. `None`: every run is made.
+    pub(crate) skip_unchanged: Option<Duration>,
     /// How runs go.
     pub(crate) run: assemble::Settings,
 }
@@ -442,6 +446,7 @@ impl Settings {
             log_location: layer.log_location.unwrap_or(LogLocation::Stderr),
             color: layer.color.unwrap_or(Color::Auto),
             handlers: layer.handlers.map(Handlers::into_list).unwrap_or_default(),
+            skip_unchanged: layer.skip_unchanged.map(Age::duration),
             rhythm: Rhythm {
                 interval: layer.interval.map_or(INTERVAL, Age::duration),
                 splay: layer.splay.map_or(SPLAY, Age::duration),

@@ -76,7 +76,8 @@ const PROGRAM: [&str; 16] = [
 ];
 
 /// The program's files that touch files or start programs, each with the reason.
-const PROGRAM_TOUCHES: [(&str, &str); 11] = [
+const PROGRAM_TOUCHES: [(&str, &str); 12] = [
+    ("host/wrun/src/commands/agent/signals.rs", "makes the sockets by which signals end the agent's sleep"),
     ("host/wrun/src/commands/agent.rs", "makes the command of a run"),
     ("host/wrun/src/commands/completions.rs", "writes manual pages"),
     ("host/wrun/src/commands/converge/handlers.rs", "starts the operator's handlers"),

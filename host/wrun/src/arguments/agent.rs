@@ -4,6 +4,7 @@ use super::Common;
 use crate::settings::{Age, Layer, View};
 use clap::{Args, Subcommand};
 use std::ffi::OsString;
+use std::time::Duration;
 
 #[derive(Debug, Args)]
 #[command(args_conflicts_with_subcommands = true)]
@@ -18,6 +19,9 @@ pub(crate) struct AgentArguments {
     /// The most that is added to the interval at random [default: 5m]
     #[arg(long, value_name = "TIME")]
     pub(crate) splay: Option<Age>,
+    /// Leave a run out if a good one that is younger than this did the same; not one that somebody asks for
+    #[arg(long, value_name = "TIME")]
+    pub(crate) skip_unchanged: Option<Age<1>>,
     /// Options of `wrun converge` for each run
     #[arg(last = true, value_name = "OPTION")]
     pub(crate) converge: Vec<OsString>,
@@ -65,11 +69,11 @@ pub(crate) struct PauseArguments {
 impl AgentArguments {
     /// What was typed, as a layer of settings.
     pub(crate) fn layer(&self) -> Layer {
-        Layer { interval: self.interval, splay: self.splay, ..self.common.layer() }
+        Layer { interval: self.interval, splay: self.splay, skip_unchanged: self.skip_unchanged, ..self.common.layer() }
     }
 
-    /// The words of a run's command line.
-    pub(crate) fn run(&self) -> Vec<OsString> {
+    /// The words of a run's command line. `skip_unchanged`: the age of a good run that stands for this one, at most.
+    pub(crate) fn run(&self, skip_unchanged: Option<Duration>) -> Vec<OsString> {
         let common = &self.common;
         let mut words: Vec<OsString> = vec!["converge".into(), "--by-agent".into()];
         let paths = [("--config", &common.config), ("--root", &common.root), ("--state-dir", &common.state_dir)];
@@ -77,6 +81,9 @@ impl AgentArguments {
             words.extend(path.iter().flat_map(|path| [option.into(), path.into()]));
         }
         words.extend(common.node_name.iter().flat_map(|name| ["--node-name".into(), name.as_str().into()]));
+        if let Some(age) = skip_unchanged {
+            words.extend(["--skip-unchanged".into(), format!("{}s", age.as_secs()).into()]);
+        }
         words.extend(self.converge.iter().cloned());
         words
     }

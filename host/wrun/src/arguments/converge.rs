@@ -1,7 +1,7 @@
 //! The arguments of `wrun converge`.
 
 use super::Common;
-use crate::settings::{Color, Format, Layer, Level, LogLocation, PolicyNames, Seconds, Settings};
+use crate::settings::{Age, Color, Format, Layer, Level, LogLocation, PolicyNames, Seconds, Settings};
 use assemble::{FolderRequest, GrantsSource, Mode, OwnFiles, Request};
 use clap::Args;
 use contract::LogLevel;
@@ -86,6 +86,10 @@ pub(crate) struct ConvergeArguments {
     /// Compile the recipes, print the resource collection as JSON and stop; changes nothing
     #[arg(long)]
     pub(crate) compile_only: bool,
+    /// Make no run if a good one that is younger than this did the same: nothing that it was given, and no fact that it read, has
+    /// changed
+    #[arg(long = "skip-unchanged", value_name = "TIME", conflicts_with_all = ["why_run", "compile_only", "facts", "cookbooks"])]
+    pub(crate) unchanged_for: Option<Age>,
     /// Make no run while the agent is paused
     #[arg(long)]
     pub(crate) unless_paused: bool,
@@ -174,6 +178,7 @@ impl ConvergeArguments {
             facts: self.facts.clone(),
             grants,
             mode: self.mode(),
+            skip_unchanged: self.unchanged_for.map(Age::duration).filter(|_| self.mode() == Mode::Real),
             stand_in: None,
             all_frames: settings.log_level.threshold() <= LogLevel::Debug,
             own_files: OwnFiles {

@@ -6,8 +6,17 @@ use clap::{Args, Subcommand};
 use std::path::PathBuf;
 
 /// Options that `wrun grants suggest` shares with `wrun converge` and that change nothing of a suggestion.
-pub(super) const IDLE_IN_SUGGESTIONS: [&str; 8] =
-    ["format", "grants", "allow_all", "keep_going", "why_run", "detailed_exitcode", "lock_timeout", "unless_paused"];
+pub(super) const IDLE_IN_SUGGESTIONS: [&str; 9] = [
+    "format",
+    "grants",
+    "allow_all",
+    "keep_going",
+    "why_run",
+    "detailed_exitcode",
+    "lock_timeout",
+    "unless_paused",
+    "unchanged_for",
+];
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum GrantsCommand {

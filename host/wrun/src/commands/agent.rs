@@ -11,9 +11,11 @@ use crate::settings::Settings;
 use agent::{Agent, Asked, MachineClock, Moment, Notifier, Pause, Processes, Tell, ask_for_run};
 use anyhow::{Context as _, bail};
 use state::{AgentFolder, StateDirectory};
+use std::cell::Cell;
 use std::os::unix::process::CommandExt as _;
 use std::process::Command;
-use std::time::SystemTime;
+use std::rc::Rc;
+use std::time::{Duration, SystemTime};
 use text::escape_line;
 
 /// The variables that name the account of whoever types a command, the one behind `sudo` first.
@@ -30,13 +32,12 @@ pub(crate) fn run(arguments: AgentArguments, printer: &Printer) -> anyhow::Resul
 }
 
 fn live(arguments: AgentArguments, printer: Printer) -> anyhow::Result<Exit> {
-    let words = arguments.run();
-    if let Err(error) = Arguments::check(&words) {
+    let config = arguments.common.config.clone();
+    let settings = super::settings(config.as_deref(), arguments.layer())?;
+    if let Err(error) = Arguments::check(&arguments.run(settings.skip_unchanged)) {
         let text = error.to_string();
         bail!("the options of runs are invalid: {}", text.strip_prefix("error: ").unwrap_or(&text).trim_end());
     }
-    let config = arguments.common.config.clone();
-    let settings = super::settings(config.as_deref(), arguments.layer())?;
     logging::open(&settings)?;
     let folder = StateDirectory::open(&settings.run.state_dir)?.agent()?;
     let Some(_lock) = folder.lock()? else {
@@ -44,19 +45,25 @@ fn live(arguments: AgentArguments, printer: Printer) -> anyhow::Result<Exit> {
         printer.note(Tone::Error, &format!("error: {text}"));
         return Ok(Exit::Busy);
     };
+    let arguments = Rc::new(arguments);
+    let skip_unchanged = Rc::new(Cell::new(settings.skip_unchanged));
+    let (run, read_again) = (Rc::clone(&arguments), Rc::clone(&skip_unchanged));
     let processes = Processes {
         clock: MachineClock,
         signals: signals::listen().context("signals cannot be listened to")?,
         notifier: Notifier::new(|name| std::env::var_os(name), std::process::id()),
-        command: Box::new(move || {
+        command: Box::new(move |asked_for| {
+            let limit = skip_unchanged.get().map(|limit| if asked_for { Duration::ZERO } else { limit });
             // This very program, also where its file was replaced meanwhile.
             let mut command = Command::new("/proc/self/exe");
-            command.arg0("wrun").args(&words);
+            command.arg0("wrun").args(run.run(limit));
             command
         }),
         rhythm: Box::new(move || {
-            let settings = super::settings(config.as_deref(), arguments.layer());
-            settings.map(|settings| settings.rhythm).map_err(|error| format!("{error:#}"))
+            let settings =
+                super::settings(config.as_deref(), arguments.layer()).map_err(|error| format!("{error:#}"))?;
+            read_again.set(settings.skip_unchanged);
+            Ok(settings.rhythm)
         }),
         tell: Box::new(move |how, sentence| {
             let tone = if how == Tell::Warning { Tone::Warning } else { Tone::Plain };

@@ -8,6 +8,7 @@ mod handlers;
 mod not_begun;
 mod note;
 mod running;
+mod skipped;
 
 use crate::activity::Activity;
 use crate::arguments::ConvergeArguments;
@@ -19,6 +20,7 @@ use crate::signals::{self, Interruption};
 use agent::{Moment, Pause};
 use anyhow::Context as _;
 use assemble::{Assembly, Notice};
+use report::paused::Paused;
 use running::Running;
 use serde_json::json;
 use std::sync::Arc;
@@ -98,12 +100,23 @@ fn prepare_and_run(
         ready => ready?,
     };
     let Some(ready) = ready else { return Ok(signals::exit(stop.requested())) };
+    if let Some(skipped) = ready.skipped() {
+        // The lock goes before the handlers are called.
+        drop(ready);
+        return skipped::end(&skipped, &settings, &arguments, paused(&settings), printer);
+    }
     Running { settings: &settings, arguments: &arguments, printer, interruption }.go(ready)
 }
 
 /// The pause of the agent that holds now.
 fn pause(settings: &Settings) -> Option<Pause> {
     Pause::of_state(&settings.run.state_dir, Moment::of(SystemTime::now()))
+}
+
+/// The same for reports: whoever makes a run all the same should hear of it.
+fn paused(settings: &Settings) -> Option<Paused> {
+    let pause = pause(settings)?;
+    Some(Paused { json: serde_json::to_value(&pause).unwrap_or_default(), sentence: pause.sentence() })
 }
 
 /// Says that no run is made, and why.

@@ -16,6 +16,11 @@ pub(super) fn not_begun(state_dir: &Path, error: &anyhow::Error) {
     keep(state_dir, Note { error: Some(format!("{error:#}")), ..Note::default() });
 }
 
+/// Says that the run was left out, and which one stands for it.
+pub(super) fn skipped(state_dir: &Path, earlier: &str) {
+    keep(state_dir, Note { skipped: Some(earlier.to_owned()), ..Note::default() });
+}
+
 /// Says which policies failed.
 pub(super) fn ended(state_dir: &Path, report: &RunReport) {
     let failed = report.policies.iter().filter_map(|policy| match &policy.outcome {

@@ -12,13 +12,10 @@ use crate::printer::Printer;
 use crate::settings::{Format, LogLocation, Settings};
 use crate::signals::Interruption;
 use crate::terminal;
-use agent::{Moment, Pause};
 use assemble::ReadyRun;
 use contract::{LogLevel, Observer};
 use report::error::{self, Frames};
-use report::paused::Paused;
 use report::{Bounded, KeptLog, MAX_SHOWN, Outline, denied, json};
-use std::time::SystemTime;
 
 /// What stays the same from the first resource to the last word.
 pub(super) struct Running<'a> {
@@ -71,7 +68,8 @@ impl Running<'_> {
             asked: json::asked(&ended.journal),
             layers: &ended.layers,
             releases: &ended.releases,
-            paused: self.paused(),
+            paused: super::paused(self.settings),
+            skipped: None,
             log: kept_log.lines(),
             without_policies,
             compile_seconds: ended.ending.compile_time().as_secs_f64(),
@@ -84,12 +82,6 @@ impl Running<'_> {
         // The process ends now, and gives all memory back at once: faster than piece by piece.
         std::mem::forget(ended);
         exit
-    }
-
-    /// The pause of the agent: whoever makes a run all the same should hear of it.
-    fn paused(&self) -> Option<Paused> {
-        let pause = Pause::of_state(&self.settings.run.state_dir, Moment::of(SystemTime::now()))?;
-        Some(Paused { json: serde_json::to_value(&pause).unwrap_or_default(), sentence: pause.sentence() })
     }
 
     /// Functions without a file and a line are shown with debug output.
