@@ -26,6 +26,7 @@ mod open;
 mod place;
 mod replace;
 mod site;
+mod staging;
 mod tree;
 mod walk;
 

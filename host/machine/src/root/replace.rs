@@ -6,6 +6,7 @@
 //! Extended attributes (labels, access lists) of the old file are kept, except those that vouch for its content.
 
 use super::fault::{errno, errno_of};
+use super::staging::unused_file;
 use super::{Disk, Entry, Fault, Place, open};
 use crate::pace::looked_at;
 use crate::remarks::remark;
@@ -17,16 +18,9 @@ use rustix::fs::{Gid, Mode, Uid, XattrFlags};
 use rustix::io::Errno;
 use std::fs::File;
 use std::io::{self, Read, Seek, Write};
-use std::sync::atomic::{AtomicU64, Ordering};
-
-/// How often another name is tried for a staged file. Someone else's leftovers may have the first ones.
-const STAGING_ATTEMPTS: u32 = 64;
 
 /// How much is copied at once, in bytes.
 const CHUNK: usize = 64 << 10;
-
-/// The longest name that file systems take, in bytes.
-const MAXIMUM_NAME: usize = 255;
 
 /// Room for the names of a file's extended attributes, and for one value: the kernel's own limit.
 const MAXIMUM_ATTRIBUTE: usize = 64 << 10;
@@ -103,47 +97,11 @@ pub(super) fn stage(place: &Place, creation_mode: ModeBits) -> Result<StagedFile
     place.spend_entry()?;
     let parent = place.parent.try_clone().map_err(|_| fault(Errno::MFILE))?;
     let options = open::to_create(creation_mode.at_creation());
-    let mut opened = None;
-    let name = unused_name(place.name(), |name| {
-        opened = Some(parent.open_with(name, &options)?);
-        Ok(())
-    })
-    .map_err(|error| fault(errno(&error)))?;
-    let file = opened.ok_or_else(|| fault(Errno::IO))?.into_std();
+    let (name, file) = unused_file(&parent, place.name(), &options).map_err(|error| fault(errno(&error)))?;
     let (target, real) = (place.name().to_owned(), place.real().to_owned());
     let account = place.account().clone();
     let (disk, _open) = (Disk::of(&account, &file), [account.open_file(), account.open_file()]);
     Ok(StagedFile { account, disk, _open, file, parent, name, target, real, published: false })
-}
-
-/// Makes something under a name that nothing has yet, and returns the name.
-pub(super) fn unused_name(target: &str, mut make: impl FnMut(&str) -> io::Result<()>) -> io::Result<String> {
-    static COUNTER: AtomicU64 = AtomicU64::new(0);
-    let process = rustix::process::getpid().as_raw_nonzero();
-    for _ in 0..STAGING_ATTEMPTS {
-        let name = staged_name(target, &format!("{process}-{}", COUNTER.fetch_add(1, Ordering::Relaxed)));
-        match make(&name) {
-            Ok(()) => return Ok(name),
-            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
-            Err(error) => return Err(error),
-        }
-    }
-    Err(Errno::EXIST.into())
-}
-
-/// Chef's naming: `.chef-NAME` with something of its own before the extension, which commands that verify look at.
-fn staged_name(target: &str, unique: &str) -> String {
-    let (stem, extension) = match target.find('.') {
-        Some(at) if at > 0 => target.split_at(at),
-        _ => (target, ""),
-    };
-    let room = MAXIMUM_NAME - ".chef--".len() - unique.len();
-    let extension = if extension.len() > room { "" } else { extension };
-    let mut length = stem.len().min(room - extension.len());
-    while !stem.is_char_boundary(length) {
-        length -= 1;
-    }
-    format!(".chef-{}-{unique}{extension}", stem.get(..length).unwrap_or_default())
 }
 
 impl StagedFile {

@@ -1,7 +1,7 @@
 //! Effects: calls with one bare name on the handle of a directory that a proof named.
 
 use super::fault::{Hint, errno};
-use super::{Entry, Fault, ModeBits, NewFileAttributes, Place, StagedFile, open, replace, tree};
+use super::{Entry, Fault, ModeBits, NewFileAttributes, Place, StagedFile, open, replace, staging, tree};
 use cap_fs_ext::{DirExt as _, SystemTimeSpec};
 use cap_std::fs::{DirBuilder, DirBuilderExt as _};
 use cap_std::time::{Duration, SystemClock, SystemTime};
@@ -152,7 +152,7 @@ impl Site {
         if !replace {
             return make(&self.0.name).map_err(|error| self.refused(&error, operation));
         }
-        let name = replace::unused_name(&self.0.name, &make).map_err(|error| self.refused(&error, operation))?;
+        let name = staging::unused_name(&self.0.name, &make).map_err(|error| self.refused(&error, operation))?;
         let parent = &self.0.parent;
         parent.rename(&name, parent, &self.0.name).map_err(|error| {
             let _ = parent.remove_file(&name);

@@ -175,6 +175,42 @@ fn content_is_replaced_in_one_step_and_dressed() {
 }
 
 #[test]
+fn what_a_killed_process_was_writing_goes_with_the_next_file() {
+    let tree = Tree::new();
+    let stage = || tree.site("/etc/file.conf").unwrap().stage(ModeBits::plain(0o600)).unwrap();
+    let listed = || {
+        let entries = std::fs::read_dir(tree.inside("etc")).unwrap();
+        let mut names: Vec<_> = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+        names.sort();
+        names
+    };
+    // The end of a process closes its files and removes none.
+    std::fs::write(tree.inside("etc/.chef-file-wrun-0.conf"), "half").unwrap();
+    let first = stage();
+    assert_eq!(first.path(), "/etc/.chef-file-wrun-0.conf");
+    assert_eq!(std::fs::read(tree.inside(&first.path())).unwrap(), b"", "the old half is gone");
+    let second = stage();
+    assert_eq!(second.path(), "/etc/.chef-file-wrun-1.conf", "what is being written is left alone");
+    drop(first);
+    second.publish(&NewFileAttributes::default()).unwrap();
+    assert_eq!(listed(), ["file.conf"]);
+    // Things of other kinds are no leftovers, and are in nobody's way.
+    symlink("/etc/file.conf", tree.inside("etc/.chef-file-wrun-0.conf")).unwrap();
+    std::fs::create_dir(tree.inside("etc/.chef-file-wrun-1.conf")).unwrap();
+    std::fs::write(tree.inside("kept"), "kept").unwrap();
+    std::fs::hard_link(tree.inside("kept"), tree.inside("etc/.chef-file-wrun-2.conf")).unwrap();
+    assert_eq!(stage().path(), "/etc/.chef-file-wrun-3.conf");
+    for number in 3..8 {
+        std::fs::create_dir(tree.inside(&format!("etc/.chef-file-wrun-{number}.conf"))).unwrap();
+    }
+    let own = stage();
+    assert!(own.path().starts_with(&format!("/etc/.chef-file-{}-", std::process::id())), "{}", own.path());
+    drop(own);
+    assert_eq!(std::fs::read(tree.inside("kept")).unwrap(), b"kept");
+    assert_eq!(listed().len(), 9, "{:?}", listed());
+}
+
+#[test]
 fn extended_attributes_are_kept() {
     let tree = Tree::new();
     tree.write("/etc/file", "one").unwrap();

@@ -1,0 +1,113 @@
+//! Names of what is made beside its target, and the end of what a killed process left under them.
+//!
+//! A file that is being written is locked. A killed process leaves its file without a lock under a name that the next one
+//! for the same target tries first; so the next converge removes it. What somebody else put there is left alone.
+
+use super::{Entry, Kind, open};
+use cap_std::fs::{Dir, OpenOptions};
+use rustix::fs::{AtFlags, FlockOperation};
+use rustix::io::Errno;
+use std::fs::File;
+use std::io;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// How many names every process tries for a file. More than the processes that write one target at once.
+const SHARED_NAMES: u32 = 8;
+
+/// How often another name of the process's own is tried. Someone else's files may have the first ones.
+const OWN_NAMES: u32 = 64;
+
+/// The longest name that file systems take, in bytes.
+const MAXIMUM_NAME: usize = 255;
+
+/// Makes a file beside its target, and takes away the one that a killed process left there. Returns its name.
+pub(super) fn unused_file(parent: &Dir, target: &str, options: &OpenOptions) -> io::Result<(String, File)> {
+    for number in 0..SHARED_NAMES {
+        let name = staged_name(target, &format!("wrun-{number}"));
+        if let Some(file) = make_locked(parent, &name, options)? {
+            return Ok((name, file));
+        }
+    }
+    let mut made = None;
+    let name = unused_name(target, |name| {
+        made = Some(parent.open_with(name, options)?.into_std());
+        Ok(())
+    })?;
+    made.map(|file| (name, file)).ok_or_else(|| Errno::IO.into())
+}
+
+/// Makes something under a name that nothing has yet, and returns the name.
+pub(super) fn unused_name(target: &str, mut make: impl FnMut(&str) -> io::Result<()>) -> io::Result<String> {
+    static COUNTER: AtomicU64 = AtomicU64::new(0);
+    let process = rustix::process::getpid().as_raw_nonzero();
+    for _ in 0..OWN_NAMES {
+        let name = staged_name(target, &format!("{process}-{}", COUNTER.fetch_add(1, Ordering::Relaxed)));
+        match make(&name) {
+            Ok(()) => return Ok(name),
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Err(Errno::EXIST.into())
+}
+
+/// The file, locked; none: the name is somebody else's.
+fn make_locked(parent: &Dir, name: &str, options: &OpenOptions) -> io::Result<Option<File>> {
+    let make = || parent.open_with(name, options).map(cap_std::fs::File::into_std);
+    let file = match make() {
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists && remove_leftover(parent, name) => make(),
+        made => made,
+    };
+    match file {
+        Ok(file) if is_locked(&file) && rustix::fs::fstat(&file).is_ok_and(|stat| stat.st_nlink > 0) => Ok(Some(file)),
+        // Another process took it for a leftover before it was locked, or the file system has no locks.
+        Ok(file) => {
+            if has_name(parent, name, &file) {
+                parent.remove_file(name)?;
+            }
+            Ok(None)
+        }
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
+/// Removes a plain file of this user that nobody has locked. False: it is something else, or is being written.
+fn remove_leftover(parent: &Dir, name: &str) -> bool {
+    let Ok(file) = parent.open_with(name, &open::to_read()) else { return false };
+    let file = file.into_std();
+    let is_own = rustix::fs::fstat(&file).is_ok_and(|stat| {
+        let entry = Entry::of(&stat);
+        entry.kind == Kind::File && entry.uid == rustix::process::geteuid().as_raw() && stat.st_nlink == 1
+    });
+    // Under the lock, only this process gives the name away.
+    is_own && is_locked(&file) && has_name(parent, name, &file) && parent.remove_file(name).is_ok()
+}
+
+/// Locks an open file for as long as it is open. False: another process has locked it.
+fn is_locked(file: &File) -> bool {
+    rustix::fs::flock(file, FlockOperation::NonBlockingLockExclusive).is_ok()
+}
+
+fn has_name(parent: &Dir, name: &str, file: &File) -> bool {
+    let (Ok(open), Ok(named)) = (rustix::fs::fstat(file), rustix::fs::statat(parent, name, AtFlags::SYMLINK_NOFOLLOW))
+    else {
+        return false;
+    };
+    (open.st_dev, open.st_ino) == (named.st_dev, named.st_ino)
+}
+
+/// Chef's naming: `.chef-NAME` with something of its own before the extension, which commands that verify look at.
+fn staged_name(target: &str, unique: &str) -> String {
+    let (stem, extension) = match target.find('.') {
+        Some(at) if at > 0 => target.split_at(at),
+        _ => (target, ""),
+    };
+    let room = MAXIMUM_NAME - ".chef--".len() - unique.len();
+    let extension = if extension.len() > room { "" } else { extension };
+    let mut length = stem.len().min(room - extension.len());
+    while !stem.is_char_boundary(length) {
+        length -= 1;
+    }
+    format!(".chef-{}-{unique}{extension}", stem.get(..length).unwrap_or_default())
+}
