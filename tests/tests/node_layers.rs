@@ -210,6 +210,12 @@ fn groups_have_layers_below_the_nodes_own() {
     assert_eq!(site.layers(), ["node"]);
     site.run(&[], &["--policy-group", "test"]);
     assert_eq!([site.seen("site"), site.seen("stage")], [Value::Null, json!("node")]);
+    // What is wrong with one group's files is no other group's trouble.
+    fs::remove_file(site.path("prod.yaml")).unwrap();
+    site.run(&[], &["--policy-group", "test"]);
+    let refused = site.converge(&["--policy-group", "prod"]);
+    let said = refused.text();
+    assert!(refused.code != Some(0) && said.contains("prod.yaml cannot be read"), "{said}");
 }
 
 #[test]

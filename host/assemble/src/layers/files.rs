@@ -46,6 +46,9 @@ pub enum LayersError {
         /// The path, whose ending is not known.
         path: PathBuf,
     },
+    /// A file of the policy's group is at fault.
+    #[error(transparent)]
+    Group(Arc<Self>),
     /// A file is not an environment.
     #[error(transparent)]
     Layer(#[from] LayerError),

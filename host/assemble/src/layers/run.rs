@@ -11,12 +11,15 @@ use node::version_constraint::{Version, VersionConstraint, VersionStyle};
 use resolve::layers::{cookbook_constraints, merge_layers};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// Layers of policy groups, by group. What is wrong with one group's files stops only the runs of that group.
+type GroupLayers = BTreeMap<String, Result<Vec<Layer>, Arc<LayersError>>>;
 
 /// The layers that a run is given, read and checked.
 #[derive(Debug, Default)]
 pub(crate) struct LayerInput {
-    /// Layers of policy groups, by group.
-    groups: BTreeMap<String, Vec<Layer>>,
+    groups: GroupLayers,
     /// Layers that the node keeps from now on.
     added: Vec<Layer>,
     parameters: Option<Layer>,
@@ -26,7 +29,7 @@ impl LayerInput {
     /// Reads the files that the request names, and those of the groups in the settings.
     ///
     /// # Errors
-    /// A file cannot be read or is not an environment, a name is there twice, or a parameter is invalid.
+    /// A file that the request names cannot be read or is not an environment, a name is there twice, or a parameter is invalid.
     pub(crate) fn read(request: &Request, settings: &Settings, files: &LayerFiles<'_>) -> Result<Self, LayersError> {
         let mut paths = request.environment_files.clone();
         for list in &request.environment_lists {
@@ -34,7 +37,7 @@ impl LayerInput {
         }
         let mut groups = BTreeMap::new();
         for (group, paths) in &settings.group_layers {
-            groups.insert(group.clone(), files.read_all(paths)?);
+            groups.insert(group.clone(), files.read_all(paths).map_err(Arc::new));
         }
         Ok(Self { groups, added: files.read_all(&paths)?, parameters: parameters(&request.parameters)? })
     }
@@ -44,7 +47,7 @@ impl LayerInput {
 #[derive(Debug, Default)]
 pub(crate) struct RunLayers {
     environment: Option<Layer>,
-    groups: BTreeMap<String, Vec<Layer>>,
+    groups: GroupLayers,
     node: Layers,
     parameters: Option<Layer>,
     /// The node's own layers are others than those that were saved.
@@ -76,18 +79,22 @@ impl RunLayers {
     }
 
     /// The layers that a policy sees, in order.
-    fn of_policy(&self, policy: &str, group: Option<&str>) -> Vec<&Layer> {
-        let of_group = group.and_then(|group| self.groups.get(group)).into_iter().flatten();
+    fn of_policy(&self, policy: &str, group: Option<&str>) -> Result<Vec<&Layer>, LayersError> {
+        let of_group = match group.and_then(|group| self.groups.get(group)) {
+            Some(Err(error)) => return Err(LayersError::Group(Arc::clone(error))),
+            Some(Ok(layers)) => layers.as_slice(),
+            None => &[],
+        };
         let all = self.environment.iter().chain(of_group).chain(self.node.all());
-        all.filter(|layer| layer.is_for(Some(policy))).collect()
+        Ok(all.filter(|layer| layer.is_for(Some(policy))).collect())
     }
 
     /// Sets the attributes that a policy's layers come to, and checks the policy's cookbooks.
     ///
     /// # Errors
-    /// The layers cannot be merged, or a cookbook does not satisfy a constraint.
+    /// A file of the policy's group cannot be read, the layers cannot be merged, or a cookbook does not satisfy a constraint.
     pub(crate) fn enter(&self, policy: &mut PolicyInput) -> Result<(), LayersError> {
-        let layers = self.of_policy(&policy.name, policy.start.group.as_deref());
+        let layers = self.of_policy(&policy.name, policy.start.group.as_deref())?;
         policy.start.layers = merge_layers(&layers, self.parameters.as_ref())?;
         let constraints = cookbook_constraints(&layers);
         for (cookbook, version) in &policy.cookbooks {
@@ -115,7 +122,7 @@ impl RunLayers {
         let of_groups = self
             .groups
             .iter()
-            .flat_map(|(group, layers)| layers.iter().map(move |layer| (format!("group {group}"), layer)));
+            .flat_map(|(group, layers)| layers.iter().flatten().map(move |layer| (format!("group {group}"), layer)));
         let fixed = |from: &'static str| move |layer| (from.to_owned(), layer);
         let all = self.environment.iter().map(fixed("environment"));
         let all = all.chain(of_groups).chain(self.node.all().iter().map(fixed("node")));
