@@ -390,6 +390,18 @@ fn parts_that_only_other_systems_reach_do_not_count() {
 }
 
 #[test]
+fn decimal_permission_bits_are_noted() {
+    let recipe =
+        "file '/etc/a' do\n  mode 644\nend\nfile '/etc/b' do\n  mode 0644\nend\nfile '/etc/c' do\n  mode '0644'\nend\n";
+    let found = check(&[("metadata.rb", "name 'web'\n"), ("recipes/default.rb", recipe)], &[], 0);
+    expect(
+        &found["notes"],
+        &[("property recipes/default.rb:2", "`mode 644` is a decimal number: the permission bits are 1204")],
+    );
+    assert_eq!(found["notes"][0]["hint"], "write `mode '0644'`");
+}
+
+#[test]
 fn a_type_that_loses_against_chefs_own_is_noted() {
     let resource = "property :own, String\naction :create do\nend\n";
     let with_block = format!("provides(:sysctl) {{ true }}\n{resource}");

@@ -6,7 +6,7 @@
 use super::facts::{Fact, Property, Resource, What};
 use super::gather::Gathered;
 use super::shapes::{Shape, Shapes};
-use super::{files, notifications};
+use super::{files, modes, notifications};
 use std::collections::{BTreeMap, BTreeSet};
 use text::nearest;
 
@@ -356,7 +356,7 @@ impl Judge<'_> {
                         Verdict::note("property", message)
                     }
                 }
-                None => return None,
+                None => return modes::decimal(property).map(|verdict| (property.line, verdict)),
             };
             let near = property.near.as_ref().map(|near| format!("did you mean `{near}`?"));
             Some((property.line, verdict.hint(near)))

@@ -19,6 +19,7 @@ mod facts;
 mod files;
 mod gather;
 mod judge;
+mod modes;
 mod needs;
 mod notifications;
 mod reach;
