@@ -203,7 +203,13 @@ impl AssembledHost<'_> {
         Downloads { bytes: self.settings.download_size, time: self.settings.download_time, off: self.no_servers() }
     }
 
-    fn provider_settings(&self, grants: &Arc<PolicyGrants>, source: &Source, account: &Account) -> providers::Settings {
+    fn provider_settings(
+        &self,
+        policy: &PolicyInput,
+        grants: &Arc<PolicyGrants>,
+        source: &Source,
+        account: &Account,
+    ) -> providers::Settings {
         providers::Settings {
             account: account.clone(),
             root: self.settings.root.clone(),
@@ -211,6 +217,7 @@ impl AssembledHost<'_> {
             files: source.files(self.settings),
             backup_dir: self.settings.backup_dir.clone(),
             cache_dir: self.settings.cache_dir.join("files"),
+            file_cache: grants::file_cache(policy.start.name.as_deref()),
             node: self.node.clone(),
             why_run: self.why_run,
             launcher: self.stand_in.is_none().then(|| self.program.path.clone()),
@@ -241,7 +248,7 @@ impl RunHost for AssembledHost<'_> {
         let missing = || Failure::raised("Wrun::Bug", format!("policy {name} has no artifact"));
         let source = self.sources.get(name).ok_or_else(missing)?;
         let grants = self.grants_of(name)?;
-        let providers = MachineProviders::new(Arc::new(self.provider_settings(grants, source, account)))?;
+        let providers = MachineProviders::new(Arc::new(self.provider_settings(policy, grants, source, account)))?;
         if source.runtime().is_some()
             && let Err(raised) = providers.make_file_cache(&grants::file_cache(policy.start.name.as_deref()))
         {

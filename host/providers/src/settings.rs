@@ -34,6 +34,8 @@ pub struct Settings {
     pub backup_dir: PathBuf,
     /// Where downloads and rejected content are kept. Made when first needed.
     pub cache_dir: PathBuf,
+    /// The policy's own folder for downloads, in the root: `Chef::Config[:file_cache_path]`.
+    pub file_cache: String,
     /// Of the machine, for the lookup of cookbook files.
     pub node: NodeIdentity,
     /// The whole run is a dry run.

@@ -87,6 +87,7 @@ fn bench(why_run: bool) -> Bench {
         files: Arc::new(NoFiles),
         backup_dir: directory.path().join("backup"),
         cache_dir: directory.path().join("cache"),
+        file_cache: "/var/chef/cache".into(),
         node: node::file_specificity::NodeIdentity::default(),
         why_run,
         launcher: None,

@@ -43,6 +43,6 @@ impl Composite for BuildEssential {
                 };
             }
         };
-        Ok(children([child("package", &names.join(", "), "install", [("package_name", json!(names))])]))
+        Ok(children([child(machine.package_type(), &names.join(", "), "install", [("package_name", json!(names))])]))
     }
 }

@@ -124,6 +124,11 @@ impl Machine<'_, '_> {
         names.find_map(family).unwrap_or(Family::Other)
     }
 
+    /// Returns the type that Chef's `package` becomes on this distribution, as reports name it.
+    pub(super) fn package_type(&self) -> &'static str {
+        if self.family() == Family::Debian { "apt_package" } else { "package" }
+    }
+
     /// Returns the text of a file that the policy may read, all links followed, or `None` if the file is absent.
     ///
     /// # Errors

@@ -39,7 +39,7 @@ impl Composite for Sudo {
         }
         let mut made = Vec::new();
         if machine.is_container() {
-            made.push(not_if(machine.has_program("sudo"), child("package", "sudo", "install", [])));
+            made.push(not_if(machine.has_program("sudo"), child(machine.package_type(), "sudo", "install", [])));
         }
         made.push(child("directory", &folder, "create", []));
         let rules = child("template", &path, "create", [("mode", json!("0440"))]);

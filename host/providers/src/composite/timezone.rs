@@ -26,7 +26,8 @@ impl Composite for Timezone {
         if machine.exists(ZONES) && !machine.has_zone(zone) && !machine.is_survey {
             return Err(invalid(format!("timezone {zone:?} is not there: {ZONES} has no such file")));
         }
-        let package = || child("package", "tzdata", "install", []);
+        let package_type = machine.package_type();
+        let package = || child(package_type, "tzdata", "install", []);
         if machine.exists("/run/systemd/system") {
             let set = ["/usr/bin/timedatectl", "--no-ask-password", "set-timezone", zone];
             machine.granted(&set)?;

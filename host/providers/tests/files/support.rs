@@ -122,6 +122,7 @@ impl Machine {
             files: Arc::new(Cookbook::default()),
             backup_dir: folder.path().join("backups"),
             cache_dir: folder.path().join("cache"),
+            file_cache: "/var/chef/cache".into(),
             node: NodeIdentity {
                 platform: Some("debian".into()),
                 platform_version: Some("12".into()),

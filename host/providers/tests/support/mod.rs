@@ -109,6 +109,7 @@ impl Bench {
             files: Arc::new(files),
             backup_dir: self.directory.path().join("backup"),
             cache_dir: self.directory.path().join("cache"),
+            file_cache: grants::file_cache(Some(POLICY)),
             node: NodeIdentity {
                 platform: Some("debian".into()),
                 platform_version: Some("12.5".into()),

@@ -101,7 +101,7 @@ fn a_hosts_name_is_set_kept_and_has_an_address() {
 
 #[test]
 fn a_time_zone_is_a_link_where_systemd_does_not_run() {
-    let rows = ["package[tzdata] install", "link[/etc/localtime] create"];
+    let rows = ["apt_package[tzdata] install", "link[/etc/localtime] create"];
     let made = check("timezone", "Europe/Berlin", "set", json!({}), &rows);
     assert_eq!(text(&made[1], "to"), "/usr/share/zoneinfo/Europe/Berlin");
     for zone in ["../../etc/shadow", "/etc/shadow", "-x", "Europe/", "a b", "Europe/../x"] {
@@ -289,7 +289,7 @@ fn users_of_cron_and_known_hosts_share_a_file() {
 
 #[test]
 fn small_types_are_made_of_packages_files_and_commands() {
-    let packages = "package[autoconf, binutils-doc, bison, build-essential, flex, gettext, ncurses-dev] install";
+    let packages = "apt_package[autoconf, binutils-doc, bison, build-essential, flex, gettext, ncurses-dev] install";
     check("build_essential", "x", "install", json!({}), &[packages]);
     check("build_essential", "x", "upgrade", json!({}), &[]);
     let made = check(

@@ -62,7 +62,7 @@ impl Repository<'_> {
     fn kept_in_ring(&self, source: &str, key: &str, machine: &mut Machine<'_, '_>) -> Result<Vec<Child>, Raised> {
         let ring = self.ring();
         let plain = |sign: char| if sign.is_ascii_alphanumeric() || sign == '-' { sign } else { '_' };
-        let cache = grants::file_cache(Some(machine.view.grants.policy()));
+        let cache = machine.view.settings.file_cache.clone();
         let name = without_secrets(key, machine.view.sensitive);
         let staged = format!("{cache}/{}", name.chars().map(plain).collect::<String>());
         let import = format!("import {ring}");
