@@ -1,10 +1,15 @@
 //! A person's editor: opens a draft, and keeps what was typed if it cannot be saved.
 
 use anyhow::{Context as _, bail};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM};
+use std::fs::{OpenOptions, Permissions};
 use std::io::Write as _;
-use std::path::Path;
+use std::os::unix::fs::{OpenOptionsExt as _, PermissionsExt as _};
+use std::path::{Path, PathBuf};
 use std::process::Command;
-use tempfile::NamedTempFile;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use tempfile::TempDir;
 use text::escape_line;
 
 /// The largest draft, in bytes.
@@ -13,27 +18,44 @@ const MAX_DRAFT: u64 = 16 << 20;
 /// The editor of those who have set none.
 const USUAL_EDITOR: &str = "vi";
 
-/// What somebody wrote in an editor.
+/// What somebody wrote in an editor. It lies in a directory of its own, which goes with all that editors leave beside it.
 pub(super) struct Draft {
-    file: NamedTempFile,
+    folder: TempDir,
+    path: PathBuf,
     pub(super) text: String,
 }
 
 impl Draft {
     /// Opens a text in the person's editor, in a file that only this user can read, and waits until the editor ends.
     pub(super) fn edit(what: &str, text: &str) -> anyhow::Result<Self> {
-        let mut file = tempfile::Builder::new().prefix(&format!("wrun-{what}-")).suffix(".json").tempfile()?;
-        file.write_all(text.as_bytes())?;
-        open_editor(file.path())?;
+        let only_owner = Permissions::from_mode(0o700);
+        let folder = tempfile::Builder::new().prefix(&format!("wrun-{what}-")).permissions(only_owner).tempdir()?;
+        let path = folder.path().join(format!("{what}.json"));
+        OpenOptions::new().write(true).create_new(true).mode(0o600).open(&path)?.write_all(text.as_bytes())?;
+        let mut draft = Self { folder, path, text: text.to_owned() };
+        if let Err(error) = open_editor(&draft.path) {
+            // An editor that failed may have saved before.
+            let is_as_before = plain_files::read(&draft.path, MAX_DRAFT).is_ok_and(|read| read == text.as_bytes());
+            return if is_as_before {
+                Err(error.context("nothing was changed"))
+            } else {
+                draft.saved(Err(error), |_| "")
+            };
+        }
         // Editors replace the file.
-        let text = plain_files::read_text(file.path(), MAX_DRAFT);
-        let text = text.with_context(|| format!("{} cannot be read", file.path().display()))?;
-        Ok(Self { file, text })
+        let read = plain_files::read_text(&draft.path, MAX_DRAFT);
+        match read.with_context(|| format!("{} cannot be read", draft.path.display())) {
+            Ok(text) => {
+                draft.text = text;
+                Ok(draft)
+            }
+            Err(error) => draft.saved(Err(error), |_| ""),
+        }
     }
 
     /// The draft's file, as errors name it.
     pub(super) fn place(&self) -> String {
-        self.file.path().display().to_string()
+        self.path.display().to_string()
     }
 
     /// What was saved. After an error the draft is kept, since somebody typed it: the error says where. `advice` follows.
@@ -45,11 +67,38 @@ impl Draft {
         match saved {
             Ok(value) => Ok(value),
             Err(error) => {
-                let (_, kept) = self.file.keep()?;
+                let _kept = self.folder.keep();
                 let advice = advice(&error);
-                Err(error.context(format!("nothing was saved; your version is in {}{advice}", kept.display())))
+                Err(error.context(format!("nothing was saved; your version is in {}{advice}", self.path.display())))
             }
         }
+    }
+}
+
+/// Holds signals back while an editor has the terminal: a key in it must not end wrun, which would leave the draft behind.
+struct HeldSignals {
+    /// Signals have their usual effect again.
+    passes: Arc<AtomicBool>,
+    /// Somebody wanted wrun to end.
+    ends: Arc<AtomicBool>,
+}
+
+impl HeldSignals {
+    fn hold() -> std::io::Result<Self> {
+        let held = Self { passes: Arc::default(), ends: Arc::default() };
+        for signal in [SIGINT, SIGQUIT, SIGHUP, SIGTERM] {
+            signal_hook::flag::register_conditional_default(signal, Arc::clone(&held.passes))?;
+        }
+        for signal in [SIGHUP, SIGTERM] {
+            signal_hook::flag::register(signal, Arc::clone(&held.ends))?;
+        }
+        Ok(held)
+    }
+}
+
+impl Drop for HeldSignals {
+    fn drop(&mut self) {
+        self.passes.store(true, Ordering::SeqCst);
     }
 }
 
@@ -59,12 +108,16 @@ fn open_editor(file: &Path) -> anyhow::Result<()> {
     let editor = named.into_iter().find(|editor| !editor.trim().is_empty()).unwrap_or_else(|| USUAL_EDITOR.to_owned());
     let mut words = editor.split_whitespace();
     let program = words.next().unwrap_or(USUAL_EDITOR);
+    let held = HeldSignals::hold()?;
     let ended = Command::new(program).args(words).arg(file).status();
     let ended = ended.with_context(|| {
         format!("the editor {} cannot be started; set VISUAL or EDITOR to one that can", escape_line(&editor))
     })?;
     if !ended.success() {
-        bail!("the editor {} failed ({ended}); nothing was changed", escape_line(&editor));
+        bail!("the editor {} failed ({ended})", escape_line(&editor));
+    }
+    if held.ends.load(Ordering::SeqCst) {
+        bail!("wrun was asked to end while the editor {} was open", escape_line(&editor));
     }
     Ok(())
 }
