@@ -147,6 +147,8 @@ fn what_is_wrong_with_a_file_is_told_with_its_line() {
     check("x.json", "{\"name\": 1}", "x.json:1: name must be text, not a number");
     check("x.json", "{\n\"defaults\": {}}", "x.json:2: an environment has no key \"defaults\"; it has: name,");
     check("x.json", "{\"default_attributes\": {\"a\": 1,\n\"a\": 2}}", "x.json:2: the key \"a\" is there twice");
+    let long = "123456789012345678901234567890";
+    check("x.json", &format!("{{\n\"a\": {long}}}"), &format!("x.json:2: {long} is not a number that fits"));
     check("x.json", "{\"default_attributes\": {\"a\": nul}}", "x.json:1: this is not JSON");
     check("x.json", "{\"name\": \"a", "a text does not end");
     check("x.json", "{\"name\": \"\\x\"}", "x.json:1: this text is not JSON: invalid escape");
@@ -193,6 +195,9 @@ fn files_are_bounded() {
             .collect::<String>();
     let bomb = format!("default_attributes:\n{}", bomb.lines().map(|line| format!("  {line}\n")).collect::<String>());
     assert!(read("x.yaml", &bomb).unwrap_err().contains("more than 200000 values"));
+    let bomb = format!("a: &x {:?}\nb: [{}]", "x".repeat(1 << 20), "*x, ".repeat(20));
+    let said = read("x.yaml", &format!("default_attributes: {{}}\n{bomb}")).unwrap_err();
+    assert!(said.contains("stands for more than 16777216 bytes of text"), "{said}");
     assert!(read("x.yaml", &" ".repeat(MAX_FILE + 1)).unwrap_err().contains("more than 4194304 bytes"));
 }
 

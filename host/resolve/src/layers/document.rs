@@ -11,6 +11,9 @@ pub const MAX_FILE: usize = 4 << 20;
 /// Values in one file; objects and lists count as one each.
 const MAX_VALUES: usize = 200_000;
 
+/// The most bytes of texts and keys that are copied, or come from elsewhere.
+const MAX_BYTES: usize = 16 << 20;
+
 /// Largest depth of objects and lists in a file.
 const MAX_DEPTH: usize = 64;
 
@@ -111,6 +114,8 @@ fn into_members(members: Vec<Member>, mut lines: Option<&mut Vec<u32>>) -> Map<S
 #[derive(Debug, Default)]
 pub(crate) struct Budget {
     values: usize,
+    /// Bytes of texts and keys that were there already.
+    bytes: usize,
 }
 
 impl Budget {
@@ -130,10 +135,22 @@ impl Budget {
     pub(crate) fn take_all(&mut self, node: &Node, depth: usize, line: u32) -> Result<(), DocumentError> {
         self.take(depth, line)?;
         match node {
+            Node::Plain(Value::String(text)) => self.take_bytes(text.len(), line),
             Node::Plain(_) => Ok(()),
             Node::List(all) => all.iter().try_for_each(|node| self.take_all(node, depth + 1, line)),
-            Node::Object(members) => members.iter().try_for_each(|member| self.take_all(&member.node, depth + 1, line)),
+            Node::Object(members) => members.iter().try_for_each(|member| {
+                self.take_bytes(member.key.len(), line)?;
+                self.take_all(&member.node, depth + 1, line)
+            }),
         }
+    }
+
+    fn take_bytes(&mut self, bytes: usize, line: u32) -> Result<(), DocumentError> {
+        self.bytes = self.bytes.saturating_add(bytes);
+        if self.bytes > MAX_BYTES {
+            return Err(DocumentError::new(line, format!("the file stands for more than {MAX_BYTES} bytes of text")));
+        }
+        Ok(())
     }
 }
 

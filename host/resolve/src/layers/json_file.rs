@@ -71,6 +71,9 @@ impl<'a> Reader<'a> {
                 let value: Value = serde_json::from_str(word).map_err(|_| {
                     self.wrong("this is not JSON: a value is an object, a list, text, a number, true, false or null")
                 })?;
+                if value.is_f64() && word.bytes().all(|byte| byte.is_ascii_digit() || byte == b'-') {
+                    return Err(self.wrong(&format!("{word} is not a number that fits")));
+                }
                 self.skip(word.len());
                 Ok(Node::Plain(value))
             }

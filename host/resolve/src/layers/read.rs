@@ -203,8 +203,9 @@ fn strategies(key: &str, line: u32, node: Node) -> Result<Map<String, Value>, Do
         }
         if key != DEFAULT_STRATEGY {
             let path = attribute_path(&key);
-            let nested = paths.iter().find(|(other, _)| path.starts_with(other) || other.starts_with(&path));
-            if let Some((_, other)) = nested {
+            let above = (1..=path.len()).find_map(|length| paths.get(path.get(..length)?));
+            let below = || paths.range(path.clone()..).next().filter(|(other, _)| other.starts_with(&path));
+            if let Some(other) = above.or_else(|| Some(below()?.1)) {
                 let reason = format!("merge_strategies names {other} and {key}, of which one is below the other");
                 return Err(DocumentError::new(line, reason));
             }
