@@ -6,7 +6,7 @@
 //! Extended attributes (labels, access lists) of the old file are kept, except those that vouch for its content.
 
 use super::fault::{errno, errno_of};
-use super::staging::unused_file;
+use super::staging::{self, unused_file};
 use super::{Disk, Entry, Fault, Place, open};
 use crate::pace::looked_at;
 use crate::remarks::remark;
@@ -111,6 +111,11 @@ impl StagedFile {
             Some((parent, _)) => format!("{parent}/{}", self.name),
             None => self.name.clone(),
         }
+    }
+
+    /// A name for a copy of it that is kept elsewhere. No other copy of this process has it.
+    pub fn copys_name(&self) -> String {
+        staging::own_name(&self.target)
     }
 
     /// Adds content.

@@ -38,10 +38,8 @@ pub(super) fn unused_file(parent: &Dir, target: &str, options: &OpenOptions) -> 
 
 /// Makes something under a name that nothing has yet, and returns the name.
 pub(super) fn unused_name(target: &str, mut make: impl FnMut(&str) -> io::Result<()>) -> io::Result<String> {
-    static COUNTER: AtomicU64 = AtomicU64::new(0);
-    let process = rustix::process::getpid().as_raw_nonzero();
     for _ in 0..OWN_NAMES {
-        let name = staged_name(target, &format!("{process}-{}", COUNTER.fetch_add(1, Ordering::Relaxed)));
+        let name = own_name(target);
         match make(&name) {
             Ok(()) => return Ok(name),
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
@@ -49,6 +47,13 @@ pub(super) fn unused_name(target: &str, mut make: impl FnMut(&str) -> io::Result
         }
     }
     Err(Errno::EXIST.into())
+}
+
+/// Returns a name that this process returns once.
+pub(super) fn own_name(target: &str) -> String {
+    static COUNTER: AtomicU64 = AtomicU64::new(0);
+    let process = rustix::process::getpid().as_raw_nonzero();
+    staged_name(target, &format!("{process}-{}", COUNTER.fetch_add(1, Ordering::Relaxed)))
 }
 
 /// The file, locked; none: the name is somebody else's.

@@ -118,6 +118,7 @@ impl Node {
             files: Arc::new(Files(files.to_vec())),
             backup_dir: own.path().join("backup"),
             cache_dir: own.path().join("cache"),
+            file_cache: "/var/chef/cache".into(),
             node: ::node::file_specificity::NodeIdentity::default(),
             why_run,
             launcher: Some(specs::program::executable().unwrap()),

@@ -250,13 +250,12 @@ fn is_unit(writer: &mut Writer<'_>, staged: &StagedFile, name: &str) -> Result<R
 
 /// Copies rejected content into the cache directory; its path.
 pub(super) fn keep_rejected(writer: &Writer<'_>, staged: &StagedFile) -> Result<String, Raised> {
-    let path = staged.path();
-    let name = path.rsplit_once('/').map_or(path.as_str(), |(_, name)| name);
+    let name = staged.copys_name();
     let kept = format!("{REJECTED}/{name}");
     let mut copy = writer.cache.own_site(&kept)?.stage(ModeBits::plain(0o600))?;
     copy.copy_from(staged.content().map_err(std::io::Error::other))?;
     copy.publish(&NewFileAttributes::default())?;
-    remove_old_rejected(writer, name)?;
+    remove_old_rejected(writer, &name)?;
     Ok(format!("{}{kept}", writer.cache.path().display().to_string().trim_end_matches('/')))
 }
 
