@@ -165,7 +165,9 @@ impl LayerFiles<'_> {
         let bytes = read_bounded(path)?;
         let digest = text::hex(Sha256::digest(&bytes));
         let text = String::from_utf8(bytes).map_err(|_| LayersError::NotText { path: path.to_owned() })?;
-        let (file, stem) = (path.display().to_string(), path.file_stem().unwrap_or_default().to_string_lossy());
+        // A node keeps the path, and later commands are called elsewhere.
+        let place = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
+        let (file, stem) = (place.display().to_string(), path.file_stem().unwrap_or_default().to_string_lossy());
         let source = LayerSource { file: &file, digest: &digest, stem: &stem };
         match format {
             LayerFormat::Ruby => Ok(layer_of_ruby(&source, self.evaluate(path, &stem, text)?)?),

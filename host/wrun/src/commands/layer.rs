@@ -5,13 +5,14 @@ mod show;
 use super::store::{Place, assignment};
 use crate::arguments::{LayerCommand, PlaceArguments, StoredNode};
 use crate::exit::Exit;
-use crate::printer::Printer;
+use crate::printer::{Printer, Tone};
 use anyhow::Context as _;
 use assemble::{LayerFiles, NodeStore as _, set_in_layer};
 use contract::Stop;
 use node::layers::{self, Layer};
 use node::object::NodeEdit;
 use std::path::Path;
+use text::escape_line;
 
 pub(crate) fn run(command: LayerCommand, printer: &Printer) -> anyhow::Result<Exit> {
     let printer = *printer;
@@ -59,10 +60,22 @@ pub(crate) fn run(command: LayerCommand, printer: &Printer) -> anyhow::Result<Ex
                 Some(name) => vec![kept.layers().get(name)?],
                 None => kept.layers().all().iter().filter(|layer| layer.file.is_some()).collect(),
             };
+            let mut unread = 0;
             for layer in all {
-                let file = layer.file.as_deref().map(|file| read(&target, Path::new(file))).transpose()?;
-                let file = file.with_context(|| format!("layer {} does not come from a file", layer.name))?;
-                show::difference(layer, &file, printer);
+                let file = layer.file.as_deref().map(|file| read(&target, Path::new(file))).transpose();
+                let file = file
+                    .and_then(|file| file.with_context(|| format!("layer {} does not come from a file", layer.name)));
+                match file {
+                    Ok(file) => show::difference(layer, &file, printer),
+                    Err(error) if name.is_some() => return Err(error),
+                    Err(error) => {
+                        unread += 1;
+                        printer.note(Tone::Warning, &escape_line(&format!("{error:#}")));
+                    }
+                }
+            }
+            if unread > 0 {
+                anyhow::bail!("{unread} layers could not be compared");
             }
             Ok(Exit::Done)
         }
