@@ -170,6 +170,14 @@ pub enum ObjectsError {
         /// The file that holds it.
         place: String,
     },
+    /// A link leads to something else.
+    #[error("{} leads to a file that is no {what}, so it is left alone: remove the link", path.display())]
+    LeadsElsewhere {
+        /// The path of the link.
+        path: PathBuf,
+        /// The kind of the object that would be written.
+        what: ObjectKind,
+    },
     /// A name is invalid.
     #[error("{0}")]
     Name(String),

@@ -25,6 +25,13 @@ pub fn is_encrypted(item: &Map<String, Value>) -> bool {
     values.peek().is_some() && values.all(|(_, value)| looks_encrypted(value))
 }
 
+/// Returns the keys of the values that look encrypted, in an item with others that do not.
+pub fn encrypted_beside_plain(item: &Map<String, Value>) -> Vec<&str> {
+    let values = || item.iter().filter(|(key, _)| *key != ID);
+    let encrypted: Vec<_> = values().filter(|(_, value)| looks_encrypted(value)).map(|(key, _)| key.as_str()).collect();
+    if encrypted.len() == values().count() { vec![] } else { encrypted }
+}
+
 /// Decrypts all values of an item, in any of the formats 1 to 3.
 ///
 /// # Errors

@@ -15,7 +15,7 @@ mod names;
 mod secret;
 mod value;
 
-pub use item::{ItemError, decrypt_item, encrypt_item, is_encrypted};
+pub use item::{ItemError, decrypt_item, encrypt_item, encrypted_beside_plain, is_encrypted};
 pub use names::{NameError, check_bag_name, check_item_name};
 pub use secret::Secret;
 pub use value::{ValueError, decrypt_value, encrypt_value};

@@ -169,10 +169,8 @@ pub fn change_run_list(role: &mut Value, environment: Option<&str>, edit: &RunLi
     let before = lists.get(key).map_or_else(|| Ok(RunList::default()), RunList::from_json)?;
     let after = before.changed(edit)?;
     let differs = before != after;
-    let is_gone = environment.is_some() && after.is_empty();
-    if is_gone {
-        lists.shift_remove(key);
-    } else if differs || environment.is_none() {
+    // An environment's list that was emptied stays: without one, the role's own list would count there.
+    if differs || environment.is_none() {
         lists.insert(key.to_owned(), after.to_json());
     }
     Ok(differs)

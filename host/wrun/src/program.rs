@@ -3,6 +3,15 @@
 use assemble::Program;
 use contract::Meters;
 
+/// Returns the command line without the values of assignments, which may be secret: `wrun node attribute set a.b=..`.
+pub(crate) fn command_without_values() -> String {
+    let word = |word: std::ffi::OsString| match word.to_string_lossy().split_once('=') {
+        Some((name, _)) => format!("{name}=.."),
+        None => word.to_string_lossy().into_owned(),
+    };
+    std::env::args_os().map(word).collect::<Vec<_>>().join(" ")
+}
+
 /// Describes the running program: its file, command line and environment, and how it is measured.
 pub(crate) fn program() -> Program {
     let words = std::env::args_os().map(|word| word.to_string_lossy().into_owned());

@@ -3,9 +3,10 @@
 use super::ObjectsError;
 use rustix::fs::{FlockOperation, flock};
 use std::collections::BTreeMap;
-use std::fs::{File, Permissions};
+use std::collections::btree_map::Entry;
+use std::fs::{File, Metadata, Permissions};
 use std::io::{self, Write as _};
-use std::os::unix::fs::PermissionsExt as _;
+use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _, fchown};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -25,12 +26,12 @@ const ATTEMPT: Duration = Duration::from_millis(5);
 const UNFINISHED: &str = ".wrun-unfinished-";
 
 /// Returns the files of roles or environments by name, in a directory and those below it. Repositories sort them into
-/// directories; of one name the Ruby file is taken, as in Chef. Hidden entries are passed over.
+/// directories; of two files of one name the one in Ruby is taken, as in Chef. Hidden entries are passed over.
 ///
 /// # Errors
-/// A directory cannot be read; the error has its path.
+/// A directory cannot be read, or two files in one language have one name; the error has the path of a directory.
 pub(crate) fn documents(folder: &Path) -> Result<BTreeMap<String, PathBuf>, (PathBuf, io::Error)> {
-    let mut found = BTreeMap::new();
+    let mut all = vec![];
     let mut folders = vec![(folder.to_owned(), 0)];
     let mut entries = 0;
     while let Some((folder, depth)) = folders.pop() {
@@ -48,10 +49,31 @@ pub(crate) fn documents(folder: &Path) -> Result<BTreeMap<String, PathBuf>, (Pat
             match (name, ending) {
                 (Some(name), _) if name.starts_with('.') => {}
                 _ if path.is_dir() => folders.push((path, depth + 1)),
-                (Some(name), "rb") => drop(found.insert(name, path)),
-                (Some(name), "json") => drop(found.entry(name).or_insert(path)),
+                (Some(name), "rb" | "json") => all.push((name, path)),
                 _ => {}
             }
+        }
+    }
+    one_of_each(all).map_err(|(first, second)| {
+        let reason = format!("{} and {} have one name", first.display(), second.display());
+        (folder.to_owned(), io::Error::other(reason))
+    })
+}
+
+/// Chooses the file of each name. Two of one ending are an error, with both paths: the order of directories decides nothing.
+fn one_of_each(mut all: Vec<(String, PathBuf)>) -> Result<BTreeMap<String, PathBuf>, (PathBuf, PathBuf)> {
+    all.sort();
+    let mut found: BTreeMap<String, PathBuf> = BTreeMap::new();
+    for (name, path) in all {
+        match found.entry(name) {
+            Entry::Vacant(free) => drop(free.insert(path)),
+            Entry::Occupied(taken) if taken.get().extension() == path.extension() => {
+                return Err((taken.get().clone(), path));
+            }
+            Entry::Occupied(mut taken) if path.extension().is_some_and(|ending| ending == "rb") => {
+                taken.insert(path);
+            }
+            Entry::Occupied(_) => {}
         }
     }
     Ok(found)
@@ -87,19 +109,23 @@ impl FolderLock {
     /// Writes a file whole: whoever reads it finds the old one or the new one. A link is followed, since operators link files.
     pub(super) fn write(&self, path: &Path, text: &str, new_mode: u32) -> Result<(), ObjectsError> {
         let failed = |source| ObjectsError::Write { path: path.to_owned(), source };
-        let (place, mode) = match std::fs::canonicalize(path) {
-            Ok(place) => {
-                let mode = std::fs::metadata(&place).map_err(failed)?.permissions().mode();
-                (place, mode & 0o777)
-            }
-            Err(error) if error.kind() == io::ErrorKind::NotFound => (path.to_owned(), new_mode),
+        let (place, old) = match std::fs::canonicalize(path) {
+            Ok(place) => (place.clone(), Some(std::fs::metadata(&place).map_err(failed)?)),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => (path.to_owned(), None),
             Err(error) => return Err(failed(error)),
         };
         let folder = place.parent().unwrap_or(&self.folder);
-        remove_unfinished(folder).map_err(failed)?;
+        // Elsewhere this lock keeps nobody away.
+        if plain_files::leads_inside(folder, &self.folder) {
+            remove_unfinished(folder).map_err(failed)?;
+        }
         let write = || {
             let mut file = tempfile::Builder::new().prefix(UNFINISHED).tempfile_in(folder)?;
             file.write_all(text.as_bytes())?;
+            if let Some(old) = &old {
+                keep_owner(file.as_file(), old)?;
+            }
+            let mode = old.as_ref().map_or(new_mode, |old| old.mode() & 0o777);
             file.as_file().set_permissions(Permissions::from_mode(mode))?;
             file.as_file().sync_all()?;
             file.persist(&place)?;
@@ -113,14 +139,29 @@ impl FolderLock {
         std::fs::remove_file(path).map_err(|source| ObjectsError::Write { path: path.to_owned(), source })
     }
 
-    /// Removes a directory with the files in it, at once for everybody who looks at it.
+    /// Removes a directory with the files in it, at once for everybody who looks at it; of a link only the link.
     pub(super) fn remove_folder(&self, path: &Path) -> Result<(), ObjectsError> {
         let failed = |source| ObjectsError::Write { path: path.to_owned(), source };
+        if std::fs::symlink_metadata(path).is_ok_and(|found| found.is_symlink()) {
+            return self.remove(path);
+        }
         remove_unfinished(&self.folder).map_err(failed)?;
         let gone = tempfile::Builder::new().prefix(UNFINISHED).tempdir_in(&self.folder).map_err(failed)?.keep();
         // An empty directory is replaced by a rename.
         std::fs::rename(path, &gone).map_err(failed)?;
         std::fs::remove_dir_all(&gone).map_err(failed)
+    }
+}
+
+/// Gives a new file the owner and the group of the one that it replaces. Who is not root may give no file away.
+fn keep_owner(file: &File, old: &Metadata) -> io::Result<()> {
+    let new = file.metadata()?;
+    if (new.uid(), new.gid()) == (old.uid(), old.gid()) {
+        return Ok(());
+    }
+    match fchown(file, Some(old.uid()), Some(old.gid())) {
+        Err(error) if error.kind() == io::ErrorKind::PermissionDenied => Ok(()),
+        done => done,
     }
 }
 

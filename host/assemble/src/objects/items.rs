@@ -3,7 +3,10 @@
 use super::{Expected, KeptObject, ObjectStore, ObjectsError, Shelf};
 use crate::data;
 use crate::settings::Settings;
-use databag::{Secret, ValueError, check_bag_name, check_item_name, decrypt_item, encrypt_item, is_encrypted};
+use databag::{
+    Secret, ValueError, check_bag_name, check_item_name, decrypt_item, encrypt_item, encrypted_beside_plain,
+    is_encrypted,
+};
 use rustix::rand::{GetRandomFlags, getrandom};
 use serde_json::{Map, Value};
 use std::path::Path;
@@ -57,6 +60,8 @@ pub struct OpenedItem {
     pub plain: Map<String, Value>,
     /// Whether it is kept encrypted.
     pub is_encrypted: bool,
+    /// Whether some of its values are encrypted and others are not: then nothing is decrypted.
+    pub is_mixed: bool,
     /// The item as it is kept.
     pub kept: KeptObject,
 }
@@ -121,7 +126,8 @@ impl Items<'_> {
             }
             _ => item,
         };
-        Ok(OpenedItem { plain, is_encrypted, kept })
+        let is_mixed = !encrypted_beside_plain(&plain).is_empty() && !is_encrypted;
+        Ok(OpenedItem { plain, is_encrypted, is_mixed, kept })
     }
 
     /// Reads an item that is to be changed: one that is encrypted must be opened for that.
@@ -175,11 +181,28 @@ impl Items<'_> {
         self.store.put(&self.shelf(), name, &Value::Object(value), &expected)
     }
 
+    /// Tells whether an item is kept encrypted, and would not be so with these values.
+    pub fn would_uncover(&self, name: &str, new: &Map<String, Value>) -> bool {
+        let encrypts = self.encrypts || matches!(self.secret, ItemSecret::Given(_));
+        let is_kept_encrypted = || {
+            let kept = self.store.object(&self.shelf(), name);
+            kept.is_ok_and(|kept| kept.value.as_object().is_some_and(is_encrypted))
+        };
+        !encrypts && !is_encrypted(new) && is_kept_encrypted()
+    }
+
     fn encrypted(&self, name: &str, item: &Map<String, Value>) -> Result<Map<String, Value>, ObjectsError> {
+        if let [first, ..] = encrypted_beside_plain(item)[..] {
+            let reason = format!(
+                "`{first}` is encrypted and other values are not: encrypt the whole item, or leave out --encrypt and \
+                 --secret-file to keep it as it is"
+            );
+            return Err(self.wrong(name, reason));
+        }
         let mut random = |bytes: &mut [u8]| -> Result<(), EncryptionError> {
             let mut filled = 0;
             while let Some(rest) = bytes.get_mut(filled..).filter(|rest| !rest.is_empty()) {
-                filled += getrandom(rest, GetRandomFlags::empty())?;
+                filled += rustix::io::retry_on_intr(|| getrandom(&mut *rest, GetRandomFlags::empty()))?;
             }
             Ok(())
         };

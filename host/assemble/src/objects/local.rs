@@ -219,7 +219,13 @@ impl ObjectStore for LocalObjects<'_> {
             if is_ruby(path) {
                 return Err(ObjectsError::InRuby { what, name: name.to_owned(), place });
             }
-            old = Some(text(path)?);
+            let (text, version) = text(path)?;
+            // Whoever wrote the repository chose where its links lead: what is no such object is not replaced.
+            let is_own = || plain_files::leads_inside(path, &folder);
+            if !is_own() && read_object(what, &place, Some(name), &text).is_err() {
+                return Err(ObjectsError::LeadsElsewhere { path: path.clone(), what });
+            }
+            old = Some((text, version));
         }
         if let Expected::Version(version) = expected
             && old.as_ref().is_none_or(|(_, old)| old != version)
@@ -252,6 +258,10 @@ impl ObjectStore for LocalObjects<'_> {
 /// # Errors
 /// The file cannot be read, or is not such an object.
 pub fn read_object_file(kind: ObjectKind, path: &Path) -> Result<(String, Value), ObjectsError> {
+    if is_ruby(path) {
+        let reason = format!("the {kind} is written in Ruby: put the file itself where the others lie");
+        return Err(ObjectsError::NotText { path: path.to_owned(), reason });
+    }
     Ok(read_object(kind, &path.display().to_string(), None, &text(path)?.0)?)
 }
 

@@ -11,8 +11,8 @@ use text::nearest;
 /// The indexes that are there without a data bag.
 const INDEXES: [&str; 3] = ["node", "role", "environment"];
 
-/// Units of work of one search: 64 steps each. A query and objects of ordinary size take a thousandth of it.
-const MAX_WORK: u64 = 1_000_000_000;
+/// Units of work of one search: 64 steps each. A query and objects of ordinary size take a fiftieth of it.
+const MAX_WORK: u64 = 50_000_000;
 
 /// The places where a search looks.
 pub struct SearchIndex<'a> {
@@ -33,7 +33,10 @@ pub fn indexes(objects: &dyn ObjectStore) -> Vec<String> {
 /// # Errors
 /// The query is malformed, there is no such index, or an object of it cannot be read.
 pub fn search(places: &SearchIndex<'_>, index: &str, query: &str) -> Result<Vec<(String, Value)>, SearchError> {
-    let query = Query::parse(&widened(index, query)).map_err(ObjectsError::from)?;
+    // What was typed is judged first: an error shall not speak of what wrun makes of it.
+    let typed = Query::parse(query).map_err(ObjectsError::from)?;
+    let wider = widened(index, query);
+    let query = if wider == query { typed } else { Query::parse(&wider).map_err(ObjectsError::from)? };
     let objects = match index {
         "node" => nodes(places.nodes)?,
         "role" => places.objects.all(&Shelf::Roles)?,

@@ -70,7 +70,7 @@ pub fn attribute_of(index: &str, object: &Value, path: &[String]) -> Option<Valu
     };
     if index == "node" {
         let level = |key: &str| object.get(key).and_then(Value::as_object).cloned().unwrap_or_default();
-        let merged = LEVELS.map(level).into_iter().fold(Map::new(), deep_merge::merge);
+        let merged = LEVELS.map(level).into_iter().fold(Map::new(), deep_merge::hash_only_merge);
         return at(&Value::Object(merged)).or_else(|| at(object));
     }
     at(object)

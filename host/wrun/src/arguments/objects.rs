@@ -146,7 +146,7 @@ pub(crate) enum EnvRunListCommand {
         #[command(flatten)]
         replaced: ReplacedItem,
     },
-    /// Remove all items: the role's own run list counts again
+    /// Remove all items: the role brings nothing in this environment
     Clear {
         #[command(flatten)]
         list: EnvRoleList,

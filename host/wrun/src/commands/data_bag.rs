@@ -34,6 +34,10 @@ pub(crate) fn run(command: DataBagCommand, printer: &Printer) -> anyhow::Result<
                 let note = format!("warning: the item is encrypted, and is shown so: {why}");
                 printer.note(Tone::Warning, &escape_line(&note));
             }
+            if opened.is_mixed {
+                let note = "warning: some values of the item are encrypted and others are not, so none is decrypted";
+                printer.note(Tone::Warning, note);
+            }
             printer.json(&serde_json::to_string_pretty(&Value::Object(opened.plain))?);
             Ok(Exit::Done)
         }
@@ -147,6 +151,10 @@ fn from_files(
     let read = files.iter().map(|file| read_object_file(ObjectKind::Item, file));
     for (name, value) in read.collect::<Result<Vec<_>, _>>()? {
         let item = value.as_object().cloned().unwrap_or_default();
+        if items.would_uncover(&name, &item) {
+            let note = format!("warning: the item {name} was encrypted and is not so any more; --encrypt keeps it so");
+            printer.note(Tone::Warning, &escape_line(&note));
+        }
         let differs = items.put(&name, &item, &Expected::Anything)?;
         told(bag, &name, differs, printer);
     }

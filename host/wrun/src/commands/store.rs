@@ -26,7 +26,7 @@ pub(super) struct Place {
 impl Place {
     pub(super) fn of(node: &StoredNode) -> anyhow::Result<Self> {
         let settings = super::settings(node.config.as_deref(), node.layer())?;
-        Ok(Self { settings, command: crate::program::program().command_line })
+        Ok(Self { settings, command: crate::program::command_without_values() })
     }
 
     /// The nodes. `creates`: the state directory is made if it is not there.

@@ -3,6 +3,8 @@
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+mod kept;
+
 use serde_json::{Value, json};
 use specs::Program;
 use std::fs;
@@ -67,7 +69,10 @@ impl Repository {
     /// Runs a command with an editor, which is a shell script with the draft as `$1`.
     fn edits(&self, script: &str, arguments: &[&str]) -> (Option<i32>, String) {
         let script = self.write("editor.sh", script);
-        let ended = self.command(arguments).env("EDITOR", format!("sh {script}")).output().unwrap();
+        let drafts = self.path("drafts");
+        fs::create_dir_all(&drafts).unwrap();
+        let editor = format!("sh {script}");
+        let ended = self.command(arguments).env("TMPDIR", drafts).env("EDITOR", editor).output().unwrap();
         (ended.status.code(), String::from_utf8(ended.stderr).unwrap())
     }
 }
@@ -101,7 +106,7 @@ fn roles_are_created_changed_and_deleted() {
     assert!(repository.says(43, &["role", "run-list", "add", "web", "recipe[z"]).contains("recipe[z"));
     assert!(repository.says(0, &["role", "run-list", "add", "web", "nginx"]).contains("nothing to change"));
     repository.shows(&["role", "env-run-list", "clear", "web", "prod"]);
-    assert_eq!(repository.json("roles/web.json")["env_run_lists"], json!({}));
+    assert_eq!(repository.json("roles/web.json")["env_run_lists"], json!({"prod": []}));
 
     let file = repository.write("new.json", "{ \"name\": \"db\", // a comment\n\"run_list\": [\"mysql\"] }");
     repository.shows(&["role", "from-file", &file]);
@@ -140,7 +145,6 @@ fn drafts_are_checked_and_kept_where_they_cannot_be_saved() {
         if let Some(place) = said.split("your version is in ").nth(1) {
             let place = place.split([':', ';', '\n']).next().unwrap();
             assert!(fs::read_to_string(place).is_ok(), "{place} is kept");
-            fs::remove_file(place).unwrap();
         }
         assert_eq!(repository.json("roles/web.json")["run_list"], json!(["recipe[a]"]), "{script}");
     }
@@ -260,7 +264,6 @@ fn items_are_encrypted_and_opened_with_their_secret() {
     assert!(said.contains("not encrypted: remove it"), "{said}");
     let place = said.split("your version is in ").nth(1).unwrap().split(" (").next().unwrap();
     assert_eq!(fs::metadata(place).unwrap().permissions().mode() & 0o777, 0o600);
-    fs::remove_file(place).unwrap();
 
     // Plain items stay plain.
     let (code, said) =
