@@ -291,10 +291,10 @@ fn keys_with_a_passphrase_ask_for_it() {
     let srv = place.path("srv");
     assert_eq!(with(&format!("repository init {srv} --team core"), true).0, 0);
     let (code, text) = with("repository refresh", false);
-    assert!(code == 43 && text.contains("it has a passphrase, and nobody can be asked for it"), "{text}");
+    assert!(code == 1 && text.contains("it has a passphrase, and nobody can be asked for it"), "{text}");
     place.write("passphrase", "wrong\n");
     let (code, text) = with("repository refresh", true);
-    assert!(code == 43 && text.contains("the passphrase does not fit"), "{text}");
+    assert!(code == 1 && text.contains("the passphrase does not fit"), "{text}");
     place.write("passphrase", "correct horse\n");
     assert_eq!(with("repository refresh", true).0, 0);
 }
@@ -319,6 +319,59 @@ fn who_releases_trusts_a_directory_that_others_can_change_by_name_only() {
     }
     place.works("repository check --repository-root /root.json");
     place.works("repository refresh");
+}
+
+#[test]
+fn one_teams_damage_stops_nobodys_maintenance() {
+    let place = Place::new();
+    place.init();
+    let link = |team: &str| {
+        let path = place.folder.join(format!("srv/teams/{team}/metadata/timestamp.json"));
+        std::os::unix::fs::symlink("/etc/passwd", path).unwrap();
+    };
+    link("core");
+    fs::create_dir(place.folder.join("srv/teams/core/pending")).unwrap();
+    place.write(&format!("srv/teams/core/pending/{}.json", "0".repeat(64)), "");
+    let output = place.run("repository refresh").expect_code(1).unwrap();
+    assert!(output.stderr.contains("error: team core was not renewed"), "{}", output.stderr);
+    assert!(output.stderr.contains("team monitoring was left out"), "{}", output.stderr);
+    assert!(output.stdout.contains("the platform was renewed"), "{}", output.stdout);
+    let output = place.run("policy clean").expect_code(1).unwrap();
+    assert_eq!(output.stderr.matches("error: team").count(), 1, "{}", output.stderr);
+    let output = place.run("policy sign").expect_code(1).unwrap();
+    assert!(output.stderr.contains("error: team core"), "{}", output.stderr);
+}
+
+#[test]
+fn what_add_team_is_not_told_stays() {
+    let place = Place::new();
+    let first = place.output("repository init /srv --team core --team database");
+    assert!(!first.stderr.contains("exists already and is used"), "{}", first.stderr);
+    place.works("keys new second");
+    place.works("keys new third");
+    let keys = ["core", "second", "third"].map(|name| format!("home/.config/wrun/keys/{name}.key"));
+    let [first, second, third] = &keys;
+    let changed = place.output(&format!("repository add-team core --key {first} --key {second} --threshold 2"));
+    for part in ["2 of 2 keys", "was added", "2 keys have to sign, until now 1"] {
+        assert!(changed.stdout.contains(part), "{}", changed.stdout);
+    }
+    let changed = place.output("repository add-team core --policies core shop");
+    for part in ["team core (core, shop): 2 of 2 keys", "it was core (core)"] {
+        assert!(changed.stdout.contains(part), "{}", changed.stdout);
+    }
+    assert!(!changed.stdout.contains("key "), "{}", changed.stdout);
+    let changed = place.output(&format!("repository add-team core --key {second} --key {third}"));
+    for part in ["team core (core, shop): 2 of 2 keys", "was taken away", "was added"] {
+        assert!(changed.stdout.contains(part), "{}", changed.stdout);
+    }
+    place.fails(
+        &format!("repository add-team core --key {third}"),
+        43,
+        &["has 1 different keys, so that 2 signatures"],
+    );
+    place.fails("repository add-team shop-online", 43, &["cannot be the name of a team"]);
+    let again = place.output("repository init /other --team core");
+    assert!(again.stderr.contains("core.key exists already and is used"), "{}", again.stderr);
 }
 
 #[test]
@@ -359,7 +412,16 @@ fn runtime_native_a_revision_is_promoted_signed_and_verified() {
     let pushed = place.output("policy push staging /core");
     assert!(pushed.stdout.contains("waits for signatures, 1 of 2"), "{}", pushed.stdout);
     let id = pushed.stdout.rsplit("wrun policy sign ").next().unwrap().trim_end_matches(['`', '\n']).to_owned();
-    assert!(place.output("policy sign").stdout.contains(&id));
+    let listed = place.output("policy sign").stdout;
+    assert!(
+        listed.contains(&id) && listed.contains("nothing -> revision ") && listed.contains(" (artifact "),
+        "{listed}"
+    );
+    // The second one builds it and looks whether it is what waits.
+    let verified = place.output(&format!("policy verify /core staging --pending {id}"));
+    assert!(verified.stdout.contains("gives it to the group staging"), "{}", verified.stdout);
+    place.fails(&format!("policy verify /core prod --pending {id}"), 43, &["gives the group prod no core"]);
+    place.fails(&format!("policy sign {}", id.get(..12).unwrap()), 43, &["no release", "waits for signatures"]);
     fs::rename(keys.join("second.away"), &second).unwrap();
     let signed = place.output(&format!("policy sign {id}"));
     assert!(signed.stdout.contains("policy core, group staging: nothing -> "), "{}", signed.stdout);

@@ -8,13 +8,13 @@ use serde_json::{Map, Value, json};
 use crate::error::{RepositoryError, Role};
 use crate::key_file::{self, KeyFile};
 use crate::keys::{PublicKey, SigningKey, random_id};
-use crate::metadata::{RoleKeys, Root, Target, limit, sign};
-use crate::names::{PLATFORM, RepositoryName, check_name, team_folder, team_target};
+use crate::metadata::{Envelope, RoleKeys, Root, Target, limit, sign};
+use crate::names::{PLATFORM, RepositoryName, check_name, check_team_name, team_folder, team_target};
 use crate::store::Store;
 use crate::teams::{Team, check_apart, teams};
 use crate::trust::Trust;
-use crate::update::{Trusted, Verified, stored_metadata, trusted_root};
-use crate::writer::{Current, Lifetimes, Publisher, no_form, role_keys};
+use crate::update::{Ages, Trusted, Verified, stored_metadata, trusted_root};
+use crate::writer::{Current, Lifetimes, Publisher, following, no_form, role_keys};
 
 /// The target that says how the repository is kept.
 const SETTINGS: &str = "platform.json";
@@ -114,7 +114,7 @@ impl Publisher<'_> {
     ) -> Result<(), RepositoryError> {
         let named: Vec<Team> = all.iter().map(|one| one.team.clone()).collect();
         for (index, team) in named.iter().enumerate() {
-            check_name(&team.name, "team")?;
+            check_team_name(&team.name)?;
             if named.iter().take(index).any(|other| other.name == team.name) {
                 return Err(RepositoryError::Exists { what: format!("the team {}", team.name) });
             }
@@ -122,7 +122,8 @@ impl Publisher<'_> {
         check_apart(&named)?;
         let path = stored_metadata(PLATFORM, Role::Root, 1);
         let writer = self.store.writer(PLATFORM)?;
-        if self.store.get(&path, limit(Role::Root))?.is_some() {
+        let timestamp = stored_metadata(PLATFORM, Role::Timestamp, 0);
+        if self.store.get(&path, limit(Role::Root))?.is_some() && self.store.get(&timestamp, u64::MAX)?.is_some() {
             return Err(RepositoryError::Exists { what: format!("the repository {}", self.store.place()) });
         }
         let mut roles: BTreeMap<Role, RoleKeys> = BTreeMap::new();
@@ -136,7 +137,10 @@ impl Publisher<'_> {
         let document = Root { version: 1, expires: lifetimes.end(Role::Root, self.now)?, repository, roles };
         let (mut files, mut targets) = (vec![], BTreeMap::new());
         for one in all {
-            let (bytes, target) = self.new_team_root(&document, one, None, lifetimes)?;
+            let NewRoot { bytes, target, unwritten } = self.new_team_root(&document, one, None, lifetimes)?;
+            if let Some(error) = unwritten {
+                return Err(error);
+            }
             files.push((team_target(&one.team.name), bytes));
             targets.insert(team_target(&one.team.name), target);
         }
@@ -145,7 +149,8 @@ impl Publisher<'_> {
         files.push((SETTINGS.to_owned(), settings));
         let signers = self.keys.enough(Role::Root, role_keys(&document, Role::Root)?, &self.store.place())?;
         let bytes = sign(&document.to_json(), &signers).ok_or_else(no_form)?;
-        writer.put_if_absent(&path, &bytes)?;
+        // One without a timestamp was left by an `init` that was killed: nobody has ever used it.
+        writer.replace(&path, &bytes)?;
         // What was seen of an earlier repository at this place says nothing about this one.
         self.trust.forget()?;
         self.trust.write(PLATFORM, &Trust { trusted: Trusted { root: bytes, rest: None }, checked: None })?;
@@ -158,7 +163,12 @@ impl Publisher<'_> {
     /// # Errors
     /// It is damaged, has gone backwards, or cannot be read.
     pub fn platform(&self) -> Result<Platform, RepositoryError> {
-        let current = self.current(PLATFORM, None)?;
+        self.platform_of(Ages::Root)
+    }
+
+    /// As [`Self::platform`], with other rules for documents that are too old.
+    pub(crate) fn platform_of(&self, ages: Ages) -> Result<Platform, RepositoryError> {
+        let current = self.current_of(PLATFORM, None, ages)?;
         let invalid = |what| RepositoryError::Invalid { file: self.store.file(PLATFORM), what };
         let verified: Option<&Verified> = current.verified();
         let teams = verified.map(|verified| teams(verified.targets())).transpose().map_err(invalid)?;
@@ -170,74 +180,116 @@ impl Publisher<'_> {
         Ok(Platform { current, teams: teams.unwrap_or_default(), lifetimes })
     }
 
-    /// Adds a team, or gives one other keys or policies.
+    /// The keys and policies of a team, as the platform vouches for them.
+    ///
+    /// # Errors
+    /// Its root cannot be read, or does not keep its own rules.
+    pub fn team_keys(&self, platform: &Platform, team: &Team) -> Result<TeamKeys, RepositoryError> {
+        let bytes = platform.team_root(self.store, &team.name)?;
+        let file = self.store.file(&team_target(&team.name));
+        let root = trusted_root(&file, &bytes, &team_folder(&team.name))?;
+        let targets = role_keys(&root, Role::Targets)?;
+        let online = role_keys(&root, Role::Snapshot)?.keys.values().next().cloned();
+        let online =
+            online.ok_or_else(|| RepositoryError::Other(format!("the team {} has no online key", team.name)))?;
+        let (keys, threshold) = (targets.keys.values().cloned().collect(), targets.threshold);
+        Ok(TeamKeys { team: team.clone(), keys, threshold, online })
+    }
+
+    /// Adds a team, or gives one other keys or policies. Returns why its own folder does not have the new root, if so: what
+    /// counts is the platform's word, so that nobody who holds or damages the folder keeps a stolen key alive.
     ///
     /// # Errors
     /// Its policies are another team's, a key of the platform is missing, or the store cannot be written.
-    pub fn set_team(&self, team: &TeamKeys) -> Result<(), RepositoryError> {
-        check_name(&team.team.name, "team")?;
+    pub fn set_team(&self, team: &TeamKeys) -> Result<Option<RepositoryError>, RepositoryError> {
         let writer = self.store.writer(PLATFORM)?;
         let Platform { current, teams, lifetimes } = self.platform()?;
         let name = &team.team.name;
+        if teams.iter().all(|other| &other.name != name) {
+            check_team_name(name)?;
+        }
         let others = teams.into_iter().filter(|other| &other.name != name);
         check_apart(&others.chain([team.team.clone()]).collect::<Vec<_>>())?;
         let path = team_target(name);
         let before =
             current.verified().map(|verified| verified.read(self.store, &path, limit(Role::Root))).transpose()?;
-        let (bytes, target) = self.new_team_root(&current.root, team, before.flatten().as_deref(), lifetimes)?;
+        let before: Option<Vec<u8>> = before.flatten();
+        let NewRoot { bytes, target, unwritten } =
+            self.new_team_root(&current.root, team, before.as_deref(), lifetimes)?;
         let mut targets = current.targets();
         targets.insert(path.clone(), target);
-        self.release(writer.as_ref(), &current, &[(path, bytes)], targets, lifetimes).map(drop)
+        self.release(writer.as_ref(), &current, &[(path, bytes)], targets, lifetimes)?;
+        Ok(unwritten)
     }
 
-    /// Writes a team's next root into the team's own repository, and returns it with the platform's target. `before`: the root
-    /// that the team has.
+    /// Makes a team's next root, and writes it into the team's own folder. `before`: the root that the team has.
     pub(crate) fn new_team_root(
         &self,
         platform: &Root,
         team: &TeamKeys,
         before: Option<&[u8]>,
         lifetimes: Lifetimes,
-    ) -> Result<(Vec<u8>, Target), RepositoryError> {
+    ) -> Result<NewRoot, RepositoryError> {
         let name = &team.team.name;
-        if team.threshold == 0 || team.threshold > team.keys.len() {
-            let (threshold, keys) = (team.threshold, team.keys.len());
-            return Err(RepositoryError::Other(format!(
-                "the team {name} has {keys} keys, so that {threshold} signatures cannot be its threshold"
-            )));
-        }
+        let targets = role_of(&format!("the team {name}"), &team.keys, team.threshold)?;
         let folder = team_folder(name);
-        let before =
-            before.map(|bytes| trusted_root(&self.store.file(&team_target(name)), bytes, &folder)).transpose()?;
+        let file = self.store.file(&team_target(name));
+        let before = before.map(|bytes| version_and_root(&file, bytes)).transpose()?;
         let root_keys = role_keys(platform, Role::Root)?.clone();
         let online = RoleKeys::new([team.online.clone()], 1);
         let roles = BTreeMap::from([
             (Role::Root, root_keys.clone()),
-            (Role::Targets, RoleKeys::new(team.keys.iter().cloned(), team.threshold)),
+            (Role::Targets, targets),
             (Role::Snapshot, online.clone()),
             (Role::Timestamp, online),
         ]);
-        let version = before.as_ref().map_or(1, |root| root.version + 1);
+        let version = following(before.as_ref().map_or(0, |(version, _)| *version), false, &folder)?;
         let repository = platform.repository.part(&folder);
         let root = Root { version, expires: lifetimes.end(Role::Root, self.now)?, repository, roles };
         let mut signers = self.keys.enough(Role::Root, &root_keys, &self.store.file(&folder))?;
-        if let Some(before) = &before {
-            // Nodes that follow the chain need the old keys' word too, as far as they are different ones.
+        if let Some((_, Some(before))) = &before {
+            // Those who that follow the chain need the old keys' word too, as far as they are different ones.
             let there: Vec<_> = signers.iter().map(|key| key.public().id()).collect();
             let old = self.keys.of_role(role_keys(before, Role::Root)?, &[])?;
             signers.extend(old.into_iter().filter(|key| !there.contains(&key.public().id())));
         }
         let bytes = sign(&root.to_json(), &signers).ok_or_else(no_form)?;
-        let writer = self.store.writer(&folder)?;
         let path = stored_metadata(&folder, Role::Root, version);
-        if !writer.put_if_absent(&path, &bytes)? {
-            let there = self.store.need(&path, limit(Role::Root), "")?;
-            // Left by a change that was killed before the platform vouched for it, or by another repository.
-            writer.replace_if_unchanged(&path, Some(&there), &bytes)?;
-        }
+        // One of this number was left by a change that was killed before the platform vouched for it, or by another repository.
+        let written = self.store.writer(&folder).and_then(|writer| writer.replace(&path, &bytes));
         let target = Target { custom: team.team.custom(), ..Target::of(&bytes) };
-        Ok((bytes, target))
+        Ok(NewRoot { bytes, target, unwritten: written.err() })
     }
+}
+
+/// A team's next root.
+pub(crate) struct NewRoot {
+    /// The document.
+    pub(crate) bytes: Vec<u8>,
+    /// The platform's word for it.
+    pub(crate) target: Target,
+    /// Why the team's own folder does not have it. `None`: it has.
+    pub(crate) unwritten: Option<RepositoryError>,
+}
+
+/// The version of a root that the platform vouches for. The root itself is `None` if it does not keep its own rules: it can be
+/// replaced all the same.
+fn version_and_root(file: &str, bytes: &[u8]) -> Result<(u64, Option<Root>), RepositoryError> {
+    let envelope = Envelope::parse(file, bytes)?;
+    let version = envelope.signed().get("version").and_then(Value::as_u64).unwrap_or_default();
+    Ok((version, Root::of(&envelope).ok()))
+}
+
+/// A role of these keys, each of which counts once.
+pub(crate) fn role_of(whose: &str, keys: &[PublicKey], threshold: usize) -> Result<RoleKeys, RepositoryError> {
+    let role = RoleKeys::new(keys.iter().cloned(), threshold);
+    let count = role.keys.len();
+    if (1..=count).contains(&threshold) {
+        return Ok(role);
+    }
+    Err(RepositoryError::Other(format!(
+        "{whose} has {count} different keys, so that {threshold} signatures cannot be its threshold"
+    )))
 }
 
 fn settings_file(lifetimes: Lifetimes) -> Vec<u8> {

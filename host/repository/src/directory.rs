@@ -1,32 +1,47 @@
 //! A repository in a directory: the embedded store.
 //!
-//! Whoever may write to the directory may put a link or a pipe there, and root reads it: files are opened below the
-//! directory without following links and without waiting. Writers of one folder wait for each other (`flock`), every file is
-//! written under another name, flushed and renamed, and its folder is flushed after that.
+//! Teams may write to their parts of the directory, and root reads and writes there too. So nothing is reached by its path:
+//! each folder is opened below the directory's handle without following links, and files are created, renamed and removed in
+//! the folder that is open. Writers of one folder wait for each other (`flock`), but not for ever. Every file is written under
+//! another name, flushed and renamed, and its folder is flushed after that.
 
-use std::fs::{File, OpenOptions};
+use std::fs::File;
 use std::io::Read as _;
-use std::os::fd::OwnedFd;
+use std::os::fd::{AsFd, OwnedFd};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
-use rustix::fs::{FileType, FlockOperation, Mode, OFlags, ResolveFlags, openat2};
+use rustix::fs::{AtFlags, FileType, FlockOperation, Mode, OFlags, ResolveFlags, Stat, openat, openat2};
 use rustix::io::Errno;
 
 use crate::error::RepositoryError;
-use crate::files::{Existing, write_whole};
+use crate::files::{Existing, Survives, UNFINISHED, write_in};
 use crate::store::{Store, Writer};
 
 /// The file whose lock writers of a folder hold.
 const LOCK: &str = ".lock";
 
+/// Those who may only read a folder cannot lock it.
+const LOCK_MODE: u32 = 0o660;
+
 /// Everybody may read what is signed; the owner's mask takes rights away.
 const MODE: u32 = 0o666;
+
+/// The rights of new folders, before the owner's mask.
+const FOLDER_MODE: u32 = 0o777;
+
+/// How long a writer waits for another one.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// How often it looks meanwhile.
+const LOOK_EVERY: Duration = Duration::from_millis(50);
 
 /// A repository in a directory.
 #[derive(Debug)]
 pub struct DirectoryStore {
     path: PathBuf,
     handle: OwnedFd,
+    patience: Duration,
 }
 
 impl DirectoryStore {
@@ -38,24 +53,50 @@ impl DirectoryStore {
         let failed = |errno: Errno| RepositoryError::Read { file: path.display().to_string(), source: errno.into() };
         let flags = OFlags::DIRECTORY | OFlags::CLOEXEC | OFlags::RDONLY;
         let handle = rustix::fs::open(path, flags, Mode::empty()).map_err(failed)?;
-        Ok(Self { path: path.to_owned(), handle })
+        Ok(Self { path: path.to_owned(), handle, patience: PATIENCE })
+    }
+
+    /// The same store, whose writers wait for others for another time.
+    #[must_use]
+    pub fn with_patience(self, patience: Duration) -> Self {
+        Self { patience, ..self }
     }
 
     /// Tells whether only root and the owner of the process can change a file, and every folder above it: what lies there is the
-    /// operator's own.
+    /// operator's own. The folders are those of the directory that is open, whatever has become of its path.
     #[must_use]
     pub fn is_operators_own(&self, path: &str) -> bool {
-        let own = rustix::process::geteuid().as_raw();
-        let absolute = std::path::absolute(self.path.join(path)).and_then(|path| path.canonicalize());
-        let Ok(absolute) = absolute else { return false };
-        absolute.ancestors().all(|part| {
-            let Ok(status) = rustix::fs::stat(part) else { return false };
-            // In a folder such as /tmp, others cannot rename what is not theirs.
-            let is_sticky =
-                FileType::from_raw_mode(status.st_mode) == FileType::Directory && status.st_mode & 0o1000 != 0;
-            let is_closed = status.st_mode & 0o022 == 0 || (status.st_uid == 0 && is_sticky);
-            (status.st_uid == 0 || status.st_uid == own) && is_closed
-        })
+        self.only_own_folders_above().and_then(|is_own| Ok(is_own && self.only_own_below(path)?)).unwrap_or(false)
+    }
+
+    fn only_own_folders_above(&self) -> Result<bool, Errno> {
+        let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
+        let mut open = openat(&self.handle, ".", flags, Mode::empty())?;
+        loop {
+            let status = rustix::fs::fstat(&open)?;
+            let above = openat(&open, "..", flags, Mode::empty())?;
+            let status_above = rustix::fs::fstat(&above)?;
+            if !is_own(&status) {
+                return Ok(false);
+            }
+            // The outermost folder is above itself.
+            if (status.st_dev, status.st_ino) == (status_above.st_dev, status_above.st_ino) {
+                return Ok(true);
+            }
+            open = above;
+        }
+    }
+
+    fn only_own_below(&self, path: &str) -> Result<bool, Errno> {
+        let mut open = self.handle.as_fd().try_clone_to_owned().map_err(|error| errno(&error))?;
+        for name in path.split('/') {
+            open = openat(&open, name, OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC, Mode::empty())?;
+            let status = rustix::fs::fstat(&open)?;
+            if !is_own(&status) || FileType::from_raw_mode(status.st_mode) == FileType::Symlink {
+                return Ok(false);
+            }
+        }
+        Ok(true)
     }
 
     fn open_below(&self, path: &str, flags: OFlags) -> Result<OwnedFd, Errno> {
@@ -63,13 +104,82 @@ impl DirectoryStore {
         openat2(&self.handle, path, flags | OFlags::CLOEXEC, Mode::empty(), resolve)
     }
 
+    /// Opens a folder, to write in it. Where it is missing, it is made durably.
+    fn folder(&self, path: &str) -> Result<OwnedFd, Errno> {
+        let flags = OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        let mut open = self.handle.as_fd().try_clone_to_owned().map_err(|error| errno(&error))?;
+        for name in path.split('/').filter(|name| !name.is_empty()) {
+            if name == ".." {
+                return Err(Errno::INVAL);
+            }
+            let next = match openat(&open, name, flags, Mode::empty()) {
+                Err(Errno::NOENT) => {
+                    match rustix::fs::mkdirat(&open, name, Mode::from_raw_mode(FOLDER_MODE)) {
+                        Err(errno) if errno != Errno::EXIST => return Err(errno),
+                        _ => rustix::fs::fsync(&open)?,
+                    }
+                    openat(&open, name, flags, Mode::empty())?
+                }
+                next => next?,
+            };
+            open = next;
+        }
+        Ok(open)
+    }
+
+    fn lock(&self, folder: &OwnedFd) -> std::io::Result<File> {
+        let flags = OFlags::RDWR | OFlags::CREATE | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
+        let lock = openat(folder, LOCK, flags, Mode::from_raw_mode(LOCK_MODE)).map_err(told)?;
+        if FileType::from_raw_mode(rustix::fs::fstat(&lock)?.st_mode) != FileType::RegularFile {
+            return Err(told(Errno::NXIO));
+        }
+        // No clock is read here: the time is counted in looks.
+        let mut looks = self.patience.as_millis() / LOOK_EVERY.as_millis();
+        loop {
+            match rustix::fs::flock(&lock, FlockOperation::NonBlockingLockExclusive) {
+                Err(Errno::WOULDBLOCK) if looks > 0 => std::thread::sleep(LOOK_EVERY),
+                Err(Errno::WOULDBLOCK) => {
+                    let text = format!(
+                        "somebody else has held its lock for {} seconds; `fuser {LOCK}` there tells who",
+                        self.patience.as_secs()
+                    );
+                    return Err(std::io::Error::other(text));
+                }
+                locked => return Ok(locked.map(|()| lock.into())?),
+            }
+            looks -= 1;
+        }
+    }
+
     fn unread(&self, path: &str, errno: Errno) -> RepositoryError {
-        let source = match errno {
-            Errno::LOOP => std::io::Error::other("it is a link, or lies behind one"),
-            Errno::NXIO => std::io::Error::other("it is not a regular file"),
-            errno => errno.into(),
-        };
-        RepositoryError::Read { file: self.file(path), source }
+        RepositoryError::Read { file: self.file(path), source: told(errno) }
+    }
+
+    fn unwritten(&self, path: &str, source: std::io::Error) -> RepositoryError {
+        RepositoryError::Write { file: self.file(path), source }
+    }
+}
+
+/// Tells whether nobody but root and the owner of the process can change something.
+fn is_own(status: &Stat) -> bool {
+    let own = rustix::process::geteuid().as_raw();
+    // In a folder such as /tmp, others cannot rename what is not theirs.
+    let is_sticky = FileType::from_raw_mode(status.st_mode) == FileType::Directory && status.st_mode & 0o1000 != 0;
+    let is_closed = status.st_mode & 0o022 == 0 || (status.st_uid == 0 && is_sticky);
+    (status.st_uid == 0 || status.st_uid == own) && is_closed
+}
+
+fn errno(error: &std::io::Error) -> Errno {
+    Errno::from_io_error(error).unwrap_or(Errno::IO)
+}
+
+/// The error of the system, in words where it would mislead.
+fn told(errno: Errno) -> std::io::Error {
+    match errno {
+        Errno::LOOP => std::io::Error::other("it is a link, or lies behind one"),
+        Errno::NOTDIR => std::io::Error::other("a folder of it is a link, or is not a folder"),
+        Errno::NXIO => std::io::Error::other("it is not a regular file"),
+        errno => errno.into(),
     }
 }
 
@@ -98,26 +208,33 @@ impl Store for DirectoryStore {
 
     fn names(&self, folder: &str) -> Result<Vec<String>, RepositoryError> {
         let opened = match self.open_below(folder, OFlags::RDONLY | OFlags::DIRECTORY) {
-            Err(Errno::NOENT) => return Ok(vec![]),
+            Err(Errno::NOENT | Errno::NOTDIR) => return Ok(vec![]),
             opened => opened.map_err(|errno| self.unread(folder, errno))?,
         };
-        let mut names = vec![];
-        for entry in rustix::fs::Dir::new(opened).map_err(|errno| self.unread(folder, errno))? {
-            let entry = entry.map_err(|errno| self.unread(folder, errno))?;
-            names.extend(entry.file_name().to_str().ok().filter(|name| !name.starts_with('.')).map(str::to_owned));
-        }
-        names.sort();
-        Ok(names)
+        let names = entries(opened).map_err(|errno| self.unread(folder, errno))?;
+        Ok(names.into_iter().filter(|name| !name.starts_with('.')).collect())
     }
 
     fn writer<'s>(&'s self, folder: &str) -> Result<Box<dyn Writer + 's>, RepositoryError> {
-        let path = self.path.join(folder);
-        let failed = |source: std::io::Error| RepositoryError::Write { file: self.file(folder), source };
-        std::fs::create_dir_all(&path).map_err(failed)?;
-        let lock = OpenOptions::new().create(true).truncate(false).write(true).open(path.join(LOCK)).map_err(failed)?;
-        rustix::fs::flock(&lock, FlockOperation::LockExclusive).map_err(|errno| failed(errno.into()))?;
+        let opened = self.folder(folder).map_err(|errno| self.unwritten(folder, told(errno)))?;
+        let lock = self.lock(&opened).map_err(|source| self.unwritten(&format!("{folder}/{LOCK}"), source))?;
         Ok(Box::new(DirectoryWriter { store: self, _lock: lock }))
     }
+}
+
+/// The names in an open folder that are UTF-8, sorted.
+fn entries(folder: OwnedFd) -> Result<Vec<String>, Errno> {
+    let mut names = vec![];
+    for entry in rustix::fs::Dir::new(folder)? {
+        names.extend(entry?.file_name().to_str().ok().map(str::to_owned));
+    }
+    names.sort();
+    Ok(names)
+}
+
+/// A path's folder and its name there.
+fn split(path: &str) -> (&str, &str) {
+    path.rsplit_once('/').unwrap_or(("", path))
 }
 
 /// Writes to one folder, while it holds the folder's lock.
@@ -128,8 +245,11 @@ struct DirectoryWriter<'s> {
 
 impl DirectoryWriter<'_> {
     fn write(&self, path: &str, content: &[u8], existing: Existing) -> Result<bool, RepositoryError> {
-        let written = write_whole(&self.store.path.join(path), content, MODE, existing);
-        written.map_err(|source| RepositoryError::Write { file: self.store.file(path), source })
+        let (folder, name) = split(path);
+        let opened = self.store.folder(folder).map_err(told);
+        let written =
+            opened.and_then(|folder| write_in(folder.as_fd(), name, content, MODE, existing, Survives::PowerCut));
+        written.map_err(|source| self.store.unwritten(path, source))
     }
 }
 
@@ -149,13 +269,36 @@ impl Writer for DirectoryWriter<'_> {
         }
     }
 
+    fn replace(&self, path: &str, content: &[u8]) -> Result<(), RepositoryError> {
+        self.write(path, content, Existing::Replaced).map(drop)
+    }
+
     fn remove(&self, path: &str) -> Result<(), RepositoryError> {
-        match std::fs::remove_file(self.store.path.join(path)) {
-            Err(source) if source.kind() != std::io::ErrorKind::NotFound => {
-                Err(RepositoryError::Write { file: self.store.file(path), source })
-            }
-            _ => Ok(()),
+        let (folder, name) = split(path);
+        let opened = match self.store.open_below(folder, OFlags::RDONLY | OFlags::DIRECTORY) {
+            Err(Errno::NOENT) => return Ok(()),
+            opened => opened.map_err(|errno| self.store.unwritten(path, told(errno)))?,
+        };
+        match rustix::fs::unlinkat(&opened, name, AtFlags::empty()) {
+            Ok(()) | Err(Errno::NOENT) => Ok(()),
+            Err(errno) => Err(self.store.unwritten(path, errno.into())),
         }
+    }
+
+    fn sweep(&self, folder: &str) -> Result<(), RepositoryError> {
+        let failed = |errno| self.store.unwritten(folder, told(errno));
+        let opened = match self.store.open_below(folder, OFlags::RDONLY | OFlags::DIRECTORY) {
+            Err(Errno::NOENT | Errno::NOTDIR) => return Ok(()),
+            opened => opened.map_err(failed)?,
+        };
+        let names = opened.try_clone().map_err(|error| self.store.unwritten(folder, error))?;
+        for name in entries(names).map_err(failed)?.iter().filter(|name| name.starts_with(UNFINISHED)) {
+            match rustix::fs::unlinkat(&opened, name.as_str(), AtFlags::empty()) {
+                Ok(()) | Err(Errno::NOENT) => {}
+                Err(errno) => return Err(failed(errno)),
+            }
+        }
+        Ok(())
     }
 }
 

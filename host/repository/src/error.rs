@@ -103,7 +103,7 @@ pub enum RepositoryError {
         threshold: usize,
     },
     /// Metadata that is too old to be believed.
-    #[error("{file} expired at {expired} (role {role}); {}", renewal(*role))]
+    #[error("{file} expired at {expired} (role {role}); {}", renewal(*role, *is_platform))]
     Expired {
         /// The file, with the store's place.
         file: String,
@@ -111,6 +111,8 @@ pub enum RepositoryError {
         role: Role,
         /// The moment.
         expired: jiff::Timestamp,
+        /// The document is the platform's.
+        is_platform: bool,
     },
     /// The repository went backwards.
     #[error(
@@ -228,9 +230,11 @@ fn advice(hint: &str) -> String {
     if hint.is_empty() { String::new() } else { format!("; {hint}") }
 }
 
-fn renewal(role: Role) -> &'static str {
+fn renewal(role: Role, is_platform: bool) -> &'static str {
     match role {
-        Role::Root => "the platform must renew it: `wrun repository rotate`",
+        Role::Root if is_platform => "the platform must renew it: `wrun repository rotate`",
+        Role::Root => "the platform must renew it: `wrun repository add-team` with the team's name",
+        Role::Targets if is_platform => "renew it with `wrun repository refresh` where the platform's key is",
         Role::Targets => "the team must release again: `wrun policy push` or `wrun policy promote`",
         Role::Snapshot | Role::Timestamp => "renew it with `wrun repository refresh`",
     }

@@ -2,17 +2,18 @@
 
 use std::fs::{File, OpenOptions};
 use std::io::{Read as _, Write as _};
+use std::os::fd::{AsFd as _, BorrowedFd};
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::Path;
-use std::sync::atomic::{AtomicU64, Ordering};
 
-use rustix::fs::{CWD, OFlags, RenameFlags};
+use rustix::fs::{AtFlags, Mode, OFlags, RenameFlags};
+use rustix::io::Errno;
+use rustix::path::Arg;
+
+use crate::keys::random_id;
 
 /// How names of files begin that are not complete yet.
-const UNFINISHED: &str = ".unfinished-";
-
-/// Numbers unfinished files of this process.
-static NUMBER: AtomicU64 = AtomicU64::new(0);
+pub(crate) const UNFINISHED: &str = ".unfinished-";
 
 /// What becomes of a file that has the name already.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -49,27 +50,53 @@ pub(crate) fn write_surviving(
         return Err(std::io::ErrorKind::InvalidFilename.into());
     };
     make_folders(folder, mode)?;
-    let number = NUMBER.fetch_add(1, Ordering::Relaxed);
-    let unfinished = folder.join(format!("{UNFINISHED}{}-{number}-{}", std::process::id(), name.to_string_lossy()));
-    let opened = OpenOptions::new().write(true).create(true).truncate(true).mode(mode).open(&unfinished);
-    let written = opened.and_then(|mut file| {
+    write_in(File::open(folder)?.as_fd(), name, content, mode, existing, survives)
+}
+
+/// Writes a file in an open folder. Nobody can guess the name that it has until it is complete, so nobody can put a link there.
+pub(crate) fn write_in(
+    folder: BorrowedFd<'_>,
+    name: impl Arg + Copy,
+    content: &[u8],
+    mode: u32,
+    existing: Existing,
+    survives: Survives,
+) -> std::io::Result<bool> {
+    let id = random_id().ok_or_else(|| std::io::Error::other("the system has no random bytes"))?;
+    let unfinished = format!("{UNFINISHED}{id}");
+    let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    let opened = rustix::fs::openat(folder, unfinished.as_str(), flags, Mode::from_raw_mode(mode));
+    let written = opened.map_err(std::io::Error::from).and_then(|file| {
+        let mut file = File::from(file);
         file.write_all(content)?;
         if survives == Survives::PowerCut { file.sync_all() } else { Ok(()) }
     });
-    let flags = if existing == Existing::Stays { RenameFlags::NOREPLACE } else { RenameFlags::empty() };
-    let renamed = written.and_then(|()| Ok(rustix::fs::renameat_with(CWD, &unfinished, CWD, path, flags)?));
-    if let Err(error) = renamed {
+    if let Err(error) = written.and_then(|()| Ok(rename(folder, &unfinished, name, existing)?)) {
         // The first error is the one to tell.
-        let _ = std::fs::remove_file(&unfinished);
+        let _ = rustix::fs::unlinkat(folder, unfinished.as_str(), AtFlags::empty());
         let is_there = existing == Existing::Stays && error.kind() == std::io::ErrorKind::AlreadyExists;
         return if is_there { Ok(false) } else { Err(error) };
     }
     if survives == Survives::PowerCut {
-        File::open(folder)?.sync_all()?;
+        rustix::fs::fsync(folder)?;
     }
     Ok(true)
 }
 
+/// Gives a file its name.
+fn rename(folder: BorrowedFd<'_>, unfinished: &str, name: impl Arg + Copy, existing: Existing) -> Result<(), Errno> {
+    if existing == Existing::Replaced {
+        return rustix::fs::renameat(folder, unfinished, folder, name);
+    }
+    match rustix::fs::renameat_with(folder, unfinished, folder, name, RenameFlags::NOREPLACE) {
+        // NFS and others cannot rename so. A second name must be new, too.
+        Err(Errno::INVAL | Errno::NOSYS | Errno::OPNOTSUPP) => {
+            rustix::fs::linkat(folder, unfinished, folder, name, AtFlags::empty())?;
+            rustix::fs::unlinkat(folder, unfinished, AtFlags::empty())
+        }
+        renamed => renamed,
+    }
+}
 /// Makes folders, each of them durably. Where files are for their owner alone, so are they.
 pub(crate) fn make_folders(folder: &Path, mode: u32) -> std::io::Result<()> {
     if folder.as_os_str().is_empty() || folder.is_dir() {

@@ -6,17 +6,19 @@ use artifact::MAX_ARTIFACT;
 use jiff::Timestamp as Moment;
 use text::error_chain;
 
-use crate::admin::{Platform, TeamKeys};
+use crate::admin::{Platform, role_of};
 use crate::error::{RepositoryError, Role};
 use crate::first::untrusted;
 use crate::keys::PublicKey;
 use crate::metadata::{RoleKeys, Root, limit, sign};
 use crate::names::{PLATFORM, team_folder, team_target};
+use crate::pending::pending_path;
 use crate::release::{RELEASED, TeamRepository, group_of};
+use crate::store::Writer;
 use crate::teams::{Team, check_apart, teams};
 use crate::trust::Trust;
-use crate::update::{Trusted, Update, Verified, stored_metadata, stored_target, trusted_root};
-use crate::writer::{Published, Publisher, both, no_form, role_keys};
+use crate::update::{Ages, Trusted, Update, Verified, stored_metadata, stored_target};
+use crate::writer::{Current, Published, Publisher, both, following, no_form, role_keys};
 
 /// How old a revision has to be before it is removed, in seconds.
 const KEPT: i64 = 7 * 24 * 60 * 60;
@@ -86,24 +88,29 @@ impl Publisher<'_> {
             (None, Some(root)) => Trusted { root: root.clone(), rest: None },
             (None, None) => return Err(untrusted(self.store)),
         };
-        let update = Update { store: self.store, folder, now: self.now, checks_age: true };
+        let update = Update { store: self.store, folder, now: self.now, ages: Ages::All };
         Ok(update.run(&trusted, root.as_deref())?.1)
     }
 
     /// Gives the platform other keys. Its teams get roots that name the new ones. What is published is signed with the old and
-    /// the new keys, so that it holds before the new root is there and after; the root comes last.
+    /// the new keys, so that it holds before the new root is there and after; the root comes last. Returns the version of the
+    /// root, and what went wrong with single teams, which stops nobody else.
     ///
     /// # Errors
     /// A key is missing, somebody else has published meanwhile, or the store cannot be written.
-    pub fn rotate(&self, keys: &[PublicKey], threshold: usize, online: &PublicKey) -> Result<u64, RepositoryError> {
-        if threshold == 0 || threshold > keys.len() {
-            return Err(RepositoryError::Other(format!("{threshold} of {} keys cannot have to sign", keys.len())));
-        }
+    pub fn rotate(
+        &self,
+        keys: &[PublicKey],
+        threshold: usize,
+        online: &PublicKey,
+    ) -> Result<(u64, Vec<RepositoryError>), RepositoryError> {
+        let own = role_of("the platform", keys, threshold)?;
         let writer = self.store.writer(PLATFORM)?;
-        let Platform { current, teams, lifetimes } = self.platform()?;
-        let own = RoleKeys::new(keys.iter().cloned(), threshold);
+        let platform = self.platform_of(Ages::None)?;
         let online = RoleKeys::new([online.clone()], 1);
-        let version = current.root.version + 1;
+        let Platform { current, teams, lifetimes } = &platform;
+        let lifetimes = *lifetimes;
+        let version = following(current.root.version, false, PLATFORM)?;
         let root = Root {
             version,
             expires: lifetimes.end(Role::Root, self.now)?,
@@ -118,19 +125,24 @@ impl Publisher<'_> {
         let place = self.store.place();
         let old = self.keys.enough(Role::Root, role_keys(&current.root, Role::Root)?, &place)?;
         let new = self.keys.enough(Role::Root, role_keys(&root, Role::Root)?, &place)?;
-        let (mut files, mut targets) = (vec![], current.targets());
+        let (mut files, mut targets, mut unwritten) = (vec![], current.targets(), vec![]);
         for team in teams {
             let path = team_target(&team.name);
-            let before = current.verified().map(|verified| verified.read(self.store, &path, limit(Role::Root)));
-            let before: Option<Vec<u8>> = before.transpose()?.flatten();
-            let before = before.ok_or_else(|| RepositoryError::Missing { file: self.store.file(&path), hint: "" })?;
-            let folder = team_folder(&team.name);
-            let team = team_keys(team, &trusted_root(&self.store.file(&path), &before, &folder)?)?;
-            let (bytes, target) = self.new_team_root(&root, &team, Some(&before), lifetimes)?;
-            targets.insert(path.clone(), target);
-            files.push((path, bytes));
+            let before = platform.team_root(self.store, &team.name)?;
+            let made = self
+                .team_keys(&platform, team)
+                .and_then(|team| self.new_team_root(&root, &team, Some(&before), lifetimes));
+            match made {
+                Ok(made) => {
+                    unwritten.extend(made.unwritten);
+                    targets.insert(path.clone(), made.target);
+                    files.push((path, made.bytes));
+                }
+                // The old root stays as it is, as the platform's word for it does.
+                Err(error) => unwritten.push(error),
+            }
         }
-        self.release_for(writer.as_ref(), &current, &files, targets, lifetimes, Some(&root))?;
+        self.release_for(writer.as_ref(), current, &files, targets, lifetimes, Some(&root))?;
         let bytes = sign(&root.to_json(), &both(old, new)).ok_or_else(no_form)?;
         let path = stored_metadata(PLATFORM, Role::Root, version);
         if !writer.put_if_absent(&path, &bytes)? {
@@ -140,7 +152,7 @@ impl Publisher<'_> {
             let trusted = Trusted { root: bytes, ..trust.trusted };
             self.trust.write(PLATFORM, &Trust { trusted, ..trust })?;
         }
-        Ok(version)
+        Ok((version, unwritten))
     }
 
     /// Takes away the revisions of a team that no group runs and that were released more than a week ago, and the files that
@@ -169,16 +181,27 @@ impl Publisher<'_> {
             }
         }
         let TeamRepository { current, .. } = self.team(platform, team)?;
+        self.remove_unfit(writer.as_ref(), &current)?;
         self.remove_unnamed(writer.as_ref(), &current)?;
         Ok(removed)
     }
 
+    /// Removes the pending releases that nobody can sign any more.
+    fn remove_unfit(&self, writer: &dyn Writer, current: &Current) -> Result<(), RepositoryError> {
+        for id in self.pending(&current.folder)? {
+            let unfit = matches!(
+                self.read_pending(current, &id),
+                Err(RepositoryError::Other(_) | RepositoryError::Invalid { .. } | RepositoryError::Mismatch { .. })
+            );
+            if unfit {
+                writer.remove(&pending_path(&current.folder, &id))?;
+            }
+        }
+        writer.sweep(&format!("{}/pending", current.folder))
+    }
+
     /// Removes the files of a team's repository that neither its newest documents nor pending releases name.
-    fn remove_unnamed(
-        &self,
-        writer: &dyn crate::store::Writer,
-        current: &crate::writer::Current,
-    ) -> Result<(), RepositoryError> {
+    fn remove_unnamed(&self, writer: &dyn Writer, current: &Current) -> Result<(), RepositoryError> {
         let Some(verified) = current.verified() else { return Ok(()) };
         let folder = &current.folder;
         let mut named: BTreeSet<String> = BTreeSet::new();
@@ -193,6 +216,7 @@ impl Publisher<'_> {
         for below in [format!("{folder}/targets/groups"), format!("{folder}/targets/revisions")] {
             for part in self.store.names(&below)? {
                 let part = format!("{below}/{part}");
+                writer.sweep(&part)?;
                 for name in self.store.names(&part)? {
                     let path = format!("{part}/{name}");
                     if !named.contains(&path) {
@@ -202,6 +226,7 @@ impl Publisher<'_> {
             }
         }
         let metadata = format!("{folder}/metadata");
+        writer.sweep(&metadata)?;
         let newest = [
             stored_metadata(folder, Role::Targets, verified.targets().version),
             stored_metadata(folder, Role::Snapshot, verified.snapshot().version),
@@ -215,12 +240,4 @@ impl Publisher<'_> {
         }
         Ok(())
     }
-}
-
-/// The keys that a team's root names.
-fn team_keys(team: Team, root: &Root) -> Result<TeamKeys, RepositoryError> {
-    let targets = role_keys(root, Role::Targets)?;
-    let online = role_keys(root, Role::Snapshot)?.keys.values().next().cloned();
-    let online = online.ok_or_else(|| RepositoryError::Other(format!("the team {} has no online key", team.name)))?;
-    Ok(TeamKeys { team, keys: targets.keys.values().cloned().collect(), threshold: targets.threshold, online })
 }

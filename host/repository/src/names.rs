@@ -7,8 +7,13 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 use text::hex;
 
+use crate::error::RepositoryError;
+
 /// The platform's own repository, which lists the teams.
 pub const PLATFORM: &str = "platform";
+
+/// How names of online keys end.
+pub const ONLINE: &str = "-online";
 
 /// The folder of a team's repository.
 #[must_use]
@@ -106,6 +111,21 @@ pub struct InvalidName {
 pub fn check_name(name: &str, of: &'static str) -> Result<(), InvalidName> {
     let shown = || name.chars().take(100).collect();
     check_policy_name(name).map_err(|_| InvalidName { name: shown(), of })
+}
+
+/// Checks the name of a new team. The keys of the platform and online keys have names of their own, which are no team's.
+///
+/// # Errors
+/// It cannot be part of a path, or is reserved.
+pub fn check_team_name(name: &str) -> Result<(), RepositoryError> {
+    check_name(name, "team")?;
+    if name == PLATFORM || name.ends_with(ONLINE) {
+        return Err(RepositoryError::Other(format!(
+            "{name:?} cannot be the name of a team: keys of the name {PLATFORM:?} and those that end with {ONLINE:?} are for \
+             other purposes"
+        )));
+    }
+    Ok(())
 }
 
 /// A short name for a place, of which a folder can be made: the beginning of its digest.

@@ -31,7 +31,7 @@ use crate::released::{MAX_BYTES, Release};
 use crate::store::Store;
 use crate::teams::{Team, owner, teams};
 use crate::trust::{Trust, TrustFolder};
-use crate::update::{Trusted, Update, Verified};
+use crate::update::{Ages, Trusted, Update, Verified};
 
 /// A policy that a node should run.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -280,7 +280,7 @@ impl Node {
         vouched: Option<&[u8]>,
     ) -> Result<Verified, RepositoryError> {
         let (trusted, verified) =
-            Update { store, folder, now: self.now, checks_age: true }.run(&trust.trusted, vouched)?;
+            Update { store, folder, now: self.now, ages: Ages::All }.run(&trust.trusted, vouched)?;
         if self.keeps {
             // Versions count after a clock was put back, too, but not its time.
             let checked = trust.checked.map_or(self.now, |before| before.max(self.now));

@@ -3,10 +3,14 @@
 use std::collections::BTreeMap;
 
 use serde_json::Value;
+use sha2::{Digest as _, Sha256};
+use text::hex;
 
+use crate::canonical::canonical;
 use crate::error::{RepositoryError, Role};
 use crate::keys::SigningKey;
-use crate::metadata::{Envelope, Target, Targets, limit, sign, sign_too};
+use crate::metadata::{Envelope, Targets, limit, sign, sign_too};
+use crate::names::is_digest;
 use crate::store::Writer;
 use crate::update::stored_metadata;
 use crate::writer::{Current, Lifetimes, Published, Publisher, no_form, role_keys};
@@ -22,7 +26,7 @@ impl Publisher<'_> {
     ) -> Result<Published, RepositoryError> {
         let json = document.to_json(&current.root.repository);
         let bytes = sign(&json, signers).ok_or_else(no_form)?;
-        let id: String = Target::of(&sign(&json, []).ok_or_else(no_form)?).sha256.chars().take(12).collect();
+        let id = id_of(&json)?;
         let path = pending_path(&current.folder, &id);
         if !writer.put_if_absent(&path, &bytes)? {
             return Err(RepositoryError::Exists { what: format!("the pending release {id}") });
@@ -36,17 +40,27 @@ impl Publisher<'_> {
     /// The store cannot be read.
     pub fn pending(&self, folder: &str) -> Result<Vec<String>, RepositoryError> {
         let names = self.store.names(&format!("{folder}/pending"))?;
-        Ok(names.iter().filter_map(|name| name.strip_suffix(".json").map(str::to_owned)).collect())
+        let ids = names.iter().filter_map(|name| name.strip_suffix(".json"));
+        Ok(ids.filter(|id| is_digest(id)).map(str::to_owned).collect())
     }
 
-    /// Reads a pending release: what would be released, and who has signed it.
+    /// Reads a pending release: what would be released, and who has signed it. Its id is the digest of what is signed, so that
+    /// whoever signs an id signs what he has seen under it.
     ///
     /// # Errors
-    /// It does not exist, is invalid, or is for another state of the repository than the present one.
+    /// It does not exist, is invalid, is another release than its id says, or is for another state of the repository than the
+    /// present one.
     pub fn read_pending(&self, current: &Current, id: &str) -> Result<Pending, RepositoryError> {
+        if !is_digest(id) {
+            return Err(RepositoryError::Other(format!("{id:?} is not the id of a release: ids have 64 digits")));
+        }
         let path = pending_path(&current.folder, id);
         let bytes = self.store.need(&path, limit(Role::Targets), "`wrun policy sign` lists what waits")?;
         let envelope = Envelope::parse(&self.store.file(&path), &bytes)?;
+        if id_of(envelope.signed())? != id {
+            let what = "it was put in the place of the release of this id";
+            return Err(RepositoryError::Mismatch { file: self.store.file(&path), what });
+        }
         envelope.check_repository(&current.root.repository)?;
         let targets = Targets::of(&envelope)?;
         let keys = role_keys(&current.root, Role::Targets)?;
@@ -129,6 +143,11 @@ impl Pending {
     }
 }
 
-fn pending_path(folder: &str, id: &str) -> String {
+/// The id of a release that waits: the digest of what is signed.
+fn id_of(document: &Value) -> Result<String, RepositoryError> {
+    Ok(hex(Sha256::digest(canonical(document).ok_or_else(no_form)?)))
+}
+
+pub(crate) fn pending_path(folder: &str, id: &str) -> String {
     format!("{folder}/pending/{id}.json")
 }

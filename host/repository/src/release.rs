@@ -147,16 +147,29 @@ impl Publisher<'_> {
         let mut found = vec![];
         for path in paths.into_iter().filter(|path| before.get(*path) != pending.targets.get(*path)) {
             let Some((group, policy)) = group_of(path) else { continue };
-            let read = |targets: &BTreeMap<String, Target>| -> Result<Option<Release>, RepositoryError> {
-                let Some(target) = targets.get(path) else { return Ok(None) };
-                let bytes = read_target(self.store, &current.folder, path, target, MAX_BYTES)?;
-                let invalid = |what| RepositoryError::Invalid { file: self.store.file(path), what };
-                Release::parse(&bytes, policy, group).map(Some).map_err(invalid)
-            };
-            let (was, will) = (read(&before)?, read(&pending.targets)?);
+            let was = self.released_by(current, &before, policy, group)?;
+            let will = self.released_by(current, &pending.targets, policy, group)?;
             found.push(GroupChange { group: group.to_owned(), policy: policy.to_owned(), was, will });
         }
         Ok(found)
+    }
+
+    /// What a group runs of a policy by these targets. `None`: nothing.
+    ///
+    /// # Errors
+    /// The document is missing or damaged.
+    pub fn released_by(
+        &self,
+        current: &Current,
+        targets: &BTreeMap<String, Target>,
+        policy: &str,
+        group: &str,
+    ) -> Result<Option<Release>, RepositoryError> {
+        let path = group_target(group, policy);
+        let Some(target) = targets.get(&path) else { return Ok(None) };
+        let bytes = read_target(self.store, &current.folder, &path, target, MAX_BYTES)?;
+        let invalid = |what| RepositoryError::Invalid { file: self.store.file(&path), what };
+        Release::parse(&bytes, policy, group).map(Some).map_err(invalid)
     }
 
     /// The lock of a release.

@@ -23,7 +23,7 @@ pub trait Store: Send + Sync {
     /// Waits until nobody else writes to a folder, and lets one write to it.
     ///
     /// # Errors
-    /// This user may not write there, or the store is read-only.
+    /// This user may not write there, somebody else writes there for too long, or the store is read-only.
     fn writer<'s>(&'s self, folder: &str) -> Result<Box<dyn Writer + 's>, RepositoryError>;
 
     /// A file with its place, for messages.
@@ -55,9 +55,21 @@ pub trait Writer {
     /// It cannot be read or written.
     fn replace_if_unchanged(&self, path: &str, old: Option<&[u8]>, new: &[u8]) -> Result<bool, RepositoryError>;
 
+    /// Replaces a file at once, durably, whatever it was.
+    ///
+    /// # Errors
+    /// It cannot be written.
+    fn replace(&self, path: &str, content: &[u8]) -> Result<(), RepositoryError>;
+
     /// Removes a file, if it exists.
     ///
     /// # Errors
     /// It cannot be removed.
     fn remove(&self, path: &str) -> Result<(), RepositoryError>;
+
+    /// Removes what writers of a folder have left there that were killed.
+    ///
+    /// # Errors
+    /// It cannot be removed.
+    fn sweep(&self, folder: &str) -> Result<(), RepositoryError>;
 }

@@ -7,6 +7,7 @@ use jiff::Timestamp as Moment;
 
 use crate::error::{RepositoryError, Role};
 use crate::metadata::{Envelope, Pointer, Root, Target, Targets, limit};
+use crate::names::PLATFORM;
 use crate::store::Store;
 
 /// Most earlier roots under which something may have been released.
@@ -206,18 +207,33 @@ pub struct Update<'a> {
     pub folder: &'a str,
     /// What time it is.
     pub now: Moment,
-    /// Whether documents that are too old are refused. Only whoever is about to renew them takes them; a root has to be valid
-    /// all the same.
-    pub checks_age: bool,
+    /// Which documents must not be too old.
+    pub ages: Ages,
+}
+
+/// Which documents must not be too old.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Ages {
+    /// All of them: whoever is about to run something looks at all.
+    All,
+    /// The root alone: whoever is about to renew the others.
+    Root,
+    /// None: whoever is about to renew the root.
+    None,
 }
 
 impl Update<'_> {
     fn check_age(&self, path: &str, role: Role, expires: Moment) -> Result<(), RepositoryError> {
-        let is_checked = self.checks_age || role == Role::Root;
+        let is_checked = match self.ages {
+            Ages::All => true,
+            Ages::Root => role == Role::Root,
+            Ages::None => false,
+        };
         if !is_checked || self.now < expires {
             return Ok(());
         }
-        Err(RepositoryError::Expired { file: self.store.file(path), role, expired: expires })
+        let is_platform = self.folder == PLATFORM;
+        Err(RepositoryError::Expired { file: self.store.file(path), role, expired: expires, is_platform })
     }
 
     /// Takes what is new. `vouched`: a root that somebody else vouches for, as the platform does for its teams.

@@ -12,10 +12,10 @@ use crate::error::{RepositoryError, Role};
 use crate::first::untrusted;
 use crate::keyring::KeyRing;
 use crate::keys::SigningKey;
-use crate::metadata::{Pointer, RoleKeys, Root, Target, Targets, limit, sign};
+use crate::metadata::{MAX_VERSION, Pointer, RoleKeys, Root, Target, Targets, limit, sign};
 use crate::store::{Store, Writer};
 use crate::trust::{Trust, TrustFolder};
-use crate::update::{Rest, Trusted, Update, Verified, stored_metadata, stored_target};
+use crate::update::{Ages, Rest, Trusted, Update, Verified, stored_metadata, stored_target};
 
 /// How long documents are valid, in seconds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -29,6 +29,9 @@ pub struct Lifetimes {
 }
 
 const DAY: i64 = 24 * 60 * 60;
+
+/// Targets that expire within so many seconds are renewed.
+const SOON: i64 = 60 * DAY;
 
 impl Lifetimes {
     /// Somebody renews the repository at least once a month.
@@ -153,6 +156,16 @@ impl Publisher<'_> {
     /// # Errors
     /// It is damaged, has gone backwards, or cannot be read.
     pub fn current(&self, folder: &str, vouched: Option<&[u8]>) -> Result<Current, RepositoryError> {
+        self.current_of(folder, vouched, Ages::Root)
+    }
+
+    /// As [`Self::current`], with other rules for documents that are too old.
+    pub(crate) fn current_of(
+        &self,
+        folder: &str,
+        vouched: Option<&[u8]>,
+        ages: Ages,
+    ) -> Result<Current, RepositoryError> {
         let trust = self.trust.read(folder)?;
         let first = match (&trust, vouched) {
             (Some(trust), _) => trust.trusted.clone(),
@@ -161,7 +174,7 @@ impl Publisher<'_> {
         };
         let timestamp_path = stored_metadata(folder, Role::Timestamp, 0);
         let timestamp = self.store.get(&timestamp_path, limit(Role::Timestamp))?;
-        let update = Update { store: self.store, folder, now: self.now, checks_age: false };
+        let update = Update { store: self.store, folder, now: self.now, ages };
         if timestamp.is_none() && first.rest.is_none() {
             let (root_bytes, root) = update.root(&first, vouched)?;
             let folder = folder.to_owned();
@@ -229,11 +242,10 @@ impl Publisher<'_> {
         }
         for (path, content) in files {
             let stored = stored_target(folder, path, &Target::of(content).sha256);
-            if !writer.put_if_absent(&stored, content)? {
-                let there = self.store.need(&stored, content.len() as u64, "")?;
-                if &there != content {
-                    return Err(RepositoryError::Mismatch { file: self.store.file(&stored), what: "it was damaged" });
-                }
+            // A file of this name has this content, unless somebody has damaged it.
+            let is_whole = |there: Result<Option<Vec<u8>>, _>| there.is_ok_and(|there| there.as_ref() == Some(content));
+            if !writer.put_if_absent(&stored, content)? && !is_whole(self.store.get(&stored, content.len() as u64)) {
+                writer.replace(&stored, content)?;
             }
         }
         let expires = lifetimes.end(Role::Targets, self.now)?;
@@ -316,21 +328,38 @@ impl Publisher<'_> {
         Ok((keys(Role::Snapshot)?, keys(Role::Timestamp)?))
     }
 
-    /// Renews the snapshot and the timestamp.
+    /// Renews the snapshot and the timestamp, and targets that expire soon if their keys are here. Returns the moment at which
+    /// the targets expire if that is soon.
     ///
     /// # Errors
     /// Nothing was published, a key is missing, or the store cannot be written.
-    pub fn refresh(&self, folder: &str, vouched: Option<&[u8]>, lifetimes: Lifetimes) -> Result<(), RepositoryError> {
+    pub fn refresh(
+        &self,
+        folder: &str,
+        vouched: Option<&[u8]>,
+        lifetimes: Lifetimes,
+    ) -> Result<Option<Moment>, RepositoryError> {
         let writer = self.store.writer(folder)?;
         let current = self.current(folder, vouched)?;
-        let Some(version) = current.verified.as_ref().map(|verified| verified.targets().version) else {
+        let Some(verified) = &current.verified else {
             let file = self.store.file(&stored_metadata(folder, Role::Timestamp, 0));
             let hint = "nothing has been released yet with the present keys; `wrun policy push` does";
             return Err(RepositoryError::Missing { file, hint });
         };
+        let (version, expires) = (verified.targets().version, verified.targets().expires);
+        let is_soon = expires.as_second() - self.now.as_second() < SOON;
+        if is_soon {
+            let keys = role_keys(&current.root, Role::Targets)?;
+            // Where nobody can be asked for a passphrase, the rest is renewed all the same.
+            if self.keys.of_role(keys, &[]).is_ok_and(|found| found.len() >= keys.threshold) {
+                self.release(writer.as_ref(), &current, &[], current.targets(), lifetimes)?;
+                return Ok(None);
+            }
+        }
         let path = stored_metadata(folder, Role::Targets, version);
         let targets = self.store.need(&path, limit(Role::Targets), "")?;
-        self.point(writer.as_ref(), &current, version, &targets, lifetimes, None)
+        self.point(writer.as_ref(), &current, version, &targets, lifetimes, None)?;
+        Ok(is_soon.then_some(expires))
     }
 }
 
@@ -347,6 +376,22 @@ pub(crate) fn both(mut keys: Vec<SigningKey>, more: Vec<SigningKey>) -> Vec<Sign
 /// The keys of a role.
 pub(crate) fn role_keys(root: &Root, role: Role) -> Result<&RoleKeys, RepositoryError> {
     root.roles.get(&role).ok_or_else(|| RepositoryError::Other(format!("the root has no role {role}")))
+}
+
+/// The number of the next document of a role. `begins_anew`: its keys were exchanged, so that the numbers of the old keys bind
+/// nobody; they are left behind if somebody has raised them.
+///
+/// # Errors
+/// There is no next number.
+pub(crate) fn following(version: u64, begins_anew: bool, folder: &str) -> Result<u64, RepositoryError> {
+    match version {
+        raised if begins_anew && raised > MAX_VERSION / 2 => Ok(1),
+        version if version < MAX_VERSION => Ok(version + 1),
+        _ => Err(RepositoryError::Other(format!(
+            "the versions of {folder} are used up; other keys begin anew (`wrun repository add-team`, or `rotate` for the \
+             platform)"
+        ))),
+    }
 }
 
 /// The next number, after files that a killed publication left behind.

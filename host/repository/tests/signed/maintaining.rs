@@ -38,7 +38,7 @@ fn the_platform_gets_other_keys_and_nodes_follow() {
     place.push("core", "staging", 1).unwrap();
     assert_eq!(place.runs("core"), 1);
     let (new, online) = (place.key("platform-2"), place.key("platform-online-2"));
-    assert_eq!(place.publisher(|publisher| publisher.rotate(&[new], 1, &online)).unwrap(), 2);
+    assert_eq!(place.publisher(|publisher| publisher.rotate(&[new], 1, &online)).unwrap().0, 2);
     assert_eq!(place.runs("core"), 1);
     place.push("core", "staging", 2).unwrap();
     assert_eq!(place.runs("core"), 2);
@@ -147,9 +147,19 @@ impl Writer for CutOffWriter<'_> {
         self.writer.replace_if_unchanged(path, old, new)
     }
 
+    fn replace(&self, path: &str, content: &[u8]) -> Result<(), RepositoryError> {
+        self.store.step()?;
+        self.writer.replace(path, content)
+    }
+
     fn remove(&self, path: &str) -> Result<(), RepositoryError> {
         self.store.step()?;
         self.writer.remove(path)
+    }
+
+    fn sweep(&self, folder: &str) -> Result<(), RepositoryError> {
+        self.store.step()?;
+        self.writer.sweep(folder)
     }
 }
 
@@ -210,7 +220,7 @@ fn platform_changes_that_are_cut_off_leave_a_repository_that_holds() {
     }
     for steps in 0.. {
         let team = place.team("mail", 1);
-        let is_cut = place.cut_off(steps, |publisher| publisher.set_team(&team));
+        let is_cut = place.cut_off(steps, |publisher| publisher.set_team(&team).map(drop));
         assert_eq!(place.runs("core"), 1, "after {steps} steps");
         if !is_cut {
             break;

@@ -13,7 +13,7 @@ pub(crate) enum RepositoryCommand {
     Rotate(RotateArguments),
     /// Check every signature, date and file of a repository
     Check(RepositoryPlace),
-    /// Renew what expires soonest: the snapshots and timestamps of the platform and the teams
+    /// Renew the snapshots and timestamps of the platform and the teams, and targets that expire within two months
     Refresh(RefreshArguments),
 }
 
@@ -39,16 +39,19 @@ pub(crate) struct AddTeamArguments {
     /// The team's name
     #[arg(value_name = "NAME")]
     pub(crate) name: String,
-    /// Public keys that sign its releases: key files, or what `wrun keys show` prints [default: NAME.key of your keys]
+    /// Public keys that sign its releases: key files, or what `wrun keys show` prints [default: those that it has; for a new
+    /// team NAME.key of your keys]
     #[arg(long, value_name = "FILE")]
     pub(crate) key: Vec<PathBuf>,
-    /// How many of the keys have to sign a release
-    #[arg(long, value_name = "N", default_value_t = 1)]
-    pub(crate) threshold: usize,
-    /// The public key that signs its snapshots and timestamps [default: NAME-online.key of your keys]
+    /// How many of the keys have to sign a release [default: as many as until now; for a new team 1]
+    #[arg(long, value_name = "N")]
+    pub(crate) threshold: Option<usize>,
+    /// The public key that signs its snapshots and timestamps [default: the one that it has; for a new team NAME-online.key of
+    /// your keys]
     #[arg(long, value_name = "FILE")]
     pub(crate) online_key: Option<PathBuf>,
-    /// The policies that it owns: names, or all that begin alike, as in 'core*' [default: the team's name]
+    /// The policies that it owns: names, or all that begin alike, as in 'core*' [default: those that it has; for a new team
+    /// the team's name]
     #[arg(long, value_name = "PATTERN", num_args = 1..)]
     pub(crate) policies: Vec<String>,
     #[command(flatten)]
@@ -89,7 +92,7 @@ pub(crate) enum KeysCommand {
 
 #[derive(Debug, Args)]
 pub(crate) struct SignArguments {
-    /// The release that waits [default: a list of all that wait]
+    /// The release that waits, whole as the list has it [default: a list of all that wait]
     #[arg(value_name = "ID")]
     pub(crate) id: Option<String>,
     #[command(flatten)]
@@ -135,6 +138,9 @@ pub(crate) struct VerifyArguments {
     /// The policy group
     #[arg(value_name = "GROUP")]
     pub(crate) group: Option<String>,
+    /// What the group will run once this release has its signatures, instead of what it runs now
+    #[arg(long, value_name = "ID", requires = "group")]
+    pub(crate) pending: Option<String>,
     #[command(flatten)]
     pub(crate) repository: RepositoryPlace,
 }

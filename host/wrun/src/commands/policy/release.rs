@@ -8,8 +8,11 @@ use crate::exit::Exit;
 use crate::printer::{Printer, Tone};
 use anyhow::{Context as _, bail};
 use author::policyfile::Side;
+use repository::admin::Platform;
 use repository::names::team_folder;
+use repository::pending::Pending;
 use repository::release::GroupChange;
+use repository::teams::Team;
 use repository::writer::{Current, Publisher};
 use repository::{Release, RepositoryError};
 use std::path::Path;
@@ -19,46 +22,102 @@ use text::{error_chain, escape_line};
 pub(super) fn sign(arguments: &SignArguments, printer: Printer) -> anyhow::Result<Exit> {
     as_publisher(&arguments.repository, |publisher| {
         let platform = publisher.platform()?;
-        let mut waiting = 0;
-        for team in &platform.teams {
-            let folder = team_folder(&team.name);
-            for id in publisher.pending(&folder)? {
-                waiting += 1;
-                if arguments.id.as_ref().is_some_and(|wanted| *wanted != id) {
-                    continue;
-                }
-                let writer = publisher.store.writer(&folder)?;
-                let current = publisher.team(&platform, team)?.current;
-                let pending = match publisher.read_pending(&current, &id) {
-                    Err(error) if arguments.id.is_none() => {
-                        say(printer, &format!("{id} (team {}): {}", team.name, error_chain(&error)));
-                        continue;
-                    }
-                    pending => pending?,
-                };
-                say(printer, &format!("{id} (team {}), signed by {} keys", team.name, pending.signers().len()));
-                for change in publisher.changes(&current, &pending.targets)? {
-                    say(printer, &format!("  {}", described(&change)));
-                }
-                if arguments.id.is_some() {
-                    let published = publisher.sign_pending(writer.as_ref(), &current, &pending, platform.lifetimes)?;
-                    say(printer, &outcome(&published));
-                    return Ok(Exit::Done);
+        match &arguments.id {
+            Some(id) => sign_one(publisher, &platform, id, printer),
+            None => Ok(list(publisher, &platform, printer)),
+        }
+    })
+}
+
+/// Lists the releases that wait. A team whose releases cannot be read stops no other.
+fn list(publisher: &Publisher<'_>, platform: &Platform, printer: Printer) -> Exit {
+    let (mut waiting, mut exit) = (0, Exit::Done);
+    for team in &platform.teams {
+        let listed = publisher.pending(&team_folder(&team.name)).and_then(|ids| {
+            waiting += ids.len();
+            if ids.is_empty() {
+                return Ok(());
+            }
+            let current = publisher.team(platform, team)?.current;
+            for id in ids {
+                let shown = publisher.read_pending(&current, &id).and_then(|pending| {
+                    show(publisher, &current, &pending, team, &id, printer)?;
+                    Ok(())
+                });
+                if let Err(error) = shown {
+                    say(printer, &format!("{id} (team {}): {}", team.name, error_chain(&error)));
                 }
             }
+            Ok(())
+        });
+        if let Err(error) = listed {
+            exit = Exit::Failed;
+            let text = format!("error: team {}: {}", team.name, error_chain(&error));
+            printer.note(Tone::Error, &escape_line(&text));
         }
-        match &arguments.id {
-            Some(id) => bail!("no release {id} waits for signatures"),
-            None if waiting == 0 => say(printer, "no release waits for signatures"),
-            None => {}
+    }
+    if waiting == 0 && matches!(exit, Exit::Done) {
+        say(printer, "no release waits for signatures");
+    }
+    exit
+}
+
+/// Shows what a release would change.
+fn show(
+    publisher: &Publisher<'_>,
+    current: &Current,
+    pending: &Pending,
+    team: &Team,
+    id: &str,
+    printer: Printer,
+) -> Result<(), RepositoryError> {
+    say(printer, &format!("{id} (team {}), signed by {} keys", team.name, pending.signers().len()));
+    let changes = publisher.changes(current, &pending.targets)?;
+    for change in &changes {
+        say(printer, &format!("  {}", described(change)));
+    }
+    if changes.is_empty() {
+        say(printer, "  no group runs anything else");
+    }
+    Ok(())
+}
+
+/// Signs the release of an id. The id is the digest of what is signed: whatever else lies under this name, in this team's
+/// folder or in another's, is passed over.
+fn sign_one(publisher: &Publisher<'_>, platform: &Platform, id: &str, printer: Printer) -> anyhow::Result<Exit> {
+    let mut failed = vec![];
+    for team in &platform.teams {
+        let folder = team_folder(&team.name);
+        if !publisher.pending(&folder).is_ok_and(|ids| ids.iter().any(|known| known == id)) {
+            continue;
         }
-        Ok(Exit::Done)
-    })
+        let read = publisher.store.writer(&folder).and_then(|writer| {
+            let current = publisher.team(platform, team)?.current;
+            let pending = publisher.read_pending(&current, id)?;
+            Ok((writer, current, pending))
+        });
+        match read {
+            Ok((writer, current, pending)) => {
+                show(publisher, &current, &pending, team, id, printer)?;
+                let published = publisher.sign_pending(writer.as_ref(), &current, &pending, platform.lifetimes)?;
+                say(printer, &outcome(&published));
+                return Ok(Exit::Done);
+            }
+            Err(error) => failed.push(format!("team {}: {}", team.name, error_chain(&error))),
+        }
+    }
+    if failed.is_empty() {
+        bail!("no release {id} waits for signatures; `wrun policy sign` lists what waits");
+    }
+    bail!("the release {id} cannot be signed: {}", failed.join("; "))
 }
 
 fn described(change: &GroupChange) -> String {
     let id = |release: &Option<Release>| match release {
-        Some(release) => release.revision_id.chars().take(12).collect(),
+        Some(release) => {
+            let revision: String = release.revision_id.chars().take(12).collect();
+            format!("revision {revision} (artifact {})", release.digest)
+        }
         None => "nothing".to_owned(),
     };
     format!("policy {}, group {}: {} -> {}", change.policy, change.group, id(&change.was), id(&change.will))
@@ -159,7 +218,14 @@ pub(super) fn verify(arguments: &VerifyArguments, printer: Printer) -> anyhow::R
         let platform = publisher.platform()?;
         let team = publisher.owner(&platform, &manifest.name)?;
         let current = publisher.team(&platform, team)?.current;
-        let release = released(publisher, &current, &team.name, &manifest.name, group)?;
+        let release = match &arguments.pending {
+            Some(id) => {
+                let pending = publisher.read_pending(&current, id)?;
+                let release = publisher.released_by(&current, &pending.targets.targets, &manifest.name, group)?;
+                release.with_context(|| format!("the release {id} gives the group {group} no {}", manifest.name))?
+            }
+            None => released(publisher, &current, &team.name, &manifest.name, group)?,
+        };
         let short = |text: &str| text.chars().take(12).collect::<String>();
         if release.revision_id != manifest.revision_id {
             bail!("the group {group} runs the revision {}, and the lock has {id}", short(&release.revision_id));
@@ -168,7 +234,10 @@ pub(super) fn verify(arguments: &VerifyArguments, printer: Printer) -> anyhow::R
             let (theirs, ours) = (short(&release.digest), short(digest));
             bail!("the group {group} runs this revision as the artifact {theirs}, and what is built here is {ours}");
         }
-        say(printer, &format!("the group {group} runs it, as team {} has signed it", team.name));
+        match &arguments.pending {
+            Some(id) => say(printer, &format!("the release {id} gives it to the group {group}")),
+            None => say(printer, &format!("the group {group} runs it, as team {} has signed it", team.name)),
+        }
         Ok(Exit::Done)
     })
 }
@@ -178,19 +247,26 @@ pub(super) fn clean(arguments: &CleanArguments, printer: Printer) -> anyhow::Res
     as_publisher(&arguments.repository, |publisher| {
         let platform = publisher.platform()?;
         let named = !arguments.teams.is_empty();
+        let mut exit = Exit::Done;
         for team in platform.teams.iter().filter(|team| !named || arguments.teams.contains(&team.name)) {
             match publisher.clean(team, &platform) {
                 Err(error @ RepositoryError::NoKey { .. }) if !named => {
                     let text = format!("{} was left out: {}", team.name, error_chain(&error));
                     printer.note(Tone::Quiet, &escape_line(&text));
                 }
-                removed => {
-                    for path in removed? {
+                // One team's trouble stops no other.
+                Err(error) => {
+                    exit = Exit::Failed;
+                    let text = format!("error: team {}: {}", team.name, error_chain(&error));
+                    printer.note(Tone::Error, &escape_line(&text));
+                }
+                Ok(removed) => {
+                    for path in removed {
                         say(printer, &format!("team {}: {path}", team.name));
                     }
                 }
             }
         }
-        Ok(Exit::Done)
+        Ok(exit)
     })
 }

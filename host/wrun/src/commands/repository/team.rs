@@ -4,77 +4,157 @@ use super::{as_publisher, new_passphrase, own_places, say};
 use crate::arguments::{AddTeamArguments, RefreshArguments, RotateArguments};
 use crate::exit::Exit;
 use crate::printer::{Printer, Tone};
+use jiff::Timestamp;
 use repository::RepositoryError;
 use repository::admin::{TeamKeys, own_key, public_key};
-use repository::names::{PLATFORM, PolicyPattern, team_folder};
+use repository::key_file::EXTENSION;
+use repository::keys::PublicKey;
+use repository::names::{ONLINE, PLATFORM, PolicyPattern, team_folder};
 use repository::teams::Team;
 use text::{error_chain, escape_line};
 
 pub(super) fn add(arguments: &AddTeamArguments, printer: Printer) -> anyhow::Result<Exit> {
-    let own = own_places()?;
-    let folder = own.keys();
-    let name = &arguments.name;
-    let patterns = if arguments.policies.is_empty() { std::slice::from_ref(name) } else { &arguments.policies };
-    let policies = patterns.iter().cloned().map(PolicyPattern::try_from).collect::<Result<_, _>>()?;
-    let needs_key = arguments.key.is_empty() || arguments.online_key.is_none();
+    as_publisher(&arguments.repository, |publisher| {
+        let platform = publisher.platform()?;
+        let known = platform.teams.iter().find(|team| team.name == arguments.name);
+        let before = known.map(|team| publisher.team_keys(&platform, team)).transpose();
+        // One that cannot be read is replaced, if nothing is to be taken from it.
+        let is_whole = arguments.online_key.is_some() && !arguments.key.is_empty() && arguments.threshold.is_some();
+        let before = if is_whole { before.unwrap_or_default() } else { before? };
+        let team = wanted(arguments, known, before.as_ref(), printer)?;
+        let unwritten = publisher.set_team(&team)?;
+        let (count, shown) = (team.keys.len(), team.team.shown());
+        say(printer, &format!("team {shown}: {} of {count} keys sign its releases", team.threshold));
+        for line in before.map(|before| changes(&before, &team)).unwrap_or_default() {
+            say(printer, &format!("  {line}"));
+        }
+        if let Some(error) = unwritten {
+            let text = format!(
+                "warning: the team's own folder does not have its new root, which counts all the same: {}",
+                error_chain(&error)
+            );
+            printer.note(Tone::Warning, &escape_line(&text));
+        }
+        Ok(Exit::Done)
+    })
+}
+
+/// The team as it will be: what is not given stays, and a new team gets keys of the admin's.
+fn wanted(
+    arguments: &AddTeamArguments,
+    known: Option<&Team>,
+    before: Option<&TeamKeys>,
+    printer: Printer,
+) -> anyhow::Result<TeamKeys> {
+    let (name, folder) = (&arguments.name, own_places()?.keys());
+    let needs_key = before.is_none() && (arguments.key.is_empty() || arguments.online_key.is_none());
     let passphrase = if needs_key { new_passphrase(printer)? } else { String::new() };
-    let keys = match arguments.key.as_slice() {
-        [] => vec![own_key(&folder, name, &passphrase)?],
-        files => files.iter().map(|file| public_key(file)).collect::<Result<_, _>>()?,
+    let policies = match (arguments.policies.as_slice(), known) {
+        ([], Some(known)) => known.policies.clone(),
+        ([], None) => vec![PolicyPattern::try_from(name.clone())?],
+        (patterns, _) => patterns.iter().cloned().map(PolicyPattern::try_from).collect::<Result<_, _>>()?,
     };
-    let online = match &arguments.online_key {
-        Some(file) => public_key(file)?,
-        None => own_key(&folder, &format!("{name}-online"), &passphrase)?,
+    let keys = match (arguments.key.as_slice(), before) {
+        ([], Some(before)) => before.keys.clone(),
+        ([], None) => vec![own_key(&folder, name, &passphrase)?],
+        (files, _) => files.iter().map(|file| public_key(file)).collect::<Result<_, _>>()?,
     };
-    let team = Team { name: name.clone(), policies };
-    let shown = team.shown();
-    let team = TeamKeys { team, keys, threshold: arguments.threshold, online };
-    as_publisher(&arguments.repository, |publisher| Ok(publisher.set_team(&team)?))?;
-    say(printer, &format!("team {shown}: {} of {} keys sign its releases", team.threshold, team.keys.len()));
-    if arguments.online_key.is_none() {
-        let path = folder.join(format!("{name}-online.key"));
-        printer.note(Tone::Quiet, &escape_line(&format!("the team needs {} to publish", path.display())));
+    let online = match (&arguments.online_key, before) {
+        (Some(file), _) => public_key(file)?,
+        (None, Some(before)) => before.online.clone(),
+        (None, None) => {
+            let path = folder.join(format!("{name}{ONLINE}.{EXTENSION}"));
+            printer.note(Tone::Quiet, &escape_line(&format!("the team needs {} to publish", path.display())));
+            own_key(&folder, &format!("{name}{ONLINE}"), &passphrase)?
+        }
+    };
+    let threshold = arguments.threshold.or(before.map(|before| before.threshold)).unwrap_or(1);
+    Ok(TeamKeys { team: Team { name: name.clone(), policies }, keys, threshold, online })
+}
+
+/// What changes of a team, one line for each part.
+fn changes(before: &TeamKeys, after: &TeamKeys) -> Vec<String> {
+    let short = |key: &PublicKey| key.id().chars().take(12).collect::<String>();
+    let only = |these: &[PublicKey], those: &[PublicKey]| {
+        these.iter().filter(|key| !those.contains(key)).map(short).collect::<Vec<_>>()
+    };
+    let parts = [
+        ("its key", only(&before.keys, &after.keys), "taken away"),
+        ("its key", only(&after.keys, &before.keys), "added"),
+    ];
+    let mut lines: Vec<_> = parts
+        .into_iter()
+        .flat_map(|(what, keys, how)| keys.into_iter().map(move |key| format!("{what} {key} was {how}")))
+        .collect();
+    if before.threshold != after.threshold {
+        lines.push(format!("{} keys have to sign, until now {}", after.threshold, before.threshold));
     }
-    Ok(Exit::Done)
+    if before.online != after.online {
+        let (old, new) = (short(&before.online), short(&after.online));
+        lines.push(format!(
+            "its online key is {new} and not {old} any more; `wrun repository refresh {}` where it lies",
+            after.team.name
+        ));
+    }
+    if before.team.policies != after.team.policies {
+        lines.push(format!("it was {}", before.team.shown()));
+    }
+    if lines.is_empty() {
+        lines.push("nothing changes but the expiry of its root".to_owned());
+    }
+    lines
 }
 
 pub(super) fn rotate(arguments: &RotateArguments, printer: Printer) -> anyhow::Result<Exit> {
     let keys = arguments.key.iter().map(|file| public_key(file)).collect::<Result<Vec<_>, _>>()?;
     let online = public_key(&arguments.online_key)?;
-    let version =
+    let (version, failed) =
         as_publisher(&arguments.repository, |publisher| Ok(publisher.rotate(&keys, arguments.threshold, &online)?))?;
     say(printer, &format!("the platform has other keys (version {version} of its root)"));
+    for error in failed {
+        let text = format!("warning: a team's own root could not be renewed: {}", error_chain(&error));
+        printer.note(Tone::Warning, &escape_line(&text));
+    }
     Ok(Exit::Done)
 }
 
+/// Renews what is named, else everything. What goes wrong with one stops no other.
 pub(super) fn refresh(arguments: &RefreshArguments, printer: Printer) -> anyhow::Result<Exit> {
     as_publisher(&arguments.repository, |publisher| {
         let platform = publisher.platform()?;
         let named = !arguments.teams.is_empty();
-        let of_platform = publisher.refresh(PLATFORM, None, platform.lifetimes);
-        match of_platform {
-            // Whoever renews a team alone need not have the platform's keys.
-            Err(RepositoryError::NoKey { .. }) if named => {}
-            Err(error @ RepositoryError::NoKey { .. }) => left_out(printer, PLATFORM, &error),
-            other => {
-                other?;
-                say(printer, "the platform was renewed");
+        let mut exit = Exit::Done;
+        let mut tell = |name: &str, may_be_left_out: bool, renewed: Result<Option<Timestamp>, RepositoryError>| {
+            match renewed {
+                Err(error @ (RepositoryError::NoKey { .. } | RepositoryError::Missing { .. })) if may_be_left_out => {
+                    left_out(printer, name, &error);
+                }
+                Err(error) => {
+                    exit = Exit::Failed;
+                    let text = format!("error: {name} was not renewed: {}", error_chain(&error));
+                    printer.note(Tone::Error, &escape_line(&text));
+                }
+                Ok(expires) => {
+                    say(printer, &format!("{name} was renewed"));
+                    if let Some(expires) = expires {
+                        let text = format!(
+                            "warning: what {name} has released expires at {expires}; `wrun repository refresh` where the keys \
+                             are that sign it"
+                        );
+                        printer.note(Tone::Warning, &escape_line(&text));
+                    }
+                }
             }
-        }
+        };
+        // Whoever renews a team alone need not have the platform's keys.
+        tell("the platform", true, publisher.refresh(PLATFORM, None, platform.lifetimes));
         let all = platform.teams.iter().map(|team| team.name.clone()).collect();
         for team in if named { arguments.teams.clone() } else { all } {
-            let root = platform.team_root(publisher.store, &team)?;
-            match publisher.refresh(&team_folder(&team), Some(&root), platform.lifetimes) {
-                Err(error @ (RepositoryError::NoKey { .. } | RepositoryError::Missing { .. })) if !named => {
-                    left_out(printer, &team, &error);
-                }
-                other => {
-                    other?;
-                    say(printer, &format!("team {team} was renewed"));
-                }
-            }
+            let root = platform.team_root(publisher.store, &team);
+            let renewed = root.and_then(|root| publisher.refresh(&team_folder(&team), Some(&root), platform.lifetimes));
+            tell(&format!("team {team}"), !named, renewed);
         }
-        Ok(Exit::Done)
+        Ok(exit)
     })
 }
 

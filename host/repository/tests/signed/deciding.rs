@@ -1,0 +1,195 @@
+//! Several people sign one release; the platform's admin says who they are.
+
+use crate::place::{Place, done, revision};
+use repository::admin::TeamKeys;
+use repository::writer::{Published, Publisher};
+use repository::{RepositoryError, admin};
+use std::fs;
+use std::path::PathBuf;
+
+/// A team of which two of three have to sign, and the key folders of the first two.
+fn two_of_three() -> (Place, PathBuf, PathBuf) {
+    let place = Place::empty();
+    place.init(&[place.team("core", 2), place.team("web", 1)]).unwrap();
+    let one = place.some_keys(&["core-0", "core-online"]);
+    let two = place.some_keys(&["core-1", "core-online"]);
+    (place, one, two)
+}
+
+fn pending(published: Published) -> String {
+    let Published::Pending { id, .. } = published else { panic!("{published:?}") };
+    id
+}
+
+fn sign(publisher: &Publisher<'_>, id: &str) -> Result<Published, RepositoryError> {
+    let platform = publisher.platform()?;
+    let team = publisher.owner(&platform, "core")?;
+    let writer = publisher.store.writer("teams/core")?;
+    let current = publisher.team(&platform, team)?.current;
+    let pending = publisher.read_pending(&current, id)?;
+    publisher.sign_pending(writer.as_ref(), &current, &pending, platform.lifetimes)
+}
+
+#[test]
+fn an_id_is_the_release_that_was_seen_under_it() {
+    let (place, one, two) = two_of_three();
+    let push = |version, group| {
+        let pushed = place.as_author("one", &one, |publisher| publisher.push(&revision("core", version), group));
+        pending(pushed.unwrap())
+    };
+    let (honest, evil) = (push(1, "staging"), push(66, "prod"));
+    assert_eq!(honest.len(), 64, "nobody can make two releases of one id");
+    // After the second one has looked at the list, somebody exchanges the files.
+    let path = |id: &str| format!("teams/core/pending/{id}.json");
+    let saved = place.read(&path(&honest));
+    place.write(&path(&honest), place.read(&path(&evil)));
+    let refused = place.as_author("two", &two, |publisher| sign(publisher, &honest)).unwrap_err().to_string();
+    assert!(refused.contains("it was put in the place of the release of this id"), "{refused}");
+    let short = place.as_author("two", &two, |publisher| sign(publisher, &honest[..12])).unwrap_err().to_string();
+    assert!(short.contains("ids have 64 digits"), "{short}");
+    place.write(&path(&honest), saved);
+    assert_eq!(place.as_author("two", &two, |publisher| sign(publisher, &honest)).unwrap(), done(1));
+    assert_eq!(place.runs("core"), 1);
+}
+
+#[test]
+fn what_a_release_would_change_is_read_from_it() {
+    let (place, one, _) = two_of_three();
+    let id = place.as_author("one", &one, |publisher| publisher.push(&revision("core", 1), "staging")).unwrap();
+    let id = pending(id);
+    place.publisher(|publisher| {
+        let platform = publisher.platform().unwrap();
+        let team = publisher.owner(&platform, "core").unwrap();
+        let current = publisher.team(&platform, team).unwrap().current;
+        let waiting = publisher.read_pending(&current, &id).unwrap();
+        let changes = publisher.changes(&current, &waiting.targets).unwrap();
+        let digest = revision("core", 1).artifact.digest().to_owned();
+        assert_eq!(changes[0].will.as_ref().unwrap().digest, digest);
+        let by = |group| publisher.released_by(&current, &waiting.targets.targets, "core", group).unwrap();
+        assert_eq!((by("staging").unwrap().digest, by("prod")), (digest, None));
+        // Another team's file of this name is not its release.
+        fs::create_dir_all(place.path("teams/web/pending")).unwrap();
+        fs::copy(
+            place.path(&format!("teams/core/pending/{id}.json")),
+            place.path(&format!("teams/web/pending/{id}.json")),
+        )
+        .unwrap();
+        let web = platform.teams.iter().find(|team| team.name == "web").unwrap();
+        let current = publisher.team(&platform, web).unwrap().current;
+        let refused = publisher.read_pending(&current, &id).err().unwrap().to_string();
+        assert!(refused.contains("it is for the repository"), "{refused}");
+    });
+}
+
+#[test]
+fn one_key_that_is_named_twice_is_one_key() {
+    let place = Place::new();
+    place.push("core", "staging", 1).unwrap();
+    let core = place.team("core", 1);
+    let twice = vec![core.keys[0].clone(), core.keys[0].clone()];
+    let broken = TeamKeys { keys: twice.clone(), threshold: 2, ..core.clone() };
+    let refused = place.publisher(|publisher| publisher.set_team(&broken)).unwrap_err().to_string();
+    assert!(refused.contains("the team core has 1 different keys, so that 2 signatures"), "{refused}");
+    let (key, online) = (place.key("platform"), place.key("platform-online"));
+    let refused = place.publisher(|publisher| publisher.rotate(&[key.clone(), key], 2, &online)).unwrap_err();
+    assert!(refused.to_string().contains("the platform has 1 different keys"), "{refused}");
+    assert_eq!(place.runs("core"), 1);
+    let fine = TeamKeys { keys: twice, threshold: 1, ..core };
+    place.publisher(|publisher| publisher.set_team(&fine)).unwrap();
+    assert_eq!(place.runs("core"), 1);
+}
+
+#[test]
+fn what_is_known_of_a_team_can_be_taken_over() {
+    let place = Place::new();
+    let team = TeamKeys { threshold: 2, ..place.team("core", 2) };
+    place.publisher(|publisher| {
+        publisher.set_team(&team).unwrap();
+        let platform = publisher.platform().unwrap();
+        let known = platform.teams.iter().find(|team| team.name == "core").unwrap();
+        let mut read = publisher.team_keys(&platform, known).unwrap();
+        let mut keys = team.keys.clone();
+        keys.sort();
+        read.keys.sort();
+        assert_eq!((read.keys, read.threshold, read.online), (keys, 2, team.online.clone()));
+    });
+}
+
+#[test]
+fn keys_of_other_purposes_are_no_teams() {
+    let place = Place::new();
+    for name in ["platform", "core-online"] {
+        let team = place.team(name, 1);
+        let refused = place.publisher(|publisher| publisher.set_team(&team)).unwrap_err().to_string();
+        assert!(refused.contains("cannot be the name of a team"), "{refused}");
+        let place = Place::empty();
+        let team = place.team(name, 1);
+        assert!(place.init(&[team]).is_err());
+    }
+    assert!(admin::own_key(&place.folder.path().join("keys"), "../x", "").is_err());
+}
+
+#[test]
+fn what_expires_soon_is_renewed_with_its_keys() {
+    let mut place = Place::new();
+    place.push("core", "staging", 1).unwrap();
+    assert_eq!(place.runs("core"), 1);
+    let refresh = |place: &Place, keys: Option<&PathBuf>| {
+        let all = place.folder.path().join("keys");
+        place.as_author("admin", keys.unwrap_or(&all), |publisher| {
+            let lifetimes = publisher.platform().unwrap().lifetimes;
+            publisher.refresh("platform", None, lifetimes).unwrap()
+        })
+    };
+    for _ in 0..11 {
+        place.later(28);
+        refresh(&place, None);
+        place.push("core", "staging", 1).unwrap();
+        assert_eq!(place.runs("core"), 1);
+    }
+    // A year has nearly gone since the teams were changed last.
+    let online = place.some_keys(&["platform-online"]);
+    for _ in 0..4 {
+        place.later(28);
+        refresh(&place, None);
+        place.push("core", "staging", 1).unwrap();
+        assert_eq!(place.runs("core"), 1, "the platform's targets were renewed");
+    }
+    // Where the platform's key is not, somebody hears that it is time.
+    for _ in 0..11 {
+        place.later(28);
+        refresh(&place, Some(&online));
+    }
+    place.later(10);
+    assert!(refresh(&place, Some(&online)).is_some());
+    place.later(60);
+    refresh(&place, Some(&online));
+    let (version, reason) = place.runs_stale("core");
+    assert!(version == 1 && reason.contains("(role targets)"), "{reason}");
+    assert!(reason.contains("wrun repository refresh") && !reason.contains("wrun policy push"), "{reason}");
+}
+
+#[test]
+fn an_expired_root_of_the_platform_is_rotated() {
+    let mut place = Place::new();
+    place.push("core", "staging", 1).unwrap();
+    place.later(3651);
+    let refused = place.push("core", "staging", 2).unwrap_err().to_string();
+    assert!(refused.contains("expired") && refused.contains("wrun repository rotate"), "{refused}");
+    let (key, online) = (place.key("platform"), place.key("platform-online"));
+    place.publisher(|publisher| publisher.rotate(&[key], 1, &online)).unwrap();
+    place.push("core", "staging", 2).unwrap();
+    assert_eq!(place.runs("core"), 2);
+}
+
+#[test]
+fn an_init_that_was_killed_is_begun_again() {
+    let place = Place::empty();
+    let teams = [place.team("core", 1)];
+    place.init(&teams).unwrap();
+    assert!(matches!(place.init(&teams), Err(RepositoryError::Exists { .. })));
+    fs::remove_file(place.path("platform/metadata/timestamp.json")).unwrap();
+    place.init(&teams).unwrap();
+    place.push("core", "staging", 1).unwrap();
+    assert_eq!(place.runs("core"), 1);
+}
