@@ -511,6 +511,17 @@ fn runtime_native_a_repository_behind_an_address_is_read_and_believed_by_its_roo
     let expected = ["platform/metadata/2.root", "platform/metadata/timestamp"].into_iter();
     let expected = expected.chain(["teams/core/metadata/timestamp", "teams/database/metadata/timestamp"]);
     assert_eq!(asked, expected.map(|file| format!("/r/{file}.json")).collect::<Vec<_>>());
+    // A server names no other one.
+    let other = Server::start(&machine).unwrap();
+    server.answer("/r/platform/metadata/2.root.json", Answer::redirect(other.address("/r/2.root.json")));
+    let output = place.output(&line);
+    assert!(output.stderr.contains("redirects to another server"), "{}", output.stderr);
+    assert!(other.requests().is_empty());
+    server.answer("/r/platform/metadata/2.root.json", Answer::status(404));
+    let secret = line.replace("http://", "http://user:secret-word@");
+    let output = place.run(&secret).expect_code(43).unwrap();
+    assert!(output.stderr.contains("has a user or a password in it"), "{}", output.stderr);
+    assert!(!output.text().contains("secret-word"), "{}", output.text());
     // A server that fails is not one that has nothing.
     server.answer("/r/teams/core/metadata/timestamp.json", Answer::status(503));
     let output = place.output(&line);

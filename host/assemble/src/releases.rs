@@ -10,6 +10,7 @@ use std::time::{Duration, SystemTime};
 use artifact::Artifact;
 use contract::Failure;
 use jiff::Timestamp as Moment;
+use repository::first::{first_root, max_root};
 use repository::names::place_key;
 use repository::node::{Fetched, NodeSettings, Remark, SignedArtifact, Wanted, converged, fetch};
 use repository::store::Store;
@@ -17,7 +18,7 @@ use repository::{DirectoryStore, Release, RepositoryError};
 use serde_json::{Value, json};
 use text::error_chain;
 
-use address::{AddressStore, is_address};
+use address::{AddressStore, is_address, without_user};
 
 use crate::error::AssembleError;
 use crate::notice::Notice;
@@ -26,12 +27,6 @@ use crate::settings::Settings;
 
 /// The folder of the state directory for what a node keeps of repositories.
 const FOLDER: &str = "releases";
-
-/// The file that is trusted at the first run.
-const FIRST_ROOT: &str = "platform/metadata/1.root.json";
-
-/// The largest file with a root, in bytes.
-const MAX_ROOT: u64 = 512 << 10;
 
 /// The repository of a node's settings.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -61,9 +56,17 @@ impl RepositorySettings {
 
     /// Opens it. The second value: whether nobody but the operator can change it.
     fn open(&self) -> Result<(Box<dyn Store>, bool), RepositoryError> {
-        let Some(place) = self.directory() else { return Ok((Box::new(AddressStore::new(&self.place)), false)) };
+        let Some(place) = self.directory() else {
+            if let Some(place) = without_user(&self.place) {
+                return Err(RepositoryError::Other(format!(
+                    "the address of the repository {place} has a user or a password in it, which wrun does not send; leave \
+                     them out"
+                )));
+            }
+            return Ok((Box::new(AddressStore::new(&self.place)), false));
+        };
         let store = DirectoryStore::open(&place)?;
-        let is_own = store.is_operators_own(FIRST_ROOT);
+        let is_own = store.is_operators_own(&first_root());
         Ok((Box::new(store), is_own))
     }
 }
@@ -137,6 +140,7 @@ impl Releases {
             // Reading a directory costs nothing.
             refresh: repository.directory().is_none().then_some(repository.refresh),
             keeps: !request.mode.is_dry(),
+            min_free: settings.min_free,
             now,
         };
         let Fetched { artifacts, mut refused, remarks } = fetch(node, &wanted)?;
@@ -155,7 +159,7 @@ impl Releases {
         {
             return Err(error.into());
         }
-        let place = repository.place.clone();
+        let place = without_user(&repository.place).unwrap_or_else(|| repository.place.clone());
         Ok(Some((Self { folder, place, signed: artifacts, refused }, notices)))
     }
 
@@ -195,7 +199,7 @@ impl Releases {
 
 fn read_root(path: &Path) -> Result<Vec<u8>, AssembleError> {
     let failed = |source| AssembleError::Read { what: "the trusted root", path: path.to_owned(), source };
-    plain_files::read(path, MAX_ROOT).map_err(failed)
+    plain_files::read(path, max_root()).map_err(failed)
 }
 
 impl Notice {

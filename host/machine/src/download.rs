@@ -38,6 +38,15 @@ pub struct Downloads {
     pub off: Option<NoServers>,
 }
 
+/// Where redirects may lead.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Redirects {
+    /// Wherever the grants allow it.
+    Granted,
+    /// To the same scheme, host and port.
+    SameServer,
+}
+
 /// Why a run asks no server, whatever its grants say.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum NoServers {
@@ -127,7 +136,7 @@ pub fn fetch(
     check_fields(&wish.headers)?;
     let request = HttpRequest { method: "GET".into(), url: wish.url.into(), headers: wish.headers.clone(), body: None };
     let agent = if wish.verify { agent(limits.time) } else { new_agent(true, limits.time) };
-    let (url, response) = follow(&agent, grants, &request, wish.compressed, limits)?;
+    let (url, response) = follow(&agent, grants, &request, wish.compressed, limits, Redirects::Granted)?;
     match response.status().as_u16() {
         304 => Ok(Fetched::NotModified),
         200..=299 => {
@@ -146,7 +155,7 @@ pub fn fetch(
 /// The address, or one that it redirects to, is denied; the server cannot be reached; the answer is too large.
 pub fn request(request: &HttpRequest, grants: &PolicyGrants, limits: Downloads) -> Result<HttpResponse, Raised> {
     check_fields(&request.headers)?;
-    let (url, response) = follow(&agent(limits.time), grants, request, true, limits)?;
+    let (url, response) = follow(&agent(limits.time), grants, request, true, limits, Redirects::Granted)?;
     let fields = response.headers().iter();
     let fields = fields.map(|(name, value)| (name.to_string(), String::from_utf8_lossy(value.as_bytes()).into_owned()));
     let (status, headers) = (response.status().as_u16(), fields.collect());
@@ -159,14 +168,15 @@ pub fn request(request: &HttpRequest, grants: &PolicyGrants, limits: Downloads) 
     Ok(HttpResponse { status, headers, body })
 }
 
-/// Reads what is at an address that the operator's settings name, whole. `None`: the server says that there is nothing.
+/// Reads what is at an address that the operator's settings name, whole. `None`: the server says that there is nothing. The
+/// server may redirect to other addresses of its own only: nobody has named another one.
 ///
 /// # Errors
-/// The server cannot be reached, answers otherwise, or sends more than `limits` allow.
+/// The server cannot be reached, answers otherwise, redirects to another one, or sends more than `limits` allow.
 pub fn read(url: &str, limits: Downloads) -> Result<Option<Vec<u8>>, Raised> {
     let request = HttpRequest { method: "GET".into(), url: url.into(), headers: vec![], body: None };
     let grants = grants::Grants::allow_all().policy("settings", &[]);
-    let (url, response) = follow(&agent(limits.time), &grants, &request, true, limits)?;
+    let (url, response) = follow(&agent(limits.time), &grants, &request, true, limits, Redirects::SameServer)?;
     match response.status().as_u16() {
         404 | 410 => return Ok(None),
         200 => {}
@@ -248,6 +258,7 @@ fn follow(
     request: &HttpRequest,
     compressed: bool,
     limits: Downloads,
+    redirects: Redirects,
 ) -> Result<(GrantedUrl, Response<Body>), Raised> {
     if !METHODS.contains(&request.method.as_str()) {
         let message =
@@ -272,6 +283,10 @@ fn follow(
         }
         let next = grants.download(&redirect::join(url.url(), &location)).map_err(denied)?;
         if (next.scheme(), next.host(), next.port()) != (url.scheme(), url.host(), url.port()) {
+            if redirects == Redirects::SameServer {
+                let message = format!("{} redirects to another server: {}", url.url(), next.url());
+                return Err(Raised::new("Chef::Exceptions::InvalidRedirect", message));
+            }
             headers.retain(|(name, _)| !SECRET_FIELDS.contains(&name.to_ascii_lowercase().as_str()));
         }
         url = next;

@@ -153,7 +153,7 @@ impl Publisher<'_> {
         writer.replace(&path, &bytes)?;
         // What was seen of an earlier repository at this place says nothing about this one.
         self.trust.forget()?;
-        self.trust.write(PLATFORM, &Trust { trusted: Trusted { root: bytes, rest: None }, checked: None })?;
+        self.trust.write(PLATFORM, &Trust { trusted: Trusted::of_root(bytes), ..Trust::default() })?;
         let current = self.current(PLATFORM, None)?;
         self.release(writer.as_ref(), &current, &files, targets, lifetimes).map(drop)
     }

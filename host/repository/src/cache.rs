@@ -7,7 +7,7 @@ use jiff::Timestamp as Moment;
 use serde::{Deserialize, Serialize};
 
 use crate::error::RepositoryError;
-use crate::files::{Existing, Survives, read_bounded, write_surviving, write_whole};
+use crate::files::{Existing, Survives, make_folders, read_bounded, write_surviving, write_whole};
 use crate::metadata::Target;
 use crate::names::is_digest;
 use crate::released::Release;
@@ -54,11 +54,13 @@ struct Written {
 /// The node's revisions, in its folder of a repository.
 pub(crate) struct Cache {
     folder: PathBuf,
+    /// Bytes of the disk that stay free.
+    min_free: u64,
 }
 
 impl Cache {
-    pub(crate) fn new(folder: PathBuf) -> Self {
-        Self { folder }
+    pub(crate) fn new(folder: PathBuf, min_free: u64) -> Self {
+        Self { folder, min_free }
     }
 
     fn record_path(&self, policy: &str, group: &str) -> PathBuf {
@@ -125,12 +127,31 @@ impl Cache {
         let path = self.path(kept);
         if self.artifact(kept).is_err() {
             let failed = |source| RepositoryError::Write { file: path.display().to_string(), source };
+            self.check_free(bytes.len() as u64).map_err(failed)?;
             write_whole(&path, bytes, 0o600, Existing::Replaced).map_err(failed)?;
         }
+        // What another team has signed is not this team's.
+        let before = before.filter(|before| before.team == team);
         let converged = before.as_ref().and_then(|record| record.converged.clone());
         let is_new = before.is_none_or(|before| &before.current != kept);
         let record = Record { team: team.to_owned(), current: kept.clone(), verified: now, converged };
-        self.write(&record, if is_new { Survives::PowerCut } else { Survives::Kill })
+        self.write(&record, if is_new { Survives::PowerCut } else { Survives::Kill })?;
+        // A policy that never converges keeps no more than one that does. Where a record is damaged, nobody knows what is needed.
+        if is_new { self.prune(policy).or(Ok(())) } else { Ok(()) }
+    }
+
+    /// Refuses to write where the disk would have less than what stays free.
+    fn check_free(&self, size: u64) -> std::io::Result<()> {
+        make_folders(&self.folder, 0o600)?;
+        let disk = rustix::fs::statvfs(&self.folder)?;
+        let free = disk.f_bavail.saturating_mul(disk.f_frsize);
+        if free.saturating_sub(size) >= self.min_free {
+            return Ok(());
+        }
+        let (free, least) = (free >> 20, self.min_free >> 20);
+        Err(std::io::Error::other(format!(
+            "the disk has {free} MiB free, of which {least} MiB are always left (`min_free_mib` of the settings)"
+        )))
     }
 
     /// Notes that a revision has converged, and removes the artifacts that nobody needs any more.

@@ -11,11 +11,11 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use rustix::fs::{AtFlags, FileType, FlockOperation, Mode, OFlags, ResolveFlags, Stat, openat, openat2};
+use rustix::fs::{AtFlags, FileType, Mode, OFlags, ResolveFlags, Stat, openat, openat2};
 use rustix::io::Errno;
 
 use crate::error::RepositoryError;
-use crate::files::{Existing, Survives, UNFINISHED, write_in};
+use crate::files::{Existing, Survives, UNFINISHED, lock_within, write_in};
 use crate::store::{Store, Writer};
 
 /// The file whose lock writers of a folder hold.
@@ -32,9 +32,6 @@ const FOLDER_MODE: u32 = 0o777;
 
 /// How long a writer waits for another one.
 const PATIENCE: Duration = Duration::from_secs(60);
-
-/// How often it looks meanwhile.
-const LOOK_EVERY: Duration = Duration::from_millis(50);
 
 /// A repository in a directory.
 #[derive(Debug)]
@@ -133,22 +130,9 @@ impl DirectoryStore {
         if FileType::from_raw_mode(rustix::fs::fstat(&lock)?.st_mode) != FileType::RegularFile {
             return Err(told(Errno::NXIO));
         }
-        // No clock is read here: the time is counted in looks.
-        let mut looks = self.patience.as_millis() / LOOK_EVERY.as_millis();
-        loop {
-            match rustix::fs::flock(&lock, FlockOperation::NonBlockingLockExclusive) {
-                Err(Errno::WOULDBLOCK) if looks > 0 => std::thread::sleep(LOOK_EVERY),
-                Err(Errno::WOULDBLOCK) => {
-                    let text = format!(
-                        "somebody else has held its lock for {} seconds; `fuser {LOCK}` there tells who",
-                        self.patience.as_secs()
-                    );
-                    return Err(std::io::Error::other(text));
-                }
-                locked => return Ok(locked.map(|()| lock.into())?),
-            }
-            looks -= 1;
-        }
+        let lock = File::from(lock);
+        lock_within(&lock, self.patience)?;
+        Ok(lock)
     }
 
     fn unread(&self, path: &str, errno: Errno) -> RepositoryError {

@@ -5,8 +5,9 @@ use std::io::{Read as _, Write as _};
 use std::os::fd::{AsFd as _, BorrowedFd};
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::Path;
+use std::time::Duration;
 
-use rustix::fs::{AtFlags, Mode, OFlags, RenameFlags};
+use rustix::fs::{AtFlags, FlockOperation, Mode, OFlags, RenameFlags};
 use rustix::io::Errno;
 use rustix::path::Arg;
 
@@ -14,6 +15,9 @@ use crate::keys::random_id;
 
 /// How names of files begin that are not complete yet.
 pub(crate) const UNFINISHED: &str = ".unfinished-";
+
+/// How often a lock is looked at that somebody else holds.
+const LOOK_EVERY: Duration = Duration::from_millis(50);
 
 /// What becomes of a file that has the name already.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -111,6 +115,25 @@ pub(crate) fn make_folders(folder: &Path, mode: u32) -> std::io::Result<()> {
     }
     let parent = if parent.as_os_str().is_empty() { Path::new(".") } else { parent };
     File::open(parent)?.sync_all()
+}
+
+/// Takes a lock, and waits for others who hold it, but not for longer than `patience`.
+pub(crate) fn lock_within(file: &File, patience: Duration) -> std::io::Result<()> {
+    // No clock is read in this room: the time is counted in looks.
+    let mut looks = patience.as_millis() / LOOK_EVERY.as_millis();
+    loop {
+        match rustix::fs::flock(file, FlockOperation::NonBlockingLockExclusive) {
+            Err(Errno::WOULDBLOCK) if looks > 0 => std::thread::sleep(LOOK_EVERY),
+            Err(Errno::WOULDBLOCK) => {
+                let seconds = patience.as_secs();
+                let text =
+                    format!("somebody else has held its lock for {seconds} seconds; `fuser` with the file tells who");
+                return Err(std::io::Error::other(text));
+            }
+            locked => return Ok(locked?),
+        }
+        looks -= 1;
+    }
 }
 
 /// Reads a plain file of at most `limit` bytes without waiting. `None`: it does not exist.

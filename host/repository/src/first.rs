@@ -3,12 +3,15 @@
 //! The same rule holds for nodes and for people who release. A push signs everything that its team has released so far, so it
 //! must know whose documents those are.
 
+use text::error_chain;
+
+use crate::chain::check_same_chain;
 use crate::error::{RepositoryError, Role};
-use crate::metadata::limit;
+use crate::metadata::{Target, limit};
 use crate::names::PLATFORM;
 use crate::node::Remark;
 use crate::store::Store;
-use crate::trust::Trust;
+use crate::trust::{Trust, TrustFolder};
 use crate::update::{Trusted, stored_metadata, trusted_root};
 use crate::writer::Publisher;
 
@@ -31,10 +34,10 @@ pub(crate) fn first_trust(
     root: Option<&[u8]>,
     is_own: bool,
 ) -> Result<(Trust, Option<Remark>), RepositoryError> {
-    let trust = |root| Trust { trusted: Trusted { root, rest: None }, checked: None };
     if let Some(root) = root {
         trusted_root("the root that was named to be trusted", root, PLATFORM)?;
-        return Ok((trust(root.to_owned()), None));
+        let trusted = Trusted::of_root(root.to_owned());
+        return Ok((Trust { trusted, named: Some(Target::of(root).sha256), ..Trust::default() }, None));
     }
     if !is_own {
         return Err(untrusted(store));
@@ -43,7 +46,39 @@ pub(crate) fn first_trust(
     let bytes = store.need(&path, limit(Role::Root), "is this a repository? `wrun repository init` makes one")?;
     let root = trusted_root(&store.file(&path), &bytes, PLATFORM)?;
     let keys = root.roles.get(&Role::Root).into_iter().flat_map(|role| role.keys.keys().cloned()).collect();
-    Ok((trust(bytes), Some(Remark::FirstUse { file: store.file(&path), keys })))
+    Ok((
+        Trust { trusted: Trusted::of_root(bytes), ..Trust::default() },
+        Some(Remark::FirstUse { file: store.file(&path), keys }),
+    ))
+}
+
+/// Checks that what is trusted comes from the root that somebody names, who may have named it after the first use. `folder`: what
+/// was verified there.
+///
+/// # Errors
+/// It does not, or that cannot be found out. Then nothing that was verified before counts.
+pub(crate) fn check_named_root(
+    store: Result<&dyn Store, &RepositoryError>,
+    trust: &Trust,
+    root: &[u8],
+    folder: &TrustFolder,
+) -> Result<Trust, RepositoryError> {
+    let named = Target::of(root).sha256;
+    if trust.named.as_ref() != Some(&named) {
+        let checked = match store {
+            Ok(store) => check_same_chain(store, PLATFORM, &trust.trusted.root, root),
+            Err(error) => Err(RepositoryError::Other(error_chain(error))),
+        };
+        checked.map_err(|error| {
+            RepositoryError::Other(format!(
+                "the root that was named to be trusted cannot be found among those that were trusted until now: {}; remove \
+                 {} to forget what was verified and begin with it",
+                error_chain(&error),
+                folder.path().display()
+            ))
+        })?;
+    }
+    Ok(Trust { named: Some(named), ..trust.clone() })
 }
 
 /// The error of a store of which nothing is known.
@@ -63,7 +98,10 @@ impl Publisher<'_> {
     /// # Errors
     /// Nothing says whom to trust, the root is invalid, or what is trusted cannot be read or written.
     pub fn begin(&self, root: Option<&[u8]>, is_own: bool) -> Result<Option<Remark>, RepositoryError> {
-        if self.trust.read(PLATFORM)?.is_some() {
+        if let Some(trust) = self.trust.read(PLATFORM)? {
+            if let Some(root) = root {
+                self.trust.write(PLATFORM, &check_named_root(Ok(self.store), &trust, root, self.trust)?)?;
+            }
             return Ok(None);
         }
         let (trust, remark) = first_trust(self.store, root, is_own)?;

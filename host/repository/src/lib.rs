@@ -7,13 +7,15 @@
 //! names        names of teams and groups, which policies a team owns, paths of targets
 //! canonical    the one form of a JSON value that is signed
 //! keys         Ed25519 keys; key_file keeps them, with a passphrase; keyring finds them
-//! metadata     root, targets, snapshot, timestamp: parsed, checked, verified
+//! metadata     root, targets, snapshot, timestamp: parsed, checked, verified; envelope: their signatures
 //! store        where a repository lies; directory is the embedded one; files writes whole files
+//! chain        from one root to the next
 //! update       from what is trusted and what the store has to what is trusted now: rollback, freeze, mix-and-match
 //! trust        what a node or an author trusts, kept between runs, one file per repository; first: how trust begins
 //! teams        which team owns a policy
 //! released     which revision a group runs
 //! node         which revision of which policy a node runs; cache keeps it
+//! lifetimes    how long documents are valid
 //! writer       publishes: targets first, the timestamp last; pending waits for signatures
 //! admin        starts a repository, says who the teams are
 //! release      what a push and a promotion release
@@ -26,13 +28,16 @@
 pub mod admin;
 mod cache;
 pub mod canonical;
+mod chain;
 mod directory;
+mod envelope;
 mod error;
 mod files;
 pub mod first;
 pub mod key_file;
 pub mod keyring;
 pub mod keys;
+mod lifetimes;
 pub mod maintain;
 pub mod metadata;
 pub mod names;

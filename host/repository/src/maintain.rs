@@ -16,7 +16,6 @@ use crate::pending::pending_path;
 use crate::release::{RELEASED, TeamRepository, group_of};
 use crate::store::Writer;
 use crate::teams::{Team, check_apart, teams};
-use crate::trust::Trust;
 use crate::update::{Ages, Trusted, Update, Verified, stored_metadata, stored_target};
 use crate::writer::{Current, Published, Publisher, both, following, no_form, role_keys};
 
@@ -85,11 +84,11 @@ impl Publisher<'_> {
     fn verified(&self, folder: &str, root: Option<Vec<u8>>) -> Result<Verified, RepositoryError> {
         let trusted = match (self.trust.read(folder)?, &root) {
             (Some(trust), _) => trust.trusted,
-            (None, Some(root)) => Trusted { root: root.clone(), rest: None },
+            (None, Some(root)) => Trusted::of_root(root.clone()),
             (None, None) => return Err(untrusted(self.store)),
         };
         let update = Update { store: self.store, folder, now: self.now, ages: Ages::All };
-        Ok(update.run(&trusted, root.as_deref())?.1)
+        Ok(update.run(&trusted, root.as_deref(), &|_| Ok(()))?.1)
     }
 
     /// Gives the platform other keys. Its teams get roots that name the new ones. What is published is signed with the old and
@@ -149,8 +148,8 @@ impl Publisher<'_> {
             return Err(RepositoryError::Changed { repository: self.store.file(PLATFORM) });
         }
         if let Some(trust) = self.trust.read(PLATFORM)? {
-            let trusted = Trusted { root: bytes, ..trust.trusted };
-            self.trust.write(PLATFORM, &Trust { trusted, ..trust })?;
+            let trusted = Trusted { root: bytes, ..trust.trusted.clone() };
+            self.trust.write(PLATFORM, &trust.with(trusted))?;
         }
         Ok((version, unwritten))
     }

@@ -1,37 +1,35 @@
-//! The four documents of a TUF repository: parsed, checked and verified.
-//!
-//! A document is read from the bytes once; what its signatures cover and what is used of it is the same JSON value. Members
-//! that the format does not know are covered and ignored, as it demands.
+//! The four documents of a TUF repository. Members that the format does not know are covered by the signatures and ignored, as
+//! it demands.
 
 use std::collections::BTreeMap;
 
 use jiff::Timestamp as Moment;
 use serde::Deserialize;
-use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
 use sha2::{Digest as _, Sha256};
-use text::{hex, unhex};
+use text::hex;
 
-use crate::canonical::canonical;
 use crate::error::{RepositoryError, Role};
-use crate::keys::{PublicKey, SigningKey};
+use crate::keys::PublicKey;
 use crate::names::{RepositoryName, is_digest};
+
+pub use crate::envelope::{Envelope, sign, sign_too};
 
 /// The version of the format that is written. Others with the same first number are read.
 const SPEC_VERSION: &str = "1.0.31";
 
 /// The member of every document with the repository that it is for. Others who read TUF ignore it, and their signatures cover
 /// it.
-const REPOSITORY: &str = "repository";
+pub(crate) const REPOSITORY: &str = "repository";
 
 /// The largest version number of a document: what every JSON reader keeps exact.
 pub const MAX_VERSION: u64 = 1 << 53;
 
 /// Most signatures of a document, and most keys of a root.
-const MAX_SIGNATURES: usize = 256;
+pub(crate) const MAX_SIGNATURES: usize = 256;
 
 /// Most files that a repository may release.
-pub const MAX_TARGETS: usize = 100_000;
+pub const MAX_TARGETS: usize = 20_000;
 
 /// The largest document of each role, in bytes.
 #[must_use]
@@ -40,7 +38,7 @@ pub fn limit(role: Role) -> u64 {
         Role::Root => 512 << 10,
         Role::Timestamp => 16 << 10,
         Role::Snapshot => 64 << 10,
-        Role::Targets => 64 << 20,
+        Role::Targets => 8 << 20,
     }
 }
 
@@ -121,131 +119,6 @@ pub struct Pointer {
     pub of_version: u64,
     /// The document that it points to.
     pub of: Target,
-}
-
-/// A document with signatures, which nobody has checked yet.
-#[derive(Debug, Clone)]
-pub struct Envelope {
-    file: String,
-    signed: Value,
-    signatures: Vec<(String, Vec<u8>)>,
-}
-
-#[derive(Deserialize)]
-struct WrittenEnvelope {
-    signed: Value,
-    signatures: Vec<WrittenSignature>,
-}
-
-#[derive(Deserialize)]
-struct WrittenSignature {
-    keyid: String,
-    sig: String,
-}
-
-impl Envelope {
-    /// Reads a document. `file`: what messages call it.
-    ///
-    /// # Errors
-    /// It is not a document with signatures.
-    pub fn parse(file: &str, bytes: &[u8]) -> Result<Self, RepositoryError> {
-        let invalid = |what: String| RepositoryError::Invalid { file: file.to_owned(), what };
-        let written: WrittenEnvelope =
-            serde_json::from_slice(bytes).map_err(|error| invalid(format!("it is not signed metadata: {error}")))?;
-        if written.signatures.len() > MAX_SIGNATURES {
-            return Err(invalid(format!("it has more than {MAX_SIGNATURES} signatures")));
-        }
-        let signatures = written.signatures.into_iter().filter_map(|one| Some((one.keyid, unhex(&one.sig)?))).collect();
-        Ok(Self { file: file.to_owned(), signed: written.signed, signatures })
-    }
-
-    /// The document, to be signed once more.
-    #[must_use]
-    pub fn signed(&self) -> &Value {
-        &self.signed
-    }
-
-    /// The valid signatures of a role's keys, in hexadecimal, one of each key.
-    #[must_use]
-    pub fn signers(&self, keys: &RoleKeys) -> BTreeMap<String, String> {
-        let Some(message) = canonical(&self.signed) else { return BTreeMap::new() };
-        let valid = |(id, signature): &&(String, Vec<u8>)| {
-            keys.keys.get(id).is_some_and(|key| key.verifies(&message, signature))
-        };
-        self.signatures.iter().filter(valid).map(|(id, signature)| (id.clone(), hex(signature))).collect()
-    }
-
-    /// Checks that enough keys of a role have signed.
-    ///
-    /// # Errors
-    /// Fewer have.
-    pub fn verify(&self, role: Role, keys: &RoleKeys) -> Result<(), RepositoryError> {
-        let (found, threshold) = (self.signers(keys).len(), keys.threshold);
-        // A threshold of nothing would be reached by anybody.
-        if found >= threshold && threshold > 0 {
-            return Ok(());
-        }
-        Err(RepositoryError::Unsigned { file: self.file.clone(), role, found, threshold })
-    }
-
-    /// Reads the repository that the document is for.
-    fn repository(&self) -> Result<RepositoryName, RepositoryError> {
-        let name = self.signed.get(REPOSITORY).and_then(Value::as_str).and_then(RepositoryName::parse);
-        name.ok_or_else(|| {
-            self.invalid(format!(
-                "it does not say in {REPOSITORY:?} which repository it is for, as documents of wrun do"
-            ))
-        })
-    }
-
-    /// Checks that the document is for a repository.
-    ///
-    /// # Errors
-    /// It is for another one.
-    pub fn check_repository(&self, expected: &RepositoryName) -> Result<(), RepositoryError> {
-        let found = self.repository()?;
-        if found == *expected {
-            return Ok(());
-        }
-        Err(self.invalid(format!("it is for the repository {found} and not for {expected}")))
-    }
-
-    fn invalid(&self, what: impl Into<String>) -> RepositoryError {
-        RepositoryError::Invalid { file: self.file.clone(), what: what.into() }
-    }
-
-    /// Reads the members that all documents have.
-    fn read<T: DeserializeOwned>(&self, role: Role) -> Result<(Checked, T), RepositoryError> {
-        let common = Common::deserialize(&self.signed).map_err(|error| self.invalid(error.to_string()))?;
-        if common.kind != role.name() {
-            return Err(self.invalid(format!("it is {:?} and not {role}", common.kind)));
-        }
-        if !common.spec_version.starts_with("1.") {
-            return Err(self.invalid(format!("it is of version {:?} of the format", common.spec_version)));
-        }
-        if !(1..=MAX_VERSION).contains(&common.version) {
-            return Err(self.invalid(format!("its version {} is out of range", common.version)));
-        }
-        let expires = common.expires.parse();
-        let expires = expires.map_err(|_| self.invalid(format!("its expiry {:?} is not a moment", common.expires)))?;
-        let rest = T::deserialize(&self.signed).map_err(|error| self.invalid(error.to_string()))?;
-        Ok((Checked { version: common.version, expires }, rest))
-    }
-}
-
-/// What every document says, checked.
-struct Checked {
-    version: u64,
-    expires: Moment,
-}
-
-#[derive(Deserialize)]
-struct Common {
-    #[serde(rename = "_type")]
-    kind: String,
-    spec_version: String,
-    version: u64,
-    expires: String,
 }
 
 #[derive(Deserialize)]
@@ -453,27 +326,4 @@ fn document(
 /// The moment without fractions of a second, which the format does not have.
 fn whole_seconds(moment: Moment) -> Moment {
     Moment::from_second(moment.as_second()).unwrap_or(moment)
-}
-
-/// Signs a document with these keys, beside the signatures that it has, by the ids of their keys. `None`: it has no canonical
-/// form.
-#[must_use]
-pub fn sign_too<'k>(
-    document: &Value,
-    mut signatures: BTreeMap<String, String>,
-    keys: impl IntoIterator<Item = &'k SigningKey>,
-) -> Option<Vec<u8>> {
-    let message = canonical(document)?;
-    signatures.extend(keys.into_iter().map(|key| (key.public().id(), key.sign(&message))));
-    let signatures: Vec<_> =
-        signatures.iter().map(|(id, signature)| json!({ "keyid": id, "sig": signature })).collect();
-    let mut text = json!({ "signatures": signatures, "signed": document }).to_string().into_bytes();
-    text.push(b'\n');
-    Some(text)
-}
-
-/// Signs a document with these keys. `None`: it has no canonical form.
-#[must_use]
-pub fn sign<'k>(document: &Value, keys: impl IntoIterator<Item = &'k SigningKey>) -> Option<Vec<u8>> {
-    sign_too(document, BTreeMap::new(), keys)
 }

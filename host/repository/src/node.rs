@@ -18,20 +18,22 @@ use std::time::Duration;
 
 use artifact::{Artifact, MAX_ARTIFACT};
 use jiff::Timestamp as Moment;
-use rustix::fs::FlockOperation;
 use text::error_chain;
 
 use crate::cache::{Cache, Kept, Record};
 use crate::error::{RepositoryError, Role};
-use crate::files::make_folders;
-use crate::first::first_trust;
+use crate::files::{lock_within, make_folders};
+use crate::first::{check_named_root, first_trust};
 use crate::metadata::limit;
 use crate::names::{PLATFORM, artifact_target, check_name, group_target, team_folder, team_target};
 use crate::released::{MAX_BYTES, Release};
 use crate::store::Store;
 use crate::teams::{Team, owner, teams};
 use crate::trust::{Trust, TrustFolder};
-use crate::update::{Ages, Trusted, Update, Verified};
+use crate::update::{Ages, Trusted, Update, Verified, known_targets};
+
+/// How long a run waits for another one that asks the repository: longer than a slow server can hold that one up.
+const PATIENCE: Duration = Duration::from_secs(900);
 
 /// A policy that a node should run.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -104,6 +106,8 @@ pub struct NodeSettings<'a> {
     pub refresh: Option<Duration>,
     /// What was verified is kept.
     pub keeps: bool,
+    /// Bytes of the disk that stay free.
+    pub min_free: u64,
     /// What time it is.
     pub now: Moment,
 }
@@ -146,7 +150,8 @@ pub fn fetch(settings: NodeSettings<'_>, wanted: &[Wanted]) -> Result<Fetched, R
         check_name(&one.group, "policy group")?;
     }
     let _lock = settings.keeps.then(|| lock(&settings.folder)).transpose()?;
-    let (trust, cache) = (TrustFolder::new(settings.folder.clone()), Cache::new(settings.folder.clone()));
+    let trust = TrustFolder::new(settings.folder.clone());
+    let cache = Cache::new(settings.folder.clone(), settings.min_free);
     let mut fetched = Fetched::default();
     let NodeSettings { store, now, keeps, .. } = settings;
     let mut node = Node {
@@ -155,9 +160,11 @@ pub fn fetch(settings: NodeSettings<'_>, wanted: &[Wanted]) -> Result<Fetched, R
         keeps,
         now,
         trust,
+        teams: None,
         remarks: vec![],
         updated: BTreeMap::new(),
     };
+    node.check_root(store.as_ref().map(|store| *store))?;
     // The platform is asked only if a policy needs it.
     let (mut waiting, mut platform) = (Some(store), None);
     for one in wanted {
@@ -165,6 +172,7 @@ pub fn fetch(settings: NodeSettings<'_>, wanted: &[Wanted]) -> Result<Fetched, R
             settings.refresh.is_some_and(|refresh| one.revision.is_none() && fresh(&cache, one, refresh, now));
         if is_fresh
             && let Ok(Some(Record { current, team, .. })) = cache.record(&one.policy, &one.group)
+            && node.check_owner(&one.policy, &team).is_ok()
             && let Ok(artifact) = opened(&cache, &current, &team, None)
         {
             fetched.artifacts.insert(one.policy.clone(), artifact);
@@ -172,7 +180,11 @@ pub fn fetch(settings: NodeSettings<'_>, wanted: &[Wanted]) -> Result<Fetched, R
         }
         if let Some(wanted_revision) = &one.revision {
             let found = cache.revision(&one.policy, &one.group, wanted_revision);
-            match found.and_then(|(kept, record)| opened(&cache, &kept, &record.team, None)) {
+            let found = found.and_then(|(kept, record)| {
+                node.check_owner(&one.policy, &record.team)?;
+                opened(&cache, &kept, &record.team, None)
+            });
+            match found {
                 Ok(artifact) => drop(fetched.artifacts.insert(one.policy.clone(), artifact)),
                 Err(error) => drop(fetched.refused.insert(one.policy.clone(), error)),
             }
@@ -190,7 +202,7 @@ pub fn fetch(settings: NodeSettings<'_>, wanted: &[Wanted]) -> Result<Fetched, R
         match newest {
             Ok(artifact) => drop(fetched.artifacts.insert(one.policy.clone(), artifact)),
             Err(Refusal::Final(error)) => drop(fetched.refused.insert(one.policy.clone(), error)),
-            Err(Refusal::Unknown(reason)) => match stale(&cache, one, reason, settings.stale_after, now) {
+            Err(Refusal::Unknown(reason)) => match node.stale(&cache, one, reason, settings.stale_after) {
                 Ok(artifact) => drop(fetched.artifacts.insert(one.policy.clone(), artifact)),
                 Err(error) => drop(fetched.refused.insert(one.policy.clone(), error)),
             },
@@ -206,7 +218,7 @@ pub fn fetch(settings: NodeSettings<'_>, wanted: &[Wanted]) -> Result<Fetched, R
 /// The node's folder cannot be written to.
 pub fn converged<'r>(folder: &Path, releases: impl Iterator<Item = &'r Release>) -> Result<(), RepositoryError> {
     let _lock = lock(folder)?;
-    let cache = Cache::new(folder.to_owned());
+    let cache = Cache::new(folder.to_owned(), 0);
     releases.into_iter().try_for_each(|release| cache.mark_converged(release))
 }
 
@@ -217,7 +229,7 @@ fn lock(folder: &Path) -> Result<std::fs::File, RepositoryError> {
     make_folders(folder, 0o600).map_err(failed)?;
     let opened = OpenOptions::new().create(true).truncate(false).write(true).mode(0o600).open(&path);
     let file = opened.map_err(failed)?;
-    rustix::fs::flock(&file, FlockOperation::LockExclusive).map_err(|errno| failed(errno.into()))?;
+    lock_within(&file, PATIENCE).map_err(failed)?;
     Ok(file)
 }
 
@@ -247,11 +259,44 @@ struct Node {
     now: Moment,
     trust: TrustFolder,
     remarks: Vec<Remark>,
+    /// The teams as the platform says, or said when it was asked last.
+    teams: Option<Vec<Team>>,
     /// The teams that were updated, or why not.
     updated: BTreeMap<String, Result<Verified, String>>,
 }
 
 impl Node {
+    /// Checks that what is trusted comes from the root that the settings name.
+    fn check_root(&self, store: Result<&dyn Store, &RepositoryError>) -> Result<(), RepositoryError> {
+        let Some((root, trust)) = self.root.as_ref().zip(self.trust.read(PLATFORM).ok().flatten()) else {
+            return Ok(());
+        };
+        let checked = check_named_root(store, &trust, root, &self.trust)?;
+        if self.keeps && checked != trust { self.trust.write(PLATFORM, &checked) } else { Ok(()) }
+    }
+
+    /// Checks that a policy still belongs to the team that has signed what this node has of it.
+    fn check_owner(&mut self, policy: &str, team: &str) -> Result<(), RepositoryError> {
+        if self.teams.is_none() {
+            let trust = self.trust.read(PLATFORM).ok().flatten();
+            let targets = trust.and_then(|trust| known_targets(PLATFORM, &trust.trusted).ok().flatten());
+            self.teams = Some(targets.and_then(|targets| teams(&targets).ok()).unwrap_or_default());
+        }
+        let teams = self.teams.as_deref().unwrap_or_default();
+        // Where nothing is known of the platform, nothing newer contradicts what was verified.
+        if teams.is_empty() {
+            return Ok(());
+        }
+        let now = owner(teams, policy, "this node's")?;
+        if now.name == team {
+            return Ok(());
+        }
+        Err(RepositoryError::Other(format!(
+            "the policy {policy} belongs to the team {} now, and what this node has of it was signed by the team {team}",
+            now.name
+        )))
+    }
+
     /// Updates the platform, and reads its teams.
     fn platform(&mut self, store: &dyn Store) -> Result<(Verified, Vec<Team>), RepositoryError> {
         let trust = match self.trust.read(PLATFORM)? {
@@ -268,6 +313,7 @@ impl Node {
         let verified = self.update(store, PLATFORM, trust, None)?;
         let invalid = |what| RepositoryError::Invalid { file: store.file(PLATFORM), what };
         let teams = teams(verified.targets()).map_err(invalid)?;
+        self.teams = Some(teams.clone());
         Ok((verified, teams))
     }
 
@@ -279,13 +325,17 @@ impl Node {
         trust: Trust,
         vouched: Option<&[u8]>,
     ) -> Result<Verified, RepositoryError> {
-        let (trusted, verified) =
-            Update { store, folder, now: self.now, ages: Ages::All }.run(&trust.trusted, vouched)?;
+        let update = Update { store, folder, now: self.now, ages: Ages::All };
+        let keep = |trusted: &Trusted| match self.keeps {
+            true => self.trust.write(folder, &trust.with(trusted.clone())),
+            false => Ok(()),
+        };
+        let (trusted, verified) = update.run(&trust.trusted, vouched, &keep)?;
         if self.keeps {
             // Versions count after a clock was put back, too, but not its time.
             let checked = trust.checked.map_or(self.now, |before| before.max(self.now));
             let is_new = trusted != trust.trusted;
-            let trust = Trust { trusted, checked: Some(checked) };
+            let trust = Trust { checked: Some(checked), ..trust.with(trusted) };
             // A power cut may forget when the repository was looked at, and not what was seen there.
             if is_new { self.trust.write(folder, &trust)? } else { self.trust.write_time(folder, &trust)? }
         }
@@ -312,12 +362,16 @@ impl Node {
             None => verified.read(store, &path, MAX_BYTES)?,
         };
         let Some(bytes) = bytes else {
-            return Err(Refusal::Final(RepositoryError::NotReleased {
+            let error = RepositoryError::NotReleased {
                 repository: store.place(),
                 team: team.name.clone(),
                 policy: policy.clone(),
                 group: group.clone(),
-            }));
+            };
+            // No command takes a release back. The team has exchanged its keys and not released to this group since.
+            let record = cache.record(policy, group).ok().flatten();
+            let is_known = record.is_some_and(|record| record.team == team.name);
+            return Err(if is_known { Refusal::Unknown(error_chain(&error)) } else { Refusal::Final(error) });
         };
         let file = store.file(&path);
         let release = Release::parse(&bytes, policy, group)
@@ -363,9 +417,37 @@ impl Node {
             None => platform.read(store, &path, limit(Role::Root))?,
         };
         let root = root.ok_or_else(|| RepositoryError::Missing { file: store.file(&path), hint: "" })?;
-        let first = || Trust { trusted: Trusted { root: root.clone(), rest: None }, checked: None };
+        let first = || Trust { trusted: Trusted::of_root(root.clone()), ..Trust::default() };
         let trust = trust.unwrap_or_else(first);
         self.update(store, &folder, trust, Some(&root))
+    }
+
+    /// What the node verified last.
+    fn stale(
+        &mut self,
+        cache: &Cache,
+        wanted: &Wanted,
+        reason: String,
+        stale_after: Option<Duration>,
+    ) -> Result<SignedArtifact, RepositoryError> {
+        let Some(Record { current, verified, team, .. }) = cache.record(&wanted.policy, &wanted.group)? else {
+            return Err(RepositoryError::Other(format!(
+                "{reason}; and this node has no revision of {} for the group {} that it verified before",
+                wanted.policy, wanted.group
+            )));
+        };
+        if let Err(error) = self.check_owner(&wanted.policy, &team) {
+            return Err(RepositoryError::Other(format!("{reason}; and {}", error_chain(&error))));
+        }
+        let age = self.now.duration_since(verified).unsigned_abs();
+        if stale_after.is_some_and(|most| age > most) {
+            return Err(RepositoryError::Other(format!(
+                "{reason}; the revision that this node has of {} was verified at {verified}, longer ago than `stale_after` \
+                 allows",
+                wanted.policy
+            )));
+        }
+        opened(cache, &current, &team, Some(Stale { reason, verified }))
     }
 }
 
@@ -374,30 +456,6 @@ fn fresh(cache: &Cache, wanted: &Wanted, refresh: Duration, now: Moment) -> bool
     let record = cache.record(&wanted.policy, &wanted.group).ok().flatten();
     // A clock that was put back does not make a revision younger.
     record.is_some_and(|record| record.verified <= now && now.duration_since(record.verified).unsigned_abs() < refresh)
-}
-
-/// What the node verified last.
-fn stale(
-    cache: &Cache,
-    wanted: &Wanted,
-    reason: String,
-    stale_after: Option<Duration>,
-    now: Moment,
-) -> Result<SignedArtifact, RepositoryError> {
-    let Some(Record { current, verified, team, .. }) = cache.record(&wanted.policy, &wanted.group)? else {
-        return Err(RepositoryError::Other(format!(
-            "{reason}; and this node has no revision of {} for the group {} that it verified before",
-            wanted.policy, wanted.group
-        )));
-    };
-    let age = now.duration_since(verified).unsigned_abs();
-    if stale_after.is_some_and(|most| age > most) {
-        return Err(RepositoryError::Other(format!(
-            "{reason}; the revision that this node has of {} was verified at {verified}, longer ago than `stale_after` allows",
-            wanted.policy
-        )));
-    }
-    opened(cache, &current, &team, Some(Stale { reason, verified }))
 }
 
 /// Opens an artifact of the cache.

@@ -65,12 +65,12 @@ impl Publisher<'_> {
         let targets = Targets::of(&envelope)?;
         let keys = role_keys(&current.root, Role::Targets)?;
         let signatures = envelope.signers(keys);
-        if targets.version != current.version() + 1 {
+        let next = current.next_version()?;
+        if targets.version != next {
             return Err(RepositoryError::Other(format!(
-                "the pending release {id} is for version {} of {}, which has the version {} now: release it again",
+                "the pending release {id} is for version {} of {}, whose next version is {next}: release it again",
                 targets.version,
                 self.store.file(&current.folder),
-                current.version()
             )));
         }
         Ok(Pending { path, bytes, document: envelope.signed().clone(), targets, signatures })

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::RepositoryError;
 use crate::files::{Existing, Survives, read_bounded, write_surviving};
-use crate::update::{Rest, Trusted};
+use crate::update::{Pointers, Trusted};
 
 const FORMAT: &str = "wrun-trust-1";
 
@@ -17,7 +17,7 @@ const FORMAT: &str = "wrun-trust-1";
 const TRUST: &str = "trust";
 
 /// The largest file, in bytes: a document of targets and its smaller companions, each as JSON text in JSON.
-const MAX_BYTES: u64 = 256 << 20;
+const MAX_BYTES: u64 = 64 << 20;
 
 /// What is trusted of one repository, and when it was looked at last.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -26,6 +26,16 @@ pub struct Trust {
     pub trusted: Trusted,
     /// The moment of the last successful update.
     pub checked: Option<Moment>,
+    /// The SHA-256 of the root that somebody has named to be trusted, once it was found in the chain of roots.
+    pub named: Option<String>,
+}
+
+impl Trust {
+    /// What is trusted from now on, of which the rest stays as it was.
+    #[must_use]
+    pub fn with(&self, trusted: Trusted) -> Self {
+        Self { trusted, checked: self.checked, named: self.named.clone() }
+    }
 }
 
 #[derive(Serialize, Deserialize)]
@@ -34,17 +44,20 @@ struct Written {
     format: String,
     root: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    rest: Option<WrittenRest>,
+    pointers: Option<WrittenPointers>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    targets: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     checked: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    named: Option<String>,
 }
 
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct WrittenRest {
+struct WrittenPointers {
     timestamp: String,
     snapshot: String,
-    targets: String,
 }
 
 /// The folder in which a node or an author keeps its trust of one store.
@@ -84,14 +97,15 @@ impl TrustFolder {
         if written.format != FORMAT {
             return Err(damaged(format!("its format {:?} is not known to this wrun", written.format)));
         }
-        let rest = written.rest.map(|rest| Rest {
-            timestamp: rest.timestamp.into_bytes(),
-            snapshot: rest.snapshot.into_bytes(),
-            targets: rest.targets.into_bytes(),
+        let pointers = written.pointers.map(|pointers| Pointers {
+            timestamp: pointers.timestamp.into_bytes(),
+            snapshot: pointers.snapshot.into_bytes(),
         });
-        let trusted = Trusted { root: written.root.into_bytes(), rest };
+        let targets = written.targets.map(String::into_bytes);
+        let trusted = Trusted { root: written.root.into_bytes(), pointers, targets };
         let checked = written.checked.map(|moment| moment.parse()).transpose();
-        Ok(Some(Trust { trusted, checked: checked.map_err(|_| damaged("a moment of it is none".into()))? }))
+        let checked = checked.map_err(|_| damaged("a moment of it is invalid".into()))?;
+        Ok(Some(Trust { trusted, checked, named: written.named }))
     }
 
     /// Keeps what is trusted.
@@ -128,14 +142,18 @@ impl TrustFolder {
         let path = self.file(folder);
         let failed = |source| RepositoryError::Write { file: path.display().to_string(), source };
         let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-        let rest = trust.trusted.rest.as_ref().map(|rest| WrittenRest {
-            timestamp: text(&rest.timestamp),
-            snapshot: text(&rest.snapshot),
-            targets: text(&rest.targets),
+        let pointers = trust.trusted.pointers.as_ref().map(|pointers| WrittenPointers {
+            timestamp: text(&pointers.timestamp),
+            snapshot: text(&pointers.snapshot),
         });
-        let root = text(&trust.trusted.root);
-        let written =
-            Written { format: FORMAT.into(), root, rest, checked: trust.checked.map(|moment| moment.to_string()) };
+        let written = Written {
+            format: FORMAT.into(),
+            root: text(&trust.trusted.root),
+            pointers,
+            targets: trust.trusted.targets.as_deref().map(text),
+            checked: trust.checked.map(|moment| moment.to_string()),
+            named: trust.named.clone(),
+        };
         let bytes = serde_json::to_vec(&written).map_err(|error| failed(error.into()))?;
         write_surviving(&path, &bytes, 0o600, Existing::Replaced, survives).map_err(failed)?;
         Ok(())
@@ -151,9 +169,9 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let place = TrustFolder::new(folder.path().join("a"));
         assert_eq!(place.read("teams/core").unwrap(), None);
-        let rest = Rest { timestamp: b"t".to_vec(), snapshot: b"s".to_vec(), targets: b"x".to_vec() };
-        let trusted = Trusted { root: b"r".to_vec(), rest: Some(rest) };
-        let trust = Trust { trusted, checked: Some(Moment::UNIX_EPOCH) };
+        let pointers = Pointers { timestamp: b"t".to_vec(), snapshot: b"s".to_vec() };
+        let trusted = Trusted { root: b"r".to_vec(), pointers: Some(pointers), targets: Some(b"x".to_vec()) };
+        let trust = Trust { trusted, checked: Some(Moment::UNIX_EPOCH), named: Some("0".repeat(64)) };
         place.write("teams/core", &trust).unwrap();
         assert_eq!(place.read("teams/core").unwrap(), Some(trust));
         let file = folder.path().join("a/trust/teams/core.json");

@@ -12,63 +12,17 @@ use crate::error::{RepositoryError, Role};
 use crate::first::untrusted;
 use crate::keyring::KeyRing;
 use crate::keys::SigningKey;
-use crate::metadata::{MAX_VERSION, Pointer, RoleKeys, Root, Target, Targets, limit, sign};
+use crate::metadata::{MAX_TARGETS, MAX_VERSION, Pointer, RoleKeys, Root, Target, Targets, limit, sign};
 use crate::store::{Store, Writer};
 use crate::trust::{Trust, TrustFolder};
-use crate::update::{Ages, Rest, Trusted, Update, Verified, stored_metadata, stored_target};
+use crate::update::{
+    Ages, Pointers, Superseded, Trusted, Update, Verified, known_targets, stored_metadata, stored_target,
+};
 
-/// How long documents are valid, in seconds.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Lifetimes {
-    /// Of roots.
-    pub root: i64,
-    /// Of targets.
-    pub targets: i64,
-    /// Of snapshots and timestamps.
-    pub online: i64,
-}
-
-const DAY: i64 = 24 * 60 * 60;
+pub use crate::lifetimes::Lifetimes;
 
 /// Targets that expire within so many seconds are renewed.
-const SOON: i64 = 60 * DAY;
-
-impl Lifetimes {
-    /// Somebody renews the repository at least once a month.
-    pub const USUAL: Self = Self { root: 3650 * DAY, targets: 365 * DAY, online: 30 * DAY };
-
-    /// Nobody renews the repository between releases.
-    pub const OFFLINE: Self = Self { online: 365 * DAY, ..Self::USUAL };
-
-    /// The usual ones, with snapshots and timestamps for so many days.
-    #[must_use]
-    pub fn with_online_days(days: i64) -> Self {
-        Self { online: days.saturating_mul(DAY), ..Self::USUAL }
-    }
-
-    /// The days for which snapshots and timestamps are valid.
-    #[must_use]
-    pub fn online_days(self) -> i64 {
-        self.online / DAY
-    }
-
-    fn of(self, role: Role) -> i64 {
-        match role {
-            Role::Root => self.root,
-            Role::Targets => self.targets,
-            Role::Snapshot | Role::Timestamp => self.online,
-        }
-    }
-
-    /// The moment at which a document that is signed now expires.
-    ///
-    /// # Errors
-    /// It is not in the calendar.
-    pub fn end(self, role: Role, now: Moment) -> Result<Moment, RepositoryError> {
-        let second = now.as_second().saturating_add(self.of(role));
-        Moment::from_second(second).map_err(|_| RepositoryError::Other("the clock's time is not a date".into()))
-    }
-}
+const SOON: i64 = 60 * 24 * 60 * 60;
 
 /// Who publishes where.
 pub struct Publisher<'a> {
@@ -89,11 +43,35 @@ pub struct Current {
     /// The newest root.
     pub(crate) root: Root,
     root_bytes: Vec<u8>,
-    /// What was published, if anything.
+    /// What was published, if it counts.
     pub(crate) verified: Option<Verified>,
     /// What was published with keys that have been replaced since. It counts for nobody any more.
     superseded: Option<Verified>,
+    numbers: Numbers,
     timestamp: Option<Vec<u8>>,
+}
+
+/// The numbers of the documents that were published last.
+#[derive(Debug, Clone, Copy, Default)]
+struct Numbers {
+    targets: u64,
+    snapshot: u64,
+    timestamp: u64,
+    /// Keys of the targets were exchanged, so that their number binds nobody.
+    targets_begin_anew: bool,
+    /// Online keys were exchanged, so that the numbers of snapshot and timestamp bind nobody.
+    pointers_begin_anew: bool,
+}
+
+impl Numbers {
+    fn of(verified: &Verified) -> Self {
+        Self {
+            targets: verified.targets().version,
+            snapshot: verified.snapshot().version,
+            timestamp: verified.timestamp().version,
+            ..Self::default()
+        }
+    }
 }
 
 impl Current {
@@ -103,26 +81,24 @@ impl Current {
         self.verified.as_ref().map(|verified| verified.targets().targets.clone()).unwrap_or_default()
     }
 
-    /// What was published, if anything.
+    /// What was published, if it counts.
     #[must_use]
     pub fn verified(&self) -> Option<&Verified> {
         self.verified.as_ref()
     }
 
-    /// The version of what is published, or 0.
-    #[must_use]
-    pub fn version(&self) -> u64 {
-        self.last().map_or(0, |verified| verified.targets().version)
-    }
-
-    /// What was published last, whether or not it counts.
-    fn last(&self) -> Option<&Verified> {
-        self.verified.as_ref().or(self.superseded.as_ref())
+    /// The number of the next targets.
+    ///
+    /// # Errors
+    /// There is none.
+    pub fn next_version(&self) -> Result<u64, RepositoryError> {
+        following(self.numbers.targets, self.numbers.targets_begin_anew, &self.folder)
     }
 
     /// The groups that run something now and will not after a release of these targets.
     pub(crate) fn dropped(&self, targets: &BTreeMap<String, Target>) -> Vec<String> {
-        let before = self.last().into_iter().flat_map(|last| last.targets().targets.keys());
+        let last = self.verified.as_ref().or(self.superseded.as_ref());
+        let before = last.into_iter().flat_map(|last| last.targets().targets.keys());
         let gone = before.filter(|path| path.starts_with("groups/") && !targets.contains_key(*path));
         gone.map(|path| path.trim_start_matches("groups/").trim_end_matches(".json").to_owned()).collect()
     }
@@ -167,35 +143,82 @@ impl Publisher<'_> {
         ages: Ages,
     ) -> Result<Current, RepositoryError> {
         let trust = self.trust.read(folder)?;
-        let first = match (&trust, vouched) {
-            (Some(trust), _) => trust.trusted.clone(),
-            (None, Some(root)) => Trusted { root: root.to_owned(), rest: None },
+        let trust = match (trust, vouched) {
+            (Some(trust), _) => trust,
+            (None, Some(root)) => Trust { trusted: Trusted::of_root(root.to_owned()), ..Trust::default() },
             (None, None) => return Err(untrusted(self.store)),
         };
         let timestamp_path = stored_metadata(folder, Role::Timestamp, 0);
         let timestamp = self.store.get(&timestamp_path, limit(Role::Timestamp))?;
         let update = Update { store: self.store, folder, now: self.now, ages };
-        if timestamp.is_none() && first.rest.is_none() {
-            let (root_bytes, root) = update.root(&first, vouched)?;
-            let folder = folder.to_owned();
-            return Ok(Current { folder, root, root_bytes, verified: None, superseded: None, timestamp });
+        let keep = |trusted: &Trusted| self.trust.write(folder, &trust.with(trusted.clone()));
+        let (trusted, root) = update.roots(&trust.trusted, vouched, &keep)?;
+        let current = Current {
+            folder: folder.to_owned(),
+            root,
+            root_bytes: trusted.root.clone(),
+            verified: None,
+            superseded: None,
+            numbers: Numbers::default(),
+            timestamp,
+        };
+        if current.timestamp.is_none() && trusted.is_root_alone() {
+            return Ok(current);
         }
-        let (trusted, verified) = match update.run(&first, vouched) {
+        let (trusted, verified) = match update.run(&trusted, vouched, &|_| Ok(())) {
             Err(error @ RepositoryError::Unsigned { .. }) => {
-                let (root_bytes, root) = update.root(&first, vouched)?;
-                let Some((rest, superseded)) = update.superseded(&root)? else { return Err(error) };
-                let folder = folder.to_owned();
-                let (timestamp, superseded) = (Some(rest.timestamp), Some(superseded));
-                return Ok(Current { folder, root, root_bytes, verified: None, superseded, timestamp });
+                return self.after_other_keys(&update, &trust.trusted, &trusted, current, error);
             }
             updated => updated?,
         };
-        let timestamp = trusted.rest.as_ref().map(|rest| rest.timestamp.clone());
-        let root_bytes = trusted.root.clone();
-        self.trust.write(folder, &Trust { trusted, checked: Some(self.now) })?;
-        let root = verified.root().clone();
-        let folder = folder.to_owned();
-        Ok(Current { folder, root, root_bytes, verified: Some(verified), superseded: None, timestamp })
+        let timestamp = trusted.pointers.as_ref().map(|pointers| pointers.timestamp.clone());
+        self.trust.write(folder, &Trust { checked: Some(self.now), ..trust.with(trusted) })?;
+        Ok(Current { numbers: Numbers::of(&verified), verified: Some(verified), timestamp, ..current })
+    }
+
+    /// The state of a repository that has other keys, with which nothing was published yet. `before`: what was trusted under
+    /// the root before; `trusted`: what is left of it. `error`: what else is to be said.
+    fn after_other_keys(
+        &self,
+        update: &Update<'_>,
+        before: &Trusted,
+        trusted: &Trusted,
+        current: Current,
+        error: RepositoryError,
+    ) -> Result<Current, RepositoryError> {
+        // Without a release of the keys before, this is no repository with other keys: somebody has damaged it.
+        let Some(superseded) = update.superseded(before, (&current.root_bytes, &current.root))? else {
+            return Err(error);
+        };
+        if let Some((timestamp, pointer, snapshot)) = update.pointed(&current.root)? {
+            // The online keys are the same: their numbers bind everybody who has seen them.
+            let numbers = Numbers {
+                targets: snapshot.of_version,
+                snapshot: snapshot.version,
+                timestamp: pointer.version,
+                ..Numbers::default()
+            };
+            return Ok(Current {
+                superseded: Some(superseded.verified),
+                numbers,
+                timestamp: Some(timestamp),
+                ..current
+            });
+        }
+        let Superseded { timestamp, verified, is_signed } = superseded;
+        let numbers = Numbers { pointers_begin_anew: true, ..Numbers::of(&verified) };
+        let timestamp = Some(timestamp);
+        if !is_signed {
+            let numbers = Numbers { targets_begin_anew: true, ..numbers };
+            return Ok(Current { superseded: Some(verified), numbers, timestamp, ..current });
+        }
+        // The keys of the targets are the same: what they have signed needs new pointers only.
+        let (found, known) = (verified.targets().version, known_targets(&current.folder, trusted)?);
+        if let Some(known) = known.map(|known| known.version).filter(|known| found < *known) {
+            let file = self.store.file(&stored_metadata(&current.folder, Role::Targets, found));
+            return Err(RepositoryError::Rollback { file, role: Role::Targets, found, known });
+        }
+        Ok(Current { verified: Some(verified), numbers, timestamp, ..current })
     }
 
     /// Releases files: `files` by their target paths, `targets` all that is released from now on. Below the threshold of
@@ -250,17 +273,25 @@ impl Publisher<'_> {
         }
         let expires = lifetimes.end(Role::Targets, self.now)?;
         let dropped = current.dropped(&targets);
-        let mut document = Targets { version: current.version() + 1, expires, targets };
+        let anew =
+            |role, so_far| so_far || next_root.is_some_and(|next| next.roles.get(&role) != root.roles.get(&role));
+        let begins_anew = anew(Role::Targets, current.numbers.targets_begin_anew);
+        let first = following(current.numbers.targets, begins_anew, folder)?;
+        let mut document = Targets { version: first, expires, targets };
+        check_readable(&document, folder)?;
         if !is_enough {
             return self.leave_pending(writer, current, &document, &signers, keys.threshold);
         }
         let path = |version| stored_metadata(folder, Role::Targets, version);
         let bytes = loop {
             let bytes = sign(&document.to_json(&root.repository), &signers).ok_or_else(no_form)?;
+            if bytes.len() as u64 > limit(Role::Targets) {
+                return Err(too_many(folder));
+            }
             if writer.put_if_absent(&path(document.version), &bytes)? {
                 break bytes;
             }
-            document.version = next(document.version, current.version())?;
+            document.version = next(document.version, first, folder)?;
         };
         self.point(writer, current, document.version, &bytes, lifetimes, next_root)?;
         Ok(Published::Done { version: document.version, dropped })
@@ -281,10 +312,13 @@ impl Publisher<'_> {
     ) -> Result<(), RepositoryError> {
         let (folder, repository) = (&current.folder, &current.root.repository);
         let (snapshot_keys, timestamp_keys) = self.online_keys(current, next_root)?;
-        let before = current.last().map(|verified| (verified.snapshot().version, verified.timestamp().version));
-        let (snapshot_before, timestamp_before) = before.unwrap_or_default();
+        let anew = |role| {
+            let is_other = |next: &Root| next.roles.get(&role) != current.root.roles.get(&role);
+            current.numbers.pointers_begin_anew || next_root.is_some_and(is_other)
+        };
+        let first = following(current.numbers.snapshot, anew(Role::Snapshot), folder)?;
         let mut snapshot = Pointer {
-            version: snapshot_before + 1,
+            version: first,
             expires: lifetimes.end(Role::Snapshot, self.now)?,
             of_version: targets_version,
             of: Target::of(targets),
@@ -294,10 +328,10 @@ impl Publisher<'_> {
             if writer.put_if_absent(&stored_metadata(folder, Role::Snapshot, snapshot.version), &bytes)? {
                 break bytes;
             }
-            snapshot.version = next(snapshot.version, snapshot_before)?;
+            snapshot.version = next(snapshot.version, first, folder)?;
         };
         let timestamp = Pointer {
-            version: timestamp_before + 1,
+            version: following(current.numbers.timestamp, anew(Role::Timestamp), folder)?,
             expires: lifetimes.end(Role::Timestamp, self.now)?,
             of_version: snapshot.version,
             of: Target::of(&snapshot_bytes),
@@ -308,9 +342,10 @@ impl Publisher<'_> {
         if !writer.replace_if_unchanged(&path, current.timestamp.as_deref(), &timestamp_bytes)? {
             return Err(RepositoryError::Changed { repository: self.store.file(folder) });
         }
-        let rest = Rest { timestamp: timestamp_bytes, snapshot: snapshot_bytes, targets: targets.to_owned() };
-        let trusted = Trusted { root: current.root_bytes.clone(), rest: Some(rest) };
-        self.trust.write(folder, &Trust { trusted, checked: Some(self.now) })
+        let pointers = Some(Pointers { timestamp: timestamp_bytes, snapshot: snapshot_bytes });
+        let trusted = Trusted { root: current.root_bytes.clone(), pointers, targets: Some(targets.to_owned()) };
+        let before = self.trust.read(folder)?.unwrap_or_default();
+        self.trust.write(folder, &Trust { checked: Some(self.now), ..before.with(trusted) })
     }
 
     /// The keys for snapshots, and those for timestamps.
@@ -395,13 +430,24 @@ pub(crate) fn following(version: u64, begins_anew: bool, folder: &str) -> Result
 }
 
 /// The next number, after files that a killed publication left behind.
-fn next(version: u64, published: u64) -> Result<u64, RepositoryError> {
+fn next(version: u64, first: u64, folder: &str) -> Result<u64, RepositoryError> {
     /// Most numbers that are passed over.
     const MOST: u64 = 10_000;
-    if version - published > MOST {
+    if version.saturating_sub(first) > MOST {
         return Err(RepositoryError::Other("there are too many files of releases that were never published".into()));
     }
-    Ok(version + 1)
+    following(version, false, folder)
+}
+
+/// Makes sure that others can read what is about to be released.
+fn check_readable(document: &Targets, folder: &str) -> Result<(), RepositoryError> {
+    if document.targets.len() <= MAX_TARGETS { Ok(()) } else { Err(too_many(folder)) }
+}
+
+fn too_many(folder: &str) -> RepositoryError {
+    RepositoryError::Other(format!(
+        "{folder} would release too many files; `wrun policy clean` removes what no group runs"
+    ))
 }
 
 pub(crate) fn no_form() -> RepositoryError {

@@ -13,5 +13,6 @@ mod confusion;
 mod deciding;
 mod maintaining;
 mod place;
+mod recovering;
 mod releasing;
 mod strangers;

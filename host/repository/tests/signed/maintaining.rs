@@ -262,6 +262,7 @@ fn what_a_node_keeps_can_be_cut_off_anywhere() {
         stale_after: None,
         refresh: None,
         keeps: true,
+        min_free: 0,
         now: place.now,
     };
     assert!(fetch(settings, &[wanted("core")]).unwrap().remarks.is_empty());

@@ -115,6 +115,7 @@ impl Place {
             stale_after: None,
             refresh: None,
             keeps: true,
+            min_free: 0,
             now: self.now,
         };
         let wanted: Vec<_> = policies.iter().map(|policy| wanted(policy)).collect();

@@ -42,6 +42,7 @@ fn a_directory_that_others_can_change_is_not_trusted_at_first_use() {
         stale_after: None,
         refresh: None,
         keeps: true,
+        min_free: 0,
         now: place.now,
     };
     let refused = fetch(settings(None), &[wanted("core")]).unwrap().refused.remove("core").unwrap().to_string();
@@ -74,6 +75,7 @@ fn a_dry_run_keeps_nothing() {
         stale_after: None,
         refresh: None,
         keeps: false,
+        min_free: 0,
         now: place.now,
     };
     let fetched = fetch(settings, &[wanted("core")]).unwrap();
@@ -97,6 +99,7 @@ fn old_revisions_are_run_until_they_are_too_old() {
             stale_after: Some(Duration::from_secs(u64::try_from(days * DAY).unwrap())),
             refresh: None,
             keeps: true,
+            min_free: 0,
             now: place.now,
         };
         fetch(settings, &[wanted("core"), wanted("web")]).unwrap()
@@ -138,6 +141,7 @@ fn the_revision_that_converged_last_stays_until_another_one_has() {
             stale_after: None,
             refresh: None,
             keeps: true,
+            min_free: 0,
             now: place.now,
         };
         let one = repository::node::Wanted { revision: Some(revision.to_owned()), ..wanted("core") };
@@ -193,6 +197,7 @@ fn within_the_interval_nobody_is_asked() {
             stale_after: None,
             refresh: Some(Duration::from_secs(300)),
             keeps: true,
+            min_free: 0,
             now: place.now,
         };
         let fetched = fetch(settings, &[wanted("core")]).unwrap();
