@@ -13,6 +13,7 @@ mod floor;
 mod fuzz;
 mod guests;
 mod hostile;
+mod package;
 mod say;
 mod test;
 
@@ -50,6 +51,8 @@ enum Chore {
     Guests(guests::Arguments),
     /// Try every attack of the tests' hostile guest at full size, between two other policies
     Hostile(hostile::Arguments),
+    /// Make the Debian package, and an archive for other systems
+    Package(package::Arguments),
     /// Run the tests, all of them or those of some areas
     Test(test::Arguments),
 }
@@ -68,6 +71,7 @@ fn main() -> ExitCode {
         Chore::Fuzz(arguments) => fuzz::run(&arguments).map(|()| ExitCode::SUCCESS),
         Chore::Guests(arguments) => guests::build_all(&arguments).map(|()| ExitCode::SUCCESS),
         Chore::Hostile(arguments) => hostile::run(&arguments).map(|()| ExitCode::SUCCESS),
+        Chore::Package(arguments) => package::run(&arguments).map(|()| ExitCode::SUCCESS),
         Chore::Test(arguments) => test::run(&arguments),
     };
     done.unwrap_or_else(|error| {

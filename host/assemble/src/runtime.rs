@@ -5,7 +5,7 @@
 //! checkout's target folder has it. Its digest names it: a policy's artifact says which one it was built for.
 
 use contract::{CookbookFiles, FileError};
-use sandbox::{ReadComponent, SharedComponent, is_installed};
+use sandbox::{ReadComponent, Sandbox, SandboxError, SharedComponent, is_installed};
 use sha2::{Digest as _, Sha256};
 use std::fs::File;
 use std::io::Read as _;
@@ -93,6 +93,15 @@ impl Runtime {
             return Ok(found);
         }
         Err(RuntimeError::Other { wanted: format!("{name} ({digest})"), path })
+    }
+
+    /// Compiles the runtime for all processors of the level x86-64-v2 and puts the native code beside it, for a package. Returns
+    /// its path.
+    ///
+    /// # Errors
+    /// The runtime cannot be read or compiled, or its folder cannot be written.
+    pub fn ship_portable_native(&self) -> Result<PathBuf, SandboxError> {
+        Sandbox::ship_portable_native(self.component())
     }
 
     /// The component, for the sandbox.

@@ -7,8 +7,8 @@ use cap_std::ambient_authority;
 use cap_std::fs::{Dir, OpenOptions};
 use std::fs::File;
 use std::path::{Path, PathBuf};
-use wasmtime::Engine;
 use wasmtime::component::Component;
+use wasmtime::{Config, Engine};
 
 /// Where native code is kept, and the key that authenticates it.
 pub struct NativeCache {
@@ -55,6 +55,21 @@ pub(crate) fn open(folder: &Dir, name: &str) -> Option<File> {
     let file = folder.open_with(name, options).ok()?.into_std();
     file.metadata().ok().filter(std::fs::Metadata::is_file)?;
     Some(file)
+}
+
+/// The level of processors that portable native code is made for: those of the last fifteen years.
+pub(crate) const PORTABLE: &str = "x86-64-v2";
+
+/// The same settings for every processor of the level [`PORTABLE`], instead of this machine's own.
+pub(crate) fn portable(mut configuration: Config) -> wasmtime::Result<Config> {
+    configuration.target("x86_64-unknown-linux-gnu")?;
+    #[expect(unsafe_code, reason = "the engine's only way to name a level of processors")]
+    // SAFETY: the flag says which instructions code may have. Such code is not run here; an engine that loads it checks first
+    // that its processor has them.
+    unsafe {
+        configuration.cranelift_flag_enable(PORTABLE);
+    }
+    Ok(configuration)
 }
 
 /// Maps a file of native code. The caller has made sure that our engine wrote it.

@@ -3,7 +3,7 @@
 use crate::CONTRACT_VERSION;
 use crate::bindings::PolicyPre;
 use crate::bindings::wrun as wit;
-use crate::cache::NativeCache;
+use crate::cache::{NativeCache, portable};
 use crate::compile::{self, Compiler, Effort, NotCompiled};
 use crate::examine::examine;
 use crate::limits::{GUEST_STACK, HOST_STACK, Limits, TICK};
@@ -107,6 +107,14 @@ pub struct Sandbox {
 /// The largest memory image of a language runtime that is one mapping, in bytes.
 const RUNTIME_IMAGE: u64 = 512 << 20;
 
+/// The settings of an engine that runs policies.
+fn settings(effort: Effort) -> Config {
+    let mut configuration = compile::configuration(effort);
+    // A Ruby runtime's memory image is one file mapping; below this size it would be copied.
+    configuration.memory_guaranteed_dense_image_size(RUNTIME_IMAGE);
+    configuration
+}
+
 /// Hears that native code of a policy is about to be compiled, which takes seconds.
 type Compiling = dyn Fn(&str) + Send + Sync;
 
@@ -160,10 +168,7 @@ impl Sandbox {
     }
 
     fn with(effort: Effort, cache: Option<NativeCache>, compiler: Compiler) -> Result<Self, SandboxError> {
-        let mut configuration = compile::configuration(effort);
-        // A Ruby runtime's memory image is one file mapping; below this size it would be copied.
-        configuration.memory_guaranteed_dense_image_size(RUNTIME_IMAGE);
-        let engine = Engine::new(&configuration).map_err(SandboxError::Engine)?;
+        let engine = Engine::new(&settings(effort)).map_err(SandboxError::Engine)?;
         let ticker = Ticker::start(&engine);
         if ticker.thread.is_none() {
             let why = wasmtime::Error::msg("no thread could be started for the clock that ends endless loops");
@@ -294,6 +299,29 @@ impl Sandbox {
         Ok(folder.join(name))
     }
 
+    /// The same for all processors of the level x86-64-v2, as a package needs it.
+    ///
+    /// # Errors
+    /// It is no component, or a file fails.
+    pub fn ship_portable_native(component: SharedComponent<'_>) -> Result<PathBuf, SandboxError> {
+        let failed = |why: String| SandboxError::NoComponent { policy: "-".into(), why };
+        let folder = component.path.parent().ok_or_else(|| failed("it lies in no folder".into()))?;
+        let name = shared::portable_name(component.digest);
+        let here = Engine::new(&settings(Effort::Full)).map_err(SandboxError::Engine)?;
+        if shared::shipped(&here, component.path, &name).is_none() {
+            let elsewhere = portable(settings(Effort::Full)).and_then(|settings| Engine::new(&settings));
+            let elsewhere = elsewhere.map_err(SandboxError::Engine)?;
+            let bytes = component.read.read().map_err(|error| failed(error.to_string()))?;
+            let code = elsewhere.precompile_component(&bytes).map_err(|error| failed(format!("{error:#}")))?;
+            shared::write_code(folder, &name, &mut code.as_slice(), 0o644)
+                .map_err(|error| failed(error.to_string()))?;
+            if shared::shipped(&here, component.path, &name).is_none() {
+                return Err(failed(format!("{name} was made, and this processor or its folder does not suit it")));
+            }
+        }
+        Ok(folder.join(name))
+    }
+
     /// Under which name the native code of a component is kept.
     fn native_name(&self, digest: &str) -> String {
         self.made_for.get_or_init(|| MadeFor::of(&self.engine)).native_name(digest)
@@ -303,7 +331,9 @@ impl Sandbox {
     fn shared_component(&self, policy: &str, shared: SharedComponent<'_>) -> Result<Component, SandboxError> {
         let name = self.native_name(shared.digest);
         let cached = || self.cache.as_ref().and_then(|cache| shared::kept(cache, &self.engine, &name));
-        let there = shared::shipped(&self.engine, shared.path, &name).or_else(cached);
+        let shipped = |name: &str| shared::shipped(&self.engine, shared.path, name);
+        let portable = || shipped(&shared::portable_name(shared.digest));
+        let there = shipped(&name).or_else(portable).or_else(cached);
         there.map_or_else(|| self.compile_shared(policy, shared), Ok)
     }
 

@@ -7,9 +7,9 @@
 //!
 //! Native code may also be shipped beside the component. There it is what the program is: code that whoever installed it
 //! chose. It counts if it lies where only root (or who runs this) can write, and its name says that it was made of this
-//! component, for this engine and this processor.
+//! component, for this engine and this processor; or for all processors of a level, as a package has it.
 
-use crate::cache::{NativeCache, open};
+use crate::cache::{NativeCache, PORTABLE, open};
 use cap_std::ambient_authority;
 use cap_std::fs::{Dir, Permissions, PermissionsExt as _};
 use cap_std_ext::cap_tempfile::TempFile;
@@ -104,6 +104,12 @@ impl std::hash::Hasher for MadeFor {
     fn finish(&self) -> u64 {
         0
     }
+}
+
+/// The name of a component's native code for all processors of a level. Whether it is for this engine, the engine finds when it
+/// loads it.
+pub(crate) fn portable_name(digest: &str) -> String {
+    format!("{}.{PORTABLE}.native", digest.get(..32).unwrap_or(digest))
 }
 
 /// Native code that was shipped beside a component under a name, if it can be trusted.

@@ -48,7 +48,7 @@ pub(crate) use repository::{
 pub(crate) use resources::ResourcesArguments;
 pub(crate) use run::{DiffArguments, ListArguments, RunCommand, ShowRunArguments};
 pub(crate) use search::SearchArguments;
-pub(crate) use shell::{CompletionsArguments, ManArguments};
+pub(crate) use shell::{CompletionsArguments, ManArguments, ShipRuntimeArguments};
 
 /// What the help says at its end.
 const AFTER_HELP: &str = "Each setting is also a variable (WRUN_STATE_DIR for --state-dir); an unknown WRUN_ variable is an \
@@ -199,6 +199,9 @@ pub(crate) enum Command {
     Completions(CompletionsArguments),
     /// Print the manual page, or write the pages of all commands into a directory
     Man(ManArguments),
+    /// Compile the Ruby runtime of a directory for all x86-64-v2 processors, to be packaged with it
+    #[command(hide = true)]
+    ShipRuntime(ShipRuntimeArguments),
     /// Write and check the grants: what each policy may do
     #[command(subcommand)]
     Grants(GrantsCommand),

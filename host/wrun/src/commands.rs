@@ -19,6 +19,7 @@ pub(crate) mod repository;
 pub(crate) mod resources;
 pub(crate) mod run;
 pub(crate) mod search;
+pub(crate) mod ship_runtime;
 mod store;
 
 use crate::settings::{self, Layer, Settings, Sources};

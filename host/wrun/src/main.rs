@@ -76,6 +76,7 @@ fn main() -> ExitCode {
             Command::Policy(policy) => commands::policy::run(policy, &printer),
             Command::Keys(keys) => commands::keys::run(keys, &printer),
             Command::Repository(repository) => commands::repository::run(repository, &printer),
+            Command::ShipRuntime(runtime) => commands::ship_runtime::run(&runtime, &printer),
             Command::Grants(grants) => commands::grants::run(grants, &printer),
         };
         match outcome {

@@ -16,3 +16,10 @@ pub(crate) struct ManArguments {
     #[arg(value_name = "DIR")]
     pub(crate) folder: Option<PathBuf>,
 }
+
+#[derive(Debug, Args)]
+pub(crate) struct ShipRuntimeArguments {
+    /// The directory with the runtime
+    #[arg(value_name = "DIR")]
+    pub(crate) folder: PathBuf,
+}

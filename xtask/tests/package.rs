@@ -1,0 +1,131 @@
+//! The Debian package in a minimal Debian 12 without systemd: installed, used, upgraded, removed and purged.
+
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking, and helpers are no tests to the lints")]
+
+use serde_json::Value;
+use specs::{Machine, Network, Root, program};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+/// The most that an installation takes on the disk, in MiB: the program of the tests is not optimised for size.
+const MOST_ON_DISK: u64 = 400;
+
+const RECIPE: &str = "file '/srv/ruby' do\n  content \"#{node['platform']}\\n\"\nend\n";
+
+/// Makes a package of the tests' own program and runtime.
+fn package(version: &str, output: &Path) -> PathBuf {
+    let runtime = Path::new(env!("CARGO_MANIFEST_DIR")).join("../target/share/wrun");
+    let mut make = Command::new(env!("CARGO_BIN_EXE_xtask"));
+    make.args(["package", "--only-deb", "--version", version, "--output"]).arg(output);
+    make.arg("--program").arg(program::executable().unwrap()).arg("--runtime").arg(runtime);
+    let made = make.output().unwrap();
+    assert!(made.status.success(), "{}", String::from_utf8_lossy(&made.stderr));
+    let file = PathBuf::from(String::from_utf8(made.stdout).unwrap().trim_end());
+    assert_eq!(file, output.join(format!("wrun_{version}_amd64.deb")));
+    assert_eq!(fs::read_dir(output).unwrap().filter(|entry| is_work(&entry.as_ref().unwrap().path())).count(), 0);
+    file
+}
+
+fn is_work(path: &Path) -> bool {
+    path.file_name().is_some_and(|name| name.to_string_lossy().starts_with("work-"))
+}
+
+fn said(output: &Output) -> String {
+    format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr))
+}
+
+/// Runs a command inside that has to succeed, and returns what it said.
+fn run(machine: &Machine<'_>, words: &[&str]) -> String {
+    let output = machine.run(words).unwrap();
+    assert!(output.status.success(), "{words:?} ended with {}: {}", output.status, said(&output));
+    said(&output)
+}
+
+/// Puts a package into the root, installs it, and removes the file.
+fn install(machine: &Machine<'_>, package: &Path) {
+    let inside = machine.root().at("/root/wrun.deb").unwrap();
+    fs::copy(package, &inside).unwrap();
+    run(machine, &["dpkg", "--install", "/root/wrun.deb"]);
+    fs::remove_file(inside).unwrap();
+}
+
+#[test]
+fn the_package_is_installed_used_upgraded_removed_and_purged() {
+    let place = tempfile::tempdir().unwrap();
+    let first = package("0.1.0", place.path());
+    let second = package("0.1.1", place.path());
+    let root = Root::new().unwrap();
+    assert!(!root.exists("/usr/bin/systemctl"), "the root has no systemd");
+    let machine = root.machine(Network::Own).unwrap();
+    install(&machine, &first);
+
+    // Everything is in its place, belongs to root, and takes no more than it should.
+    assert_eq!(run(&machine, &["dpkg", "--verify", "wrun"]), "");
+    assert!(run(&machine, &["wrun", "--version"]).starts_with("wrun "));
+    for file in [
+        "/usr/share/man/man1/wrun-agent.1.gz",
+        "/usr/share/bash-completion/completions/wrun",
+        "/usr/share/zsh/vendor-completions/_wrun",
+        "/usr/share/fish/vendor_completions.d/wrun.fish",
+        "/usr/lib/systemd/system/wrun-agent.service",
+        "/usr/lib/systemd/system/wrun-converge.timer",
+        "/usr/share/doc/wrun/examples/grants.toml",
+        "/etc/logrotate.d/wrun",
+    ] {
+        assert!(root.exists(file), "{file}");
+    }
+    let completions = root.read("/usr/share/bash-completion/completions/wrun").unwrap();
+    assert!(!completions.contains("work-"), "completions name no folder of the packager: {completions}");
+    let du = run(
+        &machine,
+        &["sh", "-c", "dpkg -L wrun | while read -r f; do [ -f \"$f\" ] && echo \"$f\"; done | xargs du -cm | tail -1"],
+    );
+    let mebibytes: u64 = du.split_whitespace().next().unwrap().parse().unwrap();
+    assert!(mebibytes < MOST_ON_DISK, "{mebibytes} MiB on the disk");
+    let native = run(&machine, &["sh", "-c", "stat -c '%s %b' /usr/share/wrun/*.native"]);
+    let sizes: Vec<u64> = native.split_whitespace().map(|number| number.parse().unwrap()).collect();
+    let [size, blocks] = sizes[..] else { panic!("{native}") };
+    assert!(blocks * 512 < size / 3, "the native code has holes: {blocks} blocks for {size} bytes");
+
+    // Three policies converge; nothing of the Ruby runtime is compiled.
+    let artifacts = Path::new(env!("CARGO_MANIFEST_DIR")).join("../target/fixtures");
+    for policy in ["empty", "load"] {
+        fs::copy(
+            artifacts.join(format!("{policy}.wasm")),
+            root.at(format!("/etc/wrun/policies/{policy}.wasm")).unwrap(),
+        )
+        .unwrap();
+    }
+    root.write("/root/ruby/policy.toml", "name = \"ruby\"\nrun_list = [\"web\"]\n").unwrap();
+    root.write("/root/ruby/cookbooks/web/metadata.rb", "name 'web'\nversion '1.0.0'\n").unwrap();
+    root.write("/root/ruby/cookbooks/web/recipes/default.rb", RECIPE).unwrap();
+    run(&machine, &["env", "HOME=/root", "wrun", "policy", "build", "/root/ruby", "--output", "/etc/wrun/policies"]);
+    root.write("/etc/wrun/grants.toml", "[policy.ruby]\npaths = [\"/srv/ruby\"]\n[policy.empty]\n[policy.load]\npaths = [\"/srv/load\", \"/srv/load/**\"]\n")
+        .unwrap();
+    root.write("/etc/wrun/wrun.toml", "policy_name = [\"empty\", \"load\", \"ruby\"]\nnode_name = \"n1\"\n").unwrap();
+    let report = run(&machine, &["sh", "-c", "wrun converge --format json 2>/root/said"]);
+    let report: Value = serde_json::from_str(&report).unwrap();
+    assert_eq!(report["outcome"], "success", "{report:#}");
+    assert_eq!(root.read("/srv/ruby").unwrap(), "debian\n");
+    let told = root.read("/root/said").unwrap();
+    assert!(!told.contains("compiling the Ruby runtime"), "{told}");
+
+    // An upgrade keeps the operator's settings; removal keeps settings and state.
+    install(&machine, &second);
+    assert!(run(&machine, &["dpkg-query", "-W", "wrun"]).contains("0.1.1"));
+    assert!(root.read("/etc/wrun/wrun.toml").unwrap().starts_with("policy_name"));
+    run(&machine, &["wrun", "converge"]);
+    run(&machine, &["dpkg", "--remove", "wrun"]);
+    assert!(!root.exists("/usr/bin/wrun") && !root.exists("/usr/share/wrun"));
+    assert!(
+        root.exists("/etc/wrun/wrun.toml")
+            && root.exists("/etc/wrun/grants.toml")
+            && root.exists("/var/lib/wrun/nodes")
+    );
+    run(&machine, &["dpkg", "--purge", "wrun"]);
+    for gone in ["/etc/wrun", "/var/lib/wrun", "/var/cache/wrun", "/etc/logrotate.d/wrun"] {
+        assert!(!root.exists(gone), "{gone}");
+    }
+    assert_eq!(root.read("/srv/ruby").unwrap(), "debian\n", "what policies made stays");
+}
