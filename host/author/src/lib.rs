@@ -26,5 +26,5 @@ pub mod release;
 pub use folders::CookbookFolders;
 pub use policy::{
     AuthorError, Described, NoRuby, Options, PolicyFolder, Ruby, SdkSource, Start, below_policy, build,
-    cookbook_folders, create, shipped_facts, store,
+    cookbook_folders, create, needs_resolving, shipped_facts, store,
 };

@@ -216,6 +216,30 @@ impl fmt::Display for DefaultPlace {
     }
 }
 
+/// Sources that are preferred for one cookbook.
+#[must_use]
+pub fn preferred_twice(sources: &[DefaultSource]) -> Vec<Problem> {
+    let mut problems = vec![];
+    for (index, second) in sources.iter().enumerate() {
+        for first in sources.iter().take(index) {
+            let both: Vec<_> = first.preferred.iter().filter(|name| second.preferred.contains(name)).cloned().collect();
+            if !both.is_empty() {
+                problems.push(Problem {
+                    line: second.line,
+                    what: format!(
+                        "{} and {} are both set as the preferred source for cookbook(s) '{}'; only one source can be \
+                         preferred for a cookbook",
+                        first.place,
+                        second.place,
+                        both.join(", ")
+                    ),
+                });
+            }
+        }
+    }
+    problems
+}
+
 /// Reads a cookbook's source options.
 ///
 /// # Errors

@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 
 use crate::model::{
     CookbookSpec, IncludeSpec, Level, ListName, Policy, Problem, WrittenSource, constraint_on, cookbook_source,
-    run_list_problems, shown_options,
+    preferred_twice, run_list_problems, shown_options,
 };
 
 /// The most cookbooks, includes, sources, lists or items of one.
@@ -164,29 +164,6 @@ fn problems_of_include(include: &IncludeSpec, known: &[IncludeSpec]) -> Vec<Prob
         include.name, previous.line
     );
     vec![Problem { line: include.line, what }]
-}
-
-/// Sources that are preferred for one cookbook.
-fn preferred_twice(sources: &[crate::model::DefaultSource]) -> Vec<Problem> {
-    let mut problems = vec![];
-    for (index, second) in sources.iter().enumerate() {
-        for first in sources.iter().take(index) {
-            let both: Vec<_> = first.preferred.iter().filter(|name| second.preferred.contains(name)).cloned().collect();
-            if !both.is_empty() {
-                problems.push(Problem {
-                    line: second.line,
-                    what: format!(
-                        "{} and {} are both set as the preferred source for cookbook(s) '{}'; only one source can be \
-                         preferred for a cookbook",
-                        first.place,
-                        second.place,
-                        both.join(", ")
-                    ),
-                });
-            }
-        }
-    }
-    problems
 }
 
 fn line(value: &Value) -> u32 {

@@ -10,7 +10,7 @@
 //! ```
 //!
 //! The artifact carries the folder's files, sources too (errors show the line that failed), but not what cargo and git
-//! keep there, nor what the cookbook's `chefignore` names.
+//! keep there, nor what the cookbook's `chefignore` names. The files of a Ruby cookbook are those that Chef counts.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -38,14 +38,14 @@ const MAX_DEPTH: usize = 32;
 
 /// A cookbook whose folder was read, with all its files.
 #[derive(Debug)]
-pub(super) struct Cookbook {
+pub(crate) struct Cookbook {
     /// The path of its folder.
     pub(super) path: PathBuf,
-    pub(super) name: String,
+    pub(crate) name: String,
     /// The version, as `x.y.z`.
-    pub(super) version: String,
+    pub(crate) version: String,
     /// The constraint on each cookbook it depends on, by its name.
-    pub(super) dependencies: BTreeMap<String, String>,
+    pub(crate) dependencies: BTreeMap<String, String>,
     pub(super) language: Language,
     /// The gems that its metadata name.
     pub(super) gems: Vec<WantedGem>,
@@ -54,7 +54,7 @@ pub(super) struct Cookbook {
     /// Where in that file the dependencies are.
     pub(super) depends_line: usize,
     /// Paths below the folder and contents, sorted.
-    pub(super) files: Vec<(String, Vec<u8>)>,
+    pub(crate) files: Vec<(String, Vec<u8>)>,
 }
 
 #[derive(Deserialize)]
@@ -82,7 +82,7 @@ struct CookbookTable {
     depends: BTreeMap<String, String>,
 }
 
-/// What Chef writes where a cookbook is released, and what takes the place of `metadata.rb`.
+/// The file that Chef writes where a cookbook is released, and that counts before `metadata.rb`.
 const METADATA_JSON: &str = "metadata.json";
 
 const METADATA_RB: &str = "metadata.rb";
@@ -100,14 +100,22 @@ impl Cookbook {
             return Self::of_crate(folder, file);
         }
         if !Self::is_in(folder) {
-            let what = "is no cookbook: it has no metadata.rb, no metadata.json and no Cargo.toml";
-            return Err(AuthorError::File { path: folder.to_owned(), what });
+            return Err(not_a_cookbook(folder));
         }
         Self::in_ruby(folder, ruby)
     }
 
+    /// Reads a cookbook in Rust.
+    pub(crate) fn in_rust(folder: &Path) -> Result<Self, AuthorError> {
+        let file = TomlFile::read(&folder.join(CARGO_TOML))?;
+        Self::of_crate(folder, file.ok_or_else(|| not_a_cookbook(folder))?)
+    }
+
     fn in_ruby(folder: &Path, ruby: &mut dyn Ruby) -> Result<Self, AuthorError> {
-        let mut files = files(folder)?;
+        // By Chef's rules, so that the cookbook has the identifier that Chef gives it.
+        let mut room = MAX_BYTES;
+        let files = crate::policyfile::contents(folder, &mut room, MAX_BYTES)
+            .map_err(|error| AuthorError::Resolve(Box::new(error)))?;
         let manifest_path =
             if folder.join(METADATA_JSON).is_file() { folder.join(METADATA_JSON) } else { folder.join(METADATA_RB) };
         let wrong = |what: String| AuthorError::Wrong { path: manifest_path.clone(), line: 1, what };
@@ -117,14 +125,7 @@ impl Cookbook {
                 line: error.line(),
                 what: error.to_string(),
             })?,
-            None => {
-                let metadata = ruby.metadata(folder).map_err(&wrong)?;
-                // What a node would have to evaluate again; `metadata.rb` stays beside it for people.
-                let text = serde_json::to_vec_pretty(&metadata).map_err(|error| wrong(error.to_string()))?;
-                files.push((METADATA_JSON.to_owned(), text));
-                files.sort();
-                metadata
-            }
+            None => ruby.metadata(folder).map_err(&wrong)?,
         };
         let said = |key: &str| metadata.get(key).unwrap_or(&Value::Null);
         let name = said("name").as_str().filter(|name| is_component_name(name));
@@ -179,7 +180,12 @@ impl Cookbook {
     }
 }
 
-/// The files below a cookbook's folder, sorted by path.
+fn not_a_cookbook(folder: &Path) -> AuthorError {
+    let what = "is not a cookbook: it has no metadata.rb, no metadata.json and no Cargo.toml";
+    AuthorError::File { path: folder.to_owned(), what }
+}
+
+/// The files below a crate's folder, sorted by path.
 fn files(folder: &Path) -> Result<Vec<(String, Vec<u8>)>, AuthorError> {
     let ignore = Ignore::of_folder(folder).map_err(|(path, source)| AuthorError::Read { path, source })?;
     let mut found = vec![];

@@ -131,6 +131,9 @@ pub enum AuthorError {
     /// Its cookbooks' gems cannot travel.
     #[error(transparent)]
     Gems(#[from] GemsError),
+    /// What it includes or takes from elsewhere cannot be resolved.
+    #[error(transparent)]
+    Resolve(Box<crate::policyfile::PolicyfileError>),
     /// There is no compiler for the crates.
     #[error(transparent)]
     Toolchain(#[from] ToolchainError),

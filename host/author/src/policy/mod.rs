@@ -18,6 +18,7 @@ mod cookbook;
 mod create;
 mod error;
 mod gems;
+mod origins;
 mod own_folder;
 mod policy_toml;
 mod sdk;
@@ -33,17 +34,19 @@ use resolve::cookbook_order::cookbook_order;
 use serde_json::{Map, Value};
 
 pub use checks::Described;
+pub(crate) use cookbook::Cookbook;
 pub use create::{SdkSource, Start, create};
 pub use error::AuthorError;
 pub(crate) use gems::{entry as gem_entry, files as gem_files};
 pub use own_folder::below_policy;
+pub(crate) use policy_toml::PolicyToml;
 pub use sdk::shipped_facts;
 
 use crate::build::{GuestCompiler, Profile, ToolchainError, compile_component};
+use crate::policyfile::{Resolved, Tools, resolve_folder};
 use artifact::lock::{AttributeValue, CookbookIdentifier, FileChecksum};
 use artifact::{self, Artifact, CookbookEntry, EMPTY_COMPONENT, Language, Manifest, ManifestParts, Runtime};
-use cookbook::Cookbook;
-use policy_toml::PolicyToml;
+use policyfile::lock::Lock;
 use workspace::Workspace;
 
 /// The runtime that Ruby cookbooks are built for, which also evaluates what only Ruby can read.
@@ -97,6 +100,8 @@ pub struct PolicyFolder {
     left_out: Vec<PathBuf>,
     /// The folders of the cookbooks, by name.
     places: BTreeMap<String, PathBuf>,
+    /// What it would be locked to, where that had to be resolved.
+    resolved: Option<Lock>,
 }
 
 impl PolicyFolder {
@@ -105,17 +110,28 @@ impl PolicyFolder {
     /// # Errors
     /// Something in the folder is wrong; the message names file and line.
     pub fn read(path: &Path, ruby: &mut dyn Ruby) -> Result<Self, AuthorError> {
-        Self::read_with_gems(path, None, ruby)
+        Self::read_with(path, None, ruby, &Tools::offline())
     }
 
-    /// As [`Self::read`], with gems from another folder than the policy's own.
+    /// As [`Self::read`], with gems from another folder than the policy's own, and with what fetches cookbooks and included
+    /// policies.
     ///
     /// # Errors
-    /// As [`Self::read`].
-    pub fn read_with_gems(path: &Path, gems: Option<&Path>, ruby: &mut dyn Ruby) -> Result<Self, AuthorError> {
+    /// As [`Self::read`], or what the policy includes cannot be resolved.
+    pub fn read_with(
+        path: &Path,
+        gems: Option<&Path>,
+        ruby: &mut dyn Ruby,
+        tools: &Tools<'_>,
+    ) -> Result<Self, AuthorError> {
         let settings = PolicyToml::read(path)?;
-        let cookbooks = settings.cookbook_folders(path)?;
-        let cookbooks = cookbooks.iter().map(|folder| Cookbook::read(folder, ruby)).collect::<Result<Vec<_>, _>>()?;
+        let resolved = match settings.needs_resolving() {
+            true => Some(resolve_folder(path, tools).map_err(|error| AuthorError::Resolve(Box::new(error)))?),
+            false => None,
+        };
+        let parts = Parts::of(&settings, resolved.as_ref(), path)?;
+        let cookbooks =
+            parts.folders.iter().map(|folder| Cookbook::read(folder, ruby)).collect::<Result<Vec<_>, _>>()?;
         let runtime = match cookbooks.iter().find(|cookbook| cookbook.language == Language::Ruby) {
             None => Runtime::Rust,
             Some(cookbook) => ruby.runtime().map_err(|what| AuthorError::Wrong {
@@ -125,16 +141,16 @@ impl PolicyFolder {
             })?,
         };
         let gems = gems::of_cookbooks(&settings, &cookbooks, path, gems, ruby)?;
-        let order = loading_order(&settings, &cookbooks)?;
+        let order = loading_order(&settings, &parts, &cookbooks)?;
         let entries = order.iter().map(|cookbook| entry(cookbook)).collect();
-        let attributes = |level, table: &toml::Table| attributes(&settings.path, level, table);
+        let items = parts.items(&settings);
         let parts = ManifestParts {
             name: settings.name.clone(),
-            run_list: settings.run_list.clone(),
-            named_run_lists: settings.named_run_lists.clone(),
+            run_list: parts.run_list,
+            named_run_lists: parts.named_run_lists,
             cookbooks: entries,
-            default_attributes: attributes("default", &settings.default)?,
-            override_attributes: attributes("override", &settings.r#override)?,
+            default_attributes: parts.default_attributes,
+            override_attributes: parts.override_attributes,
             attribute_lines: settings.attribute_lines.clone(),
             needs: settings.needs.clone(),
             runtime,
@@ -146,7 +162,8 @@ impl PolicyFolder {
         let places = cookbooks.iter().map(|one| (one.name.clone(), one.path.clone())).collect();
         let files = cookbooks.into_iter().flat_map(Cookbook::into_files).chain(gems::files(gems)).collect();
         let left_out = settings.left_out(path);
-        Ok(Self { path: path.to_owned(), manifest, workspace, items: settings.item_lines, files, left_out, places })
+        let resolved = resolved.map(|resolved| resolved.lock);
+        Ok(Self { path: path.to_owned(), manifest, workspace, items, files, left_out, places, resolved })
     }
 
     /// The folders in `cookbooks/` that are not cookbooks, because they have neither metadata nor a Cargo.toml.
@@ -159,6 +176,11 @@ impl PolicyFolder {
     #[must_use]
     pub fn cookbook_place(&self, name: &str) -> Option<&Path> {
         self.places.get(name).map(PathBuf::as_path)
+    }
+
+    /// What the policy would be locked to, where that had to be resolved: it includes others, or has sources.
+    pub(crate) fn resolved(&self) -> Option<&Lock> {
+        self.resolved.as_ref()
     }
 
     /// What the artifact will say about itself.
@@ -229,16 +251,27 @@ pub fn build(
     compiler: &mut dyn FnMut() -> Result<GuestCompiler, ToolchainError>,
 ) -> Result<Artifact, AuthorError> {
     // Read first: a mistake in policy.toml is told before minutes of compiling.
-    let policy = PolicyFolder::read_with_gems(folder, options.gems, ruby)?;
+    let policy = PolicyFolder::read_with(folder, options.gems, ruby, &Tools::offline())?;
     policy.build(options, compiler)
 }
 
-/// The folders of a policy's cookbooks.
+/// The folders of a policy's cookbooks, and those of policies that it includes by their paths.
 ///
 /// # Errors
 /// policy.toml is wrong, or a folder cannot be read.
 pub fn cookbook_folders(policy: &Path) -> Result<Vec<PathBuf>, AuthorError> {
-    PolicyToml::read(policy)?.cookbook_folders(policy)
+    let settings = PolicyToml::read(policy)?;
+    let mut folders = settings.cookbook_folders(policy)?;
+    folders.extend(settings.origins.folders().map(|folder| policy.join(folder)));
+    Ok(folders)
+}
+
+/// Whether a policy includes others, or takes cookbooks from elsewhere: then a lock says what it is made of.
+///
+/// # Errors
+/// policy.toml is wrong.
+pub fn needs_resolving(policy: &Path) -> Result<bool, AuthorError> {
+    Ok(PolicyToml::read(policy)?.needs_resolving())
 }
 
 /// Puts an artifact into a folder as `NAME.wasm`, at once and whole, and returns its path.
@@ -260,8 +293,55 @@ pub fn store(artifact: &Artifact, folder: &Path) -> Result<PathBuf, AuthorError>
     Ok(path)
 }
 
+/// What a policy is made of, with what it includes.
+struct Parts {
+    run_list: Vec<String>,
+    named_run_lists: Vec<(String, Vec<String>)>,
+    default_attributes: Map<String, Value>,
+    override_attributes: Map<String, Value>,
+    /// The folders of the cookbooks.
+    folders: Vec<PathBuf>,
+}
+
+impl Parts {
+    fn of(settings: &PolicyToml, resolved: Option<&Resolved>, path: &Path) -> Result<Self, AuthorError> {
+        if let Some(Resolved { lock, folders }) = resolved {
+            return Ok(Self {
+                run_list: lock.run_list.clone(),
+                named_run_lists: lock.named_run_lists.clone(),
+                default_attributes: lock.default_attributes.clone(),
+                override_attributes: lock.override_attributes.clone(),
+                folders: folders.clone(),
+            });
+        }
+        let attributes = |level, table: &toml::Table| attributes(&settings.path, level, table);
+        Ok(Self {
+            run_list: settings.run_list.clone(),
+            named_run_lists: settings.named_run_lists.clone(),
+            default_attributes: attributes("default", &settings.default)?,
+            override_attributes: attributes("override", &settings.r#override)?,
+            folders: settings.cookbook_folders(path)?,
+        })
+    }
+
+    /// The items of all run lists with their lines; those of included policies have the line that includes the first one.
+    fn items(&self, settings: &PolicyToml) -> Vec<(String, usize)> {
+        let mut items = settings.item_lines.clone();
+        for item in self.run_list.iter().chain(self.named_run_lists.iter().flat_map(|(_, list)| list)) {
+            if !items.iter().any(|(known, _)| known == item) {
+                items.push((item.clone(), settings.include_line()));
+            }
+        }
+        items
+    }
+}
+
 /// The cookbooks in the order in which the policy's run lists load them, then the others by name.
-fn loading_order<'a>(settings: &PolicyToml, cookbooks: &'a [Cookbook]) -> Result<Vec<&'a Cookbook>, AuthorError> {
+fn loading_order<'a>(
+    settings: &PolicyToml,
+    parts: &Parts,
+    cookbooks: &'a [Cookbook],
+) -> Result<Vec<&'a Cookbook>, AuthorError> {
     let mut by_name: BTreeMap<&str, &Cookbook> = BTreeMap::new();
     for cookbook in cookbooks {
         if let Some(first) = by_name.insert(&cookbook.name, cookbook) {
@@ -277,8 +357,8 @@ fn loading_order<'a>(settings: &PolicyToml, cookbooks: &'a [Cookbook]) -> Result
     }
     let of_cookbook = |cookbook: &Cookbook| cookbook.dependencies.keys().cloned().collect();
     let dependencies = by_name.iter().map(|(name, cookbook)| ((*name).to_owned(), of_cookbook(cookbook))).collect();
-    let named = settings.named_run_lists.iter().flat_map(|(_, list)| list);
-    let recipes = settings.run_list.iter().chain(named);
+    let named = parts.named_run_lists.iter().flat_map(|(_, list)| list);
+    let recipes = parts.run_list.iter().chain(named);
     let names = recipes.filter_map(|item| item.strip_prefix("recipe[")?.strip_suffix(']'));
     let names = names.chain(by_name.keys().copied());
     let order = cookbook_order(names, &dependencies).map_err(|missing| AuthorError::Wrong {

@@ -1,18 +1,22 @@
 //! `policy.toml`: what a policy's author decides, beside the cookbooks.
 //!
-//! It says what a Policyfile says, under the same names, until Policyfiles themselves are read.
+//! It says what a Policyfile says, under the same names: [`PolicyToml::model`] is the model of both.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
+use artifact::lock::AttributeValue;
 use grants::Needs;
+use node::object::attribute_key;
 use node::run_list::{RunListItem, RunListItemKind, split_recipe};
+use policyfile::model::{CookbookSpec, Level, ListName, Policy};
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 use toml::Spanned;
 
 use super::AuthorError;
 use super::cookbook::Cookbook;
+use super::origins::{Origins, WrittenCookbooks, WrittenInclude, WrittenSources};
 use super::toml_file::TomlFile;
 use artifact::{check_policy_name, is_component_name, ordered};
 
@@ -23,7 +27,7 @@ const COOKBOOKS: &str = "cookbooks";
 
 /// What the file says, checked; items of run lists are in their full form.
 #[derive(Debug)]
-pub(super) struct PolicyToml {
+pub(crate) struct PolicyToml {
     pub(super) path: PathBuf,
     pub(super) name: String,
     pub(super) run_list: Vec<String>,
@@ -40,6 +44,9 @@ pub(super) struct PolicyToml {
     pub(super) gems: Option<String>,
     /// Gems that metadata name and nothing loads.
     pub(super) without_gems: Vec<String>,
+    /// Where cookbooks come from that do not lie beside it.
+    pub(super) origins: Origins,
+    /// The folders of cookbooks, where they are named.
     cookbooks: Option<Vec<Spanned<String>>>,
     file: TomlFile,
 }
@@ -51,7 +58,11 @@ struct Written {
     run_list: Spanned<Vec<Spanned<String>>>,
     #[serde(default, deserialize_with = "ordered::deserialize")]
     named_run_list: Vec<(String, Vec<Spanned<String>>)>,
-    cookbooks: Option<Vec<Spanned<String>>>,
+    cookbooks: Option<WrittenCookbooks>,
+    #[serde(default)]
+    include: Vec<WrittenInclude>,
+    #[serde(default)]
+    sources: WrittenSources,
     #[serde(default)]
     default: toml::Table,
     #[serde(default)]
@@ -65,7 +76,7 @@ struct Written {
 }
 
 impl PolicyToml {
-    pub(super) fn read(folder: &Path) -> Result<Self, AuthorError> {
+    pub(crate) fn read(folder: &Path) -> Result<Self, AuthorError> {
         let file = TomlFile::read(&folder.join(FILE))?;
         let file = file.ok_or_else(|| AuthorError::NoPolicy { folder: folder.to_owned() })?;
         let written: Written = file.parse()?;
@@ -85,6 +96,17 @@ impl PolicyToml {
         let item_lines =
             items.map(|item| Ok((full(item)?, file.line(&item.span())))).collect::<Result<_, AuthorError>>()?;
         let needs = file.needs()?;
+        let (cookbooks, named) = match written.cookbooks {
+            None => (None, vec![]),
+            Some(WrittenCookbooks::Folders(folders)) => (Some(folders), vec![]),
+            Some(WrittenCookbooks::Named(named)) => (None, named),
+        };
+        let origins = Origins::read(&file, written.include, written.sources, named)?;
+        let mut attribute_lines = BTreeMap::new();
+        for table in ["default", "override"] {
+            let lines = file.paths_with_lines(table);
+            attribute_lines.extend(lines.into_iter().map(|(path, line)| (attribute_key(table, &path), line)));
+        }
         Ok(Self {
             path: file.path.clone(),
             name: written.name.into_inner(),
@@ -94,13 +116,51 @@ impl PolicyToml {
             named_run_lists,
             default: written.default,
             r#override: written.r#override,
-            attribute_lines: file.attribute_lines(["default", "override"]),
+            attribute_lines,
             needs,
             gems: written.gems,
             without_gems: written.without_gems,
-            cookbooks: written.cookbooks,
+            origins,
+            cookbooks,
             file,
         })
+    }
+
+    /// What the file says, as a Policyfile would say it. The folders of its cookbooks are not in it.
+    pub(crate) fn model(&self) -> Policy {
+        let named = self.named_run_lists.iter();
+        let named = named.map(|(name, items)| (ListName { name: name.clone(), is_symbol: false }, items.clone()));
+        let lines =
+            [("default", Level::Default), ("override", Level::Override)].into_iter().flat_map(|(table, level)| {
+                self.file.paths_with_lines(table).into_iter().map(move |(path, line)| (level, path, line))
+            });
+        Policy {
+            name: Some(self.name.clone()),
+            run_list: self.run_list.clone(),
+            named_run_lists: named.collect(),
+            default_sources: self.origins.sources.clone(),
+            cookbooks: self.origins.cookbooks.clone(),
+            includes: self.origins.includes.clone(),
+            default_attributes: AttributeValue::from(&self.default),
+            override_attributes: AttributeValue::from(&self.r#override),
+            attribute_lines: lines.collect(),
+        }
+    }
+
+    /// Whether a resolver has to say which cookbooks the policy has.
+    pub(crate) fn needs_resolving(&self) -> bool {
+        !self.origins.is_empty()
+    }
+
+    /// The line of the first `[[include]]`, else that of the run list.
+    pub(super) fn include_line(&self) -> usize {
+        let first = self.origins.includes.first();
+        first.map_or(self.run_list_line, |include| usize::try_from(include.line).unwrap_or(usize::MAX))
+    }
+
+    /// An error about a cookbook that `cookbooks` names.
+    pub(crate) fn wrong_cookbook(&self, spec: &CookbookSpec, what: String) -> AuthorError {
+        self.file.wrong_on(spec.line, what)
     }
 
     /// The line of the first item that names a cookbook, else that of the run list.
@@ -112,7 +172,7 @@ impl PolicyToml {
     }
 
     /// The folders of the cookbooks: those that the file names, else every folder in `cookbooks/` that holds one.
-    pub(super) fn cookbook_folders(&self, folder: &Path) -> Result<Vec<PathBuf>, AuthorError> {
+    pub(crate) fn cookbook_folders(&self, folder: &Path) -> Result<Vec<PathBuf>, AuthorError> {
         if let Some(named) = &self.cookbooks {
             let folders = named.iter().map(|one| (one.span(), folder.join(one.get_ref())));
             return folders
@@ -127,7 +187,12 @@ impl PolicyToml {
         let all = folder.join(COOKBOOKS);
         let failed = |source| AuthorError::Read { path: all.clone(), source };
         let mut folders = vec![];
-        for entry in std::fs::read_dir(&all).map_err(failed)? {
+        let entries = match std::fs::read_dir(&all) {
+            // All of its cookbooks may come from elsewhere.
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound && self.needs_resolving() => return Ok(folders),
+            entries => entries.map_err(failed)?,
+        };
+        for entry in entries {
             let path = entry.map_err(failed)?.path();
             if Cookbook::is_in(&path) {
                 folders.push(path);
@@ -212,7 +277,8 @@ mod tests {
     fn the_reference_tells_types_and_defaults() {
         let value = |kind: &str| match kind {
             "string" => "\"a\"",
-            "list of strings" => "[\"a\"]",
+            "list of strings" | "list of strings, or table" => "[\"a\"]",
+            "list of tables" => "[{ name = \"a\" }]",
             "table of lists" => "{ a = [\"a\"] }",
             "table" => "{}",
             other => panic!("docs/policy.md: what is the type {other:?}?"),

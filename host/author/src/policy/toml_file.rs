@@ -1,12 +1,11 @@
 //! TOML files of authors: read whole, with errors that name file and line.
 
-use std::collections::BTreeMap;
 use std::io::ErrorKind;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use grants::Needs;
-use node::object::attribute_key;
+use policyfile::model::Problem;
 use serde::de::DeserializeOwned;
 use text::plainly;
 use toml::Spanned;
@@ -54,35 +53,30 @@ impl TomlFile {
         self.text.bytes().take(span.start).filter(|byte| *byte == b'\n').count() + 1
     }
 
-    /// The line of each value below these tables that is not a table itself, by its keys with dots.
-    pub(super) fn attribute_lines<'t>(&self, tables: impl IntoIterator<Item = &'t str>) -> BTreeMap<String, u32> {
-        let mut lines = BTreeMap::new();
+    /// The line, from 1, where something begins, as models count them.
+    pub(super) fn line_of(&self, span: &Range<usize>) -> u32 {
+        u32::try_from(self.line(span)).unwrap_or(u32::MAX)
+    }
+
+    /// The keys and the line of each value below a table that is not a table itself.
+    pub(super) fn paths_with_lines(&self, table: &str) -> Vec<(Vec<String>, u32)> {
+        let mut lines = vec![];
         // The file has been parsed before; what is wrong with it was said then.
         let Ok(all) = DeTable::parse(&self.text) else { return lines };
-        for name in tables {
-            let table = all.get_ref().iter().find(|(key, _)| key.get_ref() == name);
-            if let Some((_, value)) = table {
-                self.lines_below(name, &mut vec![], value, &mut lines);
-            }
+        if let Some((_, value)) = all.get_ref().iter().find(|(key, _)| key.get_ref() == table) {
+            self.lines_below(&mut vec![], value, &mut lines);
         }
         lines
     }
 
-    fn lines_below(
-        &self,
-        table: &str,
-        path: &mut Vec<String>,
-        value: &Spanned<DeValue<'_>>,
-        lines: &mut BTreeMap<String, u32>,
-    ) {
+    fn lines_below(&self, path: &mut Vec<String>, value: &Spanned<DeValue<'_>>, lines: &mut Vec<(Vec<String>, u32)>) {
         let Some(members) = value.get_ref().as_table() else {
-            let line = u32::try_from(self.line(&value.span())).unwrap_or(u32::MAX);
-            lines.insert(attribute_key(table, path), line);
+            lines.push((path.clone(), self.line_of(&value.span())));
             return;
         };
         for (key, member) in members {
             path.push(key.get_ref().to_string());
-            self.lines_below(table, path, member, lines);
+            self.lines_below(path, member, lines);
             path.pop();
         }
     }
@@ -90,5 +84,15 @@ impl TomlFile {
     /// An error about a place in the file.
     pub(super) fn wrong(&self, span: &Range<usize>, what: String) -> AuthorError {
         AuthorError::Wrong { path: self.path.clone(), line: self.line(span), what }
+    }
+
+    /// An error about a line of the file.
+    pub(super) fn wrong_on(&self, line: u32, what: String) -> AuthorError {
+        AuthorError::Wrong { path: self.path.clone(), line: usize::try_from(line).unwrap_or(usize::MAX), what }
+    }
+
+    /// The same of what is wrong in a model.
+    pub(super) fn problem(&self, problem: Problem) -> AuthorError {
+        self.wrong_on(problem.line.max(1), problem.what)
     }
 }

@@ -3,8 +3,8 @@
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
-use artifact::MAX_FILES;
 use artifact::lock::{CookbookIdentifier, FileChecksum};
+use artifact::{Language, MAX_FILES};
 use contract::Question;
 use node::version_constraint::{Version, VersionStyle};
 use policyfile::constraint::Constraint;
@@ -36,6 +36,7 @@ pub(super) struct LocalCookbook {
     pub(super) dependencies: Vec<(String, String)>,
     /// The gems that its metadata name.
     pub(super) gems: Vec<WantedGem>,
+    pub(super) language: Language,
 }
 
 impl LocalCookbook {
@@ -64,8 +65,9 @@ impl LocalCookbook {
 
     pub(super) fn has_recipe(&self, recipe: &str) -> bool {
         let file = |ending: &str| self.path.join("recipes").join(format!("{recipe}.{ending}")).is_file();
-        // A name from a run list has no slash.
-        !recipe.contains('/') && (file("rb") || file("yml"))
+        // Only the component knows the recipes of a crate: they are checked when it was built. A name from a run list has no
+        // slash.
+        self.language == Language::Rust || !recipe.contains('/') && (file("rb") || file("yml"))
     }
 
     /// The names of its recipes, sorted.
@@ -85,6 +87,9 @@ impl LocalCookbook {
 impl Session<'_> {
     /// Reads a cookbook's metadata.
     pub(super) fn cookbook(&mut self, folder: &Path) -> Result<LocalCookbook, PolicyfileError> {
+        if let Some(found) = self.crate_cookbook(folder)? {
+            return Ok(found);
+        }
         let metadata =
             if folder.join("metadata.json").exists() { json_metadata(folder)? } else { self.metadata(folder)? };
         let wrong = |what: String| PolicyfileError::Metadata { path: folder.to_owned(), what };
@@ -106,13 +111,14 @@ impl Session<'_> {
             version: version.map_err(|error| wrong(error.to_string()))?.to_string(),
             dependencies: dependencies.map(pair).collect::<Result<_, PolicyfileError>>()?,
             gems: wanted_gems(name, &metadata),
+            language: Language::Ruby,
         })
     }
 
     /// A cookbook's metadata with all fields, as Chef writes it.
     pub(super) fn metadata(&mut self, folder: &Path) -> Result<Value, PolicyfileError> {
         if !LocalCookbook::is_in(folder) {
-            return Err(PolicyfileError::NotACookbook { path: folder.to_owned() });
+            return Err(self.not_a_cookbook(folder));
         }
         let cookbook = self.tree.add(folder);
         let question = Question::Metadata { cookbook, place: folder.display().to_string() };
@@ -149,8 +155,27 @@ pub(super) fn checksums(folder: &Path) -> Result<Vec<FileChecksum>, PolicyfileEr
 }
 
 /// A cookbook's identifier.
-pub(super) fn identifier(folder: &Path) -> Result<CookbookIdentifier, PolicyfileError> {
-    Ok(CookbookIdentifier::of(&checksums(folder)?))
+pub(super) fn identifier(cookbook: &LocalCookbook) -> Result<CookbookIdentifier, PolicyfileError> {
+    let sums = match cookbook.language {
+        Language::Rust => super::crates::checksums(&cookbook.path)?,
+        Language::Ruby => checksums(&cookbook.path)?,
+    };
+    Ok(CookbookIdentifier::of(&sums))
+}
+
+/// The files of a cookbook with their contents, as Chef counts them. `room`: how many bytes they may have, of `limit`.
+pub(crate) fn contents(folder: &Path, room: &mut u64, limit: u64) -> Result<Vec<(String, Vec<u8>)>, PolicyfileError> {
+    let mut found = vec![];
+    for path in files(folder)? {
+        let full = folder.join(&path);
+        let content = plain_files::read(&full, *room).map_err(|error| match error.kind() {
+            ErrorKind::FileTooLarge => PolicyfileError::TooMuch { path: folder.to_owned(), limit, of: "bytes" },
+            _ => PolicyfileError::read(&full)(error),
+        })?;
+        *room = room.saturating_sub(content.len() as u64);
+        found.push((path, content));
+    }
+    Ok(found)
 }
 
 /// The files of a cookbook as Chef counts them, sorted: those of `chefignore` and of hidden folders at its top are not its

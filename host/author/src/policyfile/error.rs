@@ -143,8 +143,12 @@ pub enum PolicyfileError {
     #[error(transparent)]
     Git(#[from] GitError),
     /// A policy cannot be included.
-    #[error("include_policy {name:?}: {what}")]
+    #[error("{}: include_policy {name:?}: {what}", place(file, Some(*line)))]
     Include {
+        /// The Policyfile or policy.toml.
+        file: PathBuf,
+        /// The line that includes it, from 1.
+        line: u32,
         /// The policy.
         name: String,
         /// Why.

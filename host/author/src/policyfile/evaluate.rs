@@ -11,8 +11,11 @@ use super::{MAX_TEXT, Place, Session, read_text};
 const MAX_CODE: usize = 200;
 
 impl Session<'_> {
-    /// Evaluates the Policyfile and checks what it says.
+    /// Evaluates the Policyfile, or reads the policy.toml, and checks what it says.
     pub(super) fn evaluate(&mut self, place: &Place) -> Result<Policy, PolicyfileError> {
+        if place.is_toml() {
+            return self.evaluate_toml(place);
+        }
         let source = read_text(&place.policyfile, MAX_TEXT)?;
         let file = place.policyfile.display().to_string();
         let name = self.tree.add(&place.folder);

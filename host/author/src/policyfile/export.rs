@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use artifact::Language;
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use policyfile::constraint::Constraint;
@@ -12,7 +13,7 @@ use super::cookbook::{LocalCookbook, files, identifier};
 use super::error::PolicyfileError;
 use super::install::gone;
 use super::paths::expanded;
-use super::{Place, Session, Tools, with_session};
+use super::{Place, Session, Tools, with_session_of};
 
 /// The options of an export, as the command line gives them.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -56,8 +57,14 @@ pub fn export(place: &Place, options: &ExportOptions, tools: &Tools<'_>) -> Resu
         }
     }
     let mut lock = place.read_lock()?;
-    with_session(tools, |session| {
+    with_session_of(place, tools, |session| {
         let cookbooks = session.refresh(place, &mut lock)?;
+        if let Some((rust, _)) = cookbooks.iter().find(|(cookbook, _)| cookbook.language == Language::Rust) {
+            return Err(PolicyfileError::Cookbook(format!(
+                "the cookbook {} is in Rust, which Chef cannot run: only policies of Ruby cookbooks can be exported",
+                rust.name
+            )));
+        }
         let text = lock.to_text()?;
         if super::read_text(&place.lock, super::MAX_TEXT)? != text {
             place.write_lock(&lock)?;
@@ -144,7 +151,7 @@ impl Session<'_> {
             };
             let cookbook = self.cookbook(&folder)?;
             cookbook.check(name, &Constraint::any())?;
-            let now = identifier(&folder)?;
+            let now = identifier(&cookbook)?;
             if matches!(locked.place, CookbookPlace::Cached { .. }) && now.as_str() != locked.identifier {
                 return Err(PolicyfileError::Cookbook(format!(
                     "the cached cookbook {name} ({}) was modified after the lock was made: {}",

@@ -30,6 +30,9 @@ pub enum GitError {
         /// The address or name that was refused.
         text: String,
     },
+    /// There is no folder to fetch into.
+    #[error("nothing can be fetched here; `wrun policy build` fetches what a policy needs")]
+    NoCache,
     /// A folder of the cache.
     #[error("cannot write {}", path.display())]
     Cache {
@@ -90,6 +93,9 @@ impl Repositories {
     /// Fetches a repository, anew or what it has got since.
     pub(super) fn fetch(&self, uri: &str) -> Result<PathBuf, GitError> {
         check(uri)?;
+        if !self.folder.is_absolute() {
+            return Err(GitError::NoCache);
+        }
         let place = self.place(uri);
         if place.is_dir() {
             run(&place, &["fetch", "--quiet", "--force", "--tags", uri, "refs/heads/*:refs/heads/*"])?;

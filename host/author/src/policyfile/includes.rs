@@ -4,13 +4,15 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use policyfile::include::Included;
-use policyfile::lock::Lock;
-use policyfile::model::{IncludeSpec, Policy};
+use policyfile::lock::{CookbookPlace, Lock};
+use policyfile::model::{CookbookSpec, IncludeSpec, Policy};
 use serde_json::{Map, Value};
+use text::error_chain;
 
 use super::error::PolicyfileError;
+use super::install::{exactly, source_of};
 use super::paths::{expanded, inside, relative};
-use super::{MAX_TEXT, Place, Session, read_text};
+use super::{FOLDER_LOCK, MAX_TEXT, Place, Session, read_text};
 
 /// The lock's path in a repository that does not say.
 const LOCK: &str = "Policyfile.lock.json";
@@ -28,6 +30,8 @@ pub(super) struct Pins<'a> {
     pub(super) lock: Option<&'a Lock>,
     /// The includes that are to be taken anew, by name; `all` means all of them.
     pub(super) renewed: &'a [String],
+    /// Cookbooks that were fetched stay at the commits of the lock.
+    pub(super) keeps_fetched: bool,
 }
 
 impl Pins<'_> {
@@ -44,6 +48,36 @@ impl Pins<'_> {
         }
         (options == include.options).then_some(commit)
     }
+
+    /// The policy with the fetched cookbooks of the lock at their commits, if they are to be kept. What an included policy
+    /// locks is its own matter, and a source that says something else than the lock is taken as it is written.
+    pub(super) fn keep_fetched(&self, policy: &Policy, includes: &[Included]) -> Result<Policy, PolicyfileError> {
+        let mut policy = policy.clone();
+        let Some(lock) = self.lock.filter(|_| self.keeps_fetched) else { return Ok(policy) };
+        for (name, locked) in &lock.cookbooks {
+            let is_fetched = matches!(locked.place, CookbookPlace::Cached { .. });
+            if !is_fetched || includes.iter().any(|include| include.lock.cookbooks.contains_key(name)) {
+                continue;
+            }
+            let written = policy.cookbooks.iter().position(|spec| spec.name == *name);
+            let spec = written.and_then(|at| policy.cookbooks.get(at));
+            if spec.is_some_and(|spec| !is_locked_as(spec, &locked.source_options)) {
+                continue;
+            }
+            let kept = CookbookSpec {
+                name: name.clone(),
+                constraint: exactly(name, &locked.version)?,
+                options: locked.source_options.clone(),
+                source: source_of(name, &locked.source_options)?,
+                line: spec.map_or(0, |spec| spec.line),
+            };
+            if let Some(at) = written {
+                policy.cookbooks.remove(at);
+            }
+            policy.cookbooks.push(kept);
+        }
+        Ok(policy)
+    }
 }
 
 impl Session<'_> {
@@ -56,19 +90,32 @@ impl Session<'_> {
     ) -> Result<Vec<Included>, PolicyfileError> {
         let mut all = vec![];
         for include in &policy.includes {
-            let wrong = |what: String| PolicyfileError::Include { name: include.name.clone(), what };
+            let wrong = |what: String| PolicyfileError::Include {
+                file: place.policyfile.clone(),
+                line: include.line,
+                name: include.name.clone(),
+                what,
+            };
+            // Whatever is wrong with an included lock is told with the line that includes it.
+            let placed = |error: PolicyfileError| match error {
+                error @ PolicyfileError::Include { .. } => error,
+                // Its source is part of the message.
+                error @ PolicyfileError::Lock { .. } => wrong(error.to_string()),
+                error => wrong(error_chain(&error)),
+            };
             let option = |key: &str| include.options.get(key).and_then(Value::as_str);
-            let (document, lock_place, options) = match (option("path"), option("git"), option("remote")) {
-                (_, Some(uri), None) => self.lock_in_repository(include, uri, pins, &wrong)?,
-                (Some(path), None, _) => self.lock_at_path(include, path, place, policy, &wrong)?,
-                (_, _, Some(address)) => self.lock_at_address(include, address, &wrong)?,
+            let found = match (option("path"), option("git"), option("remote")) {
+                (_, Some(uri), None) => self.lock_in_repository(include, uri, pins, &wrong),
+                (Some(path), None, _) => self.lock_at_path(include, path, place, policy, &wrong),
+                (_, _, Some(address)) => self.lock_at_address(include, address, &wrong),
                 _ => {
                     let what = "policies on a Chef server cannot be included yet; use path, git or remote";
                     return Err(wrong(what.into()));
                 }
             };
+            let (document, lock_place, options) = found.map_err(placed)?;
             let lock = Lock::from_json(&document)
-                .map_err(|source| PolicyfileError::Lock { place: lock_place.clone(), source })?;
+                .map_err(|source| placed(PolicyfileError::Lock { place: lock_place.clone(), source }))?;
             all.push(Included {
                 name: include.name.clone(),
                 lock,
@@ -177,19 +224,33 @@ impl Session<'_> {
     }
 }
 
+/// Whether a source that somebody wrote is the one that a lock has.
+fn is_locked_as(spec: &CookbookSpec, locked: &Map<String, Value>) -> bool {
+    spec.options.iter().all(|(key, value)| match (key.as_str(), value.as_str()) {
+        ("github", Some(place)) => {
+            locked.get("git").and_then(Value::as_str) == Some(&format!("https://github.com/{place}.git"))
+        }
+        // A lock has the beginning of it.
+        ("ref", Some(name)) => locked.get(key).and_then(Value::as_str).is_some_and(|locked| name.starts_with(locked)),
+        _ => locked.get(key) == Some(value),
+    })
+}
+
 /// A lock's document, its place for messages, and the source options that the including lock keeps.
 type Found = (Value, String, Map<String, Value>);
 
-/// The lock that a path means: a file, or `NAME.lock.json` in a folder.
+/// The lock that a path means: a file, or `NAME.lock.json` in a folder, or the lock beside a policy.toml there.
 fn lock_file(name: &str, path: &str, folder: &Path) -> Result<PathBuf, String> {
     let found = expanded(path, folder);
     if found.is_dir() {
         let file = found.join(format!("{name}.lock.json"));
         let what = format!(
-            "there is no file {name}.lock.json in {path} ({}); give the lock's own path if it has another name",
+            "there is no file {name}.lock.json or {FOLDER_LOCK} in {path} ({}); give the lock's own path if it has another name",
             found.display()
         );
-        return if file.is_file() { Ok(file) } else { Err(what) };
+        let beside = found.join(FOLDER_LOCK);
+        let found = [file, beside].into_iter().find(|file| file.is_file());
+        return found.ok_or(what);
     }
     if found.is_file() {
         Ok(found)

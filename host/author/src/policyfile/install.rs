@@ -16,7 +16,7 @@ use super::cookbook::identifier;
 use super::error::PolicyfileError;
 use super::includes::Pins;
 use super::locate::Located;
-use super::{Place, Session, Tools, with_session};
+use super::{Place, Session, Tools, with_session_of};
 
 /// What was done.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -56,11 +56,12 @@ pub fn install(place: &Place, tools: &Tools<'_>) -> Result<Installed, Policyfile
     if place.lock.exists() {
         (tools.say)("Installing cookbooks from lock");
         let lock = place.read_lock()?;
-        return with_session(tools, |session| session.install_locked(place, &lock)).map(|()| Installed::FromLock);
+        return with_session_of(place, tools, |session| session.install_locked(place, &lock))
+            .map(|()| Installed::FromLock);
     }
-    with_session(tools, |session| {
+    with_session_of(place, tools, |session| {
         let policy = session.evaluate(place)?;
-        session.generate(place, &policy, Pins { lock: None, renewed: &[] })
+        session.generate(place, &policy, Pins { lock: None, renewed: &[], keeps_fetched: false })
     })
 }
 
@@ -81,9 +82,9 @@ pub fn update(place: &Place, wanted: &Update, tools: &Tools<'_>) -> Result<Insta
         Some(lock) => Some(lock?),
         None => None,
     };
-    with_session(tools, |session| {
+    with_session_of(place, tools, |session| {
         let mut policy = session.evaluate(place)?;
-        let pins = Pins { lock: before.as_ref(), renewed: &wanted.includes };
+        let pins = Pins { lock: before.as_ref(), renewed: &wanted.includes, keeps_fetched: false };
         match &before {
             Some(lock) if wanted.attributes => session.update_attributes(place, &policy, lock.clone(), pins),
             Some(lock) if !wanted.cookbooks.is_empty() => {
@@ -146,7 +147,7 @@ impl Session<'_> {
     fn generate(&mut self, place: &Place, policy: &Policy, pins: Pins<'_>) -> Result<Installed, PolicyfileError> {
         let say = self.tools.say;
         say(&format!("Building policy {}", policy.name.as_deref().unwrap_or_default()));
-        let lock = self.compile(place, policy, pins)?;
+        let (lock, _) = self.compile(place, policy, pins)?;
         place.write_lock(&lock)?;
         let revision_id = lock.revision_id()?;
         if lock.name.is_none() {
@@ -157,8 +158,15 @@ impl Session<'_> {
         Ok(Installed::Locked { revision_id })
     }
 
-    fn compile(&mut self, place: &Place, policy: &Policy, pins: Pins<'_>) -> Result<Lock, PolicyfileError> {
+    /// Makes a lock, without writing it, and finds its cookbooks.
+    pub(super) fn compile(
+        &mut self,
+        place: &Place,
+        policy: &Policy,
+        pins: Pins<'_>,
+    ) -> Result<(Lock, BTreeMap<String, Located>), PolicyfileError> {
         let includes = self.includes(place, policy, pins)?;
+        let policy = &pins.keep_fetched(policy, &includes)?;
         (self.tools.say)("Caching Cookbooks...");
         let mut located: BTreeMap<String, Located> = BTreeMap::new();
         for spec in &policy.cookbooks {
@@ -188,8 +196,12 @@ impl Session<'_> {
             };
             let source = source
                 .ok_or_else(|| PolicyfileError::Cookbook(format!("cookbook {name} {} has no source", one.version)))?;
-            let found = self.locate(name, &exactly(name, &one.version)?, &source, &place.folder)?;
-            located.insert(name.clone(), found);
+            let found = self.locate(name, &exactly(name, &one.version)?, &source, &place.folder);
+            let found = found.map_err(|error| match &one.from {
+                From::Include(_) => of_include(place, policy, &includes, name, error),
+                _ => error,
+            });
+            located.insert(name.clone(), found?);
         }
         let path = |name: &str| located.get(name).map(|it| it.cookbook.path.display().to_string()).unwrap_or_default();
         let has = |name: &str, recipe: &str| located.get(name).is_some_and(|it| it.cookbook.has_recipe(recipe));
@@ -198,7 +210,7 @@ impl Session<'_> {
         for (name, found) in &located {
             entries.insert(name.clone(), self.entry(found)?);
         }
-        make_lock(&input, &chosen, entries).map_err(failed)
+        Ok((make_lock(&input, &chosen, entries).map_err(failed)?, located))
     }
 
     /// Installs the cookbooks of a lock, and checks that they are those that were locked.
@@ -249,10 +261,33 @@ impl Session<'_> {
                 if !folder.is_dir() {
                     return Err(gone(name, source, &folder));
                 }
-                *scm_info = self.working_trees.info(&folder, self.tools.say)?;
+                if !self.takes_crates {
+                    *scm_info = self.working_trees.info(&folder, self.tools.say)?;
+                }
             }
         }
         Ok(())
+    }
+}
+
+/// What is wrong with a cookbook of an included policy, at the line that includes it.
+fn of_include(
+    place: &Place,
+    policy: &Policy,
+    includes: &[Included],
+    cookbook: &str,
+    error: PolicyfileError,
+) -> PolicyfileError {
+    let include = includes.iter().find(|include| include.lock.cookbooks.contains_key(cookbook));
+    let spec = include.and_then(|include| policy.includes.iter().find(|spec| spec.name == include.name));
+    match spec {
+        None => error,
+        Some(spec) => PolicyfileError::Include {
+            file: place.policyfile.clone(),
+            line: spec.line,
+            name: spec.name.clone(),
+            what: text::error_chain(&error),
+        },
     }
 }
 
@@ -264,7 +299,7 @@ pub(super) fn gone(name: &str, source: &str, folder: &std::path::Path) -> Policy
 }
 
 pub(super) fn check_identifier(name: &str, expected: &str, found: &Located) -> Result<(), PolicyfileError> {
-    let got = identifier(&found.cookbook.path)?;
+    let got = identifier(&found.cookbook)?;
     if got.as_str() == expected {
         return Ok(());
     }

@@ -40,8 +40,8 @@ impl Session<'_> {
         match source {
             CookbookSource::Path(path) => {
                 let path = expanded(path, folder);
-                if !LocalCookbook::is_in(&path) {
-                    return Err(PolicyfileError::NotACookbook { path });
+                if !self.is_cookbook(&path) {
+                    return Err(self.not_a_cookbook(&path));
                 }
                 let cookbook = self.cookbook(&path)?;
                 cookbook.check(name, constraint)?;
@@ -50,6 +50,12 @@ impl Session<'_> {
             CookbookSource::Git(source) => {
                 let commit = self.repositories.commit_of(source)?;
                 let path = self.check_out(name, source, &commit)?;
+                if self.is_crate(&path) {
+                    return Err(PolicyfileError::Cookbook(format!(
+                        "the cookbook '{name}' from {} is in Rust: cargo resolves such cookbooks; name a folder with `path`",
+                        source.uri
+                    )));
+                }
                 let cookbook = self.cookbook(&path)?;
                 cookbook.check(name, constraint)?;
                 Ok(Located { cookbook, origin: Origin::Commit { source: source.clone(), commit } })
@@ -77,7 +83,7 @@ impl Session<'_> {
         std::fs::create_dir_all(&scratch).map_err(PolicyfileError::write(&scratch))?;
         let checked_out = self.repositories.check_out(&repository, commit, rel.as_deref(), &scratch);
         let moved = checked_out.map_err(PolicyfileError::from).and_then(|found| {
-            if !LocalCookbook::is_in(&found) {
+            if !self.is_cookbook(&found) {
                 let what = format!("{} at {commit} has no cookbook in {:?}", source.uri, rel.as_deref().unwrap_or("."));
                 return Err(PolicyfileError::Cookbook(what));
             }
@@ -93,13 +99,16 @@ impl Session<'_> {
         if !is_name {
             return Err(PolicyfileError::Git(GitError::Option { text: key.to_owned() }));
         }
+        if self.tools.cache.as_os_str().is_empty() {
+            return Err(PolicyfileError::Git(GitError::NoCache));
+        }
         Ok(self.tools.cache.join("cookbooks").join(key))
     }
 
     /// The entry of a cookbook in a lock.
     pub(super) fn entry(&mut self, located: &Located) -> Result<CookbookLock, PolicyfileError> {
         let cookbook = &located.cookbook;
-        let identifier = identifier(&cookbook.path)?;
+        let identifier = identifier(cookbook)?;
         let mut options = Map::new();
         let mut add = |key: &str, value: Option<&str>| {
             if let Some(value) = value {
@@ -109,7 +118,11 @@ impl Session<'_> {
         let place = match &located.origin {
             Origin::Folder(source) => {
                 add("path", Some(source));
-                let scm_info = self.working_trees.info(&cookbook.path, self.tools.say)?;
+                // A policy.toml's lock says what is run, and not which commit somebody had checked out.
+                let scm_info = match self.takes_crates {
+                    true => Value::Null,
+                    false => self.working_trees.info(&cookbook.path, self.tools.say)?,
+                };
                 CookbookPlace::Local { source: source.clone(), scm_info }
             }
             Origin::Commit { source, commit } => {

@@ -1,32 +1,33 @@
 //! A locked policy as a release has it: its cookbooks are those that the lock names, and its Policyfile still says the same.
 
 use std::collections::BTreeMap;
-use std::path::Path;
 
 use artifact::gems::Gems;
 use artifact::lock::{CookbookIdentifier, FileChecksum};
-use artifact::{
-    Artifact, CookbookEntry, EMPTY_COMPONENT, Language, MAX_FILES, Manifest, ManifestParts, Needs, Runtime,
-};
+use artifact::{Artifact, CookbookEntry, EMPTY_COMPONENT, Language, Manifest, ManifestParts, Runtime};
 use policyfile::compile::{Input, attributes};
 use policyfile::include::RunLists;
 use policyfile::lock::Lock;
 use resolve::cookbook_order::cookbook_order;
 
-use super::cookbook::{LocalCookbook, files};
+use super::cookbook::{LocalCookbook, contents};
 use super::error::PolicyfileError;
 use super::includes::Pins;
 use super::install::{compile_error, exactly, source_of};
 use super::outdated::{attribute_differences, list_differences};
 use super::{MAX_TEXT, Place, Session, Tools, read_text, with_session};
 use crate::gems::{GemFolder, WantedGem};
-use crate::policy::{Ruby, gem_entry, gem_files};
+use crate::policy::{AuthorError, Ruby, gem_entry, gem_files};
+use grants::Needs;
 
 /// What an artifact's files may weigh together, in bytes.
 const MAX_BYTES: u64 = 128 << 20;
 
 /// The folder of gems beside a Policyfile.
 const GEMS: &str = "gems";
+
+/// The table of what a policy needs.
+const NEEDS: &str = "needs";
 
 /// A policy that is ready to be released.
 #[derive(Debug)]
@@ -65,7 +66,8 @@ impl Session<'_> {
         let mut differences = vec![];
         if place.policyfile.exists() {
             let policy = self.evaluate(place)?;
-            let includes = self.includes(place, &policy, Pins { lock: Some(lock), renewed: &[] })?;
+            let includes =
+                self.includes(place, &policy, Pins { lock: Some(lock), renewed: &[], keeps_fetched: false })?;
             let (file, own) = (place.file_name(), BTreeMap::new());
             let input = Input { policy: &policy, file: &file, includes: &includes, own: &own, sources: &[] };
             let lists = RunLists::of(&policy, &includes);
@@ -93,7 +95,7 @@ impl Session<'_> {
                 }
                 Err(error) => return Err(error),
             };
-            let read = contents(&located.cookbook.path, &mut room)?;
+            let read = contents(&located.cookbook.path, &mut room, MAX_BYTES)?;
             let sums: Vec<_> = read.iter().map(|(path, content)| FileChecksum::of(path, content)).collect();
             let identifier = CookbookIdentifier::of(&sums).to_string();
             if identifier != locked.identifier {
@@ -110,27 +112,6 @@ impl Session<'_> {
         }
         Err(PolicyfileError::Outdated { lock: place.lock.clone(), differences })
     }
-}
-
-/// The files of a cookbook with their contents, as Chef counts them.
-fn contents(folder: &Path, room: &mut u64) -> Result<Vec<(String, Vec<u8>)>, PolicyfileError> {
-    let mut found = vec![];
-    for path in files(folder)? {
-        let full = folder.join(&path);
-        let content = plain_files::read(&full, *room).map_err(|error| match error.kind() {
-            std::io::ErrorKind::FileTooLarge => {
-                PolicyfileError::TooMuch { path: folder.to_owned(), limit: MAX_BYTES, of: "bytes" }
-            }
-            _ => PolicyfileError::read(&full)(error),
-        })?;
-        *room = room.saturating_sub(content.len() as u64);
-        found.push((path, content));
-    }
-    if found.len() > MAX_FILES {
-        let limit = u64::try_from(MAX_FILES).unwrap_or(u64::MAX);
-        return Err(PolicyfileError::TooMuch { path: folder.to_owned(), limit, of: "files" });
-    }
-    Ok(found)
 }
 
 /// The artifact of a lock with its cookbooks.
@@ -154,7 +135,7 @@ fn build(
         default_attributes: lock.default_attributes.clone(),
         override_attributes: lock.override_attributes.clone(),
         attribute_lines: BTreeMap::new(),
-        needs: Needs::default(),
+        needs: needs(place)?,
         runtime,
         gems: gem_entry(&gems),
     };
@@ -171,6 +152,28 @@ fn build(
     let written = artifact::write(EMPTY_COMPONENT, &manifest, &files);
     let opened = written.and_then(|bytes| Artifact::from_bytes(&place.lock, bytes));
     opened.map_err(|error| of_lock(text::error_chain(&error)))
+}
+
+/// What the policy needs of a node, from the file beside the Policyfile: a Policyfile itself has no word for it, and chef-cli
+/// would refuse one.
+fn needs(place: &Place) -> Result<Needs, PolicyfileError> {
+    let path = place.needs();
+    let text = match read_text(&path, MAX_TEXT) {
+        Err(PolicyfileError::Read { source, .. }) if source.kind() == std::io::ErrorKind::NotFound => {
+            return Ok(Needs::default());
+        }
+        text => text?,
+    };
+    let needs = Needs::parse(&text, &path.display().to_string()).map_err(AuthorError::from)?;
+    let others = text.parse::<toml::Table>().unwrap_or_default();
+    match others.keys().find(|key| *key != NEEDS) {
+        None => Ok(needs),
+        Some(key) => {
+            let what =
+                format!("{}: `{key}` is not known here; the file has the table `[{NEEDS}]` alone", path.display());
+            Err(PolicyfileError::Cookbook(what))
+        }
+    }
 }
 
 /// The cookbooks, each after those that it depends on.

@@ -12,14 +12,17 @@
 //! export       a Chef repository of a locked policy
 //! compare      what differs between two locks
 //! cookbook     a cookbook's metadata, files and identifier
+//! folder       the same for a folder with a policy.toml
 //! ```
 
 mod compare;
 mod cookbook;
+mod crates;
 mod describe;
 mod error;
 mod evaluate;
 mod export;
+mod folder;
 mod git;
 mod git_settings;
 mod includes;
@@ -31,13 +34,16 @@ mod paths;
 mod sources;
 mod tree;
 
+use std::error::Error;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 pub use compare::{Base, Side, compare};
+pub(crate) use cookbook::contents;
 pub use describe::{Described, describe};
 pub use error::PolicyfileError;
 pub use export::{ExportOptions, Exported, export};
+pub(crate) use folder::{Resolved, resolve_folder};
 pub use git::GitError;
 pub use install::{Installed, Update, install, update};
 pub use locked::{LockedPolicy, locked};
@@ -45,12 +51,19 @@ pub use outdated::{LockState, lock_of_folder, locked_name};
 pub use paths::expanded;
 
 use crate::check::{Ask, Readers};
+use contract::{CookbookFiles, Failure, Question};
 use git::{Repositories, WorkingTrees};
 use policyfile::lock::Lock;
 use tree::Tree;
 
 /// The name of a Policyfile where none is given.
 const POLICYFILE: &str = "Policyfile.rb";
+
+/// The file that says the same for cookbooks in Rust and Ruby.
+const POLICY_TOML: &str = "policy.toml";
+
+/// The lock of a folder with a policy.toml.
+const FOLDER_LOCK: &str = "policy.lock.json";
 
 /// The largest Policyfile or lock, in bytes.
 const MAX_TEXT: u64 = 16 << 20;
@@ -70,6 +83,32 @@ pub struct Tools<'a> {
     pub say: &'a dyn Fn(&str),
 }
 
+impl Tools<'_> {
+    /// Tools with which nothing can be fetched and no Ruby evaluated: for policies whose cookbooks are crates in folders.
+    #[must_use]
+    pub fn offline() -> Self {
+        Self {
+            readers: &NoReaders,
+            download: &|address: &str| Err(format!("{address} cannot be read here; `wrun policy build` can")),
+            cache: Path::new(""),
+            say: &|_| {},
+        }
+    }
+}
+
+/// Opens no instance.
+struct NoReaders;
+
+impl Readers for NoReaders {
+    fn open(
+        &self,
+        _files: Arc<dyn CookbookFiles>,
+        _questions: &mut dyn FnMut(&mut Ask<'_>),
+    ) -> Result<(), Box<dyn Error + Send + Sync>> {
+        Err("Ruby is not evaluated here; `wrun policy build` does it".into())
+    }
+}
+
 /// Where a Policyfile and its lock are.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Place {
@@ -84,19 +123,38 @@ pub struct Place {
 }
 
 impl Place {
-    /// The place that a person names: a Policyfile or a lock, below a folder.
+    /// The place that a person names: a Policyfile, a policy.toml or a lock, below a folder.
     ///
     /// # Errors
-    /// The name ends in neither `.rb` nor `.lock.json`.
+    /// The name ends in neither `.rb` nor `.lock.json`, and is not `policy.toml`.
     pub fn of(named: Option<&Path>, folder: &Path) -> Result<Self, PolicyfileError> {
-        let path = expanded(named.unwrap_or_else(|| Path::new(POLICYFILE)), folder);
+        let usual = match folder.join(POLICYFILE).exists() || !folder.join(POLICY_TOML).exists() {
+            true => POLICYFILE,
+            false => POLICY_TOML,
+        };
+        let path = expanded(named.unwrap_or_else(|| Path::new(usual)), folder);
         let folder = path.parent().unwrap_or(folder).to_owned();
         let text = path.to_string_lossy().into_owned();
+        let (is_toml, is_lock) = (path.ends_with(POLICY_TOML), path.ends_with(FOLDER_LOCK));
+        if is_toml || (is_lock && !folder.join("policy.rb").exists()) {
+            return Ok(Self { policyfile: folder.join(POLICY_TOML), lock: folder.join(FOLDER_LOCK), folder, is_lock });
+        }
         if let Some(stem) = text.strip_suffix(".lock.json") {
             return Ok(Self { policyfile: format!("{stem}.rb").into(), lock: path, folder, is_lock: true });
         }
         let Some(stem) = text.strip_suffix(".rb") else { return Err(PolicyfileError::FileName { path }) };
         Ok(Self { lock: format!("{stem}.lock.json").into(), policyfile: path, folder, is_lock: false })
+    }
+
+    /// The file that says what the policy needs of a node: `Policyfile.needs.toml`.
+    fn needs(&self) -> PathBuf {
+        self.policyfile.with_extension("needs.toml")
+    }
+
+    /// Whether a policy.toml says what the policy is.
+    #[must_use]
+    pub fn is_toml(&self) -> bool {
+        self.policyfile.ends_with(POLICY_TOML)
     }
 
     /// The Policyfile's own name, for messages about its lines.
@@ -123,6 +181,41 @@ struct Session<'a> {
     tools: &'a Tools<'a>,
     repositories: Repositories,
     working_trees: WorkingTrees,
+    /// A folder with a Cargo.toml is a cookbook in Rust, as beside a policy.toml.
+    takes_crates: bool,
+}
+
+/// Does some work with instances that are opened for each question: there may be none, where all cookbooks are crates.
+fn with_crates<T>(
+    tools: &Tools<'_>,
+    work: impl FnOnce(&mut Session<'_>) -> Result<T, PolicyfileError>,
+) -> Result<T, PolicyfileError> {
+    let tree = Arc::new(Tree::default());
+    let seen = Arc::clone(&tree);
+    let mut ask = |question: Question| {
+        let (mut question, mut answer) = (Some(question), None);
+        let opened = tools.readers.open(Arc::clone(&seen) as _, &mut |ask| answer = question.take().map(&mut *ask));
+        let failed = |what: String| Failure::raised(Failure::NOT_STARTED, what);
+        opened.map_err(|error| failed(text::error_chain(error.as_ref())))?;
+        answer.unwrap_or_else(|| Err(failed("the instance was not used".into())))
+    };
+    work(&mut Session {
+        ask: &mut ask,
+        tree,
+        tools,
+        repositories: Repositories::new(tools.cache),
+        working_trees: WorkingTrees::default(),
+        takes_crates: true,
+    })
+}
+
+/// Does some work for a Policyfile or a policy.toml.
+fn with_session_of<T>(
+    place: &Place,
+    tools: &Tools<'_>,
+    work: impl FnOnce(&mut Session<'_>) -> Result<T, PolicyfileError>,
+) -> Result<T, PolicyfileError> {
+    if place.is_toml() { with_crates(tools, work) } else { with_session(tools, work) }
 }
 
 /// Opens an instance and does the work with it.
@@ -143,6 +236,7 @@ fn with_session<T>(
             tools,
             repositories: Repositories::new(tools.cache),
             working_trees: WorkingTrees::default(),
+            takes_crates: false,
         }));
     });
     opened.map_err(PolicyfileError::Ruby)?;

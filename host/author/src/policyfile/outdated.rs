@@ -10,11 +10,8 @@ use serde_json::{Map, Value};
 
 use super::error::PolicyfileError;
 use super::paths::{expanded, relative};
-use super::{MAX_TEXT, read_text, write_whole};
+use super::{FOLDER_LOCK, MAX_TEXT, read_text, write_whole};
 use crate::policy::PolicyFolder;
-
-/// The lock of a folder with a policy.toml.
-const LOCK: &str = "policy.lock.json";
 
 /// What was found of a lock.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -48,8 +45,8 @@ impl LockState {
 /// # Errors
 /// The lock is not sound, or what it locks has changed since: all changes are named.
 pub fn lock_of_folder(policy: &PolicyFolder, folder: &Path, renew: bool) -> Result<LockState, PolicyfileError> {
-    let path = folder.join(LOCK);
-    let now = of_folder(policy, folder);
+    let path = folder.join(FOLDER_LOCK);
+    let now = policy.resolved().cloned().unwrap_or_else(|| of_folder(policy, folder));
     if path.exists() && !renew {
         let text = read_text(&path, MAX_TEXT)?;
         let locked =
@@ -75,7 +72,7 @@ pub fn locked_name(path: &Path) -> Result<String, PolicyfileError> {
     Ok(lock.name.unwrap_or_default())
 }
 
-/// What a folder would be locked to.
+/// What a folder would be locked to whose cookbooks are all its own: there is nothing to choose.
 fn of_folder(policy: &PolicyFolder, folder: &Path) -> Lock {
     let manifest = policy.manifest();
     let folder = expanded(folder, &std::path::absolute(folder).unwrap_or_default());

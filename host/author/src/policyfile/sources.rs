@@ -60,7 +60,7 @@ impl Session<'_> {
         for entry in entries {
             let path = entry.map_err(PolicyfileError::read(folder))?.path();
             let is_hidden = path.file_name().is_none_or(|name| name.as_encoded_bytes().starts_with(b"."));
-            if !is_hidden && path.is_dir() && LocalCookbook::is_in(&path) {
+            if !is_hidden && path.is_dir() && self.is_cookbook(&path) {
                 paths.push(path);
             }
             if paths.len() > MAX_COOKBOOKS {

@@ -21,6 +21,19 @@ impl<'a> Instances<'a> {
     }
 }
 
+/// The same, for work that may not ask anything: the runtime is looked for when it is asked.
+pub(crate) struct WhenAsked<'a>(pub(crate) &'a Settings);
+
+impl Readers for WhenAsked<'_> {
+    fn open(
+        &self,
+        files: Arc<dyn CookbookFiles>,
+        questions: &mut dyn FnMut(&mut Ask<'_>),
+    ) -> Result<(), Box<dyn Error + Send + Sync>> {
+        Instances::find(self.0)?.open(files, questions)
+    }
+}
+
 impl Readers for Instances<'_> {
     fn open(
         &self,

@@ -1,6 +1,7 @@
 //! `wrun policy build`.
 
 use super::describe;
+use super::lock::with_tools;
 use super::ruby::RuntimeHere;
 use crate::arguments::BuildArguments;
 use crate::commands::instances::Instances;
@@ -95,7 +96,9 @@ pub(super) fn built(folder: &Path, options: &Options<'_>, printer: Printer) -> a
 /// Something in the folder is wrong.
 pub(super) fn read_policy(folder: &Path, options: &Options<'_>, printer: Printer) -> anyhow::Result<PolicyFolder> {
     let settings = crate::commands::settings(None, Layer::default())?;
-    let policy = PolicyFolder::read_with_gems(folder, options.gems, &mut RuntimeHere::new(&settings))?;
+    let policy = with_tools(printer, |tools| {
+        Ok(PolicyFolder::read_with(folder, options.gems, &mut RuntimeHere::new(&settings), tools)?)
+    })?;
     for folder in policy.left_out() {
         let why = "it is not a cookbook: it has no metadata.rb, no metadata.json and no Cargo.toml";
         printer.note(Tone::Warning, &format!("warning: {} is left out: {why}", folder.display()));

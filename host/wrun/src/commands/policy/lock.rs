@@ -3,7 +3,7 @@
 use super::build::{read_policy, target_folder};
 use super::release::sides;
 use crate::arguments::{ExportArguments, InstallArguments, LockDiffArguments, UpdateArguments};
-use crate::commands::instances::Instances;
+use crate::commands::instances::WhenAsked;
 use crate::exit::Exit;
 use crate::printer::{Printer, Tone};
 use crate::settings::{Layer, Settings};
@@ -27,27 +27,23 @@ const LOCK: &str = "Policyfile.lock.json";
 /// The name of the lock beside a policy.toml.
 const FOLDER_LOCK: &str = "policy.lock.json";
 
-/// Locks the folder of a policy.toml, where there is one and no Policyfile. `None`: there is a Policyfile.
-fn lock_folder(named: bool, renew: bool, printer: Printer) -> anyhow::Result<Option<Exit>> {
-    let folder = here()?;
-    if named || folder.join("Policyfile.rb").exists() || !folder.join("policy.toml").exists() {
-        return Ok(None);
-    }
-    let target = target_folder(&folder, None);
-    let policy = read_policy(&folder, &Options::new(&target), printer)?;
-    let text = match lock_of_folder(&policy, &folder, renew)? {
+/// Locks what a policy.toml describes, or checks the lock that is there. `renew`: it is made anew.
+fn lock_folder(place: &Place, renew: bool, printer: Printer) -> anyhow::Result<Exit> {
+    let target = target_folder(&place.folder, None);
+    let policy = read_policy(&place.folder, &Options::new(&target), printer)?;
+    let text = match lock_of_folder(&policy, &place.folder, renew)? {
         LockState::Made { path, .. } => format!("Lockfile written to {}", path.display()),
         LockState::Fits { .. } => "the lock fits what it locks".to_owned(),
     };
     printer.note(Tone::Plain, &text);
-    Ok(Some(Exit::Done))
+    Ok(Exit::Done)
 }
 
 pub(super) fn install_policy(arguments: &InstallArguments, printer: Printer) -> anyhow::Result<Exit> {
-    if let Some(exit) = lock_folder(arguments.file.is_some(), false, printer)? {
-        return Ok(exit);
-    }
     let place = Place::of(arguments.file.as_deref(), &here()?)?;
+    if place.is_toml() {
+        return lock_folder(&place, false, printer);
+    }
     with_tools(printer, |tools| Ok(install(&place, tools)?))?;
     Ok(Exit::Done)
 }
@@ -55,16 +51,8 @@ pub(super) fn install_policy(arguments: &InstallArguments, printer: Printer) -> 
 pub(super) fn update_policy(arguments: UpdateArguments, printer: Printer) -> anyhow::Result<Exit> {
     let mut names = arguments.names;
     // The first name is the Policyfile's, as in chef-cli, if it looks like one.
-    let is_file = names.first().is_some_and(|name| name.ends_with(".rb") || name.ends_with(".lock.json"));
-    let file = is_file.then(|| PathBuf::from(names.remove(0)));
-    // Cookbooks of a folder have one version each: there is nothing to choose.
-    if names.is_empty()
-        && !arguments.exclude_deps
-        && arguments.include.is_empty()
-        && let Some(exit) = lock_folder(file.is_some(), true, printer)?
-    {
-        return Ok(exit);
-    }
+    let is_name = |name: &String| [".rb", ".toml", ".lock.json"].iter().any(|end| name.ends_with(end));
+    let file = names.first().is_some_and(is_name).then(|| PathBuf::from(names.remove(0)));
     let place = Place::of(file.as_deref(), &here()?)?;
     let wanted = Update {
         cookbooks: names,
@@ -72,6 +60,10 @@ pub(super) fn update_policy(arguments: UpdateArguments, printer: Printer) -> any
         attributes: arguments.attributes,
         includes: arguments.include,
     };
+    // Cookbooks of a folder have one version each: there is nothing to choose.
+    if place.is_toml() && wanted == Update::default() && !author::needs_resolving(&place.folder)? {
+        return lock_folder(&place, true, printer);
+    }
     with_tools(printer, |tools| Ok(update(&place, &wanted, tools)?))?;
     Ok(Exit::Done)
 }
@@ -101,16 +93,17 @@ pub(super) fn export_policy(arguments: ExportArguments, printer: Printer) -> any
 pub(super) fn diff_policy(arguments: &LockDiffArguments, printer: Printer) -> anyhow::Result<Exit> {
     let here = here()?;
     let lock = match &arguments.file {
+        None if !here.join(LOCK).exists() && here.join(FOLDER_LOCK).exists() => FOLDER_LOCK.to_owned(),
         None => LOCK.to_owned(),
         Some(file) => {
             let text = file.to_str().context("a Policyfile's name is UTF-8")?;
             let stem = text.strip_suffix(".rb").or_else(|| text.strip_suffix(".lock.json"));
+            let stem = stem.or_else(|| text.strip_suffix(".toml"));
             let stem = stem.with_context(|| format!("{text} is not a Policyfile; groups are named by --group"))?;
             format!("{stem}.lock.json")
         }
     };
     if let Some(groups) = &arguments.group {
-        let lock = if here.join(&lock).exists() { lock } else { FOLDER_LOCK.to_owned() };
         let policy = author::policyfile::locked_name(&here.join(&lock))?;
         let (old, new) = sides(groups, || Ok(Side::read(&Base::Local, &lock, &here)?), &policy, &arguments.repository)?;
         show_difference(&old, &new, printer);
@@ -158,10 +151,9 @@ pub(crate) fn here() -> anyhow::Result<PathBuf> {
 /// Does some work with what this machine lends to it.
 pub(crate) fn with_tools<T>(printer: Printer, work: impl FnOnce(&Tools<'_>) -> anyhow::Result<T>) -> anyhow::Result<T> {
     let settings = crate::commands::settings(None, Layer::default())?;
-    let instances = Instances::find(&settings)?;
     let cache = cache(&settings);
     work(&Tools {
-        readers: &instances,
+        readers: &WhenAsked(&settings),
         download: &download,
         cache: &cache,
         say: &|text| printer.note(Tone::Plain, text),

@@ -8,7 +8,6 @@ use crate::commands::repository::{as_publisher, say};
 use crate::exit::Exit;
 use crate::printer::{Printer, Tone};
 use crate::settings::Layer;
-use anyhow::Context as _;
 use author::Options;
 use author::policyfile::{LockState, Place, install, lock_of_folder, locked};
 use repository::release::Revision;
@@ -50,9 +49,13 @@ pub(super) fn outcome(published: &Published) -> String {
 /// Builds what a folder or a Policyfile locks. What has no lock is locked first.
 pub(super) fn revision(folder: &Path, printer: Printer) -> anyhow::Result<Revision> {
     let is_folder = folder.is_dir();
-    if !is_folder || folder.join("Policyfile.rb").is_file() {
-        let file = if is_folder { folder.join("Policyfile.rb") } else { folder.to_owned() };
-        let place = Place::of(Some(&file), &here()?)?;
+    let file = match (is_folder, is_folder && !folder.join("Policyfile.rb").is_file()) {
+        (false, _) => folder.to_owned(),
+        (true, false) => folder.join("Policyfile.rb"),
+        (true, true) => folder.join("policy.toml"),
+    };
+    let place = Place::of(Some(&file), &here()?)?;
+    if !place.is_toml() {
         let settings = crate::commands::settings(None, Layer::default())?;
         let policy = with_tools(printer, |tools| {
             if !place.lock.exists() {
@@ -62,8 +65,8 @@ pub(super) fn revision(folder: &Path, printer: Printer) -> anyhow::Result<Revisi
         })?;
         return Ok(Revision { artifact: policy.artifact, lock: policy.lock });
     }
-    let folder = std::path::absolute(folder).with_context(|| format!("{} is not a path", folder.display()))?;
-    let (folder, target) = (folder.as_path(), target_folder(&folder, None));
+    let folder = place.folder.as_path();
+    let target = target_folder(folder, None);
     let options = Options::new(&target);
     let policy = read_policy(folder, &options, printer)?;
     let lock = lock_of_folder(&policy, folder, false)?;

@@ -22,14 +22,14 @@ fn default() -> Result {
     handlers::on_report(|run| {
         let seconds = run["elapsed"].as_f64().unwrap_or_default();
         CHANGED.with_borrow(|changed| match changed.as_slice() {
-            [] => log::info(&format!("monitoring: nothing to change, in a run of {seconds:.1} s")),
-            changed => log::info(&format!("monitoring: changed {}", changed.join(", "))),
+            [] => log::info(&format!("nothing to change, in a run of {seconds:.1} s")),
+            changed => log::info(&format!("changed {}", changed.join(", "))),
         });
         Ok(())
     })?;
     handlers::on_exception(|run| {
         let message = run["exception"]["message"].as_str().unwrap_or("unknown");
-        log::warn(&format!("monitoring: the run failed, values may be missing: {message}"));
+        log::warn(&format!("the run failed, values may be missing: {message}"));
         Ok(())
     })
 }
