@@ -228,6 +228,10 @@ fn a_run_takes_over_what_was_changed_meanwhile_but_for_what_it_wrote_itself() {
         ] {
             assert!(said(&program, change, 0).contains("a run is under way"));
         }
+        // An edited document changes what was edited, and nothing that the run writes elsewhere.
+        let (code, told) = edit(&program, "sed -i 's/\"free\": \"operator\"/\"free\": \"edited\", \"new\": 1/' \"$1\"");
+        assert_eq!(code, Some(0), "{told}");
+        assert!(told.contains("a run is under way"), "{told}");
         said(&program, &["layer", "add", &layer], 0);
         said(&program, &["node", "run-list", "add", "recipe[later]"], 0);
         fs::write(root.path().join("srv/go"), "").unwrap();
@@ -240,7 +244,7 @@ fn a_run_takes_over_what_was_changed_meanwhile_but_for_what_it_wrote_itself() {
         "{said}"
     );
     let saved = node(&program);
-    assert_eq!(saved["normal"]["web"], json!({"own": "run", "both": "run", "free": "operator"}));
+    assert_eq!(saved["normal"]["web"], json!({"own": "run", "both": "run", "free": "edited", "new": 1}));
     assert_eq!(
         [&saved["normal"]["tags"], &saved["run_list"]],
         [&json!(["mine"]), &json!(["recipe[web]", "recipe[later]"])]
@@ -283,6 +287,7 @@ fn a_node_is_edited_and_never_overwrites_what_changed_meanwhile() {
         ("echo '{' > \"$1\"", "this is not JSON"),
         ("sed -i 's/role.z./recipe[/' \"$1\"", "recipe["),
         ("sed -i 's/\"n\"/\"m\"/' \"$1\"", "name must be the node's own name"),
+        ("sed -i 's/\"normal\"/\"nromal\"/' \"$1\"", "`nromal` cannot be changed in a node's document; it has name"),
         ("exit 3", "failed"),
     ] {
         let (code, said_by) = edit(&program, editor);

@@ -90,7 +90,7 @@ pub(crate) fn saved_node_alone(state: &StateDirectory, name: &str) -> Result<Opt
     if node.name() != name {
         return Err(SavedNodeError::Other { path, found: node.name().to_owned(), wanted: name.to_owned() });
     }
-    if let Some(Err(error)) = histories.as_ref().map(|histories: &Value| node.set_histories_from_json(histories)) {
+    if let Some(Err(error)) = histories.map(|histories| node.set_histories_from_json(histories)) {
         tracing::warn!("{}: the history of its attributes cannot be used: {error}", path.display());
     }
     node.set_applied_changes(applied);

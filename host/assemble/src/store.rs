@@ -170,7 +170,8 @@ impl NodeStore for LocalNodes<'_> {
             Err(error) => return Err(error.into()),
         };
         let waiting = self.state.waiting_changes(name)?;
-        let mut node = self.node(name)?;
+        let before = self.node(name)?;
+        let mut node = before.clone();
         let mut differs = false;
         for edit in edits {
             differs |= node.apply(edit)?;
@@ -187,7 +188,9 @@ impl NodeStore for LocalNodes<'_> {
             Err(_) if !differs => Ok(Applied::Nothing),
             Err(holder) => {
                 let last = waiting.last().map_or(0, |change| change.number).max(node.applied_changes());
-                let new = (last + 1..).zip(edits).map(|(number, edit)| WaitingChange {
+                // The run may write to other parts of the node: each part of a change stands by itself.
+                let parts: Vec<NodeEdit> = edits.iter().flat_map(|edit| edit.parts(&before)).collect();
+                let new = (last + 1..).zip(&parts).map(|(number, edit)| WaitingChange {
                     number,
                     by: self.command.to_owned(),
                     at: self.at(),

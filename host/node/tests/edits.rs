@@ -112,9 +112,13 @@ fn a_whole_node_is_replaced_unless_it_has_changed_meanwhile() {
         expected: expected.cloned().map(Box::new),
         new: Box::new(new),
     };
-    let new = json!({"name": "n", "run_list": ["c"], "chef_environment": "prod", "automatic": {"x": 1},
+    let edited = json!({"name": "n", "run_list": ["c"], "chef_environment": "prod",
         "normal": {"tags": ["y"], "web": {"l": [2]}, "new": {"a": 1}}});
-    assert_eq!(apply(&mut node, &replace(Some(&before), new.clone())), Ok(true));
+    let mut new = edited.clone();
+    new["automatic"] = json!({"x": 1});
+    let error = apply(&mut node, &replace(Some(&before), new.clone())).unwrap_err();
+    assert!(error.starts_with("`automatic` cannot be changed in a node's document; it has name"), "{error}");
+    assert_eq!(apply(&mut node, &replace(Some(&before), edited)), Ok(true));
     let expected = json!({"name": "n", "chef_environment": "prod", "run_list": ["recipe[c]"],
         "normal": {"tags": ["y"], "web": {"l": [2]}, "new": {"a": 1}}});
     assert_eq!(node.editable(), expected);
@@ -127,12 +131,55 @@ fn a_whole_node_is_replaced_unless_it_has_changed_meanwhile() {
         (json!({"run_list": ["recipe[x"]}), "recipe[x"),
         (json!({"run_list": 1}), ""),
         (json!({"normal": []}), "normal must be an object"),
+        (json!({"nromal": {"a": 1}}), "`nromal` cannot be changed in a node's document"),
         (json!({"chef_environment": 1}), "chef_environment must be text"),
     ] {
         let error = apply(&mut node, &replace(None, new)).unwrap_err();
         assert!(error.contains(expect), "{error}");
     }
     assert_eq!(with_policies().editable(), json!({"name": "n", "normal": {}}));
+}
+
+#[test]
+fn an_edited_node_is_taken_apart_and_meets_a_node_that_was_written_to() {
+    let before = node();
+    let mut document = before.editable();
+    document["normal"] = json!({"tags": ["y"], "web": {"port": 81}, "new": {"a": {"b": 1}}});
+    document["run_list"] = json!(["recipe[c]"]);
+    let edit = NodeEdit::Replace { expected: Some(Box::new(before.editable())), new: Box::new(document.clone()) };
+    let parts = edit.parts(&before);
+    let path = |path: &[&str]| texts(path);
+    assert_eq!(
+        parts,
+        [
+            NodeEdit::SetRunList(texts(&["recipe[c]"])),
+            NodeEdit::RemoveTags(texts(&["x"])),
+            NodeEdit::AddTags(texts(&["y"])),
+            NodeEdit::UnsetAttribute { path: path(&["web", "l"]) },
+            NodeEdit::SetAttribute { path: path(&["web", "port"]), value: json!(81) },
+            NodeEdit::SetAttribute { path: path(&["new"]), value: json!({"a": {"b": 1}}) },
+        ]
+    );
+    // Together they are the change.
+    let mut same = before.clone();
+    for part in &parts {
+        apply(&mut same, part).unwrap();
+    }
+    assert_eq!(same.editable(), document);
+    // What the run wrote elsewhere stays.
+    let mut written = before.clone();
+    let wrote = NodeEdit::SetAttribute { path: path(&["web", "run"]), value: json!(1) };
+    apply(&mut written, &wrote).unwrap();
+    assert_eq!(apply(&mut written.clone(), &edit).unwrap_err(), "the node n has changed meanwhile");
+    for part in &parts {
+        apply(&mut written, part).unwrap();
+    }
+    assert_eq!(written.normal()["web"], json!({"port": 81, "run": 1}));
+    // A file says what the node is to be, whatever it was before.
+    let file = NodeEdit::Replace { expected: None, new: Box::new(json!({"normal": {"web": {"port": 80, "l": [1]}}})) };
+    assert_eq!(file.parts(&before), [NodeEdit::RemoveTags(texts(&["x"]))]);
+    assert_eq!(file.parts(&with_policies()).len(), 1);
+    assert_eq!(wrote.parts(&before), std::slice::from_ref(&wrote));
 }
 
 #[test]

@@ -63,7 +63,7 @@ fn write(path: &[&str], value: Value) -> impl FnOnce(&mut Attributes, &Origin) {
 fn saved_and_read(node: &NodeObject) -> NodeObject {
     let filters = SavedFilters::default();
     let mut read = NodeObject::from_saved_json(&node.to_saved_json(&filters).unwrap()).unwrap();
-    read.set_histories_from_json(&node.histories_to_json(&filters)).unwrap();
+    read.set_histories_from_json(node.histories_to_json(&filters)).unwrap();
     read.set_normal_writers_from_json(&node.normal_writers_to_json(&filters).unwrap()).unwrap();
     read
 }
@@ -189,7 +189,7 @@ fn of_a_node_that_was_saved_without_the_record_the_histories_tell_the_writers() 
     });
     let filters = SavedFilters::default();
     let mut old = NodeObject::from_saved_json(&node.to_saved_json(&filters).unwrap()).unwrap();
-    old.set_histories_from_json(&node.histories_to_json(&filters)).unwrap();
+    old.set_histories_from_json(node.histories_to_json(&filters)).unwrap();
     old.normal_writers_from_histories();
     assert_eq!(old.normal(), node.normal());
     let seen = run(&mut old, "victim", STRANGER, |_, _| {});

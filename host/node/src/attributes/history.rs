@@ -161,6 +161,11 @@ impl History {
         self.add(level, path, Change::Removed, origin, 1);
     }
 
+    /// Leaves out a record: those after it keep their places in the order of all writes.
+    pub(super) fn skip(&mut self) {
+        self.next_sequence = self.next_sequence.saturating_add(1);
+    }
+
     pub(super) fn add<Step: AsRef<str>>(
         &mut self,
         level: Level,

@@ -1,20 +1,15 @@
-//! Records of writes as JSON, for keeping them from run to run.
+//! Records of writes as JSON, as they were kept before [`super::history_text`]: nodes that were saved so are still read.
 //!
 //! One record: `{"level", "path": [..], "times", "by": {"policy", "cookbook"?, "recipe"?, "file"?, "line"?}}` with one
 //! of `"value"`, `"text_bytes"`, `"array_length"`, `"object_keys"`, `"withheld": true`, `"removed": true`; and `"joined": true` where it was joined with earlier values.
 
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 
-use super::history::{Change, History, WriteRecord, WrittenValue};
+use super::history::{Change, History, WrittenValue};
 use super::{Level, path};
 use crate::origin::Origin;
 
 impl History {
-    /// The records in the order of writing; without their values in the levels that `is_withheld` names.
-    pub fn to_json(&self, is_withheld: impl Fn(Level) -> bool) -> Value {
-        self.all().into_iter().map(|record| record_to_json(record, is_withheld(record.level))).collect()
-    }
-
     /// Reads records back; `None` where one of them is none.
     pub fn from_json(json: &Value) -> Option<Self> {
         let mut history = Self::default();
@@ -27,30 +22,6 @@ impl History {
         }
         Some(history)
     }
-}
-
-fn record_to_json(record: &WriteRecord, is_withheld: bool) -> Value {
-    let mut json = Map::new();
-    json.insert("level".to_owned(), json!(record.level.as_str()));
-    json.insert("path".to_owned(), json!(record.path));
-    json.insert("times".to_owned(), json!(record.times));
-    json.insert("by".to_owned(), origin_to_json(&record.origin));
-    let (key, value) = match &record.change {
-        Change::Removed => ("removed", json!(true)),
-        Change::Set(written) | Change::Joined(written) => match written {
-            WrittenValue::Withheld => ("withheld", json!(true)),
-            _ if is_withheld => ("withheld", json!(true)),
-            WrittenValue::Value(value) => ("value", value.clone()),
-            WrittenValue::LongText(bytes) => ("text_bytes", json!(bytes)),
-            WrittenValue::Array(length) => ("array_length", json!(length)),
-            WrittenValue::Object(keys) => ("object_keys", json!(keys)),
-        },
-    };
-    if matches!(record.change, Change::Joined(_)) {
-        json.insert("joined".to_owned(), json!(true));
-    }
-    json.insert(key.to_owned(), value);
-    Value::Object(json)
 }
 
 fn change_from_json(record: &Map<String, Value>) -> Option<Change> {
@@ -73,19 +44,6 @@ fn change_from_json(record: &Map<String, Value>) -> Option<Change> {
         WrittenValue::Object(size("object_keys")?)
     };
     Some(if record.contains_key("joined") { Change::Joined(written) } else { Change::Set(written) })
-}
-
-fn origin_to_json(origin: &Origin) -> Value {
-    let mut json = Map::from_iter([("policy".to_owned(), json!(origin.policy))]);
-    for (key, value) in [("cookbook", &origin.cookbook), ("recipe", &origin.recipe), ("file", &origin.file)] {
-        if let Some(value) = value {
-            json.insert(key.to_owned(), json!(value));
-        }
-    }
-    if let Some(line) = origin.line {
-        json.insert("line".to_owned(), json!(line));
-    }
-    Value::Object(json)
 }
 
 fn origin_from_json(json: &Value) -> Option<Origin> {

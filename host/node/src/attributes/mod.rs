@@ -14,6 +14,7 @@ pub(crate) mod gaps;
 pub mod guest_values;
 pub mod history;
 mod history_json;
+mod history_text;
 pub mod levels;
 pub mod limits;
 mod merge;

@@ -6,6 +6,7 @@ use serde_json::{Map, Value, json};
 use thiserror::Error;
 
 use super::normal::{TAGS, list};
+use super::replacement::check_keys;
 use super::{NodeObject, ObjectError};
 use crate::attributes::guest_values::mentions_guest_values;
 use crate::layers::{Layer, LayerFormat, LayerListError, Place, TreeError};
@@ -13,7 +14,7 @@ use crate::policy_in_group::{PolicyInGroup, PolicyInGroupError};
 use crate::run_list::{RunList, RunListEdit, RunListError};
 
 /// Steps of an attribute's path.
-const MAX_STEPS: usize = 64;
+pub(super) const MAX_STEPS: usize = 64;
 
 /// A change of a node.
 #[derive(Debug, Clone, PartialEq)]
@@ -127,6 +128,14 @@ pub enum EditError {
     /// A document of a node has something wrong in it.
     #[error(transparent)]
     Document(ObjectError),
+    /// A document has a key that says nothing of a node.
+    #[error("`{key}` cannot be changed in a node's document; it has {known}")]
+    UnknownKey {
+        /// The key, as written.
+        key: String,
+        /// The keys that the document may have.
+        known: String,
+    },
     /// The path of an attribute cannot be one.
     #[error("an attribute is named by 1 to {MAX_STEPS} keys, none of them empty, as in `ntp.servers`")]
     BadPath,
@@ -265,7 +274,7 @@ impl NodeObject {
                 if expected.as_ref().is_some_and(|expected| **expected != self.editable()) {
                     return Err(EditError::ChangedMeanwhile { node: self.name.clone() });
                 }
-                self.replace_editable(new)?;
+                self.replace_editable(new, expected.is_some())?;
             }
             NodeEdit::AddLayer { layer, place } => self.layers.add((**layer).clone(), place)?,
             NodeEdit::ReplaceLayer { name, layer } => self.layers.replace(name, (**layer).clone())?,
@@ -301,12 +310,14 @@ impl NodeObject {
         Value::Object(document)
     }
 
-    /// Makes the node what a document says. A part that it does not have stays; other keys of a saved node are passed over.
-    fn replace_editable(&mut self, new: &Value) -> Result<(), EditError> {
+    /// Makes the node what a document says. A part that it does not have stays; other keys of a saved node are passed over,
+    /// unless a person has edited it.
+    fn replace_editable(&mut self, new: &Value, is_edited: bool) -> Result<(), EditError> {
         let wrong = |key: &str, expected| {
             EditError::Document(ObjectError::WrongKind { document: "node", key: key.to_owned(), expected })
         };
         let new = new.as_object().ok_or_else(|| wrong("the whole", "an object"))?;
+        check_keys(new, is_edited)?;
         let given = |key: &str| new.get(key).filter(|value| !value.is_null());
         match given("name") {
             None => {}

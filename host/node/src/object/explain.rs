@@ -57,31 +57,48 @@ impl NodeObject {
         let mut policies = Vec::new();
         for record in self.records() {
             let normal = self.normal.as_written_by(record.name.as_deref().unwrap_or_default());
+            let (normal, automatic) = (along(&normal, path), along(&self.automatic, path));
+            let (default, r#override) = (along(&record.default, path), along(&record.r#override, path));
             let attributes = as_seen(&[
                 (Level::Inherited, &inherited),
-                (Level::Default, &record.default),
+                (Level::Default, &default),
                 (Level::Normal, &normal),
-                (Level::Override, &record.r#override),
-                (Level::Automatic, &self.automatic),
+                (Level::Override, &r#override),
+                (Level::Automatic, &automatic),
             ]);
-            let writes = self.histories.of(record.name.as_deref()).map(|history| history.about(path));
+            let writes = self.histories.about(record.name.as_deref(), path);
             policies.push(PolicyPart {
                 policy: record.name.clone(),
                 default: attributes.combined_default(path),
                 r#override: attributes.combined_override(path),
                 seen: attributes.read(path),
-                writes: writes.unwrap_or_default().into_iter().cloned().collect(),
+                writes,
             });
-            inherited = hash_only_merge(inherited, record.default.clone());
-            inherited = hash_only_merge(inherited, record.r#override.clone());
+            inherited = hash_only_merge(inherited, default);
+            inherited = hash_only_merge(inherited, r#override);
         }
-        let own = as_seen(&[(Level::Normal, self.normal.merged()), (Level::Automatic, &self.automatic)]);
+        let (normal, automatic) = (along(self.normal.merged(), path), along(&self.automatic, path));
+        let own = as_seen(&[(Level::Normal, &normal), (Level::Automatic, &automatic)]);
         NodeExplanation {
             automatic: own.read_level(Level::Automatic, path).map(Cow::into_owned),
             normal: own.read_level(Level::Normal, path).map(Cow::into_owned),
             policies,
         }
     }
+}
+
+/// What lies on the way to a path and below it: a node has thousands of other attributes.
+fn along<Step: AsRef<str>>(all: &Map<String, Value>, path: &[Step]) -> Map<String, Value> {
+    let Some((first, rest)) = path.split_first() else { return all.clone() };
+    let mut found = Map::new();
+    if let Some((key, value)) = all.get_key_value(first.as_ref()) {
+        let value = match value {
+            Value::Object(below) => Value::Object(along(below, rest)),
+            value => value.clone(),
+        };
+        found.insert(key.clone(), value);
+    }
+    found
 }
 
 /// Attributes for looking at only. What was saved has been checked when it was read.

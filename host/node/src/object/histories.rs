@@ -1,20 +1,23 @@
 //! Who wrote what, kept from run to run.
 //!
 //! The saved node has no room for it, so it is a document of its own, which the room that keeps state stores beside
-//! the node: `{"version": 1, "policies": {NAME: [RECORD, ..]}}`. It only ever explains: where it is lost or older than
-//! the node, attributes are as they are.
+//! the node: `{"version": 2, "policies": {NAME: TEXT}}`, with a [text](crate::attributes) that is taken apart only if somebody
+//! asks. It only ever explains: where it is lost, damaged or older than the node, attributes are as they are.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use serde_json::{Map, Value, json};
 
 use super::size::{MAX_HISTORY_BYTES, written_bytes};
 use super::{NodeObject, ObjectError};
-use crate::attributes::{Group, History, Level};
+use crate::attributes::{Group, History, Level, WriteRecord};
 use crate::saved_filter::{LevelFilter, SavedFilters};
 
 /// Version of the document.
-const VERSION: u64 = 1;
+const VERSION: u64 = 2;
+
+/// The version whose records are JSON objects.
+const VERSION_OF_OBJECTS: u64 = 1;
 
 const DOCUMENT: &str = "attribute history";
 
@@ -24,38 +27,85 @@ const WITHOUT_POLICY: &str = "";
 /// The records of each policy's last successful run.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Histories {
-    pub(super) by_policy: Vec<(String, Arc<History>)>,
+    by_policy: Vec<(String, Kept)>,
+}
+
+/// The records of one policy.
+#[derive(Debug, Clone)]
+struct Kept {
+    /// As they were saved, if they were.
+    text: Option<Arc<str>>,
+    /// Taken apart.
+    history: OnceLock<Arc<History>>,
+}
+
+impl Kept {
+    fn of(history: Arc<History>) -> Self {
+        Self { text: None, history: OnceLock::from(history) }
+    }
+
+    /// All records. A damaged text has none.
+    fn history(&self) -> &Arc<History> {
+        let parse = || {
+            let text = self.text.as_deref().unwrap_or_default();
+            Arc::new(History::from_text(text, None).unwrap_or_default())
+        };
+        self.history.get_or_init(parse)
+    }
+
+    /// The records that bear on a path.
+    fn about<Step: AsRef<str>>(&self, path: &[Step]) -> Vec<WriteRecord> {
+        let records = |history: &History| history.about(path).into_iter().cloned().collect();
+        match (&self.text, self.history.get()) {
+            (Some(text), None) => {
+                let path: Vec<String> = path.iter().map(|step| step.as_ref().to_owned()).collect();
+                records(&History::from_text(text, Some(&path)).unwrap_or_default())
+            }
+            _ => records(self.history()),
+        }
+    }
+
+    /// The text to save.
+    fn to_text(&self, is_withheld: &impl Fn(Level) -> bool) -> String {
+        let is_any_withheld = Level::ALL.into_iter().any(is_withheld);
+        match &self.text {
+            Some(text) if !is_any_withheld => text.to_string(),
+            _ => {
+                let fits = |text: &str| written_bytes(&Value::from(text), MAX_HISTORY_BYTES).is_some();
+                self.history().to_text(is_withheld, fits)
+            }
+        }
+    }
 }
 
 impl Histories {
     pub(super) fn put(&mut self, policy: Option<&str>, history: Arc<History>) {
         let policy = policy.unwrap_or(WITHOUT_POLICY);
+        let kept = Kept::of(history);
         match self.by_policy.iter_mut().find(|(name, _)| name == policy) {
-            Some((_, known)) => *known = history,
-            None => self.by_policy.push((policy.to_owned(), history)),
+            Some((_, known)) => *known = kept,
+            None => self.by_policy.push((policy.to_owned(), kept)),
         }
     }
 
-    pub(super) fn of(&self, policy: Option<&str>) -> Option<&History> {
+    fn find(&self, policy: Option<&str>) -> Option<&Kept> {
         let policy = policy.unwrap_or(WITHOUT_POLICY);
-        self.by_policy.iter().find(|(name, _)| name == policy).map(|(_, history)| history.as_ref())
+        self.by_policy.iter().find(|(name, _)| name == policy).map(|(_, kept)| kept)
     }
-}
 
-/// As many of the newest records as there is room for.
-fn fitting(records: Value) -> Value {
-    if written_bytes(&records, MAX_HISTORY_BYTES).is_some() {
-        return records;
+    pub(super) fn of(&self, policy: Option<&str>) -> Option<&History> {
+        self.find(policy).map(|kept| kept.history().as_ref())
     }
-    let Value::Array(records) = records else { return records };
-    let mut left = MAX_HISTORY_BYTES;
-    let newest = records.into_iter().rev().map_while(|record| {
-        left = left.checked_sub(written_bytes(&record, left)?)?;
-        Some(record)
-    });
-    let mut newest: Vec<Value> = newest.collect();
-    newest.reverse();
-    Value::Array(newest)
+
+    /// The records of a policy that bear on a path, in the order of writing.
+    pub(super) fn about<Step: AsRef<str>>(&self, policy: Option<&str>, path: &[Step]) -> Vec<WriteRecord> {
+        self.find(policy).map(|kept| kept.about(path)).unwrap_or_default()
+    }
+
+    /// All policies with their records, in the order in which they ran.
+    pub(super) fn all(&self) -> impl DoubleEndedIterator<Item = (&str, &History)> {
+        self.by_policy.iter().map(|(name, kept)| (name.as_str(), kept.history().as_ref()))
+    }
 }
 
 impl NodeObject {
@@ -72,7 +122,7 @@ impl NodeObject {
         };
         let histories = self.histories.by_policy.iter();
         let policies: Map<String, Value> =
-            histories.map(|(name, history)| (name.clone(), fitting(history.to_json(is_withheld)))).collect();
+            histories.map(|(name, kept)| (name.clone(), Value::from(kept.to_text(&is_withheld)))).collect();
         json!({"version": VERSION, "policies": policies})
     }
 
@@ -80,16 +130,29 @@ impl NodeObject {
     ///
     /// # Errors
     /// Another version, or what is no such document. The node object has not changed then.
-    pub fn set_histories_from_json(&mut self, json: &Value) -> Result<(), ObjectError> {
+    pub fn set_histories_from_json(&mut self, json: Value) -> Result<(), ObjectError> {
         let wrong = |key: &str, expected| ObjectError::WrongKind { document: DOCUMENT, key: key.to_owned(), expected };
-        if json.get("version").and_then(Value::as_u64) != Some(VERSION) {
-            return Err(wrong("version", "1"));
+        let version = json.get("version").and_then(Value::as_u64);
+        if !matches!(version, Some(VERSION | VERSION_OF_OBJECTS)) {
+            return Err(wrong("version", "1 or 2"));
         }
-        let policies = json.get("policies").and_then(Value::as_object);
+        let Value::Object(mut json) = json else { return Err(wrong("the whole", "an object")) };
+        let Some(Value::Object(policies)) = json.remove("policies") else {
+            return Err(wrong("policies", "an object"));
+        };
         let mut by_policy = Vec::new();
-        for (name, records) in policies.ok_or_else(|| wrong("policies", "an object"))? {
-            let history = History::from_json(records).ok_or_else(|| wrong(name, "a list of records"))?;
-            by_policy.push((name.clone(), Arc::new(history)));
+        for (name, records) in policies {
+            let kept = match records {
+                Value::String(text) if version == Some(VERSION) => {
+                    Kept { text: Some(text.into()), history: OnceLock::new() }
+                }
+                records if version == Some(VERSION_OF_OBJECTS) => {
+                    let history = History::from_json(&records).ok_or_else(|| wrong(&name, "a list of records"))?;
+                    Kept::of(Arc::new(history))
+                }
+                _ => return Err(wrong(&name, "a text of records")),
+            };
+            by_policy.push((name, kept));
         }
         self.histories = Histories { by_policy };
         Ok(())

@@ -22,6 +22,7 @@ mod json_attributes;
 mod normal;
 mod normal_record;
 mod records;
+mod replacement;
 mod saved;
 mod size;
 mod start;

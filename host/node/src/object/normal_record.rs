@@ -53,10 +53,10 @@ impl NodeObject {
     pub fn normal_writers_from_histories(&mut self) {
         let (mut given, mut written) = (self.normal.merged().clone(), Vec::new());
         // The latest writer's value is the one that was saved.
-        for (name, history) in self.histories.by_policy.iter().rev() {
+        for (name, history) in self.histories.all().rev() {
             let own = written_by(name, history, &mut given);
             if !own.is_empty() {
-                written.insert(0, (name.clone(), own));
+                written.insert(0, (name.to_owned(), own));
             }
         }
         gaps::close(&mut given);

@@ -1,7 +1,7 @@
 //! What `wrun node explain` says: who wrote an attribute, and which write won.
 
 use super::support::{ALL_OF_NORMAL, POLICIES, begin, facts, object, run, saved, start};
-use node::attributes::Level;
+use node::attributes::{Change, Level, WrittenValue};
 use node::object::{JudgedWrite, NodeObject, PolicyStart, attribute_key};
 use node::origin::Origin;
 use node::run_list::RunList;
@@ -26,7 +26,7 @@ fn the_saved_node_explains_itself_after_the_run() {
     let mut node = NodeObject::new("n").unwrap();
     run(&mut node, &[], json!({}));
     let mut read_back = NodeObject::from_saved_json(&saved(&node)).unwrap();
-    read_back.set_histories_from_json(&node.histories_to_json(&SavedFilters::default())).unwrap();
+    read_back.set_histories_from_json(node.histories_to_json(&SavedFilters::default())).unwrap();
     let explained = read_back.explain(&["shared", "default"]);
     assert_eq!(explained, node.explain(&["shared", "default"]));
     assert_eq!(explained.value(), Some(&json!("monitoring")));
@@ -37,15 +37,36 @@ fn the_saved_node_explains_itself_after_the_run() {
     assert_eq!(by, POLICIES);
     let kept_secret =
         SavedFilters { normal: LevelFilter { allowed: Some(Vec::new()), blocked: None }, ..SavedFilters::default() };
-    let document = node.histories_to_json(&kept_secret);
-    let records = document["policies"]["core"].as_array().unwrap();
-    let values_of =
-        |level: &str| records.iter().filter(|record| record["level"] == level && record.get("value").is_some()).count();
-    assert_eq!(values_of("normal"), 0);
-    assert!(values_of("override") > 0);
-    for wrong in [json!({}), json!({"version": 2, "policies": {}}), json!({"version": 1, "policies": {"a": [{}]}})] {
-        assert!(read_back.set_histories_from_json(&wrong).is_err());
+    // The one that was read back has a text, which is not saved as it is then.
+    for node in [&node, &read_back] {
+        let mut secret = NodeObject::from_saved_json(&saved(node)).unwrap();
+        secret.set_histories_from_json(node.histories_to_json(&kept_secret)).unwrap();
+        let all = secret.explain::<&str>(&[]);
+        let values_of = |level: Level| {
+            let writes = all.policies.iter().flat_map(|part| &part.writes).filter(|write| write.level == level);
+            writes.filter(|write| matches!(write.change, Change::Set(WrittenValue::Value(_)))).count()
+        };
+        assert_eq!(values_of(Level::Normal), 0);
+        assert!(values_of(Level::Override) > 0);
     }
+    // Nodes that were saved with records as objects are still read.
+    let by = json!({"policy": "core", "cookbook": "core", "line": 3});
+    let record = json!({"level": "default", "path": ["shared", "default"], "times": 2, "by": by, "value": "x"});
+    read_back.set_histories_from_json(json!({"version": 1, "policies": {"core": [record]}})).unwrap();
+    let writes = &read_back.explain(&["shared", "default"]).policies[0].writes;
+    assert_eq!((writes[0].times, writes[0].origin.line), (2, Some(3)));
+    for wrong in [
+        json!({}),
+        json!([]),
+        json!({"version": 3, "policies": {}}),
+        json!({"version": 2, "policies": {"a": [{}]}}),
+        json!({"version": 1, "policies": {"a": [{}]}}),
+    ] {
+        assert!(read_back.set_histories_from_json(wrong).is_err());
+    }
+    // What only explains stops nothing.
+    read_back.set_histories_from_json(json!({"version": 2, "policies": {"core": "damaged"}})).unwrap();
+    assert!(read_back.explain(&["shared", "default"]).policies[0].writes.is_empty());
 }
 
 /// Verdict, level and place of each write that bears on an attribute for the policy `app`, the strongest first.
