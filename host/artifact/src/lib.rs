@@ -15,6 +15,7 @@
 //! Opening trusts nothing: sizes are bounded, the digest is computed before anything is interpreted, and every message
 //! names the file and what to do about it. The digest finds damage, not malice; signatures will.
 
+mod compare;
 mod error;
 mod files;
 mod find;
@@ -31,12 +32,13 @@ use std::sync::Arc;
 
 use sha2::{Digest as _, Sha256};
 
+pub use compare::differences;
 pub use error::ArtifactError;
 pub use files::{FilesError, MAX_FILES, MAX_PATH};
 pub use find::{EXTENSION, find, list};
 pub use grants::Needs;
 pub use manifest::{
-    CookbookEntry, GemsEntry, Language, MANIFEST_FORMAT, Manifest, ManifestError, ManifestParts, Runtime,
+    BuildInputs, CookbookEntry, GemsEntry, Language, MANIFEST_FORMAT, Manifest, ManifestError, ManifestParts, Runtime,
     check_policy_name, is_component_name,
 };
 

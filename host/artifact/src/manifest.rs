@@ -26,6 +26,9 @@ const MAX_COOKBOOKS: usize = 4096;
 /// How many items a run list may have.
 const MAX_RUN_LIST: usize = 4096;
 
+/// The longest name of a compiler, in bytes.
+const MAX_COMPILER: usize = 500;
+
 /// The longest name of a policy, in bytes: it is part of file names.
 const MAX_NAME: usize = 100;
 
@@ -63,9 +66,27 @@ pub struct Manifest {
     /// The gems that travel with its cookbooks in Ruby.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub gems: Option<GemsEntry>,
+    /// What its component was compiled with, if it has cookbooks in Rust. It informs: the team signs the bytes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub build: Option<BuildInputs>,
+    /// SHA-256 of the archive of `chef export -a` that the cookbooks were taken from, 64 hexadecimal digits. Their identifiers
+    /// are the archive's statement then: it lacks the files that they were computed from.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub archive: Option<String>,
     /// Its component was compiled by `wrun policy build --dev`: for the author's own machine.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub dev: bool,
+}
+
+/// What a component was compiled with, beside the cookbooks.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct BuildInputs {
+    /// The compiler, as `rustc --version` names it.
+    pub compiler: String,
+    /// SHA-256 of the policy's Cargo.lock, 64 hexadecimal digits.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cargo_lock: Option<String>,
 }
 
 /// Gems of plain Ruby whose files are among the policy's.
@@ -267,6 +288,7 @@ impl Manifest {
         check_policy_name(&self.name)?;
         self.check_runtime()?;
         self.check_gems()?;
+        self.check_provenance()?;
         if self.cookbooks.len() > MAX_COOKBOOKS {
             return unsound(format!("there are more than {MAX_COOKBOOKS} cookbooks"));
         }
@@ -292,6 +314,17 @@ impl Manifest {
         let revision = self.compute_revision()?;
         if revision != self.revision_id {
             return unsound(format!("its parts have the revision {revision}, but it states {}", self.revision_id));
+        }
+        Ok(())
+    }
+
+    /// What it says of its build and of an archive can be shown and compared.
+    fn check_provenance(&self) -> Result<(), ManifestError> {
+        let digests = self.archive.iter().chain(self.build.iter().filter_map(|build| build.cargo_lock.as_ref()));
+        let is_bad = |digest: &String| digest.len() != 64 || !digest.bytes().all(|byte| byte.is_ascii_hexdigit());
+        let compilers = self.build.iter().map(|build| &build.compiler);
+        if digests.into_iter().any(is_bad) || compilers.into_iter().any(|name| name.len() > MAX_COMPILER) {
+            return Err(ManifestError::Unsound { what: "it says of its build what cannot be".into() });
         }
         Ok(())
     }
@@ -368,6 +401,8 @@ impl Manifest {
             attribute_lines,
             needs,
             gems,
+            build: None,
+            archive: None,
             dev: false,
         };
         manifest.revision_id = manifest.compute_revision()?;

@@ -1,10 +1,12 @@
 //! What a push releases: the artifact of a policy with its lock, and the group that runs it from now on.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
 
-use artifact::Artifact;
+use artifact::{Artifact, MAX_ARTIFACT};
 use jiff::Timestamp as Moment;
 use serde_json::{Map, Value};
+use text::error_chain;
 
 use crate::admin::Platform;
 use crate::error::RepositoryError;
@@ -115,6 +117,38 @@ impl Publisher<'_> {
         self.release(writer.as_ref(), &current, &files, targets, platform.lifetimes)
     }
 
+    /// Checks that no group runs the revision of an artifact with other cookbooks' files than it has. Metadata do not count: an
+    /// archive has others than the folder that it was exported from.
+    ///
+    /// # Errors
+    /// One does, or the repository is damaged.
+    pub fn check_same_files(&self, artifact: &Artifact) -> Result<(), RepositoryError> {
+        let manifest = artifact.manifest();
+        let platform = self.platform()?;
+        let team = self.owner(&platform, &manifest.name)?;
+        let TeamRepository { current, .. } = self.team(&platform, team)?;
+        let files = |artifact: &Artifact| -> BTreeMap<String, Vec<u8>> {
+            let of_cookbooks = artifact.files().filter(|(path, _)| {
+                path.split_once('/').is_none_or(|(_, rest)| rest != "metadata.rb" && rest != "metadata.json")
+            });
+            of_cookbooks.map(|(path, content)| (path.to_owned(), content.to_vec())).collect()
+        };
+        for release in self.groups(&current)? {
+            let is_same = release.policy == manifest.name && release.revision_id == manifest.revision_id;
+            if !is_same || release.digest == artifact.digest() {
+                continue;
+            }
+            if files(&self.artifact(&current, &release)?) != files(artifact) {
+                return Err(RepositoryError::Other(format!(
+                    "the group {} runs the revision {} with other files than this archive has: one of them is not what the lock \
+                     was made of",
+                    release.group, release.revision_id
+                )));
+            }
+        }
+        Ok(())
+    }
+
     /// Gives a group the revision that another group runs. `expected`: what that group ran when somebody looked at it.
     ///
     /// # Errors
@@ -181,6 +215,25 @@ impl Publisher<'_> {
         let lock = current.verified().map(|verified| verified.read(self.store, &path, MAX_LOCK)).transpose()?;
         let lock: Option<Vec<u8>> = lock.flatten();
         lock.ok_or_else(|| RepositoryError::Missing { file: self.store.file(&path), hint: "" })
+    }
+
+    /// The artifact of a release.
+    ///
+    /// # Errors
+    /// It is missing or damaged, or is not the one that the release names.
+    pub fn artifact(&self, current: &Current, release: &Release) -> Result<Artifact, RepositoryError> {
+        let path = artifact_target(&release.policy, &release.digest);
+        let bytes = current.verified().map(|verified| verified.read(self.store, &path, MAX_ARTIFACT)).transpose()?;
+        let bytes: Option<Vec<u8>> = bytes.flatten();
+        let file = self.store.file(&path);
+        let bytes = bytes.ok_or_else(|| RepositoryError::Missing { file: file.clone(), hint: "" })?;
+        let invalid = |what: String| RepositoryError::Invalid { file: file.clone(), what };
+        let artifact = Artifact::from_bytes(Path::new(&file), bytes).map_err(|error| invalid(error_chain(&error)))?;
+        let manifest = artifact.manifest();
+        if artifact.digest() != release.digest || manifest.revision_id != release.revision_id {
+            return Err(invalid("it is another revision than the one that was released".into()));
+        }
+        Ok(artifact)
     }
 
     /// All groups of a team with what they run.

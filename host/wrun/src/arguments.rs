@@ -42,8 +42,9 @@ pub(crate) use policy::{
     ShowPolicyArguments, TestArguments, TestServerArguments, UpdateArguments,
 };
 pub(crate) use repository::{
-    AddTeamArguments, CleanArguments, InitArguments, KeysCommand, PromoteArguments, PushArguments, RefreshArguments,
-    RepositoryCommand, RepositoryPlace, RotateArguments, SignArguments, VerifyArguments,
+    AddTeamArguments, CleanArguments, InitArguments, KeysCommand, PromoteArguments, PushArchiveArguments,
+    PushArguments, RefreshArguments, RepositoryCommand, RepositoryPlace, RotateArguments, SignArguments,
+    VerifyArguments,
 };
 pub(crate) use resources::ResourcesArguments;
 pub(crate) use run::{DiffArguments, ListArguments, RunCommand, ShowRunArguments};

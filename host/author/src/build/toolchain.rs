@@ -74,6 +74,17 @@ impl GuestCompiler {
         }
     }
 
+    /// What the compiler calls itself, as it is chosen in a folder.
+    ///
+    /// # Errors
+    /// It cannot be started.
+    pub fn version(&self, folder: &Path) -> Result<String, ToolchainError> {
+        let chosen = std::env::var_os("RUSTC").map_or_else(|| PathBuf::from("rustc"), PathBuf::from);
+        let rustc = self.rustc.clone().unwrap_or(chosen);
+        let text = output_of(Command::new(rustc).arg("--version").current_dir(folder))?;
+        Ok(text.lines().next().unwrap_or_default().trim().to_owned())
+    }
+
     /// `cargo`, told to use this compiler.
     pub(super) fn cargo(&self) -> Command {
         let mut command = Command::new("cargo");
@@ -95,6 +106,8 @@ pub enum ToolchainError {
     UnknownPreference { text: String },
     #[error("neither XDG_CACHE_HOME nor HOME is set, so there is no folder for a compiler")]
     NoCacheFolder,
+    #[error("the compiler does not say its version")]
+    NoVersion(#[from] CommandError),
     #[error("cannot set up Debian's Rust compiler")]
     Debian(#[from] debian::DebianError),
 }

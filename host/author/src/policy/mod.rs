@@ -32,6 +32,7 @@ use std::path::{Path, PathBuf};
 use node::version_constraint::{Version, VersionConstraint, VersionStyle};
 use resolve::cookbook_order::cookbook_order;
 use serde_json::{Map, Value};
+use sha2::{Digest as _, Sha256};
 
 pub use checks::Described;
 pub(crate) use cookbook::Cookbook;
@@ -45,9 +46,14 @@ pub use sdk::shipped_facts;
 use crate::build::{GuestCompiler, Profile, ToolchainError, compile_component};
 use crate::policyfile::{Resolved, Tools, resolve_folder};
 use artifact::lock::{AttributeValue, CookbookIdentifier, FileChecksum};
-use artifact::{self, Artifact, CookbookEntry, EMPTY_COMPONENT, Language, Manifest, ManifestParts, Runtime};
+use artifact::{
+    self, Artifact, BuildInputs, CookbookEntry, EMPTY_COMPONENT, Language, Manifest, ManifestParts, Runtime,
+};
 use policyfile::lock::Lock;
 use workspace::Workspace;
+
+/// The largest Cargo.lock, in bytes.
+const MAX_CARGO_LOCK: u64 = 16 << 20;
 
 /// The runtime that Ruby cookbooks are built for, which also evaluates what only Ruby can read.
 pub trait Ruby {
@@ -204,10 +210,23 @@ impl PolicyFolder {
         }
         self.workspace.check(&self.path, &self.manifest.name)?;
         sdk::bring_up_to_date(&self.path)?;
-        let component = compile_component(&self.path, &compiler()?, options.target_folder, options.profile)?;
-        let manifest = Manifest { dev: options.profile == Profile::Dev, ..self.manifest.clone() };
+        let compiler = compiler()?;
+        let component = compile_component(&self.path, &compiler, options.target_folder, options.profile)?;
+        let inputs = BuildInputs { compiler: compiler.version(&self.path)?, cargo_lock: self.cargo_lock()? };
+        let dev = options.profile == Profile::Dev;
+        let manifest = Manifest { dev, build: Some(inputs), ..self.manifest.clone() };
         let bytes = artifact::write(&component, &manifest, &self.files)?;
         Ok(Artifact::from_bytes(&self.path, bytes)?)
+    }
+
+    /// The digest of the Cargo.lock with which the component was compiled.
+    fn cargo_lock(&self) -> Result<Option<String>, AuthorError> {
+        let path = self.path.join("Cargo.lock");
+        match plain_files::read(&path, MAX_CARGO_LOCK) {
+            Ok(content) => Ok(Some(text::hex(Sha256::digest(content)))),
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
+            Err(source) => Err(AuthorError::Read { path, source }),
+        }
     }
 
     /// Makes the artifact around a component that was built of this folder.

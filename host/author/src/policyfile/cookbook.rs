@@ -44,6 +44,31 @@ impl LocalCookbook {
         ["metadata.rb", "metadata.json"].iter().any(|file| folder.join(file).exists())
     }
 
+    /// Reads what metadata say. `folder`: the cookbook's, for messages.
+    pub(super) fn of_metadata(folder: &Path, metadata: &Value) -> Result<Self, PolicyfileError> {
+        let wrong = |what: String| PolicyfileError::Metadata { path: folder.to_owned(), what };
+        let text = |key: &str| metadata.get(key).and_then(Value::as_str).filter(|text| !text.is_empty());
+        let name = text("name").ok_or_else(|| wrong("the `name` attribute is required in cookbook metadata".into()))?;
+        if name.contains('/') || matches!(name, "." | "..") {
+            return Err(wrong(format!("{name:?} cannot be a cookbook's name")));
+        }
+        let version = Version::parse(text("version").unwrap_or("0.0.0"), VersionStyle::Cookbook);
+        let dependencies = metadata.get("dependencies").and_then(Value::as_object).into_iter().flatten();
+        let pair = |(name, constraint): (&String, &Value)| {
+            let constraint = constraint.as_str().unwrap_or(">= 0.0.0");
+            Constraint::parse(constraint).map_err(|error| wrong(error.to_string()))?;
+            Ok((name.clone(), constraint.to_owned()))
+        };
+        Ok(Self {
+            path: folder.to_owned(),
+            name: name.to_owned(),
+            version: version.map_err(|error| wrong(error.to_string()))?.to_string(),
+            dependencies: dependencies.map(pair).collect::<Result<_, PolicyfileError>>()?,
+            gems: wanted_gems(name, metadata),
+            language: Language::Ruby,
+        })
+    }
+
     /// Checks that it is the cookbook that was meant. `wanted`: how the Policyfile names it.
     pub(super) fn check(&self, name: &str, constraint: &Constraint) -> Result<(), PolicyfileError> {
         let place = self.path.display();
@@ -92,29 +117,8 @@ impl Session<'_> {
         }
         let metadata =
             if folder.join("metadata.json").exists() { json_metadata(folder)? } else { self.metadata(folder)? };
-        let wrong = |what: String| PolicyfileError::Metadata { path: folder.to_owned(), what };
-        let text = |key: &str| metadata.get(key).and_then(Value::as_str).filter(|text| !text.is_empty());
-        let name = text("name").ok_or_else(|| wrong("the `name` attribute is required in cookbook metadata".into()))?;
-        if name.contains('/') || matches!(name, "." | "..") {
-            return Err(wrong(format!("{name:?} cannot be a cookbook's name")));
-        }
-        let version = Version::parse(text("version").unwrap_or("0.0.0"), VersionStyle::Cookbook);
-        let dependencies = metadata.get("dependencies").and_then(Value::as_object).into_iter().flatten();
-        let pair = |(name, constraint): (&String, &Value)| {
-            let constraint = constraint.as_str().unwrap_or(">= 0.0.0");
-            Constraint::parse(constraint).map_err(|error| wrong(error.to_string()))?;
-            Ok((name.clone(), constraint.to_owned()))
-        };
-        Ok(LocalCookbook {
-            path: folder.to_owned(),
-            name: name.to_owned(),
-            version: version.map_err(|error| wrong(error.to_string()))?.to_string(),
-            dependencies: dependencies.map(pair).collect::<Result<_, PolicyfileError>>()?,
-            gems: wanted_gems(name, &metadata),
-            language: Language::Ruby,
-        })
+        LocalCookbook::of_metadata(folder, &metadata)
     }
-
     /// A cookbook's metadata with all fields, as Chef writes it.
     pub(super) fn metadata(&mut self, folder: &Path) -> Result<Value, PolicyfileError> {
         if !LocalCookbook::is_in(folder) {

@@ -49,15 +49,15 @@ pub fn locked(place: &Place, tools: &Tools<'_>, ruby: &mut dyn Ruby) -> Result<L
     let text = read_text(&place.lock, MAX_TEXT)?;
     let lock = place.read_lock()?;
     let cookbooks = with_session(tools, |session| session.unchanged(place, &lock))?;
-    let artifact = build(place, &lock, cookbooks, ruby)?;
+    let artifact = build(place, &lock, cookbooks, None, ruby)?;
     Ok(LockedPolicy { artifact, lock: text.into_bytes() })
 }
 
 /// A cookbook with the content of its files.
-struct Read {
-    cookbook: LocalCookbook,
-    identifier: String,
-    files: Vec<(String, Vec<u8>)>,
+pub(super) struct Read {
+    pub(super) cookbook: LocalCookbook,
+    pub(super) identifier: String,
+    pub(super) files: Vec<(String, Vec<u8>)>,
 }
 
 impl Session<'_> {
@@ -115,10 +115,11 @@ impl Session<'_> {
 }
 
 /// The artifact of a lock with its cookbooks.
-fn build(
+pub(super) fn build(
     place: &Place,
     lock: &Lock,
     cookbooks: BTreeMap<String, Read>,
+    archive: Option<String>,
     ruby: &mut dyn Ruby,
 ) -> Result<Artifact, PolicyfileError> {
     let name = lock.name.clone().unwrap_or_default();
@@ -141,6 +142,7 @@ fn build(
     };
     let of_lock = |what: String| PolicyfileError::Cookbook(format!("{}: {what}", place.lock.display()));
     let manifest = Manifest::new(parts).map_err(|error| of_lock(error.to_string()))?;
+    let manifest = Manifest { archive, ..manifest };
     // With gems it is a revision of its own: Chef's policies have none.
     if gems.is_empty() && manifest.revision_id != lock.revision_id()? {
         return Err(of_lock("its revision is not the one of its content".into()));

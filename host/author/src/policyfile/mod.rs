@@ -10,11 +10,13 @@
 //! locate       cookbooks: in folders and git repositories
 //! install      install and update
 //! export       a Chef repository of a locked policy
+//! archive      archives of `chef export -a`
 //! compare      what differs between two locks
 //! cookbook     a cookbook's metadata, files and identifier
 //! folder       the same for a folder with a policy.toml
 //! ```
 
+mod archive;
 mod compare;
 mod cookbook;
 mod crates;
@@ -38,6 +40,7 @@ use std::error::Error;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+pub use archive::{ArchivedPolicy, archived};
 pub use compare::{Base, Side, compare};
 pub(crate) use cookbook::contents;
 pub use describe::{Described, describe};

@@ -1,6 +1,9 @@
 //! The arguments of `wrun policy`.
 
-use super::{CleanArguments, PromoteArguments, PushArguments, RepositoryPlace, SignArguments, VerifyArguments};
+use super::{
+    CleanArguments, PromoteArguments, PushArchiveArguments, PushArguments, RepositoryPlace, SignArguments,
+    VerifyArguments,
+};
 use crate::settings::View;
 use clap::{Args, Subcommand};
 use std::ffi::OsString;
@@ -18,6 +21,8 @@ pub(crate) enum PolicyCommand {
     Update(UpdateArguments),
     /// Release policies to a group: build what is locked, sign it, publish it
     Push(PushArguments),
+    /// Release a policy from an archive of `chef export -a`
+    PushArchive(PushArchiveArguments),
     /// Sign releases that wait for more signatures
     Sign(SignArguments),
     /// Give a group the revision that another group runs
@@ -30,7 +35,7 @@ pub(crate) enum PolicyCommand {
     Export(ExportArguments),
     /// Show what differs between two locks of a policy
     Diff(LockDiffArguments),
-    /// Show what an artifact holds, and whether the grants give it what it needs
+    /// Show what an artifact or a policy group holds, and whether the grants give it what it needs
     Show(ShowPolicyArguments),
     /// Build a policy and show what it would change, again whenever one of its files changes
     Dev(DevArguments),
@@ -189,10 +194,21 @@ pub(crate) struct DevArguments {
 }
 
 #[derive(Debug, Args)]
+#[command(after_help = "wrun policy show core.wasm            an artifact\n\
+                        wrun policy show --group prod         what the group runs of this folder's policy; --policy names another\n\
+                        wrun policy show                      what every group runs")]
 pub(crate) struct ShowPolicyArguments {
     /// The artifact
-    #[arg(value_name = "FILE")]
-    pub(crate) file: PathBuf,
+    #[arg(value_name = "FILE", conflicts_with_all = ["group", "policy", "repository", "repository_root"])]
+    pub(crate) file: Option<PathBuf>,
+    /// Show what this group runs
+    #[arg(long, value_name = "GROUP")]
+    pub(crate) group: Option<String>,
+    /// The policy [default: the one of this folder; without --group, all]
+    #[arg(long, value_name = "NAME")]
+    pub(crate) policy: Option<String>,
+    #[command(flatten)]
+    pub(crate) repository: RepositoryPlace,
     /// Compare its needs with this file of grants [default: /etc/wrun/grants.toml]
     #[arg(long, value_name = "FILE")]
     pub(crate) grants: Option<PathBuf>,

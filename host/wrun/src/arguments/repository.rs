@@ -129,7 +129,8 @@ pub(crate) struct CleanArguments {
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Without GROUP: whether the lock fits what it locks. With GROUP: whether the group runs it, too."
+    after_help = "Without GROUP: whether the lock fits what it locks. With GROUP: whether the group runs it, too.\n\
+                        --rebuild compiles the policy and says which input differs if the result is another artifact."
 )]
 pub(crate) struct VerifyArguments {
     /// The policy's folder, or its Policyfile
@@ -141,6 +142,31 @@ pub(crate) struct VerifyArguments {
     /// What the group will run once this release has its signatures, instead of what it runs now
     #[arg(long, value_name = "ID", requires = "group")]
     pub(crate) pending: Option<String>,
+    /// Build the artifact again and compare it with the one that the group runs
+    #[arg(long, requires = "group")]
+    pub(crate) rebuild: bool,
+    /// Keep the compiler's output here [default: DIR/target]
+    #[arg(long, value_name = "DIR")]
+    pub(crate) target_dir: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) repository: RepositoryPlace,
+}
+
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Such an archive lacks the metadata.rb of its cookbooks, so the identifiers of its lock are taken as its\n\
+                        statement. The team signs the files that are in it. See docs/releases.md."
+)]
+pub(crate) struct PushArchiveArguments {
+    /// The policy group
+    #[arg(value_name = "GROUP")]
+    pub(crate) group: String,
+    /// The archive that `chef export -a` or `wrun policy export -a` wrote
+    #[arg(value_name = "ARCHIVE")]
+    pub(crate) archive: PathBuf,
+    /// The SHA-256 that the archive has to have
+    #[arg(long, value_name = "HEX")]
+    pub(crate) sha256: Option<String>,
     #[command(flatten)]
     pub(crate) repository: RepositoryPlace,
 }
@@ -177,6 +203,9 @@ pub(crate) struct PushArguments {
     /// Folders of policies, with a policy.toml or a Policyfile.rb, or Policyfiles
     #[arg(value_name = "DIR", default_value = ".")]
     pub(crate) folders: Vec<PathBuf>,
+    /// Keep the compiler's output here [default: DIR/target]
+    #[arg(long, value_name = "DIR")]
+    pub(crate) target_dir: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) repository: RepositoryPlace,
 }

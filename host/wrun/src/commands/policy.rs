@@ -24,6 +24,7 @@ pub(crate) fn run(command: PolicyCommand, printer: &Printer) -> anyhow::Result<E
         PolicyCommand::Install(arguments) => lock::install_policy(&arguments, *printer),
         PolicyCommand::Update(arguments) => lock::update_policy(arguments, *printer),
         PolicyCommand::Push(arguments) => push::run(&arguments, *printer),
+        PolicyCommand::PushArchive(arguments) => push::archive(&arguments, *printer),
         PolicyCommand::Sign(arguments) => release::sign(&arguments, *printer),
         PolicyCommand::Promote(arguments) => release::promote(&arguments, *printer),
         PolicyCommand::Verify(arguments) => release::verify(&arguments, *printer),

@@ -3,15 +3,16 @@
 use super::build::{build_policy, read_policy, target_folder};
 use super::lock::{here, with_tools};
 use super::ruby::RuntimeHere;
-use crate::arguments::PushArguments;
+use crate::arguments::{PushArchiveArguments, PushArguments};
 use crate::commands::repository::{as_publisher, say};
 use crate::exit::Exit;
 use crate::printer::{Printer, Tone};
 use crate::settings::Layer;
+use artifact::{Artifact, Manifest};
 use author::Options;
-use author::policyfile::{LockState, Place, install, lock_of_folder, locked};
+use author::policyfile::{LockState, Place, archived, install, lock_of_folder, locked};
 use repository::release::Revision;
-use repository::writer::Published;
+use repository::writer::{Published, Publisher};
 use std::path::Path;
 
 /// Releases policies. All of them are built before the first is released.
@@ -19,15 +20,37 @@ use std::path::Path;
 /// # Errors
 /// A policy cannot be built, its lock no longer fits, a key is missing, or the repository cannot be written.
 pub(super) fn run(arguments: &PushArguments, printer: Printer) -> anyhow::Result<Exit> {
-    let revisions = arguments.folders.iter().map(|folder| revision(folder, printer)).collect::<Result<Vec<_>, _>>()?;
+    let target = arguments.target_dir.as_deref();
+    let revisions = arguments.folders.iter().map(|folder| revision(folder, target, printer));
+    let revisions = revisions.collect::<Result<Vec<_>, _>>()?;
     as_publisher(&arguments.repository, |publisher| {
-        for revision in &revisions {
-            let published = publisher.push(revision, &arguments.group)?;
-            let manifest = revision.artifact.manifest();
-            let id = manifest.revision_id.get(..12).unwrap_or_default();
-            let what = format!("policy {}, revision {id}, group {}", manifest.name, arguments.group);
-            say(printer, &format!("{what}: {}", outcome(&published)));
-        }
+        revisions.iter().try_for_each(|revision| release(publisher, revision, &arguments.group, printer))?;
+        Ok(Exit::Done)
+    })
+}
+
+fn release(publisher: &Publisher<'_>, revision: &Revision, group: &str, printer: Printer) -> anyhow::Result<()> {
+    let published = publisher.push(revision, group)?;
+    let manifest = revision.artifact.manifest();
+    let id = manifest.revision_id.get(..12).unwrap_or_default();
+    let what = format!("policy {}, revision {id}, group {group}", manifest.name);
+    say(printer, &format!("{what}: {}", outcome(&published)));
+    Ok(())
+}
+
+/// Releases the policy of an archive.
+///
+/// # Errors
+/// The archive is not sound, its revision was released with other files, or it cannot be released.
+pub(super) fn archive(arguments: &PushArchiveArguments, printer: Printer) -> anyhow::Result<Exit> {
+    let settings = crate::commands::settings(None, Layer::default())?;
+    let path = here()?.join(&arguments.archive);
+    let policy = archived(&path, arguments.sha256.as_deref(), &mut RuntimeHere::new(&settings))?;
+    let revision = Revision { artifact: policy.artifact, lock: policy.lock };
+    as_publisher(&arguments.repository, |publisher| {
+        publisher.check_same_files(&revision.artifact)?;
+        say(printer, &format!("the archive has the SHA-256 {}", policy.digest));
+        release(publisher, &revision, &arguments.group, printer)?;
         Ok(Exit::Done)
     })
 }
@@ -46,15 +69,42 @@ pub(super) fn outcome(published: &Published) -> String {
     }
 }
 
-/// Builds what a folder or a Policyfile locks. What has no lock is locked first.
-pub(super) fn revision(folder: &Path, printer: Printer) -> anyhow::Result<Revision> {
+/// What a folder or a Policyfile locks, without compiling anything; with the artifact, where that needs no compiler.
+pub(super) fn locked_manifest(folder: &Path, printer: Printer) -> anyhow::Result<(Manifest, Option<Artifact>)> {
+    let Some(place) = toml_place(folder)? else {
+        let artifact = revision(folder, None, printer)?.artifact;
+        return Ok((artifact.manifest().clone(), Some(artifact)));
+    };
+    let target = target_folder(&place.folder, None);
+    let policy = read_policy(&place.folder, &Options::new(&target), printer)?;
+    lock_of_folder(&policy, &place.folder, false)?;
+    match policy.manifest().has_own_code() {
+        true => Ok((policy.manifest().clone(), None)),
+        false => {
+            let artifact = build_policy(&policy, &Options::new(&target), printer)?;
+            Ok((artifact.manifest().clone(), Some(artifact)))
+        }
+    }
+}
+
+/// The policy.toml that is meant. `None`: it is a Policyfile.
+fn toml_place(folder: &Path) -> anyhow::Result<Option<Place>> {
+    Ok(Some(place_of(folder)?).filter(Place::is_toml))
+}
+
+fn place_of(folder: &Path) -> anyhow::Result<Place> {
     let is_folder = folder.is_dir();
     let file = match (is_folder, is_folder && !folder.join("Policyfile.rb").is_file()) {
         (false, _) => folder.to_owned(),
         (true, false) => folder.join("Policyfile.rb"),
         (true, true) => folder.join("policy.toml"),
     };
-    let place = Place::of(Some(&file), &here()?)?;
+    Ok(Place::of(Some(&file), &here()?)?)
+}
+
+/// Builds what a folder or a Policyfile locks. What has no lock is locked first.
+pub(super) fn revision(folder: &Path, target: Option<&Path>, printer: Printer) -> anyhow::Result<Revision> {
+    let place = place_of(folder)?;
     if !place.is_toml() {
         let settings = crate::commands::settings(None, Layer::default())?;
         let policy = with_tools(printer, |tools| {
@@ -66,7 +116,7 @@ pub(super) fn revision(folder: &Path, printer: Printer) -> anyhow::Result<Revisi
         return Ok(Revision { artifact: policy.artifact, lock: policy.lock });
     }
     let folder = place.folder.as_path();
-    let target = target_folder(folder, None);
+    let target = target_folder(folder, target);
     let options = Options::new(&target);
     let policy = read_policy(folder, &options, printer)?;
     let lock = lock_of_folder(&policy, folder, false)?;

@@ -1,7 +1,7 @@
 //! `wrun policy sign`, `promote`, `verify` and `clean`: what is done with releases that exist.
 
 use super::lock::{here, show_difference};
-use super::push::{outcome, revision};
+use super::push::{locked_manifest, outcome, revision};
 use crate::arguments::{CleanArguments, PromoteArguments, SignArguments, VerifyArguments};
 use crate::commands::repository::{as_publisher, say};
 use crate::exit::Exit;
@@ -153,7 +153,7 @@ pub(super) fn promote(arguments: &PromoteArguments, printer: Printer) -> anyhow:
 }
 
 /// What a group runs.
-fn released(
+pub(super) fn released(
     publisher: &Publisher<'_>,
     current: &Current,
     team: &str,
@@ -209,9 +209,16 @@ pub(super) fn policy_here(folder: &Path) -> anyhow::Result<String> {
 
 /// Checks a lock, and a group against it.
 pub(super) fn verify(arguments: &VerifyArguments, printer: Printer) -> anyhow::Result<Exit> {
-    let revision = revision(&arguments.folder, printer)?;
-    let manifest = revision.artifact.manifest();
-    let (id, digest) = (manifest.revision_id.get(..12).unwrap_or_default(), revision.artifact.digest());
+    let target = arguments.target_dir.as_deref();
+    // Whoever is about to sign has to see that the bytes are what the lock makes.
+    let (manifest, artifact) = match arguments.rebuild || arguments.pending.is_some() {
+        true => {
+            let artifact = revision(&arguments.folder, target, printer)?.artifact;
+            (artifact.manifest().clone(), Some(artifact))
+        }
+        false => locked_manifest(&arguments.folder, printer)?,
+    };
+    let id = manifest.revision_id.get(..12).unwrap_or_default();
     say(printer, &format!("policy {}, revision {id}: the lock fits what it locks", manifest.name));
     let Some(group) = &arguments.group else { return Ok(Exit::Done) };
     as_publisher(&arguments.repository, |publisher| {
@@ -230,9 +237,22 @@ pub(super) fn verify(arguments: &VerifyArguments, printer: Printer) -> anyhow::R
         if release.revision_id != manifest.revision_id {
             bail!("the group {group} runs the revision {}, and the lock has {id}", short(&release.revision_id));
         }
-        if release.digest != digest {
-            let (theirs, ours) = (short(&release.digest), short(digest));
-            bail!("the group {group} runs this revision as the artifact {theirs}, and what is built here is {ours}");
+        match &artifact {
+            Some(artifact) if release.digest != artifact.digest() => {
+                // An artifact that waits for signatures is not among those that were released.
+                let theirs = match arguments.pending {
+                    Some(_) => publisher.artifact(&current, &release).ok(),
+                    None => Some(publisher.artifact(&current, &release)?),
+                };
+                let found = theirs.map(|theirs| artifact::differences(&theirs, artifact)).unwrap_or_default();
+                let found = found.iter().map(|one| format!("\n- {one}")).collect::<String>();
+                let (theirs, ours) = (short(&release.digest), short(artifact.digest()));
+                bail!(
+                    "the group {group} runs this revision as the artifact {theirs}, and what is built here is {ours}:{found}"
+                );
+            }
+            Some(_) => say(printer, &format!("the group {group} runs what is built from it, byte by byte")),
+            None => say(printer, "the artifact was not built again; --rebuild compiles it and compares"),
         }
         match &arguments.pending {
             Some(id) => say(printer, &format!("the release {id} gives it to the group {group}")),

@@ -1,6 +1,9 @@
 //! `wrun policy show`: what an artifact holds, and what it needs, held against the operator's grants.
 
+use super::lock::here;
+use super::release::{policy_here, released};
 use crate::arguments::ShowPolicyArguments;
+use crate::commands::repository::as_publisher;
 use crate::exit::Exit;
 use crate::printer::{Printer, Tone};
 use crate::settings::{Layer, View};
@@ -8,6 +11,7 @@ use artifact::Artifact;
 use artifact::{Language, Manifest, Runtime};
 use assemble::GrantsFiles;
 use grants::{CheckedNeed, Grants, NeedAnswer};
+use repository::Release;
 use serde_json::{Value, json};
 use text::escape_line;
 
@@ -21,30 +25,106 @@ const VERSION: u32 = 1;
 pub(super) fn run(arguments: &ShowPolicyArguments, printer: Printer) -> anyhow::Result<Exit> {
     let layer = Layer { grants: arguments.grants.clone(), ..Layer::default() };
     let settings = crate::commands::settings(arguments.config.as_deref(), layer)?;
-    let artifact = Artifact::open(&arguments.file)?;
+    let (artifact, release) = match (&arguments.file, &arguments.group) {
+        (Some(file), _) => (Artifact::open(file)?, None),
+        (None, Some(group)) => {
+            let (artifact, release) = of_group(arguments, group)?;
+            (artifact, Some(release))
+        }
+        (None, None) => return groups(arguments, printer),
+    };
     let manifest = artifact.manifest();
     if manifest.has_own_code() {
         // As a run without grants would: that the file is whole does not say that its code is valid.
         let limits = assemble::limits(&settings.run, &Grants::nothing().policy(&manifest.name, &[]));
         let examined = sandbox::examine(artifact.component(), limits.memory);
-        examined.map_err(|why| anyhow::anyhow!("{} has no valid component: {why}", arguments.file.display()))?;
+        examined.map_err(|why| anyhow::anyhow!("{} has no valid component: {why}", artifact.path().display()))?;
     }
     let files = GrantsFiles::read(&settings.run.grants, arguments.grants.is_some())?;
     let grants = files.parse()?;
     let cookbooks: Vec<_> = manifest.cookbooks.iter().map(|cookbook| cookbook.name.clone()).collect();
     let held = grants.policy(&manifest.name, &cookbooks).hold(&manifest.needs);
     if arguments.format == View::Json {
-        printer.json(&serde_json::to_string_pretty(&as_json(&artifact, &held))?);
+        printer.json(&serde_json::to_string_pretty(&as_json(&artifact, &held, release.as_ref()))?);
         return Ok(Exit::Done);
     }
-    about(&artifact, printer);
+    about(&artifact, release.as_ref(), printer);
     let place = settings.run.grants.display();
     let absent = if files.is_empty() { ", which does not exist" } else { "" };
     needs(&held, &format!("Needs, compared with the grants in {place}{absent}"), printer);
     Ok(Exit::Done)
 }
 
-fn about(artifact: &Artifact, printer: Printer) {
+/// The artifact that a group runs, and who has signed it.
+fn of_group(arguments: &ShowPolicyArguments, group: &str) -> anyhow::Result<(Artifact, ShownRelease)> {
+    let policy = match &arguments.policy {
+        Some(policy) => policy.clone(),
+        None => policy_here(&here()?)?,
+    };
+    as_publisher(&arguments.repository, |publisher| {
+        let platform = publisher.platform()?;
+        let team = publisher.owner(&platform, &policy)?;
+        let current = publisher.team(&platform, team)?.current;
+        let release = released(publisher, &current, &team.name, &policy, group)?;
+        let artifact = publisher.artifact(&current, &release)?;
+        Ok((artifact, ShownRelease { team: team.name.clone(), release }))
+    })
+}
+
+/// What every group runs, of one policy or of all.
+fn groups(arguments: &ShowPolicyArguments, printer: Printer) -> anyhow::Result<Exit> {
+    let mut all = as_publisher(&arguments.repository, |publisher| {
+        let platform = publisher.platform()?;
+        let mut all = vec![];
+        for team in &platform.teams {
+            let current = publisher.team(&platform, team)?.current;
+            let releases = publisher.groups(&current)?.into_iter();
+            let wanted =
+                releases.filter(|release| arguments.policy.as_ref().is_none_or(|name| *name == release.policy));
+            all.extend(wanted.map(|release| ShownRelease { team: team.name.clone(), release }));
+        }
+        Ok(all)
+    })?;
+    all.sort_by(|one, other| {
+        (&one.release.policy, &one.release.group).cmp(&(&other.release.policy, &other.release.group))
+    });
+    if arguments.format == View::Json {
+        let all: Vec<_> = all.iter().map(ShownRelease::to_json).collect();
+        printer.json(&serde_json::to_string_pretty(&json!({ "version": VERSION, "groups": all }))?);
+        return Ok(Exit::Done);
+    }
+    let width = |of: fn(&Release) -> &String| all.iter().map(|one| of(&one.release).chars().count()).max().unwrap_or(0);
+    let (policies, groups) = (width(|release| &release.policy), width(|release| &release.group));
+    for ShownRelease { team, release } in &all {
+        let short = |text: &str| text.chars().take(12).collect::<String>();
+        let Release { policy, group, revision_id, digest, .. } = release;
+        let line = format!(
+            "{policy:policies$}  {group:groups$}  revision {}  artifact {}  team {team}",
+            short(revision_id),
+            short(digest)
+        );
+        printer.line(Tone::Plain, &escape_line(&line));
+    }
+    if all.is_empty() {
+        printer.note(Tone::Quiet, "nothing has been released");
+    }
+    Ok(Exit::Done)
+}
+
+/// A release with the team that has signed it.
+struct ShownRelease {
+    team: String,
+    release: Release,
+}
+
+impl ShownRelease {
+    fn to_json(&self) -> Value {
+        let Release { policy, group, revision_id, digest, .. } = &self.release;
+        json!({ "policy": policy, "group": group, "revision": revision_id, "artifact": digest, "team": self.team })
+    }
+}
+
+fn about(artifact: &Artifact, release: Option<&ShownRelease>, printer: Printer) {
     let manifest = artifact.manifest();
     let line = |text: &str| printer.line(Tone::Plain, &escape_line(text));
     let heading = |text: &str| printer.line(Tone::Heading, &escape_line(text));
@@ -56,6 +136,15 @@ fn about(artifact: &Artifact, printer: Printer) {
         line(&format!("  runtime   {name} (sha256 {digest})"));
     }
     line(&format!("  size      {} KiB", artifact.bytes().len().div_ceil(1024)));
+    if let Some(build) = &manifest.build {
+        line(&format!("  compiler  {}", build.compiler));
+    }
+    if let Some(archive) = &manifest.archive {
+        line(&format!("  archive   sha256 {archive}; the cookbooks' identifiers are its statement"));
+    }
+    if let Some(ShownRelease { team, release }) = release {
+        line(&format!("  released  to the group {} by team {team}", release.group));
+    }
     heading("Cookbooks");
     for cookbook in &manifest.cookbooks {
         line(&format!("  {} {} ({})", cookbook.name, cookbook.version, language(cookbook.language)));
@@ -94,7 +183,7 @@ fn needs(held: &[CheckedNeed], heading: &str, printer: Printer) {
     }
 }
 
-fn as_json(artifact: &Artifact, held: &[CheckedNeed]) -> Value {
+fn as_json(artifact: &Artifact, held: &[CheckedNeed], release: Option<&ShownRelease>) -> Value {
     let Manifest { name, revision_id, contract, run_list, named_run_lists, cookbooks, gems, .. } = artifact.manifest();
     let runtime = match &artifact.manifest().runtime {
         Runtime::Rust => Value::Null,
@@ -126,6 +215,9 @@ fn as_json(artifact: &Artifact, held: &[CheckedNeed]) -> Value {
         "contract": contract,
         "runtime": runtime,
         "bytes": artifact.bytes().len(),
+        "build": artifact.manifest().build.as_ref(),
+        "archive": artifact.manifest().archive.as_ref(),
+        "release": release.map(ShownRelease::to_json),
         "cookbooks": cookbooks.collect::<Vec<_>>(),
         "gems": gems.as_ref().map(|gems| &gems.versions),
         "run_list": run_list,

@@ -1,0 +1,217 @@
+//! Archives of `chef export -a`: a locked policy with its cookbooks, in one compressed file.
+//!
+//! chef-cli leaves `metadata.rb` out of an archive and writes a `metadata.json` instead, so that the identifiers of the lock
+//! cannot be computed from what is in it. So the archive's lock is a statement: its revision is checked, and that each
+//! cookbook is there under its identifier, in its version and with its dependencies. What the files are is said by the
+//! artifact's own digest, which the team signs; the manifest names the archive by its digest.
+//!
+//! The archive is a stranger's: it is unpacked into memory, with limits, and nothing in it but plain files counts.
+
+use std::collections::BTreeMap;
+use std::io::Read as _;
+use std::path::{Component, Path};
+
+use artifact::{Artifact, MAX_FILES};
+use flate2::read::GzDecoder;
+use policyfile::lock::Lock;
+use serde_json::Value;
+use sha2::{Digest as _, Sha256};
+use text::hex;
+
+use super::cookbook::LocalCookbook;
+use super::error::PolicyfileError;
+use super::locked::{Read, build};
+use super::{MAX_TEXT, Place};
+use crate::policy::Ruby;
+
+/// The largest archive, in bytes.
+const MAX_ARCHIVE: u64 = 128 << 20;
+
+/// What an archive may hold, unpacked, in bytes.
+const MAX_UNPACKED: u64 = 256 << 20;
+
+/// How deep its folders may be nested.
+const MAX_DEPTH: usize = 40;
+
+/// The folder of the cookbooks.
+const COOKBOOKS: &str = "cookbook_artifacts";
+
+/// The lock of the policy.
+const LOCK: &str = "Policyfile.lock.json";
+
+/// A policy that was taken from an archive.
+#[derive(Debug)]
+pub struct ArchivedPolicy {
+    /// The artifact that was made of it.
+    pub artifact: Artifact,
+    /// The lock's file.
+    pub lock: Vec<u8>,
+    /// SHA-256 of the archive, 64 hexadecimal digits.
+    pub digest: String,
+}
+
+/// Reads an archive and makes the artifact of its policy. `expected`: the archive's SHA-256, if somebody has said it.
+///
+/// # Errors
+/// It is not such an archive, is too large, or its parts do not fit each other.
+pub fn archived(path: &Path, expected: Option<&str>, ruby: &mut dyn Ruby) -> Result<ArchivedPolicy, PolicyfileError> {
+    let bytes = plain_files::read(path, MAX_ARCHIVE).map_err(|error| match error.kind() {
+        std::io::ErrorKind::FileTooLarge => {
+            PolicyfileError::TooMuch { path: path.to_owned(), limit: MAX_ARCHIVE, of: "bytes" }
+        }
+        _ => PolicyfileError::read(path)(error),
+    })?;
+    let digest = hex(Sha256::digest(&bytes));
+    let wrong = |what: String| PolicyfileError::Cookbook(format!("{}: {what}", path.display()));
+    if expected.is_some_and(|expected| !expected.eq_ignore_ascii_case(&digest)) {
+        return Err(wrong(format!("its SHA-256 is {digest}, and not {}", expected.unwrap_or_default())));
+    }
+    let mut files = unpacked(&bytes).map_err(wrong)?;
+    let is_old = || files.keys().any(|file| file.starts_with("cookbooks/"));
+    let Some(lock_bytes) = files.get(LOCK) else { return Err(wrong(format!("it has no {LOCK} at its top"))) };
+    if !files.keys().any(|file| file.starts_with(&format!("{COOKBOOKS}/"))) && is_old() {
+        return Err(wrong("it has the old format of archives, without cookbook_artifacts/; export it anew".into()));
+    }
+    let lock_bytes = lock_bytes.clone();
+    let text = String::from_utf8(lock_bytes.clone()).map_err(|_| wrong(format!("{LOCK} is not UTF-8 text")))?;
+    let malformed = |source| PolicyfileError::Lock { place: format!("{LOCK} in {}", path.display()), source };
+    let lock = Lock::parse(&text).map_err(malformed)?;
+    check_revision(&text, &lock).map_err(wrong)?;
+    let cookbooks = cookbooks(&lock, &mut files, path).map_err(wrong)?;
+    check_recipes(&lock, &cookbooks).map_err(wrong)?;
+    let folder = path.parent().unwrap_or(Path::new(".")).to_owned();
+    let place = Place { policyfile: path.to_owned(), lock: path.to_owned(), folder, is_lock: true };
+    let artifact = build(&place, &lock, cookbooks, Some(digest.clone()), ruby)?;
+    Ok(ArchivedPolicy { artifact, lock: lock_bytes, digest })
+}
+
+/// The plain files of an archive, by their paths.
+fn unpacked(bytes: &[u8]) -> Result<BTreeMap<String, Vec<u8>>, String> {
+    let unreadable = |error: std::io::Error| format!("it is not an archive of `chef export -a`: {error}");
+    // Whatever the archive says about itself, no more than this comes out of it.
+    let reader = GzDecoder::new(bytes).take(MAX_UNPACKED);
+    let mut archive = tar::Archive::new(reader);
+    let (mut files, mut entries) = (BTreeMap::new(), 0_usize);
+    for entry in archive.entries().map_err(unreadable)? {
+        let mut entry = entry.map_err(unreadable)?;
+        entries += 1;
+        if entries > 2 * MAX_FILES {
+            return Err(format!("it has more than {} entries", 2 * MAX_FILES));
+        }
+        let kind = entry.header().entry_type();
+        if kind.is_dir() || kind.is_pax_global_extensions() {
+            continue;
+        }
+        let path = plain_path(&entry.path().map_err(unreadable)?)?;
+        if !kind.is_file() {
+            return Err(format!("{path} is not a plain file; links and devices are not taken from archives"));
+        }
+        let size = entry.size();
+        let mut content = Vec::new();
+        entry.read_to_end(&mut content).map_err(unreadable)?;
+        if content.len() as u64 != size {
+            return Err(format!("it ends in the middle of {path}, or holds more than {MAX_UNPACKED} bytes"));
+        }
+        if files.insert(path.clone(), content).is_some() {
+            return Err(format!("{path} is there twice"));
+        }
+        if files.len() > MAX_FILES {
+            return Err(format!("it has more than {MAX_FILES} files"));
+        }
+    }
+    Ok(files)
+}
+
+/// A path below the archive's top.
+fn plain_path(path: &Path) -> Result<String, String> {
+    let mut parts = vec![];
+    for part in path.components() {
+        match part {
+            Component::CurDir => {}
+            Component::Normal(name) => match name.to_str() {
+                Some(name) if !name.contains(char::is_control) => parts.push(name),
+                _ => return Err(format!("{:?} is not a name that a cookbook's file can have", path.display())),
+            },
+            _ => return Err(format!("{:?} leads out of the archive", path.display())),
+        }
+    }
+    if parts.is_empty() || parts.len() > MAX_DEPTH {
+        return Err(format!("{:?} is nested too deeply", path.display()));
+    }
+    Ok(parts.join("/"))
+}
+
+/// The revision that a lock states is the one of its content.
+fn check_revision(text: &str, lock: &Lock) -> Result<(), String> {
+    let stated: Value = serde_json::from_str(text).map_err(|error| error.to_string())?;
+    let stated = stated.get("revision_id").and_then(Value::as_str).unwrap_or_default().to_owned();
+    let revision = lock.revision_id().map_err(|error| error.to_string())?;
+    match stated == revision {
+        true => Ok(()),
+        false => Err(format!("{LOCK} states the revision {stated:?}, and its content has {revision}")),
+    }
+}
+
+/// The cookbooks of a lock: each is there under its identifier, and there are no others.
+fn cookbooks(
+    lock: &Lock,
+    files: &mut BTreeMap<String, Vec<u8>>,
+    archive: &Path,
+) -> Result<BTreeMap<String, Read>, String> {
+    let mut by_folder: BTreeMap<String, Vec<(String, Vec<u8>)>> = BTreeMap::new();
+    for (path, content) in std::mem::take(files) {
+        let Some(below) = path.strip_prefix(&format!("{COOKBOOKS}/")) else { continue };
+        let Some((folder, rest)) = below.split_once('/') else {
+            return Err(format!("{path} does not belong to a cookbook"));
+        };
+        by_folder.entry(folder.to_owned()).or_default().push((rest.to_owned(), content));
+    }
+    let mut found = BTreeMap::new();
+    for (name, locked) in &lock.cookbooks {
+        let folder = format!("{name}-{}", locked.identifier);
+        let files =
+            by_folder.remove(&folder).ok_or_else(|| format!("it has no {COOKBOOKS}/{folder}, which the lock names"))?;
+        let in_folder = |what: String| format!("{COOKBOOKS}/{folder}: {what}");
+        let metadata = files.iter().find(|(path, _)| path == "metadata.json");
+        let (_, metadata) = metadata.ok_or_else(|| in_folder("it has no metadata.json".into()))?;
+        if metadata.len() as u64 > MAX_TEXT {
+            return Err(in_folder("its metadata.json is too large".into()));
+        }
+        let metadata: Value = serde_json::from_slice(metadata).map_err(|error| in_folder(error.to_string()))?;
+        let cookbook = LocalCookbook::of_metadata(&archive.join(COOKBOOKS).join(&folder), &metadata)
+            .map_err(|error| error.to_string())?;
+        if cookbook.name != *name || cookbook.version != locked.version {
+            return Err(in_folder(format!(
+                "its metadata.json says {} {}, and the lock {name} {}",
+                cookbook.name, cookbook.version, locked.version
+            )));
+        }
+        let wanted = |dependency: &&(String, String)| !lock.cookbooks.contains_key(&dependency.0);
+        if let Some((missing, _)) = cookbook.dependencies.iter().find(wanted) {
+            return Err(in_folder(format!("it depends on {missing:?}, which the lock does not have")));
+        }
+        found.insert(name.clone(), Read { cookbook, identifier: locked.identifier.clone(), files });
+    }
+    match by_folder.keys().next() {
+        None => Ok(found),
+        Some(folder) => Err(format!("{COOKBOOKS}/{folder} is not a cookbook of the lock")),
+    }
+}
+
+/// The recipes of the run lists are there.
+fn check_recipes(lock: &Lock, cookbooks: &BTreeMap<String, Read>) -> Result<(), String> {
+    let named = lock.named_run_lists.iter().flat_map(|(_, list)| list);
+    for item in lock.run_list.iter().chain(named) {
+        let recipe = item.strip_prefix("recipe[").and_then(|item| item.strip_suffix(']'));
+        let Some((cookbook, recipe)) = recipe.and_then(|recipe| recipe.split_once("::")) else { continue };
+        let Some(read) = cookbooks.get(cookbook) else {
+            return Err(format!("the run list has {item}, and the lock no cookbook {cookbook}"));
+        };
+        let mut names = ["rb", "yml", "yaml"].map(|ending| format!("recipes/{recipe}.{ending}")).to_vec();
+        names.extend((recipe == "default").then(|| "recipe.rb".to_owned()));
+        if !read.files.iter().any(|(path, _)| names.contains(path)) {
+            return Err(format!("cookbook {cookbook} does not have the recipe {recipe} of the run list"));
+        }
+    }
+    Ok(())
+}
