@@ -1,14 +1,19 @@
-//! Shows a stranger what wrun does: three teams' policies converge a throw-away Debian, twice.
+//! Shows a stranger what wrun does: three teams release their policies, and a throw-away Debian converges them; then one team
+//! releases a change alone.
 //!
 //! Nothing of the machine itself is changed. The second run is held against the first file by file, so that "nothing
 //! changed" is seen and not believed.
 
+mod releases;
+
 use std::collections::BTreeSet;
 use std::path::Path;
-use std::process::Stdio;
+use std::process::{Command, Stdio};
 
 use anyhow::{Context as _, Result, bail, ensure};
 use specs::{Kind, Machine, Network, Program, Root, Tree};
+
+use releases::Releases;
 
 use crate::{checkout, guests, say};
 
@@ -41,25 +46,44 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     say::line("building the program (the first build takes some minutes)");
     let executable = checkout::build_program()?;
     guests::build_policies(&compiler)?;
+    let program = Program::at(&executable)?;
+    say::line("");
+    say::line("== Three teams release their policies to the group staging");
+    let releases = Releases::of_all_teams(&program)?;
 
     let root = Root::announced(&mut say::line)?;
     let machine = root.machine(Network::Shared)?;
-    let program = Program::at(&executable)?;
     say::line("");
     say::line(&format!("== A fresh Debian in {}: three teams' policies converge", root.path().display()));
-    converge(&machine, &program)?;
+    converge(&machine, &program, &releases, "staging", &[])?;
     let first = root.changes()?;
     say::line("");
     say::line("== What changed");
     tell_changes(&machine, &first)?;
     say::line("");
-    say::line("== Again: nothing is left to do");
-    converge(&machine, &program)?;
+    say::line(
+        "== The teams promote their revisions to the group prod, and the node converges as one of prod: nothing is left to do",
+    );
+    releases.promote()?;
+    converge(&machine, &program, &releases, "prod", &[])?;
     let second = root.changes()?;
     let difference = machine_difference(&first, &second);
     ensure!(difference.is_empty(), "the second run changed something:\n{difference}");
     say::line("");
     say::line("The second run changed no file.");
+    say::line("");
+    say::line("== The database team releases a change to staging, alone");
+    releases.change_of_database()?;
+    converge(&machine, &program, &releases, "staging", &[])?;
+    say::line("");
+    say::line("== Somebody changes a byte of the released artifact: a node that fetches it refuses it");
+    releases.tamper()?;
+    let state = program.configuration().join("another-node");
+    let state = ["--state-dir".to_owned(), state.display().to_string(), "--why-run".to_owned()];
+    let refused =
+        command(&machine, &program, &releases, "staging", &state).status().context("cannot start the program")?;
+    ensure!(!refused.success(), "wrun converged an artifact that its team did not sign");
+    say::line("It was refused.");
     if arguments.shell {
         say::line("");
         say::line("== A shell in the root; leave it with `exit`");
@@ -70,23 +94,36 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
 }
 
 /// Runs the program with its words going to the user.
-fn converge(machine: &Machine<'_>, program: &Program) -> Result<()> {
+fn converge(
+    machine: &Machine<'_>,
+    program: &Program,
+    releases: &Releases<'_>,
+    group: &str,
+    more: &[String],
+) -> Result<()> {
+    let status = command(machine, program, releases, group, more).status().context("cannot start the program")?;
+    ensure!(status.success(), "wrun converge failed ({status})");
+    Ok(())
+}
+
+/// The run of a node of a group.
+fn command(machine: &Machine<'_>, program: &Program, releases: &Releases<'_>, group: &str, more: &[String]) -> Command {
     let mut command = machine.outside(program.executable());
     command
         .arg("converge")
         .arg("--root")
         .arg(machine.root().path())
         .args(["--policy-name", &POLICIES.join(",")])
-        .arg("--policies")
-        .arg(checkout::artifacts())
+        .args(["--policy-group", group])
+        .arg("--repository")
+        .arg(releases.place())
         .arg("--grants")
         .arg(checkout::root().join("policies/grants.toml"))
         .args(["--node-name", "demo"])
+        .args(more)
         .envs(program.environment())
         .stdin(Stdio::null());
-    let status = command.status().context("cannot start the program")?;
-    ensure!(status.success(), "wrun converge failed ({status})");
-    Ok(())
+    command
 }
 
 /// Names the files that the policies wrote, and counts what came with packages.
