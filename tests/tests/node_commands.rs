@@ -184,6 +184,14 @@ fn a_change_during_a_run_is_kept_and_seen_at_once() {
     assert!(said(&program, &["node", "run-list", "remove", "z"], 43).contains("not in the run list"));
     assert_eq!(fs::read(program.state().join("nodes/n.json")).unwrap(), before, "the run's file is not touched");
     assert_eq!(node(&program)["normal"], json!({"tags": ["x"], "a": {"b": 1}}));
+    // The value may be secret; what the change waits in names the attribute only.
+    let waiting = fs::read_to_string(program.state().join("changes/n.json")).unwrap();
+    assert!(waiting.contains("attribute set a.b=.."), "{waiting}");
+    let file = write(&program, "whole.json", &node(&program).to_string());
+    assert!(said(&program, &["node", "from-file", &file], 0).contains("nothing to change"));
+    let other = r#"{"name": "n", "run_list": ["recipe[b]"], "normal": {"tags": ["x"], "a": {"b": 1}}}"#;
+    let told = said(&program, &["node", "from-file", &write(&program, "whole.json", other)], 0);
+    assert!(told.contains("the change of n is kept, and applied when the run ends"), "{told}");
     assert!(said(&program, &["node", "delete", "n"], 75).contains("another run is under way"));
     drop(lock);
     // A run that was killed takes nothing over: the next command does.
@@ -320,6 +328,11 @@ fn nodes_come_from_files_and_go_by_their_names() {
         [&shown["run_list"], &shown["normal"], &shown["automatic"]],
         [&json!(["role[b]"]), &json!({"a": 1}), &json!({})]
     );
+    // A node that cannot be read stops the other commands, and goes.
+    write(&program, "damaged.json", "{");
+    fs::write(program.state().join("nodes/damaged.json"), "{").unwrap();
+    said(&program, &["node", "delete", "damaged", "damaged"], 0);
+    assert!(said(&program, &["node", "delete", "n", "gone"], 43).contains("there is no node gone"));
     said(&program, &["node", "create", "web2"], 0);
     assert_eq!(
         said(&program, &["node", "bulk-delete", "web."], 0).lines().take(2).collect::<Vec<_>>(),

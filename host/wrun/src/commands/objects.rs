@@ -17,6 +17,7 @@ use assemble::{
 };
 use contract::Stop;
 use node::layers;
+use node::object::DEFAULT_ENVIRONMENT;
 use node::run_list::RunListEdit;
 use serde_json::json;
 use std::path::{Path, PathBuf};
@@ -174,6 +175,10 @@ impl Shelved {
         for name in names.iter().filter(|name| !there.contains(name)) {
             store.object(&self.shelf, name)?;
         }
+        // The built-in environment first: it cannot go, and then nothing does.
+        let mut names: Vec<&String> = names.iter().collect();
+        names.sort_by_key(|name| (self.kind() != ObjectKind::Environment || *name != DEFAULT_ENVIRONMENT, *name));
+        names.dedup();
         for name in names {
             store.remove(&self.shelf, name)?;
             self.note(&format!("deleted the {} {name}", self.kind()));

@@ -47,17 +47,22 @@ impl Place {
     /// Changes the node that is meant, and says what became of it.
     pub(super) fn change(&self, edits: &[NodeEdit], printer: Printer) -> anyhow::Result<Exit> {
         let name = self.name()?;
-        let told = match self.nodes(false)?.change(&name, edits)? {
-            Applied::Now => format!("changed the node {name}"),
-            Applied::Nothing => format!("nothing to change: the node {name} is so already"),
-            Applied::AfterRun(holder) => {
-                let holder = holder.map(|holder| format!(": {holder}")).unwrap_or_default();
-                format!("a run is under way{holder}; the change is kept, and applied when the run ends")
-            }
-        };
-        printer.note(Tone::Quiet, &escape_line(&told));
+        tell(&name, self.nodes(false)?.change(&name, edits)?, printer);
         Ok(Exit::Done)
     }
+}
+
+/// Says what became of a change.
+pub(super) fn tell(name: &str, applied: Applied, printer: Printer) {
+    let told = match applied {
+        Applied::Now => format!("changed the node {name}"),
+        Applied::Nothing => format!("nothing to change: the node {name} is so already"),
+        Applied::AfterRun(holder) => {
+            let holder = holder.map(|holder| format!(": {holder}")).unwrap_or_default();
+            format!("a run is under way{holder}; the change of {name} is kept, and applied when the run ends")
+        }
+    };
+    printer.note(Tone::Quiet, &escape_line(&told));
 }
 
 /// Opens the state, which must be there.

@@ -8,11 +8,12 @@ use crate::arguments::{
 use crate::exit::Exit;
 use crate::printer::{Printer, Tone};
 use crate::settings::View;
-use assemble::{NodeStore as _, attribute_path};
+use assemble::{NodeStore as _, attribute_path, node_hint};
 use node::layers;
 use node::object::{NodeEdit, NodeObject};
 use node::policy_in_group::PolicyInGroup;
 use serde_json::Value;
+use std::collections::BTreeSet;
 use text::escape_line;
 
 pub(super) fn list(node: &StoredNode, format: View, printer: Printer) -> anyhow::Result<Exit> {
@@ -43,8 +44,12 @@ pub(super) fn delete(node: &StoredNode, names: &[String], printer: Printer) -> a
     let place = Place::of(node)?;
     let nodes = place.nodes(false)?;
     // All of them must be there before the first one goes.
-    names.iter().try_for_each(|name| nodes.node(name).map(drop))?;
-    for name in names {
+    // A damaged one can go, too.
+    let there = nodes.names()?;
+    if let Some(name) = names.iter().find(|name| !there.contains(name)) {
+        anyhow::bail!("there is no node {}{}", escape_line(name), node_hint(name, &there));
+    }
+    for name in names.iter().collect::<BTreeSet<_>>() {
         nodes.remove(name)?;
         printer.note(Tone::Quiet, &format!("deleted the node {}", escape_line(name)));
     }

@@ -1,7 +1,7 @@
 //! `wrun node edit` and `wrun node from-file`: a node as a whole.
 
 use super::super::editor::Draft;
-use super::super::store::Place;
+use super::super::store::{Place, tell};
 use crate::arguments::StoredNode;
 use crate::exit::Exit;
 use crate::printer::{Printer, Tone};
@@ -35,7 +35,8 @@ pub(super) fn edit(node: &StoredNode, printer: Printer) -> anyhow::Result<Exit> 
 pub(super) fn from_files(node: &StoredNode, files: &[PathBuf], printer: Printer) -> anyhow::Result<Exit> {
     let place = Place::of(node)?;
     let nodes = place.nodes(true)?;
-    // All files are read before the first node changes.
+    // All files are read, and held against the nodes, before the first node changes.
+    let mut there = nodes.names()?;
     let documents = files.iter().map(|file| {
         let document = read(file)?;
         let name = document.get("name").and_then(Value::as_str);
@@ -43,14 +44,17 @@ pub(super) fn from_files(node: &StoredNode, files: &[PathBuf], printer: Printer)
         let edit = NodeEdit::Replace { expected: None, new: Box::new(document) };
         let mut fresh = NodeObject::new(&name)?;
         fresh.apply(&edit).with_context(|| format!("{} is not a node", file.display()))?;
+        if there.contains(&name) {
+            nodes.node(&name)?.apply(&edit).with_context(|| format!("{}: node {name}", file.display()))?;
+        }
         anyhow::Ok((name, edit, fresh))
     });
     for (name, edit, fresh) in documents.collect::<anyhow::Result<Vec<_>>>()? {
-        if nodes.names()?.contains(&name) {
-            nodes.change(&name, &[edit])?;
-            printer.note(Tone::Quiet, &escape_line(&format!("changed the node {name}")));
+        if there.contains(&name) {
+            tell(&name, nodes.change(&name, &[edit])?, printer);
         } else {
             nodes.create(&fresh)?;
+            there.push(name.clone());
             printer.note(Tone::Quiet, &escape_line(&format!("created the node {name}")));
         }
     }
