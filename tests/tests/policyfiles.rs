@@ -315,4 +315,21 @@ fn no_program_of_a_strangers_working_tree_is_started() {
         assert!(!ran.exists(), "{key}");
         own.git("c/web", &["-c", "core.fsmonitor=false", "config", "--unset", key]);
     }
+    // Nor one of a repository inside of it.
+    own.write(&[("c/web/sub/README", "x")]);
+    own.git("c/web/sub", &["init", "-q"]);
+    own.commit("c/web/sub");
+    own.git("c/web", &["add", "sub"]);
+    own.commit("c/web");
+    own.git("c/web/sub", &["config", "core.fsmonitor", &program]);
+    own.works(&["update", "Policyfile.rb"]);
+    assert_ne!(scm_info(&own.lock("Policyfile.lock.json")), Value::Null);
+    assert!(!ran.exists(), "of the submodule");
+    // A revision is asked for under the same condition.
+    own.git(".", &["init", "-q"]);
+    own.git(".", &["add", "Policyfile.lock.json"]);
+    own.git(".", &["commit", "-q", "-m", "x"]);
+    own.works(&["diff", "Policyfile.rb", "--head"]);
+    own.git(".", &["config", "core.sshCommand", &program]);
+    own.fails(&["diff", "Policyfile.rb", "--head"], &["its configuration sets core.sshcommand"]);
 }

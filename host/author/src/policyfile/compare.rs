@@ -8,7 +8,6 @@ use serde_json::{Map, Value};
 use similar::{Algorithm, ChangeTag, DiffOp, capture_diff_slices, group_diff_ops};
 
 use super::error::PolicyfileError;
-use super::git::run;
 use super::{MAX_TEXT, read_text};
 
 /// The lines around a change that are shown.
@@ -46,10 +45,7 @@ impl Side {
                 (format!("local:{lock}"), read_text(&path, MAX_TEXT)?)
             }
             Base::Git(reference) => {
-                if reference.starts_with('-') || reference.is_empty() {
-                    return Err(super::git::GitError::Option { text: reference.clone() }.into());
-                }
-                (format!("git:{reference}"), run(folder, &["show", &format!("{reference}:./{lock}")])?)
+                (format!("git:{reference}"), super::git::file_of_revision(folder, reference, lock)?)
             }
         };
         Self::of_text(name, &text)

@@ -1,8 +1,11 @@
 //! Git, by its own program: repositories are fetched into a cache, commits are taken out of it.
 
 use std::collections::BTreeMap;
+use std::io::Read;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::{Command, Output, Stdio};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
 
 use super::git_settings;
 use policyfile::model::GitSource;
@@ -33,6 +36,31 @@ pub enum GitError {
     /// There is no folder to fetch into.
     #[error("nothing can be fetched here; `wrun policy build` fetches what a policy needs")]
     NoCache,
+    /// Git waits for something.
+    #[error("`git {command}` has not ended after {seconds} s: look whether the repository's files are plain files")]
+    Waits {
+        /// The command, without the options that are always given.
+        command: String,
+        /// How long it was waited for.
+        seconds: u64,
+    },
+    /// A repository whose own settings may start programs.
+    #[error(
+        "{}: git is not asked there, since its configuration sets {key}, which may start a program or lead elsewhere",
+        place.display()
+    )]
+    Strange {
+        /// The repository.
+        place: PathBuf,
+        /// The setting.
+        key: String,
+    },
+    /// A link out of a repository.
+    #[error("the folder {rel:?} of the repository is a link that leads out of it")]
+    Outside {
+        /// The folder, as the source names it.
+        rel: String,
+    },
     /// A folder of the cache.
     #[error("cannot write {}", path.display())]
     Cache {
@@ -43,8 +71,23 @@ pub enum GitError {
     },
 }
 
-/// Options of every call: a repository's own hooks are not run, and no other program makes the connection.
-const ALWAYS: [&str; 4] = ["-c", "core.hooksPath=/dev/null", "-c", "protocol.ext.allow=never"];
+/// Settings of every call: a repository's own hooks and monitors are not run, and no other program makes the connection.
+const ALWAYS: [&str; 8] = [
+    "core.hooksPath=/dev/null",
+    "core.fsmonitor=false",
+    "protocol.allow=never",
+    "protocol.file.allow=always",
+    "protocol.git.allow=always",
+    "protocol.http.allow=always",
+    "protocol.https.allow=always",
+    "protocol.ssh.allow=always",
+];
+
+/// How long git may take to answer what is asked of a working tree, which is on this machine.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// The time between two looks whether git has ended.
+const TICK: Duration = Duration::from_millis(2);
 
 /// The most characters of a setting's name that are shown.
 const MAX_KEY: usize = 100;
@@ -58,15 +101,55 @@ pub(super) fn run(folder: &Path, arguments: &[&str]) -> Result<String, GitError>
 }
 
 fn run_with(folder: &Path, arguments: &[&str], environment: &[(&str, &Path)]) -> Result<String, GitError> {
+    let mut command = prepared(folder, arguments);
+    command.envs(environment.iter().copied());
+    told(arguments, &command.output().map_err(GitError::Start)?)
+}
+
+/// As [`run`], for a working tree that may be a stranger's: git is ended where it waits, as for the other end of a pipe.
+fn ask(folder: &Path, arguments: &[&str]) -> Result<String, GitError> {
+    let mut command = prepared(folder, arguments);
+    let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().map_err(GitError::Start)?;
+    let [output, errors] = [child.stdout.take().map(collect), child.stderr.take().map(collect)];
+    let began = Instant::now();
+    let status = loop {
+        if let Some(status) = child.try_wait().map_err(GitError::Start)? {
+            break status;
+        }
+        if began.elapsed() > PATIENCE {
+            drop(child.kill().and_then(|()| child.wait()));
+            return Err(GitError::Waits { command: arguments.join(" "), seconds: PATIENCE.as_secs() });
+        }
+        std::thread::sleep(TICK);
+    };
+    let [stdout, stderr] = [output, errors].map(|one| one.and_then(|one| one.join().ok()).unwrap_or_default());
+    told(arguments, &Output { status, stdout, stderr })
+}
+
+/// Reads all that git writes, so that it never waits for a reader.
+fn collect(mut from: impl Read + Send + 'static) -> JoinHandle<Vec<u8>> {
+    std::thread::spawn(move || {
+        let mut all = vec![];
+        drop(from.read_to_end(&mut all));
+        all
+    })
+}
+
+fn prepared(folder: &Path, arguments: &[&str]) -> Command {
     let mut command = Command::new("git");
-    command.args(ALWAYS).args(arguments).current_dir(folder).stdin(Stdio::null());
+    let settings = ALWAYS.iter().flat_map(|setting| ["-c", setting]);
+    command.args(settings).args(arguments).current_dir(folder).stdin(Stdio::null());
     // A password is not asked for: nobody may be there to answer. These name another repository than the folder's.
     command.env("GIT_TERMINAL_PROMPT", "0").env("LC_ALL", "C");
+    // What a stranger's repository lacks is not fetched by the programs that it names.
+    command.env("GIT_NO_LAZY_FETCH", "1");
     for variable in ["GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_OBJECT_DIRECTORY", "GIT_NAMESPACE"] {
         command.env_remove(variable);
     }
-    command.envs(environment.iter().copied());
-    let output = command.output().map_err(GitError::Start)?;
+    command
+}
+
+fn told(arguments: &[&str], output: &Output) -> Result<String, GitError> {
     if output.status.success() {
         return Ok(String::from_utf8_lossy(&output.stdout).into_owned());
     }
@@ -156,7 +239,12 @@ impl Repositories {
         let what = if rel.is_some() { what } else { ".".to_owned() };
         let arguments = ["checkout", "--quiet", "--force", commit, "--", &what];
         run_with(&work, &arguments, &[("GIT_DIR", repository), ("GIT_WORK_TREE", &work), ("GIT_INDEX_FILE", &index)])?;
-        Ok(rel.map_or_else(|| work.clone(), |rel| work.join(rel)))
+        let Some(rel) = rel else { return Ok(work) };
+        let found = work.join(rel);
+        if found.exists() && !plain_files::leads_inside(&found, &work) {
+            return Err(GitError::Outside { rel: rel.to_owned() });
+        }
+        Ok(found)
     }
 
     /// The content of a file in a commit.
@@ -184,11 +272,9 @@ impl WorkingTrees {
         if let Some(known) = self.known.get(top) {
             return Ok(known.clone());
         }
-        let listed = run(top, &git_settings::LIST)?;
-        let info = match git_settings::first_not_plain(&listed) {
+        let info = match strange_setting(top)? {
             None => working_tree(top)?,
             Some(key) => {
-                let key: String = key.chars().take(MAX_KEY).collect();
                 let place = top.display();
                 say(&format!(
                     "note: the lock has no scm_info for cookbooks in {place}: its git configuration sets {key}, which may \
@@ -202,8 +288,30 @@ impl WorkingTrees {
     }
 }
 
+/// A setting of a working tree's own that may start a program.
+fn strange_setting(top: &Path) -> Result<Option<String>, GitError> {
+    let listed = ask(top, &git_settings::LIST)?;
+    Ok(git_settings::first_not_plain(&listed).map(|key| key.chars().take(MAX_KEY).collect()))
+}
+
+/// The content of a file in a revision of the working tree that a folder lies in.
+pub(super) fn file_of_revision(folder: &Path, revision: &str, file: &str) -> Result<String, GitError> {
+    check(revision)?;
+    // The Policyfile may lie in another folder than the one where the command was typed.
+    let path = std::path::absolute(folder.join(file)).unwrap_or_else(|_| folder.join(file));
+    let (Some(folder), Some(name)) = (path.parent(), path.file_name().and_then(|name| name.to_str())) else {
+        return Err(GitError::Option { text: file.to_owned() });
+    };
+    if let Some(top) = folder.ancestors().find(|above| above.join(".git").exists())
+        && let Some(key) = strange_setting(top)?
+    {
+        return Err(GitError::Strange { place: top.to_owned(), key });
+    }
+    ask(folder, &["show", &format!("{revision}:./{name}")])
+}
+
 fn working_tree(top: &Path) -> Result<Value, GitError> {
-    let line = |arguments: &[&str]| run(top, arguments).map(|text| text.trim().to_owned());
+    let line = |arguments: &[&str]| ask(top, arguments).map(|text| text.trim().to_owned());
     let revision = match line(&["rev-parse", "--verify", "HEAD"]) {
         Ok(revision) => Some(revision),
         // Nothing was committed yet. Where there is no branch either, something else is wrong.
@@ -215,7 +323,8 @@ fn working_tree(top: &Path) -> Result<Value, GitError> {
         "" | "." => None,
         remote => Some(line(&["config", "--get", &format!("remote.{remote}.url")])?),
     };
-    let is_clean = match run(top, &["diff-files", "--quiet"]) {
+    // Submodules have settings of their own, which nobody has looked at.
+    let is_clean = match ask(top, &["diff-files", "--quiet", "--ignore-submodules=all"]) {
         Ok(_) => true,
         Err(GitError::Failed { message, .. }) if message.is_empty() => false,
         Err(error) => return Err(error),

@@ -27,6 +27,18 @@ pub(super) fn run(arguments: &BuildArguments, printer: Printer) -> anyhow::Resul
     if let Some(output) = arguments.output.as_ref().filter(|output| output.exists() && !output.is_dir()) {
         anyhow::bail!("--output names a directory, but {} is a file", output.display());
     }
+    if let Some(output) = arguments
+        .output
+        .as_ref()
+        .filter(|output| !output.exists() && output.extension().is_some_and(|ending| ending == "wasm"))
+    {
+        let folder = output.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        anyhow::bail!(
+            "--output names the directory for the artifact, which is called as the policy is: give {} instead of {}",
+            folder.display(),
+            output.display()
+        );
+    }
     let target = target_folder(folder, arguments.target_dir.as_deref());
     let profile = if arguments.dev { Profile::Dev } else { Profile::Release };
     let options = Options { gems: arguments.gems.as_deref(), target_folder: &target, profile };
