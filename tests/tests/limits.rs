@@ -15,7 +15,9 @@ fn run(limits: &str, recipe: &str, code: i32) -> Value {
     fs::write(folder.join("a/metadata.rb"), "name 'a'\n").unwrap();
     fs::write(folder.join("a/recipes/default.rb"), recipe).unwrap();
     let grants = program.configuration().join("limited.toml");
-    let text = format!("[policy.solo]\npaths = [\"/srv/h/**\"]\n\n[policy.solo.limits]\n{limits}\n");
+    let text = format!(
+        "[policy.solo]\npaths = [\"/srv/h/**\"]\ncommands = [\"sleep 1000\"]\n\n[policy.solo.limits]\n{limits}\n"
+    );
     fs::write(&grants, text).unwrap();
     fs::create_dir_all(machine.root().path().join("srv/h")).unwrap();
     File::create(machine.root().path().join("srv/h/big")).unwrap().set_len(1_000_000).unwrap();
@@ -92,4 +94,19 @@ fn host_time() {
     assert_eq!(ended["error"]["origin"]["recipe"], json!("default"));
     let used = ended["limits"]["disk_mib"]["used"].as_f64().unwrap();
     assert!((18.0..=20.0).contains(&used), "{used}");
+}
+
+/// A policy chooses the timeouts of its commands, and not how long others wait for it.
+#[test]
+fn a_command_ends_with_the_wall_time() {
+    for recipe in [
+        "execute('sleep 1000') { timeout 100_000 }",
+        "log('x') { only_if 'sleep 1000', timeout: 100_000 }",
+        "file('/srv/h/x') { content 'x'; verify 'sleep 1000' }",
+    ] {
+        let run = run("wall_seconds = 1", recipe, 1);
+        let message = run["error"]["message"].as_str().unwrap();
+        assert!(message.contains("used up its 1 s of wall time (`limits.wall_seconds` in its grants)"), "{message}");
+        assert!(run["seconds"].as_f64().unwrap() < 500.0, "{run:#}");
+    }
 }

@@ -220,11 +220,46 @@ impl Account {
         if looks(before) == looks(before.saturating_add(units)) {
             return Ok(());
         }
+        self.check_waiting()
+    }
+
+    /// Looks whether a long step that waits has to end. The reason is kept for [`interruption`](Self::interruption).
+    ///
+    /// # Errors
+    /// The policy's time is over, a limit was exceeded, or a signal asks the run to end.
+    pub fn check_waiting(&self) -> Result<(), Ended> {
+        let inner = self.inner()?;
         let checked = self.check();
         if let Err(Ended::Stopped(reason)) = checked {
             inner.interrupted.store(reason.number(), Ordering::Relaxed);
         }
         checked
+    }
+
+    /// Looks whether the policy's wall time is over: for a step that a first signal lets run to its end.
+    ///
+    /// # Errors
+    /// Its time is over.
+    pub fn check_wall(&self) -> Result<(), Ended> {
+        let inner = self.inner()?;
+        let deadline = inner.turn.lock().unwrap_or_else(PoisonError::into_inner).deadline;
+        match deadline.filter(|deadline| Instant::now() >= *deadline) {
+            Some(_) => Err(inner.end(Exceeded::new(inner, Limit::Wall, inner.limits.most(Limit::Wall), 0))),
+            None => Ok(()),
+        }
+    }
+
+    /// What is left of the policy's wall time. `None`: it has no turn.
+    pub fn wall_left(&self) -> Option<Duration> {
+        let deadline = self.0.as_ref()?.turn.lock().unwrap_or_else(PoisonError::into_inner).deadline;
+        deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()))
+    }
+
+    /// Counts processor time that another thread has used for the policy.
+    pub fn host_worked(&self, time: Duration) {
+        if let Some(inner) = &self.0 {
+            inner.turn.lock().unwrap_or_else(PoisonError::into_inner).before += time;
+        }
     }
 
     /// Fails if the policy has exceeded a limit, if its time is over or if a signal asks the run to end.

@@ -39,9 +39,10 @@ use start::Identity;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
+use wait::Patience;
 
-/// Where programs are looked for, as Chef sees to it.
-const DEFAULT_PATH: &str = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
+/// Where programs are looked for if the command does not say, as Chef sees to it.
+pub const DEFAULT_PATH: &str = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 
 /// What runs lines, and files without `#!`.
 const SHELL: &str = "/bin/sh";
@@ -307,6 +308,9 @@ impl Commands {
             Err(nobody) => return Answer::Unknown(nobody.to_string()),
         };
         let environment = environment(launch, &identity, &self.exported);
+        // The policy chooses its own timeouts; its wall time is the operator's.
+        let left = self.account.as_ref().and_then(Account::wall_left);
+        let launch = &launch.clone().timeout(left.map_or(launch.timeout, |left| left.min(launch.timeout)));
         confine::ask(launcher, &self.root, launch, &identity, environment, &self.stop)
     }
 
@@ -341,8 +345,8 @@ impl Commands {
             Err(start::Refusal::Outcome(outcome)) => return Ok(outcome),
         };
         let live = live.filter(|_| launch.live);
-        let account = self.account.as_ref().filter(|_| launch.granted);
-        let ended = wait::wait(child, launch.input.as_deref(), launch.timeout, live, &self.stop, account);
+        let patience = Patience { timeout: launch.timeout, account: self.account.as_ref(), counts: launch.granted };
+        let ended = wait::wait(child, launch.input.as_deref(), patience, live, &self.stop);
         let failed = |error: io::Error| match error.kind() {
             io::ErrorKind::Interrupted => stopped("is left running"),
             _ => CommandFailure::of_system(&error, &launch.shown),

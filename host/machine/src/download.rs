@@ -6,6 +6,7 @@
 //!
 //! Failures carry the classes that Ruby's `Net::HTTP` raises, since cookbooks rescue them.
 
+mod arriving;
 mod cache_control;
 mod failure;
 mod redirect;
@@ -17,6 +18,7 @@ use crate::denied::denied;
 use crate::digest::Hasher;
 use crate::pace::looked_at;
 use crate::root::{Disk, NamelessFile, Root, memory_file};
+use arriving::{Arriving, awaited};
 use contract::{Account, HttpRequest, HttpResponse, Raised};
 use failure::{of_body, of_call, of_status};
 use grants::{GrantedUrl, PolicyGrants};
@@ -136,7 +138,7 @@ pub fn fetch(
     check_fields(&wish.headers)?;
     let request = HttpRequest { method: "GET".into(), url: wish.url.into(), headers: wish.headers.clone(), body: None };
     let agent = if wish.verify { agent(limits.time) } else { new_agent(true, limits.time) };
-    let (url, response) = follow(&agent, grants, &request, wish.compressed, limits, Redirects::Granted)?;
+    let (url, response) = follow(&agent, grants, &request, wish.compressed, limits, Redirects::Granted, account)?;
     match response.status().as_u16() {
         304 => Ok(Fetched::NotModified),
         200..=299 => {
@@ -149,18 +151,32 @@ pub fn fetch(
     }
 }
 
-/// Sends a guest's request and reads the whole answer, whatever its status.
+/// Sends a person's own request, as [`request_of`] sends a policy's.
 ///
 /// # Errors
-/// The address, or one that it redirects to, is denied; the server cannot be reached; the answer is too large.
+/// Those of [`request_of`].
 pub fn request(request: &HttpRequest, grants: &PolicyGrants, limits: Downloads) -> Result<HttpResponse, Raised> {
+    request_of(request, grants, limits, &Account::unmetered("person"))
+}
+
+/// Sends a policy's request and reads the whole answer, whatever its status.
+///
+/// # Errors
+/// The address, or one that it redirects to, is denied; the server cannot be reached; the answer is too large; the policy
+/// may not go on.
+pub fn request_of(
+    request: &HttpRequest,
+    grants: &PolicyGrants,
+    limits: Downloads,
+    account: &Account,
+) -> Result<HttpResponse, Raised> {
     check_fields(&request.headers)?;
-    let (url, response) = follow(&agent(limits.time), grants, request, true, limits, Redirects::Granted)?;
+    let (url, response) = follow(&agent(limits.time), grants, request, true, limits, Redirects::Granted, account)?;
     let fields = response.headers().iter();
     let fields = fields.map(|(name, value)| (name.to_string(), String::from_utf8_lossy(value.as_bytes()).into_owned()));
     let (status, headers) = (response.status().as_u16(), fields.collect());
     let mut body = Vec::new();
-    let reader = response.into_body().into_with_config().limit(u64::MAX).reader();
+    let reader = arriving(response, &url, account)?;
     reader.take(MAXIMUM_BODY + 1).read_to_end(&mut body).map_err(|error| of_body(&error, &url))?;
     if body.len() as u64 > MAXIMUM_BODY {
         return Err(too_large(&url, MAXIMUM_BODY));
@@ -176,7 +192,9 @@ pub fn request(request: &HttpRequest, grants: &PolicyGrants, limits: Downloads) 
 pub fn read(url: &str, limits: Downloads) -> Result<Option<Vec<u8>>, Raised> {
     let request = HttpRequest { method: "GET".into(), url: url.into(), headers: vec![], body: None };
     let grants = grants::Grants::allow_all().policy("settings", &[]);
-    let (url, response) = follow(&agent(limits.time), &grants, &request, true, limits, Redirects::SameServer)?;
+    let account = Account::unmetered("settings");
+    let (url, response) =
+        follow(&agent(limits.time), &grants, &request, true, limits, Redirects::SameServer, &account)?;
     match response.status().as_u16() {
         404 | 410 => return Ok(None),
         200 => {}
@@ -259,6 +277,7 @@ fn follow(
     compressed: bool,
     limits: Downloads,
     redirects: Redirects,
+    account: &Account,
 ) -> Result<(GrantedUrl, Response<Body>), Raised> {
     if !METHODS.contains(&request.method.as_str()) {
         let message =
@@ -269,7 +288,7 @@ fn follow(
     check_on(limits)?;
     let mut headers = request.headers.clone();
     for _ in 0..=MAXIMUM_REDIRECTS {
-        let response = send(agent, &url, request, &headers, compressed)?;
+        let response = send(agent, &url, request, &headers, compressed, account)?;
         let Some(location) = redirect::location(&response) else { return Ok((url, response)) };
         if !matches!(request.method.as_str(), "GET" | "HEAD") {
             return Err(Raised::new(
@@ -300,6 +319,7 @@ fn send(
     request: &HttpRequest,
     headers: &[(String, String)],
     compressed: bool,
+    account: &Account,
 ) -> Result<Response<Body>, Raised> {
     let mut builder = Request::builder().method(request.method.as_str()).uri(url.url());
     if !compressed {
@@ -309,11 +329,24 @@ fn send(
         builder = builder.header(name, value);
     }
     let malformed = |error: ureq::http::Error| Raised::new("ArgumentError", error.to_string());
-    let answer = match &request.body {
-        Some(body) => agent.run(builder.body(body.as_slice()).map_err(malformed)?),
-        None => agent.run(builder.body(()).map_err(malformed)?),
+    let agent = agent.clone();
+    let answer = match request.body.clone() {
+        Some(body) => {
+            let request = builder.body(body).map_err(malformed)?;
+            awaited(account, move || agent.run(request))
+        }
+        None => {
+            let request = builder.body(()).map_err(malformed)?;
+            awaited(account, move || agent.run(request))
+        }
     };
-    answer.map_err(|error| of_call(&error, url))
+    answer?.map_err(|error| of_call(&error, url))
+}
+
+/// The body of an answer, as it comes.
+fn arriving(response: Response<Body>, url: &GrantedUrl, account: &Account) -> Result<Arriving, Raised> {
+    let body = response.into_body().into_with_config().limit(u64::MAX).reader();
+    Arriving::of(body, account).map_err(|error| of_body(&error, url))
 }
 
 /// Writes a body into a file without a name.
@@ -324,7 +357,7 @@ fn store(
     limit: u64,
     account: &Account,
 ) -> Result<NamelessFile, Raised> {
-    let mut reader = response.into_body().into_with_config().limit(u64::MAX).reader();
+    let mut reader = arriving(response, url, account)?;
     let (mut file, limit) = match cache {
         Some(cache) => (cache.nameless_file()?, limit),
         None => (memory_file()?, limit.min(MAXIMUM_IN_MEMORY)),

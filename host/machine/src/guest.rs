@@ -263,6 +263,7 @@ impl Machine for GuestMachine {
         if self.is_dry_run(why_run) && !matches!(request.method.as_str(), "GET" | "HEAD") {
             return Err(MachineError::DryRun(format!("send {} {}", request.method, url.url())));
         }
-        crate::download::request(request, &self.settings.grants, self.settings.downloads).map_err(unreachable)
+        let (grants, account) = (&self.settings.grants, self.root.account());
+        crate::download::request_of(request, grants, self.settings.downloads, account).map_err(unreachable)
     }
 }

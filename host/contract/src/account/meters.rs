@@ -110,7 +110,7 @@ pub(super) struct Turn {
     /// When this turn began to count on its thread; `None` while it is not the policy's turn.
     since: Option<Since>,
     /// The host's processor time in earlier turns.
-    before: Duration,
+    pub(super) before: Duration,
     /// The host's processor time when it was asked last, and when that was.
     last: Option<(Instant, Duration)>,
 }

@@ -61,11 +61,19 @@ pub enum Answer {
 mod elsewhere {
     use super::Answer;
     use crate::command::{Launch, start::Identity};
+    use contract::Stop;
     use std::path::Path;
     use std::process::ExitCode;
 
     /// Answers that the outcome is unknown, without starting anything.
-    pub(in crate::command) fn ask(_: &Path, _: &Path, _: &Launch, _: &Identity, _: Vec<(String, String)>) -> Answer {
+    pub(in crate::command) fn ask(
+        _: &Path,
+        _: &Path,
+        _: &Launch,
+        _: &Identity,
+        _: Vec<(String, String)>,
+        _: &Stop,
+    ) -> Answer {
         Answer::Unknown("a dry run cannot confine commands on this kind of processor".into())
     }
 

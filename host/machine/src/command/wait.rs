@@ -29,6 +29,17 @@ const LOOK: Duration = Duration::from_millis(200);
 /// How long to go on reading after the program's end, while something it left behind still writes.
 const LINGER: Duration = Duration::from_millis(100);
 
+/// How long a program is waited for, and for whom.
+#[derive(Clone, Copy)]
+pub(super) struct Patience<'a> {
+    /// Its own timeout.
+    pub(super) timeout: Duration,
+    /// The policy whose wall time ends it, too.
+    pub(super) account: Option<&'a Account>,
+    /// Its processes are counted.
+    pub(super) counts: bool,
+}
+
 struct Streams<'a> {
     input: Option<(ChildStdin, &'a [u8])>,
     output: Option<ChildStdout>,
@@ -46,10 +57,9 @@ struct Streams<'a> {
 pub(super) fn wait(
     mut child: Child,
     input: Option<&[u8]>,
-    timeout: Duration,
+    patience: Patience<'_>,
     live: Option<&super::Live>,
     stop: &Stop,
-    account: Option<&Account>,
 ) -> io::Result<CommandOutcome> {
     let pid = i32::try_from(child.id()).ok().and_then(Pid::from_raw).ok_or(io::ErrorKind::InvalidData)?;
     let input = child.stdin.take().zip(input);
@@ -64,7 +74,7 @@ pub(super) fn wait(
         outcome: CommandOutcome::default(),
         live,
     };
-    let mut deadline = Instant::now().checked_add(timeout);
+    let mut deadline = Instant::now().checked_add(patience.timeout);
     let mut signal = Some(Signal::TERM);
     let mut ending = false;
     let mut count_at = Instant::now() + LOOK;
@@ -85,9 +95,18 @@ pub(super) fn wait(
                 continue;
             }
         }
-        if let Some(account) = account.filter(|_| now >= count_at && !ending) {
+        if let Some(account) = patience.account.filter(|_| now >= count_at && !ending) {
             count_at = now + LOOK;
-            require_few(&mut child, pid, account)?;
+            if patience.counts {
+                require_few(&mut child, pid, account)?;
+            }
+            // The policy chooses its own timeouts; what it may keep others waiting is the operator's to say.
+            if let Err(ended) = account.check_wall()
+                && held::package_manager(pid).is_none()
+            {
+                end_group(&mut child, pid, stop)?;
+                return Err(io::Error::other(ended));
+            }
         }
         if let Some(at) = deadline.filter(|at| *at <= now) {
             streams.outcome.timed_out = true;

@@ -30,14 +30,15 @@ impl Provider for Request {
         let _server = view.grants.download(&url).map_err(denied)?;
         let sentence = format!("{} {method} to {url}", wanted.declaration.key());
         if wanted.action == "head" {
-            let response = match download::request(&request, view.grants, view.settings.downloads)
-                .map_err(|raised| download::worded(raised, &request.url))
-            {
-                Err(raised) if view.why_run && download::is_unreachable(&raised) => {
-                    return Ok(Plan::uncertain(Certainty::Unknown(raised.message)));
-                }
-                answer => answer?,
-            };
+            let response =
+                match download::request_of(&request, view.grants, view.settings.downloads, view.root.account())
+                    .map_err(|raised| download::worded(raised, &request.url))
+                {
+                    Err(raised) if view.why_run && download::is_unreachable(&raised) => {
+                        return Ok(Plan::uncertain(Certainty::Unknown(raised.message)));
+                    }
+                    answer => answer?,
+                };
             if response.status == 304 {
                 return Ok(Plan::up_to_date());
             }
@@ -46,8 +47,13 @@ impl Provider for Request {
             return Ok(Plan::steps(vec![Step::new(Change::new(sentence), |_writer| Ok(()))]));
         }
         let step = Step::new(Change::new(sentence), move |writer| {
-            let response = download::request(&request, &writer.settings.grants, writer.settings.downloads)
-                .map_err(|raised| download::worded(raised, &request.url))?;
+            let response = download::request_of(
+                &request,
+                &writer.settings.grants,
+                writer.settings.downloads,
+                &writer.settings.account,
+            )
+            .map_err(|raised| download::worded(raised, &request.url))?;
             succeeded(&response)
         });
         Ok(Plan::steps(vec![step]))

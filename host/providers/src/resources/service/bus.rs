@@ -2,7 +2,7 @@
 
 use super::command::Way;
 use super::{SERVICE_ERROR, Standing};
-use contract::Raised;
+use contract::{Account, Ended, Raised};
 use std::time::{Duration, Instant};
 use zbus::{Connection, DynamicType, OwnedObjectPath, OwnedVariant};
 
@@ -78,7 +78,7 @@ impl Bus {
     ///
     /// # Errors
     /// There is no such unit, it takes too long, or it failed.
-    pub(super) fn job(&self, name: &str, way: Way, timeout: Duration) -> Result<(), Raised> {
+    pub(super) fn job(&self, name: &str, way: Way, timeout: Duration, account: &Account) -> Result<(), Raised> {
         let method = match way {
             Way::Start => "StartUnit",
             Way::Stop => "StopUnit",
@@ -94,6 +94,9 @@ impl Bus {
                 let message = format!("service {name}: `{}` is not done after {seconds} seconds", way.verb());
                 return Err(Raised::new("Mixlib::ShellOut::CommandTimeout", message));
             }
+            let over =
+                |ended: Ended| Raised::new("Mixlib::ShellOut::CommandTimeout", format!("service {name}: {ended}"));
+            account.check_wall().map_err(over)?;
             std::thread::sleep(LOOK_AGAIN);
         }
         let unit = self.unit(name)?;

@@ -258,7 +258,7 @@ impl Act {
                     &CommandOptions { timeout: Some(self.commands.timeout), ..CommandOptions::default() },
                 ),
                 (Call::Manager(way), Some(bus)) => {
-                    bus.job(name, *way, self.commands.timeout)?;
+                    bus.job(name, *way, self.commands.timeout, &writer.settings.account)?;
                     continue;
                 }
                 (Call::Manager(way), None) => script::launch(name, way.verb()).timeout(self.commands.timeout),

@@ -187,19 +187,19 @@ fn units_are_enabled_masked_and_read_again() {
 
 #[test]
 fn jobs_are_waited_for_and_judged() {
-    let minute = Duration::from_secs(60);
+    let (minute, account) = (Duration::from_secs(60), Account::unmetered("web"));
     let (bus, shared) = fake(state("inactive", "disabled"));
-    bus.job("web", Way::Start, minute).unwrap();
+    bus.job("web", Way::Start, minute, &account).unwrap();
     assert!(bus.is_active("web").unwrap());
-    bus.job("web", Way::Reload, minute).unwrap();
-    bus.job("web", Way::Restart, minute).unwrap();
-    bus.job("web", Way::Stop, minute).unwrap();
+    bus.job("web", Way::Reload, minute, &account).unwrap();
+    bus.job("web", Way::Restart, minute, &account).unwrap();
+    bus.job("web", Way::Stop, minute, &account).unwrap();
     let expect = ["start-replace web.service", "reload web.service", "restart web.service", "stop web.service"];
     assert_eq!(shared.lock().unwrap().calls, expect);
     let (bus, _) = fake(State { after_start: "failed", result: "exit-code", ..state("inactive", "") });
-    let error = bus.job("web", Way::Start, minute).unwrap_err();
+    let error = bus.job("web", Way::Start, minute, &account).unwrap_err();
     assert_eq!(error.class, "Chef::Exceptions::Service");
     assert_eq!(error.message, "service web is failed after `start`: exit-code");
-    let error = bus.job("absent", Way::Start, minute).unwrap_err();
+    let error = bus.job("absent", Way::Start, minute, &account).unwrap_err();
     assert!(error.message.contains("Unit absent.service not found."), "{}", error.message);
 }

@@ -1,0 +1,161 @@
+//! Waiting for servers. They are spoken to on a thread of its own, so that whoever waits hears of signals and of the end of
+//! the policy's wall time, however slow a server is. A thread that nobody waits for any more ends with its next bytes, or
+//! with the server's silence.
+
+use contract::{Account, Raised};
+use rustix::time::{ClockId, clock_gettime};
+use std::io::{self, Read};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
+use std::time::Duration;
+
+/// How often is looked whether the policy may go on.
+const LOOK: Duration = Duration::from_millis(100);
+
+/// How much is read at once, in bytes.
+const CHUNK: usize = 64 << 10;
+
+/// What a thread hands over, and the processor time that it has cost.
+type Handed<T> = (T, Duration);
+
+/// Does something that waits for a server.
+///
+/// # Errors
+/// The policy may not go on, or the system has no thread.
+pub(super) fn awaited<T: Send + 'static>(
+    account: &Account,
+    work: impl FnOnce() -> T + Send + 'static,
+) -> Result<T, Raised> {
+    let failed = |error: io::Error| Raised::new("IOError", error.to_string());
+    let receiver = beside(move |sender| {
+        let done = work();
+        drop(sender.send((done, processor_time())));
+    });
+    next(&receiver.map_err(failed)?, account).map_err(failed)?.ok_or_else(|| failed(io::ErrorKind::BrokenPipe.into()))
+}
+
+/// A body that is read on a thread of its own.
+pub(super) struct Arriving {
+    chunks: Receiver<Handed<io::Result<Vec<u8>>>>,
+    account: Account,
+    /// The chunk that is being handed out, and how much of it was.
+    present: (Vec<u8>, usize),
+}
+
+impl Arriving {
+    /// Begins to read.
+    ///
+    /// # Errors
+    /// The system has no thread.
+    pub(super) fn of(mut body: impl Read + Send + 'static, account: &Account) -> io::Result<Self> {
+        let chunks = beside(move |sender| {
+            let mut before = Duration::ZERO;
+            let mut buffer = vec![0; CHUNK];
+            loop {
+                let read = body.read(&mut buffer).map(|length| buffer.get(..length).unwrap_or_default().to_vec());
+                let is_last = read.as_ref().map_or(true, Vec::is_empty);
+                let now = processor_time();
+                if sender.send((read, now.saturating_sub(before))).is_err() || is_last {
+                    return;
+                }
+                before = now;
+            }
+        })?;
+        Ok(Self { chunks, account: account.clone(), present: (vec![], 0) })
+    }
+}
+
+impl Read for Arriving {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        if self.present.0.len() <= self.present.1 {
+            self.present = (next(&self.chunks, &self.account)?.transpose()?.unwrap_or_default(), 0);
+        }
+        let (chunk, done) = &mut self.present;
+        let length = chunk.get(*done..).unwrap_or_default().read(buffer)?;
+        *done += length;
+        Ok(length)
+    }
+}
+
+/// Starts a thread that hands something over.
+fn beside<T: Send + 'static>(
+    work: impl FnOnce(SyncSender<Handed<T>>) + Send + 'static,
+) -> io::Result<Receiver<Handed<T>>> {
+    let (sender, receiver) = sync_channel(1);
+    std::thread::Builder::new().name("download".into()).spawn(move || work(sender))?;
+    Ok(receiver)
+}
+
+/// What the thread hands over next. `None`: nothing more.
+fn next<T>(receiver: &Receiver<Handed<T>>, account: &Account) -> io::Result<Option<T>> {
+    loop {
+        account.check_waiting().map_err(|ended| io::Error::new(io::ErrorKind::TimedOut, ended))?;
+        match receiver.recv_timeout(LOOK) {
+            Ok((handed, time)) => {
+                account.host_worked(time);
+                return Ok(Some(handed));
+            }
+            Err(RecvTimeoutError::Timeout) => {}
+            Err(RecvTimeoutError::Disconnected) => return Ok(None),
+        }
+    }
+}
+
+/// What this thread has computed.
+fn processor_time() -> Duration {
+    let time = clock_gettime(ClockId::ThreadCPUTime);
+    let seconds = u64::try_from(time.tv_sec).unwrap_or_default();
+    Duration::new(seconds, u32::try_from(time.tv_nsec).unwrap_or_default())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use contract::{Stop, StopReason};
+
+    /// A server that sends a byte now and then.
+    struct Slow;
+
+    impl Read for Slow {
+        fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+            std::thread::sleep(Duration::from_millis(5));
+            buffer.first_mut().map_or(Ok(0), |first| {
+                *first = b'x';
+                Ok(1)
+            })
+        }
+    }
+
+    #[test]
+    fn a_slow_server_is_not_waited_for_after_a_signal() {
+        let (account, stop) = (Account::unmetered("web"), Stop::default());
+        account.begin_turn(stop.clone());
+        let mut arriving = Arriving::of(Slow, &account).unwrap();
+        let mut some = [0; 3];
+        arriving.read_exact(&mut some).unwrap();
+        assert_eq!(&some, b"xxx");
+        stop.request(StopReason::Signal(15));
+        assert_eq!(io::copy(&mut arriving, &mut io::sink()).unwrap_err().to_string(), "was ended by signal 15");
+        let silent = || std::thread::sleep(Duration::from_secs(3_600));
+        assert_eq!(awaited(&account, silent).unwrap_err().message, "was ended by signal 15");
+    }
+
+    #[test]
+    fn all_that_is_sent_arrives() {
+        let account = Account::unmetered("web");
+        let sent: Vec<u8> = (0..300_000).map(|number| (number % 251) as u8).collect();
+        let mut arrived = vec![];
+        Arriving::of(io::Cursor::new(sent.clone()), &account).unwrap().read_to_end(&mut arrived).unwrap();
+        assert_eq!(arrived, sent);
+        assert_eq!(awaited(&account, || 7).unwrap(), 7);
+        let broken = io::Cursor::new(vec![]).chain(Broken);
+        assert!(Arriving::of(broken, &account).unwrap().read_to_end(&mut vec![]).is_err());
+    }
+
+    struct Broken;
+
+    impl Read for Broken {
+        fn read(&mut self, _buffer: &mut [u8]) -> io::Result<usize> {
+            Err(io::ErrorKind::ConnectionReset.into())
+        }
+    }
+}
