@@ -119,7 +119,7 @@ impl Content {
 
 impl Layer {
     pub(super) fn is_empty(&self) -> bool {
-        self.nodes.is_empty() && self.from_wrun.is_empty()
+        self.nodes.is_empty() && self.from_wrun.is_empty() && self.foreseen.is_empty()
     }
 
     /// Bytes that the layer takes, at most.
