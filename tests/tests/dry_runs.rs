@@ -3,7 +3,7 @@
 #![cfg(target_arch = "x86_64")]
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
-use serde_json::Value;
+use serde_json::{Value, json};
 use specs::{Machine, Network, Program, Root};
 use std::fs;
 
@@ -305,6 +305,26 @@ fn code_that_calls_a_missing_program_is_unknown() {
     assert!(run["error"]["message"].as_str().unwrap().ends_with(": another error"), "{run:#}");
 }
 
+/// What a command needs and this machine lacks must come from an earlier resource, or the real run fails.
+#[test]
+fn commands_take_for_granted_what_they_need() {
+    let (program, root) = (Program::new().unwrap(), Root::new().unwrap());
+    let machine = root.machine(Network::Own).unwrap();
+    let recipe = "execute 'nosuchprogram --x'\nexecute '/opt/none/run'\nexecute('true') { cwd '/srv/none' }\n\
+                  execute('id') { user 'nobody-else' }\nexecute 'true'\nexecute('true | cat')\n\
+                  bash('x') { code 'true' }\nexecute('nosuchprogram') { sensitive true }\n";
+    let run = converge(&program, &machine, recipe, 0);
+    let assumed: Vec<_> = run["resources"].as_array().unwrap().iter().map(|row| row["uncertain"].clone()).collect();
+    let expected = [
+        json!(["assuming the program nosuchprogram would have been installed"]),
+        json!(["assuming the program /opt/none/run would have been installed"]),
+        json!(["assuming directory /srv/none would have been created"]),
+        json!(["assuming user nobody-else would have been created"]),
+    ];
+    assert_eq!(assumed.get(..4), Some(&expected[..]), "{run:#}");
+    assert!(assumed[4..].iter().all(Value::is_null), "{assumed:?}");
+}
+
 /// A guard that asks for what an earlier resource would have made has no answer yet, and is no reason to skip.
 #[test]
 fn guards_do_not_know_what_earlier_resources_would_have_made() {
@@ -314,10 +334,16 @@ fn guards_do_not_know_what_earlier_resources_would_have_made() {
                   directory('/srv/b') { only_if 'test -d /srv/a' }\nfile('/srv/c') { only_if { ::File.exist?('/srv/made') } }\n\
                   file('/srv/d') { not_if { ::Dir.exist?('/srv/a') } }\nfile('/srv/e') { only_if 'test -d /srv/other' }\n\
                   file('/srv/f') { only_if { ::File.exist?('/srv/other') } }\n";
-    let run = converge(&program, &machine, recipe, 0);
-    let rows = run["resources"].as_array().unwrap();
-    let statuses: Vec<_> = rows.iter().map(|row| row["status"].as_str().unwrap()).collect();
-    assert_eq!(statuses, ["updated", "updated", "updated", "updated", "updated", "skipped", "skipped"], "{run:#}");
-    let why = rows[2]["uncertain"].to_string();
-    assert!(why.contains("it names /srv/a, which an earlier resource would have made"), "{why}");
+    let check = || {
+        let run = converge(&program, &machine, recipe, 0);
+        let rows = run["resources"].as_array().unwrap();
+        let statuses: Vec<_> = rows.iter().map(|row| row["status"].as_str().unwrap()).collect();
+        assert_eq!(statuses, ["updated", "updated", "updated", "updated", "updated", "skipped", "skipped"], "{run:#}");
+        let why = rows[2]["uncertain"].to_string();
+        assert!(why.contains("it names /srv/a, which an earlier resource would have made"), "{why}");
+    };
+    check();
+    // On a machine that wrun has converged before, it has nothing of its own to make.
+    machine.run(&["mkdir", "-p", "/var/chef/cache"]).unwrap();
+    check();
 }

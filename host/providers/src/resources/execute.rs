@@ -4,6 +4,8 @@
 //! search for the latter. What differs: the environment is clean, not the one wrun was started in; a line is given to a
 //! shell only where it needs one, so `command` means the same with and without grants.
 
+mod needs;
+
 use crate::plan::{Assumption, Plan, Provider, Step, View};
 use crate::value;
 use contract::{Certainty, Change, Raised, Wanted};
@@ -84,6 +86,10 @@ pub(super) fn plan(command: Command, wanted: &Wanted<'_>, view: &mut View<'_>) -
         live: !sensitive && flag(wanted, "live_stream"),
         login: flag(wanted, "login"),
     };
+    let mut assumed = Plan::up_to_date();
+    if view.why_run {
+        needs::assume(&mut assumed, &granted, sensitive, view);
+    }
     let change = Change::new(format!("execute {shown}"));
     let step = Step::new(change, move |writer| {
         let launch = Launch::granted(&granted, &how).shown_as(&shown).without(&unset);
@@ -100,7 +106,7 @@ pub(super) fn plan(command: Command, wanted: &Wanted<'_>, view: &mut View<'_>) -
             other => other,
         }
     });
-    let mut plan = Plan::steps(vec![step]);
+    let mut plan = Plan { certainty: assumed.certainty, ..Plan::steps(vec![step]) };
     if let Some(path) = creates(wanted, cwd.as_deref())? {
         plan.assume(Assumption::Path(view.root.asked_about(&path)));
     }
