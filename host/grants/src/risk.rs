@@ -15,7 +15,7 @@ use crate::pattern::{Asked, PathPattern, Pattern};
 use crate::policy::{Grants, PolicyGrants};
 use crate::privileged;
 use crate::rules::Verdict;
-use runners::runs_others;
+use runners::{changes_accounts, runs_others, starts_containers};
 use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::sync::Arc;
@@ -208,6 +208,19 @@ impl<'g> Assessed<'g> {
             GrantedLine::PathSource(words) if runs_others(words) => {
                 Some("runs code or another program as root: read all of it")
             }
+            GrantedLine::PathSource(words) if changes_accounts(words) => {
+                Some("changes accounts as root, and can make one that is as good as root")
+            }
+            GrantedLine::PathSource(words) if starts_containers(words) => {
+                Some("starts containers as root, which can reach all of the machine")
+            }
+            GrantedLine::PathSource(_)
+                if arguments(command).any(|path| privileged::path(&path) || privileged::secret(&path)) =>
+            {
+                Some(
+                    "runs as root with a secret, or with a path that root or the system runs, reads as configuration or trusts",
+                )
+            }
             GrantedLine::PathSource(words) if words.iter().any(is_open) => {
                 Some("runs as root with arguments of any kind")
             }
@@ -253,6 +266,26 @@ fn files(command: &CommandGrant) -> impl Iterator<Item = String> {
         }
         paths
     })
+}
+
+/// The paths that the arguments of a command name, in their plain form.
+fn arguments(command: &CommandGrant) -> impl Iterator<Item = String> {
+    let words = match &command.what {
+        GrantedLine::PathSource(words) => words.get(1..).unwrap_or_default(),
+        _ => &[],
+    };
+    let named = words.iter().filter_map(|word| match word {
+        WordPattern::Word(word) => Some(word.as_str()),
+        _ => None,
+    });
+    // Options and volumes hold paths behind their own signs: `--config=/a`, `-v/a:/b`.
+    named
+        .flat_map(|word| word.split(['=', ':', ',']))
+        .filter_map(|part| Some(part.get(part.find('/')?..)?.to_owned()))
+        .map(|path| {
+            let parts: Vec<_> = path.split('/').filter(|part| !matches!(*part, "" | ".")).collect();
+            format!("/{}", parts.join("/"))
+        })
 }
 
 /// Whether an entry is the number of an account instead of its name.
@@ -320,6 +353,14 @@ mod tests {
             ("commands", "{ argv = [\"bash\", \"-c\", \"id\"] }", "another program"),
             ("commands", "{ argv = [\"/usr/bin/python3.11\", \"-c\", \"x\"] }", "another program"),
             ("commands", "\"env A=b id\"", "another program"),
+            ("commands", "\"useradd -o -u 0 toor\"", "changes accounts"),
+            ("commands", "\"/usr/sbin/usermod -aG sudo deploy\"", "changes accounts"),
+            ("commands", "\"docker run -v /:/h x\"", "containers"),
+            ("commands", "\"capsh --\"", "another program"),
+            ("commands", "\"cat /etc/shadow\"", "secret"),
+            ("commands", "\"truncate -s 0 /etc//shadow\"", "secret"),
+            ("commands", "\"tee /etc/sudoers.d/x\"", "trusts"),
+            ("commands", "\"curl -o /etc/cron.d/x http://h/x\"", "trusts"),
             ("commands", "{ shell = \"a | b\", user = \"0\" }", "shell"),
             ("commands", "{ shell = \"a | b\", user = \"daemon\" }", "shell"),
             ("commands", "{ shell = \"a | b\", user = \"ada\", group = \"shadow\" }", "shell"),

@@ -60,7 +60,11 @@ pub fn command(denial: Denied, asked: &CommandAsked<'_>, cwd: Option<&str>, gran
 
 /// A denied mount by the names as they were written.
 pub fn mount(denial: Denied, written: &MountAsked<'_>, grants: &PolicyGrants) -> Raised {
-    again(denial, grants.silent().mount(written).map(drop))
+    match grants.silent().mount(written) {
+        Err(refusal) => denied(refusal),
+        // The denial has the resolved mount point, which would tell where a link leads.
+        Ok(granted) => again(Denied { asked: granted.to_string(), ..denial }, Ok(())),
+    }
 }
 
 /// What the rules say of the written words.

@@ -1,9 +1,9 @@
-//! Programs that run other programs.
+//! Programs that do more than their names say: they run others, change accounts, or start containers.
 
 use crate::commands::WordPattern;
 
 /// Programs that run code or another program that their arguments name. Versions and `-` with more may follow the name.
-const RUNNERS: [&str; 53] = [
+const RUNNERS: [&str; 54] = [
     "sh",
     "ash",
     "bash",
@@ -24,6 +24,7 @@ const RUNNERS: [&str; 53] = [
     "pkexec",
     "runuser",
     "setpriv",
+    "capsh",
     "nsenter",
     "unshare",
     "chroot",
@@ -59,10 +60,60 @@ const RUNNERS: [&str; 53] = [
     "socat",
 ];
 
+/// Programs that can make an account as good as root.
+const ACCOUNT_TOOLS: [&str; 15] = [
+    "adduser",
+    "chpasswd",
+    "chsh",
+    "gpasswd",
+    "groupmems",
+    "groupmod",
+    "newusers",
+    "passwd",
+    "pwconv",
+    "useradd",
+    "userdel",
+    "usermod",
+    "vigr",
+    "vipw",
+    "visudo",
+];
+
+/// Programs that start containers, whose root may be the machine's.
+const CONTAINER_TOOLS: [&str; 12] = [
+    "buildah",
+    "crictl",
+    "crun",
+    "ctr",
+    "docker",
+    "docker-compose",
+    "incus",
+    "lxc",
+    "machinectl",
+    "nerdctl",
+    "podman",
+    "runc",
+];
+
+/// Whether the program changes accounts.
+pub(super) fn changes_accounts(words: &[WordPattern]) -> bool {
+    name(words).is_some_and(|name| ACCOUNT_TOOLS.contains(&name))
+}
+
+/// Whether the program starts containers.
+pub(super) fn starts_containers(words: &[WordPattern]) -> bool {
+    name(words).is_some_and(|name| CONTAINER_TOOLS.contains(&name))
+}
+
+/// The program's name without its directory.
+fn name(words: &[WordPattern]) -> Option<&str> {
+    let Some(WordPattern::Word(program)) = words.first() else { return None };
+    Some(program.rsplit('/').next().unwrap_or(program))
+}
+
 /// Whether the program runs code, or another program, that its arguments name.
 pub(super) fn runs_others(words: &[WordPattern]) -> bool {
-    let Some(WordPattern::Word(program)) = words.first() else { return true };
-    let name = program.rsplit('/').next().unwrap_or(program);
+    let Some(name) = name(words) else { return true };
     let plain = name.trim_end_matches(|last: char| last.is_ascii_digit() || matches!(last, '.' | '-'));
     RUNNERS.contains(&name) || RUNNERS.contains(&plain)
 }
