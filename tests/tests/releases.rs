@@ -124,7 +124,11 @@ fn runtime_native_one_admin_releases_for_three_teams() {
     let pushed = place.output("policy push staging /core /database /monitoring");
     assert_eq!(pushed.stdout.matches(": released (version 1)").count(), 3, "{}", pushed.stdout);
     let first = place.run(&place.line("")).expect_code(0).unwrap();
-    assert!(first.stderr.contains("platform/metadata/1.root.json is trusted from now on"), "{}", first.stderr);
+    assert!(
+        first.stderr.contains("platform/metadata/1.root.json is trusted from the first real run on"),
+        "{}",
+        first.stderr
+    );
     let run: Value = serde_json::from_str(&first.stdout).unwrap();
     let releases = run["releases"]["policies"].as_array().unwrap();
     assert_eq!(releases.len(), 3);

@@ -278,6 +278,8 @@ fn the_first_ctrl_c_finishes_the_action_and_says_so() {
     assert_eq!(held["status"], "updated", "{ended:#}");
     // Whatever was due runs at the end of the next run, and that says since when it has been due.
     assert!(!place.root.exists("srv/late"));
+    let dry = place.piped_alone(&["--why-run"]);
+    assert!(dry.contains("    * execute[late] action run\n") && !place.root.exists("srv/late"), "{dry}");
     let next = place.piped(&[]);
     let since = format!("    * execute[late] action run, due since run {}\n", ended["run_id"].as_str().unwrap());
     assert!(next.contains(&since) && place.root.exists("srv/late"), "{since}{next}");

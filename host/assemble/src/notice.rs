@@ -116,7 +116,7 @@ impl fmt::Display for Notice {
             Self::RuleWithoutReach { file, line, sentence } => write!(f, "{file}:{line}: {sentence}"),
             Self::FirstUse { file, keys } => write!(
                 f,
-                "{file} is trusted from now on, since this node has no other root and nobody but root can change it; it has \
+                "{file} is trusted from the first real run on, since this node has no other root and nobody but root can change it; it has \
                  the key {}",
                 keys.join(", ")
             ),

@@ -263,7 +263,9 @@ impl<'a> ReadyRun<'a> {
             started: self.started(),
             seconds: self.assembly.began.elapsed().unwrap_or_default().as_secs_f64(),
             policies: policies.collect(),
+            stopped: None,
             conflicts: vec![],
+            conflicts_left_out: 0,
             shared_cookbooks: vec![],
         };
         let releases = self.input.releases.as_ref().map_or(Value::Null, Releases::summary);

@@ -32,6 +32,8 @@ pub(crate) struct Ended {
 pub(crate) struct Claims {
     things: BTreeMap<Identity, Vec<HeldClaim>>,
     conflicts: Vec<Conflict>,
+    /// How often something was not compared, or a conflict was not kept.
+    left_out: usize,
 }
 
 #[derive(Debug)]
@@ -46,7 +48,11 @@ impl Claims {
     /// it in this run, or would have.
     pub(crate) fn claim(&mut self, claim: Claim, claimant: Claimant, ended: Ended) -> Option<String> {
         let Claim { identity, aspects } = claim;
-        if aspects.is_empty() || (self.things.len() >= MAX_THINGS && !self.things.contains_key(&identity)) {
+        if aspects.is_empty() {
+            return None;
+        }
+        if self.things.len() >= MAX_THINGS && !self.things.contains_key(&identity) {
+            self.left_out += 1;
             return None;
         }
         let held = self.things.entry(identity.clone()).or_default();
@@ -68,7 +74,7 @@ impl Claims {
                     let (earlier, later) = (other.claimant.clone(), claimant.clone());
                     told.push(Conflict { identity, aspects, earlier, later });
                 }
-                None => {}
+                None => self.left_out += 1,
             }
         }
         match held.iter_mut().find(|own| own.claimant.policy == claimant.policy) {
@@ -86,9 +92,9 @@ impl Claims {
         changed_by
     }
 
-    /// The conflicts, in the order in which they were found.
-    pub(crate) fn into_conflicts(self) -> Vec<Conflict> {
-        self.conflicts
+    /// The conflicts, in the order in which they were found, and how often something was left out.
+    pub(crate) fn into_conflicts(self) -> (Vec<Conflict>, usize) {
+        (self.conflicts, self.left_out)
     }
 }
 
@@ -134,7 +140,7 @@ mod tests {
         for (policy, claim, ended) in claims {
             all.claim(claim.clone(), claimant(policy), *ended);
         }
-        let found = all.into_conflicts();
+        let (found, _) = all.into_conflicts();
         let found: Vec<_> = found
             .iter()
             .map(|one| (one.earlier.policy.as_str(), one.later.policy.as_str(), one.aspects.as_slice()))
@@ -188,6 +194,7 @@ mod tests {
                 all.claim(claim, claimant(policy), CHANGED);
             }
         }
-        assert_eq!(all.into_conflicts().len(), MAX_CONFLICTS);
+        let (told, left_out) = all.into_conflicts();
+        assert_eq!((told.len(), left_out), (MAX_CONFLICTS, 10));
     }
 }

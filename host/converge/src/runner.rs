@@ -137,16 +137,14 @@ impl<'a, G: Guest, P: Providers> Runner<'a, G, P> {
     }
 
     fn take_over_what_is_left(&mut self) -> Outcome {
-        if self.run.why_run() {
-            return Ok(());
-        }
         for (receiver, action) in self.memory.left(self.run.policy()) {
             match self.run.find(ROOT, &receiver) {
                 Some(id) => {
                     let since = self.memory.since(self.run.policy(), &receiver, &action);
                     let run = since.as_ref().map_or_else(|| "the last run".to_owned(), |run| format!("run {run}"));
+                    let does = if self.run.why_run() { "would" } else { "will" };
                     let line =
-                        format!("{receiver} {action} was due when {run} ended; it will run at the end of this one");
+                        format!("{receiver} {action} was due when {run} ended; it {does} run at the end of this one");
                     self.run.log(LogLevel::Info, &line);
                     let target = ResourceRef::Resource(id);
                     self.run.queue(ROOT, Due { target, action, sender: String::new(), unsure: false, since })?;

@@ -229,7 +229,7 @@ impl<'a, H: RunHost> WholeRun<'a, H> {
 
     fn report(&mut self, outcomes: Vec<(String, PolicyOutcome)>, began: Instant) -> RunReport {
         let mut finished = std::mem::take(&mut self.finished);
-        let policies = outcomes
+        let policies: Vec<_> = outcomes
             .into_iter()
             .map(|(name, outcome)| {
                 let at = finished.iter().position(|one| one.run.policy() == name);
@@ -237,14 +237,19 @@ impl<'a, H: RunHost> WholeRun<'a, H> {
                 PolicyReport::new(name, outcome, one.map(policy::FinishedPolicy::ended))
             })
             .collect();
+        // A signal that came when everything was done has ended nothing.
+        let is_cut_short = policies.iter().any(|policy| !matches!(policy.outcome, PolicyOutcome::Succeeded));
+        let (conflicts, conflicts_left_out) = self.claims.take().map(Claims::into_conflicts).unwrap_or_default();
         RunReport {
+            conflicts,
+            conflicts_left_out,
+            stopped: self.stop.requested().filter(|_| is_cut_short),
             run_id: self.options.run_id.clone(),
             why_run: self.options.why_run,
             started: self.options.started,
             seconds: began.elapsed().as_secs_f64(),
             policies,
             shared_cookbooks: std::mem::take(&mut self.shared_cookbooks),
-            conflicts: self.claims.take().map(Claims::into_conflicts).unwrap_or_default(),
         }
     }
 }

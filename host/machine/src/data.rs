@@ -32,7 +32,9 @@ fn refused(denied: Denied) -> DataError {
 }
 
 fn nowhere<T>(what: &str) -> Result<T, DataError> {
-    Err(DataError::NotFound(format!("{what}: no data source is configured")))
+    Err(DataError::NotFound(format!(
+        "{what}: no directory of them is set: name one with `data_bags` or `roles` in the settings"
+    )))
 }
 
 impl Data for NoData {
@@ -46,8 +48,8 @@ impl Data for NoData {
     }
 
     fn bag_item(&mut self, bag: &str, id: &str) -> Result<Value, DataError> {
-        let granted = self.grants.data_bag(bag, Some(id)).map_err(refused)?;
-        nowhere(&format!("data bag item `{id}` of `{granted}`"))
+        let _granted = self.grants.data_bag(bag, Some(id)).map_err(refused)?;
+        nowhere(&format!("data bag item `{bag}/{id}`"))
     }
 
     fn bag_secret(&mut self) -> Result<Option<Vec<u8>>, DataError> {
@@ -81,7 +83,7 @@ mod tests {
             Grants::parse("[policy.a]\ndata_bags = [\"users\"]\nsearch = [\"node\"]\n", "grants.toml").unwrap();
         let mut data = NoData::new(grants.policy("a", &[]));
         assert!(
-            matches!(data.bag("users"), Err(DataError::NotFound(text)) if text.contains("no data source is configured"))
+            matches!(data.bag("users"), Err(DataError::NotFound(text)) if text.contains("no directory of them is set"))
         );
         assert!(matches!(data.search("node", "*:*"), Err(DataError::NotFound(_))));
         let Err(DataError::Denied(text)) = data.bag_item("secrets", "mysql") else { panic!() };

@@ -20,9 +20,13 @@ pub fn block(report: &RunReport) -> Option<Block> {
     };
     let block = Block::new(Tone::Warning, heading);
     let block = conflicts.iter().take(SHOWN).fold(block, lines);
-    Some(match count.saturating_sub(SHOWN) {
+    let block = match count.saturating_sub(SHOWN) {
         0 => block,
         more => block.line(Tone::Quiet, format!("  and {more} more, in the run's record")),
+    };
+    Some(match report.conflicts_left_out {
+        0 => block,
+        more => block.line(Tone::Warning, format!("  and {more} more that there was no room for")),
     })
 }
 

@@ -95,6 +95,9 @@ impl Serialize for Run<'_> {
             }
         }
         Fitting::of(report.conflicts.iter().map(conflict), LIST).serialize_entry("conflicts", &mut shown)?;
+        if report.conflicts_left_out > 0 {
+            shown.serialize_entry("conflicts_dropped", &report.conflicts_left_out)?;
+        }
         Fitting::of(report.shared_cookbooks.iter().map(notice), LIST).serialize_entry("notices", &mut shown)?;
         Fitting::of(hidden_reads(report), LIST).serialize_entry("hidden_reads", &mut shown)?;
         shown.serialize_entry("denials", denials)?;

@@ -56,7 +56,9 @@ impl Outline {
             started: seen.started,
             seconds: seen.began.elapsed().as_secs_f64(),
             policies: std::mem::take(&mut seen.policies),
+            stopped: None,
             conflicts: vec![],
+            conflicts_left_out: 0,
             shared_cookbooks: vec![],
         };
         let (node, log) = (seen.node.as_str(), json!([]));

@@ -60,7 +60,7 @@ fn row(policy: &PolicyReport, width: usize, parts: &Parts<'_>) -> Block {
     match &policy.outcome {
         PolicyOutcome::Succeeded => Block::new(Tone::Plain, line("ok")),
         PolicyOutcome::NotRun => {
-            let why = match parts.report.policies.iter().any(|policy| policy.outcome.stopped().is_some()) {
+            let why = match parts.report.ended_early().is_some() {
                 true => "the run was ended early",
                 false => "use --keep-going to run policies after a failure",
             };

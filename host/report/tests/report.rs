@@ -22,7 +22,9 @@ fn failed_run() -> RunReport {
         started: Moment { seconds: 1_700_000_000, nanoseconds: 0 },
         seconds: 0.25,
         policies: vec![failed, PolicyReport::not_run("db".into())],
+        stopped: None,
         conflicts: vec![],
+        conflicts_left_out: 0,
         shared_cookbooks: vec![],
     }
 }

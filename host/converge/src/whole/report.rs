@@ -117,6 +117,8 @@ impl NodeState {
 /// What one run did, policy by policy.
 #[derive(Debug)]
 pub struct RunReport {
+    /// Why the run was ended before its time, if it was. The action that was cut off may tell of a failure of its own.
+    pub stopped: Option<StopReason>,
     /// Identifies the run in its record and in the log.
     pub run_id: String,
     /// It was a dry run: nothing was changed.
@@ -129,6 +131,8 @@ pub struct RunReport {
     pub policies: Vec<PolicyReport>,
     /// What several policies want differently, in the order in which it was found.
     pub conflicts: Vec<Conflict>,
+    /// How many conflicts and comparisons there was no room for.
+    pub conflicts_left_out: usize,
     /// Cookbooks that several policies have, by name.
     pub shared_cookbooks: Vec<SharedCookbook>,
 }
@@ -229,7 +233,12 @@ impl PolicyReport {
 impl RunReport {
     /// Tells whether a signal ended the run before its time, such as Ctrl-C.
     pub fn is_interrupted(&self) -> bool {
-        self.policies.iter().any(|policy| matches!(policy.outcome.stopped(), Some(StopReason::Signal(_))))
+        matches!(self.ended_early(), Some(StopReason::Signal(_)))
+    }
+
+    /// Returns why the run was ended before its time, if it was.
+    pub fn ended_early(&self) -> Option<StopReason> {
+        self.stopped.or_else(|| self.policies.iter().find_map(|policy| policy.outcome.stopped()))
     }
 
     /// The failure of the first policy that failed.
