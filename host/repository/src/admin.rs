@@ -123,7 +123,9 @@ impl Publisher<'_> {
         let path = stored_metadata(PLATFORM, Role::Root, 1);
         let writer = self.store.writer(PLATFORM)?;
         let timestamp = stored_metadata(PLATFORM, Role::Timestamp, 0);
-        if self.store.get(&path, limit(Role::Root))?.is_some() && self.store.get(&timestamp, u64::MAX)?.is_some() {
+        if self.store.get(&path, limit(Role::Root))?.is_some()
+            && self.store.get(&timestamp, limit(Role::Timestamp))?.is_some()
+        {
             return Err(RepositoryError::Exists { what: format!("the repository {}", self.store.place()) });
         }
         let mut roles: BTreeMap<Role, RoleKeys> = BTreeMap::new();

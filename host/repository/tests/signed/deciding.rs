@@ -2,6 +2,8 @@
 
 use crate::place::{Place, done, revision};
 use repository::admin::TeamKeys;
+use repository::key_file::KeyFile;
+use repository::metadata::{Envelope, Target, sign as sign_document};
 use repository::writer::{Published, Publisher};
 use repository::{RepositoryError, admin};
 use std::fs;
@@ -97,6 +99,62 @@ fn one_key_that_is_named_twice_is_one_key() {
     let fine = TeamKeys { keys: twice, threshold: 1, ..core };
     place.publisher(|publisher| publisher.set_team(&fine)).unwrap();
     assert_eq!(place.runs("core"), 1);
+}
+
+#[test]
+fn a_root_that_contradicts_itself_is_replaced() {
+    let place = Place::new();
+    place.push("core", "staging", 1).unwrap();
+    assert_eq!(place.runs("core"), 1);
+    // Published by a program that does not look as closely: two have to sign, and there is one key.
+    let path = "teams/core/metadata/1.root.json";
+    let mut document = Envelope::parse(path, &place.read(path)).unwrap().signed().clone();
+    document["roles"]["targets"]["threshold"] = 2.into();
+    document["version"] = 2.into();
+    let key = KeyFile::read(&place.folder.path().join("keys/platform.key")).unwrap().open("").unwrap();
+    let bytes = sign_document(&document, [&key]).unwrap();
+    place.publisher(|publisher| {
+        let platform = publisher.platform().unwrap();
+        let mut targets = platform.current.targets();
+        let known = targets["teams/core/root.json"].custom.clone();
+        targets.insert("teams/core/root.json".into(), Target { custom: known, ..Target::of(&bytes) });
+        let files = [("teams/core/root.json".to_owned(), bytes.clone())];
+        let writer = publisher.store.writer("platform").unwrap();
+        publisher.release(writer.as_ref(), &platform.current, &files, targets, platform.lifetimes).unwrap();
+    });
+    assert!(place.runs_stale("core").1.contains("needs 2 signatures and has 1 keys"));
+    // The platform's keys are exchanged all the same, and the team gets another root.
+    let (key, online) = (place.key("platform-2"), place.key("platform-online-2"));
+    let (_, failed) = place.publisher(|publisher| publisher.rotate(&[key], 1, &online)).unwrap();
+    assert_eq!(failed.len(), 1);
+    let team = place.team("core", 1);
+    assert!(place.publisher(|publisher| publisher.set_team(&team)).unwrap().is_none());
+    assert_eq!(place.runs("core"), 1);
+    place.push("core", "staging", 2).unwrap();
+    assert_eq!(place.runs("core"), 2);
+}
+
+#[test]
+fn releases_that_nobody_can_sign_any_more_are_removed() {
+    let (place, one, two) = two_of_three();
+    let push = |version, group| {
+        pending(place.as_author("one", &one, |publisher| publisher.push(&revision("core", version), group)).unwrap())
+    };
+    let (first, second) = (push(1, "staging"), push(2, "prod"));
+    place.as_author("two", &two, |publisher| sign(publisher, &first)).unwrap();
+    let third = push(3, "staging");
+    let path = |id: &str| place.path(&format!("teams/core/pending/{id}.json"));
+    let stray = "0".repeat(64);
+    fs::write(path(&stray), "{}").unwrap();
+    assert!(path(&second).exists());
+    place.publisher(|publisher| {
+        let platform = publisher.platform().unwrap();
+        let team = publisher.owner(&platform, "core").unwrap();
+        publisher.clean(team, &platform).unwrap();
+    });
+    assert_eq!([&second, &third, &stray].map(|id| path(id).exists()), [false, true, false]);
+    place.as_author("two", &two, |publisher| sign(publisher, &third)).unwrap();
+    assert_eq!(place.runs("core"), 3);
 }
 
 #[test]

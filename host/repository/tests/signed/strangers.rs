@@ -166,3 +166,24 @@ fn a_damaged_file_is_released_again() {
     place.push("web", "next", 1).unwrap();
     assert_eq!(place.runs("web"), 1);
 }
+
+#[test]
+fn the_directory_that_is_open_is_the_one_that_is_judged() {
+    let folder = tempfile::tempdir().unwrap();
+    let mode = |mode| std::os::unix::fs::PermissionsExt::from_mode(mode);
+    for (name, bits) in [("own", 0o755), ("theirs", 0o777)] {
+        fs::create_dir(folder.path().join(name)).unwrap();
+        fs::write(folder.path().join(name).join("a"), "").unwrap();
+        fs::set_permissions(folder.path().join(name), mode(bits)).unwrap();
+    }
+    // A link that somebody exchanges after the directory was opened and before it is judged.
+    let place = folder.path().join("link");
+    symlink("theirs", &place).unwrap();
+    let store = DirectoryStore::open(&place).unwrap();
+    fs::remove_file(&place).unwrap();
+    symlink("own", &place).unwrap();
+    assert!(!store.is_operators_own("a"));
+    assert!(DirectoryStore::open(&place).unwrap().is_operators_own("a"));
+    symlink("../theirs/a", folder.path().join("own/b")).unwrap();
+    assert!(!DirectoryStore::open(&place).unwrap().is_operators_own("b"), "a link is judged by nobody");
+}
