@@ -290,6 +290,14 @@ fn an_archive_has_the_layout_that_chef_reads() {
     ];
     assert_eq!(files, expected);
     place.fails(&["export", "Policyfile.rb", &out, "--policy-group", "../x"], &["cannot be the name of a file"]);
+    // chef-cli locks changed cookbooks anew, too; here it is said, since `push` asks for a lock that fits.
+    let revision = revision.to_owned();
+    place.write(&[("c/web/recipes/default.rb", "# changed\n")]);
+    let said = place.works(&["export", "Policyfile.rb", &out, "-a", "--policy-group", "prod"]);
+    let short = revision.get(..12).unwrap();
+    assert!(said.contains(&format!("with the cookbooks beside it: revision {short} is now ")), "{said}");
+    let again = place.works(&["export", "Policyfile.rb", &out, "-a", "--policy-group", "prod"]);
+    assert!(!again.contains("brought up to date"), "{again}");
 }
 
 /// A folder that somebody copied brings its own git configuration, which names programs.

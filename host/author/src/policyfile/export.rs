@@ -57,6 +57,7 @@ pub fn export(place: &Place, options: &ExportOptions, tools: &Tools<'_>) -> Resu
         }
     }
     let mut lock = place.read_lock()?;
+    let locked = lock.revision_id()?;
     with_session_of(place, tools, |session| {
         let cookbooks = session.refresh(place, &mut lock)?;
         if let Some((rust, _)) = cookbooks.iter().find(|(cookbook, _)| cookbook.language == Language::Rust) {
@@ -68,6 +69,13 @@ pub fn export(place: &Place, options: &ExportOptions, tools: &Tools<'_>) -> Resu
         let text = lock.to_text()?;
         if super::read_text(&place.lock, super::MAX_TEXT)? != text {
             place.write_lock(&lock)?;
+            let short = |revision: &str| revision.chars().take(12).collect::<String>();
+            (tools.say)(&format!(
+                "note: {} was brought up to date with the cookbooks beside it: revision {} is now {}",
+                place.lock.display(),
+                short(&locked),
+                short(&lock.revision_id()?)
+            ));
         }
         let revision = lock.revision_id()?;
         let name = lock.name.clone().unwrap_or_default();
