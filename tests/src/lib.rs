@@ -13,6 +13,7 @@ pub mod fixtures;
 pub mod machine;
 pub mod program;
 pub mod root;
+pub mod schema;
 pub mod server;
 pub mod terminal;
 pub mod tree;

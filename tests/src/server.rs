@@ -1,7 +1,7 @@
 //! A small HTTP server on the loopback, for tests of downloads. It knows what it was asked, and nothing leaves the test.
 
 use std::collections::BTreeMap;
-use std::io::{BufRead as _, BufReader, Write as _};
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
@@ -12,7 +12,7 @@ use nix::sched::{CloneFlags, setns};
 use crate::machine::Machine;
 
 /// Most bytes of a request that are read; tests ask short questions.
-const REQUEST_LIMIT: usize = 64 * 1024;
+const REQUEST_LIMIT: usize = 1024 * 1024;
 
 /// What the server says to one path.
 #[derive(Debug, Clone)]
@@ -59,6 +59,7 @@ pub struct Request {
     pub path: String,
     /// By their names in lower case.
     pub headers: BTreeMap<String, String>,
+    pub body: Vec<u8>,
 }
 
 #[derive(Debug, Default)]
@@ -185,5 +186,8 @@ fn read_request(stream: &TcpStream) -> Result<Request> {
         let Some((name, value)) = line.trim_end().split_once(':') else { break };
         headers.insert(name.to_lowercase(), value.trim().to_owned());
     }
-    Ok(Request { method, path, headers })
+    let length = headers.get("content-length").and_then(|length| length.parse().ok()).unwrap_or(0);
+    let mut body = Vec::new();
+    reader.by_ref().take(length).read_to_end(&mut body)?;
+    Ok(Request { method, path, headers, body })
 }

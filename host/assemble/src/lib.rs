@@ -22,6 +22,7 @@ mod node_changes;
 mod notice;
 mod objects;
 mod open;
+mod outgoing;
 mod own_places;
 pub mod own_state;
 mod policy_tests;
@@ -58,6 +59,7 @@ pub use objects::{
     new_object, node_summary, read_object, read_object_file, search,
 };
 pub use open::{EndedRun, Ending, OpenRun, StartedAgain};
+pub use outgoing::{Destination, Place, deliver};
 pub use policy_tests::{CommandAnswer, PolicyTests, TestCase, TestOutcome};
 pub use program::Program;
 pub use providers::elevated_accounts;

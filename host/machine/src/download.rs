@@ -206,6 +206,19 @@ pub fn read(url: &str, limits: Downloads) -> Result<Option<Vec<u8>>, Raised> {
     if body.len() as u64 > limits.bytes { Err(too_large(&url, limits.bytes)) } else { Ok(Some(body)) }
 }
 
+/// Sends something to an address that the operator's settings name. Returns the status; what the server says beside it is not
+/// read. No redirect is followed.
+///
+/// # Errors
+/// The server cannot be reached, or sends the request elsewhere.
+pub fn post(url: &str, headers: Vec<(String, String)>, body: Vec<u8>, time: Duration) -> Result<u16, Raised> {
+    let request = HttpRequest { method: "POST".into(), url: url.into(), headers, body: Some(body) };
+    let grants = grants::Grants::allow_all().policy("settings", &[]);
+    let limits = Downloads { bytes: 0, time, off: None };
+    let (_, response) = follow(&new_agent(false, time), &grants, &request, false, limits, Redirects::SameServer)?;
+    Ok(response.status().as_u16())
+}
+
 /// A failure as Chef's own client words it, which names the address.
 pub fn worded(raised: Raised, url: &str) -> Raised {
     let message = match raised.class.as_str() {

@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use crate::folder::Folder;
 use crate::{
-    AgentFolder, ChangeLock, LockRequest, RunFolder, RunId, RunLock, StateError, WaitingChange, agent, changes,
+    AgentFolder, ChangeLock, LockRequest, Outbox, RunFolder, RunId, RunLock, StateError, WaitingChange, agent, changes,
     good_runs, lock, nodes, pending, runs,
 };
 
@@ -133,6 +133,14 @@ impl StateDirectory {
     /// A record cannot be removed.
     pub fn prune_dry_runs(&self, keep: usize, bytes: u64) -> Result<(), StateError> {
         runs::prune_dry(&self.folder, keep, bytes)
+    }
+
+    /// The reports that wait for a destination, whose key is hexadecimal digits.
+    ///
+    /// # Errors
+    /// The key is not, or the folder cannot be made.
+    pub fn outbox(&self, key: &str) -> Result<Outbox, StateError> {
+        Outbox::open(&self.folder, key)
     }
 
     /// The folder of the agent, which is made if it is not there.

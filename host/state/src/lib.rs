@@ -12,6 +12,7 @@
 //! runs/ID/run.json         what a run did
 //! runs/ID/error.json       why it failed
 //! dry-runs/ID/             the same of a dry run
+//! reports/KEY/ID.json      reports that wait until their destination takes them
 //! good-runs/NAME.json      what the last good run of a node was made of
 //! agent/                   the agent's lock, its status, its pause
 //! ```
@@ -43,6 +44,7 @@ mod limits;
 mod lock;
 mod names;
 mod nodes;
+mod outbox;
 mod pending;
 mod runs;
 
@@ -54,5 +56,6 @@ pub use error::StateError;
 pub use limits::MAX_LINE;
 pub use lock::{Holder, LockRequest, RunLock};
 pub use nodes::NODE_FORMAT;
+pub use outbox::{Outbox, OutboxLock};
 pub use pending::{Pending, Unrecorded};
 pub use runs::{RunFolder, RunId};

@@ -7,6 +7,7 @@
 //! Every key is in one list, [`KEYS`], with the variable of its name; `docs/wrun.toml` explains them, and a test holds
 //! the two together.
 
+mod reports;
 mod shown;
 mod values;
 
@@ -17,11 +18,12 @@ use std::str::FromStr;
 use std::time::Duration;
 
 use agent::Rhythm;
-use assemble::RepositorySettings;
+use assemble::{Destination, RepositorySettings};
 use node::saved_filter::{LevelFilter, SavedFilters};
 use serde::{Deserialize, Serialize};
 use text::{nearest, plainly};
 
+pub(crate) use reports::Reports;
 pub(crate) use shown::{Setting, Sources};
 pub(crate) use values::{
     Age, AttributePaths, Color, Format, GroupLayers, Handler, HandlerMoment, Handlers, Level, LogLocation, NodeName,
@@ -267,6 +269,8 @@ keys! {
     layers: GroupLayers, "WRUN_LAYERS";
     /// Programs of the operator's that hear of runs.
     handlers: Handlers, "WRUN_HANDLERS";
+    /// Files and addresses that reports of runs go to.
+    report: Reports, "WRUN_REPORT";
 }
 
 /// What was decided, complete.
@@ -286,6 +290,8 @@ pub(crate) struct Settings {
     pub(crate) color: Color,
     /// Programs of the operator's that hear of runs.
     pub(crate) handlers: Vec<Handler>,
+    /// Files and addresses that reports of runs go to.
+    pub(crate) reports: Vec<Destination>,
     /// How often the agent runs.
     pub(crate) rhythm: Rhythm,
     /// The age of a good run that stands for one of the agent's, at most. `None`: every run is made.
@@ -445,6 +451,7 @@ impl Settings {
             log_level: layer.log_level.unwrap_or(Level::Warn),
             log_location: layer.log_location.unwrap_or(LogLocation::Stderr),
             color: layer.color.unwrap_or(Color::Auto),
+            reports: layer.report.map(Reports::into_destinations).unwrap_or_default(),
             handlers: layer.handlers.map(Handlers::into_list).unwrap_or_default(),
             skip_unchanged: layer.skip_unchanged.map(Age::duration),
             rhythm: Rhythm {

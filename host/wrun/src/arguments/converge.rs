@@ -164,6 +164,7 @@ impl ConvergeArguments {
             LogLocation::File(path) => Some(path.clone()),
             LogLocation::Stderr | LogLocation::Journald => None,
         };
+        let reports = settings.reports.iter().flat_map(|report| report.own_files().cloned());
         Request {
             policies: settings.policy_names.clone(),
             groups: settings.policy_groups.clone(),
@@ -182,10 +183,15 @@ impl ConvergeArguments {
             stand_in: None,
             all_frames: settings.log_level.threshold() <= LogLevel::Debug,
             own_files: OwnFiles {
-                data: log.into_iter().chain([config]).collect(),
+                data: log.into_iter().chain([config]).chain(reports).collect(),
                 commands: settings.handlers.iter().map(|handler| handler.command.clone()).collect(),
             },
         }
+    }
+
+    /// Tells whether nothing is to be changed.
+    pub(crate) fn is_dry(&self) -> bool {
+        self.mode().is_dry()
     }
 
     fn mode(&self) -> Mode {

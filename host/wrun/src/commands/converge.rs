@@ -7,6 +7,7 @@ mod ending;
 mod handlers;
 mod not_begun;
 mod note;
+mod reports;
 mod running;
 mod skipped;
 
@@ -23,6 +24,7 @@ use assemble::{Assembly, Notice};
 use report::paused::Paused;
 use running::Running;
 use serde_json::json;
+use state::RunId;
 use std::sync::Arc;
 use std::time::SystemTime;
 use text::escape_line;
@@ -61,10 +63,16 @@ fn begin(arguments: ConvergeArguments, format: &mut Option<Format>, printer: &Pr
     let activity = if is_watched { Activity::shown() } else { Activity::default() };
     let interruption = Interruption::default().with_activity(activity);
     signals::listen(&interruption, *printer).context("signals cannot be listened to")?;
-    let note_to = arguments.by_agent.then(|| settings.run.state_dir.clone());
-    let outcome = prepare_and_run(arguments, settings, &interruption, *printer);
-    if let (Some(state_dir), Err(error)) = (note_to, &outcome) {
-        note::not_begun(&state_dir, error);
+    let (by_agent, is_dry) = (arguments.by_agent, arguments.is_dry());
+    let outcome = prepare_and_run(arguments, &settings, &interruption, *printer);
+    if let Err(error) = &outcome {
+        if by_agent {
+            note::not_begun(&settings.run.state_dir, error);
+        }
+        if let Ok(id) = RunId::new(SystemTime::now()) {
+            let report = not_begun::report(id.as_str(), settings.run.node_name.as_deref(), error);
+            reports::send(&settings, id.as_str(), is_dry, &report, *printer);
+        }
     }
     interruption.die_if_at_once();
     outcome
@@ -72,12 +80,12 @@ fn begin(arguments: ConvergeArguments, format: &mut Option<Format>, printer: &Pr
 
 fn prepare_and_run(
     arguments: ConvergeArguments,
-    settings: Settings,
+    settings: &Settings,
     interruption: &Interruption,
     printer: Printer,
 ) -> anyhow::Result<Exit> {
     let stop = &interruption.stop;
-    let (request, program) = (arguments.request(&settings), crate::program::program());
+    let (request, program) = (arguments.request(settings), crate::program::program());
     let tells_compiling = settings.format != Format::Json && !arguments.compile_only;
     let assembly = Assembly {
         request: &request,
@@ -103,9 +111,9 @@ fn prepare_and_run(
     if let Some(skipped) = ready.skipped() {
         // The lock goes before the handlers are called.
         drop(ready);
-        return skipped::end(&skipped, &settings, &arguments, paused(&settings), printer);
+        return skipped::end(&skipped, settings, &arguments, paused(settings), printer);
     }
-    Running { settings: &settings, arguments: &arguments, printer, interruption }.go(ready)
+    Running { settings, arguments: &arguments, printer, interruption }.go(ready)
 }
 
 /// The pause of the agent that holds now.

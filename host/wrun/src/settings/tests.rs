@@ -46,6 +46,7 @@ fn the_example_changes_nothing_and_explains_every_key() {
         policy_names: default.policy_names.clone(),
         policy_groups: BTreeMap::new(),
         handlers: vec![],
+        reports: vec![],
         skip_unchanged: None,
         run: assemble::Settings {
             repository: None,

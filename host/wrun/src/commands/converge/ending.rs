@@ -1,7 +1,7 @@
 //! The end of a run: the report, the record, the exit code.
 
 use super::running::Running;
-use super::{handlers, note};
+use super::{handlers, note, reports};
 use crate::arguments::Suggesting;
 use crate::commands::grants::{Consent, Written, write_suggestion};
 use crate::exit::Exit;
@@ -88,16 +88,26 @@ impl Running<'_> {
             let text = format!("error: the run could not be recorded: {}", error_chain(&error));
             self.printer.note(Tone::Error, &text);
             handlers::end(self.settings, &shown, true, self.printer);
+            self.send_report(parts);
             return Ok(Exit::Failed);
         }
         self.interruption.die_if_at_once();
         handlers::end(self.settings, &shown, report.failure().is_some(), self.printer);
+        self.send_report(parts);
         Ok(match (self.interruption.stop.requested(), report.failure()) {
             (None, None) if self.arguments.detailed_exitcode && is_pending(report) => Exit::ChangesPending,
             (Some(StopReason::Reboot), _) | (None, None) => self.start_again(ending),
             (reason @ Some(_), _) => signals::exit(reason),
             (None, Some(_)) => Exit::Failed,
         })
+    }
+
+    /// Sends the report to where the settings say. Compiling alone is no run.
+    fn send_report(&self, parts: &json::Parts<'_>) {
+        if !self.arguments.compile_only {
+            let run = &parts.report.run_id;
+            reports::send(self.settings, run, self.arguments.is_dry(), &json::Run(parts), self.printer);
+        }
     }
 
     /// Keeps the record of a dry run; false: it has none. Nothing depends on it, so that one that cannot be kept is no failure.

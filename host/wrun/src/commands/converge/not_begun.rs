@@ -3,7 +3,7 @@
 use crate::printer::Printer;
 use crate::settings::Format;
 use report::{error, events};
-use serde_json::json;
+use serde_json::{Value, json};
 
 /// The variable of the setting `format`.
 const FORMAT_VARIABLE: &str = "WRUN_FORMAT";
@@ -16,6 +16,14 @@ pub(super) fn tell(format: Option<Format>, error: &anyhow::Error, printer: Print
     let mut chain = error.chain().map(ToString::to_string);
     let message = chain.next().unwrap_or_default();
     print(format, &message, &chain.collect::<Vec<_>>(), printer);
+}
+
+/// The report of a run that never began, for files and addresses.
+pub(super) fn report(run_id: &str, node: Option<&str>, cause: &anyhow::Error) -> Value {
+    let mut chain = cause.chain().map(ToString::to_string);
+    let message = chain.next().unwrap_or_default();
+    let why = error::not_begun(&message, &chain.collect::<Vec<_>>());
+    json!({ "version": error::VERSION, "run_id": run_id, "node_name": node, "outcome": "failure", "error": why })
 }
 
 /// As [`tell`], of a command line that cannot be read.

@@ -1,6 +1,6 @@
 //! A run that is left out, since nothing has changed since a good one: its report.
 
-use super::{handlers, note};
+use super::{handlers, note, reports};
 use crate::arguments::ConvergeArguments;
 use crate::exit::Exit;
 use crate::printer::{Printer, Tone};
@@ -58,5 +58,6 @@ pub(super) fn end(
         note::skipped(&settings.run.state_dir, &run.earlier);
     }
     handlers::end(settings, &json::Run(&parts), false, printer);
+    reports::send(settings, &run.report.run_id, false, &json::Run(&parts), printer);
     Ok(Exit::Done)
 }

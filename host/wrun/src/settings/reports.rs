@@ -1,0 +1,139 @@
+//! Where reports of runs go: `[[report]]` in the settings.
+
+use super::values::Number;
+use assemble::{Destination, Place};
+use serde::{Deserialize, Serialize};
+use std::path::PathBuf;
+use std::str::FromStr;
+
+/// The names of this machine, to which a token may go in plain text.
+const THIS_MACHINE: [&str; 3] = ["127.0.0.1", "localhost", "[::1]"];
+
+/// Files and addresses that reports go to. A variable holds them as JSON.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Reports(Vec<ReportTo>);
+
+/// One of them: either a file or an address.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "Written")]
+struct ReportTo {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    file: Option<PathBuf>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    url: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    token_file: Option<PathBuf>,
+    seconds: Number<1, 3600>,
+    queue_mib: Number<1, 65_536>,
+    dry_runs: bool,
+}
+
+/// The same as it is written, before it is known to fit together.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Written {
+    file: Option<PathBuf>,
+    url: Option<String>,
+    token_file: Option<PathBuf>,
+    seconds: Option<Number<1, 3600>>,
+    queue_mib: Option<Number<1, 65_536>>,
+    #[serde(default)]
+    dry_runs: bool,
+}
+
+impl Reports {
+    /// The destinations, in order.
+    pub(crate) fn into_destinations(self) -> Vec<Destination> {
+        self.0.into_iter().filter_map(ReportTo::destination).collect()
+    }
+}
+
+impl FromStr for Reports {
+    type Err = serde_json::Error;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        serde_json::from_str(text)
+    }
+}
+
+impl ReportTo {
+    fn destination(self) -> Option<Destination> {
+        let place = match (self.file, self.url) {
+            (Some(file), _) => Place::File(file),
+            (None, Some(url)) => Place::Address { url, token_file: self.token_file },
+            (None, None) => return None,
+        };
+        let (time, queue) = (self.seconds.seconds(), self.queue_mib.get().saturating_mul(1 << 20));
+        Some(Destination { place, time, queue, dry_runs: self.dry_runs })
+    }
+}
+
+impl TryFrom<Written> for ReportTo {
+    type Error = String;
+
+    fn try_from(written: Written) -> Result<Self, String> {
+        let Written { file, url, token_file, seconds, queue_mib, dry_runs } = written;
+        match (&file, &url) {
+            (Some(file), None) if file.is_absolute() => {}
+            (Some(file), None) => {
+                return Err(format!("the `file` of a report is an absolute path; {} is not", file.display()));
+            }
+            (None, Some(url)) => check_url(url, token_file.is_some())?,
+            _ => return Err("a report goes to a `file` or to a `url`: name one of them".to_owned()),
+        }
+        if file.is_some() && token_file.is_some() {
+            return Err("a `token_file` belongs to a `url`".to_owned());
+        }
+        let (seconds, queue_mib) =
+            (seconds.unwrap_or(Number::constant::<30>()), queue_mib.unwrap_or(Number::constant::<64>()));
+        Ok(Self { file, url, token_file, seconds, queue_mib, dry_runs })
+    }
+}
+
+/// Checks an address. A token goes to nobody in plain text but to this machine.
+fn check_url(url: &str, with_token: bool) -> Result<(), String> {
+    if url.strip_prefix("https://").is_some_and(|rest| !rest.is_empty()) {
+        return Ok(());
+    }
+    let Some(rest) = url.strip_prefix("http://").filter(|rest| !rest.is_empty()) else {
+        return Err(format!("the `url` of a report begins with https:// or http://; {url:?} does not"));
+    };
+    let host = rest.split('/').next().unwrap_or_default();
+    let host = host.rsplit_once(':').map_or(host, |(host, _)| host);
+    if with_token && !THIS_MACHINE.contains(&host) {
+        return Err(format!("{url:?} would send the token in plain text; use https://"));
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_report_goes_to_one_place_and_keeps_its_token_secret() {
+        let good = |text: &str| serde_json::from_str::<ReportTo>(text).unwrap().destination().unwrap();
+        let file = good(r#"{"file": "/var/log/wrun/runs.ndjson"}"#);
+        assert_eq!(
+            (file.place, file.time.as_secs(), file.queue),
+            (Place::File("/var/log/wrun/runs.ndjson".into()), 30, 64 << 20)
+        );
+        good(r#"{"url": "http://reports.example.com/runs"}"#);
+        good(r#"{"url": "https://reports.example.com/runs", "token_file": "/etc/wrun/token", "dry_runs": true}"#);
+        good(r#"{"url": "http://127.0.0.1:8080/runs", "token_file": "/etc/wrun/token"}"#);
+        for bad in [
+            "{}",
+            r#"{"file": "runs.ndjson"}"#,
+            r#"{"file": "/a", "url": "https://b"}"#,
+            r#"{"file": "/a", "token_file": "/t"}"#,
+            r#"{"url": "ftp://b"}"#,
+            r#"{"url": "https://"}"#,
+            r#"{"url": "http://reports.example.com/runs", "token_file": "/t"}"#,
+            r#"{"url": "http://localhost.example.com/runs", "token_file": "/t"}"#,
+            r#"{"url": "https://b", "tokenfile": "/t"}"#,
+            r#"{"url": "https://b", "seconds": 0}"#,
+        ] {
+            assert!(serde_json::from_str::<ReportTo>(bad).is_err(), "{bad}");
+        }
+    }
+}
