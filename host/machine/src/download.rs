@@ -215,7 +215,9 @@ pub fn post(url: &str, headers: Vec<(String, String)>, body: Vec<u8>, time: Dura
     let request = HttpRequest { method: "POST".into(), url: url.into(), headers, body: Some(body) };
     let grants = grants::Grants::allow_all().policy("settings", &[]);
     let limits = Downloads { bytes: 0, time, off: None };
-    let (_, response) = follow(&new_agent(false, time), &grants, &request, false, limits, Redirects::SameServer)?;
+    let account = Account::unmetered("settings");
+    let (agent, redirects) = (new_agent(false, time), Redirects::SameServer);
+    let (_, response) = follow(&agent, &grants, &request, false, limits, redirects, &account)?;
     Ok(response.status().as_u16())
 }
 

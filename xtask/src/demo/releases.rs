@@ -40,7 +40,7 @@ impl<'a> Releases<'a> {
         Ok(releases)
     }
 
-    /// The repository's directory.
+    /// Returns the directory of the repository.
     pub(super) fn place(&self) -> &Path {
         &self.place
     }

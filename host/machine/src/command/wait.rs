@@ -32,7 +32,7 @@ const LINGER: Duration = Duration::from_millis(100);
 /// How long a program is waited for, and for whom.
 #[derive(Clone, Copy)]
 pub(super) struct Patience<'a> {
-    /// Its own timeout.
+    /// The timeout of the program itself.
     pub(super) timeout: Duration,
     /// The policy whose wall time ends it, too.
     pub(super) account: Option<&'a Account>,

@@ -35,7 +35,7 @@ pub(super) struct Histories {
 struct Kept {
     /// As they were saved, if they were.
     text: Option<Arc<str>>,
-    /// Taken apart.
+    /// The histories as they were taken apart.
     history: OnceLock<Arc<History>>,
 }
 
