@@ -40,6 +40,12 @@ pub trait Providers: Send {
         Ok(true)
     }
 
+    /// The policy's code is loaded or its recipes are compiled; actions that it runs meanwhile are none of the run's order.
+    fn begin_compile(&mut self) {}
+
+    /// The policy's actions begin, in their order.
+    fn begin_converge(&mut self) {}
+
     /// What an action claims of the machine's things, which is held against the claims of the run's other policies. Asked
     /// after [`prepare`](Self::prepare) and before anything is changed.
     fn claims(&mut self, _wanted: &Wanted<'_>) -> Vec<Claim> {

@@ -64,6 +64,9 @@ impl<'a, G: Guest, P: Providers> Runner<'a, G, P> {
     pub async fn phase(&mut self, phase: Phase) -> Outcome {
         let compiles = matches!(phase, Phase::Load(_) | Phase::Compile(_));
         let before = self.run.set_compiling(compiles);
+        if compiles {
+            self.providers.begin_compile();
+        }
         let outcome = self.ask(Request::Phase(phase)).await.map(drop);
         self.run.set_compiling(before);
         match (outcome, self.stop.requested()) {
@@ -90,6 +93,7 @@ impl<'a, G: Guest, P: Providers> Runner<'a, G, P> {
     /// The failure, or all of them if delayed notifications failed too.
     pub async fn converge(&mut self) -> Outcome {
         self.run.expect_records();
+        self.providers.begin_converge();
         let heard = self.run.happened(|parts| Some(Event::CompileFinished { resources: parts.resources.len() }));
         self.hand_over(heard).await;
         let heard = self.run.happened(|_| Some(Event::ConvergeStarted));

@@ -58,7 +58,24 @@ pub struct MachineProviders {
     gathered: Option<Map<String, Value>>,
     /// The parts of the last action.
     parts: Vec<Part>,
+    foresight: Foresight,
 }
+
+/// From when on code hears that nothing can be said of what earlier resources of a dry run would have made. Recipes are compiled
+/// before the run's first action, in a real run too, and an error there would end the dry run: they see the machine as it is.
+#[derive(Default)]
+enum Foresight {
+    /// At once.
+    #[default]
+    Present,
+    /// When recipes have been compiled: these real paths.
+    Later(Vec<String>),
+    /// At once, since the actions have begun.
+    Converging,
+}
+
+/// Paths of actions that run while recipes are compiled.
+const MAX_LATER: usize = 10_000;
 
 impl MachineProviders {
     /// For one policy on one root. Makes nothing yet.
@@ -81,6 +98,7 @@ impl MachineProviders {
             assumed: Assumed::default(),
             gathered: None,
             parts: vec![],
+            foresight: Foresight::default(),
         })
     }
 
@@ -235,13 +253,29 @@ pub struct ReadyPlan(Plan);
 impl Providers for MachineProviders {
     type Plan = ReadyPlan;
 
+    fn begin_compile(&mut self) {
+        if matches!(self.foresight, Foresight::Present) {
+            self.foresight = Foresight::Later(vec![]);
+        }
+    }
+
+    fn begin_converge(&mut self) {
+        if let Foresight::Later(paths) = std::mem::replace(&mut self.foresight, Foresight::Converging) {
+            paths.iter().for_each(|path| self.commands.overlay().foresee(path));
+        }
+    }
+
     fn prepare(&mut self, wanted: &Wanted<'_>) -> Result<Prepared<ReadyPlan>, Raised> {
         let mut plan = self.inspect(wanted)?;
         if wanted.why_run && self.settings.why_run {
             let assumptions = std::mem::take(&mut plan.assumptions);
             for assumption in &assumptions {
                 if let Assumption::Path(path) | Assumption::Directory(path) = assumption {
-                    self.commands.overlay().foresee(path);
+                    match &mut self.foresight {
+                        Foresight::Later(paths) if paths.len() < MAX_LATER => paths.push(path.clone()),
+                        Foresight::Later(_) => {}
+                        Foresight::Present | Foresight::Converging => self.commands.overlay().foresee(path),
+                    }
                 }
             }
             self.assumed.extend(assumptions);
