@@ -77,7 +77,7 @@ impl Place {
 
     /// The name of the place's queue.
     fn key(&self) -> String {
-        let kind = if matches!(self, Self::File(_)) { "file" } else { "url" };
+        let kind = if matches!(self, Self::File(_)) { "local" } else { "address" };
         let digest = Sha256::digest(format!("{kind} {}", self.shown()));
         text::hex(digest).chars().take(32).collect()
     }

@@ -65,7 +65,7 @@ pub struct MachineProviders {
 /// before the run's first action, in a real run too, and an error there would end the dry run: they see the machine as it is.
 #[derive(Default)]
 enum Foresight {
-    /// At once.
+    /// At once, since nobody has said that recipes are compiled.
     #[default]
     Present,
     /// When recipes have been compiled: these real paths.
