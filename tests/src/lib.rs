@@ -8,6 +8,7 @@
 //! All of it needs root, and says so before it touches anything.
 
 pub mod base;
+pub mod book;
 pub mod corpus;
 pub mod fixtures;
 pub mod machine;

@@ -38,7 +38,40 @@ impl Root {
 
     /// As [`Root::new`], with the words going where the caller wants them.
     pub fn announced(announce: &mut dyn FnMut(&str)) -> Result<Self> {
-        let base = base_root(announce)?;
+        Self::above(&base_root(announce)?)
+    }
+
+    /// As [`Root::new`], with packages of Debian in it. They are fetched once for each base root, into a folder of the cache.
+    pub fn with_packages(packages: &[&str]) -> Result<Self> {
+        let plain = Self::new()?;
+        let base = base_root(&mut |_| {})?;
+        let layer = base.with_file_name(format!("with-{}-{}", packages.join("-"), base_name(&base)));
+        if !layer.is_dir() {
+            let lock = fs::File::create(layer.with_extension("lock"))?;
+            lock.lock().context("cannot lock the layer of packages")?;
+            if !layer.is_dir() {
+                install(&plain, packages, &layer)?;
+            }
+        }
+        Self::above_all(&format!("{}:{}", layer.display(), base.display()))
+    }
+
+    /// Mounts a layer above the tester's own root, for what needs the tester's tools: a compiler, a cache of crates. What
+    /// is written goes to the layer alone.
+    pub fn of_this_machine() -> Result<Self> {
+        if let Some(sentence) = crate::base::missing_prerequisite() {
+            anyhow::bail!(sentence);
+        }
+        Self::above(Path::new("/"))
+    }
+
+    /// Mounts a layer in memory above a folder that stays as it is.
+    fn above(base: &Path) -> Result<Self> {
+        Self::above_all(&base.display().to_string())
+    }
+
+    /// Mounts a layer in memory above folders that stay as they are, the uppermost first, separated by colons.
+    fn above_all(lower: &str) -> Result<Self> {
         remove_roots_of_dead_processes();
         let number = COUNTER.fetch_add(1, Ordering::Relaxed);
         let folder = std::env::temp_dir().join(format!("{PREFIX}{}-{number}", std::process::id()));
@@ -52,8 +85,7 @@ impl Root {
             fs::create_dir(root.folder.join(name))?;
         }
         let options = format!(
-            "lowerdir={},upperdir={},workdir={}",
-            base.display(),
+            "lowerdir={lower},upperdir={},workdir={}",
             root.folder.join("upper").display(),
             root.folder.join("work").display()
         );
@@ -138,6 +170,25 @@ impl Drop for Root {
     fn drop(&mut self) {
         remove(&self.folder);
     }
+}
+
+fn base_name(base: &Path) -> String {
+    base.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()
+}
+
+/// Installs packages in a root, and keeps what they change as a folder.
+fn install(root: &Root, packages: &[&str], layer: &Path) -> Result<()> {
+    let machine = root.machine(Network::Shared)?;
+    let names = packages.join(" ");
+    let script =
+        format!("apt-get -qq update && apt-get -qq install --yes --no-install-recommends {names} && apt-get clean");
+    let output = machine.run(&["sh", "-c", &script])?;
+    ensure!(output.status.success(), "{names} cannot be installed: {}", String::from_utf8_lossy(&output.stderr));
+    drop(machine);
+    let partial = layer.with_extension(format!("partial-{}", std::process::id()));
+    let copied = std::process::Command::new("cp").arg("--archive").arg(root.changed_files()).arg(&partial).status()?;
+    ensure!(copied.success(), "cannot keep the packages in {}", partial.display());
+    fs::rename(&partial, layer).with_context(|| format!("cannot rename {}", partial.display()))
 }
 
 /// Unmounts a root and removes its folder. Nothing can be done about a failure, and a later root tries again.

@@ -4,7 +4,7 @@
 #![expect(
     clippy::unwrap_used,
     clippy::panic,
-    reason = "a test fails by panicking, and helpers are no tests to the lints"
+    reason = "a test fails by panicking, and helpers are not tests to the lints"
 )]
 
 use nix::sys::signal::{Signal, kill};
@@ -193,10 +193,11 @@ fn an_end_is_passed_on_and_a_lock_is_nobodys_fault() {
     impatient.hear("STATUS=the run did not begin: another run was under way");
     assert_eq!(status(&program)["status"]["failures"], 0);
     drop(impatient);
+    let before = fs::read_to_string(log(&program)).unwrap().len();
     // This run waits for the lock, until the agent passes the signal on.
     let service = Service::start(&program, &["--splay", "0s"], &["--lock-timeout", "3600"]);
     service.hear("STATUS=a run is under way");
-    while !fs::read_to_string(log(&program)).unwrap().contains("a person's run") {
+    while !fs::read_to_string(log(&program)).unwrap()[before..].contains("a person's run") {
         std::thread::yield_now();
     }
     assert_eq!(status(&program)["status"]["doing"], "running");

@@ -5,7 +5,7 @@
 #![expect(
     clippy::unwrap_used,
     clippy::panic,
-    reason = "a test fails by panicking, and helpers are no tests to the lints"
+    reason = "a test fails by panicking, and helpers are not tests to the lints"
 )]
 
 use nix::fcntl::{Flock, FlockArg};
@@ -207,7 +207,7 @@ fn another_nodes_file_is_refused_by_name() {
             assert!(said.contains("; move it away to begin anew"), "{said}");
         }
         assert!(!nodes.join("other.json").exists() && nodes.join("n1.json").exists());
-        // What is no node at all is nobody's, and is set aside by runs.
+        // What is not a node at all is nobody's, and is set aside by runs.
         hold(&json!({"name": "n1", "normal": 3}));
         let said = program.run(&["node", "explain", "-N", "n1", "tags"]).unwrap().expect_code(43).unwrap().stderr;
         assert!(said.contains("[STATE]/nodes/n1.json cannot be used") && said.contains("normal must be"), "{said}");
@@ -262,7 +262,7 @@ fn the_operators_handlers_hear_how_what_began_ended() {
         let _ = converge(program, machine, &cookbooks, &["--run-list", "a", "-W"]).expect_code(0).unwrap();
         assert_eq!(said(), "start dry\nreport dry\n");
         fs::remove_file(&heard).unwrap();
-        // A suggestion is no run.
+        // A suggestion is not a run.
         let root = machine.root().path().display().to_string();
         let suggest = ["grants", "suggest", "--root", &root, "-N", "n1", "--cookbooks", &cookbooks, "--run-list", "a"];
         let _ = program.run_in(machine, &suggest).unwrap().expect_code(0).unwrap();

@@ -2,7 +2,7 @@
 //!
 //! The policies are the tests' guests; nothing here needs a network.
 
-#![expect(clippy::unwrap_used, reason = "a test fails by panicking, and helpers are no tests to the lints")]
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking, and helpers are not tests to the lints")]
 
 use specs::{Machine, Network, Output, Program, Root, fixtures};
 

@@ -325,7 +325,7 @@ fn commands_take_for_granted_what_they_need() {
     assert!(assumed[4..].iter().all(Value::is_null), "{assumed:?}");
 }
 
-/// A guard that asks for what an earlier resource would have made has no answer yet, and is no reason to skip.
+/// A guard that asks for what an earlier resource would have made has no answer yet, and is not a reason to skip.
 #[test]
 fn guards_do_not_know_what_earlier_resources_would_have_made() {
     let (program, root) = (Program::new().unwrap(), Root::new().unwrap());

@@ -4,7 +4,7 @@
 #![expect(
     clippy::unwrap_used,
     clippy::panic,
-    reason = "a test fails by panicking, and helpers are no tests to the lints"
+    reason = "a test fails by panicking, and helpers are not tests to the lints"
 )]
 
 use serde_json::{Value, json};

@@ -3,7 +3,7 @@
 #![expect(
     clippy::unwrap_used,
     clippy::panic,
-    reason = "a test fails by panicking, and helpers are no tests to the lints"
+    reason = "a test fails by panicking, and helpers are not tests to the lints"
 )]
 
 use serde_json::Value;
@@ -58,6 +58,22 @@ impl Bench {
 
 fn json(output: &Output) -> Value {
     serde_json::from_str(&output.stdout).unwrap_or_else(|error| panic!("{error} in\n{}", output.text()))
+}
+
+/// Somebody changes the grants while a run is under way. The run has changed the machine: it is recorded as what it was.
+#[test]
+fn grants_that_cannot_be_read_at_the_end_change_nothing_of_the_run() {
+    let (bench, root) = (Bench::new(RECIPE), Root::new().unwrap());
+    let machine = root.machine(Network::Own).unwrap();
+    fs::write(bench.grants(), "[policy.solo]\npaths = [\"/srv/site\"]\n").unwrap();
+    let grants = bench.grants().display().to_string();
+    let settings = format!("[[handlers]]\ncommand = [\"chmod\", \"666\", \"{grants}\"]\non = [\"start\"]\n");
+    fs::write(bench.program.configuration().join("wrun.toml"), settings).unwrap();
+    let output = bench.converge(&machine, &[]).expect_code(1).unwrap();
+    assert!(output.stderr.contains("warning: no lines for the grants are shown"), "{}", output.text());
+    assert!(output.stdout.contains("may not manage path /srv/site/index"), "{}", output.text());
+    let runs = bench.program.run(&["run", "list"]).unwrap().expect_code(0).unwrap();
+    assert!(runs.stdout.contains("failure"), "{}", runs.text());
 }
 
 #[test]

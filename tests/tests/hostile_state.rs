@@ -142,6 +142,27 @@ fn a_damaged_node_is_set_aside_and_the_run_goes_on() {
 }
 
 #[test]
+fn damaged_changes_are_set_aside_and_the_node_stays() {
+    let bench = Bench::new();
+    let set = ["node", "attribute", "set", "site.name=here", "-N", "n"];
+    let _ = bench.converge("empty", &[]).expect_code(0).unwrap();
+    let _ = bench.program.run(&set).unwrap().expect_code(0).unwrap();
+    let changes = bench.program.state().join("changes");
+    std::fs::create_dir_all(&changes).unwrap();
+    std::fs::write(changes.join("n.json"), "{\"format\": 1, \"ch").unwrap();
+    let dry = bench.converge("empty", &["--why-run"]).expect_code(0).unwrap();
+    assert!(dry.stderr.contains("a real run sets the file aside"), "{}", dry.text());
+    let output = bench.converge("empty", &[]).expect_code(0).unwrap();
+    assert!(output.stderr.contains("changes/n.json") && output.stderr.contains("not applied"), "{}", output.text());
+    let names: Vec<_> = changes.read_dir().unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    assert!(names.len() == 1 && names[0].to_string_lossy().starts_with("n.json.damaged-"), "{names:?}");
+    let whole = bench.converge("empty", &[]).expect_code(0).unwrap();
+    assert!(!whole.stderr.contains("changes/n.json"), "{}", whole.text());
+    let shown = bench.program.run(&["node", "show", "site.name", "-N", "n"]).unwrap().expect_code(0).unwrap();
+    assert!(shown.stdout.contains("here"), "{}", shown.text());
+}
+
+#[test]
 fn a_damaged_journal_is_set_aside_and_the_run_goes_on() {
     let bench = Bench::new();
     let _ = bench.converge("empty", &[]).expect_code(0).unwrap();

@@ -1,6 +1,6 @@
 //! What a policy may cost: the operator's limits, how they end a policy, and how a run tells what was used.
 
-#![expect(clippy::unwrap_used, reason = "a test fails by panicking, and helpers are no tests to the lints")]
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking, and helpers are not tests to the lints")]
 
 use serde_json::{Value, json};
 use specs::{Network, Program, Root};

@@ -1,6 +1,6 @@
 //! Releases from archives of `chef export -a`, what groups run, and whether it can be built again.
 
-#![expect(clippy::unwrap_used, reason = "a test fails by panicking, and helpers are no tests to the lints")]
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking, and helpers are not tests to the lints")]
 
 use serde_json::Value;
 use specs::Program;

@@ -5,7 +5,7 @@
 #![expect(
     clippy::unwrap_used,
     clippy::panic,
-    reason = "a test fails by panicking, and helpers are no tests to the lints"
+    reason = "a test fails by panicking, and helpers are not tests to the lints"
 )]
 
 use specs::{Program, Root};

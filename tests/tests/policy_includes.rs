@@ -1,7 +1,7 @@
 //! What a policy.toml takes from elsewhere: included policies, sources, versions. It says what a Policyfile says, and gets the
 //! same lock.
 
-#![expect(clippy::unwrap_used, reason = "a test fails by panicking, and helpers are no tests to the lints")]
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking, and helpers are not tests to the lints")]
 
 use serde_json::Value;
 use specs::Program;
@@ -148,6 +148,19 @@ fn what_an_included_policy_changes_is_taken_by_an_update_alone() {
     place.works("policy update /web/policy.toml");
     assert_ne!(place.lock("web/policy.lock.json")["revision_id"], before);
     place.works("policy verify /web");
+}
+
+/// As in Chef, a folder is taken as it is; only a cookbook that was fetched must be what was locked.
+#[test]
+fn a_changed_folder_of_an_included_policy_is_told() {
+    let place = with_base();
+    let same = place.output("policy install /web/policy.toml").stderr;
+    assert!(!same.contains("note: include_policy"), "{same}");
+    place.write("base/cookbooks/motd/recipes/default.rb", "log 'changed'\n");
+    let said = place.output("policy update /web/policy.toml").stderr;
+    assert!(said.contains("note: include_policy \"base\": the cookbook motd in "), "{said}");
+    let locked = |path: &str| place.lock(path)["cookbook_locks"]["motd"]["identifier"].clone();
+    assert_ne!(locked("web/policy.lock.json"), locked("base/policy.lock.json"));
 }
 
 #[test]

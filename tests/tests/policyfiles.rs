@@ -101,6 +101,8 @@ fn a_policyfile_sees_its_own_folder_and_nothing_else() {
                  default['there'] = File.exist?(File.join(__dir__, 'c/web/metadata.rb'))\n";
     let own = place(reads, &[WEB]);
     own.write(&[("NAME", "web\n")]);
+    own.git(".", &["init", "-q"]);
+    own.git(".", &["config", "remote.origin.url", "https://token@localhost/"]);
     own.works(&["install", "Policyfile.rb"]);
     let lock = own.lock("Policyfile.lock.json");
     assert_eq!((&lock["name"], &lock["default_attributes"]["there"]), (&"web".into(), &true.into()));
@@ -114,6 +116,12 @@ fn a_policyfile_sees_its_own_folder_and_nothing_else() {
         own.fails(&["install", &file], &[&format!("{file}:3"), "a Policyfile sees its own folder"]);
     }
     assert!(!own.folder.join("x").exists());
+    // Git's own files are not among those of the folder.
+    own.write(&[("plain.rb", "name 'x'\nFile.read('.git/config')\n")]);
+    own.fails(&["install", "plain.rb"], &["plain.rb:2", "No such file or directory"]);
+    own.write(&[("git.rb", "name 'x'\nraise Wrun::Bridge.call('cookbooks.read', 'folder-0', '.git/config')\n")]);
+    let output = own.policy(&["install", "git.rb"]).expect_code(43).unwrap();
+    assert!(output.stderr.contains("git.rb:2") && !output.stderr.contains("token"), "{}", output.stderr);
 }
 
 #[test]
@@ -220,7 +228,12 @@ fn a_fetched_cookbook_must_be_the_one_that_was_locked() {
     let lock = place.lock("Policyfile.lock.json");
     let key = lock["cookbook_locks"]["a"]["cache_key"].as_str().unwrap();
     let home = place.program.environment().into_iter().find(|(name, _)| *name == "HOME").unwrap().1;
-    let cached = Path::new(&home).join(".cache/wrun/policyfile/cookbooks").join(key);
+    let mut cached = fs::read_dir(Path::new(&home).join(".cache/wrun/policyfile/cookbooks")).unwrap();
+    let cached = cached.find_map(|entry| {
+        let path = entry.unwrap().path();
+        path.file_name().unwrap().to_str().unwrap().starts_with(&format!("{key}-")).then_some(path)
+    });
+    let cached = cached.unwrap();
     // A second install needs no network.
     fs::rename(place.folder.join("platform"), place.folder.join("away")).unwrap();
     place.works(&["install", "Policyfile.rb"]);
@@ -340,4 +353,56 @@ fn no_program_of_a_strangers_working_tree_is_started() {
     own.works(&["diff", "Policyfile.rb", "--head"]);
     own.git(".", &["config", "core.sshCommand", &program]);
     own.fails(&["diff", "Policyfile.rb", "--head"], &["its configuration sets core.sshcommand"]);
+}
+
+/// A folder with `HEAD`, `objects` and `refs` is a repository for git, with a configuration that names programs. A clone has such
+/// a folder as it has others.
+#[test]
+fn a_repository_that_is_hidden_in_a_folder_is_not_asked() {
+    let own = place("name 'web'\n", &[]);
+    own.write(&[("policy/Policyfile.rb", "name 'web'\n"), ("policy/Policyfile.lock.json", "{}")]);
+    own.git("policy", &["init", "-q", "--bare", "."]);
+    let blob = own.git("policy", &["hash-object", "-w", "HEAD"]);
+    own.git("policy", &["update-index", "--add", "--cacheinfo", &format!("100644,{blob},file")]);
+    let tree = own.git("policy", &["write-tree"]);
+    let commit = own.git("policy", &["commit-tree", "-m", "x", &tree]);
+    // `git show` shows a commit in the place of the lock, file by file.
+    own.git("policy", &["update-index", "--add", "--cacheinfo", &format!("160000,{commit},Policyfile.lock.json")]);
+    let tree = own.git("policy", &["write-tree"]);
+    let commit = own.git("policy", &["commit-tree", "-m", "x", &tree]);
+    own.git("policy", &["update-ref", "HEAD", &commit]);
+    let ran = own.folder.join("ran");
+    own.write(&[("policy/info/attributes", "* diff=evil\n")]);
+    own.git("policy", &["config", "diff.evil.textconv", &format!("touch {}; cat", ran.display())]);
+    own.git("policy", &["config", "core.bare", "false"]);
+    own.git("policy", &["config", "core.worktree", "."]);
+    own.fails(
+        &["diff", "policy/Policyfile.rb", "--head"],
+        &["git show HEAD:./Policyfile.lock.json", "not a git repository"],
+    );
+    assert!(!ran.exists());
+    own.git(".", &["init", "-q"]);
+    own.git(".", &["commit", "-q", "--allow-empty", "-m", "x"]);
+    own.fails(&["diff", "policy/Policyfile.rb", "--head"], &["git show HEAD:./Policyfile.lock.json"]);
+    assert!(!ran.exists());
+}
+
+/// Where nobody has exported to before, files of these names are somebody's own.
+#[test]
+fn an_export_replaces_an_earlier_export_and_nothing_else() {
+    let own = place("name 'x'\nrun_list 'web'\ncookbook 'web', path: 'c/web'\n", &[WEB]);
+    own.works(&["install", "Policyfile.rb"]);
+    own.write(&[("out/.chef/config.rb", "mine\n"), ("out/.chef/key.pem", "key\n"), ("out/README.md", "mine\n")]);
+    let out = own.folder.join("out");
+    let (folder, read) = (out.display().to_string(), |path: &str| fs::read_to_string(out.join(path)).unwrap());
+    own.fails(&["export", "Policyfile.rb", &folder], &["not clean", "out/.chef/config.rb", "out/README.md"]);
+    own.fails(&["export", "Policyfile.rb", &folder, "--force"], &["out/README.md", "has no earlier export"]);
+    assert_eq!([read(".chef/config.rb"), read("README.md")], ["mine\n", "mine\n"]);
+    fs::remove_file(out.join("README.md")).unwrap();
+    fs::remove_file(out.join(".chef/config.rb")).unwrap();
+    own.works(&["export", "Policyfile.rb", &folder]);
+    own.fails(&["export", "Policyfile.rb", &folder], &["not clean", "out/.chef/config.rb"]);
+    own.works(&["export", "Policyfile.rb", &folder, "--force"]);
+    assert_eq!(read(".chef/key.pem"), "key\n");
+    assert!(read(".chef/config.rb").contains("policy_name 'x'"));
 }

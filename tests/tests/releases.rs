@@ -3,7 +3,7 @@
 #![expect(
     clippy::unwrap_used,
     clippy::panic,
-    reason = "a test fails by panicking, and helpers are no tests to the lints"
+    reason = "a test fails by panicking, and helpers are not tests to the lints"
 )]
 
 use serde_json::Value;
@@ -167,7 +167,11 @@ fn runtime_native_a_team_releases_alone_and_groups_are_apart() {
     );
     fs::remove_file(place.folder.join("database/policy.lock.json")).unwrap();
     let before = (timestamp(&place, "core"), timestamp(&place, "monitoring"));
-    place.works("policy push staging /database");
+    let mistyped = place.output("policy push stagign /database");
+    assert!(mistyped.stderr.contains("stagign is a new group of the team's"), "{}", mistyped.text());
+    assert!(mistyped.stderr.contains("did you mean `staging`?"), "{}", mistyped.text());
+    let known = place.output("policy push staging /database");
+    assert!(!known.stderr.contains("new group"), "{}", known.text());
     assert_eq!((timestamp(&place, "core"), timestamp(&place, "monitoring")), before);
     let run = place.converge("");
     assert_eq!(run["updated"], 1);

@@ -3,13 +3,20 @@
 #![expect(
     clippy::unwrap_used,
     clippy::indexing_slicing,
-    reason = "a test fails by panicking, and helpers are no tests to the lints"
+    reason = "a test fails by panicking, and helpers are not tests to the lints"
 )]
 
+use nix::sys::signal::{Signal, kill};
+use nix::sys::stat::Mode;
+use nix::unistd::{Pid, mkfifo};
 use serde_json::{Value, json};
 use specs::{Answer, Machine, Network, Output, Program, Root, Server, fixtures, schema};
 use std::fs;
+use std::io::{BufRead as _, BufReader, Read as _};
+use std::os::unix::process::ExitStatusExt as _;
 use std::path::Path;
+use std::process::{Command, Stdio};
+use std::time::Duration;
 
 fn settings(program: &Program, text: &str) {
     fs::write(program.configuration().join("wrun.toml"), text).unwrap();
@@ -138,32 +145,129 @@ fn reports_are_lines_of_a_file() {
 }
 
 /// A run with everything in it: changes, guards, notifications, failures, denials, in folders and in a dry run.
+const RECIPE: &str = "
+    log 'seen'
+    file('/srv/a') { content \"a\\n\"; notifies :create, 'file[/srv/b]', :delayed }
+    file('/srv/b') { content 'b'; action :nothing }
+    file('/srv/c') { content 'c'; not_if { true } }
+    execute('false') { ignore_failure true }
+    File.write('/srv/own', 'x')
+    package 'nosuchpackage'
+";
+
+/// Writes the cookbook `a`, and returns the arguments of a run of it on a root.
+fn cookbook(program: &Program, root: &Root, recipe: &str) -> Vec<String> {
+    let folder = program.configuration().join("cookbooks");
+    fs::create_dir_all(folder.join("a/recipes")).unwrap();
+    fs::write(folder.join("a/metadata.rb"), "name 'a'\n").unwrap();
+    fs::write(folder.join("a/recipes/default.rb"), recipe).unwrap();
+    let (root, folder) = (root.path().display().to_string(), folder.display().to_string());
+    let words = ["converge", "-N", "n1", "--root", &root, "--cookbooks", &folder, "-r", "a", "--format", "json"];
+    words.map(str::to_owned).to_vec()
+}
+
 #[test]
 fn runs_and_plans_fit_the_schema() {
     with_machine(|program, machine| {
-        let recipe = "
-            log 'seen'
-            file('/srv/a') { content \"a\\n\"; notifies :create, 'file[/srv/b]', :delayed }
-            file('/srv/b') { content 'b'; action :nothing }
-            file('/srv/c') { content 'c'; not_if { true } }
-            execute('false') { ignore_failure true }
-            File.write('/srv/own', 'x')
-            package 'nosuchpackage'
-        ";
-        let folder = program.configuration().join("cookbooks");
-        fs::create_dir_all(folder.join("a/recipes")).unwrap();
-        fs::write(folder.join("a/metadata.rb"), "name 'a'\n").unwrap();
-        fs::write(folder.join("a/recipes/default.rb"), recipe).unwrap();
-        let (root, folder) = (machine.root().path().display().to_string(), folder.display().to_string());
-        let fixed = ["converge", "-N", "n1", "--root", &root, "--cookbooks", &folder, "-r", "a", "--format", "json"];
-        for (code, more) in
-            [(0, &["--allow-all", "--why-run"][..]), (1, &["--allow-all"]), (1, &[]), (0, &["--compile-only"])]
-        {
-            let output = program.run_in(machine, &[&fixed[..], more].concat()).unwrap();
+        let fixed = cookbook(program, machine.root(), RECIPE);
+        for (code, more) in [
+            (0, &["--allow-all", "--why-run"][..]),
+            (1, &["--allow-all"]),
+            (1, &[]),
+            (0, &["--allow-all", "--compile-only"]),
+            (1, &["--compile-only"]),
+        ] {
+            let words: Vec<_> = fixed.iter().map(String::as_str).chain(more.iter().copied()).collect();
+            let output = program.run_in(machine, &words).unwrap().expect_code(code).unwrap();
             let run = parsed(output.stdout.as_bytes());
             assert!(run["resources"].is_array(), "{}", output.text());
-            assert!(output.code == Some(code) || more.is_empty() || code == 0, "{}", output.text());
             check_schema(&run);
         }
     });
+}
+
+#[test]
+fn a_report_that_is_too_large_is_sent_in_its_reduced_form() {
+    with_machine(|program, machine| {
+        let server = Server::start(machine).unwrap();
+        server.answer("/runs", Answer::status(413));
+        settings(program, &format!("[[report]]\nurl = \"{}\"\n", server.address("/runs")));
+        let mut words = cookbook(program, machine.root(), RECIPE);
+        words.push("--allow-all".to_owned());
+        let of_folders = program.run_in(machine, &words).unwrap().expect_code(1).unwrap();
+        let of_policies = converge(program, machine, &[]).expect_code(0).unwrap();
+        let sent: Vec<_> = server.requests().iter().map(|request| parsed(&request.body)).collect();
+        let [whole, reduced, other_whole, other_reduced] = sent.as_slice() else { panic!("{sent:#?}") };
+        for (output, whole, reduced) in [(&of_folders, whole, reduced), (&of_policies, other_whole, other_reduced)] {
+            let run_id = &parsed(output.stdout.as_bytes())["run_id"];
+            assert_eq!((&whole["run_id"], &whole["reduced"]), (run_id, &Value::Null));
+            check_schema(reduced);
+            for key in ["run_id", "outcome", "updated", "failed", "total", "error", "denials"] {
+                assert_eq!(reduced[key], whole[key], "{key}");
+            }
+            assert_eq!((&reduced["reduced"], &reduced["log"]), (&json!(true), &json!([])));
+            // A server that does not take this one either takes none.
+            assert!(
+                output.stderr.contains("was dropped: http://") && output.stderr.contains("status 413"),
+                "{}",
+                output.text()
+            );
+        }
+        let resources = whole["resources"].as_array().unwrap().len();
+        assert_eq!((&reduced["resources"], &reduced["resources_left_out"]), (&json!([]), &json!(resources)));
+        assert_eq!((&reduced["node"], &reduced["node_left_out"]), (&json!({}), &json!(true)));
+    });
+}
+
+/// Starts a run that does not end, sends it two signals when `/srv/begun` is there, and waits for its end.
+fn ended_by_the_second_signal(program: &Program, root: &Root, words: &[String]) {
+    let mut shell = Command::new("/bin/sh");
+    // Whoever starts the tests may have ignored signals, as `nohup` does.
+    shell.args(["-c", "exec env --default-signal=HUP,INT,TERM \"$@\"", "sh"]).arg(program.executable()).args(words);
+    shell.env_clear().env("PATH", "/usr/bin:/bin").envs(program.environment());
+    let mut child = shell.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut said = BufReader::new(child.stderr.take().unwrap());
+    while !root.exists("srv/begun") {
+        assert!(child.try_wait().unwrap().is_none(), "the run ended early");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    let send = || kill(Pid::from_raw(i32::try_from(child.id()).unwrap()), Signal::SIGTERM).unwrap();
+    send();
+    let mut text = String::new();
+    while !text.contains("Send a second signal") {
+        assert!(said.read_line(&mut text).unwrap() > 0, "{text}");
+    }
+    send();
+    said.read_to_string(&mut text).unwrap();
+    assert_eq!(child.wait().unwrap().signal(), Some(15), "{text}");
+    fs::remove_file(root.at("srv/begun").unwrap()).unwrap();
+}
+
+#[test]
+fn a_run_that_a_second_signal_ends_is_reported_by_the_next_one() {
+    // The first run ends its command and records itself. The second one does not answer.
+    let recipes = [
+        "execute 'held' do\n  command 'echo x > /srv/begun; cat /srv/pipe'\nend\n",
+        "ruby_block 'loop' do\n  block do\n    File.write('/srv/begun', 'x')\n    loop {}\n  end\nend\n",
+    ];
+    for recipe in recipes {
+        let (program, root) = (Program::new().unwrap(), Root::new().unwrap());
+        root.write("srv/empty", "").unwrap();
+        mkfifo(&root.at("srv/pipe").unwrap(), Mode::S_IRWXU).unwrap();
+        let file = program.configuration().join("runs.ndjson");
+        settings(&program, &format!("guest_seconds = 3000\n[[report]]\nfile = \"{}\"\n", file.display()));
+        let mut words = cookbook(&program, &root, recipe);
+        words.push("--allow-all".to_owned());
+        ended_by_the_second_signal(&program, &root, &words);
+        assert!(!file.exists(), "nothing is sent while somebody waits for the end");
+        fs::write(program.configuration().join("cookbooks/a/recipes/default.rb"), "").unwrap();
+        let next = program.run(&words).unwrap().expect_code(0).unwrap();
+        let lines: Vec<_> = fs::read_to_string(&file).unwrap().lines().map(|line| parsed(line.as_bytes())).collect();
+        let [ended, last] = lines.as_slice() else { panic!("{lines:#?}") };
+        assert_eq!(last["run_id"], parsed(next.stdout.as_bytes())["run_id"]);
+        assert_eq!(ended["outcome"], "failure");
+        let record = program.state().join(format!("runs/{}/run.json", ended["run_id"].as_str().unwrap()));
+        assert_eq!(ended, &parsed(&fs::read(record).unwrap()));
+        check_schema(ended);
+    }
 }

@@ -39,7 +39,7 @@ const DEPENDENCY: &str = "- !ruby/object:Gem::Dependency
   type: :TYPE
 ";
 
-/// `require`, `autoload`, `require_relative`, and a file that is no Ruby.
+/// `require`, `autoload`, `require_relative`, and a file that is not Ruby.
 const GREETER: [(&str, &str); 4] = [
     (
         "lib/greeter.rb",

@@ -213,7 +213,7 @@ fn definitions_and_properties_take_what_chefs_take() {
         let definition = "triple('n') { b 'x', 'y'; c; d { 1 }; e 2 }";
         let expect = r#"{one: 1, b: ["x", "y"], c: [], d: [], e: 2, name: "n"}"#;
         cookbook.check_log(definition, 0, &[expect]);
-        // An option that is no check is found when a value is checked.
+        // An option that is not a check is found when a value is checked.
         cookbook.check("thing('a') { action :say }", &["thing[a] say updated"]);
         cookbook.check_failure("thing('a') { odd 'x' }", "ArgumentError", "Validation map has unknown check: frob");
         cookbook.check_failure(

@@ -2,7 +2,7 @@
 //!
 //! Commands are held open by named pipes, so that nothing depends on how long anything takes.
 
-#![expect(clippy::unwrap_used, reason = "a test fails by panicking, and helpers are no tests to the lints")]
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking, and helpers are not tests to the lints")]
 
 use nix::sys::stat::Mode;
 use nix::unistd::mkfifo;

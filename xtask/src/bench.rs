@@ -233,7 +233,7 @@ fn sandbox_costs(examples: &Path, fixtures: &Path) -> Result<Map<String, Value>>
         let output = command.output().with_context(|| format!("cannot start {example}"))?;
         ensure!(output.status.success(), "{example} cannot measure");
         let said: Map<String, Value> =
-            serde_json::from_slice(&output.stdout).with_context(|| format!("what {example} says is no JSON"))?;
+            serde_json::from_slice(&output.stdout).with_context(|| format!("what {example} says is not JSON"))?;
         costs.extend(said);
     }
     Ok(costs)

@@ -1,30 +1,37 @@
-//! Writes what is made from the host's schema, so that the two cannot disagree: the Rust SDK's builders, and the types that the
-//! Ruby DSL knows.
+//! Writes what is made from the host's schema, so that the two cannot disagree: the Rust SDK's builders, the types that the
+//! Ruby DSL knows, and the book's pages about resource types.
 
 use std::path::PathBuf;
 
 use anyhow::{Context as _, Result};
 
-use crate::{checkout, say};
+use crate::{checkout, reference, say};
 
 /// The generated files: where they are and what they must say.
-pub(crate) fn files() -> [(PathBuf, String); 2] {
+pub(crate) fn files() -> Result<Vec<(PathBuf, String)>> {
     let root = checkout::root();
-    [
+    let mut files = vec![
         (root.join("guests/sdk/src/resources/generated.rs"), schema::rust_builders()),
         (root.join("guests/ruby/lib/chef/resource/builtin_types/generated.rb"), schema::ruby_types()),
-    ]
+    ];
+    files.extend(reference::pages()?);
+    Ok(files)
 }
 
 /// Writes the files anew where they are not as the schema wants them.
 pub(crate) fn write() -> Result<()> {
-    for (path, text) in files() {
+    let mut unchanged = 0;
+    for (path, text) in files()? {
         if std::fs::read_to_string(&path).is_ok_and(|old| old == text) {
-            say::line(&format!("{} is as the schema wants it", path.display()));
+            unchanged += 1;
             continue;
+        }
+        if let Some(folder) = path.parent() {
+            std::fs::create_dir_all(folder).with_context(|| format!("cannot make {}", folder.display()))?;
         }
         std::fs::write(&path, text).with_context(|| format!("cannot write {}", path.display()))?;
         say::line(&format!("wrote {}", path.display()));
     }
+    say::line(&format!("{unchanged} files are as the schema wants them"));
     Ok(())
 }

@@ -136,7 +136,7 @@ pub(crate) fn metadata(manifest: &Path, with_dependencies: bool) -> Result<Value
     }
     let output = command.stderr(Stdio::inherit()).output().context("cannot start cargo")?;
     ensure!(output.status.success(), "cargo cannot read {}", manifest.display());
-    serde_json::from_slice(&output.stdout).context("cargo metadata is no JSON")
+    serde_json::from_slice(&output.stdout).context("cargo metadata is not JSON")
 }
 
 /// Builds the program with the development profile, once for tests, demo and guests, and returns where it lies.

@@ -81,8 +81,11 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     let state = program.configuration().join("another-node");
     let state = ["--state-dir".to_owned(), state.display().to_string(), "--why-run".to_owned()];
     let refused =
-        command(&machine, &program, &releases, "staging", &state).status().context("cannot start the program")?;
-    ensure!(!refused.success(), "wrun converged an artifact that its team did not sign");
+        command(&machine, &program, &releases, "staging", &state).output().context("cannot start the program")?;
+    let words = [refused.stdout, refused.stderr].map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
+    words.iter().for_each(|text| say::line(text.trim_end()));
+    let is_told = words.iter().any(|text| text.contains("is not the file that was signed"));
+    ensure!(!refused.status.success() && is_told, "wrun did not refuse an artifact that its team did not sign");
     say::line("It was refused.");
     if arguments.shell {
         say::line("");

@@ -9,11 +9,13 @@ mod beside;
 mod builders;
 mod checkout;
 mod demo;
+mod docs;
 mod floor;
 mod fuzz;
 mod guests;
 mod hostile;
 mod package;
+mod reference;
 mod say;
 mod test;
 
@@ -41,10 +43,12 @@ enum Chore {
     /// Run a command once and print what it took
     #[command(hide = true)]
     BenchMeasure(bench::MeasureArguments),
-    /// Write the SDK's builders from the schema
+    /// Write the SDK's builders and the book's pages about resource types from the schema
     Builders,
     /// Converge three teams' policies in a throw-away root, twice
     Demo(demo::Arguments),
+    /// Make the book of docs/, or write into its pages what their commands print
+    Docs(docs::Arguments),
     /// Look for inputs that break a promise, by libFuzzer; see tests/fuzz
     Fuzz(fuzz::Arguments),
     /// Build the guests: fixtures for tests, the example policies' artifacts, and the Ruby runtime
@@ -68,6 +72,7 @@ fn main() -> ExitCode {
         Chore::BenchMeasure(arguments) => bench::measure(&arguments).map(|()| ExitCode::SUCCESS),
         Chore::Builders => builders::write().map(|()| ExitCode::SUCCESS),
         Chore::Demo(arguments) => demo::run(&arguments).map(|()| ExitCode::SUCCESS),
+        Chore::Docs(arguments) => docs::run(&arguments).map(|()| ExitCode::SUCCESS),
         Chore::Fuzz(arguments) => fuzz::run(&arguments).map(|()| ExitCode::SUCCESS),
         Chore::Guests(arguments) => guests::build_all(&arguments).map(|()| ExitCode::SUCCESS),
         Chore::Hostile(arguments) => hostile::run(&arguments).map(|()| ExitCode::SUCCESS),

@@ -2,7 +2,7 @@
 
 use std::io::Write as _;
 
-/// Says one line on standard error. A reader who went away is no reason to stop.
+/// Says one line on standard error. A reader who went away is not a reason to stop.
 pub(crate) fn line(text: &str) {
     let _ignored = writeln!(std::io::stderr(), "{text}");
 }

@@ -1,6 +1,6 @@
 //! The Debian package in a minimal Debian 12 without systemd: installed, used, upgraded, removed and purged.
 
-#![expect(clippy::unwrap_used, reason = "a test fails by panicking, and helpers are no tests to the lints")]
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking, and helpers are not tests to the lints")]
 
 use serde_json::Value;
 use specs::{Machine, Network, Root, program};
@@ -75,6 +75,14 @@ fn the_package_is_installed_used_upgraded_removed_and_purged() {
     ] {
         assert!(root.exists(file), "{file}");
     }
+    // Logs and reports have a folder, and are rotated.
+    assert_eq!(run(&machine, &["stat", "-c", "%a %U", "/var/log/wrun"]), "750 root\n");
+    let rotated = root.read("/etc/logrotate.d/wrun").unwrap();
+    assert!(rotated.contains("\n/var/log/wrun/*.log /var/log/wrun/*.ndjson {\n"), "{rotated}");
+    for unit in ["wrun-agent", "wrun-converge"] {
+        let unit = root.read(format!("/usr/lib/systemd/system/{unit}.service")).unwrap();
+        assert!(unit.contains("\nLogsDirectory=wrun\nLogsDirectoryMode=0750\n"), "{unit}");
+    }
     let completions = root.read("/usr/share/bash-completion/completions/wrun").unwrap();
     assert!(!completions.contains("work-"), "completions name no folder of the packager: {completions}");
     let du = run(
@@ -116,6 +124,10 @@ fn the_package_is_installed_used_upgraded_removed_and_purged() {
     assert!(run(&machine, &["dpkg-query", "-W", "wrun"]).contains("0.1.1"));
     assert!(root.read("/etc/wrun/wrun.toml").unwrap().starts_with("policy_name"));
     run(&machine, &["wrun", "converge"]);
+    // A folder that is there keeps the mode that an operator gave it.
+    run(&machine, &["chmod", "0700", "/var/log/wrun"]);
+    install(&machine, &second);
+    assert_eq!(run(&machine, &["stat", "-c", "%a", "/var/log/wrun"]), "700\n");
     run(&machine, &["dpkg", "--remove", "wrun"]);
     assert!(!root.exists("/usr/bin/wrun") && !root.exists("/usr/share/wrun"));
     assert!(
@@ -124,7 +136,7 @@ fn the_package_is_installed_used_upgraded_removed_and_purged() {
             && root.exists("/var/lib/wrun/nodes")
     );
     run(&machine, &["dpkg", "--purge", "wrun"]);
-    for gone in ["/etc/wrun", "/var/lib/wrun", "/var/cache/wrun", "/etc/logrotate.d/wrun"] {
+    for gone in ["/etc/wrun", "/var/lib/wrun", "/var/cache/wrun", "/etc/logrotate.d/wrun", "/var/log/wrun"] {
         assert!(!root.exists(gone), "{gone}");
     }
     assert_eq!(root.read("/srv/ruby").unwrap(), "debian\n", "what policies made stays");

@@ -35,7 +35,7 @@ pub fn read(path: &str) -> Result<Vec<u8>> {
     host::read_file(path, 0, 16 << 20).map_err(failed).here()
 }
 
-/// A file's text; what is no UTF-8 is replaced.
+/// A file's text; what is not UTF-8 is replaced.
 ///
 /// # Errors
 /// The policy may not read it, or it cannot be read.

@@ -309,7 +309,7 @@ pub const OVERRIDE: Level = Level(HostLevel::Override);
 pub const FORCE_OVERRIDE: Level = Level(HostLevel::ForceOverride);
 
 impl Level {
-    /// Sets a value; what is no container on the way is replaced.
+    /// Sets a value; what is not a container on the way is replaced.
     ///
     /// # Errors
     /// The policy may not write it.
@@ -346,7 +346,7 @@ impl Level {
         host::write_unless(self.0, &path.keys(), &plain(value), &origin).map_err(failed).here()
     }
 
-    /// Sets a value; what is no container on the way is an error (`write!`).
+    /// Sets a value; what is not a container on the way is an error (`write!`).
     ///
     /// # Errors
     /// See above, or the policy may not write it.

@@ -125,6 +125,7 @@ impl<'a, S: Surroundings> Agent<'a, S> {
                 if self.ending {
                     break;
                 }
+                self.follow_the_clock();
                 if self.surroundings.now() >= self.next {
                     self.begin_unless_paused();
                 }
@@ -135,6 +136,19 @@ impl<'a, S: Surroundings> Agent<'a, S> {
         }
         self.keep(Doing::Ended);
         self.surroundings.tell(Tell::Note, "the agent has ended");
+    }
+
+    /// A clock that was put back must not keep the node from its runs: the next one is never further away than a whole wait.
+    fn follow_the_clock(&mut self) {
+        let now = self.surroundings.now();
+        let delay = self.rhythm.delay(self.status.failures);
+        if now.until(self.next) > delay.saturating_add(self.rhythm.splay) {
+            self.next = now.after(delay);
+            let sentence = format!("the clock was put back: {}", self.waiting());
+            self.surroundings.tell(Tell::Warning, &sentence);
+            self.surroundings.notify(Word::Status, &sentence);
+            self.keep(self.doing());
+        }
     }
 
     /// How long nothing need be looked at.

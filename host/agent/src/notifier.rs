@@ -1,6 +1,6 @@
 //! Words to the service manager: systemd's notification protocol (sd_notify), datagrams of `KEY=VALUE` lines to a socket.
 //!
-//! A service manager that does not listen is no reason to do anything else: nothing is reported of a datagram that is lost.
+//! A service manager that does not listen is not a reason to do anything else: nothing is reported of a datagram that is lost.
 
 use std::ffi::{OsStr, OsString};
 use std::os::linux::net::SocketAddrExt as _;
@@ -83,7 +83,7 @@ fn status(sentence: &str) -> String {
     format!("STATUS={}", escape_line(sentence))
 }
 
-/// The address that the variable names: a path, or with `@` a name that is no file.
+/// The address that the variable names: a path, or with `@` a name that is not a file.
 fn address(value: &OsStr) -> Option<SocketAddr> {
     match value.as_bytes() {
         [b'@', name @ ..] if !name.is_empty() => SocketAddr::from_abstract_name(name).ok(),

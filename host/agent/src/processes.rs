@@ -96,7 +96,7 @@ impl<C: Clock> Surroundings for Processes<C> {
 
     fn random(&mut self) -> u64 {
         let mut bytes = [0; 8];
-        // Without randomness nodes run at one moment, which is no reason not to run.
+        // Without randomness nodes run at one moment, which is not a reason not to run.
         let _ = rustix::rand::getrandom(&mut bytes, rustix::rand::GetRandomFlags::empty());
         u64::from_ne_bytes(bytes)
     }

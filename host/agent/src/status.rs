@@ -16,6 +16,9 @@ const MAX_POLICIES: usize = 50;
 /// The exit codes of `wrun converge` that the agent tells apart; docs/exit-codes.md has all.
 const DONE: [i32; 3] = [0, 35, 37];
 const INTERRUPTED: [i32; 2] = [2, 3];
+
+/// The signals by which somebody ends a run at once: SIGHUP, SIGINT, SIGTERM.
+const INTERRUPTING: [i32; 3] = [1, 2, 15];
 const BUSY: i32 = 75;
 
 /// How the process of a run ended.
@@ -50,6 +53,7 @@ impl RunEnd {
         match self {
             Self::Exited(code) if DONE.contains(code) => Verdict::Success,
             Self::Exited(code) if INTERRUPTED.contains(code) => Verdict::Interrupted,
+            Self::Killed(signal) if INTERRUPTING.contains(signal) => Verdict::Interrupted,
             Self::Exited(BUSY) => Verdict::Busy,
             Self::Exited(_) | Self::Killed(_) | Self::NotStarted(_) => Verdict::Failure,
         }
@@ -240,6 +244,7 @@ mod tests {
         check(RunEnd::Exited(3), Verdict::Interrupted, "was interrupted (exit code 3)");
         check(RunEnd::Exited(75), Verdict::Busy, "did not begin: another run was under way");
         check(RunEnd::Killed(9), Verdict::Failure, "failed (signal 9)");
+        check(RunEnd::Killed(15), Verdict::Interrupted, "was interrupted (signal 15)");
         check(RunEnd::NotStarted("x".into()), Verdict::Failure, "failed (it could not be started)");
     }
 

@@ -1,6 +1,6 @@
 //! The agent's decisions, with a clock that stands still until the agent sleeps.
 
-#![expect(clippy::unwrap_used, reason = "a test fails by panicking, and helpers are no tests to the lints")]
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking, and helpers are not tests to the lints")]
 
 use agent::{Agent, Happening, Moment, Note, Pause, Rhythm, RunEnd, Status, Surroundings, Tell, Word};
 use state::{AgentFile, AgentFolder, StateDirectory};
@@ -16,7 +16,7 @@ const MINUTE: u64 = 60;
 enum Run {
     /// Takes as many seconds, and ends with an exit code.
     Ends(u64, i32),
-    /// Cannot be started.
+    /// The program is missing, so that no run starts.
     Missing,
 }
 
@@ -25,6 +25,8 @@ type Script = VecDeque<(u64, Happening)>;
 
 struct World {
     seconds: u64,
+    /// Somebody sets the clock to 1970 at this second.
+    put_back: Option<u64>,
     script: Script,
     runs: VecDeque<Run>,
     /// The second at which the run that is under way ends, with its exit code.
@@ -48,7 +50,8 @@ impl World {
 
 impl Surroundings for World {
     fn now(&self) -> Moment {
-        start().after(Duration::from_secs(self.seconds))
+        let back = self.put_back.filter(|back| *back <= self.seconds).unwrap_or(0);
+        start().after(Duration::from_secs(self.seconds - back))
     }
 
     fn random(&mut self) -> u64 {
@@ -133,10 +136,12 @@ fn lived(
     script: &[(u64, Happening)],
     runs: &[Run],
     rhythm: Result<Rhythm, String>,
+    put_back: Option<u64>,
 ) -> (String, Status) {
     let log = Rc::new(RefCell::new(Vec::new()));
     let world = World {
         seconds: 0,
+        put_back,
         script: script.iter().cloned().collect(),
         runs: runs.iter().cloned().collect(),
         ends: None,
@@ -153,7 +158,7 @@ fn lived(
 fn check(script: &[(u64, Happening)], runs: &[Run], expected: &str) -> Status {
     let place = tempfile::tempdir().unwrap();
     let folder = StateDirectory::open(&place.path().join("s")).unwrap().agent().unwrap();
-    let (told, status) = lived(&folder, script, runs, Ok(RHYTHM));
+    let (told, status) = lived(&folder, script, runs, Ok(RHYTHM), None);
     assert_eq!(told, expected.trim_matches('\n'));
     status
 }
@@ -186,6 +191,29 @@ fn runs_begin_at_their_time_and_later_after_failures() {
     );
     assert_eq!((status.failures, status.next), (0, None));
     assert_eq!(status.last_success, Some(start().after(Duration::from_secs(275 * MINUTE + 5))));
+}
+
+#[test]
+fn a_clock_that_is_put_back_keeps_nobody_from_running() {
+    let place = tempfile::tempdir().unwrap();
+    let folder = StateDirectory::open(&place.path().join("s")).unwrap().agent().unwrap();
+    let (told, _) = lived(&folder, &[(150 * MINUTE, end())], &[], Ok(RHYTHM), Some(70 * MINUTE));
+    let expected = "
+  0:00 next run at 1970-01-01T00:00:30Z (in 30 s)
+  0:30 start
+  0:40 the run succeeded; next run at 1970-01-01T00:31:10Z (in 30 min)
+ 31:10 start
+ 31:20 the run succeeded; next run at 1970-01-01T01:01:50Z (in 30 min)
+ 61:50 start
+ 62:00 the run succeeded; next run at 1970-01-01T01:32:30Z (in 30 min)
+ 70:00 ! the clock was put back: next run at 1970-01-01T00:30:00Z (in 30 min)
+100:00 start
+100:10 the run succeeded; next run at 1970-01-01T01:00:40Z (in 30 min)
+130:40 start
+130:50 the run succeeded; next run at 1970-01-01T01:31:20Z (in 30 min)
+150:00 ending
+150:00 the agent has ended";
+    assert_eq!(told, expected.trim_matches('\n'));
 }
 
 #[test]
@@ -229,10 +257,10 @@ fn settings_are_read_again_and_wrong_ones_change_nothing() {
     let folder = StateDirectory::open(&place.path().join("s")).unwrap().agent().unwrap();
     let script = [(60, reload()), (200, end())];
     let shorter = Rhythm { interval: Duration::from_secs(60), ..RHYTHM };
-    let (told, status) = lived(&folder, &script, &[], Ok(shorter));
+    let (told, status) = lived(&folder, &script, &[], Ok(shorter), None);
     assert!(told.contains("  1:00 the settings were read again\n  2:00 start"), "{told}");
     assert_eq!(status.interval, 60);
-    let (told, status) = lived(&folder, &script, &[], Err("interval: nonsense".into()));
+    let (told, status) = lived(&folder, &script, &[], Err("interval: nonsense".into()), None);
     assert!(told.contains("! the settings cannot be used, and stay as they were: interval: nonsense"), "{told}");
     assert!(status.interval == 1800 && !told.contains("  2:00 start"), "{told}");
 }
@@ -243,18 +271,18 @@ fn a_pause_holds_runs_and_outlives_the_agent() {
     let folder = StateDirectory::open(&place.path().join("s")).unwrap().agent().unwrap();
     let hour = Duration::from_secs(3600);
     Pause::new(start(), hour, "the disk is being replaced", "alice").unwrap().keep(&folder).unwrap();
-    let (told, _) = lived(&folder, &[(90, run_now()), (100, end())], &[], Ok(RHYTHM));
+    let (told, _) = lived(&folder, &[(90, run_now()), (100, end())], &[], Ok(RHYTHM), None);
     let sentence = "paused until 1970-01-01T01:00:00Z by alice: the disk is being replaced";
     assert!(told.contains(&format!("0:30 the next run is due, and waits: {sentence}")), "{told}");
     assert!(told.contains(&format!("1:30 ! no run begins: {sentence}")) && !told.contains("start"), "{told}");
-    let (told, _) = lived(&folder, &[(4000, end())], &[], Ok(RHYTHM));
+    let (told, _) = lived(&folder, &[(4000, end())], &[], Ok(RHYTHM), None);
     assert!(
         told.contains(" 60:30 the pause has ended: next run at 1970-01-01T01:01:00Z (in 30 s)\n 61:00 start"),
         "{told}"
     );
     // A pause that somebody damaged stops nobody's policies.
     std::fs::write(place.path().join("s/agent/pause.json"), "{").unwrap();
-    let (told, _) = lived(&folder, &[(100, end())], &[], Ok(RHYTHM));
+    let (told, _) = lived(&folder, &[(100, end())], &[], Ok(RHYTHM), None);
     assert!(told.contains("! whether the agent is paused is not known") && told.contains("start"), "{told}");
 }
 
@@ -262,14 +290,14 @@ fn a_pause_holds_runs_and_outlives_the_agent() {
 fn a_restarted_agent_knows_what_the_last_one_did() {
     let place = tempfile::tempdir().unwrap();
     let folder = StateDirectory::open(&place.path().join("s")).unwrap().agent().unwrap();
-    let (_, before) = lived(&folder, &[(100, end())], &[Run::Ends(10, 1)], Ok(RHYTHM));
+    let (_, before) = lived(&folder, &[(100, end())], &[Run::Ends(10, 1)], Ok(RHYTHM), None);
     assert_eq!(before.failures, 1);
     folder.save(AgentFile::Note, &Note { error: Some("of an earlier run".into()), ..Note::default() }).unwrap();
-    let (_, after) = lived(&folder, &[(10, end())], &[], Ok(RHYTHM));
+    let (_, after) = lived(&folder, &[(10, end())], &[], Ok(RHYTHM), None);
     assert_eq!((after.last, after.failures), (before.last, 0));
-    let (_, later) = lived(&folder, &[(100, end())], &[Run::Ends(10, 43)], Ok(RHYTHM));
+    let (_, later) = lived(&folder, &[(100, end())], &[Run::Ends(10, 43)], Ok(RHYTHM), None);
     assert_eq!(later.last.unwrap().note.error, None, "a note of an earlier run is not the last one's");
     std::fs::write(place.path().join("s/agent/status.json"), "nonsense").unwrap();
-    let (told, _) = lived(&folder, &[(10, end())], &[], Ok(RHYTHM));
+    let (told, _) = lived(&folder, &[(10, end())], &[], Ok(RHYTHM), None);
     assert!(told.contains("! what an earlier agent did is not known"), "{told}");
 }

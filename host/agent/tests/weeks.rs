@@ -1,7 +1,7 @@
 //! Weeks of an agent's life: 500 runs, each a real process, by a clock that is much faster than the machine's. A file of its
 //! own, since it looks at the whole process.
 
-#![expect(clippy::unwrap_used, reason = "a test fails by panicking, and helpers are no tests to the lints")]
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking, and helpers are not tests to the lints")]
 
 use agent::{Agent, Clock, Moment, Notifier, Processes, Rhythm, Signals, Status, Verdict};
 use state::{AgentFile, StateDirectory};

@@ -31,7 +31,7 @@ pub fn differences(theirs: &Artifact, ours: &Artifact) -> Vec<String> {
         });
     }
     if found.is_empty() {
-        found.push("the manifests differ in what is no input".to_owned());
+        found.push("the manifests differ, and not in their inputs".to_owned());
     }
     found
 }

@@ -1,4 +1,4 @@
-//! Why a file is no policy that can be run, and what to do about it.
+//! Why a file is not a policy that can be run, and what to do about it.
 
 use std::io;
 use std::path::{Path, PathBuf};

@@ -100,7 +100,7 @@ impl Artifact {
     /// Verifies an artifact's bytes; `path` is what messages call it.
     ///
     /// # Errors
-    /// They are no artifact, damaged, or for another contract.
+    /// They are not artifacts, damaged, or for another contract.
     pub fn from_bytes(path: &Path, bytes: Vec<u8>) -> Result<Self, ArtifactError> {
         let parts = Parts::of(path, &bytes)?;
         let (component_length, files_range) = (parts.component.len(), parts.files_range.clone());
@@ -109,7 +109,8 @@ impl Artifact {
         check_component(path, parts.component, &manifest)?;
         let damaged = |what: FilesError| ArtifactError::Damaged { path: path.to_owned(), what: what.to_string() };
         let files = FileIndex::read(&bytes, files_range).map_err(damaged)?;
-        if let Some(stray) = files.first_outside(&bytes, |cookbook| manifest.has_files_of(cookbook)) {
+        let owners = manifest.owners_of_files();
+        if let Some(stray) = files.first_outside(&bytes, |cookbook| owners.contains(cookbook)) {
             return Err(damaged(FilesError::Stray { path: stray.to_owned() }));
         }
         let inner = Inner { path: path.to_owned(), bytes, component_length, component_digest, manifest, files, digest };

@@ -58,7 +58,7 @@ pub struct Manifest {
     /// Attributes of the level `override`, an object.
     pub override_attributes: Map<String, Value>,
     /// The lines of the author's file that set them, from 1, by `default.a.b` (see [`node::object::attribute_key`]). They
-    /// inform, and are no part of the revision.
+    /// inform, and are not part of the revision.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub attribute_lines: BTreeMap<String, u32>,
     /// The entries of the operator's grants that the author asks for. They inform: only the operator grants.
@@ -152,7 +152,7 @@ pub enum Runtime {
 /// Why a manifest is not sound.
 #[derive(Debug, thiserror::Error)]
 pub enum ManifestError {
-    /// It is no JSON, or not the JSON of a manifest.
+    /// It is not JSON, or not the JSON of a manifest.
     #[error("its manifest cannot be read: {reason}")]
     Unreadable {
         /// The place in the JSON and what is wrong there.
@@ -221,9 +221,10 @@ impl Manifest {
         self.cookbooks.iter().find(|cookbook| cookbook.name == name)
     }
 
-    /// Whether files may stand under that name: a cookbook's, or the gems'.
-    pub(super) fn has_files_of(&self, name: &str) -> bool {
-        self.cookbook(name).is_some() || (name == gems::COOKBOOK && self.gems.is_some())
+    /// The names under which files may stand: the cookbooks', and that of the gems.
+    pub(super) fn owners_of_files(&self) -> BTreeSet<&str> {
+        let gems = self.gems.iter().map(|_| gems::COOKBOOK);
+        self.cookbooks.iter().map(|cookbook| cookbook.name.as_str()).chain(gems).collect()
     }
 
     /// The revision that belongs to the other fields.
@@ -459,7 +460,7 @@ fn check_item(text: &str, cookbooks: &BTreeSet<&str>) -> Result<(), ManifestErro
     let (cookbook, recipe) = parsed.as_ref().map_or(("", ""), |item| split_recipe(&item.name));
     if !is_full || !text.contains("::") || !is_component_name(cookbook) || !is_component_name(recipe) {
         let shown: String = text.chars().take(MAX_NAME).collect();
-        return Err(ManifestError::Unsound { what: format!("{shown:?} is no `recipe[COOKBOOK::RECIPE]`") });
+        return Err(ManifestError::Unsound { what: format!("{shown:?} is not a `recipe[COOKBOOK::RECIPE]`") });
     }
     if !cookbooks.contains(cookbook) {
         let what = format!("the run list asks for {text}, but there is no cookbook {cookbook:?}");

@@ -13,7 +13,7 @@ impl Artifact {
     /// What a name is called in messages: a cookbook with its version, or the gems.
     fn described(&self, name: &str) -> Result<String, FileError> {
         let cookbook = self.manifest().cookbook(name).map(|cookbook| format!("cookbook {name} ({})", cookbook.version));
-        let gems = || self.manifest().has_files_of(name).then(|| "gems".to_owned());
+        let gems = || self.manifest().owners_of_files().contains(name).then(|| "gems".to_owned());
         cookbook.or_else(gems).ok_or_else(|| {
             let all = self.manifest().cookbooks.iter().map(|cookbook| cookbook.name.as_str());
             let names = listed(all);

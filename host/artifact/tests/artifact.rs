@@ -232,7 +232,7 @@ fn manifests_that_contradict_themselves_are_refused() {
         "is damaged: its manifest is not sound: its parts have the revision",
     );
     check(&|manifest| manifest["name"] = json!("../x"), "cannot be a policy's name");
-    check(&|manifest| manifest["run_list"] = json!(["motd"]), "\"motd\" is no `recipe[COOKBOOK::RECIPE]`");
+    check(&|manifest| manifest["run_list"] = json!(["motd"]), "\"motd\" is not a `recipe[COOKBOOK::RECIPE]`");
     check(&|manifest| manifest["run_list"] = json!(["recipe[x::y]"]), "there is no cookbook \"x\"");
     check(&|manifest| manifest["cookbooks"][0]["name"] = json!("a/b"), "\"a/b\" cannot be a cookbook's name");
     check(&|manifest| manifest["cookbooks"][1]["name"] = json!("ntp"), "cookbook ntp is there twice");

@@ -4,7 +4,7 @@ use crate::saved_node::{SavedNodeError, node_to_save, saved_node_alone};
 use node::object::{NodeEdit, NodeObject};
 use node::saved_filter::SavedFilters;
 use serde_json::{Map, Value};
-use state::{RunLock, StateDirectory, StateError, WaitingChange};
+use state::{ChangeLock, RunLock, StateDirectory, StateError, WaitingChange};
 use std::path::PathBuf;
 use std::time::Duration;
 use text::error_chain;
@@ -82,7 +82,7 @@ impl LateChanges {
     pub fn take_over(self) -> Result<(), StateError> {
         let state = StateDirectory::open_keeping_free(&self.state_dir, self.min_free)?;
         let changes = state.lock_changes(SHORT_WAIT)?;
-        if let Some(saved) = with_waiting(&state, &self.node, &self.before, &self.filters)? {
+        if let Some(saved) = with_waiting(&state, &changes, &self.node, &self.before, &self.filters)? {
             state.save_node_of_ended_run(&self.node, &saved, &changes)?;
         }
         Ok(())
@@ -92,11 +92,23 @@ impl LateChanges {
 /// The node with the changes that wait, as it is saved. `None`: none wait, or the node cannot be used.
 fn with_waiting(
     state: &StateDirectory,
+    changes: &ChangeLock,
     name: &str,
     before: &Map<String, Value>,
     filters: &SavedFilters,
 ) -> Result<Option<Value>, StateError> {
-    let waiting = state.waiting_changes(name)?;
+    let waiting = match state.waiting_changes(name) {
+        Err(error) if error.is_damage() => {
+            let place = changes.set_aside(name)?;
+            tracing::warn!(
+                "{}; the file is now {}, and its changes are not applied",
+                error_chain(&error),
+                place.display()
+            );
+            return Ok(None);
+        }
+        waiting => waiting?,
+    };
     if waiting.is_empty() {
         return Ok(None);
     }
@@ -130,7 +142,7 @@ pub(crate) fn take_waiting(
     filters: &SavedFilters,
 ) -> Result<(), StateError> {
     let changes = state.lock_changes(WAIT)?;
-    if let Some(saved) = with_waiting(state, name, before, filters)? {
+    if let Some(saved) = with_waiting(state, &changes, name, before, filters)? {
         lock.save_node(name, &saved)?;
         changes.keep(name, &[])?;
     }

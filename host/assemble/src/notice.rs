@@ -94,6 +94,13 @@ pub enum Notice {
         /// What is wrong with it.
         why: String,
     },
+    /// The changes of operators that waited for the run are damaged.
+    ChangesSetAside {
+        /// What is wrong with them.
+        why: String,
+        /// Their file's new place. `None`: a dry run leaves it.
+        place: Option<PathBuf>,
+    },
     /// The saved node is damaged.
     NodeSetAside {
         /// What is wrong with it.
@@ -153,14 +160,22 @@ impl fmt::Display for Notice {
             Self::JournalSetAside { place, why } => {
                 write!(f, "{why}; the file is now {}, and its whole lines still count", place.display())
             }
+            Self::ChangesSetAside { why, place } => {
+                write!(f, "{why}; {}, and the changes that waited in it are not applied", fate(place.as_ref()))
+            }
             Self::NodeSetAside { why, place } => {
-                let fate = match place {
-                    Some(place) => format!("the file is now {}", place.display()),
-                    None => "a real run sets the file aside".to_owned(),
-                };
+                let fate = fate(place.as_ref());
                 write!(f, "{why}; {fate}, and this run begins without the normal attributes that were saved")
             }
         }
+    }
+}
+
+/// What becomes of a damaged file.
+fn fate(place: Option<&PathBuf>) -> String {
+    match place {
+        Some(place) => format!("the file is now {}", place.display()),
+        None => "a real run sets the file aside".to_owned(),
     }
 }
 

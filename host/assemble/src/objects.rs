@@ -25,7 +25,7 @@ use serde_json::Value;
 use std::io;
 use std::path::PathBuf;
 
-pub(crate) use files::documents;
+pub(crate) use author::documents::documents;
 pub use items::{ItemSecret, Items, OpenedItem};
 pub use local::{LocalObjects, read_object_file};
 pub use resolve::objects::{ObjectKind, read_object};

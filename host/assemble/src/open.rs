@@ -220,5 +220,5 @@ fn keep(
     if let Some(error) = error {
         folder.save_error(error)?;
     }
-    lock.prune_runs(settings.runs_kept, settings.runs_size)
+    lock.prune_runs(settings.runs_kept, settings.runs_size, Some(folder.id()))
 }

@@ -1,29 +1,36 @@
 //! Reports of runs that go to a file or an address. Each is put into a queue on the disk first, and leaves it when the other end
 //! has taken it: a run that finds the other end away leaves its report to the next one.
 
+mod abandoned;
+mod lines;
+mod own_file;
+mod reduced;
+mod sending;
+#[cfg(test)]
+mod tests;
+
 use crate::settings::Settings;
-use contract::Raised;
-use machine::download::{is_unreachable, post};
+use sending::{NotTaken, Taken, hand_over};
 use serde::Serialize;
+use serde::de::IgnoredAny;
 use sha2::{Digest as _, Sha256};
 use state::{Outbox, RunId, StateDirectory, StateError};
-use std::fs::{File, OpenOptions};
-use std::io::{self, Read as _, Write as _};
-use std::os::unix::fs::OpenOptionsExt as _;
-use std::path::{Path, PathBuf};
+use std::borrow::Cow;
+use std::path::PathBuf;
 use std::time::{Duration, Instant};
 use text::error_chain;
 
-/// The largest token, in bytes.
-const MAX_TOKEN: u64 = 16 << 10;
+/// The folder of the queues in the state directory.
+const FOLDER: &str = "reports";
 
-/// The statuses by which a server says that it will never take this report. All others may pass.
-const NEVER: [u16; 5] = [400, 405, 413, 415, 422];
+/// A report that takes more than one part of so many of its queue waits in its reduced form: a few large ones would push out all
+/// others.
+const SHARE: u64 = 8;
 
 /// A place that reports go to.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Destination {
-    /// The place itself.
+    /// Where each report goes.
     pub place: Place,
     /// How long sending may take in one run.
     pub time: Duration,
@@ -47,14 +54,6 @@ pub enum Place {
     },
 }
 
-/// Why a report was not taken.
-enum NotTaken {
-    /// The other end is away. It may take the report later.
-    Away(String),
-    /// It will never take this report.
-    Never(String),
-}
-
 impl Destination {
     /// The files that no policy may write to by a rule with wildcards: the reports, the token.
     pub fn own_files(&self) -> impl Iterator<Item = &PathBuf> {
@@ -64,33 +63,77 @@ impl Destination {
         };
         file.into_iter().chain(token)
     }
+
+    /// Puts the report of a run into the queue of each destination and sends nothing: the run may be ended before [`deliver`]
+    /// sends it. Returns warnings for people, for a run that is not delivered after all.
+    pub fn keep(
+        destinations: &[Self],
+        settings: &Settings,
+        run: &RunId,
+        is_dry: bool,
+        report: &impl Serialize,
+    ) -> Vec<String> {
+        if !destinations.iter().any(|destination| destination.hears_of(is_dry)) {
+            return vec![];
+        }
+        let line = match as_line(report) {
+            Ok(line) => line,
+            Err(why) => return vec![why],
+        };
+        let mut warnings = Vec::new();
+        for destination in destinations.iter().filter(|destination| destination.hears_of(is_dry)) {
+            let kept = destination.outbox(settings).and_then(|outbox| destination.put(&outbox, run, &line));
+            if let Err(error) = kept {
+                let place = destination.place.shown();
+                warnings.push(format!("the report of this run for {place} is not kept: {}", error_chain(&error)));
+            }
+        }
+        warnings
+    }
+
+    fn hears_of(&self, is_dry: bool) -> bool {
+        self.dry_runs || !is_dry
+    }
+
+    fn outbox(&self, settings: &Settings) -> Result<Outbox, StateError> {
+        StateDirectory::open_keeping_free(&settings.state_dir, settings.min_free)?.outbox(&self.place.key())
+    }
+
+    /// Puts a report into the queue, if it does not wait there already.
+    fn put(&self, outbox: &Outbox, run: &RunId, line: &[u8]) -> Result<(), StateError> {
+        if outbox.holds(run)? {
+            return Ok(());
+        }
+        let is_large = line.len() as u64 > self.queue / SHARE;
+        let reduced = if is_large { reduced::form(line) } else { None };
+        outbox.put(run, &reduced.map_or(Cow::Borrowed(line), Cow::Owned), &self.place.shown())
+    }
 }
 
 impl Place {
-    /// The place, for people.
+    /// The place, for people. What follows the `?` of an address may be a secret.
     fn shown(&self) -> String {
         match self {
             Self::File(path) => path.display().to_string(),
-            Self::Address { url, .. } => url.clone(),
+            Self::Address { url, .. } => match url.split_once('?') {
+                Some((address, _)) => format!("{address}?.."),
+                None => url.clone(),
+            },
         }
     }
 
     /// The name of the place's queue.
     fn key(&self) -> String {
-        let kind = if matches!(self, Self::File(_)) { "local" } else { "address" };
-        let digest = Sha256::digest(format!("{kind} {}", self.shown()));
+        let digest = match self {
+            Self::File(path) => Sha256::digest(format!("local {}", path.display())),
+            Self::Address { url, .. } => Sha256::digest(format!("address {url}")),
+        };
         text::hex(digest).chars().take(32).collect()
-    }
-
-    fn take(&self, report: &[u8], time: Duration) -> Result<(), NotTaken> {
-        match self {
-            Self::File(path) => add_line(path, report).map_err(|error| NotTaken::Away(error.to_string())),
-            Self::Address { url, token_file } => send(url, token_file.as_deref(), report, time),
-        }
     }
 }
 
-/// Puts the report of a run into the queue of each destination, and sends what waits there. Returns warnings for people.
+/// Puts the report of a run into the queue of each destination, and sends what waits there. Tells also of reports that wait for
+/// places that are not among the destinations. Returns warnings for people.
 pub fn deliver(
     destinations: &[Destination],
     settings: &Settings,
@@ -99,99 +142,153 @@ pub fn deliver(
     report: &impl Serialize,
 ) -> Vec<String> {
     let mut warnings = Vec::new();
-    for destination in destinations.iter().filter(|destination| destination.dry_runs || !is_dry) {
-        if let Err(error) = deliver_to(destination, settings, run, report, &mut warnings) {
-            let place = destination.place.shown();
-            warnings.push(format!("the report of this run for {place} is lost: {}", error_chain(&error)));
+    if destinations.iter().any(|destination| destination.hears_of(is_dry)) {
+        match as_line(report) {
+            Ok(line) => {
+                for destination in destinations.iter().filter(|destination| destination.hears_of(is_dry)) {
+                    Delivery { destination, run, line: &line, warnings: &mut warnings }.carry_out(settings);
+                }
+            }
+            Err(why) => warnings.push(why),
         }
+    }
+    if !is_dry {
+        warnings.extend(abandoned::warnings(destinations, settings));
     }
     warnings
 }
 
-fn deliver_to(
-    destination: &Destination,
-    settings: &Settings,
-    run: &RunId,
-    report: &impl Serialize,
-    warnings: &mut Vec<String>,
-) -> Result<(), StateError> {
-    let place = destination.place.shown();
-    let outbox =
-        StateDirectory::open_keeping_free(&settings.state_dir, settings.min_free)?.outbox(&destination.place.key())?;
-    let dropped = outbox.put(run, report, destination.queue)?;
-    if dropped > 0 {
-        warnings.push(format!("{dropped} of the oldest reports for {place} were dropped: the queue is full"));
-    }
-    // Another process that sends leaves to the next run what it has not seen.
-    let Some(_lock) = outbox.lock()? else { return Ok(()) };
-    if let Err(why) = send_waiting(destination, &outbox, warnings)? {
-        let waiting = outbox.waiting()?.len();
-        let reports = if waiting == 1 { "1 report waits".to_owned() } else { format!("{waiting} reports wait") };
-        warnings.push(format!("{reports} for {place}, which did not take them: {why}"));
-    }
-    Ok(())
+/// A report as one line of JSON.
+fn as_line(report: &impl Serialize) -> Result<Vec<u8>, String> {
+    let line = serde_json::to_vec(report).map(|mut line| {
+        line.push(b'\n');
+        line
+    });
+    line.map_err(|error| format!("the report of this run cannot be written as JSON: {error}"))
 }
 
-/// Sends what waits, the oldest first, until the other end is away or the time is over. The inner error says why it stopped.
-fn send_waiting(
-    destination: &Destination,
-    outbox: &Outbox,
-    warnings: &mut Vec<String>,
-) -> Result<Result<(), String>, StateError> {
-    let place = &destination.place;
-    let until = Instant::now() + destination.time;
-    for run in outbox.waiting()? {
-        let time = until.saturating_duration_since(Instant::now());
-        if time.is_zero() {
-            return Ok(Err(format!("it took longer than {} s", destination.time.as_secs())));
-        }
-        let Some(report) = outbox.read(&run)? else { continue };
-        match place.take(&report, time) {
-            Ok(()) => {}
-            Err(NotTaken::Away(why)) => return Ok(Err(why)),
-            Err(NotTaken::Never(why)) => {
-                warnings.push(format!("the report of run {run} was dropped: {} refuses it ({why})", place.shown()));
+/// A number of reports, for people.
+fn reports(count: usize) -> String {
+    if count == 1 { "1 report".to_owned() } else { format!("{count} reports") }
+}
+
+/// The delivery of a run's report to a destination, and of those that wait there.
+struct Delivery<'a> {
+    destination: &'a Destination,
+    run: &'a RunId,
+    /// The whole report.
+    line: &'a [u8],
+    warnings: &'a mut Vec<String>,
+}
+
+impl Delivery<'_> {
+    fn carry_out(mut self, settings: &Settings) {
+        let (destination, place) = (self.destination, self.destination.place.shown());
+        let now = Instant::now();
+        let until = now + destination.time;
+        let opened = destination.outbox(settings);
+        let kept = match &opened {
+            Ok(outbox) => destination.put(outbox, self.run, self.line).map_err(|error| error_chain(&error)),
+            Err(error) => Err(error_chain(error)),
+        };
+        if let Ok(outbox) = &opened {
+            match outbox.drop_oldest(self.run, destination.queue) {
+                Ok(0) => {}
+                Ok(dropped) => self
+                    .warnings
+                    .push(format!("{dropped} of the oldest reports for {place} were dropped: the queue is full")),
+                Err(error) => {
+                    self.warnings.push(format!("the queue for {place} cannot be shortened: {}", error_chain(&error)));
+                }
+            }
+            // A report that cannot wait needs a part of the time.
+            let until = if kept.is_ok() { until } else { now + destination.time / 2 };
+            if let Err(why) = self.send_waiting(outbox, until) {
+                let waiting = outbox.waiting().map_or(usize::from(kept.is_ok()), |waiting| waiting.len());
+                let wait = if waiting == 1 { "waits" } else { "wait" };
+                if waiting > 0 {
+                    self.warnings.push(format!("{} {wait} for {place}{why}", reports(waiting)));
+                }
             }
         }
-        outbox.remove(&run)?;
+        if let Err(why) = kept {
+            self.send_unkept(&why, until);
+        }
     }
-    Ok(Ok(()))
-}
 
-/// Adds a line to a file, whole or not at all.
-fn add_line(path: &Path, line: &[u8]) -> io::Result<()> {
-    let mut file = OpenOptions::new().append(true).create(true).mode(0o600).open(path)?;
-    let before = file.metadata()?.len();
-    file.write_all(line).inspect_err(|_| {
-        // A disk that became full holds a part of the line.
-        let _ = file.set_len(before);
-    })
-}
+    /// Sends what waits, the oldest first, until the other end is away or the time is over. The error says why it stopped, as
+    /// the end of a sentence.
+    fn send_waiting(&mut self, outbox: &Outbox, until: Instant) -> Result<(), String> {
+        let failed = |error: StateError| format!(": {}", error_chain(&error));
+        // Another process that sends leaves to the next run what it has not seen.
+        let Some(_lock) = outbox.lock().map_err(failed)? else { return Ok(()) };
+        for run in outbox.waiting().map_err(failed)? {
+            if Instant::now() >= until {
+                let seconds = self.destination.time.as_secs();
+                return Err(format!(", which did not take them: it took longer than {seconds} s"));
+            }
+            let Some(report) = self.report_of(outbox, &run) else { continue };
+            let again = || if run == *self.run { Some(self.line.to_vec()) } else { outbox.read(&run).ok()? };
+            match hand_over(&self.destination.place, report, again, until) {
+                Ok(taken) => self.say(&format!("run {run}"), taken),
+                Err(NotTaken::Away(why)) => return Err(format!(", which did not take them: {why}")),
+                Err(NotTaken::TooLarge(why) | NotTaken::Never(why)) => {
+                    let place = self.destination.place.shown();
+                    self.warnings.push(format!("the report of run {run} was dropped: {place} refuses it ({why})"));
+                }
+            }
+            if let Err(error) = outbox.remove(&run) {
+                let place = self.destination.place.shown();
+                let why = error_chain(&error);
+                self.warnings.push(format!("the report of run {run} will reach {place} again: {why}"));
+            }
+        }
+        Ok(())
+    }
 
-fn send(url: &str, token_file: Option<&Path>, report: &[u8], time: Duration) -> Result<(), NotTaken> {
-    let mut headers = vec![("content-type".to_owned(), "application/json".to_owned())];
-    if let Some(path) = token_file {
-        let token = read_token(path)
-            .map_err(|error| NotTaken::Away(format!("the token {} cannot be used: {error}", path.display())))?;
-        headers.push(("authorization".to_owned(), format!("Bearer {token}")));
+    /// Reads a report that waits. This run's own is whole, also if its reduced form waits. `None`: another process has sent it,
+    /// or nobody can read it.
+    fn report_of(&mut self, outbox: &Outbox, run: &RunId) -> Option<Vec<u8>> {
+        if run == self.run {
+            return Some(self.line.to_vec());
+        }
+        let why = match outbox.read(run) {
+            Ok(Some(report)) => match serde_json::from_slice::<IgnoredAny>(&report) {
+                Ok(_) => return Some(report),
+                Err(error) => format!("it is not JSON: {error}"),
+            },
+            Ok(None) => return None,
+            Err(error) => error_chain(&error),
+        };
+        let place = self.destination.place.shown();
+        let after = match outbox.set_aside(run) {
+            Ok(path) => format!("it was renamed to {}", path.display()),
+            Err(error) => error_chain(&error),
+        };
+        self.warnings.push(format!("the report of run {run} for {place} cannot be read ({why}); {after}"));
+        None
     }
-    let failed = |raised: Raised| match is_unreachable(&raised) {
-        true => NotTaken::Away(format!("it cannot be reached: {}", raised.message)),
-        false => NotTaken::Away(raised.message),
-    };
-    match post(url, headers, report.to_vec(), time).map_err(failed)? {
-        200..=299 => Ok(()),
-        status if NEVER.contains(&status) => Err(NotTaken::Never(format!("status {status}"))),
-        status => Err(NotTaken::Away(format!("it answers with status {status}"))),
-    }
-}
 
-fn read_token(path: &Path) -> io::Result<String> {
-    let mut token = String::new();
-    File::open(path)?.take(MAX_TOKEN + 1).read_to_string(&mut token)?;
-    let token = token.trim();
-    if token.is_empty() || token.len() as u64 > MAX_TOKEN || !token.bytes().all(|byte| byte.is_ascii_graphic()) {
-        return Err(io::Error::other("it is not one line of printable characters"));
+    /// Sends this run's report, which cannot wait.
+    fn send_unkept(&mut self, why_not_kept: &str, until: Instant) {
+        let again = || Some(self.line.to_vec());
+        match hand_over(&self.destination.place, self.line.to_vec(), again, until) {
+            Ok(taken) => self.say("this run", taken),
+            Err(NotTaken::Away(why) | NotTaken::TooLarge(why) | NotTaken::Never(why)) => {
+                let place = self.destination.place.shown();
+                self.warnings.push(format!(
+                    "the report of this run for {place} is lost: it was not taken ({why}), and it cannot wait: {why_not_kept}"
+                ));
+            }
+        }
     }
-    Ok(token.to_owned())
+
+    /// Tells if less was taken than was there.
+    fn say(&mut self, run: &str, taken: Taken) {
+        if let Taken::Reduced(why) = taken {
+            let place = self.destination.place.shown();
+            self.warnings
+                .push(format!("{place} does not take the whole report of {run} ({why}), and got a reduced one"));
+        }
+    }
 }

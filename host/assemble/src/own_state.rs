@@ -55,7 +55,7 @@ pub(crate) fn keep_dry_run(
     let keep = |path: &std::path::Path| {
         let state = StateDirectory::open_keeping_free(path, settings.min_free)?;
         save(&state.dry_run_folder(id.clone()))?;
-        state.prune_dry_runs(settings.runs_kept, settings.runs_size)
+        state.prune_dry_runs(settings.runs_kept, settings.runs_size, Some(id))
     };
     match (keep(&settings.state_dir), folder()) {
         (Err(error), Some(own)) if error.is_forbidden() => keep(&own),

@@ -12,7 +12,7 @@ use crate::program::Program;
 use crate::releases::{Admitted, Releases};
 use crate::request::{GrantsSource, Mode, Request};
 use crate::run_host::{AssembledHost, DueNotifications, Keeper, Kept, Remembered, compiler};
-use crate::saved_node::{SavedNodeError, saved_node};
+use crate::saved_node::{SavedNodeError, saved_node, saved_node_alone};
 use crate::settings::Settings;
 use crate::source::Source;
 use crate::unchanged::{Given, SkippedRun};
@@ -371,7 +371,7 @@ fn open_state(settings: &Settings, is_dry: bool, notify: &Notify) -> Result<Opti
     Ok(state)
 }
 
-/// Makes the folders that every change needs, so that one that cannot be had is no resource's fault in the middle of a run.
+/// Makes the folders that every change needs, so that one that cannot be had is not a resource's fault in the middle of a run.
 fn make_own_folders(settings: &Settings) -> Result<(), AssembleError> {
     for (key, variable, folder) in
         [("cache_dir", "WRUN_CACHE_DIR", &settings.cache_dir), ("backup_dir", "WRUN_BACKUP_DIR", &settings.backup_dir)]
@@ -395,9 +395,21 @@ fn load_node(
     name: &str,
     notify: &Notify,
 ) -> Result<NodeObject, AssembleError> {
-    let saved = state.map(|state| saved_node(state, name)).transpose();
+    let mut saved = state.map(|state| saved_node(state, name)).transpose();
+    if let Err(SavedNodeError::Changes(error)) = &saved
+        && error.is_damage()
+    {
+        // The node itself may be whole.
+        let place = match keeper {
+            Keeper::Kept(kept) => Some(kept.lock.set_changes_aside(name)?),
+            Keeper::Unrecorded(_) => None,
+        };
+        notify(Notice::ChangesSetAside { why: error_chain(error), place });
+        saved = state.map(|state| saved_node_alone(state, name)).transpose();
+    }
     let why = match saved {
         Ok(saved) => return saved.flatten().map_or_else(|| Ok(NodeObject::new(name)?), Ok),
+        Err(SavedNodeError::Changes(error)) => return Err(error.into()),
         Err(SavedNodeError::State(error)) if !error.is_damage() => return Err(error.into()),
         // It is whole, and somebody has put it here: not to be moved away without being asked.
         Err(other @ SavedNodeError::Other { .. }) => return Err(other.into()),

@@ -3,9 +3,10 @@
 use crate::own_state;
 use crate::settings::Settings;
 use report::Record;
-use state::{RunId, StateDirectory, StateError};
+use state::{NewestFirst, RunId, StateDirectory, StateError};
 use std::io;
 use std::path::{Path, PathBuf};
+use std::time::SystemTime;
 use text::error_chain;
 use thiserror::Error;
 
@@ -140,7 +141,8 @@ impl<'a> Records<'a> {
         for state in own_state::readable(settings)? {
             runs.extend(state.runs()?.into_iter().map(|id| RecordedRun { id, state: state.clone() }));
         }
-        runs.sort_by(|one, other| other.id.cmp(&one.id));
+        let order = NewestFirst::at(SystemTime::now());
+        runs.sort_by(|one, other| order.compare(&one.id, &other.id));
         Ok(Self { place: &settings.state_dir, runs })
     }
 
@@ -215,10 +217,12 @@ impl<'a> Records<'a> {
     /// The file cannot be used, or the run has no record.
     pub fn named(settings: &Settings, name: &str) -> Result<Record, RecordsError> {
         let path = Path::new(name);
-        if path.is_file() {
-            return of_file(path);
-        }
-        let id = RunId::parse(name)?;
+        // A text that is built like an identifier never means a file: anybody may have put one into the current folder.
+        let id = match RunId::parse(name) {
+            Ok(id) => id,
+            Err(_) if path.is_file() => return of_file(path),
+            Err(error) => return Err(error.into()),
+        };
         for state in own_state::readable(settings)? {
             if let Some(record) = state.record(&id)? {
                 return Ok(Record::new(record));

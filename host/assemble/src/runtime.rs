@@ -250,7 +250,7 @@ fn newest(folder: &Path) -> Option<PathBuf> {
     paths.filter_map(|path| Some((version(&path)?, path))).max().map(|(_, path)| path)
 }
 
-/// The numbers in a runtime's file name; none: it is no runtime.
+/// The numbers in a runtime's file name; none: it is not a runtime.
 fn version(path: &Path) -> Option<Vec<u32>> {
     let name = path.file_name()?.to_str()?;
     let numbers = name.strip_prefix(PREFIX)?.strip_suffix(SUFFIX)?;

@@ -27,6 +27,9 @@ pub enum SavedNodeError {
     /// Its file cannot be read.
     #[error(transparent)]
     State(#[from] StateError),
+    /// The changes of operators that wait for it cannot be read.
+    #[error(transparent)]
+    Changes(StateError),
     /// It says something that no node object says.
     #[error("{} cannot be used", path.display())]
     Node {
@@ -64,7 +67,7 @@ pub const CHANGES: &str = "wrun_changes";
 /// It cannot be read, or its file is another node's.
 pub fn saved_node(state: &StateDirectory, name: &str) -> Result<Option<NodeObject>, SavedNodeError> {
     // Read first: a change that is applied in between is in the node then, and is not applied twice.
-    let waiting = state.waiting_changes(name)?;
+    let waiting = state.waiting_changes(name).map_err(SavedNodeError::Changes)?;
     let mut node = saved_node_alone(state, name)?;
     if let Some(node) = &mut node {
         apply_waiting(node, &waiting);

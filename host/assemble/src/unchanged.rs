@@ -22,6 +22,9 @@ use std::time::{Duration, SystemTime};
 /// The format of what is kept of a good run.
 const FORMAT: u32 = 1;
 
+/// The file that names the boot of this machine.
+const BOOT_ID: &str = "/proc/sys/kernel/random/boot_id";
+
 /// The most files of data bags that are looked at. With more, every run is made.
 const MAX_DATA_FILES: usize = 20_000;
 
@@ -84,6 +87,8 @@ impl Given {
         let file = std::fs::metadata(&program.path).ok()?;
         add(&(env!("CARGO_PKG_VERSION"), file.ino(), file.len(), file.mtime(), file.mtime_nsec()));
         add(settings);
+        // What a run made in memory (mounts, `/run`, kernel parameters, services that are not enabled) is gone with the boot.
+        add(&std::fs::read_to_string(BOOT_ID).ok());
         add(&(&request.revisions, &request.override_run_lists, &request.named_run_lists, request.grants));
         add(&GrantsFiles::read(&settings.grants, false).ok()?);
         add(&input.attributes);

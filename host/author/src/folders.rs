@@ -11,7 +11,7 @@ use std::sync::{Arc, OnceLock};
 
 use contract::{CookbookFiles, FileError};
 
-use crate::ignore::Ignore;
+use crate::ignore::{Ignore, Unusable};
 use artifact::MAX_FILES;
 
 /// How deep a cookbook's folders may be nested.
@@ -139,6 +139,20 @@ impl CookbookFolders {
         Ok(Self::of(found.into_iter().map(entry).collect()))
     }
 
+    /// One cookbook, under the name of its folder. Those beside it are not seen, and links do not lead to them.
+    ///
+    /// # Errors
+    /// The folder cannot be found, or its name is not UTF-8.
+    pub fn one(folder: &Path) -> Result<Self, FoldersError> {
+        let failed = |source| FoldersError { path: folder.to_owned(), source };
+        let path = folder.canonicalize().map_err(failed)?;
+        let name = path.file_name().and_then(|name| name.to_str()).map(str::to_owned);
+        let name = name.ok_or_else(|| failed(io::ErrorKind::InvalidFilename.into()))?;
+        let inside: Arc<[PathBuf]> = [path.clone()].into();
+        let folder = Folder { path, inside, files: OnceLock::new() };
+        Ok(Self::of(vec![Entry { name, version: "0.0.0".to_owned(), folder: Arc::new(folder) }]))
+    }
+
     fn of(cookbooks: Vec<Entry>) -> Self {
         let by_name = cookbooks.iter().enumerate().map(|(at, entry)| (entry.name.clone(), at)).collect();
         Self { cookbooks, by_name }
@@ -226,11 +240,11 @@ impl Entry {
 impl Folder {
     /// The cookbook's files, or why they cannot be listed.
     fn list(&self) -> io::Result<Vec<String>> {
-        let ignore = Ignore::of_folder_or_above(&self.path);
-        let ignore = ignore.map_err(|(path, error)| {
+        let unusable = |(path, error): Unusable| {
             let name = path.file_name().unwrap_or_default().display();
             io::Error::new(error.kind(), format!("{name} cannot be read: {error}"))
-        })?;
+        };
+        let mut ignore = Ignore::of_folder_or_above(&self.path).map_err(unusable)?;
         let mut found = vec![];
         let mut folders = vec![(self.path.clone(), String::new(), 0)];
         while let Some((path, prefix, depth)) = folders.pop() {
@@ -241,7 +255,7 @@ impl Folder {
                 let is_hidden = depth == 0 && name.starts_with('.');
                 if kind.is_dir() && !is_hidden && depth < MAX_DEPTH {
                     folders.push((entry.path(), format!("{relative}/"), depth + 1));
-                } else if self.is_own_file(&entry, kind) && !ignore.ignores(&relative) {
+                } else if self.is_own_file(&entry, kind) && !ignore.ignores(&relative).map_err(unusable)? {
                     found.push(relative);
                 }
             }
@@ -334,6 +348,21 @@ mod tests {
         write(&books, "a/files/e/metadata.txt", "");
         let found = vendor_directories(&[books.clone(), top.path().join("missing")]);
         assert_eq!(found, [books.join("a/cookbooks/third-party"), books.join("a/vendor")]);
+    }
+
+    #[test]
+    fn one_cookbook_is_seen_without_its_neighbours() {
+        let top = tempfile::tempdir().unwrap();
+        write(top.path(), "a/metadata.rb", "own");
+        write(top.path(), "b/files/secret", "secret");
+        symlink("../b/files/secret", top.path().join("a/leak")).unwrap();
+        let one = CookbookFolders::one(&top.path().join("a")).unwrap();
+        assert_eq!(one.names().collect::<Vec<_>>(), ["a"]);
+        assert_eq!(one.paths("a", "").unwrap(), ["metadata.rb"]);
+        assert_eq!(one.read("a", "metadata.rb").unwrap(), b"own");
+        assert!(matches!(one.read("b", "files/secret"), Err(FileError::NoSuchCookbook(_))));
+        assert!(matches!(one.read("a", "leak"), Err(FileError::NoSuchFile(_))));
+        assert!(CookbookFolders::one(&top.path().join("missing")).is_err());
     }
 
     #[test]

@@ -6,15 +6,36 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-const FILE: &str = "chefignore";
+/// The name of the file.
+pub(crate) const FILE: &str = "chefignore";
 
 /// The largest file, in bytes.
 const MAX_BYTES: u64 = 1 << 20;
 
-/// The patterns of a cookbook.
+/// The most patterns of a file.
+const MAX_PATTERNS: usize = 1000;
+
+/// The most characters that are compared while the files of one cookbook are listed: a second, and a hundred times as many as
+/// cookbooks need. A stranger's patterns may be as long as paths are.
+const MAX_STEPS: u64 = 100_000_000;
+
+/// The patterns of a cookbook, for one listing of its files.
 #[derive(Debug, Default)]
 pub(crate) struct Ignore {
-    patterns: Vec<Vec<Token>>,
+    path: PathBuf,
+    patterns: Vec<Pattern>,
+    /// How many characters were compared.
+    steps: u64,
+}
+
+/// The file that cannot be read or used, and why.
+pub(crate) type Unusable = (PathBuf, io::Error);
+
+#[derive(Debug)]
+struct Pattern {
+    /// Its line, from 1.
+    line: usize,
+    tokens: Vec<Token>,
 }
 
 #[derive(Debug, PartialEq, Eq)]
@@ -34,7 +55,7 @@ impl Ignore {
     ///
     /// # Errors
     /// The file that cannot be read, and why.
-    pub(crate) fn of_folder(cookbook: &Path) -> Result<Self, (PathBuf, io::Error)> {
+    pub(crate) fn of_folder(cookbook: &Path) -> Result<Self, Unusable> {
         Self::in_first(std::iter::once(cookbook))
     }
 
@@ -43,15 +64,15 @@ impl Ignore {
     ///
     /// # Errors
     /// The file that cannot be read, and why.
-    pub(crate) fn of_folder_or_above(cookbook: &Path) -> Result<Self, (PathBuf, io::Error)> {
+    pub(crate) fn of_folder_or_above(cookbook: &Path) -> Result<Self, Unusable> {
         Self::in_first(cookbook.ancestors())
     }
 
-    fn in_first<'path>(folders: impl Iterator<Item = &'path Path>) -> Result<Self, (PathBuf, io::Error)> {
+    fn in_first<'path>(folders: impl Iterator<Item = &'path Path>) -> Result<Self, Unusable> {
         for folder in folders {
             let path = folder.join(FILE);
             match plain_files::read_text(&path, MAX_BYTES) {
-                Ok(text) => return Ok(Self::parse(&text)),
+                Ok(text) => return Self::parse(&path, &text),
                 Err(error) if error.kind() == io::ErrorKind::NotFound => {}
                 // A folder of that name is where Chef looks no further, and has no patterns.
                 Err(error) if error.kind() == io::ErrorKind::IsADirectory => return Ok(Self::default()),
@@ -61,14 +82,41 @@ impl Ignore {
         Ok(Self::default())
     }
 
-    fn parse(text: &str) -> Self {
-        let lines = text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#'));
-        Self { patterns: lines.map(tokens).collect() }
+    /// Parses the patterns of a file.
+    ///
+    /// # Errors
+    /// There are too many.
+    pub(crate) fn parse(path: &Path, text: &str) -> Result<Self, Unusable> {
+        let lines = text.lines().enumerate().map(|(at, line)| (at + 1, line.trim()));
+        let mut patterns = vec![];
+        for (line, text) in lines.filter(|(_, line)| !line.is_empty() && !line.starts_with('#')) {
+            if patterns.len() == MAX_PATTERNS {
+                let what = format!("line {line}: there are more than {MAX_PATTERNS} patterns");
+                return Err((path.to_owned(), io::Error::other(what)));
+            }
+            patterns.push(Pattern { line, tokens: tokens(text) });
+        }
+        Ok(Self { path: path.to_owned(), patterns, steps: 0 })
     }
 
-    pub(crate) fn ignores(&self, path: &str) -> bool {
+    /// Whether a file does not belong to the cookbook.
+    ///
+    /// # Errors
+    /// The patterns take too long.
+    pub(crate) fn ignores(&mut self, path: &str) -> Result<bool, Unusable> {
         let path: Vec<char> = path.chars().collect();
-        self.patterns.iter().any(|pattern| matches(pattern, &path))
+        for pattern in &self.patterns {
+            match matches(&pattern.tokens, &path, &mut self.steps) {
+                Some(true) => return Ok(true),
+                Some(false) => {}
+                None => {
+                    let what =
+                        format!("line {}: the patterns up to here take too long; write shorter ones", pattern.line);
+                    return Err((self.path.clone(), io::Error::other(what)));
+                }
+            }
+        }
+        Ok(false)
     }
 }
 
@@ -119,17 +167,25 @@ fn set(text: &str) -> Option<(Token, &str)> {
     }
 }
 
-/// Backtracks to the last `*` only: what an earlier one could take, that one can take as well.
-fn matches(pattern: &[Token], path: &[char]) -> bool {
+/// Backtracks to the last `*` only: what an earlier one could take, that one can take as well. `None`: the steps are used up.
+fn matches(pattern: &[Token], path: &[char], steps: &mut u64) -> Option<bool> {
     let hides = path.first() == Some(&'.') && pattern.first() != Some(&Token::Character('.'));
     if hides {
-        return false;
+        return Some(false);
     }
     let (mut at, mut position) = (0, 0);
     let mut retry: Option<(usize, usize)> = None;
     loop {
+        let cost = match pattern.get(at) {
+            Some(Token::Set { ranges, .. }) => 1 + ranges.len() as u64,
+            _ => 1,
+        };
+        *steps = steps.saturating_add(cost);
+        if *steps > MAX_STEPS {
+            return None;
+        }
         let advanced = match (pattern.get(at), path.get(position)) {
-            (None, None) => return true,
+            (None, None) => return Some(true),
             (Some(Token::Any), _) => {
                 retry = Some((at + 1, position));
                 at += 1;
@@ -151,7 +207,7 @@ fn matches(pattern: &[Token], path: &[char]) -> bool {
                 retry = Some((after_any, taken + 1));
                 (at, position) = (after_any, taken + 1);
             }
-            _ => return false,
+            _ => return Some(false),
         }
     }
 }
@@ -160,14 +216,18 @@ fn matches(pattern: &[Token], path: &[char]) -> bool {
 mod tests {
     use super::*;
 
+    fn parse(text: &str) -> Ignore {
+        Ignore::parse(Path::new("chefignore"), text).unwrap()
+    }
+
     #[track_caller]
     fn check(pattern: &str, matching: &[&str], other: &[&str]) {
-        let ignore = Ignore::parse(pattern);
+        let mut ignore = parse(pattern);
         for path in matching {
-            assert!(ignore.ignores(path), "{pattern} matches {path}");
+            assert!(ignore.ignores(path).unwrap(), "{pattern} matches {path}");
         }
         for path in other {
-            assert!(!ignore.ignores(path), "{pattern} does not match {path}");
+            assert!(!ignore.ignores(path).unwrap(), "{pattern} does not match {path}");
         }
     }
 
@@ -194,15 +254,29 @@ mod tests {
         std::fs::write(folder.path().join("chefignore"), "*.md\n").unwrap();
         let cookbook = folder.path().join("cookbooks/web");
         std::fs::create_dir_all(&cookbook).unwrap();
-        assert!(Ignore::of_folder_or_above(&cookbook).unwrap().ignores("a.md"));
+        assert!(Ignore::of_folder_or_above(&cookbook).unwrap().ignores("a.md").unwrap());
         std::fs::create_dir(folder.path().join("cookbooks/chefignore")).unwrap();
-        assert!(!Ignore::of_folder_or_above(&cookbook).unwrap().ignores("a.md"));
+        assert!(!Ignore::of_folder_or_above(&cookbook).unwrap().ignores("a.md").unwrap());
     }
 
     #[test]
     fn many_stars_end_soon() {
         let pattern = "*a".repeat(50);
-        assert!(!Ignore::parse(&pattern).ignores(&"a".repeat(49)));
-        assert!(!Ignore::parse(&format!("{pattern}b")).ignores(&"a".repeat(10_000)));
+        assert!(!parse(&pattern).ignores(&"a".repeat(49)).unwrap());
+        assert!(!parse(&format!("{pattern}b")).ignores(&"a".repeat(10_000)).unwrap());
+    }
+
+    #[test]
+    fn patterns_without_end_are_refused_with_their_line() {
+        let (path, error) = Ignore::parse(Path::new("chefignore"), &"# x\na\n".repeat(1001)).unwrap_err();
+        assert_eq!(
+            (path.as_path(), error.to_string().as_str()),
+            (Path::new("chefignore"), "line 2002: there are more than 1000 patterns")
+        );
+        let pattern = format!("*{}b\n", "a".repeat(1000));
+        let mut ignore = parse(&pattern.repeat(1000));
+        let name = "a".repeat(4000);
+        let (_, error) = std::iter::repeat_with(|| ignore.ignores(&name)).find_map(Result::err).unwrap();
+        assert!(error.to_string().ends_with("the patterns up to here take too long; write shorter ones"), "{error}");
     }
 }

@@ -4,6 +4,7 @@
 //! policy                  the folder: policy.toml, cookbooks, a cargo workspace; `wrun policy new` starts one
 //! build                   finds a compiler and makes a component of the workspace
 //! check                   what cookbooks need, and what in them would not work, before any run
+//! documents               the files of roles and environments
 //! folders                 cookbooks that are run from where they lie, without a policy
 //! policyfile              Policyfiles: locked, installed, exported, compared, built
 //! release                 where an author keeps keys, and which repository is meant
@@ -16,12 +17,14 @@
 
 pub mod build;
 pub mod check;
+pub mod documents;
 pub mod folders;
 pub mod gems;
 mod ignore;
 mod policy;
 pub mod policyfile;
 pub mod release;
+mod tar_entries;
 
 pub use folders::CookbookFolders;
 pub use policy::{

@@ -340,7 +340,7 @@ fn cookbooks_have_plain_files_only() {
     let (_temporary, folder) = fresh();
     std::os::unix::fs::symlink("/etc/passwd", folder.join("cookbooks/hello/files")).unwrap();
     let error = PolicyFolder::read(&folder, &mut NoRuby).unwrap_err().to_string();
-    assert!(error.ends_with("cookbooks/hello/files is no plain file; put the file itself there"), "{error}");
+    assert!(error.ends_with("cookbooks/hello/files is not a plain file; put the file itself there"), "{error}");
 }
 
 #[test]

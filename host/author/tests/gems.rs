@@ -98,14 +98,54 @@ fn what_leads_out_of_a_gem_or_is_none_is_refused() {
     check(&gem("", &[plain("../../etc/cron.d/x", "")]), "impossible path");
     check(&gem("", &[plain("/etc/cron.d/x", "")]), "impossible path");
     check(&gem("", &[plain("lib//x.rb", "")]), "impossible path");
-    check(&gem("", &[("lib/x.rb", EntryType::Symlink, b"")]), "no plain file");
-    check(&gem("", &[("lib/x", EntryType::Char, b"")]), "no plain file");
+    check(&gem("", &[("lib/x.rb", EntryType::Symlink, b"")]), "not a plain file");
+    check(&gem("", &[("lib/x", EntryType::Char, b"")]), "not a plain file");
     check(&gem(&"x".repeat(2 << 20), &[]), "more than");
     check(&tar_of(&[plain("checksums.yaml.gz", "")]), "it has no metadata.gz");
     check(b"no archive at all", "");
     // 300 MB of nothing in some kilobytes.
     let bomb = vec![0; 300 << 20];
     check(&gem("", &[("lib/bomb", EntryType::Regular, &bomb)]), "too large");
+    // What describes an entry is no file, and is read before one is seen.
+    let long = vec![b'x'; 70_000];
+    check(&gem("", &[("name", EntryType::GNULongName, &long), plain("lib/x.rb", "")]), "more than 1024 bytes");
+    check(&gem("", &[("name", EntryType::XHeader, &long), plain("lib/x.rb", "")]), "more than 65536 bytes");
+}
+
+#[test]
+fn long_names_are_read_as_tar_writes_them() {
+    let folder = tempfile::tempdir().unwrap();
+    let (gnu, pax) = (format!("lib/{}.rb", "g".repeat(200)), format!("lib/{}.rb", "p".repeat(200)));
+    let record = format!(" path={pax}\n");
+    let record = format!("{}{record}", record.len() + 3);
+    let entries = [
+        ("name", EntryType::GNULongName, format!("{gnu}\0").into_bytes()),
+        ("short", EntryType::Regular, b"1".to_vec()),
+        ("name", EntryType::XHeader, record.into_bytes()),
+        ("short", EntryType::Regular, b"2".to_vec()),
+        ("lib/short.rb", EntryType::Regular, b"3".to_vec()),
+    ];
+    let entries: Vec<_> = entries.iter().map(|(path, kind, content)| (*path, *kind, content.as_slice())).collect();
+    fs::write(folder.path().join("one-1.0.gem"), gem("", &entries)).unwrap();
+    let gems = GemFolder::open(folder.path()).unwrap().take(chosen("one"), "nowhere").unwrap();
+    for (path, content) in [(gnu.as_str(), b"1"), (pax.as_str(), b"2"), ("lib/short.rb", b"3")] {
+        assert_eq!(gems.files().get(&format!("one-1.0/{path}")).unwrap(), content, "{path}");
+    }
+}
+
+/// A file of some kilobytes may be as long as it likes: the rest of it is a hole.
+#[test]
+fn a_name_without_end_is_not_read() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut header = Header::new_gnu();
+    header.set_entry_type(EntryType::GNULongName);
+    header.set_size(4 << 30);
+    header.set_cksum();
+    let path = folder.path().join("one-1.0.gem");
+    fs::write(&path, header.as_bytes()).unwrap();
+    fs::File::options().write(true).open(&path).unwrap().set_len(4 << 30).unwrap();
+    let error = GemFolder::open(folder.path()).unwrap_err();
+    assert!(matches!(error, GemsError::NoGem { .. }), "{error}");
 }
 
 #[test]
@@ -163,7 +203,7 @@ fn an_artifact_carries_gems_and_its_revision_knows_them() {
     assert_eq!(gems.versions.get("one").unwrap(), "1.0");
     assert_eq!(artifact.paths("wrun:gems", "").unwrap(), ["gems.json", "one-1.0/lib/one.rb"]);
     assert_eq!(artifact.read("wrun:gems", "one-1.0/lib/one.rb").unwrap(), b"ONE = 1");
-    assert!(artifact.cookbooks().iter().all(|(name, _)| name != "wrun:gems"), "they are no cookbook");
+    assert!(artifact.cookbooks().iter().all(|(name, _)| name != "wrun:gems"), "they are not cookbooks");
     let other = build(chosen("one"), "ONE = 2").unwrap();
     assert_ne!(artifact.manifest().revision_id, other.manifest().revision_id);
     let without = build(json!({ "chosen": [] }), "").unwrap();

@@ -151,6 +151,8 @@ pub enum Question {
     Gems(Value),
     /// A Policyfile. The document's name is the cookbook that stands for its folder.
     Policyfile(RubyDocument),
+    /// The settings of a client.rb. The document's name is the cookbook that stands for the files that it may read.
+    ClientSettings(RubyDocument),
 }
 
 impl Question {
@@ -164,6 +166,7 @@ impl Question {
             Self::Environment(_) => "environment",
             Self::Gems(_) => "gems",
             Self::Policyfile(_) => "policyfile",
+            Self::ClientSettings(_) => "client settings",
         }
     }
 }
@@ -185,7 +188,7 @@ pub struct FileCheck {
     pub properties: Value,
 }
 
-/// A role, an environment or a Policyfile, which are written in Ruby.
+/// A role, an environment, a Policyfile or a client.rb, which are written in Ruby.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RubyDocument {
     /// The name under which the host asks for it, such as `web`.

@@ -108,7 +108,7 @@ pub struct Excerpt {
     pub lines: Vec<(u32, String)>,
 }
 
-/// Ruby's and Chef's exceptions that are no `StandardError`.
+/// Ruby's and Chef's exceptions that are not `StandardError`.
 const NOT_STANDARD: [&str; 19] = [
     "Exception",
     "ScriptError",

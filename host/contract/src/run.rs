@@ -55,7 +55,7 @@ pub struct Run {
     node: Attributes,
     /// The node's name, for the run's own messages.
     node_name: String,
-    /// The names of the policy's own cookbooks: looking for what is its own is no read of others' attributes.
+    /// The names of the policy's own cookbooks: looking for what is its own is not a read of others' attributes.
     own_names: HashSet<String>,
     /// What it read and wrote of the node beyond that.
     reads: Reads,
@@ -130,7 +130,7 @@ pub struct RunStart {
     pub survey: bool,
     /// Where cookbooks lie that are read from folders, by name.
     pub places: BTreeMap<String, String>,
-    /// The names of the policy's own cookbooks: looking for what is its own is no read of others' attributes.
+    /// The names of the policy's own cookbooks: looking for what is its own is not a read of others' attributes.
     pub own_names: HashSet<String>,
     /// Whether the run list belongs to the node, so that the guest may change it, and not to a release.
     pub owns_run_list: bool,

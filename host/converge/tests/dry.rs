@@ -156,7 +156,7 @@ fn a_dry_run_goes_on_after_failures() {
         |name: &str| leaf(name, json!({"would_fail": "RuntimeError", "notifies": [["go", "R", "immediately"]]}));
     let receiver = leaf("R", json!({"updates": true}));
     check(json!([fails("F"), fails("G"), receiver]), &["F failed", "G failed", "R updated"], Some(boom));
-    // What is no StandardError, which ends a real run in the middle of the action.
+    // What is not a StandardError, which ends a real run in the middle of the action.
     let exits = leaf("F", json!({"would_fail": "SystemExit"}));
     check(json!([exits, receiver]), &["F unprocessed", "R updated"], Some("boom F"));
     // A receiver that is not there is said, and the others still have their turn.
@@ -186,13 +186,13 @@ fn the_children_after_one_that_failed_have_their_turn_and_the_parent_fails_of_it
         RuntimeError: boom F";
     let told = json!([["go", "R", "immediately"]]);
     check(json!([parent(json!({"notifies": told})), receiver]), &rows, Some(error));
-    // Forgiven by the parent, it is no failure of the run.
+    // Forgiven by the parent, it is not a failure of the run.
     let forgiven = check(json!([parent(json!({"ignore_failure": true})), receiver]), &rows, None);
     assert!(forgiven.records().first().unwrap().ignored);
     assert_eq!(Tally::of(forgiven.records()).failed, 2);
 }
 
-/// A trial run inside a real one is no dry run: a failure in it ends the run as ever.
+/// A trial run inside a real one is not a dry run: a failure in it ends the run as ever.
 #[test]
 fn a_trial_in_a_real_run_ends_with_its_failure() {
     let resources = json!([

@@ -68,7 +68,7 @@ impl Facts {
     /// Prepares to read facts; reads none yet.
     ///
     /// # Errors
-    /// [`FactsError::Root`] where the root (or the machine's) is no directory that can be opened.
+    /// [`FactsError::Root`] where the root (or the machine's) is not a directory that can be opened.
     pub fn new(settings: &Settings) -> Result<Self, FactsError> {
         Ok(Self { source: Source::Machine(Box::new(Machine::open(settings)?)) })
     }

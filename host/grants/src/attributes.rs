@@ -40,7 +40,7 @@ impl PolicyGrants {
     }
 
     /// What other policies left, in this run or in `normal`, without what this policy may not read. The names of its own
-    /// cookbooks are no right to it: anybody can name a cookbook so.
+    /// cookbooks are not a right to it: anybody can name a cookbook so.
     pub fn visible_attributes<'all>(&self, left: &'all Value) -> Cow<'all, Value> {
         if self.everything {
             return Cow::Borrowed(left);

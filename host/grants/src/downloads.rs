@@ -39,7 +39,7 @@ impl ServerPattern {
     pub(crate) fn new(text: &str) -> Result<Self, String> {
         let url = if text.contains("://") { text.into() } else { format!("https://{text}") };
         let (server, rest) = parse(&url, true).ok_or_else(|| {
-            format!("`{text}` is no server: it is written `https://name`, `http://name:port` or `name`")
+            format!("`{text}` is not a server: it is written `https://name`, `http://name:port` or `name`")
         })?;
         if !matches!(rest, "" | "/") {
             return Err(format!("`{text}` has a path; only whole servers can be granted"));
@@ -111,7 +111,7 @@ fn without_user(url: &str) -> String {
     let is_cut = authority.rsplit_once(':').is_some_and(|(_, port)| !port.bytes().all(|byte| byte.is_ascii_digit()));
     let searched = if is_cut && !authority.contains('@') { rest } else { authority };
     match searched.rfind('@').and_then(|at| rest.get(at + 1..).map(|shown| (at, shown))) {
-        // A name alone is no secret, and who is meant by `git@host:path` is good to know.
+        // A name alone is not a secret, and who is meant by `git@host:path` is good to know.
         Some((at, _)) if scheme.is_empty() && !rest.get(..at).unwrap_or_default().contains(':') => url.to_owned(),
         Some((_, shown)) => scheme + shown,
         None => url.to_owned(),
@@ -127,7 +127,7 @@ impl PolicyGrants {
     pub fn download(&self, url: &str) -> Result<GrantedUrl, Denied> {
         let spoken = |server: &Server| matches!(server.scheme.as_str(), "http" | "https");
         let Some((server, _)) = parse(url, false).filter(|(server, _)| spoken(server)) else {
-            let reason = "it is no plain http or https URL (user names in URLs are refused too)";
+            let reason = "it is not a plain http or https URL (user names in URLs are refused too)";
             let shown = without_user(url);
             return Err(self.refuse_with(Capability::DownloadHosts, &shown, None, Some(reason.into())));
         };
@@ -148,7 +148,7 @@ impl PolicyGrants {
             return Ok(GrantedRepository(address.into()));
         }
         let Some(server) = repository_server(address) else {
-            let reason = "it is no plain address of a server of http, https, ssh or git";
+            let reason = "it is not a plain address of a server of http, https, ssh or git";
             let shown = without_user(address);
             return Err(self.refuse_with(Capability::DownloadHosts, &shown, None, Some(reason.into())));
         };
@@ -157,7 +157,7 @@ impl PolicyGrants {
     }
 }
 
-/// The server of a repository's address. The user's name is no part of it: who may log in is decided by keys.
+/// The server of a repository's address. The user's name is not a part of it: who may log in is decided by keys.
 fn repository_server(address: &str) -> Option<Server> {
     let plain_user = |user: &str| {
         let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-');

@@ -22,7 +22,7 @@ mod duplicate;
 /// Why the operator's file cannot be used.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum GrantsError {
-    /// It is no TOML.
+    /// It is not TOML.
     #[error("{file}:{line}: {message}")]
     Syntax {
         /// The file that is not valid TOML, as the operator named it.

@@ -8,7 +8,7 @@ use crate::proofs::{GrantedGroup, GrantedName, GrantedPackage, GrantedPath, Gran
 use crate::rules::Verdict;
 
 impl PolicyGrants {
-    /// A thing that a tool will be told by name. What tools would take for an option, a file or several names is no name,
+    /// A thing that a tool will be told by name. What tools would take for an option, a file or several names is not a name,
     /// whatever the rules say.
     fn plain(&self, capability: Capability, name: &str, privileged: impl Fn() -> bool) -> Result<String, Denied> {
         let odd = |c: char| c.is_whitespace() || c.is_control() || matches!(c, '/' | ',' | '*' | '?' | '=');

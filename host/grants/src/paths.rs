@@ -145,7 +145,7 @@ impl PolicyGrants {
     }
 
     /// The right to look at what is at this resolved path, where nobody asked to: what a link leads to. `None`: the policy may
-    /// not read there. Nothing is written down, since its absence is no denial.
+    /// not read there. Nothing is written down, since its absence is not a denial.
     pub fn may_look(&self, path: &str) -> Option<ReadablePath> {
         let asked = self.as_path(path);
         let read = self.list(Capability::ReadPaths).decide(asked, || self.is_secret(path));
@@ -173,7 +173,7 @@ impl PolicyGrants {
     }
 
     /// Whether the policy may have this package file installed. What is in it runs as root, so the right to a package's
-    /// name is no right to it.
+    /// name is not a right to it.
     ///
     /// # Errors
     /// Not granted.

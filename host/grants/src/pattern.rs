@@ -67,7 +67,7 @@ impl PathPattern {
     /// The pattern, or what is wrong with it.
     pub(crate) fn new(text: &str) -> Result<Self, String> {
         let parts = components(text).ok_or_else(|| {
-            format!("`{text}` is no absolute path: it must begin with `/` and have no empty, `.` or `..` component")
+            format!("`{text}` is not an absolute path: it must begin with `/` and have no empty, `.` or `..` component")
         })?;
         if let Some(part) = parts.iter().find(|part| part.contains(ANY_DEPTH) && **part != ANY_DEPTH) {
             return Err(format!("`**` must be a whole component, not a part of `{part}`"));
@@ -129,7 +129,7 @@ impl PathPattern {
     }
 }
 
-/// The components of an absolute path in its plain form; `/` has none. Anything else is no path that was resolved.
+/// The components of an absolute path in its plain form; `/` has none. Anything else is not a path that was resolved.
 fn components(path: &str) -> Option<Vec<&str>> {
     let inner = path.strip_prefix('/')?;
     if inner.is_empty() {
@@ -181,7 +181,7 @@ impl AttributePattern {
     pub(crate) fn new(text: &str) -> Result<Self, String> {
         let parts = split_dots(text);
         if parts.iter().any(String::is_empty) {
-            return Err(format!("`{text}` is no attribute path: it has an empty key"));
+            return Err(format!("`{text}` is not an attribute path: it has an empty key"));
         }
         Ok(Self { parts })
     }

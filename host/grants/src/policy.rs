@@ -42,7 +42,7 @@ impl Grants {
     /// Reads the operator's file. `name` is what errors call it.
     ///
     /// # Errors
-    /// It is no TOML, has a key that does not exist, or a rule that cannot be; file and line are named.
+    /// It is not TOML, has a key that does not exist, or a rule that cannot be; file and line are named.
     pub fn parse(text: &str, name: &str) -> Result<Self, GrantsError> {
         Self::parse_files(&[(name, text)])
     }

@@ -1,4 +1,4 @@
-//! A right to the outer thing is no right to the inner one: each deputy has its rule, and here its test.
+//! A right to the outer thing is not a right to the inner one: each deputy has its rule, and here its test.
 
 #![cfg(test)]
 
@@ -161,7 +161,7 @@ fn cron_jobs_run_as_somebody_who_must_be_granted() {
     );
     assert!(grants.cron_entry("/etc/cron.d/../shadow", "mysql", Standing::Ordinary).is_err());
     assert!(grants.cron_entry("/etc/shadow", "mysql", Standing::Ordinary).is_err());
-    assert!(grants.manage_path("/etc/cron.d/job").is_err(), "the right to a job is no right to the file");
+    assert!(grants.manage_path("/etc/cron.d/job").is_err(), "the right to a job is not a right to the file");
     let exact = policy("paths = [\"/etc/cron.d/job\"]");
     assert!(
         exact.cron_entry("/etc/cron.d/job", "root", Standing::Ordinary).is_ok(),

@@ -56,7 +56,7 @@ fn errors_name_file_line_and_key() {
     );
     check_refused(
         "[policy.a]\npaths = [\"etc\"]\n",
-        "/etc/wrun/grants.toml:2: `paths` has a bad rule: `etc` is no absolute path: it must begin with `/` and have no empty, `.` or `..` component",
+        "/etc/wrun/grants.toml:2: `paths` has a bad rule: `etc` is not an absolute path: it must begin with `/` and have no empty, `.` or `..` component",
     );
     check_refused(
         "[policy.a]\ndownload_hosts = [\"https://a/b\"]\n",
@@ -322,7 +322,7 @@ fn everything_is_granted_to_all_on_ones_own_machine() {
     assert!(grants.download("http://127.0.0.1:80/").is_ok());
     assert!(grants.download("file:///etc/shadow").is_err(), "a path is never a server");
     assert!(grants.command(&shell("")).is_ok(), "that there is no such program is said by whoever starts it");
-    assert!(Grants::nothing().policy("x", &[]).command(&shell("")).is_err(), "nothing is no command");
+    assert!(Grants::nothing().policy("x", &[]).command(&shell("")).is_err(), "nothing is not a command");
 }
 
 #[test]

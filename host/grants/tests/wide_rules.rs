@@ -31,7 +31,7 @@ fn wide_rules_do_not_reach_wruns_own_places_wherever_they_are() {
     }
     assert!(wide.manage_path("/srv/bin/wrun").is_err() && wide.manage_tree("/srv/bin").is_err());
     assert!(wide.read_path("/srv/bin/wrun").is_ok(), "the program itself is not a secret");
-    assert!(wide.read_path("/srv/wrun").is_ok(), "the names beside it are no secret");
+    assert!(wide.read_path("/srv/wrun").is_ok(), "the names beside it are not secret");
     assert!(grants("privileged_paths = [\"/srv/**\"]\n").manage_path("/srv/state").is_ok());
 }
 

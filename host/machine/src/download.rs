@@ -93,7 +93,7 @@ const METHODS: [&str; 7] = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OP
 /// Fields that are secrets between the guest and one server.
 const SECRET_FIELDS: [&str; 2] = ["authorization", "cookie"];
 
-/// The classes of failures to reach a server. A status that is no success is an answer.
+/// The classes of failures to reach a server. A status that is not a success is an answer.
 const UNREACHABLE: [&str; 8] = [
     "SocketError",
     "Errno::ECONNREFUSED",
@@ -241,7 +241,7 @@ pub fn no_address() -> Raised {
     Raised::new("URI::InvalidURIError", "bad URI(is not URI?): nil")
 }
 
-/// What a status that is no success is called.
+/// What a status that is not a success is called.
 pub fn failed(status: u16) -> Raised {
     failure::of_number(status)
 }

@@ -136,7 +136,7 @@ impl Root {
     /// Opens a root. The path is the operator's own and may lead over links.
     ///
     /// # Errors
-    /// It is no directory, or may not be opened.
+    /// It is not a directory, or may not be opened.
     pub fn open(path: &Path, account: &Account) -> Result<Self, Fault> {
         let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
         let failed = |errno| Fault::new(errno, "rb_sysopen", &path.to_string_lossy());
@@ -321,7 +321,7 @@ impl Root {
     /// Reads a small file of the root whole, all links followed.
     ///
     /// # Errors
-    /// It is not there, is no file, may not be read, or is larger than [`MAXIMUM_READ`].
+    /// It is not there, is not a file, may not be read, or is larger than [`MAXIMUM_READ`].
     pub fn read(&self, path: &str) -> std::io::Result<Vec<u8>> {
         let place = self.locate_target(path).map_err(|fault| std::io::Error::from(fault.errno))?;
         let (file, entry) = place.open_file().map_err(|fault| std::io::Error::from(fault.errno))?;

@@ -65,7 +65,7 @@ impl Version {
     /// Parses a version.
     ///
     /// # Errors
-    /// Text that is no version in that style.
+    /// Text that is not a version in that style.
     pub fn parse(text: &str, style: VersionStyle) -> Result<Self, VersionError> {
         let numbers: Option<Vec<u64>> = text.split('.').map(number).collect();
         let plain = match (numbers.as_deref(), style) {
@@ -119,7 +119,7 @@ impl VersionConstraint {
     /// Parses a constraint; a version alone means `=`.
     ///
     /// # Errors
-    /// Text that is no constraint, or a version in it that is none.
+    /// Text that is not a constraint, or a version in it that is none.
     pub fn parse(text: &str, style: VersionStyle) -> Result<Self, VersionError> {
         let (sign, version) = if !text.contains(' ') && text.starts_with(|character: char| character.is_ascii_digit()) {
             ("=", text)

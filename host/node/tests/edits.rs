@@ -44,6 +44,18 @@ fn run_list(edit: NodeEdit, expect: Result<&[&str], &str>) {
 }
 
 #[test]
+fn a_value_that_could_not_be_read_again_is_refused() {
+    let nested = |levels: usize| (1..levels).fold(json!([]), |inner, _| json!([inner]));
+    let path = texts(&["web", "deep"]);
+    let set = |levels| NodeEdit::SetAttribute { path: path.clone(), value: nested(levels) };
+    let error = apply(&mut node(), &set(126)).unwrap_err();
+    assert!(error.contains("web.deep would be nested deeper than the limit of 90 levels"), "{error}");
+    assert_eq!(apply(&mut node(), &set(88)), Ok(true));
+    let replace = NodeEdit::Replace { expected: None, new: Box::new(json!({"normal": {"a": nested(100)}})) };
+    assert!(apply(&mut node(), &replace).unwrap_err().contains("nested deeper"));
+}
+
+#[test]
 fn run_lists_change_at_their_place() {
     let add = |items: &[&str], place: Place| NodeEdit::AddToRunList { items: texts(items), place };
     run_list(add(&["c", "role[b]"], Place::Last), Ok(&["recipe[a]", "role[b]", "recipe[c]"]));

@@ -78,7 +78,7 @@ fn two_policies_with_one_cookbook_do_not_meet_in_normal() {
     run(&mut node, "evil", STRANGER, write(&["nginx", "check"], json!("touch /pwned")));
     let mut node = saved_and_read(&node);
     let seen = run(&mut node, "victim", STRANGER, write(&["nginx", "port"], json!(80)));
-    assert_eq!(seen, json!({"tags": []}), "a cookbook's name is no right");
+    assert_eq!(seen, json!({"tags": []}), "a cookbook's name is not a right");
     let mut node = saved_and_read(&node);
     let seen = run(&mut node, "evil", STRANGER, |attributes, origin| {
         attributes.write(Level::Normal, &["nginx"], json!({"port": 666}), origin).unwrap();

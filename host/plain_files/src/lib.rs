@@ -1,12 +1,17 @@
-//! Reads files that somebody else may have put there: a cookbook, a Policyfile, a test's facts.
+//! Opens files that somebody else may have put there: a cookbook, a Policyfile, a test's facts.
 //!
 //! Where a file is expected there may lie a named pipe, whose opening would wait for its other end, or a device, which has no
-//! end. Only plain files are read, without waiting, and no more of them than a limit.
+//! end. Only plain files are opened, without waiting, and no more of them is read than a limit. Where a file is written there may
+//! lie a link: files are written under names that nobody can guess, and renamed ([`replace`]).
+
+mod write;
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read as _};
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::Path;
+
+pub use write::{Existing, Survives, UNFINISHED, replace, replace_with, unfinished_name, write_in};
 
 /// `open` does not wait; Linux's value on all platforms that wrun is built for.
 const O_NONBLOCK: i32 = 0o4000;
@@ -16,7 +21,10 @@ const O_NONBLOCK: i32 = 0o4000;
 /// # Errors
 /// The system's, of its kind; `InvalidInput` for what is neither a plain file nor a directory.
 pub fn open(path: &Path) -> io::Result<File> {
-    let file = OpenOptions::new().read(true).custom_flags(O_NONBLOCK).open(path)?;
+    plain(OpenOptions::new().read(true).custom_flags(O_NONBLOCK).open(path)?)
+}
+
+fn plain(file: File) -> io::Result<File> {
     let about = file.metadata()?;
     if about.is_dir() {
         return Err(io::Error::from(io::ErrorKind::IsADirectory));

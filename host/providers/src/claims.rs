@@ -298,9 +298,10 @@ fn group(wanted: &Wanted<'_>) -> Option<Claim> {
                 claim = claim.with("gid", plain(gid));
             }
             let is_appended = value(wanted, "append").and_then(Value::as_bool).unwrap_or(false);
-            let mut members = texts(wanted, "members");
-            // Whoever only adds members leaves room for others.
-            if !is_appended && !members.is_empty() {
+            // Whoever only adds members leaves room for others. All else replaces them, by none if none are named.
+            if !is_appended {
+                let property = value(wanted, "members").map_or("users", |_| "members");
+                let mut members = texts(wanted, property);
                 members.sort_unstable();
                 claim = claim.with("members", members.join(","));
             }

@@ -58,30 +58,13 @@ pub struct MachineProviders {
     gathered: Option<Map<String, Value>>,
     /// The parts of the last action.
     parts: Vec<Part>,
-    foresight: Foresight,
 }
-
-/// From when on code hears that nothing can be said of what earlier resources of a dry run would have made. Recipes are compiled
-/// before the run's first action, in a real run too, and an error there would end the dry run: they see the machine as it is.
-#[derive(Default)]
-enum Foresight {
-    /// At once, since nobody has said that recipes are compiled.
-    #[default]
-    Present,
-    /// When recipes have been compiled: these real paths.
-    Later(Vec<String>),
-    /// At once, since the actions have begun.
-    Converging,
-}
-
-/// Paths of actions that run while recipes are compiled.
-const MAX_LATER: usize = 10_000;
 
 impl MachineProviders {
     /// For one policy on one root. Makes nothing yet.
     ///
     /// # Errors
-    /// The root is no directory that can be opened.
+    /// The root is not a directory that can be opened.
     pub fn new(settings: Arc<Settings>) -> Result<Self, Raised> {
         let root = Arc::new(Root::open(&settings.root, &settings.account)?);
         let commands = Commands::new(&settings.root, settings.launcher.as_deref())
@@ -98,7 +81,6 @@ impl MachineProviders {
             assumed: Assumed::default(),
             gathered: None,
             parts: vec![],
-            foresight: Foresight::default(),
         })
     }
 
@@ -254,15 +236,11 @@ impl Providers for MachineProviders {
     type Plan = ReadyPlan;
 
     fn begin_compile(&mut self) {
-        if matches!(self.foresight, Foresight::Present) {
-            self.foresight = Foresight::Later(vec![]);
-        }
+        self.commands.overlay().recipes_are_compiled(true);
     }
 
     fn begin_converge(&mut self) {
-        if let Foresight::Later(paths) = std::mem::replace(&mut self.foresight, Foresight::Converging) {
-            paths.iter().for_each(|path| self.commands.overlay().foresee(path));
-        }
+        self.commands.overlay().recipes_are_compiled(false);
     }
 
     fn prepare(&mut self, wanted: &Wanted<'_>) -> Result<Prepared<ReadyPlan>, Raised> {
@@ -271,11 +249,8 @@ impl Providers for MachineProviders {
             let assumptions = std::mem::take(&mut plan.assumptions);
             for assumption in &assumptions {
                 if let Assumption::Path(path) | Assumption::Directory(path) = assumption {
-                    match &mut self.foresight {
-                        Foresight::Later(paths) if paths.len() < MAX_LATER => paths.push(path.clone()),
-                        Foresight::Later(_) => {}
-                        Foresight::Present | Foresight::Converging => self.commands.overlay().foresee(path),
-                    }
+                    let kept = self.commands.overlay().foresee(path, &self.settings.account);
+                    kept.map_err(|ended| Raised::new("RuntimeError", format!("the policy {ended}")))?;
                 }
             }
             self.assumed.extend(assumptions);
@@ -379,7 +354,7 @@ impl Providers for MachineProviders {
         match outcome {
             Ok(outcome) if outcome.code == Some(0) => Ok(GuardResult::True),
             Ok(_) => Ok(GuardResult::False),
-            // One that could not be started or took too long is no answer: Chef fails the resource.
+            // One that could not be started or took too long is not an answer: Chef fails the resource.
             Err(failure) => Err(hidden_guard(failure.into_raised(&launch), command)),
         }
     }

@@ -44,7 +44,7 @@ impl Parts {
         Self(plan.parts.iter().map(begin).collect())
     }
 
-    /// Takes the sentences of a step that was done. Gives them back if it is no part's.
+    /// Takes the sentences of a step that was done. Gives them back if it is not a part's.
     pub(crate) fn done(&mut self, part: Option<usize>, changes: Vec<Change>) -> Vec<Change> {
         let Some(part) = part.and_then(|at| self.0.get_mut(at)) else { return changes };
         part.outcome = Ok(PartStatus::Updated);

@@ -356,7 +356,7 @@ impl View<'_> {
     }
 
     /// What a path leads to, all links followed: nothing, something, or why that cannot be told. `None`: the policy may not
-    /// look there, which is no denial, since nobody asked for what is there.
+    /// look there, which is not a denial, since nobody asked for what is there.
     pub(crate) fn seen_target(&self, path: &str) -> Option<Result<Option<Entry>, Fault>> {
         let real = self.root.asked_about(path);
         self.grants.may_look(&real).map(|_readable| self.root.target_entry(path))
@@ -387,7 +387,7 @@ impl View<'_> {
     /// Arguments that come from a guest must not be able to become options (`--` before them).
     ///
     /// # Errors
-    /// It cannot be started or ran out of time. An exit code other than 0 is no error.
+    /// It cannot be started or ran out of time. An exit code other than 0 is not an error.
     pub(crate) fn query(&mut self, launch: &Launch) -> Result<CommandOutcome, CommandFailure> {
         let Self { commands, caches, root, .. } = self;
         caches.users.refresh(root);
@@ -435,7 +435,7 @@ impl Writer<'_> {
     /// Runs a granted command to its end.
     ///
     /// # Errors
-    /// It cannot be started or ran out of time. An exit code other than 0 is no error: see
+    /// It cannot be started or ran out of time. An exit code other than 0 is not an error: see
     /// [`machine::command::require_success`].
     pub(crate) fn run(
         &mut self,

@@ -153,7 +153,7 @@ impl Administrators {
         for line in text.replace("\\\n", " ").lines() {
             let mut words = line.split_whitespace();
             if words.next() == Some("permit") {
-                // Options and what follows the name are no names of accounts that anybody has.
+                // Options and what follows the name are not names of accounts that anybody has.
                 let names = words.map(|word| word.trim_matches('"'));
                 self.names.extend(
                     names.map(|name| name.strip_prefix(':').map_or(name.to_owned(), |name| format!("%{name}"))),

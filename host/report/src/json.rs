@@ -94,10 +94,8 @@ impl Serialize for Run<'_> {
                 shown.serialize_entry("policies", &policies)?;
             }
         }
-        Fitting::of(report.conflicts.iter().map(conflict), LIST).serialize_entry("conflicts", &mut shown)?;
-        if report.conflicts_left_out > 0 {
-            shown.serialize_entry("conflicts_dropped", &report.conflicts_left_out)?;
-        }
+        let conflicts = Fitting::of(report.conflicts.iter().map(conflict), LIST).without(report.conflicts_left_out);
+        conflicts.serialize_entry("conflicts", &mut shown)?;
         Fitting::of(report.shared_cookbooks.iter().map(notice), LIST).serialize_entry("notices", &mut shown)?;
         Fitting::of(hidden_reads(report), LIST).serialize_entry("hidden_reads", &mut shown)?;
         shown.serialize_entry("denials", denials)?;
@@ -151,7 +149,7 @@ fn conflict(conflict: &Conflict) -> Value {
     })
 }
 
-/// Something that the operator should know and that is no fault.
+/// Something that the operator should know and that is not a fault.
 fn notice(shared: &SharedCookbook) -> Value {
     json!({ "kind": "shared-cookbook", "cookbook": shared.cookbook, "policies": shared.policies })
 }

@@ -1,41 +1,18 @@
 //! Files that are written whole: another name first, flushed, renamed, and the folder flushed after that.
 
 use std::fs::{File, OpenOptions};
-use std::io::{Read as _, Write as _};
-use std::os::fd::{AsFd as _, BorrowedFd};
+use std::io::Read as _;
+use std::os::fd::AsFd as _;
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::Path;
 use std::time::Duration;
 
-use rustix::fs::{AtFlags, FlockOperation, Mode, OFlags, RenameFlags};
+pub(crate) use plain_files::{Existing, Survives, UNFINISHED, write_in};
+use rustix::fs::{FlockOperation, OFlags};
 use rustix::io::Errno;
-use rustix::path::Arg;
-
-use crate::keys::random_id;
-
-/// How names of files begin that are not complete yet.
-pub(crate) const UNFINISHED: &str = ".unfinished-";
 
 /// How often a lock is looked at that somebody else holds.
 const LOOK_EVERY: Duration = Duration::from_millis(50);
-
-/// What becomes of a file that has the name already.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Existing {
-    /// It is replaced.
-    Replaced,
-    /// It stays.
-    Stays,
-}
-
-/// What a file must survive.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Survives {
-    /// The end of the process at any moment. After a power cut it may be the file that was there before.
-    Kill,
-    /// A power cut as well.
-    PowerCut,
-}
 
 /// Writes a file that survives a power cut, and its folders where they do not exist. `false`: there is one, which stays.
 pub(crate) fn write_whole(path: &Path, content: &[u8], mode: u32, existing: Existing) -> std::io::Result<bool> {
@@ -57,50 +34,6 @@ pub(crate) fn write_surviving(
     write_in(File::open(folder)?.as_fd(), name, content, mode, existing, survives)
 }
 
-/// Writes a file in an open folder. Nobody can guess the name that it has until it is complete, so nobody can put a link there.
-pub(crate) fn write_in(
-    folder: BorrowedFd<'_>,
-    name: impl Arg + Copy,
-    content: &[u8],
-    mode: u32,
-    existing: Existing,
-    survives: Survives,
-) -> std::io::Result<bool> {
-    let id = random_id().ok_or_else(|| std::io::Error::other("the system has no random bytes"))?;
-    let unfinished = format!("{UNFINISHED}{id}");
-    let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-    let opened = rustix::fs::openat(folder, unfinished.as_str(), flags, Mode::from_raw_mode(mode));
-    let written = opened.map_err(std::io::Error::from).and_then(|file| {
-        let mut file = File::from(file);
-        file.write_all(content)?;
-        if survives == Survives::PowerCut { file.sync_all() } else { Ok(()) }
-    });
-    if let Err(error) = written.and_then(|()| Ok(rename(folder, &unfinished, name, existing)?)) {
-        // The first error is the one to tell.
-        let _ = rustix::fs::unlinkat(folder, unfinished.as_str(), AtFlags::empty());
-        let is_there = existing == Existing::Stays && error.kind() == std::io::ErrorKind::AlreadyExists;
-        return if is_there { Ok(false) } else { Err(error) };
-    }
-    if survives == Survives::PowerCut {
-        rustix::fs::fsync(folder)?;
-    }
-    Ok(true)
-}
-
-/// Gives a file its name.
-fn rename(folder: BorrowedFd<'_>, unfinished: &str, name: impl Arg + Copy, existing: Existing) -> Result<(), Errno> {
-    if existing == Existing::Replaced {
-        return rustix::fs::renameat(folder, unfinished, folder, name);
-    }
-    match rustix::fs::renameat_with(folder, unfinished, folder, name, RenameFlags::NOREPLACE) {
-        // NFS and others cannot rename so. A second name must be new, too.
-        Err(Errno::INVAL | Errno::NOSYS | Errno::OPNOTSUPP) => {
-            rustix::fs::linkat(folder, unfinished, folder, name, AtFlags::empty())?;
-            rustix::fs::unlinkat(folder, unfinished, AtFlags::empty())
-        }
-        renamed => renamed,
-    }
-}
 /// Makes folders, each of them durably. Where files are for their owner alone, so are they.
 pub(crate) fn make_folders(folder: &Path, mode: u32) -> std::io::Result<()> {
     if folder.as_os_str().is_empty() || folder.is_dir() {

@@ -113,7 +113,7 @@ pub fn check_name(name: &str, of: &'static str) -> Result<(), InvalidName> {
     check_policy_name(name).map_err(|_| InvalidName { name: shown(), of })
 }
 
-/// Checks the name of a new team. The keys of the platform and online keys have names of their own, which are no team's.
+/// Checks the name of a new team. The keys of the platform and online keys have names of their own, which are not a team's.
 ///
 /// # Errors
 /// It cannot be part of a path, or is reserved.

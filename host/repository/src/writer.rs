@@ -186,7 +186,7 @@ impl Publisher<'_> {
         current: Current,
         error: RepositoryError,
     ) -> Result<Current, RepositoryError> {
-        // Without a release of the keys before, this is no repository with other keys: somebody has damaged it.
+        // Without a release of the keys before, this is not a repository with other keys: somebody has damaged it.
         let Some(superseded) = update.superseded(before, (&current.root_bytes, &current.root))? else {
             return Err(error);
         };

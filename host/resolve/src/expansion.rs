@@ -134,7 +134,7 @@ impl TraceEntry {
 /// Expands a run list in an environment.
 ///
 /// # Errors
-/// The same recipe in two versions; roles nested too deeply. Missing roles are no error here: see
+/// The same recipe in two versions; roles nested too deeply. Missing roles are not an error here: see
 /// [`Expansion::missing_roles`].
 pub fn expand(list: &RunList, environment: &str, roles: &dyn RoleSource) -> Result<Expansion, RunListError> {
     let mut walk = Walk {

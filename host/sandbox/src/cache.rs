@@ -1,6 +1,6 @@
 //! Native code, compiled once and kept. Whoever could put a file here could run code as root, so a file counts only if
 //! its keyed tag says that this user's wrun made it: the key lies beside it, readable by that user alone. A file that does
-//! not fit is no error: the component is compiled again.
+//! not fit is not an error: the component is compiled again.
 
 use cap_fs_ext::{FollowSymlinks, OpenOptionsFollowExt as _, OpenOptionsSyncExt as _};
 use cap_std::ambient_authority;

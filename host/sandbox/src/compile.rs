@@ -275,7 +275,9 @@ fn confine(arguments: &[String]) -> Result<Effort, String> {
         (Resource::Core, 1, 1),
     ];
     for (resource, soft, hard) in limits {
-        let limit = Rlimit { current: Some(soft), maximum: Some(hard) };
+        // A limit that is lower already stays (sudo allows no core files at all): raising it needs a right.
+        let most = rustix::process::getrlimit(resource).maximum.unwrap_or(u64::MAX);
+        let limit = Rlimit { current: Some(soft.min(most)), maximum: Some(hard.min(most)) };
         rustix::process::setrlimit(resource, limit).map_err(|errno| format!("limits cannot be set: {errno}"))?;
     }
     // The terminal's signals are wrun's, which then ends this process.

@@ -29,7 +29,7 @@ pub enum SandboxError {
     /// The engine cannot be made on this machine.
     #[error("the WebAssembly engine does not start")]
     Engine(#[source] wasmtime::Error),
-    /// It is no component, or a damaged one.
+    /// It is not a component, or a damaged one.
     #[error("policy `{policy}` is not a valid component: {why}")]
     NoComponent {
         /// The policy with the component, by its name.
@@ -212,7 +212,7 @@ impl Sandbox {
     /// Makes an instance of a component in a store of its own. Its start code runs within the limits.
     ///
     /// # Errors
-    /// It is no component, wants what it is not granted, or its start code failed.
+    /// It is not a component, wants what it is not granted, or its start code failed.
     pub async fn open(
         &self,
         policy: &str,
@@ -285,7 +285,7 @@ impl Sandbox {
     /// Writes a shared component's native code beside it, to be shipped. Returns where it is.
     ///
     /// # Errors
-    /// It is no component, or a file fails.
+    /// It is not a component, or a file fails.
     pub fn ship_native(&self, component: SharedComponent<'_>) -> Result<PathBuf, SandboxError> {
         let failed = |why: String| SandboxError::NoComponent { policy: "-".into(), why };
         let folder = component.path.parent().ok_or_else(|| failed("it lies in no folder".into()))?;
@@ -302,7 +302,7 @@ impl Sandbox {
     /// The same for all processors of the level x86-64-v2, as a package needs it.
     ///
     /// # Errors
-    /// It is no component, or a file fails.
+    /// It is not a component, or a file fails.
     pub fn ship_portable_native(component: SharedComponent<'_>) -> Result<PathBuf, SandboxError> {
         let failed = |why: String| SandboxError::NoComponent { policy: "-".into(), why };
         let folder = component.path.parent().ok_or_else(|| failed("it lies in no folder".into()))?;

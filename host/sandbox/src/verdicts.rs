@@ -2,7 +2,7 @@
 //!
 //! A verdict is a file beside the native code, under the same name with an ending of its own. It says which limits the
 //! component exceeded, and the version of wrun; under higher limits, or for another version, it does not hold. The folder belongs to one user, so verdicts need no tag: whoever
-//! could forge one could remove native code, too. One that does not fit is no error: the component is compiled again.
+//! could forge one could remove native code, too. One that does not fit is not an error: the component is compiled again.
 
 use crate::cache::{NativeCache, open};
 use cap_std::fs::{Dir, DirEntry};

@@ -24,7 +24,7 @@ pub(crate) fn message_bytes(message: &turns::GuestMessage) -> u64 {
     }
 }
 
-/// `None` is `ready`, which is no word of the conversation itself.
+/// `None` is `ready`, which is not a word of the conversation itself.
 pub(crate) fn said(
     guest: PolicyGuest,
     message: turns::GuestMessage,
@@ -198,7 +198,7 @@ fn property(guest: PolicyGuest, name: &str, property: wit::Property) -> Result<P
     Ok(match property {
         wit::Property::Text(text) => Property::Plain(Value::String(text)),
         wit::Property::Plain(json) => Property::Plain(parse(&json).map_err(|why| {
-            Failure::raised("Chef::Exceptions::ValidationFailed", format!("property {name} is no JSON: {why}"))
+            Failure::raised("Chef::Exceptions::ValidationFailed", format!("property {name} is not JSON: {why}"))
         })?),
         wit::Property::Bytes(bytes) => Property::Bytes(bytes),
         wit::Property::Lazy(callback) => Property::Lazy(closure(guest, callback)?),

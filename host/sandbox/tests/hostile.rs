@@ -145,7 +145,7 @@ fn attributes_are_bounded() {
     for (recipe, expected) in [
         ("deep_attribute", "recursion limit"),
         ("deep_property", "recursion limit"),
-        ("not_json", "no JSON"),
+        ("not_json", "not JSON"),
         ("long_path", "64"),
         ("foreign_attribute", "write_attributes"),
     ] {

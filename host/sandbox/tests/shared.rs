@@ -138,7 +138,7 @@ fn shipped_code_counts_where_only_root_can_write() {
     assert_eq!(runtime.compiled(None), 1, "a link is not followed");
     std::fs::remove_file(&native).unwrap();
     std::fs::write(&native, "no native code").unwrap();
-    assert_eq!(runtime.compiled(None), 1, "what is no native code");
+    assert_eq!(runtime.compiled(None), 1, "what is not native code");
 }
 
 #[test]

@@ -36,7 +36,7 @@ impl fmt::Debug for CacheKey {
 /// the same.
 ///
 /// # Errors
-/// It cannot be kept, what is kept is no key, or the folder is not this user's alone.
+/// It cannot be kept, what is kept is not a key, or the folder is not this user's alone.
 pub fn cache_key(folder: &Path) -> Result<CacheKey, StateError> {
     let opened = Folder::outermost(folder, true)?;
     load_or_create(&opened.ok_or_else(|| StateError::system("open", folder, rustix::io::Errno::NOENT))?)
@@ -59,7 +59,7 @@ fn load(folder: &Folder) -> Result<Option<CacheKey>, StateError> {
     let key = bytes.try_into().map_err(|_| StateError::Malformed {
         path: folder.path_of(FILE),
         line: 1,
-        reason: format!("this is no key: it has {length} bytes instead of {LENGTH}"),
+        reason: format!("this is not a key: it has {length} bytes instead of {LENGTH}"),
     })?;
     Ok(Some(CacheKey(key)))
 }

@@ -6,6 +6,7 @@
 //! and the node says which it has: a process that is killed between the two files loses nothing and applies nothing twice.
 
 use std::fs::File;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -61,6 +62,14 @@ struct Whole {
 }
 
 impl ChangeLock {
+    /// As [`RunLock::set_changes_aside`](crate::RunLock::set_changes_aside).
+    ///
+    /// # Errors
+    /// The file cannot be renamed.
+    pub fn set_aside(&self, node: &str) -> Result<PathBuf, StateError> {
+        set_aside(&self.folder, node)
+    }
+
     /// Keeps the changes of a node that wait, in place of those that waited before. None: the file goes.
     ///
     /// # Errors
@@ -98,6 +107,11 @@ pub(crate) fn waiting(state: &Folder, node: &str) -> Result<Vec<WaitingChange>, 
         FORMAT => Ok(whole.changes),
         found => Err(StateError::NewerFormat { path, found, known: FORMAT }),
     }
+}
+
+/// Renames a file of waiting changes that cannot be used. Returns its new path.
+pub(crate) fn set_aside(state: &Folder, node: &str) -> Result<PathBuf, StateError> {
+    state.make(FOLDER)?.set_aside(&file_of(node)?)
 }
 
 /// Takes the lock. Others hold it as long as they write one or two files.

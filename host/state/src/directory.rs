@@ -127,12 +127,12 @@ impl StateDirectory {
     }
 
     /// Removes all but the newest `keep` records of dry runs, and older ones where all have more than `bytes` together. The
-    /// newest stays.
+    /// newest stays, and so does the record of the run `written`.
     ///
     /// # Errors
     /// A record cannot be removed.
-    pub fn prune_dry_runs(&self, keep: usize, bytes: u64) -> Result<(), StateError> {
-        runs::prune_dry(&self.folder, keep, bytes)
+    pub fn prune_dry_runs(&self, keep: usize, bytes: u64, written: Option<&RunId>) -> Result<(), StateError> {
+        runs::prune_dry(&self.folder, keep, bytes, written)
     }
 
     /// The reports that wait for a destination, whose key is hexadecimal digits.

@@ -58,4 +58,4 @@ pub use lock::{Holder, LockRequest, RunLock};
 pub use nodes::NODE_FORMAT;
 pub use outbox::{Outbox, OutboxLock};
 pub use pending::{Pending, Unrecorded};
-pub use runs::{RunFolder, RunId};
+pub use runs::{NewestFirst, RunFolder, RunId};

@@ -16,7 +16,7 @@ use rustix::io::Errno;
 use serde_json::Value;
 
 use crate::folder::Folder;
-use crate::{Pending, RunFolder, RunId, StateError, good_runs, nodes, pending, runs};
+use crate::{Pending, RunFolder, RunId, StateError, changes, good_runs, nodes, pending, runs};
 
 const FILE: &str = "lock";
 
@@ -94,6 +94,14 @@ impl RunLock {
         nodes::set_aside(&self.folder, name)
     }
 
+    /// Renames the file of a node's waiting changes that cannot be used. Returns its new path.
+    ///
+    /// # Errors
+    /// It cannot be renamed.
+    pub fn set_changes_aside(&self, node: &str) -> Result<PathBuf, StateError> {
+        changes::set_aside(&self.folder, node)
+    }
+
     /// A place for the record of a run that began at a moment.
     ///
     /// # Errors
@@ -103,12 +111,12 @@ impl RunLock {
     }
 
     /// Removes all but the newest `keep` run records, and older ones where all have more than `bytes` together. The newest
-    /// stays.
+    /// stays, and so does the record of the run `written`.
     ///
     /// # Errors
     /// A record cannot be removed.
-    pub fn prune_runs(&self, keep: usize, bytes: u64) -> Result<(), StateError> {
-        runs::prune(&self.folder, keep, bytes)
+    pub fn prune_runs(&self, keep: usize, bytes: u64, written: Option<&RunId>) -> Result<(), StateError> {
+        runs::prune(&self.folder, keep, bytes, written)
     }
 
     /// Keeps what a good run of a node was made of.

@@ -1,29 +1,46 @@
 //! Reports of runs that wait until the other end takes them: `reports/KEY/RUN.json`, one folder for each destination. They are
 //! as many, and as large, as somebody allows; the oldest go first.
+//!
+//! A folder has two locks. `lock` is held while reports are sent, which may take long. `writing.lock` is held while one is
+//! written: it tells the file that a process writes now from one that a killed process left.
 
 use std::fs::File;
-use std::io::Write as _;
+use std::io;
+use std::path::PathBuf;
+use std::time::{Duration, Instant, SystemTime};
 
 use cap_std::fs::OpenOptions;
 use rustix::fs::FlockOperation;
 use rustix::io::Errno;
-use serde::Serialize;
 
 use crate::folder::{Folder, Survives};
-use crate::{RunId, StateError};
+use crate::{NewestFirst, RunId, StateError};
 
 pub(crate) const FOLDER: &str = "reports";
 
 const LOCK: &str = "lock";
+
+const WRITING_LOCK: &str = "writing.lock";
+
+/// The file that says, to people, where the reports go.
+const PLACE: &str = "place";
 
 const EXTENSION: &str = ".json";
 
 /// The most reports that wait for one destination.
 const MAX_WAITING: usize = 1_000;
 
+/// How long a process waits for another one that writes a report.
+const WRITE_WAIT: Duration = Duration::from_secs(5);
+
+/// How often a waiting process tries again.
+const LOOK_EVERY: Duration = Duration::from_millis(20);
+
 /// The reports that wait for one destination.
 #[derive(Debug)]
 pub struct Outbox {
+    queues: Folder,
+    key: String,
     folder: Folder,
 }
 
@@ -47,40 +64,67 @@ impl Outbox {
                 why: "it should be hexadecimal digits",
             });
         }
-        Ok(Self { folder: state.make(FOLDER)?.make(key)? })
+        let queues = state.make(FOLDER)?;
+        let folder = queues.make(key)?;
+        Ok(Self { queues, key: key.to_owned(), folder })
     }
 
-    /// Adds a report. Where all that wait are larger together than `bytes`, or more than a thousand, the oldest are dropped,
-    /// but never the new one. Returns how many were dropped.
+    /// Adds a report that goes to a place, which is named for people. It is on the disk before this returns.
     ///
     /// # Errors
-    /// The report cannot be written, or an old one not be removed.
-    pub fn put(&self, run: &RunId, report: &impl Serialize, bytes: u64) -> Result<usize, StateError> {
-        self.folder.replace_by(&file_of(run), Survives::PowerCut, |out| {
-            serde_json::to_writer(&mut *out, report)?;
-            out.write_all(b"\n")
-        })?;
-        let waiting = self.waiting()?;
-        let (mut size, mut keep) = (0_u64, 0);
-        for run in waiting.iter().rev() {
+    /// The report cannot be written, or another process has been writing one for seconds.
+    pub fn put(&self, run: &RunId, report: &[u8], place: &str) -> Result<(), StateError> {
+        let _writing = self.lock_to_write(WRITE_WAIT)?;
+        // Nobody else writes now: a killed process left what is unfinished.
+        self.folder.sweep()?;
+        if self.place().as_deref() != Some(place) {
+            // A queue without a name is still a queue.
+            let _ = self.folder.replace(PLACE, format!("{place}\n").as_bytes(), Survives::Kill);
+        }
+        self.folder.replace(&file_of(run), report, Survives::PowerCut)
+    }
+
+    /// Drops the oldest reports until all that wait have `bytes` or less together and are no more than a thousand. The report
+    /// of the run `newest` stays in any case. Returns how many were dropped.
+    ///
+    /// # Errors
+    /// A report cannot be examined or removed.
+    pub fn drop_oldest(&self, newest: &RunId, bytes: u64) -> Result<usize, StateError> {
+        let mut others = self.waiting()?;
+        others.retain(|run| run != newest);
+        let (mut size, mut kept) = (self.folder.size_of(&file_of(newest))?, 0);
+        for run in others.iter().rev() {
             size = size.saturating_add(self.folder.size_of(&file_of(run))?);
-            if keep > 0 && (size > bytes || keep == MAX_WAITING) {
+            // One more is the newest.
+            if size > bytes || kept + 1 == MAX_WAITING {
                 break;
             }
-            keep += 1;
+            kept += 1;
         }
-        let dropped = waiting.len() - keep;
-        waiting.iter().take(dropped).try_for_each(|run| self.remove(run))?;
+        let dropped = others.len() - kept;
+        others.iter().take(dropped).try_for_each(|run| self.remove(run))?;
         Ok(dropped)
     }
 
-    /// The runs whose reports wait, oldest first.
+    /// The runs whose reports wait, oldest first. Runs that are later than now come before all others ([`NewestFirst`]).
     ///
     /// # Errors
     /// The folder cannot be read.
     pub fn waiting(&self) -> Result<Vec<RunId>, StateError> {
         let names = self.folder.names()?;
-        Ok(names.iter().filter_map(|name| RunId::parse(name.strip_suffix(EXTENSION)?).ok()).collect())
+        let runs = names.iter().filter_map(|name| RunId::parse(name.strip_suffix(EXTENSION)?).ok());
+        let mut runs: Vec<RunId> = runs.collect();
+        let order = NewestFirst::at(SystemTime::now());
+        runs.sort_unstable_by(|one, other| order.compare(other, one));
+        Ok(runs)
+    }
+
+    /// Tells whether the report of a run waits.
+    ///
+    /// # Errors
+    /// The folder cannot be read.
+    pub fn holds(&self, run: &RunId) -> Result<bool, StateError> {
+        Ok(self.folder.size_of(&file_of(run))? > 0)
     }
 
     /// Reads the report of a run as it was put in. `None`: it waits no longer.
@@ -91,6 +135,14 @@ impl Outbox {
         self.folder.read(&file_of(run))
     }
 
+    /// Renames the report of a run that cannot be used, so that the others go on. Returns its new path.
+    ///
+    /// # Errors
+    /// It cannot be renamed.
+    pub fn set_aside(&self, run: &RunId) -> Result<PathBuf, StateError> {
+        self.folder.set_aside(&file_of(run))
+    }
+
     /// Removes the report of a run, if it still waits.
     ///
     /// # Errors
@@ -99,21 +151,69 @@ impl Outbox {
         self.folder.remove(&file_of(run))
     }
 
+    /// Removes the reports of runs that began before a moment, and the folder too if that leaves no report in it. For a
+    /// destination that nobody sends to any more. Returns how many were removed.
+    ///
+    /// # Errors
+    /// Something cannot be read or removed.
+    pub fn remove_older(&self, moment: SystemTime) -> Result<usize, StateError> {
+        let bound = RunId::new(moment)?;
+        let old: Vec<_> = self.waiting()?.into_iter().filter(|run| *run < bound).collect();
+        old.iter().try_for_each(|run| self.remove(run))?;
+        if !old.is_empty() && self.waiting()?.is_empty() {
+            self.queues.remove_folder(&self.key)?;
+        }
+        Ok(old.len())
+    }
+
+    /// The place that the reports go to, for people. `None`: it is not known.
+    #[must_use]
+    pub fn place(&self) -> Option<String> {
+        let bytes = self.folder.read(PLACE).ok()??;
+        Some(String::from_utf8_lossy(&bytes).trim_end().to_owned())
+    }
+
+    /// The path of the folder, for people.
+    #[must_use]
+    pub fn path(&self) -> PathBuf {
+        self.queues.path_of(&self.key)
+    }
+
     /// Takes the lock of those who send. `None`: another process sends now.
     ///
     /// # Errors
     /// The file cannot be opened or locked.
     pub fn lock(&self) -> Result<Option<OutboxLock>, StateError> {
-        let path = self.folder.path_of(LOCK);
-        let file = self.folder.open_file(LOCK, OpenOptions::new().read(true).write(true).create(true))?;
-        let file = file.ok_or_else(|| StateError::system("open", &path, Errno::NOENT))?;
-        match rustix::fs::flock(&file, FlockOperation::NonBlockingLockExclusive) {
-            Ok(()) => {
-                self.folder.sweep()?;
-                Ok(Some(OutboxLock { _file: file }))
+        Ok(self.locked(LOCK)?.map(|file| OutboxLock { _file: file }))
+    }
+
+    /// Takes the lock of those who write. It is held as long as the file is open.
+    fn lock_to_write(&self, wait: Duration) -> Result<File, StateError> {
+        let until = Instant::now() + wait;
+        loop {
+            if let Some(file) = self.locked(WRITING_LOCK)? {
+                return Ok(file);
             }
-            Err(Errno::WOULDBLOCK) => Ok(None),
-            Err(errno) => Err(StateError::system("lock", &path, errno)),
+            if Instant::now() >= until {
+                let why = io::Error::other(format!("another process holds it for more than {} s", wait.as_secs()));
+                return Err(StateError::system("lock", &self.folder.path_of(WRITING_LOCK), why));
+            }
+            std::thread::sleep(LOOK_EVERY);
+        }
+    }
+
+    /// Opens and locks a file. `None`: another process has locked it.
+    fn locked(&self, name: &str) -> Result<Option<File>, StateError> {
+        let path = self.folder.path_of(name);
+        let file = self.folder.open_file(name, OpenOptions::new().read(true).write(true).create(true))?;
+        let file = file.ok_or_else(|| StateError::system("open", &path, Errno::NOENT))?;
+        loop {
+            match rustix::fs::flock(&file, FlockOperation::NonBlockingLockExclusive) {
+                Ok(()) => return Ok(Some(file)),
+                Err(Errno::INTR) => {}
+                Err(Errno::WOULDBLOCK) => return Ok(None),
+                Err(errno) => return Err(StateError::system("lock", &path, errno)),
+            }
         }
     }
 }
@@ -126,11 +226,22 @@ fn file_of(run: &RunId) -> String {
 mod tests {
     use super::*;
     use crate::StateDirectory;
-    use serde_json::{Value, json};
-    use std::time::{Duration, SystemTime};
+    use std::path::Path;
+
+    /// A moment in the year 2096.
+    const FUTURE: u64 = 4_000_000_000;
 
     fn run(second: u64) -> RunId {
-        RunId::new(SystemTime::UNIX_EPOCH + Duration::from_secs(second)).unwrap()
+        RunId::new(moment(second)).unwrap()
+    }
+
+    fn moment(second: u64) -> SystemTime {
+        SystemTime::UNIX_EPOCH + Duration::from_secs(second)
+    }
+
+    /// A state directory `s`, and a queue in it.
+    fn queue(place: &Path) -> Outbox {
+        StateDirectory::open(&place.join("s")).unwrap().outbox("00ff").unwrap()
     }
 
     #[test]
@@ -138,29 +249,101 @@ mod tests {
         let place = tempfile::tempdir().unwrap();
         let state = StateDirectory::open(&place.path().join("s")).unwrap();
         assert!(state.outbox("../x").is_err() && state.outbox("").is_err());
-        let outbox = state.outbox("00ff").unwrap();
-        let report = json!({ "text": "a".repeat(1_000) });
+        let outbox = queue(place.path());
+        let report = [b'a'; 1_000];
         let runs: Vec<_> = (1..=4).map(run).collect();
-        let dropped: Vec<_> = runs.iter().map(|run| outbox.put(run, &report, 2_500).unwrap()).collect();
-        assert_eq!(dropped, [0, 0, 1, 1]);
+        let put = |run: &RunId, bytes: u64| {
+            outbox.put(run, &report, "there").unwrap();
+            outbox.drop_oldest(run, bytes).unwrap()
+        };
+        assert_eq!(runs.iter().map(|run| put(run, 2_500)).collect::<Vec<_>>(), [0, 0, 1, 1]);
         assert_eq!(outbox.waiting().unwrap(), runs[2..]);
-        let read: Value = serde_json::from_slice(&outbox.read(&runs[3]).unwrap().unwrap()).unwrap();
-        assert_eq!(read, report);
+        assert_eq!(outbox.read(&runs[3]).unwrap().unwrap(), report);
         let last = run(5);
-        assert_eq!(outbox.put(&last, &report, 1).unwrap(), 2);
+        assert!(!outbox.holds(&last).unwrap());
+        assert_eq!(put(&last, 1), 2);
+        assert!(outbox.holds(&last).unwrap());
         assert_eq!(outbox.waiting().unwrap(), std::slice::from_ref(&last));
         outbox.remove(&last).unwrap();
         assert_eq!(outbox.read(&last).unwrap(), None);
     }
 
     #[test]
+    fn reports_of_a_clock_that_was_ahead_are_the_oldest() {
+        let place = tempfile::tempdir().unwrap();
+        let outbox = queue(place.path());
+        let runs = [run(FUTURE), run(FUTURE + 1), run(1), run(2)];
+        for run in &runs {
+            outbox.put(run, b"{}\n", "there").unwrap();
+        }
+        assert_eq!(outbox.waiting().unwrap(), runs);
+        // Two reports of three bytes have room.
+        assert_eq!(outbox.drop_oldest(&runs[3], 6).unwrap(), 2);
+        assert_eq!(outbox.waiting().unwrap(), runs[2..]);
+        // The clock is ahead again: the run that has just ended counts, whatever its name says.
+        let ahead = run(FUTURE + 2);
+        outbox.put(&ahead, b"{}\n", "there").unwrap();
+        assert_eq!(outbox.drop_oldest(&ahead, 1).unwrap(), 2);
+        assert_eq!(outbox.waiting().unwrap(), [ahead]);
+    }
+
+    #[test]
     fn one_process_sends_at_a_time() {
         let place = tempfile::tempdir().unwrap();
-        let state = StateDirectory::open(&place.path().join("s")).unwrap();
-        let (one, other) = (state.outbox("ab").unwrap(), state.outbox("ab").unwrap());
+        let (one, other) = (queue(place.path()), queue(place.path()));
         let lock = one.lock().unwrap();
         assert!(lock.is_some() && other.lock().unwrap().is_none());
         drop(lock);
         assert!(other.lock().unwrap().is_some());
+    }
+
+    #[test]
+    fn a_report_that_another_process_writes_is_not_swept() {
+        let place = tempfile::tempdir().unwrap();
+        let (one, other) = (queue(place.path()), queue(place.path()));
+        // Another process is in the middle of writing its report.
+        let writing = other.lock_to_write(Duration::ZERO).unwrap();
+        let unfinished = place.path().join("s/reports/00ff/.unfinished-x");
+        std::fs::write(&unfinished, "half").unwrap();
+        assert!(one.lock().unwrap().is_some(), "reports are sent meanwhile");
+        let refused = one.lock_to_write(Duration::ZERO).unwrap_err();
+        assert!(refused.to_string().ends_with("/s/reports/00ff/writing.lock"), "{refused}");
+        assert!(unfinished.exists());
+        // It was killed.
+        drop(writing);
+        one.put(&run(1), b"{}\n", "there").unwrap();
+        assert!(!unfinished.exists());
+        assert_eq!(one.waiting().unwrap().len(), 1);
+    }
+
+    #[test]
+    fn an_unreadable_report_is_set_aside() {
+        let place = tempfile::tempdir().unwrap();
+        let outbox = queue(place.path());
+        let (bad, good) = (run(1), run(2));
+        outbox.put(&good, b"{}\n", "there").unwrap();
+        std::os::unix::fs::symlink("/etc/passwd", outbox.path().join(file_of(&bad))).unwrap();
+        assert_eq!(outbox.waiting().unwrap().len(), 2);
+        assert!(outbox.read(&bad).is_err());
+        let aside = outbox.set_aside(&bad).unwrap();
+        assert!(aside.to_string_lossy().contains(".json.damaged-"), "{}", aside.display());
+        assert_eq!(outbox.waiting().unwrap(), [good]);
+    }
+
+    #[test]
+    fn a_queue_knows_its_place_and_its_old_reports_go() {
+        let place = tempfile::tempdir().unwrap();
+        let outbox = queue(place.path());
+        assert_eq!(outbox.place(), None);
+        let (old, new) = (run(1), run(100));
+        for run in [&old, &new] {
+            outbox.put(run, b"{}\n", "https://there").unwrap();
+        }
+        assert_eq!(outbox.place().as_deref(), Some("https://there"));
+        assert_eq!(outbox.remove_older(moment(0)).unwrap(), 0);
+        assert_eq!(outbox.remove_older(moment(50)).unwrap(), 1);
+        assert_eq!((outbox.waiting().unwrap(), outbox.path().exists()), (vec![new], true));
+        assert_eq!(outbox.remove_older(moment(200)).unwrap(), 1);
+        assert!(!outbox.path().exists());
     }
 }

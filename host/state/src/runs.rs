@@ -1,5 +1,6 @@
 //! Run records: one folder per run, named so that sorting by name sorts by time.
 
+use std::cmp::Ordering;
 use std::fmt;
 use std::io::Write as _;
 use std::sync::Arc;
@@ -34,10 +35,10 @@ impl RunId {
     /// The system has no randomness, or the clock shows a year that no calendar has.
     pub fn new(began: SystemTime) -> Result<Self, StateError> {
         let place = std::path::Path::new("a run's id");
-        let moment = jiff::Timestamp::try_from(began)
+        let moment = time_of(began)
             .map_err(|error| StateError::system("find the time for", place, std::io::Error::other(error)))?;
         let random = random_hex::<4>(place)?;
-        Ok(Self(format!("{}-{random}", moment.strftime("%Y%m%dT%H%M%S.%3fZ"))))
+        Ok(Self(format!("{moment}-{random}")))
     }
 
     /// Reads a name that somebody typed.
@@ -69,6 +70,34 @@ impl fmt::Display for RunId {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         out.write_str(&self.0)
     }
+}
+
+/// The order of runs, the newest first. A run that is later than now was named by a wrong clock, and counts as the oldest: else
+/// it would hide all others and push them out.
+#[derive(Debug)]
+pub struct NewestFirst {
+    /// This moment, as runs are named.
+    now: String,
+}
+
+impl NewestFirst {
+    /// The order at a moment.
+    #[must_use]
+    pub fn at(now: SystemTime) -> Self {
+        Self { now: time_of(now).unwrap_or_default() }
+    }
+
+    /// Which of two runs comes first.
+    #[must_use]
+    pub fn compare(&self, one: &RunId, other: &RunId) -> Ordering {
+        let is_later = |id: &RunId| *id.0 > *self.now && !id.0.starts_with(&self.now);
+        (is_later(one), other).cmp(&(is_later(other), one))
+    }
+}
+
+/// A moment, as runs are named by it.
+fn time_of(moment: SystemTime) -> Result<String, jiff::Error> {
+    Ok(jiff::Timestamp::try_from(moment)?.strftime("%Y%m%dT%H%M%S.%3fZ").to_string())
 }
 
 /// The folder of the run that is under way. It is made when something is put into it.
@@ -126,7 +155,8 @@ impl RunFolder {
 pub(crate) fn all(state: &Folder) -> Result<Vec<RunId>, StateError> {
     let mut ids = of(state, FOLDER)?;
     ids.extend(of(state, DRY_FOLDER)?);
-    ids.sort_unstable_by(|one, other| other.cmp(one));
+    let order = NewestFirst::at(SystemTime::now());
+    ids.sort_unstable_by(|one, other| order.compare(one, other));
     Ok(ids)
 }
 
@@ -134,7 +164,8 @@ pub(crate) fn all(state: &Folder) -> Result<Vec<RunId>, StateError> {
 fn of(state: &Folder, below: &str) -> Result<Vec<RunId>, StateError> {
     let Some(folder) = state.open(below)? else { return Ok(vec![]) };
     let mut ids: Vec<RunId> = folder.names()?.iter().filter_map(|name| RunId::parse(name).ok()).collect();
-    ids.reverse();
+    let order = NewestFirst::at(SystemTime::now());
+    ids.sort_unstable_by(|one, other| order.compare(one, other));
     Ok(ids)
 }
 
@@ -155,17 +186,17 @@ pub(crate) fn record(state: &Folder, id: &RunId) -> Result<Option<Value>, StateE
 }
 
 /// Removes records of runs that were not dry: all but the newest `keep`, and older ones until all have `bytes` or less. The
-/// newest stays in any case, and so does what is no record of ours.
-pub(crate) fn prune(state: &Folder, keep: usize, bytes: u64) -> Result<(), StateError> {
-    prune_in(state, FOLDER, keep, bytes)
+/// newest stays in any case, and so do the record of the run `written` and what is not a record of ours.
+pub(crate) fn prune(state: &Folder, keep: usize, bytes: u64, written: Option<&RunId>) -> Result<(), StateError> {
+    prune_in(state, FOLDER, keep, bytes, written)
 }
 
 /// The same of dry runs.
-pub(crate) fn prune_dry(state: &Folder, keep: usize, bytes: u64) -> Result<(), StateError> {
-    prune_in(state, DRY_FOLDER, keep, bytes)
+pub(crate) fn prune_dry(state: &Folder, keep: usize, bytes: u64, written: Option<&RunId>) -> Result<(), StateError> {
+    prune_in(state, DRY_FOLDER, keep, bytes, written)
 }
 
-fn prune_in(state: &Folder, below: &str, keep: usize, bytes: u64) -> Result<(), StateError> {
+fn prune_in(state: &Folder, below: &str, keep: usize, bytes: u64, written: Option<&RunId>) -> Result<(), StateError> {
     let Some(folder) = state.open(below)? else { return Ok(()) };
     let mut size = 0_u64;
     for (at, id) in of(state, below)?.iter().enumerate() {
@@ -173,6 +204,10 @@ fn prune_in(state: &Folder, below: &str, keep: usize, bytes: u64) -> Result<(), 
             for file in [RECORD, ERROR] {
                 size = size.saturating_add(folder.size_of(&format!("{id}/{file}"))?);
             }
+        }
+        // The clock may have been put back since the run began.
+        if written == Some(id) {
+            continue;
         }
         if at >= keep || (at > 0 && size > bytes) {
             folder.remove_folder(id.as_str())?;

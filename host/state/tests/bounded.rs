@@ -128,6 +128,26 @@ fn a_damaged_node_is_set_aside() {
 }
 
 #[test]
+fn runs_that_a_wrong_clock_named_count_as_the_oldest() {
+    let bench = Bench::new();
+    let record = |began: SystemTime| {
+        let run = bench.lock.run_folder(began).unwrap();
+        run.save_record(&json!({})).unwrap();
+        run.id().clone()
+    };
+    let now = SystemTime::now();
+    let ahead = [300, 200].map(|days| record(now + Duration::from_secs(days * 86_400)));
+    let kept = [20, 10].map(|seconds| record(now - Duration::from_secs(seconds)));
+    let expected = [&kept[1], &kept[0], &ahead[0], &ahead[1]].map(Clone::clone);
+    assert_eq!(bench.state.runs().unwrap(), expected);
+    // The clock was put back while the run was under way.
+    bench.lock.prune_runs(2, u64::MAX, Some(&ahead[1])).unwrap();
+    assert_eq!(bench.state.runs().unwrap(), [&kept[1], &kept[0], &ahead[1]].map(Clone::clone));
+    bench.lock.prune_runs(2, u64::MAX, Some(&kept[1])).unwrap();
+    assert_eq!(bench.state.runs().unwrap(), [&kept[1], &kept[0]].map(Clone::clone));
+}
+
+#[test]
 fn record_too_large_in_sum_ends_older_ones() {
     let bench = Bench::new();
     let record = |second: u64, bytes: usize| {
@@ -136,11 +156,11 @@ fn record_too_large_in_sum_ends_older_ones() {
         run.id().clone()
     };
     let ids: Vec<_> = (0..5).map(|second| record(second, 100_000)).collect();
-    bench.lock.prune_runs(10, 350_000).unwrap();
+    bench.lock.prune_runs(10, 350_000, None).unwrap();
     assert_eq!(bench.state.runs().unwrap(), [ids[4].clone(), ids[3].clone(), ids[2].clone()]);
     // The newest stays, however large it is.
     let large = record(9, 1_000_000);
-    bench.lock.prune_runs(10, 350_000).unwrap();
+    bench.lock.prune_runs(10, 350_000, None).unwrap();
     assert_eq!(bench.state.runs().unwrap(), [large]);
 }
 

@@ -233,10 +233,10 @@ fn runs_are_recorded_in_order_and_pruned() {
     };
     fs::write(odd(&ids[0], b"\xff\xfe"), "").unwrap();
     fs::create_dir(odd(&ids[2], b"notes")).unwrap();
-    lock.prune_runs(2, u64::MAX).unwrap();
+    lock.prune_runs(2, u64::MAX, None).unwrap();
     assert!(odd(&ids[2], b"notes").exists());
     fs::remove_dir(odd(&ids[2], b"notes")).unwrap();
-    lock.prune_runs(2, u64::MAX).unwrap();
+    lock.prune_runs(2, u64::MAX, None).unwrap();
     assert_eq!(seconds(state.runs().unwrap()), ["50", "40"]);
     assert_eq!(kept(&ids[1], "run.json"), None);
     assert!(temporary.path().join("var/lib/wrun/runs/kept-by-hand").exists());
@@ -263,7 +263,7 @@ fn the_cache_key_is_made_once_and_never_printed() {
     assert_ne!(cache_key(&other).unwrap(), key);
     fs::write(folder.join("cache-key"), "short").unwrap();
     let error = cache_key(&folder).unwrap_err().to_string();
-    assert!(error.contains("cache-key:1: this is no key: it has 5 bytes instead of 32"), "{error}");
+    assert!(error.contains("cache-key:1: this is not a key: it has 5 bytes instead of 32"), "{error}");
     fs::set_permissions(&other, fs::Permissions::from_mode(0o777)).unwrap();
     assert!(matches!(cache_key(&other).unwrap_err(), StateError::OpenToOthers { .. }));
 }
@@ -356,14 +356,14 @@ fn dry_runs_are_recorded_apart_and_push_no_real_run_out() {
     for second in 2..6 {
         let folder = state.dry_run_folder(RunId::new(at(second)).unwrap());
         folder.save_record(&json!({"why_run": true, "second": second})).unwrap();
-        state.prune_dry_runs(2, u64::MAX).unwrap();
+        state.prune_dry_runs(2, u64::MAX, None).unwrap();
     }
     let runs = state.runs().unwrap();
     assert_eq!(runs.len(), 3);
     assert_eq!(state.record(&runs[0]).unwrap().unwrap()["second"], 5);
     assert_eq!(state.record(&runs[1]).unwrap().unwrap()["second"], 4);
     assert_eq!(state.record(real.id()).unwrap().unwrap()["why_run"], false);
-    lock.prune_runs(0, u64::MAX).unwrap();
+    lock.prune_runs(0, u64::MAX, None).unwrap();
     assert_eq!((state.runs().unwrap().len(), state.record(real.id()).unwrap()), (2, None));
     let damaged = temporary.path().join("var/lib/wrun/dry-runs").join(runs[0].as_str()).join("run.json");
     fs::write(&damaged, "{").unwrap();

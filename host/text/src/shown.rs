@@ -29,6 +29,9 @@ const HIDDEN: [(char, char); 20] = [
     ('\u{e0000}', '\u{e0fff}'),
 ];
 
+/// The most blanks in a row that are shown.
+const BLANKS: usize = 24;
+
 /// Returns whether a character acts on a terminal, turns the direction of writing, or does not show.
 pub fn is_hidden(character: char) -> bool {
     character.is_control()
@@ -48,9 +51,37 @@ pub fn escape(text: &str) -> String {
     shown
 }
 
-/// As [`escape`], for text that must stay on one line: line breaks and tabs are written as `\n` and `\t`.
+/// As [`escape`], for text that must stay on one line: line breaks and tabs are written as `\n` and `\t`, and of more than 24
+/// blanks in a row, behind which a terminal would begin another row, the rest as `\u{20}{NUMBER}`.
 pub fn escape_line(text: &str) -> String {
-    escape(text).replace('\n', "\\n").replace('\t', "\\t")
+    let mut shown = String::with_capacity(text.len());
+    let mut blanks = 0;
+    for character in text.chars() {
+        if character.is_whitespace() && !is_hidden(character) {
+            blanks += 1;
+            if blanks > BLANKS {
+                continue;
+            }
+        } else {
+            shown_blanks(blanks, &mut shown);
+            blanks = 0;
+        }
+        match character {
+            '\n' => shown.push_str("\\n"),
+            '\t' => shown.push_str("\\t"),
+            hidden if is_hidden(hidden) => drop(write!(shown, "\\u{{{:x}}}", u32::from(hidden))),
+            plain => shown.push(plain),
+        }
+    }
+    shown_blanks(blanks, &mut shown);
+    shown
+}
+
+/// Says how many blanks are not shown.
+fn shown_blanks(blanks: usize, shown: &mut String) {
+    if let Some(more @ 1..) = blanks.checked_sub(BLANKS) {
+        let _ = write!(shown, "\\u{{20}}{{{more}}}");
+    }
 }
 
 /// Returns the beginning of a text, at most so many bytes of it, with `...` behind it if something is missing.
@@ -96,7 +127,16 @@ mod tests {
         ] {
             assert_eq!(escape(text), shown);
         }
-        assert_eq!(escape_line("a\nb\tc"), "a\\nb\\tc");
+        assert_eq!(escape_line("a\nb\tc\u{1b}"), "a\\nb\\tc\\u{1b}");
+    }
+
+    #[test]
+    fn blanks_in_a_row_do_not_look_like_the_end_of_a_line() {
+        let blanks = |count: usize| " ".repeat(count);
+        let check = |text: String, shown: String| assert_eq!(escape_line(&text), shown);
+        check(format!("a{}b", blanks(BLANKS)), format!("a{}b", blanks(BLANKS)));
+        check(format!("a{}Run succeeded", blanks(200)), format!("a{}\\u{{20}}{{176}}Run succeeded", blanks(24)));
+        check(format!("a{}", "\u{2003}".repeat(30)), format!("a{}\\u{{20}}{{6}}", "\u{2003}".repeat(24)));
     }
 
     #[test]

@@ -2,11 +2,13 @@
 //! at the command line.
 
 mod agent;
+mod bootstrap;
 mod config;
 mod converge;
 mod cookbook;
 mod facts;
 mod grants;
+mod import;
 mod layer;
 mod node;
 mod objects;
@@ -24,11 +26,13 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 
 pub(crate) use agent::{AgentArguments, AgentCommand, AgentPlace, AgentStatusArguments, PauseArguments};
+pub(crate) use bootstrap::BootstrapArguments;
 pub(crate) use config::{ConfigCommand, ShowConfigArguments};
 pub(crate) use converge::{ConvergeArguments, Suggesting};
 pub(crate) use cookbook::{CheckArguments, CookbookCommand, DescribeArguments};
 pub(crate) use facts::FactsArguments;
 pub(crate) use grants::{AllowArguments, CheckGrantsArguments, GrantsCommand, SuggestArguments, WhichRun};
+pub(crate) use import::{ImportPolicyArguments, ImportSettingsArguments, SettingsCommand};
 pub(crate) use layer::{LayerCommand, PlaceArguments};
 pub(crate) use node::{
     AssignedPolicyCommand, AttributeCommand, EnvironmentCommand, NodeCommand, RunListCommand, StoredNode, TagCommand,
@@ -132,7 +136,7 @@ fn with_chefs_options(mut error: clap::Error) -> clap::Error {
 
 /// Names the variable of each option that is a setting, in the help of the command and of those below it.
 fn with_variables(command: clap::Command) -> clap::Command {
-    // What has a default of its own is no setting, though it may be called like one.
+    // What has a default of its own is not a setting, though it may be called like one.
     let has_settings = command.get_arguments().any(|argument| argument.get_id() == "config");
     let command = command.mut_args(|argument| {
         let name = argument.get_id().as_str();
@@ -180,6 +184,11 @@ pub(crate) enum Command {
     /// Show the settings and where each comes from
     #[command(subcommand)]
     Config(ConfigCommand),
+    /// Put wrun on a machine over ssh, and make its first run
+    Bootstrap(Box<BootstrapArguments>),
+    /// Take over settings of Chef
+    #[command(subcommand)]
+    Settings(SettingsCommand),
     /// Print the facts of this machine as JSON
     Facts(FactsArguments),
     /// Print the reference of the built-in resource types

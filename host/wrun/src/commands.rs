@@ -1,6 +1,7 @@
 //! One file per command.
 
 pub(crate) mod agent;
+pub(crate) mod bootstrap;
 pub(crate) mod completions;
 pub(crate) mod config;
 pub(crate) mod converge;
@@ -19,6 +20,7 @@ pub(crate) mod repository;
 pub(crate) mod resources;
 pub(crate) mod run;
 pub(crate) mod search;
+pub(crate) mod settings_import;
 pub(crate) mod ship_runtime;
 mod store;
 

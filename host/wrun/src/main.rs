@@ -28,7 +28,7 @@ const LAUNCH_CONFINED: &str = "launch-confined";
 const FIRST_INHERITED: i32 = 3;
 
 fn main() -> ExitCode {
-    // What whoever starts wrun has open besides (a lock, a file with secrets) is no business of the commands that it starts.
+    // What whoever starts wrun has open besides (a lock, a file with secrets) is not the business of the commands that it starts.
     close_fds::set_fds_cloexec(FIRST_INHERITED, &[]);
     if std::env::args_os().nth(1).is_some_and(|word| word == LAUNCH_CONFINED) {
         return machine::command::launch_confined();
@@ -45,7 +45,12 @@ fn main() -> ExitCode {
             return Exit::Usage.into();
         }
     }
-    let arguments = match Arguments::read() {
+    // On a thread of its own, whose stack is given back: reading takes half a megabyte, which an agent would hold for weeks.
+    let read = match std::thread::Builder::new().spawn(Arguments::read).map(std::thread::JoinHandle::join) {
+        Ok(Ok(read)) => read,
+        Ok(Err(_)) | Err(_) => return Exit::Bug.into(),
+    };
+    let arguments = match read {
         Ok(arguments) => arguments,
         Err(error) => {
             let _ = error.print();
@@ -68,6 +73,8 @@ fn main() -> ExitCode {
             Command::DataBag(bag) => commands::data_bag::run(bag, &printer),
             Command::Run(run) => commands::run::run(run, &printer),
             Command::Config(config) => commands::config::run(&config, &printer),
+            Command::Bootstrap(bootstrap) => commands::bootstrap::run(&bootstrap, printer),
+            Command::Settings(settings) => commands::settings_import::run(&settings, printer),
             Command::Completions(completions) => commands::completions::run(&completions, &printer),
             Command::Man(man) => commands::completions::man(&man, &printer),
             Command::Facts(facts) => commands::facts::run(&facts, &printer),

@@ -70,7 +70,7 @@ impl Printer {
         terminal::within_line(text.ends_with('\n'), || write_out(tone, text));
     }
 
-    /// Why some of what was asked for could not be written. A reader that went away wanted no more, and is no error.
+    /// Why some of what was asked for could not be written. A reader that went away wanted no more, and is not an error.
     pub(crate) fn lost(self) -> Option<&'static io::Error> {
         if let Err(error) = io::stdout().flush() {
             note_lost(error);

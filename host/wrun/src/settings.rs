@@ -100,7 +100,7 @@ pub(crate) enum SettingsError {
         /// What is wrong there.
         what: String,
     },
-    /// A variable of ours that is no text.
+    /// A variable of ours that is not text.
     #[error("the variable {variable} is not UTF-8: {}", value.display())]
     NotUtf8 {
         /// Which.

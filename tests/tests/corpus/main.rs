@@ -147,5 +147,5 @@ fn say(text: &str) {
 /// Reads a JSON file.
 fn read_json(path: &std::path::Path) -> Result<serde_json::Value> {
     let text = std::fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()))?;
-    serde_json::from_str(&text).with_context(|| format!("{} is no JSON", path.display()))
+    serde_json::from_str(&text).with_context(|| format!("{} is not JSON", path.display()))
 }

@@ -224,7 +224,7 @@ fn items_are_encrypted_and_opened_with_their_secret() {
     assert!(!kept.contains("hunter2") && kept.contains("\"version\": 3") && kept.contains("aes-256-gcm"), "{kept}");
     let mode = fs::metadata(repository.path("data_bags/users/ann.json")).unwrap().permissions().mode();
     assert_eq!(mode & 0o777, 0o600);
-    // The same once more is no change, though it would be encrypted otherwise.
+    // The same once more is not a change, though it would be encrypted otherwise.
     let again = repository.says(0, &["data-bag", "from-file", "users", &file, "--secret-file", &secret]);
     assert!(again.contains("nothing to change"), "{again}");
     assert_eq!(fs::read_to_string(repository.path("data_bags/users/ann.json")).unwrap(), kept);

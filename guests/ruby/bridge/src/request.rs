@@ -1,4 +1,4 @@
-//! What Ruby asks: a function's name, its arguments as JSON, and bytes that are no text.
+//! What Ruby asks: a function's name, its arguments as JSON, and bytes that are not text.
 
 use crate::reply::Reply;
 use serde::Deserialize;

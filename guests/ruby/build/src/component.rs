@@ -78,7 +78,7 @@ fn beginning(component: &[u8]) -> Result<(wasm_encoder::Component, Vec<&str>)> {
                 for import in section.clone() {
                     let import = import?;
                     let is_instance = matches!(import.ty, wasmparser::ComponentTypeRef::Instance(_));
-                    ensure!(is_instance, "the bridge imports {}, which is no interface", import.name.name);
+                    ensure!(is_instance, "the bridge imports {}, which is not an interface", import.name.name);
                     names.push(import.name.name);
                 }
             }

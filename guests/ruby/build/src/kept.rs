@@ -66,7 +66,7 @@ impl Kept {
         whole.then_some((component, fs::read(&self.notice).ok()?))
     }
 
-    /// Keeps a component. Failing to is no error: it is made again.
+    /// Keeps a component. Failing to is not an error: it is made again.
     pub(crate) fn write(&self, component: &[u8], notice: &[u8]) {
         let content = [component, Sha256::digest(component).as_slice()].concat();
         for (path, content) in [(&self.notice, notice), (&self.component, content.as_slice())] {

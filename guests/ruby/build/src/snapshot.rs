@@ -73,7 +73,7 @@ pub(crate) fn frozen(module: &[u8], state: &State<'_>, keep: impl Fn(&str) -> bo
                 let mut globals = GlobalSection::new();
                 for (global, value) in section.clone().into_iter().zip(&state.globals) {
                     let ty = global?.ty;
-                    ensure!(ty.content_type == ValType::I32, "Ruby has a global that is no i32");
+                    ensure!(ty.content_type == ValType::I32, "Ruby has a global that is not an i32");
                     globals.global(ty.try_into()?, &ConstExpr::i32_const(*value));
                 }
                 ensure!(globals.len() == section.count(), "a global's value is missing");

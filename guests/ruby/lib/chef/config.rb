@@ -60,6 +60,7 @@ class Chef
       def keys = to_hash.keys
       def merge!(values) = values.each { |key, value| self[key] = value }.then { self }
       def reset = @values.clear
+      def wrun_written = @values.dup
       def configure = yield(self)
       def from_file(_) = nil
       def inspect = "Chef::Config"

@@ -5,6 +5,7 @@
 require_relative "cookbook/cookbook_version"
 require_relative "cookbook/metadata"
 require_relative "policyfile"
+require_relative "client_settings"
 require_relative "cookbook/loader"
 require_relative "cookbook/recipes"
 require_relative "cookbook/phases"

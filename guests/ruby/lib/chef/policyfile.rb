@@ -203,4 +203,21 @@ class Chef
       0
     end
   end
+
+  # What a Berksfile says: the same cookbooks in other words.
+  class Berksfile < Policyfile
+    def source(place, **)
+      place = { supermarket: place } if place.is_a?(String)
+      kind, argument = place.is_a?(Hash) ? place.first : place
+      default_source(kind, argument)
+    end
+    alias site source
+
+    def group(*) = yield
+    def metadata(**) = super()
+    def solver(*, **) = nil
+    alias extension solver
+    alias chef_api solver
+    def inspect = "the Berksfile"
+  end
 end

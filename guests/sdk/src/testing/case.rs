@@ -119,7 +119,7 @@ impl Case {
     ///
     /// # Panics
     /// The program `wrun` is missing or too old, the policy cannot be built, or what the test gives is invalid. A run
-    /// that fails is no reason: see [`Run::succeeded`] and [`Run::error`].
+    /// that fails is not a reason: see [`Run::succeeded`] and [`Run::error`].
     #[track_caller]
     pub fn run(self) -> Run {
         let Self { folder, facts, attributes, mut asked } = self;

@@ -68,7 +68,7 @@ pub enum InvalidAttribute {
         /// The name of its kind in that language.
         class: String,
     },
-    /// A key that is no text.
+    /// A key that is not text.
     #[error("Attribute keys must be Strings (other types are not allowed in JSON). You gave: {shown} ({class})")]
     ForeignKey {
         /// The key, as the author's language shows it.

@@ -1,20 +1,12 @@
-//! Files of objects: which file has which name, and how files are written whole.
+//! Files of objects: how they are written whole.
 
 use super::ObjectsError;
 use rustix::fs::{FlockOperation, flock};
-use std::collections::BTreeMap;
-use std::collections::btree_map::Entry;
 use std::fs::{File, Metadata, Permissions};
 use std::io::{self, Write as _};
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _, fchown};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
-
-/// Entries of a directory with all below it.
-pub(crate) const MAX_ENTRIES: usize = 100_000;
-
-/// Directories below each other.
-const MAX_DEPTH: usize = 16;
 
 /// How long a command waits for others that write.
 const WAIT: Duration = Duration::from_secs(30);
@@ -24,60 +16,6 @@ const ATTEMPT: Duration = Duration::from_millis(5);
 
 /// How the names of files begin that are being written. Files that a killed command left are removed by the next one.
 const UNFINISHED: &str = ".wrun-unfinished-";
-
-/// Returns the files of roles or environments by name, in a directory and those below it. Repositories sort them into
-/// directories; of two files of one name the one in Ruby is taken, as in Chef. Hidden entries are passed over.
-///
-/// # Errors
-/// A directory cannot be read, or two files in one language have one name; the error has the path of a directory.
-pub(crate) fn documents(folder: &Path) -> Result<BTreeMap<String, PathBuf>, (PathBuf, io::Error)> {
-    let mut all = vec![];
-    let mut folders = vec![(folder.to_owned(), 0)];
-    let mut entries = 0;
-    while let Some((folder, depth)) = folders.pop() {
-        let failed = |error| (folder.clone(), error);
-        for entry in std::fs::read_dir(&folder).map_err(failed)? {
-            let path = entry.map_err(failed)?.path();
-            entries += 1;
-            if entries > MAX_ENTRIES || depth > MAX_DEPTH {
-                return Err(failed(io::Error::other(
-                    "it has too many files, or directories below each other without end",
-                )));
-            }
-            let name = path.file_stem().and_then(|name| name.to_str()).map(str::to_owned);
-            let ending = path.extension().and_then(|ending| ending.to_str()).unwrap_or_default();
-            match (name, ending) {
-                (Some(name), _) if name.starts_with('.') => {}
-                _ if path.is_dir() => folders.push((path, depth + 1)),
-                (Some(name), "rb" | "json") => all.push((name, path)),
-                _ => {}
-            }
-        }
-    }
-    one_of_each(all).map_err(|(first, second)| {
-        let reason = format!("{} and {} have one name", first.display(), second.display());
-        (folder.to_owned(), io::Error::other(reason))
-    })
-}
-
-/// Chooses the file of each name. Two of one ending are an error, with both paths: the order of directories decides nothing.
-fn one_of_each(mut all: Vec<(String, PathBuf)>) -> Result<BTreeMap<String, PathBuf>, (PathBuf, PathBuf)> {
-    all.sort();
-    let mut found: BTreeMap<String, PathBuf> = BTreeMap::new();
-    for (name, path) in all {
-        match found.entry(name) {
-            Entry::Vacant(free) => drop(free.insert(path)),
-            Entry::Occupied(taken) if taken.get().extension() == path.extension() => {
-                return Err((taken.get().clone(), path));
-            }
-            Entry::Occupied(mut taken) if path.extension().is_some_and(|ending| ending == "rb") => {
-                taken.insert(path);
-            }
-            Entry::Occupied(_) => {}
-        }
-    }
-    Ok(found)
-}
 
 /// The lock of a directory: one command at a time writes in it.
 pub(super) struct FolderLock {

@@ -1,6 +1,6 @@
 //! Objects as files in the folders that settings name.
 
-use super::files::{self, FolderLock, MAX_ENTRIES};
+use super::files::FolderLock;
 use super::{Expected, KeptObject, ObjectStore, ObjectsError, Shelf};
 use crate::error::AssembleError;
 use crate::program::Program;
@@ -8,6 +8,7 @@ use crate::questions::ask;
 use crate::runtime::Runtime;
 use crate::settings::Settings;
 use author::CookbookFolders;
+use author::documents::{MAX_ENTRIES, documents};
 use contract::{Question, RubyDocument, Stop};
 use databag::{check_bag_name, check_item_name};
 use node::object::DEFAULT_ENVIRONMENT;
@@ -77,7 +78,7 @@ impl LocalObjects<'_> {
             let kind = shelf.kind();
             let folder = self.folder(kind)?;
             let what = if kind == ObjectKind::Role { "roles" } else { "environments" };
-            let found = files::documents(folder);
+            let found = documents(folder);
             let found = found.map_err(|(folder, source)| ObjectsError::Folder { what, folder, source })?;
             return Ok((folder.to_owned(), found));
         };

@@ -11,7 +11,7 @@ pub const CONTRACT_NAMESPACE: &str = "wrun:";
 /// What every guest exports: the host calls it to hand over the turn.
 const CONTRACT_EXPORT: &str = "serve";
 
-/// Why a core module is no component of ours.
+/// Why a core module is not a component of ours.
 #[derive(Debug, thiserror::Error)]
 pub enum EncodeError {
     #[error("the module is not valid WebAssembly")]

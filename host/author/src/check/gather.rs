@@ -367,7 +367,7 @@ pub(super) fn facts(answer: Result<Value, Failure>) -> Vec<Fact> {
             let read = |fact| serde_json::from_value(fact).unwrap_or_else(|why| error(format!("no fact: {why}")));
             all.into_iter().map(read).collect()
         }
-        Ok(_) => vec![error("the answer is no list of facts".to_owned())],
+        Ok(_) => vec![error("the answer is not a list of facts".to_owned())],
         Err(failure) => vec![error(format!("the sandbox could not read it: {failure}"))],
     }
 }

@@ -416,7 +416,7 @@ fn line(words: &OneOrMany) -> String {
     }
 }
 
-/// `https://name` of an address; none of what is no address, or has none of a server.
+/// `https://name` of an address; none of what is not an address, or has none of a server.
 pub(super) fn server(address: &str) -> Option<String> {
     let (scheme, rest) = address.split_once("://")?;
     let server = rest.split(['/', '?', '#']).next()?.rsplit('@').next()?;

@@ -2,7 +2,7 @@
 //! them: a dry run with `wrun grants suggest` finds that.
 
 use super::needs::{Kind, Need, Needs};
-use grants::{Grants, script_entry};
+use grants::{Addition, Grants, script_entry};
 use std::fmt::Write as _;
 use text::{toml_key, toml_string};
 
@@ -36,6 +36,13 @@ pub fn table(policy: &str, needs: &Needs) -> String {
     let mut lines = String::new();
     by_key.iter().for_each(|(key, values)| add(&mut lines, key, values));
     if lines.is_empty() { lines } else { format!("[policy.{}]\n{lines}", toml_key(policy)) }
+}
+
+/// Returns the entries of a policy's table that would meet the needs of one of its cookbooks.
+#[must_use]
+pub fn additions(policy: &str, needs: &Needs) -> Vec<Addition> {
+    let addition = |Entry { key, value, .. }| Addition { policy: policy.to_owned(), key: key.to_owned(), value };
+    entries(needs).into_iter().map(addition).collect()
 }
 
 /// One entry of a policy's table that would meet a need.
@@ -89,7 +96,7 @@ fn wanted(needs: &Needs, kind: Kind) -> impl Iterator<Item = (&str, &Need)> {
             && wider.any(|wider| known.is_some_and(|known| known.get(wider).is_some_and(|need| need.here)))
     };
     known.into_iter().flatten().filter(move |(name, _)| !is_within(name)).filter_map(move |(name, need)| {
-        // Bytes that are no text came as U+FFFD.
+        // Bytes that are not text came as U+FFFD.
         let is_text = !name.is_empty() && !name.contains('\u{fffd}');
         let fits = (!is_path || name.starts_with('/')) && (is_code || !name.contains(['*', '?', '[', '{']));
         (need.here && is_text && fits).then_some((name.as_str(), need))

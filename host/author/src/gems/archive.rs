@@ -7,7 +7,8 @@ use std::path::Path;
 
 use flate2::read::GzDecoder;
 
-use super::GemsError;
+use super::{GemsError, MAX_BYTES};
+use crate::tar_entries::each_entry;
 use artifact::{MAX_FILES, MAX_PATH};
 
 /// What a gem says of itself, and its files.
@@ -16,6 +17,9 @@ const FILES: &str = "data.tar.gz";
 
 /// The longest specification, in bytes.
 const MAX_SPECIFICATION: u64 = 1 << 20;
+
+/// How much of a gem is read, in bytes: what all gems of a policy may weigh, and as much again for what packs them.
+const MAX_GEM: u64 = 2 * MAX_BYTES;
 
 /// What a gem says of itself: YAML.
 pub(super) fn specification(path: &Path) -> Result<String, GemsError> {
@@ -33,27 +37,31 @@ pub(super) fn specification(path: &Path) -> Result<String, GemsError> {
 pub(super) fn files(path: &Path, room: u64) -> Result<Vec<(String, Vec<u8>)>, GemsError> {
     part(path, FILES, |content| {
         // Headers and padding weigh something too.
-        let mut archive = tar::Archive::new(GzDecoder::new(content).take(room.saturating_mul(2)));
+        let reader = GzDecoder::new(content).take(room.saturating_mul(2));
         let mut found = Vec::new();
         let mut room = room;
-        for entry in archive.entries()? {
-            let entry = entry?;
-            let kind = entry.header().entry_type();
-            if kind.is_dir() || kind.is_pax_global_extensions() {
-                continue;
-            }
-            let name = name(&entry.path_bytes())?;
-            if !kind.is_file() {
-                return Err(io::Error::other(format!("{name:?} is no plain file")));
-            }
-            let mut bytes = Vec::new();
-            entry.take(room.saturating_add(1)).read_to_end(&mut bytes)?;
-            room = room.checked_sub(bytes.len() as u64).ok_or_else(|| io::Error::other("it is too large"))?;
-            found.push((name, bytes));
-            if found.len() > MAX_FILES {
-                return Err(io::Error::other(format!("it has more than {MAX_FILES} files")));
-            }
-        }
+        each_entry(
+            reader,
+            |error| error,
+            |path, entry| {
+                let kind = entry.header().entry_type();
+                if kind.is_dir() || kind.is_pax_global_extensions() {
+                    return Ok(());
+                }
+                let name = name(path)?;
+                if !kind.is_file() {
+                    return Err(io::Error::other(format!("{name:?} is not a plain file")));
+                }
+                let mut bytes = Vec::new();
+                entry.take(room.saturating_add(1)).read_to_end(&mut bytes)?;
+                room = room.checked_sub(bytes.len() as u64).ok_or_else(|| io::Error::other("it is too large"))?;
+                found.push((name, bytes));
+                if found.len() > MAX_FILES {
+                    return Err(io::Error::other(format!("it has more than {MAX_FILES} files")));
+                }
+                Ok(())
+            },
+        )?;
         Ok(found)
     })
 }
@@ -62,14 +70,15 @@ pub(super) fn files(path: &Path, room: u64) -> Result<Vec<(String, Vec<u8>)>, Ge
 fn part<Got>(path: &Path, wanted: &str, read: impl FnOnce(&mut dyn Read) -> io::Result<Got>) -> Result<Got, GemsError> {
     let no_gem = |error: io::Error| GemsError::NoGem { path: path.to_owned(), what: error.to_string() };
     let file = plain_files::open(path).map_err(|source| GemsError::Read { path: path.to_owned(), source })?;
-    let mut archive = tar::Archive::new(file);
-    for entry in archive.entries().map_err(no_gem)? {
+    // Its parts have short names: what describes longer ones is not read. A file may state any size, and have it as a hole.
+    let mut archive = tar::Archive::new(file.take(MAX_GEM));
+    for entry in archive.entries().map_err(no_gem)?.raw(true) {
         let mut entry = entry.map_err(no_gem)?;
         if *entry.path_bytes() == *wanted.as_bytes() {
             return read(&mut entry).map_err(no_gem);
         }
     }
-    Err(no_gem(io::Error::other(format!("it has no {wanted}"))))
+    Err(no_gem(io::Error::other(format!("it has no {wanted} in its first {MAX_GEM} bytes"))))
 }
 
 /// A path within a gem: relative, and nowhere else.

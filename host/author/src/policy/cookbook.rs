@@ -24,7 +24,7 @@ use toml::Spanned;
 use super::toml_file::TomlFile;
 use super::{AuthorError, Ruby};
 use crate::gems::{WantedGem, wanted_gems};
-use crate::ignore::Ignore;
+use crate::ignore::{Ignore, Unusable};
 use artifact::{Language, MAX_FILES, is_component_name};
 
 /// Folders that tools keep beside a cookbook's own files.
@@ -187,7 +187,8 @@ fn not_a_cookbook(folder: &Path) -> AuthorError {
 
 /// The files below a crate's folder, sorted by path.
 fn files(folder: &Path) -> Result<Vec<(String, Vec<u8>)>, AuthorError> {
-    let ignore = Ignore::of_folder(folder).map_err(|(path, source)| AuthorError::Read { path, source })?;
+    let unusable = |(path, source): Unusable| AuthorError::Read { path, source };
+    let mut ignore = Ignore::of_folder(folder).map_err(unusable)?;
     let mut found = vec![];
     let mut bytes: u64 = 0;
     let mut folders = vec![(folder.to_owned(), String::new(), 0)];
@@ -208,10 +209,10 @@ fn files(folder: &Path) -> Result<Vec<(String, Vec<u8>)>, AuthorError> {
                 if depth > 0 || !TOOLS_FOLDERS.contains(&name.as_str()) {
                     folders.push((path, format!("{relative}/"), depth + 1));
                 }
-            } else if ignore.ignores(&relative) {
+            } else if ignore.ignores(&relative).map_err(unusable)? {
                 continue;
             } else if !kind.is_file() {
-                return Err(AuthorError::File { path, what: "is no plain file; put the file itself there" });
+                return Err(AuthorError::File { path, what: "is not a plain file; put the file itself there" });
             } else {
                 let content = read_file(&path, MAX_BYTES.saturating_sub(bytes), folder)?;
                 bytes += u64::try_from(content.len()).unwrap_or(u64::MAX);

@@ -10,7 +10,7 @@ use artifact::{ArtifactError, ManifestError};
 /// Why there is no policy to be made of a folder.
 #[derive(Debug, thiserror::Error)]
 pub enum AuthorError {
-    /// The folder is no policy's.
+    /// The folder is not a policy's.
     #[error("{} is not a policy's folder: it has no policy.toml; start one with `wrun policy new`, or release a Policyfile.rb with \
          `wrun policy push`", folder.display())]
     NoPolicy {

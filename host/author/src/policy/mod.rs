@@ -300,15 +300,9 @@ pub fn needs_resolving(policy: &Path) -> Result<bool, AuthorError> {
 pub fn store(artifact: &Artifact, folder: &Path) -> Result<PathBuf, AuthorError> {
     let name = &artifact.manifest().name;
     let path = folder.join(format!("{name}{}", artifact::EXTENSION));
-    let unfinished = folder.join(format!(".{name}-{}.unfinished", std::process::id()));
     let failed = |source| AuthorError::Write { path: path.clone(), source };
     std::fs::create_dir_all(folder).map_err(failed)?;
-    std::fs::write(&unfinished, artifact.bytes()).map_err(failed)?;
-    std::fs::rename(&unfinished, &path).map_err(|source| {
-        // What cannot be renamed is of no use to anybody; the first error is the one to tell.
-        let _ = std::fs::remove_file(&unfinished);
-        failed(source)
-    })?;
+    plain_files::replace(&path, artifact.bytes()).map_err(failed)?;
     Ok(path)
 }
 

@@ -119,7 +119,7 @@ pub(super) struct WrittenSources {
 pub(crate) struct Origins {
     /// The policies that are included.
     pub(crate) includes: Vec<IncludeSpec>,
-    /// The default sources.
+    /// Where cookbooks without a source of their own are looked for, in order.
     pub(crate) sources: Vec<DefaultSource>,
     /// The cookbooks that are named with a constraint or a source.
     pub(crate) cookbooks: Vec<CookbookSpec>,

@@ -46,8 +46,8 @@ fn is_wanted(policy: &Path) -> bool {
 
 /// Makes the folder of the SDK what this program carries, if the policy's Cargo.toml takes the SDK from there.
 ///
-/// Files that are right already stay untouched, so that cargo compiles nothing again. A folder that is a link leads to an SDK of
-/// the author's own and stays as it is.
+/// Files that are right already stay untouched, so that cargo compiles nothing again. If the folder itself is a link, it leads to an
+/// SDK of the author's own and stays as it is; a link inside of it is an error.
 ///
 /// # Errors
 /// A file cannot be written.
@@ -62,7 +62,7 @@ pub(super) fn unpack(policy: &Path) -> Result<(), AuthorError> {
         return Ok(());
     }
     for (file, content) in FILES {
-        let path = folder.join(file);
+        let path = below_policy(&folder, file)?;
         let size = u64::try_from(content.len()).unwrap_or(u64::MAX);
         if plain_files::read(&path, size).is_ok_and(|found| found == *content) {
             continue;
@@ -71,8 +71,7 @@ pub(super) fn unpack(policy: &Path) -> Result<(), AuthorError> {
         if let Some(parent) = path.parent() {
             fs::create_dir_all(parent).map_err(failed)?;
         }
-        let unfinished = path.with_extension(format!("{}.unfinished", std::process::id()));
-        fs::write(&unfinished, content).and_then(|()| fs::rename(&unfinished, &path)).map_err(failed)?;
+        plain_files::replace(&path, content).map_err(failed)?;
     }
     let known: BTreeSet<PathBuf> = FILES.iter().map(|(file, _)| folder.join(file)).collect();
     remove_others(&folder, &known)
@@ -142,6 +141,22 @@ mod tests {
         assert!(!stray.exists());
         for (file, content) in FILES {
             assert_eq!(fs::read(sdk.join(file)).expect("a file"), *content, "{file}");
+        }
+    }
+
+    #[test]
+    fn a_link_in_the_folder_is_not_followed() {
+        for link in ["src", "Cargo.toml"] {
+            let (policy, elsewhere) = (policy(), tempfile::tempdir().expect("a folder"));
+            let sdk = policy.path().join(FOLDER);
+            fs::create_dir_all(&sdk).expect("a folder");
+            fs::write(elsewhere.path().join("Cargo.toml"), "kept").expect("a file");
+            let target = if link == "src" { elsewhere.path().to_owned() } else { elsewhere.path().join(link) };
+            std::os::unix::fs::symlink(target, sdk.join(link)).expect("a link");
+            let error = bring_up_to_date(policy.path()).expect_err("a link").to_string();
+            assert!(error.ends_with("is a link, and wrun would write where it leads: remove it"), "{error}");
+            assert_eq!(fs::read_to_string(elsewhere.path().join("Cargo.toml")).expect("a file"), "kept");
+            assert_eq!(fs::read_dir(elsewhere.path()).expect("a folder").count(), 1, "{link}");
         }
     }
 

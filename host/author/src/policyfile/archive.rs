@@ -8,7 +8,9 @@
 //! The archive is a stranger's: it is unpacked into memory, with limits, and nothing in it but plain files counts.
 
 use std::collections::BTreeMap;
+use std::ffi::OsStr;
 use std::io::Read as _;
+use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Component, Path};
 
 use artifact::{Artifact, MAX_FILES};
@@ -23,6 +25,7 @@ use super::error::PolicyfileError;
 use super::locked::{Read, build};
 use super::{MAX_TEXT, Place};
 use crate::policy::Ruby;
+use crate::tar_entries::each_entry;
 
 /// The largest archive, in bytes.
 const MAX_ARCHIVE: u64 = 128 << 20;
@@ -90,19 +93,17 @@ fn unpacked(bytes: &[u8]) -> Result<BTreeMap<String, Vec<u8>>, String> {
     let unreadable = |error: std::io::Error| format!("it is not an archive of `chef export -a`: {error}");
     // Whatever the archive says about itself, no more than this comes out of it.
     let reader = GzDecoder::new(bytes).take(MAX_UNPACKED);
-    let mut archive = tar::Archive::new(reader);
     let (mut files, mut entries) = (BTreeMap::new(), 0_usize);
-    for entry in archive.entries().map_err(unreadable)? {
-        let mut entry = entry.map_err(unreadable)?;
+    each_entry(reader, unreadable, |path, entry| {
         entries += 1;
         if entries > 2 * MAX_FILES {
             return Err(format!("it has more than {} entries", 2 * MAX_FILES));
         }
         let kind = entry.header().entry_type();
         if kind.is_dir() || kind.is_pax_global_extensions() {
-            continue;
+            return Ok(());
         }
-        let path = plain_path(&entry.path().map_err(unreadable)?)?;
+        let path = plain_path(Path::new(OsStr::from_bytes(path)))?;
         if !kind.is_file() {
             return Err(format!("{path} is not a plain file; links and devices are not taken from archives"));
         }
@@ -118,7 +119,8 @@ fn unpacked(bytes: &[u8]) -> Result<BTreeMap<String, Vec<u8>>, String> {
         if files.len() > MAX_FILES {
             return Err(format!("it has more than {MAX_FILES} files"));
         }
-    }
+        Ok(())
+    })?;
     Ok(files)
 }
 

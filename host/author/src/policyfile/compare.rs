@@ -45,7 +45,7 @@ impl Side {
                 (format!("local:{lock}"), read_text(&path, MAX_TEXT)?)
             }
             Base::Git(reference) => {
-                (format!("git:{reference}"), super::git::file_of_revision(folder, reference, lock)?)
+                (format!("git:{reference}"), super::working_tree::file_of_revision(folder, reference, lock)?)
             }
         };
         Self::of_text(name, &text)

@@ -13,7 +13,7 @@ use serde_json::Value;
 use super::Session;
 use super::error::PolicyfileError;
 use crate::gems::{WantedGem, wanted_gems};
-use crate::ignore::Ignore;
+use crate::ignore::{Ignore, Unusable};
 
 /// What a cookbook's files may weigh together, in bytes.
 const MAX_BYTES: u64 = 512 << 20;
@@ -124,9 +124,8 @@ impl Session<'_> {
         if !LocalCookbook::is_in(folder) {
             return Err(self.not_a_cookbook(folder));
         }
-        let cookbook = self.tree.add(folder);
-        let question = Question::Metadata { cookbook, place: folder.display().to_string() };
-        (self.ask)(question).map_err(|failure| PolicyfileError::Metadata {
+        let question = |cookbook| Question::Metadata { cookbook, place: folder.display().to_string() };
+        self.ask(folder, question)?.map_err(|failure| PolicyfileError::Metadata {
             path: folder.to_owned(),
             what: format!("{}: {failure}", failure.class()),
         })
@@ -160,11 +159,15 @@ pub(super) fn checksums(folder: &Path) -> Result<Vec<FileChecksum>, PolicyfileEr
 
 /// A cookbook's identifier.
 pub(super) fn identifier(cookbook: &LocalCookbook) -> Result<CookbookIdentifier, PolicyfileError> {
-    let sums = match cookbook.language {
-        Language::Rust => super::crates::checksums(&cookbook.path)?,
-        Language::Ruby => checksums(&cookbook.path)?,
-    };
-    Ok(CookbookIdentifier::of(&sums))
+    Ok(CookbookIdentifier::of(&sums(cookbook)?))
+}
+
+/// The checksums that a cookbook's identifier is made of.
+pub(super) fn sums(cookbook: &LocalCookbook) -> Result<Vec<FileChecksum>, PolicyfileError> {
+    match cookbook.language {
+        Language::Rust => super::crates::checksums(&cookbook.path),
+        Language::Ruby => checksums(&cookbook.path),
+    }
 }
 
 /// The files of a cookbook with their contents, as Chef counts them. `room`: how many bytes they may have, of `limit`.
@@ -185,7 +188,8 @@ pub(crate) fn contents(folder: &Path, room: &mut u64, limit: u64) -> Result<Vec<
 /// The files of a cookbook as Chef counts them, sorted: those of `chefignore` and of hidden folders at its top are not its
 /// own.
 pub(super) fn files(folder: &Path) -> Result<Vec<String>, PolicyfileError> {
-    let ignore = Ignore::of_folder_or_above(folder).map_err(|(path, source)| PolicyfileError::Read { path, source })?;
+    let unusable = |(path, source): Unusable| PolicyfileError::Read { path, source };
+    let mut ignore = Ignore::of_folder_or_above(folder).map_err(unusable)?;
     let mut found = vec![];
     let mut open = vec![(folder.to_owned(), String::new(), 0)];
     while let Some((path, prefix, depth)) = open.pop() {
@@ -198,7 +202,9 @@ pub(super) fn files(folder: &Path) -> Result<Vec<String>, PolicyfileError> {
                 if depth < MAX_DEPTH && !(depth == 0 && name.starts_with('.')) {
                     open.push((entry.path(), format!("{relative}/"), depth + 1));
                 }
-            } else if name == ".uploaded-cookbook-version.json" || ignore.ignores(&relative) || !entry.path().is_file()
+            } else if name == ".uploaded-cookbook-version.json"
+                || ignore.ignores(&relative).map_err(unusable)?
+                || !entry.path().is_file()
             {
                 // Not the cookbook's own.
             } else if kind.is_symlink() && !plain_files::leads_inside(&entry.path(), folder) {

@@ -6,7 +6,7 @@ use artifact::lock::{CookbookIdentifier, FileChecksum};
 
 use super::cookbook::{LocalCookbook, checksums};
 use super::error::PolicyfileError;
-use super::{Tools, with_session};
+use super::{Session, Tools};
 
 /// What identifies a cookbook.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -35,7 +35,7 @@ pub fn describe(folder: &Path, tools: &Tools<'_>) -> Result<Described, Policyfil
     if !LocalCookbook::is_in(folder) {
         return Err(PolicyfileError::NotACookbook { path: folder.to_owned() });
     }
-    let version = with_session(tools, |session| session.cookbook(folder))?.version;
+    let version = Session::new(tools, false).cookbook(folder)?.version;
     let files = checksums(folder)?;
     Ok(Described { path: folder.to_owned(), version, identifier: CookbookIdentifier::of(&files), files })
 }

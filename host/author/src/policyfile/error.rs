@@ -165,6 +165,31 @@ pub enum PolicyfileError {
         /// What is in it.
         found: Vec<String>,
     },
+    /// The folder for an export has files that are not an export's.
+    #[error(
+        "{} would be replaced by the export, and {} has no earlier export: name another folder",
+        found.join(", "), folder.display()
+    )]
+    NoExport {
+        /// The folder that was to be exported to.
+        folder: PathBuf,
+        /// The files that would be replaced.
+        found: Vec<String>,
+    },
+    /// A cookbook that the Policyfile names cannot be had.
+    #[error("{}: cookbook {name:?} from {origin}: {what}", place(file, Some(*line).filter(|line| *line > 0)))]
+    Source {
+        /// The Policyfile, policy.toml or lock.
+        file: PathBuf,
+        /// The line that names the cookbook, from 1; 0 where that is not known.
+        line: u32,
+        /// The name of the cookbook.
+        name: String,
+        /// The folder or the repository, as written.
+        origin: String,
+        /// The reason, as a sentence without a period.
+        what: String,
+    },
     /// The runtime that evaluates Ruby could not be opened.
     #[error("cannot evaluate Ruby")]
     Ruby(#[source] Box<dyn std::error::Error + Send + Sync>),

@@ -18,8 +18,8 @@ impl Session<'_> {
         }
         let source = read_text(&place.policyfile, MAX_TEXT)?;
         let file = place.policyfile.display().to_string();
-        let name = self.tree.add(&place.folder);
-        let asked = (self.ask)(Question::Policyfile(RubyDocument { name, file, source: source.clone() }));
+        let question = |name| Question::Policyfile(RubyDocument { name, file, source: source.clone() });
+        let asked = self.ask(&place.folder, question)?;
         let answer = asked.map_err(|failure| {
             // A frame names the file below the name that stands for its folder; a syntax error names its line in the message.
             let (message, name) = (failure.to_string(), place.file_name());

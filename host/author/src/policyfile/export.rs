@@ -7,13 +7,14 @@ use flate2::Compression;
 use flate2::write::GzEncoder;
 use policyfile::constraint::Constraint;
 use policyfile::lock::{CookbookPlace, Lock, pretty};
+use policyfile::model::CookbookSource;
 use serde_json::{Value, json};
 
 use super::cookbook::{LocalCookbook, files, identifier};
 use super::error::PolicyfileError;
-use super::install::gone;
+use super::install::{gone, source_of};
 use super::paths::expanded;
-use super::{Place, Session, Tools, with_session_of};
+use super::{Place, Session, Tools};
 
 /// The options of an export, as the command line gives them.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -37,8 +38,16 @@ pub struct Exported {
     pub target: PathBuf,
 }
 
-/// What an export consists of, beside README.md.
-const ENTRIES: [&str; 5] = ["cookbook_artifacts", "policies", "policy_groups", ".chef", "Policyfile.lock.json"];
+/// The folders that only an export has. One before it is replaced as a whole.
+const FOLDERS: [&str; 3] = ["cookbook_artifacts", "policies", "policy_groups"];
+
+/// The folder of Chef's configuration, and the file in it that an export has.
+const CHEF: &str = ".chef";
+const CONFIG: &str = "config.rb";
+
+const LOCK: &str = "Policyfile.lock.json";
+
+const README: &str = "README.md";
 
 /// Exports a locked policy. The lock is brought up to date with the cookbooks beside it first, as chef-cli does.
 ///
@@ -50,49 +59,45 @@ pub fn export(place: &Place, options: &ExportOptions, tools: &Tools<'_>) -> Resu
     }
     check_group(&options.group)?;
     let folder = &options.folder;
-    if !options.force && !options.archive {
-        let found = conflicts(folder)?;
-        if !found.is_empty() {
-            return Err(PolicyfileError::NotEmpty { folder: folder.clone(), found });
-        }
+    if !options.archive {
+        check_folder(folder, options.force)?;
     }
     let mut lock = place.read_lock()?;
     let locked = lock.revision_id()?;
-    with_session_of(place, tools, |session| {
-        let cookbooks = session.refresh(place, &mut lock)?;
-        if let Some((rust, _)) = cookbooks.iter().find(|(cookbook, _)| cookbook.language == Language::Rust) {
-            return Err(PolicyfileError::Cookbook(format!(
-                "the cookbook {} is in Rust, which Chef cannot run: only policies of Ruby cookbooks can be exported",
-                rust.name
-            )));
-        }
-        let text = lock.to_text()?;
-        if super::read_text(&place.lock, super::MAX_TEXT)? != text {
-            place.write_lock(&lock)?;
-            let short = |revision: &str| revision.chars().take(12).collect::<String>();
-            (tools.say)(&format!(
-                "note: {} was brought up to date with the cookbooks beside it: revision {} is now {}",
-                place.lock.display(),
-                short(&locked),
-                short(&lock.revision_id()?)
-            ));
-        }
-        let revision = lock.revision_id()?;
-        let name = lock.name.clone().unwrap_or_default();
-        check_file_name(&name)?;
-        std::fs::create_dir_all(folder).map_err(PolicyfileError::write(folder))?;
-        let staging = folder.join(format!(".export-{}.unfinished", std::process::id()));
-        drop(std::fs::remove_dir_all(&staging));
-        let staged = session
-            .stage(&staging, &cookbooks)
-            .and_then(|()| documents(&staging, &name, &revision, &options.group, &text))
-            .and_then(|()| match options.archive {
-                true => archive(&staging, &folder.join(format!("{name}-{revision}.tgz"))),
-                false => move_into(&staging, folder).map(|()| folder.clone()),
-            });
-        drop(std::fs::remove_dir_all(&staging));
-        Ok(Exported { name, target: staged? })
-    })
+    let mut session = Session::of(place, tools);
+    let cookbooks = session.refresh(place, &mut lock)?;
+    if let Some((rust, _)) = cookbooks.iter().find(|(cookbook, _)| cookbook.language == Language::Rust) {
+        return Err(PolicyfileError::Cookbook(format!(
+            "the cookbook {} is in Rust, which Chef cannot run: only policies of Ruby cookbooks can be exported",
+            rust.name
+        )));
+    }
+    let text = lock.to_text()?;
+    if super::read_text(&place.lock, super::MAX_TEXT)? != text {
+        place.write_lock(&lock)?;
+        let short = |revision: &str| revision.chars().take(12).collect::<String>();
+        (tools.say)(&format!(
+            "note: {} was brought up to date with the cookbooks beside it: revision {} is now {}",
+            place.lock.display(),
+            short(&locked),
+            short(&lock.revision_id()?)
+        ));
+    }
+    let revision = lock.revision_id()?;
+    let name = lock.name.clone().unwrap_or_default();
+    check_file_name(&name)?;
+    std::fs::create_dir_all(folder).map_err(PolicyfileError::write(folder))?;
+    let staging = folder.join(plain_files::unfinished_name().map_err(PolicyfileError::write(folder))?);
+    std::fs::create_dir(&staging).map_err(PolicyfileError::write(&staging))?;
+    let staged = session
+        .stage(&staging, &cookbooks)
+        .and_then(|()| documents(&staging, &name, &revision, &options.group, &text))
+        .and_then(|()| match options.archive {
+            true => archive(&staging, &folder.join(format!("{name}-{revision}.tgz"))),
+            false => move_into(&staging, folder).map(|()| folder.clone()),
+        });
+    drop(std::fs::remove_dir_all(&staging));
+    Ok(Exported { name, target: staged? })
 }
 
 /// The group's name becomes a file's.
@@ -105,28 +110,64 @@ fn check_file_name(name: &str) -> Result<(), PolicyfileError> {
     if is_sound { Ok(()) } else { Err(PolicyfileError::Cookbook(format!("{name:?} cannot be the name of a file"))) }
 }
 
-/// What an earlier export left in a folder.
+/// Checks that an export may replace what is in a folder. `force`: an earlier export may be replaced.
+fn check_folder(folder: &Path, force: bool) -> Result<(), PolicyfileError> {
+    let found = conflicts(folder)?;
+    if found.is_empty() {
+        return Ok(());
+    }
+    if !force {
+        return Err(PolicyfileError::NotEmpty { folder: folder.to_owned(), found });
+    }
+    // Folders have these two for other reasons, too: then nobody has exported to here.
+    let others = [configuration(folder), folder.join(README)].into_iter().filter(|path| is_there(path)).collect();
+    let is_export = FOLDERS.iter().all(|name| folder.join(name).is_dir()) && folder.join(LOCK).is_file();
+    let others = listed(others);
+    match is_export || others.is_empty() {
+        true => Ok(()),
+        false => Err(PolicyfileError::NoExport { folder: folder.to_owned(), found: others }),
+    }
+}
+
+/// Whether something is there, be it a link that leads nowhere.
+fn is_there(path: &Path) -> bool {
+    std::fs::symlink_metadata(path).is_ok()
+}
+
+/// Whether a folder is there, and not a link to one.
+fn is_folder(path: &Path) -> bool {
+    std::fs::symlink_metadata(path).is_ok_and(|about| about.is_dir())
+}
+
+/// What an export replaces of Chef's configuration: one file in its folder, or what has the folder's name.
+fn configuration(folder: &Path) -> PathBuf {
+    let chef = folder.join(CHEF);
+    if is_folder(&chef) { chef.join(CONFIG) } else { chef }
+}
+
+fn listed(paths: Vec<PathBuf>) -> Vec<String> {
+    paths.iter().map(|path| path.display().to_string()).collect()
+}
+
+/// Everything in a folder that [`move_into`] would replace.
 fn conflicts(folder: &Path) -> Result<Vec<String>, PolicyfileError> {
     let mut found = vec![];
-    for name in ["cookbook_artifacts", "policies", "policy_groups"] {
+    for name in FOLDERS {
         let path = folder.join(name);
-        let entries = match std::fs::read_dir(&path) {
-            Ok(entries) => entries,
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => continue,
-            Err(source) => return Err(PolicyfileError::Read { path, source }),
-        };
-        let mut names = vec![];
-        for entry in entries {
-            names.push(entry.map_err(PolicyfileError::read(&path))?.path().display().to_string());
+        if !is_folder(&path) {
+            found.extend(is_there(&path).then_some(path));
+            continue;
         }
-        names.sort();
-        found.extend(names);
+        let mut inside = vec![];
+        for entry in std::fs::read_dir(&path).map_err(PolicyfileError::read(&path))? {
+            inside.push(entry.map_err(PolicyfileError::read(&path))?.path());
+        }
+        inside.sort();
+        found.extend(inside);
     }
-    let lock = folder.join("Policyfile.lock.json");
-    if lock.exists() {
-        found.push(lock.display().to_string());
-    }
-    Ok(found)
+    let files = [folder.join(LOCK), configuration(folder), folder.join(README)];
+    found.extend(files.into_iter().filter(|path| is_there(path)));
+    Ok(listed(found))
 }
 
 /// A cookbook of the lock, and its name in the export.
@@ -146,8 +187,14 @@ impl Session<'_> {
                     }
                     folder
                 }
-                CookbookPlace::Cached { cache_key, .. } => {
-                    let folder = self.cached(cache_key)?;
+                CookbookPlace::Cached { .. } => {
+                    let Some(CookbookSource::Git(source)) = source_of(name, &locked.source_options)? else {
+                        return Err(PolicyfileError::Cookbook(format!(
+                            "the lock does not say which git repository cookbook {name} is from"
+                        )));
+                    };
+                    let commit = self.repositories.commit_of(&source)?;
+                    let folder = self.cached(name, &source, &commit)?;
                     if !folder.is_dir() {
                         return Err(PolicyfileError::Cookbook(format!(
                             "cookbook {name} is not in the cache ({}); `wrun policy install` fetches it",
@@ -248,9 +295,9 @@ fn documents(staging: &Path, name: &str, revision: &str, group: &str, lock: &str
     let all = [
         (format!("policies/{name}-{revision}.json"), lock.to_owned()),
         (format!("policy_groups/{group}.json"), pretty(&group_document)),
-        ("Policyfile.lock.json".to_owned(), lock.to_owned()),
-        (".chef/config.rb".to_owned(), config),
-        ("README.md".to_owned(), readme),
+        (LOCK.to_owned(), lock.to_owned()),
+        (format!("{CHEF}/{CONFIG}"), config),
+        (README.to_owned(), readme),
     ];
     std::fs::create_dir_all(staging.join("cookbook_artifacts")).map_err(PolicyfileError::write(staging))?;
     for (path, text) in all {
@@ -268,28 +315,29 @@ fn quoted(text: &str) -> String {
     format!("'{}'", text.replace('\\', "\\\\").replace('\'', "\\'"))
 }
 
-/// Puts the staged export in the place of an earlier one.
+/// Puts the staged export in the place of an earlier one. Other files of [`CHEF`] stay, such as keys.
 fn move_into(staging: &Path, folder: &Path) -> Result<(), PolicyfileError> {
-    for name in ENTRIES.into_iter().chain(["README.md"]) {
-        let (from, to) = (staging.join(name), folder.join(name));
-        let kind = std::fs::symlink_metadata(&to).map(|found| found.is_dir());
-        match kind {
-            Ok(true) => std::fs::remove_dir_all(&to).map_err(PolicyfileError::write(&to))?,
-            Ok(false) => std::fs::remove_file(&to).map_err(PolicyfileError::write(&to))?,
-            Err(_) => {}
-        }
-        std::fs::rename(&from, &to).map_err(PolicyfileError::write(&to))?;
+    let (from, to) = (configuration(staging), configuration(folder));
+    let from = if to.ends_with(CHEF) { staging.join(CHEF) } else { from };
+    put(&from, &to)?;
+    FOLDERS.into_iter().chain([LOCK, README]).try_for_each(|name| put(&staging.join(name), &folder.join(name)))
+}
+
+/// Gives a file or a folder the place of another.
+fn put(from: &Path, to: &Path) -> Result<(), PolicyfileError> {
+    match std::fs::symlink_metadata(to).map(|found| found.is_dir()) {
+        Ok(true) => std::fs::remove_dir_all(to).map_err(PolicyfileError::write(to))?,
+        Ok(false) => std::fs::remove_file(to).map_err(PolicyfileError::write(to))?,
+        Err(_) => {}
     }
-    Ok(())
+    std::fs::rename(from, to).map_err(PolicyfileError::write(to))
 }
 
 /// Packs the staged export into one file.
 fn archive(staging: &Path, target: &Path) -> Result<PathBuf, PolicyfileError> {
-    let failed = |source| PolicyfileError::Write { path: target.to_owned(), source };
-    let unfinished = target.with_extension("unfinished");
-    let packed = std::fs::File::create(&unfinished).and_then(|file| {
+    let packed = plain_files::replace_with(target, |file| {
         let mut archive = tar::Builder::new(GzEncoder::new(file, Compression::default()));
-        for name in ENTRIES.into_iter().chain(["README.md"]) {
+        for name in FOLDERS.into_iter().chain([CHEF, LOCK, README]) {
             let path = staging.join(name);
             if path.is_dir() {
                 archive.append_dir_all(name, &path)?;
@@ -299,6 +347,6 @@ fn archive(staging: &Path, target: &Path) -> Result<PathBuf, PolicyfileError> {
         }
         archive.into_inner()?.finish()?.sync_all()
     });
-    packed.and_then(|()| std::fs::rename(&unfinished, target)).map_err(failed)?;
+    packed.map_err(PolicyfileError::write(target))?;
     Ok(target.to_owned())
 }

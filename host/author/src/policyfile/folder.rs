@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 use super::error::PolicyfileError;
 use super::includes::Pins;
 use super::paths::relative;
-use super::{Place, Session, Tools, with_crates};
+use super::{Place, Session, Tools};
 use crate::policy::PolicyToml;
 
 /// A policy.toml with everything that it includes.
@@ -27,13 +27,12 @@ pub(crate) fn resolve_folder(folder: &Path, tools: &Tools<'_>) -> Result<Resolve
     let folder = std::path::absolute(folder).map_err(PolicyfileError::read(folder))?;
     let place = Place::of(Some(Path::new(super::POLICY_TOML)), &folder)?;
     let lock = place.lock.exists().then(|| place.read_lock()).transpose()?;
-    with_crates(tools, |session| {
-        let policy = session.evaluate(&place)?;
-        let pins = Pins { lock: lock.as_ref(), renewed: &[], keeps_fetched: true };
-        let (lock, located) = session.compile(&place, &policy, pins)?;
-        let folders = located.into_values().map(|located| located.cookbook.path).collect();
-        Ok(Resolved { lock, folders })
-    })
+    let mut session = Session::of(&place, tools);
+    let policy = session.evaluate(&place)?;
+    let pins = Pins { lock: lock.as_ref(), renewed: &[], keeps_fetched: true };
+    let (lock, located) = session.compile(&place, &policy, pins)?;
+    let folders = located.into_values().map(|located| located.cookbook.path).collect();
+    Ok(Resolved { lock, folders })
 }
 
 impl Session<'_> {

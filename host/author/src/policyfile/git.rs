@@ -1,15 +1,9 @@
 //! Git, by its own program: repositories are fetched into a cache, commits are taken out of it.
 
-use std::collections::BTreeMap;
-use std::io::Read;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output, Stdio};
-use std::thread::JoinHandle;
-use std::time::{Duration, Instant};
 
-use super::git_settings;
+use super::git_process::{in_cache, transfer};
 use policyfile::model::GitSource;
-use serde_json::{Value, json};
 use sha1::{Digest as _, Sha1};
 use text::hex;
 
@@ -37,12 +31,35 @@ pub enum GitError {
     #[error("nothing can be fetched here; `wrun policy build` fetches what a policy needs")]
     NoCache,
     /// Git waits for something.
-    #[error("`git {command}` has not ended after {seconds} s: look whether the repository's files are plain files")]
+    #[error("`git {command}` was ended after {seconds} s; {hint}")]
     Waits {
         /// The command, without the options that are always given.
         command: String,
-        /// How long it was waited for.
+        /// How long it ran.
         seconds: u64,
+        /// Where a person looks for the cause.
+        hint: &'static str,
+    },
+    /// Git writes more than is read of it.
+    #[error("`git {command}` wrote more than {limit} bytes")]
+    TooMuch {
+        /// The command, without the options that are always given.
+        command: String,
+        /// How many bytes are read.
+        limit: u64,
+    },
+    /// A repository that was fetched before cannot be brought up to date.
+    #[error(
+        "{uri} cannot be fetched into {}; if that folder is damaged, remove it, and the repository is fetched anew",
+        place.display()
+    )]
+    Outdated {
+        /// The address of the repository.
+        uri: String,
+        /// The folder of the cache.
+        place: PathBuf,
+        /// What git said.
+        source: Box<Self>,
     },
     /// A repository whose own settings may start programs.
     #[error(
@@ -71,91 +88,17 @@ pub enum GitError {
     },
 }
 
-/// Settings of every call: a repository's own hooks and monitors are not run, and no other program makes the connection.
-const ALWAYS: [&str; 8] = [
-    "core.hooksPath=/dev/null",
-    "core.fsmonitor=false",
-    "protocol.allow=never",
-    "protocol.file.allow=always",
-    "protocol.git.allow=always",
-    "protocol.http.allow=always",
-    "protocol.https.allow=always",
-    "protocol.ssh.allow=always",
-];
-
-/// How long git may take to answer what is asked of a working tree, which is on this machine.
-const PATIENCE: Duration = Duration::from_secs(60);
-
-/// The time between two looks whether git has ended.
-const TICK: Duration = Duration::from_millis(2);
-
-/// The most characters of a setting's name that are shown.
-const MAX_KEY: usize = 100;
-
 /// The branch of a cookbook whose source names none.
 const DEFAULT_BRANCH: &str = "main";
 
-/// Runs git in a folder and returns what it wrote to standard output.
-pub(super) fn run(folder: &Path, arguments: &[&str]) -> Result<String, GitError> {
-    run_with(folder, arguments, &[])
-}
+/// All branches and tags of a repository. Those that are gone there are removed.
+const BRANCHES_AND_TAGS: [&str; 2] = ["+refs/heads/*:refs/heads/*", "+refs/tags/*:refs/tags/*"];
 
-fn run_with(folder: &Path, arguments: &[&str], environment: &[(&str, &Path)]) -> Result<String, GitError> {
-    let mut command = prepared(folder, arguments);
-    command.envs(environment.iter().copied());
-    told(arguments, &command.output().map_err(GitError::Start)?)
-}
+/// The commit that the repository calls HEAD, under a name that fetching branches does not touch.
+const REMOTE_HEAD: &str = "refs/wrun/head";
 
-/// As [`run`], for a working tree that may be a stranger's: git is ended where it waits, as for the other end of a pipe.
-fn ask(folder: &Path, arguments: &[&str]) -> Result<String, GitError> {
-    let mut command = prepared(folder, arguments);
-    let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().map_err(GitError::Start)?;
-    let [output, errors] = [child.stdout.take().map(collect), child.stderr.take().map(collect)];
-    let began = Instant::now();
-    let status = loop {
-        if let Some(status) = child.try_wait().map_err(GitError::Start)? {
-            break status;
-        }
-        if began.elapsed() > PATIENCE {
-            drop(child.kill().and_then(|()| child.wait()));
-            return Err(GitError::Waits { command: arguments.join(" "), seconds: PATIENCE.as_secs() });
-        }
-        std::thread::sleep(TICK);
-    };
-    let [stdout, stderr] = [output, errors].map(|one| one.and_then(|one| one.join().ok()).unwrap_or_default());
-    told(arguments, &Output { status, stdout, stderr })
-}
-
-/// Reads all that git writes, so that it never waits for a reader.
-fn collect(mut from: impl Read + Send + 'static) -> JoinHandle<Vec<u8>> {
-    std::thread::spawn(move || {
-        let mut all = vec![];
-        drop(from.read_to_end(&mut all));
-        all
-    })
-}
-
-fn prepared(folder: &Path, arguments: &[&str]) -> Command {
-    let mut command = Command::new("git");
-    let settings = ALWAYS.iter().flat_map(|setting| ["-c", setting]);
-    command.args(settings).args(arguments).current_dir(folder).stdin(Stdio::null());
-    // A password is not asked for: nobody may be there to answer. These name another repository than the folder's.
-    command.env("GIT_TERMINAL_PROMPT", "0").env("LC_ALL", "C");
-    // What a stranger's repository lacks is not fetched by the programs that it names.
-    command.env("GIT_NO_LAZY_FETCH", "1");
-    for variable in ["GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_OBJECT_DIRECTORY", "GIT_NAMESPACE"] {
-        command.env_remove(variable);
-    }
-    command
-}
-
-fn told(arguments: &[&str], output: &Output) -> Result<String, GitError> {
-    if output.status.success() {
-        return Ok(String::from_utf8_lossy(&output.stdout).into_owned());
-    }
-    let message = String::from_utf8_lossy(&output.stderr).trim_end().to_owned();
-    Err(GitError::Failed { command: arguments.join(" "), message })
-}
+/// The lengths of a whole commit id, with SHA-1 and SHA-256.
+const ID_LENGTHS: [usize; 2] = [40, 64];
 
 /// The repositories that were fetched.
 #[derive(Debug)]
@@ -181,45 +124,80 @@ impl Repositories {
         }
         let place = self.place(uri);
         if place.is_dir() {
-            run(&place, &["fetch", "--quiet", "--force", "--tags", uri, "refs/heads/*:refs/heads/*"])?;
+            self.fetch_into(&place, uri, &BRANCHES_AND_TAGS)?;
             return Ok(place);
         }
         let failed = |source| GitError::Cache { path: self.folder.clone(), source };
         std::fs::create_dir_all(&self.folder).map_err(failed)?;
         // Whole or not at all: a name of its own, until it is complete.
-        let unfinished = self.folder.join(format!(".{}-unfinished", std::process::id()));
-        drop(std::fs::remove_dir_all(&unfinished));
+        let unfinished = self.folder.join(plain_files::unfinished_name().map_err(failed)?);
         let name = unfinished.to_string_lossy().into_owned();
-        let cloned = run(&self.folder, &["clone", "--quiet", "--bare", "--no-hardlinks", "--", uri, &name]);
-        if let Err(error) = cloned {
-            drop(std::fs::remove_dir_all(&unfinished));
-            return Err(error);
-        }
-        std::fs::rename(&unfinished, &place).map_err(failed)?;
-        Ok(place)
+        let cloned =
+            transfer(&self.folder, &["clone", "--progress", "--bare", "--no-hardlinks", "--", uri, &name], &[]);
+        let moved = cloned.and_then(|()| match std::fs::rename(&unfinished, &place) {
+            // Another process was faster, and has fetched the same.
+            Err(_) if place.is_dir() => Ok(()),
+            moved => moved.map_err(failed),
+        });
+        drop(std::fs::remove_dir_all(&unfinished));
+        moved.map(|()| place)
+    }
+
+    /// Brings a repository up to date that was fetched before.
+    fn fetch_into(&self, place: &Path, uri: &str, what: &[&str]) -> Result<(), GitError> {
+        let options = ["fetch", "--progress", "--force", "--prune", "--no-tags", "--", uri];
+        let arguments: Vec<&str> = options.iter().chain(what).copied().collect();
+        let fetched = transfer(&self.folder, &arguments, &[("GIT_DIR", place)]);
+        fetched.map_err(|source| GitError::Outdated {
+            uri: uri.to_owned(),
+            place: place.to_owned(),
+            source: Box::new(source),
+        })
     }
 
     /// The repository, fetched unless it has the commit already.
     pub(super) fn with_commit(&self, uri: &str, commit: &str) -> Result<PathBuf, GitError> {
         check(commit)?;
         let place = self.place(uri);
-        let has = place.is_dir() && run(&place, &["cat-file", "-e", &format!("{commit}^{{commit}}")]).is_ok();
-        if has { Ok(place) } else { self.fetch(uri) }
+        let has = || self.run(&place, &["cat-file", "-e", &format!("{commit}^{{commit}}")]).is_ok();
+        if place.is_dir() && has() { Ok(place) } else { self.fetch(uri) }
     }
 
-    /// The commit that a cookbook's source means now.
+    /// The commit that a cookbook's source means now: a whole id.
     pub(super) fn commit_of(&self, source: &GitSource) -> Result<String, GitError> {
         if let Some(revision) = &source.revision {
-            return Ok(revision.clone());
+            return self.pinned(&source.uri, revision);
         }
         let wanted = source.reference.as_deref().or(source.branch.as_deref()).or(source.tag.as_deref());
-        self.resolve(&self.fetch(&source.uri)?, wanted.unwrap_or(DEFAULT_BRANCH))
+        self.fetch(&source.uri)?;
+        self.resolve(&source.uri, wanted.unwrap_or(DEFAULT_BRANCH))
     }
 
-    /// The commit of a name in a repository.
-    pub(super) fn resolve(&self, repository: &Path, name: &str) -> Result<String, GitError> {
+    /// The whole id of a commit that somebody names. A whole id means itself, whatever the repository has. Anything shorter may
+    /// be a branch or a tag, and those move: the repository is asked.
+    pub(super) fn pinned(&self, uri: &str, revision: &str) -> Result<String, GitError> {
+        check(revision)?;
+        let is_whole = ID_LENGTHS.contains(&revision.len()) && revision.chars().all(|one| one.is_ascii_hexdigit());
+        if is_whole {
+            return Ok(revision.to_ascii_lowercase());
+        }
+        self.fetch(uri)?;
+        let named = self.resolve(uri, revision)?;
+        self.resolve(uri, &format!("{named}^{{commit}}"))
+    }
+
+    /// The commit of a name in a repository that was fetched.
+    pub(super) fn resolve(&self, uri: &str, name: &str) -> Result<String, GitError> {
         check(name)?;
-        Ok(run(repository, &["rev-parse", "--verify", name])?.trim().to_owned())
+        let place = self.place(uri);
+        // What the clone calls so may be a branch that is gone.
+        let name = if name == "HEAD" {
+            self.fetch_into(&place, uri, &[&format!("+HEAD:{REMOTE_HEAD}")])?;
+            REMOTE_HEAD
+        } else {
+            name
+        };
+        Ok(self.run(&place, &["rev-parse", "--verify", name])?.trim().to_owned())
     }
 
     /// Writes the files of a commit, or of one folder in it, into a new folder.
@@ -237,8 +215,10 @@ impl Repositories {
         let index = into.join("index");
         let what = format!(":(top,literal){}", rel.unwrap_or("."));
         let what = if rel.is_some() { what } else { ".".to_owned() };
-        let arguments = ["checkout", "--quiet", "--force", commit, "--", &what];
-        run_with(&work, &arguments, &[("GIT_DIR", repository), ("GIT_WORK_TREE", &work), ("GIT_INDEX_FILE", &index)])?;
+        // A branch may have the name of a commit, and git would take the branch; no branch is called so.
+        let commit = format!("{commit}^{{commit}}");
+        let arguments = ["checkout", "--quiet", "--force", &commit, "--", &what];
+        in_cache(&work, &arguments, &[("GIT_DIR", repository), ("GIT_WORK_TREE", &work), ("GIT_INDEX_FILE", &index)])?;
         let Some(rel) = rel else { return Ok(work) };
         let found = work.join(rel);
         if found.exists() && !plain_files::leads_inside(&found, &work) {
@@ -250,97 +230,17 @@ impl Repositories {
     /// The content of a file in a commit.
     pub(super) fn show(&self, repository: &Path, commit: &str, path: &str) -> Result<String, GitError> {
         check(commit)?;
-        run(repository, &["show", &format!("{commit}:{path}")])
+        self.run(repository, &["cat-file", "blob", &format!("{commit}:{path}")])
+    }
+
+    /// Runs git on a repository of the cache, and on no other: a damaged one is not looked for in the folders above it.
+    fn run(&self, repository: &Path, arguments: &[&str]) -> Result<String, GitError> {
+        in_cache(&self.folder, arguments, &[("GIT_DIR", repository)])
     }
 }
 
-fn check(text: &str) -> Result<(), GitError> {
+/// Checks that git takes an address, or a name, for nothing else.
+pub(super) fn check(text: &str) -> Result<(), GitError> {
     let is_sound = !text.is_empty() && !text.starts_with('-') && !text.contains(char::is_control);
     if is_sound { Ok(()) } else { Err(GitError::Option { text: text.chars().take(200).collect() }) }
-}
-
-/// Which commit the cookbooks in working trees are.
-#[derive(Debug, Default)]
-pub(super) struct WorkingTrees {
-    known: BTreeMap<PathBuf, Value>,
-}
-
-impl WorkingTrees {
-    /// The `scm_info` of a folder: null where it is in no repository, or in one whose own settings may start programs.
-    pub(super) fn info(&mut self, folder: &Path, say: &dyn Fn(&str)) -> Result<Value, GitError> {
-        let Some(top) = folder.ancestors().find(|above| above.join(".git").exists()) else { return Ok(Value::Null) };
-        if let Some(known) = self.known.get(top) {
-            return Ok(known.clone());
-        }
-        let info = match strange_setting(top)? {
-            None => working_tree(top)?,
-            Some(key) => {
-                let place = top.display();
-                say(&format!(
-                    "note: the lock has no scm_info for cookbooks in {place}: its git configuration sets {key}, which may \
-                     start a program or lead elsewhere; git is not asked there"
-                ));
-                Value::Null
-            }
-        };
-        self.known.insert(top.to_owned(), info.clone());
-        Ok(info)
-    }
-}
-
-/// A setting of a working tree's own that may start a program.
-fn strange_setting(top: &Path) -> Result<Option<String>, GitError> {
-    let listed = ask(top, &git_settings::LIST)?;
-    Ok(git_settings::first_not_plain(&listed).map(|key| key.chars().take(MAX_KEY).collect()))
-}
-
-/// The content of a file in a revision of the working tree that a folder lies in.
-pub(super) fn file_of_revision(folder: &Path, revision: &str, file: &str) -> Result<String, GitError> {
-    check(revision)?;
-    // The Policyfile may lie in another folder than the one where the command was typed.
-    let path = std::path::absolute(folder.join(file)).unwrap_or_else(|_| folder.join(file));
-    let (Some(folder), Some(name)) = (path.parent(), path.file_name().and_then(|name| name.to_str())) else {
-        return Err(GitError::Option { text: file.to_owned() });
-    };
-    if let Some(top) = folder.ancestors().find(|above| above.join(".git").exists())
-        && let Some(key) = strange_setting(top)?
-    {
-        return Err(GitError::Strange { place: top.to_owned(), key });
-    }
-    ask(folder, &["show", &format!("{revision}:./{name}")])
-}
-
-fn working_tree(top: &Path) -> Result<Value, GitError> {
-    let line = |arguments: &[&str]| ask(top, arguments).map(|text| text.trim().to_owned());
-    let revision = match line(&["rev-parse", "--verify", "HEAD"]) {
-        Ok(revision) => Some(revision),
-        // Nothing was committed yet. Where there is no branch either, something else is wrong.
-        Err(error) => line(&["symbolic-ref", "-q", "HEAD"]).map(|_| None).map_err(|_| error)?,
-    };
-    let branch = line(&["rev-parse", "--abbrev-ref", "HEAD"]).unwrap_or_default();
-    let remote = line(&["config", "--get", &format!("branch.{branch}.remote")]).unwrap_or_default();
-    let remote = match remote.as_str() {
-        "" | "." => None,
-        remote => Some(line(&["config", "--get", &format!("remote.{remote}.url")])?),
-    };
-    // Submodules have settings of their own, which nobody has looked at.
-    let is_clean = match ask(top, &["diff-files", "--quiet", "--ignore-submodules=all"]) {
-        Ok(_) => true,
-        Err(GitError::Failed { message, .. }) if message.is_empty() => false,
-        Err(error) => return Err(error),
-    };
-    let branches: Vec<String> = match &revision {
-        Some(revision) => {
-            line(&["branch", "-r", "--contains", revision])?.lines().map(|line| line.trim().to_owned()).collect()
-        }
-        None => vec![],
-    };
-    Ok(json!({
-        "scm": "git",
-        "remote": remote,
-        "revision": revision,
-        "working_tree_clean": is_clean,
-        "published": !branches.is_empty(),
-        "synchronized_remote_branches": branches,
-    }))
 }

@@ -20,6 +20,9 @@ const LOCK: &str = "Policyfile.lock.json";
 /// The length of a revision's beginning by which one may be named.
 const SHORT_REVISION: usize = 10;
 
+/// The most policies that one includes.
+const MAX_INCLUDED: usize = 1000;
+
 /// How many policies that include each other are followed.
 const MAX_CHAIN: usize = 32;
 
@@ -180,21 +183,20 @@ impl Session<'_> {
         let option = |key: &str| include.options.get(key).and_then(Value::as_str);
         let address = with_scheme(uri);
         let pinned = option("revision").or_else(|| option("sha")).map(str::to_owned);
-        let (repository, commit) = match pinned.or_else(|| pins.commit(include)) {
-            Some(commit) => (self.repositories.with_commit(&address, &commit)?, commit),
+        let commit = match pinned.or_else(|| pins.commit(include)) {
+            Some(commit) => self.repositories.pinned(&address, &commit)?,
             None => {
-                let repository = self.repositories.fetch(&address)?;
-                let named = option("ref").or_else(|| option("branch")).or_else(|| option("tag"));
-                let commit = match named {
-                    Some(name) => self.repositories.resolve(&repository, name)?,
+                self.repositories.fetch(&address)?;
+                match option("ref").or_else(|| option("branch")).or_else(|| option("tag")) {
+                    Some(name) => self.repositories.resolve(&address, name)?,
                     None => {
-                        let usual = self.repositories.resolve(&repository, "master");
-                        usual.or_else(|_| self.repositories.resolve(&repository, "HEAD"))?
+                        let usual = self.repositories.resolve(&address, "master");
+                        usual.or_else(|_| self.repositories.resolve(&address, "HEAD"))?
                     }
-                };
-                (repository, commit)
+                }
             }
         };
+        let repository = self.repositories.with_commit(&address, &commit)?;
         let path = option("path").or_else(|| option("rel")).unwrap_or(LOCK);
         let path = inside("", path).ok_or_else(|| wrong(format!("{path:?} leads out of {uri}")))?;
         let lock_place = format!("{path} in {uri} at {commit}");
@@ -229,6 +231,10 @@ fn is_locked_as(spec: &CookbookSpec, locked: &Map<String, Value>) -> bool {
     spec.options.iter().all(|(key, value)| match (key.as_str(), value.as_str()) {
         ("github", Some(place)) => {
             locked.get("git").and_then(Value::as_str) == Some(&format!("https://github.com/{place}.git"))
+        }
+        // A lock has the whole id.
+        ("revision", Some(name)) if name.chars().all(|one| one.is_ascii_hexdigit()) => {
+            locked.get(key).and_then(Value::as_str).is_some_and(|locked| locked.starts_with(&name.to_ascii_lowercase()))
         }
         // A lock has the beginning of it.
         ("ref", Some(name)) => locked.get(key).and_then(Value::as_str).is_some_and(|locked| name.starts_with(locked)),
@@ -291,7 +297,7 @@ fn source_options(document: &mut Value) -> impl Iterator<Item = &mut Map<String,
 struct Way<'a> {
     /// The names of the policies on it.
     names: Vec<String>,
-    /// The locks from which no way leads back: each is read once, however many policies include it.
+    /// The locks from which no way leads back, and files that are not locks: each is read once, however many policies include it.
     followed: BTreeSet<PathBuf>,
     say: &'a dyn Fn(&str),
 }
@@ -309,7 +315,12 @@ impl Way<'_> {
             return Err(format!("more than {MAX_CHAIN} policies include each other: {} ..", self.names.join(" -> ")));
         }
         let folder = file.parent().unwrap_or(Path::new("/"));
-        for included in document.get("included_policy_locks").and_then(Value::as_array).into_iter().flatten() {
+        let included = document.get("included_policy_locks").and_then(Value::as_array);
+        let included = included.map(Vec::as_slice).unwrap_or_default();
+        if included.len() > MAX_INCLUDED {
+            return Err(format!("{} includes more than {MAX_INCLUDED} policies", file.display()));
+        }
+        for included in included {
             let options = included.get("source_options");
             let option = |key: &str| options.and_then(|options| options.get(key)).and_then(Value::as_str);
             let Some(path) = option("path").filter(|_| option("git").is_none()) else { continue };
@@ -319,8 +330,14 @@ impl Way<'_> {
                 if self.followed.contains(&file) {
                     return Ok(None);
                 }
-                let document = read_document(&file).map_err(|error| error.to_string())?;
-                Ok(Some((file, document)))
+                match read_document(&file) {
+                    Ok(document) => Ok(Some((file, document))),
+                    Err(error) => {
+                        // It leads nowhere: that is said once.
+                        self.followed.insert(file);
+                        Err(error.to_string())
+                    }
+                }
             });
             match read {
                 Ok(Some((file, document))) => {
@@ -372,6 +389,23 @@ mod tests {
         let error = way.follow(&lock(0, "a"), &folder.path().join("p0a.lock.json")).unwrap_err();
         assert!(error.starts_with("policies include each other in a loop: p9b -> p0a -> p1a"), "{error}");
         assert!(error.ends_with(" -> p9b"), "{error}");
+    }
+
+    #[test]
+    fn what_is_not_a_lock_is_read_once() {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::write(folder.path().join("bad.lock.json"), "not JSON").unwrap();
+        let said = std::cell::RefCell::new(vec![]);
+        let say = |text: &str| said.borrow_mut().push(text.to_owned());
+        let include = serde_json::json!({"name": "bad", "source_options": {"path": "bad.lock.json"}});
+        let lock =
+            |count: usize| serde_json::json!({"name": "a", "included_policy_locks": vec![include.clone(); count]});
+        let file = folder.path().join("a.lock.json");
+        let mut way = Way { names: vec!["own".into()], followed: BTreeSet::new(), say: &say };
+        way.follow(&lock(1000), &file).unwrap();
+        assert_eq!(said.borrow().len(), 1, "{:?}", said.borrow());
+        let mut way = Way { names: vec!["own".into()], followed: BTreeSet::new(), say: &say };
+        assert!(way.follow(&lock(1001), &file).unwrap_err().ends_with("includes more than 1000 policies"));
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! `wrun policy install` and `wrun policy update`.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
 
 use node::version_constraint::{Version, VersionStyle};
 use policyfile::compile::{
@@ -16,7 +17,7 @@ use super::cookbook::identifier;
 use super::error::PolicyfileError;
 use super::includes::Pins;
 use super::locate::Located;
-use super::{Place, Session, Tools, with_session_of};
+use super::{Place, Session, Tools};
 
 /// What was done.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -56,13 +57,11 @@ pub fn install(place: &Place, tools: &Tools<'_>) -> Result<Installed, Policyfile
     if place.lock.exists() {
         (tools.say)("Installing cookbooks from lock");
         let lock = place.read_lock()?;
-        return with_session_of(place, tools, |session| session.install_locked(place, &lock))
-            .map(|()| Installed::FromLock);
+        return Session::of(place, tools).install_locked(place, &lock).map(|()| Installed::FromLock);
     }
-    with_session_of(place, tools, |session| {
-        let policy = session.evaluate(place)?;
-        session.generate(place, &policy, Pins { lock: None, renewed: &[], keeps_fetched: false })
-    })
+    let mut session = Session::of(place, tools);
+    let policy = session.evaluate(place)?;
+    session.generate(place, &policy, Pins { lock: None, renewed: &[], keeps_fetched: false })
 }
 
 /// Makes the lock anew, as far as is asked for.
@@ -82,18 +81,17 @@ pub fn update(place: &Place, wanted: &Update, tools: &Tools<'_>) -> Result<Insta
         Some(lock) => Some(lock?),
         None => None,
     };
-    with_session_of(place, tools, |session| {
-        let mut policy = session.evaluate(place)?;
-        let pins = Pins { lock: before.as_ref(), renewed: &wanted.includes, keeps_fetched: false };
-        match &before {
-            Some(lock) if wanted.attributes => session.update_attributes(place, &policy, lock.clone(), pins),
-            Some(lock) if !wanted.cookbooks.is_empty() => {
-                pin_others(&mut policy, lock, wanted, tools)?;
-                session.generate(place, &policy, pins)
-            }
-            _ => session.generate(place, &policy, pins),
+    let mut session = Session::of(place, tools);
+    let mut policy = session.evaluate(place)?;
+    let pins = Pins { lock: before.as_ref(), renewed: &wanted.includes, keeps_fetched: false };
+    match &before {
+        Some(lock) if wanted.attributes => session.update_attributes(place, &policy, lock.clone(), pins),
+        Some(lock) if !wanted.cookbooks.is_empty() => {
+            pin_others(&mut policy, lock, wanted, tools)?;
+            session.generate(place, &policy, pins)
         }
-    })
+        _ => session.generate(place, &policy, pins),
+    }
 }
 
 fn check_there(place: &Place) -> Result<(), PolicyfileError> {
@@ -171,7 +169,9 @@ impl Session<'_> {
         let mut located: BTreeMap<String, Located> = BTreeMap::new();
         for spec in &policy.cookbooks {
             let Some(source) = &spec.source else { continue };
-            located.insert(spec.name.clone(), self.locate(&spec.name, &spec.constraint, source, &place.folder)?);
+            let found = self.locate(&spec.name, &spec.constraint, source, &place.folder);
+            let found = found.map_err(|error| of_source(&place.policyfile, spec.line, &spec.name, source, &error));
+            located.insert(spec.name.clone(), found?);
         }
         let own = located.iter().map(|(name, Located { cookbook, .. })| {
             let (version, dependencies) = (cookbook.version.clone(), cookbook.dependencies.clone());
@@ -203,6 +203,7 @@ impl Session<'_> {
             });
             located.insert(name.clone(), found?);
         }
+        self.compare_with_included(place, policy, &includes, &located)?;
         let path = |name: &str| located.get(name).map(|it| it.cookbook.path.display().to_string()).unwrap_or_default();
         let has = |name: &str, recipe: &str| located.get(name).is_some_and(|it| it.cookbook.has_recipe(recipe));
         check_recipes(&input, &chosen, has, path).map_err(failed)?;
@@ -213,13 +214,45 @@ impl Session<'_> {
         Ok((make_lock(&input, &chosen, entries).map_err(failed)?, located))
     }
 
+    /// Compares the cookbooks of included policies with what those have locked. A fetched one must be the same. A folder is taken as
+    /// it is, as Chef does; where it has changed since, that is said.
+    fn compare_with_included(
+        &self,
+        place: &Place,
+        policy: &Policy,
+        includes: &[Included],
+        located: &BTreeMap<String, Located>,
+    ) -> Result<(), PolicyfileError> {
+        for include in includes {
+            for (name, locked) in &include.lock.cookbooks {
+                let Some(found) = located.get(name) else { continue };
+                if self.is_as_locked(found, &locked.identifier)? {
+                    continue;
+                }
+                let (folder, got) = (found.cookbook.path.display(), identifier(&found.cookbook)?);
+                let what = format!(
+                    "the cookbook {name} in {folder} has the identifier {got}, but {} has locked {}",
+                    include.place, locked.identifier
+                );
+                if found.is_fetched() {
+                    let what = format!("{what}: it was changed after it was locked; `update` its policy first");
+                    return Err(of_include(place, policy, includes, name, PolicyfileError::Cookbook(what)));
+                }
+                let note = "it is taken as it is; `wrun policy update` in the included policy locks it anew";
+                (self.tools.say)(&format!("note: include_policy {:?}: {what}; {note}", include.name));
+            }
+        }
+        Ok(())
+    }
+
     /// Installs the cookbooks of a lock, and checks that they are those that were locked.
     fn install_locked(&mut self, place: &Place, lock: &Lock) -> Result<(), PolicyfileError> {
         for (name, locked) in &lock.cookbooks {
             let source = source_of(name, &locked.source_options)?.ok_or_else(|| {
                 PolicyfileError::Cookbook(format!("the lock has no source options for cookbook {name}"))
             })?;
-            let found = self.locate(name, &exactly(name, &locked.version)?, &source, &place.folder)?;
+            let found = self.locate(name, &exactly(name, &locked.version)?, &source, &place.folder);
+            let found = found.map_err(|error| of_source(&place.lock, 0, name, &source, &error))?;
             (self.tools.say)(&format!("Using {name} {}", locked.version));
             // What lies beside the Policyfile may change; what was fetched may not.
             if let CookbookPlace::Cached { .. } = locked.place {
@@ -270,6 +303,21 @@ impl Session<'_> {
     }
 }
 
+/// The error for a cookbook that cannot be had, at the line that names its source.
+fn of_source(file: &Path, line: u32, name: &str, source: &CookbookSource, error: &PolicyfileError) -> PolicyfileError {
+    let origin = match source {
+        CookbookSource::Path(path) => path.clone(),
+        CookbookSource::Git(source) => source.uri.clone(),
+    };
+    PolicyfileError::Source {
+        file: file.to_owned(),
+        line,
+        name: name.to_owned(),
+        origin,
+        what: text::error_chain(error),
+    }
+}
+
 /// What is wrong with a cookbook of an included policy, at the line that includes it.
 fn of_include(
     place: &Place,
@@ -291,7 +339,7 @@ fn of_include(
     }
 }
 
-pub(super) fn gone(name: &str, source: &str, folder: &std::path::Path) -> PolicyfileError {
+pub(super) fn gone(name: &str, source: &str, folder: &Path) -> PolicyfileError {
     PolicyfileError::Cookbook(format!(
         "Cookbook `{name}` not found at path source `{source}` (full path: `{}`)",
         folder.display()

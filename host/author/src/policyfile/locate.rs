@@ -2,16 +2,23 @@
 
 use std::path::{Path, PathBuf};
 
+use artifact::lock::CookbookIdentifier;
 use policyfile::constraint::Constraint;
 use policyfile::lock::{CookbookLock, CookbookPlace};
 use policyfile::model::{CookbookSource, GitSource};
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
+use sha2::{Digest as _, Sha256};
+use text::hex;
 
 use super::Session;
-use super::cookbook::{LocalCookbook, identifier};
+use super::cookbook::{LocalCookbook, identifier, sums};
 use super::error::PolicyfileError;
 use super::git::GitError;
 use super::paths::{expanded, inside, relative};
+use crate::ignore::{FILE as IGNORE, Ignore, Unusable};
+
+/// How many characters of a digest are in the name of a cached cookbook's folder.
+const DIGEST_LENGTH: usize = 32;
 
 /// A cookbook that was found.
 #[derive(Debug, Clone, PartialEq)]
@@ -26,6 +33,13 @@ enum Origin {
     Folder(String),
     /// A commit of a repository.
     Commit { source: GitSource, commit: String },
+}
+
+impl Located {
+    /// Whether it was fetched, at a commit.
+    pub(super) fn is_fetched(&self) -> bool {
+        matches!(self.origin, Origin::Commit { .. })
+    }
 }
 
 impl Session<'_> {
@@ -65,7 +79,7 @@ impl Session<'_> {
 
     /// The folder of the cache that has a cookbook as it is in a commit.
     fn check_out(&mut self, name: &str, source: &GitSource, commit: &str) -> Result<PathBuf, PolicyfileError> {
-        let place = self.cached(&cache_key(name, commit))?;
+        let place = self.cached(name, source, commit)?;
         if place.is_dir() {
             return Ok(place);
         }
@@ -78,8 +92,8 @@ impl Session<'_> {
         };
         (self.tools.say)(&format!("Installing {name} {commit} from {}", source.uri));
         let cookbooks = self.tools.cache.join("cookbooks");
-        let scratch = cookbooks.join(format!(".{}-unfinished", std::process::id()));
-        drop(std::fs::remove_dir_all(&scratch));
+        let scratch = plain_files::unfinished_name().map_err(PolicyfileError::write(&cookbooks))?;
+        let scratch = cookbooks.join(scratch);
         std::fs::create_dir_all(&scratch).map_err(PolicyfileError::write(&scratch))?;
         let checked_out = self.repositories.check_out(&repository, commit, rel.as_deref(), &scratch);
         let moved = checked_out.map_err(PolicyfileError::from).and_then(|found| {
@@ -87,22 +101,62 @@ impl Session<'_> {
                 let what = format!("{} at {commit} has no cookbook in {:?}", source.uri, rel.as_deref().unwrap_or("."));
                 return Err(PolicyfileError::Cookbook(what));
             }
-            std::fs::rename(&found, &place).map_err(PolicyfileError::write(&place))
+            match std::fs::rename(&found, &place) {
+                // Another process was faster, and has put the same there.
+                Err(_) if place.is_dir() => Ok(()),
+                moved => moved.map_err(PolicyfileError::write(&place)),
+            }
         });
         drop(std::fs::remove_dir_all(&scratch));
         moved.map(|()| place)
     }
 
-    /// A folder of the cache.
-    pub(super) fn cached(&self, key: &str) -> Result<PathBuf, PolicyfileError> {
+    /// A folder of the cache. Its name says which content it has: the folder of a commit of a repository. Whatever else has the
+    /// commit's name, such as a branch of another repository, has another folder.
+    pub(super) fn cached(&self, name: &str, source: &GitSource, commit: &str) -> Result<PathBuf, PolicyfileError> {
+        let key = cache_key(name, commit);
         let is_name = !key.is_empty() && !key.starts_with('.') && !key.contains(['/', '\0']);
         if !is_name {
-            return Err(PolicyfileError::Git(GitError::Option { text: key.to_owned() }));
+            return Err(PolicyfileError::Git(GitError::Option { text: key }));
         }
         if self.tools.cache.as_os_str().is_empty() {
             return Err(PolicyfileError::Git(GitError::NoCache));
         }
-        Ok(self.tools.cache.join("cookbooks").join(key))
+        let content = json!([source.uri, commit, source.rel]).to_string();
+        let digest = hex(Sha256::digest(content));
+        let digest = digest.get(..DIGEST_LENGTH).unwrap_or(&digest);
+        Ok(self.tools.cache.join("cookbooks").join(format!("{key}-{digest}")))
+    }
+
+    /// Whether a cookbook has an identifier that somebody has locked.
+    pub(super) fn is_as_locked(&self, located: &Located, locked: &str) -> Result<bool, PolicyfileError> {
+        let sums = sums(&located.cookbook)?;
+        if CookbookIdentifier::of(&sums).as_str() == locked {
+            return Ok(true);
+        }
+        // Who locked it may have done so in the repository's working tree, where a `chefignore` above the cookbook counts. The
+        // cache has the cookbook's folder alone, as Chef's has.
+        let Origin::Commit { source, commit } = &located.origin else { return Ok(false) };
+        let rel = source.rel.as_deref().and_then(|rel| inside("", rel)).unwrap_or_default();
+        if rel.is_empty() || located.cookbook.path.join(IGNORE).exists() {
+            return Ok(false);
+        }
+        let repository = self.repositories.with_commit(&source.uri, commit)?;
+        let above = Path::new(&rel).ancestors().skip(1).map(|folder| folder.join(IGNORE));
+        let mut found = above.filter_map(|path| {
+            let text = self.repositories.show(&repository, commit, path.to_str()?).ok()?;
+            Some((path, text))
+        });
+        let Some((path, text)) = found.next() else { return Ok(false) };
+        let unusable = |(path, source): Unusable| PolicyfileError::Read { path, source };
+        let mut ignore = Ignore::parse(&path, &text).map_err(unusable)?;
+        let mut counted = vec![];
+        for sum in sums {
+            if !ignore.ignores(&sum.path).map_err(unusable)? {
+                counted.push(sum);
+            }
+        }
+        Ok(CookbookIdentifier::of(&counted).as_str() == locked)
     }
 
     /// The entry of a cookbook in a lock.
@@ -146,6 +200,7 @@ impl Session<'_> {
     }
 }
 
+/// The key that a lock has, as Chef writes it.
 fn cache_key(name: &str, commit: &str) -> String {
     format!("{name}-{commit}")
 }

@@ -15,7 +15,7 @@ use super::error::PolicyfileError;
 use super::includes::Pins;
 use super::install::{compile_error, exactly, source_of};
 use super::outdated::{attribute_differences, list_differences};
-use super::{MAX_TEXT, Place, Session, Tools, read_text, with_session};
+use super::{MAX_TEXT, Place, Session, Tools, read_text};
 use crate::gems::{GemFolder, WantedGem};
 use crate::policy::{AuthorError, Ruby, gem_entry, gem_files};
 use grants::Needs;
@@ -48,7 +48,7 @@ pub fn locked(place: &Place, tools: &Tools<'_>, ruby: &mut dyn Ruby) -> Result<L
     }
     let text = read_text(&place.lock, MAX_TEXT)?;
     let lock = place.read_lock()?;
-    let cookbooks = with_session(tools, |session| session.unchanged(place, &lock))?;
+    let cookbooks = Session::new(tools, false).unchanged(place, &lock)?;
     let artifact = build(place, &lock, cookbooks, None, ruby)?;
     Ok(LockedPolicy { artifact, lock: text.into_bytes() })
 }

@@ -1,7 +1,8 @@
 //! Policyfiles as their authors use them: evaluated, locked, installed, exported, compared.
 //!
 //! [`policyfile`] decides; here is what reads folders, starts git, downloads and writes locks. A Policyfile is a
-//! stranger's code: it runs in an instance of the Ruby runtime that sees the Policyfile's own folder and nothing else.
+//! stranger's code: it runs in an instance of the Ruby runtime that sees the Policyfile's own folder and nothing else. So does
+//! each cookbook's `metadata.rb`, in an instance of its own: none can change what another says.
 //!
 //! ```text
 //! evaluate     Policyfile.rb, in the Ruby runtime
@@ -26,6 +27,7 @@ mod evaluate;
 mod export;
 mod folder;
 mod git;
+mod git_process;
 mod git_settings;
 mod includes;
 mod install;
@@ -35,6 +37,7 @@ mod outdated;
 mod paths;
 mod sources;
 mod tree;
+mod working_tree;
 
 use std::error::Error;
 use std::path::{Path, PathBuf};
@@ -51,13 +54,15 @@ pub use git::GitError;
 pub use install::{Installed, Update, install, update};
 pub use locked::{LockedPolicy, locked};
 pub use outdated::{LockState, lock_of_folder, locked_name};
-pub use paths::expanded;
+pub use paths::{expanded, relative};
 
 use crate::check::{Ask, Readers};
 use contract::{CookbookFiles, Failure, Question};
-use git::{Repositories, WorkingTrees};
+use git::Repositories;
 use policyfile::lock::Lock;
+use serde_json::Value;
 use tree::Tree;
+use working_tree::WorkingTrees;
 
 /// The name of a Policyfile where none is given.
 const POLICYFILE: &str = "Policyfile.rb";
@@ -177,10 +182,8 @@ impl Place {
     }
 }
 
-/// One piece of work, with an open instance of the Ruby runtime.
+/// One piece of work.
 struct Session<'a> {
-    ask: &'a mut Ask<'a>,
-    tree: Arc<Tree>,
     tools: &'a Tools<'a>,
     repositories: Repositories,
     working_trees: WorkingTrees,
@@ -188,62 +191,30 @@ struct Session<'a> {
     takes_crates: bool,
 }
 
-/// Does some work with instances that are opened for each question: there may be none, where all cookbooks are crates.
-fn with_crates<T>(
-    tools: &Tools<'_>,
-    work: impl FnOnce(&mut Session<'_>) -> Result<T, PolicyfileError>,
-) -> Result<T, PolicyfileError> {
-    let tree = Arc::new(Tree::default());
-    let seen = Arc::clone(&tree);
-    let mut ask = |question: Question| {
-        let (mut question, mut answer) = (Some(question), None);
-        let opened = tools.readers.open(Arc::clone(&seen) as _, &mut |ask| answer = question.take().map(&mut *ask));
-        let failed = |what: String| Failure::raised(Failure::NOT_STARTED, what);
-        opened.map_err(|error| failed(text::error_chain(error.as_ref())))?;
-        answer.unwrap_or_else(|| Err(failed("the instance was not used".into())))
-    };
-    work(&mut Session {
-        ask: &mut ask,
-        tree,
-        tools,
-        repositories: Repositories::new(tools.cache),
-        working_trees: WorkingTrees::default(),
-        takes_crates: true,
-    })
-}
+impl<'a> Session<'a> {
+    fn new(tools: &'a Tools<'a>, takes_crates: bool) -> Self {
+        let (repositories, working_trees) = (Repositories::new(tools.cache), WorkingTrees::default());
+        Self { tools, repositories, working_trees, takes_crates }
+    }
 
-/// Does some work for a Policyfile or a policy.toml.
-fn with_session_of<T>(
-    place: &Place,
-    tools: &Tools<'_>,
-    work: impl FnOnce(&mut Session<'_>) -> Result<T, PolicyfileError>,
-) -> Result<T, PolicyfileError> {
-    if place.is_toml() { with_crates(tools, work) } else { with_session(tools, work) }
-}
+    /// Work for a Policyfile or a policy.toml.
+    fn of(place: &Place, tools: &'a Tools<'a>) -> Self {
+        Self::new(tools, place.is_toml())
+    }
 
-/// Opens an instance and does the work with it.
-fn with_session<T>(
-    tools: &Tools<'_>,
-    work: impl FnOnce(&mut Session<'_>) -> Result<T, PolicyfileError>,
-) -> Result<T, PolicyfileError> {
-    let tree = Arc::new(Tree::default());
-    let mut work = Some(work);
-    let mut done = None;
-    let opened = tools.readers.open(Arc::clone(&tree) as _, &mut |ask| {
-        let Some(work) = work.take() else { return };
-        // A closure, so that the session borrows what is asked only for this work.
-        let mut ask = |question| ask(question);
-        done = Some(work(&mut Session {
-            ask: &mut ask,
-            tree: Arc::clone(&tree),
-            tools,
-            repositories: Repositories::new(tools.cache),
-            working_trees: WorkingTrees::default(),
-            takes_crates: false,
-        }));
-    });
-    opened.map_err(PolicyfileError::Ruby)?;
-    done.unwrap_or_else(|| Err(PolicyfileError::Ruby("the instance was not used".into())))
+    /// Asks an instance of the Ruby runtime about a folder. The instance sees that folder alone, and answers nothing else: code of
+    /// one folder neither reads another nor changes what others say. `question` gets the name that stands for the folder.
+    fn ask(
+        &self,
+        folder: &Path,
+        question: impl FnOnce(String) -> Question,
+    ) -> Result<Result<Value, Failure>, PolicyfileError> {
+        let (mut question, mut answer) = (Some(question(Tree::NAME.to_owned())), None);
+        let tree = Arc::new(Tree::of(folder));
+        let opened = self.tools.readers.open(tree, &mut |ask| answer = question.take().map(&mut *ask));
+        opened.map_err(PolicyfileError::Ruby)?;
+        answer.ok_or_else(|| PolicyfileError::Ruby("the instance was not used".into()))
+    }
 }
 
 /// Reads a text of a bounded size.
@@ -256,11 +227,5 @@ fn read_text(path: &Path, limit: u64) -> Result<String, PolicyfileError> {
 
 /// Writes a file under another name first.
 fn write_whole(path: &Path, content: &[u8]) -> Result<(), PolicyfileError> {
-    let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-    let unfinished = path.with_file_name(format!(".{name}-{}.unfinished", std::process::id()));
-    let written = std::fs::write(&unfinished, content).and_then(|()| std::fs::rename(&unfinished, path));
-    written.map_err(|source| {
-        drop(std::fs::remove_file(&unfinished));
-        PolicyfileError::Write { path: path.to_owned(), source }
-    })
+    plain_files::replace(path, content).map_err(PolicyfileError::write(path))
 }

@@ -19,7 +19,8 @@ pub fn expanded(path: impl AsRef<Path>, folder: &Path) -> PathBuf {
 }
 
 /// The path from one folder to another, both expanded: `../c/web`, or `.` for the same.
-pub(super) fn relative(from: &Path, to: &Path) -> String {
+#[must_use]
+pub fn relative(from: &Path, to: &Path) -> String {
     let (from, to): (Vec<_>, Vec<_>) = (from.components().collect(), to.components().collect());
     let common = from.iter().zip(&to).take_while(|(left, right)| left == right).count();
     let up = std::iter::repeat_n("..".to_owned(), from.len() - common);

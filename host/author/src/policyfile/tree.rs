@@ -1,8 +1,7 @@
-//! The folders that an instance of the Ruby runtime may look into while it answers: the Policyfile's and those of
-//! cookbooks, each under a name that stands for it.
+//! The folder that an instance of the Ruby runtime may look into while it answers: the Policyfile's or a cookbook's, under a name
+//! that stands for it.
 
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
 
 use artifact::MAX_FILES;
 use contract::{CookbookFiles, FileError};
@@ -13,27 +12,25 @@ const MAX_DEPTH: usize = 32;
 /// The largest file that is handed over, in bytes.
 const MAX_FILE_BYTES: u64 = 16 << 20;
 
-/// Folders by name. More may be added while an instance is open.
-#[derive(Debug, Default)]
+/// The folder in which git keeps a repository, with its remotes' addresses and the tokens in them.
+const GIT: &str = ".git";
+
+/// A folder with the files that an instance may read.
+#[derive(Debug)]
 pub(super) struct Tree {
-    folders: Mutex<Vec<PathBuf>>,
+    folder: PathBuf,
 }
 
 impl Tree {
-    /// The name that stands for a folder.
-    pub(super) fn add(&self, folder: &Path) -> String {
-        let mut folders = self.folders.lock().unwrap_or_else(PoisonError::into_inner);
-        let at = folders.iter().position(|known| known == folder).unwrap_or_else(|| {
-            folders.push(folder.to_owned());
-            folders.len() - 1
-        });
-        format!("folder-{at}")
+    /// The name that stands for the folder.
+    pub(super) const NAME: &'static str = "folder-0";
+
+    pub(super) fn of(folder: &Path) -> Self {
+        Self { folder: folder.to_owned() }
     }
 
-    fn folder(&self, name: &str) -> Result<PathBuf, FileError> {
-        let folders = self.folders.lock().unwrap_or_else(PoisonError::into_inner);
-        let at: Option<usize> = name.strip_prefix("folder-").and_then(|at| at.parse().ok());
-        at.and_then(|at| folders.get(at)).cloned().ok_or_else(|| FileError::NoSuchCookbook(name.to_owned()))
+    fn folder(&self, name: &str) -> Result<&Path, FileError> {
+        if name == Self::NAME { Ok(&self.folder) } else { Err(FileError::NoSuchCookbook(name.to_owned())) }
     }
 }
 
@@ -43,14 +40,14 @@ impl CookbookFiles for Tree {
     }
 
     fn paths(&self, cookbook: &str, folder: &str) -> Result<Vec<String>, FileError> {
-        let all = list(&self.folder(cookbook)?).map_err(|error| FileError::NoSuchFile(error.to_string()))?;
+        let all = list(self.folder(cookbook)?).map_err(|error| FileError::NoSuchFile(error.to_string()))?;
         let prefix = if folder.is_empty() { String::new() } else { format!("{folder}/") };
         Ok(all.into_iter().filter(|path| path.starts_with(&prefix)).collect())
     }
 
     fn read(&self, cookbook: &str, path: &str) -> Result<Vec<u8>, FileError> {
         let folder = self.folder(cookbook)?;
-        read(&folder, path).map_err(|error| FileError::NoSuchFile(format!("{}: {error}", folder.join(path).display())))
+        read(folder, path).map_err(|error| FileError::NoSuchFile(format!("{}: {error}", folder.join(path).display())))
     }
 }
 
@@ -63,9 +60,9 @@ fn list(folder: &Path) -> std::io::Result<Vec<String>> {
             let entry = entry?;
             let Ok(name) = entry.file_name().into_string() else { continue };
             let kind = entry.file_type()?;
-            if kind.is_dir() && name != ".git" && depth < MAX_DEPTH {
+            if kind.is_dir() && name != GIT && depth < MAX_DEPTH {
                 open.push((entry.path(), format!("{prefix}{name}/"), depth + 1));
-            } else if kind.is_file() || kind.is_symlink() {
+            } else if (kind.is_file() || kind.is_symlink()) && name != GIT {
                 found.push(format!("{prefix}{name}"));
             }
         }
@@ -77,10 +74,12 @@ fn list(folder: &Path) -> std::io::Result<Vec<String>> {
     Ok(found)
 }
 
-/// A file's content. It lies below the folder, without links that lead elsewhere.
+/// A file's content. It lies below the folder, without links that lead elsewhere, and is one of those that are listed.
 fn read(folder: &Path, path: &str) -> std::io::Result<Vec<u8>> {
     let real = folder.join(path).canonicalize()?;
-    if !real.starts_with(folder.canonicalize()?) || !real.is_file() {
+    let below = folder.canonicalize()?;
+    let below = real.strip_prefix(&below).ok().filter(|below| !below.iter().any(|part| part == GIT));
+    if below.is_none() || !real.is_file() {
         return Err(std::io::Error::other("it is not a file of this folder"));
     }
     plain_files::read(&real, MAX_FILE_BYTES)
@@ -101,15 +100,25 @@ mod tests {
             std::fs::write(path, text).unwrap();
         }
         symlink("../secret", folder.join("leak")).unwrap();
-        let tree = Tree::default();
-        let name = tree.add(&folder);
-        assert_eq!((tree.add(&folder), tree.add(top.path())), (name.clone(), "folder-1".to_owned()));
-        assert_eq!(tree.paths(&name, "").unwrap(), ["a", "leak", "x/b"]);
-        assert_eq!(tree.paths(&name, "x").unwrap(), ["x/b"]);
-        assert_eq!(tree.read(&name, "x/b").unwrap(), b"b");
-        for path in ["leak", "../secret", "/etc/passwd", "x", "gone"] {
-            assert!(matches!(tree.read(&name, path), Err(FileError::NoSuchFile(_))), "{path}");
+        let tree = Tree::of(&folder);
+        symlink(".git/config", folder.join("settings")).unwrap();
+        let name = Tree::NAME;
+        assert_eq!(tree.paths(name, "").unwrap(), ["a", "leak", "settings", "x/b"]);
+        assert_eq!(tree.paths(name, "x").unwrap(), ["x/b"]);
+        assert_eq!(tree.read(name, "x/b").unwrap(), b"b");
+        for path in [
+            "leak",
+            "../secret",
+            "/etc/passwd",
+            "x",
+            "gone",
+            ".git/config",
+            "x/../.git/config",
+            "settings",
+            "./.git/config",
+        ] {
+            assert!(matches!(tree.read(name, path), Err(FileError::NoSuchFile(_))), "{path}");
         }
-        assert!(matches!(tree.read("folder-7", "a"), Err(FileError::NoSuchCookbook(_))));
+        assert!(matches!(tree.read("folder-1", "a"), Err(FileError::NoSuchCookbook(_))));
     }
 }

@@ -52,7 +52,7 @@ impl<G: Guest, P: Providers> Runner<'_, G, P> {
     /// did not find.
     ///
     /// # Errors
-    /// The failure, where it is another one, or this is no dry run or a survey, which tells what it did not see.
+    /// The failure, where it is another one, or this is not a dry run or a survey, which tells what it did not see.
     pub(super) fn refused_in_dry(&self, failure: Failure) -> Result<String, Failure> {
         match failure.dry_refusal() {
             Some(what) if self.is_dry() && !self.run.is_survey() => Ok(what.to_owned()),

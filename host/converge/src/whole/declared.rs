@@ -5,7 +5,7 @@ use serde_json::{Map, Value, json};
 
 /// Returns the resources of a policy's recipes, in order: type, name, actions, properties, notifications, place.
 ///
-/// A value that only the guest can compute is `{"lazy": true}`, content that is no text `{"bytes": LENGTH}`. Nothing of a
+/// A value that only the guest can compute is `{"lazy": true}`, content that is not text `{"bytes": LENGTH}`. Nothing of a
 /// sensitive resource's properties is shown.
 pub(super) fn declared(run: &Run) -> Vec<Value> {
     let resources = run.all(ROOT).into_iter().filter_map(|id| run.known(id).ok());

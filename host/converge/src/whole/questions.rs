@@ -41,7 +41,7 @@ impl<'a, I: Instance + 'a> Questions<'a, I> {
                 GuestMessage::Answer(Answer::Value(ClosureValue::Json(value))) => return Ok(value),
                 GuestMessage::Answer(Answer::Failed(raised)) => return Err(raised.into()),
                 GuestMessage::Answer(_) => {
-                    return Err(Failure::raised("TypeError", format!("{name}: the answer is no value")));
+                    return Err(Failure::raised("TypeError", format!("{name}: the answer is not a value")));
                 }
                 GuestMessage::Errand(_) => {
                     let message = format!("{name}: resources and recipes are not to be had before the policy begins");

@@ -1,6 +1,6 @@
 //! Answers that the test of a policy gives in place of programs.
 //!
-//! Where they are given, no program is started, whoever asks for it: a test server is no way to the machine that it runs on.
+//! Where they are given, no program is started, whoever asks for it: a test server is not a way to the machine that it runs on.
 
 use super::{Answer, CommandFailure, Launch, UNKNOWN};
 use contract::CommandOutcome;

@@ -40,7 +40,7 @@ pub enum CommandFailure {
         /// The rest of the sentence: `was not started`.
         what: &'static str,
     },
-    /// A dry run could not ask it, which is no failure of what it was asked about.
+    /// A dry run could not ask it, which is not a failure of what it was asked about.
     #[error("{why}")]
     CannotLook {
         /// One of [`ASSUMED`] and [`UNKNOWN`].

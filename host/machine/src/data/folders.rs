@@ -74,45 +74,40 @@ impl FolderData {
         if !names_in(&folder)?.iter().any(|name| name == id) {
             return Err(not_found(&format!("the data bag `{}` has no item `{}`", short(bag), short(id))));
         }
-        let mut item = read(&folder.join(format!("{id}{EXTENSION}")))?;
-        if let Some(object) = item.as_object_mut() {
-            object.entry("id").or_insert_with(|| id.into());
-        }
-        Ok(item)
+        object_of(&folder, id, "id")
     }
 
-    /// Every object of an index, by name.
-    fn index(&self, index: &str) -> Result<Vec<(String, Value)>, DataError> {
+    /// Shows every object of an index, by name. Each is read when its turn comes, so that one at a time is in memory.
+    fn each(&self, index: &str, mut look: impl FnMut(&str, Value) -> Result<(), DataError>) -> Result<(), DataError> {
         match index {
-            "node" => self.nodes(),
-            "role" => all(&self.folders.roles),
+            "node" => self.each_node(look),
+            "role" => all(&self.folders.roles, look),
             // As in local mode: `_default` can be asked for, and is not found.
-            "environment" => all(&self.folders.environments),
-            "client" => Ok(vec![]),
+            "environment" => all(&self.folders.environments, look),
+            "client" => Ok(()),
             bag => {
-                let names = names_in(&self.bag_folder(bag)?)?;
-                names.into_iter().map(|id| self.item(bag, &id).map(|item| (id, item))).collect()
+                let folder = self.bag_folder(bag)?;
+                names_in(&folder)?.iter().try_for_each(|id| look(id, object_of(&folder, id, "id")?))
             }
         }
     }
 
-    fn nodes(&self) -> Result<Vec<(String, Value)>, DataError> {
-        let mut nodes = BTreeMap::new();
-        if let Some(folder) = &self.folders.nodes {
-            for name in names_in(folder)? {
-                let mut node = read(&folder.join(format!("{name}{EXTENSION}")))?;
-                if let Some(object) = node.as_object_mut() {
-                    object.entry("name").or_insert_with(|| name.clone().into());
-                }
-                nodes.insert(name, node);
-            }
-        }
+    fn each_node(&self, mut look: impl FnMut(&str, Value) -> Result<(), DataError>) -> Result<(), DataError> {
+        let mut names = BTreeMap::new();
         if let Some(own) = &self.folders.own_node
             && let Some(name) = own.get("name").and_then(Value::as_str)
         {
-            nodes.entry(name.to_owned()).or_insert_with(|| own.clone());
+            names.insert(name.to_owned(), Some(own));
         }
-        Ok(nodes.into_iter().collect())
+        // What was saved counts before the node as it is now.
+        if let Some(folder) = &self.folders.nodes {
+            names.extend(names_in(folder)?.into_iter().map(|name| (name, None)));
+        }
+        names.into_iter().try_for_each(|(name, own)| match (own, &self.folders.nodes) {
+            (Some(own), _) => look(&name, own.clone()),
+            (None, Some(folder)) => look(&name, object_of(folder, &name, "name")?),
+            (None, None) => Ok(()),
+        })
     }
 }
 
@@ -160,12 +155,13 @@ impl Data for FolderData {
             let paid = account.work(units);
             paid.map_err(|ended| DataError::Invalid(format!("the search did not end: the policy {ended}")))
         };
-        for (name, object) in self.index(index)? {
+        self.each(index, |name, object| {
             pay(value_bytes(&object) / BYTES_PER_UNIT + 1)?;
-            if query.finds(index, &name, &object, &mut pay)? {
+            if query.finds(index, name, &object, &mut pay)? {
                 found.push(object);
             }
-        }
+            Ok(())
+        })?;
         Ok(found)
     }
 }
@@ -190,12 +186,23 @@ fn one(all: &BTreeMap<String, Result<Value, String>>, what: &str, name: &str) ->
     }
 }
 
-fn all(all: &BTreeMap<String, Result<Value, String>>) -> Result<Vec<(String, Value)>, DataError> {
-    let pair = |(name, value): (&String, &Result<Value, String>)| match value {
-        Ok(value) => Ok((name.clone(), value.clone())),
+fn all(
+    all: &BTreeMap<String, Result<Value, String>>,
+    mut look: impl FnMut(&str, Value) -> Result<(), DataError>,
+) -> Result<(), DataError> {
+    all.iter().try_for_each(|(name, value)| match value {
+        Ok(value) => look(name, value.clone()),
         Err(why) => Err(DataError::Invalid(why.clone())),
-    };
-    all.iter().map(pair).collect()
+    })
+}
+
+/// An object in a folder, of a name that is there; `key` is where it has its name, also if its file does not say so.
+fn object_of(folder: &Path, name: &str, key: &str) -> Result<Value, DataError> {
+    let mut value = read(&folder.join(format!("{name}{EXTENSION}")))?;
+    if let Some(object) = value.as_object_mut() {
+        object.entry(key).or_insert_with(|| name.into());
+    }
+    Ok(value)
 }
 
 fn not_found(text: &str) -> DataError {

@@ -6,7 +6,7 @@ use std::io;
 use ureq::http::{Response, StatusCode};
 use ureq::{Body, Error, Timeout};
 
-/// A status that is no success.
+/// A status that is not a success.
 pub(super) fn of_status(response: &Response<Body>) -> Raised {
     of_number(response.status().as_u16())
 }

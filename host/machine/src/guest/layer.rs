@@ -6,7 +6,7 @@
 //! Rejected: to refuse every write, which ended the dry run of each policy that writes while it compiles.
 
 use super::named::first_named;
-use contract::{Account, Ended, MachineError, Stat, StatKind};
+use contract::{Account, Ended, MachineError, Receipt, Stat, StatKind};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -34,19 +34,36 @@ impl Overlay {
         self.layer().from_wrun.extend(directories);
     }
 
-    /// From now on nothing can be said of this real path, which an earlier resource would have made: a guest or a command that
-    /// asks for it hears so.
-    pub fn foresee(&self, path: &str) {
+    /// Nothing can be said of this real path, which an earlier resource would have made: a guest or a command that asks for it
+    /// hears so, but none while recipes are compiled. The account pays for the path as long as the overlay lives.
+    ///
+    /// # Errors
+    /// The policy may not keep more.
+    pub fn foresee(&self, path: &str, account: &Account) -> Result<(), Ended> {
         let mut layer = self.layer();
-        if layer.foreseen.len() < MAX_PATHS && layer.foreseen_bytes + path.len() <= MAX_FORESEEN {
-            layer.foreseen_bytes += path.len();
-            layer.foreseen.insert(path.to_owned());
+        let bytes = layer.foreseen_bytes + path.len();
+        if layer.foreseen.len() >= MAX_PATHS || bytes > MAX_FORESEEN || layer.foreseen.contains(path) {
+            return Ok(());
         }
+        let pays = (path.len() + size_of::<String>()) as u64;
+        match &mut layer.foreseen_paid {
+            Some(paid) => paid.grow(pays, Default::default)?,
+            unpaid => *unpaid = Some(account.keep(pays, Default::default)?),
+        }
+        layer.foreseen_bytes = bytes;
+        layer.foreseen.insert(path.to_owned());
+        Ok(())
+    }
+
+    /// Recipes are compiled from now on, or have been compiled. Before the run's first action they see the machine as it is, in
+    /// a real run too, and an error there would end a dry run.
+    pub fn recipes_are_compiled(&self, now: bool) {
+        self.layer().is_compiling = now;
     }
 
     /// Whether an earlier resource would have made what is at this real path.
     pub fn is_foreseen(&self, path: &str) -> bool {
-        self.layer().foreseen.contains(path)
+        self.layer().foreseen().contains(path)
     }
 
     /// Whether the guest finds a directory at this real path that the machine does not have.
@@ -77,6 +94,10 @@ pub(super) struct Layer {
     foreseen: BTreeSet<String>,
     /// The bytes of these paths.
     foreseen_bytes: usize,
+    /// Pays for these paths.
+    foreseen_paid: Option<Receipt>,
+    /// Whether recipes are being compiled, which see the machine as it is.
+    is_compiling: bool,
     /// Directories that wrun makes before the policy begins: programs are asked about them as the machine is.
     from_wrun: BTreeSet<String>,
     /// All bytes of all files.
@@ -119,7 +140,7 @@ impl Content {
 
 impl Layer {
     pub(super) fn is_empty(&self) -> bool {
-        self.nodes.is_empty() && self.from_wrun.is_empty() && self.foreseen.is_empty()
+        self.nodes.is_empty() && self.from_wrun.is_empty() && self.foreseen().is_empty()
     }
 
     /// Bytes that the layer takes, at most.
@@ -132,9 +153,10 @@ impl Layer {
         (&self.nodes, &self.aliases)
     }
 
-    /// The real paths of what earlier resources would have made.
+    /// The real paths of what earlier resources would have made, as far as they count now.
     pub(super) fn foreseen(&self) -> &BTreeSet<String> {
-        &self.foreseen
+        static NOTHING: BTreeSet<String> = BTreeSet::new();
+        if self.is_compiling { &NOTHING } else { &self.foreseen }
     }
 
     /// What the layer has at a real path.

@@ -62,7 +62,7 @@ impl Place {
     /// What the link that is there says.
     ///
     /// # Errors
-    /// It is no link, or says something that is not UTF-8.
+    /// It is not a link, or says something that is not UTF-8.
     pub fn read_link(&self) -> Result<String, Fault> {
         let text = self.parent.read_link_contents(&self.name);
         let text = text.map_err(|error| self.refused(&error, "rb_readlink"))?;
@@ -72,7 +72,7 @@ impl Place {
     /// The names in the directory that is there, sorted; those that are not UTF-8 with replacement characters.
     ///
     /// # Errors
-    /// It is no directory, or may not be read.
+    /// It is not a directory, or may not be read.
     pub fn names(&self) -> Result<Vec<String>, Fault> {
         let handle = self.open_directory()?;
         tree::names(&handle).map_err(|errno| self.fault(errno, "dir_initialize"))

@@ -194,7 +194,7 @@ fn what_a_killed_process_was_writing_goes_with_the_next_file() {
     drop(first);
     second.publish(&NewFileAttributes::default()).unwrap();
     assert_eq!(listed(), ["file.conf"]);
-    // Things of other kinds are no leftovers, and are in nobody's way.
+    // Things of other kinds are not leftovers, and are in nobody's way.
     symlink("/etc/file.conf", tree.inside("etc/.chef-file-wrun-0.conf")).unwrap();
     std::fs::create_dir(tree.inside("etc/.chef-file-wrun-1.conf")).unwrap();
     std::fs::write(tree.inside("kept"), "kept").unwrap();

@@ -43,7 +43,7 @@ impl Attributes {
 
     /// The merged value at `path`. Chef's `read!`.
     ///
-    /// As in Chef, a top-level attribute that nobody set reads as null and is no error.
+    /// As in Chef, a top-level attribute that nobody set reads as null and is not an error.
     ///
     /// # Errors
     /// [`AttributeError::NoSuchAttribute`] where a longer path leads to nothing.

@@ -94,7 +94,7 @@ impl Attributes {
 
     /// Removes an attribute from every level that a policy may write, and returns what was seen there. Chef's `rm`.
     ///
-    /// Nothing is removed where the merged parent is no object.
+    /// Nothing is removed where the merged parent is not an object.
     ///
     /// # Errors
     /// An empty or too long path.

@@ -8,7 +8,9 @@ use thiserror::Error;
 use super::normal::{TAGS, list};
 use super::replacement::check_keys;
 use super::{NodeObject, ObjectError};
+use crate::attributes::AttributeError;
 use crate::attributes::guest_values::mentions_guest_values;
+use crate::attributes::limits::inspect;
 use crate::layers::{Layer, LayerFormat, LayerListError, Place, TreeError};
 use crate::policy_in_group::{PolicyInGroup, PolicyInGroupError};
 use crate::run_list::{RunList, RunListEdit, RunListError};
@@ -150,6 +152,9 @@ pub enum EditError {
     /// The value holds what only a running guest may store.
     #[error("the value holds a key that begins with the character NUL")]
     GuestValue,
+    /// The value cannot be an attribute's.
+    #[error(transparent)]
+    Value(AttributeError),
     /// Tags are changed by commands of their own.
     #[error("tags are changed with `wrun node tag`")]
     Tags,
@@ -259,9 +264,7 @@ impl NodeObject {
             NodeEdit::RemoveTags(tags) => self.normal.remove_tags(tags),
             NodeEdit::SetAttribute { path, value } => {
                 self.check_path(path)?;
-                if mentions_guest_values(value) {
-                    return Err(EditError::GuestValue);
-                }
+                check_value(value, path)?;
                 self.normal.give(path, Some(value.clone()), true);
             }
             NodeEdit::UnsetAttribute { path } => {
@@ -282,9 +285,7 @@ impl NodeObject {
             NodeEdit::RemoveLayer { name } => drop(self.layers.remove(name)?),
             NodeEdit::SetInLayer { name, overrides, path, value, digest } => {
                 self.check_path(path)?;
-                if mentions_guest_values(value) {
-                    return Err(EditError::GuestValue);
-                }
+                check_value(value, path)?;
                 let layer = self.layers.get_mut(name)?;
                 if layer.format == LayerFormat::Ruby {
                     return Err(EditError::LayerInRuby { layer: name.clone() });
@@ -337,9 +338,7 @@ impl NodeObject {
         }
         if let Some(normal) = given("normal") {
             let normal = normal.as_object().ok_or_else(|| wrong("normal", "an object"))?;
-            if mentions_guest_values(&Value::Object(normal.clone())) {
-                return Err(EditError::GuestValue);
-            }
+            normal.iter().try_for_each(|(key, value)| check_value(value, &[key]))?;
             self.normal.become_given(normal);
         }
         Ok(())
@@ -368,6 +367,14 @@ impl NodeObject {
         self.run_list = self.run_list.changed(edit)?;
         Ok(())
     }
+}
+
+/// Refuses a value that could not be read again, or that only a running policy may store.
+fn check_value<Step: AsRef<str>>(value: &Value, path: &[Step]) -> Result<(), EditError> {
+    if mentions_guest_values(value) {
+        return Err(EditError::GuestValue);
+    }
+    inspect(value, path).map(drop).map_err(EditError::Value)
 }
 
 /// The value at a path.

@@ -3,12 +3,14 @@
 use serde_json::{Map, Value};
 
 use super::ObjectError;
+use crate::attributes::Level;
 use crate::attributes::guest_values::mentions_guest_values;
+use crate::attributes::limits::inspect;
 use crate::run_list::RunList;
 
 const DOCUMENT: &str = "JSON attributes";
 
-/// JSON attributes with the keys that are no attributes taken out.
+/// JSON attributes with the keys that are not attributes taken out.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct JsonAttributes {
     /// `run_list`, or its old name `recipes`.
@@ -70,6 +72,10 @@ impl JsonAttributes {
                 reason,
             })
         });
+        for (key, value) in &attributes {
+            let wrong = |reason| ObjectError::Attributes { level: Level::Normal, reason };
+            inspect(value, &[key]).map_err(wrong)?;
+        }
         Ok(Self {
             run_list: run_list.transpose()?,
             as_recipes,
@@ -90,6 +96,15 @@ mod tests {
     #[track_caller]
     fn refused(json: Value, expect: &str) {
         assert_eq!(JsonAttributes::from_json(json).unwrap_err().to_string(), expect);
+    }
+
+    #[test]
+    fn attributes_that_could_not_be_saved_are_refused() {
+        let nested = (0..100).fold(json!(1), |inner, _| json!([inner]));
+        refused(
+            json!({"a": {"b": nested}}),
+            "normal attributes: attribute a would be nested deeper than the limit of 90 levels",
+        );
     }
 
     #[test]

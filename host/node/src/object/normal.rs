@@ -275,7 +275,7 @@ fn differences<'new>(
     }
 }
 
-/// Puts a value at a path of at least one step; what is no object on the way is replaced by one.
+/// Puts a value at a path of at least one step; what is not an object on the way is replaced by one.
 pub(super) fn set(tree: &mut Map<String, Value>, path: &[String], value: Value) {
     match path {
         [] => {}

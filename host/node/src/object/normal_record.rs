@@ -195,7 +195,7 @@ fn writers(merged: &Value, parts: &[(&str, &Value)]) -> Option<Value> {
 /// A policy's name (`None`: the operator) and its part of a tree.
 type Part = (Option<String>, Map<String, Value>);
 
-/// The parts of a tree by its writers; `None` where these are no document of writers.
+/// The parts of a tree by its writers; `None` where these are not a document of writers.
 fn split(merged: &Value, by: &Value) -> Option<Vec<Part>> {
     let mut parts = Vec::new();
     deal(merged, Some(by), &mut vec![], &mut parts)?;

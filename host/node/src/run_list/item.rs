@@ -9,7 +9,7 @@ use std::fmt;
 use serde_json::Value;
 use thiserror::Error;
 
-/// Why an entry is no run-list item.
+/// Why an entry is not a run-list item.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum RunListError {

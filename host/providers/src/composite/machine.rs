@@ -1,7 +1,7 @@
 //! What a composite may look at.
 //!
 //! A policy learns nothing of things that it may not see. There are three kinds of questions. Paths and texts that are the same on
-//! all machines are no secret ([`Machine::exists`], [`Machine::system_text`]). The answer of a program is used only after
+//! all machines are not secret ([`Machine::exists`], [`Machine::system_text`]). The answer of a program is used only after
 //! [`Machine::granted`] has found that the policy may run the command that the answer is about. All other paths follow the policy's
 //! grants ([`Machine::seen_text`], [`Machine::is_absent`]).
 

@@ -79,7 +79,7 @@ fn plain_path<'t>(property: &str, text: &'t str) -> Result<&'t str, Raised> {
 /// both, since a node may be in either state. Empty: there is no `visudo`.
 fn verify(properties: &SudoProperties, prefix: &str, path: &str, machine: &Machine<'_, '_>) -> Vec<String> {
     let (main, program) = (format!("{prefix}/sudoers"), properties.visudo_binary.as_str());
-    // The path of the usual program is no secret.
+    // The path of the usual program is not a secret.
     let is_usual = program == VISUDO && machine.exists(VISUDO);
     let changed = || format!("cat {main} | {program} -cf - && {program} -cf %{{path}}");
     let new = || format!("cat {main} %{{path}} | {program} -cf -");

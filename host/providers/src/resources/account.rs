@@ -36,7 +36,7 @@ pub(super) fn check_field(property: &str, value: &str, class: &str) -> Result<()
 /// It is none that an account can have.
 pub(super) fn parse_number(property: &str, text: &str, class: &str) -> Result<u32, Raised> {
     let number = text.trim().parse().ok().filter(|number| *number != u32::MAX);
-    number.ok_or_else(|| Raised::new(class, format!("{property} {text:?} is no number from 0 to {}", u32::MAX - 1)))
+    number.ok_or_else(|| Raised::new(class, format!("{property} {text:?} is not a number from 0 to {}", u32::MAX - 1)))
 }
 
 #[cfg(test)]

@@ -30,7 +30,10 @@ impl Provider for Cron {
         let properties: CronProperties = asked::properties(wanted)?;
         let user = field("user", properties.user.clone())?;
         if user.starts_with('-') {
-            return Err(Raised::new("Chef::Exceptions::ValidationFailed", format!("user {user:?} is no user's name")));
+            return Err(Raised::new(
+                "Chef::Exceptions::ValidationFailed",
+                format!("user {user:?} is not a user's name"),
+            ));
         }
         let granted = view.grants.crontab(&user, standing::of_user(&user, view)).map_err(denied)?;
         let (text, assumed) = match read(view, &name, granted.name()) {
@@ -88,7 +91,7 @@ fn read(view: &mut View<'_>, name: &str, user: &str) -> Result<String, Raised> {
     }
     require_success(&launch, &outcome, &[0, 1]).map_err(|raised| failed("determining", name, &raised.message))?;
     String::from_utf8(outcome.output)
-        .map_err(|_| failed("determining", name, "the crontab is no UTF-8 and would be damaged by a change"))
+        .map_err(|_| failed("determining", name, "the crontab is not UTF-8 and would be damaged by a change"))
 }
 
 /// The job that is wanted.
@@ -110,7 +113,7 @@ fn entry(properties: &CronProperties, name: &str) -> Result<Entry, Raised> {
         let value = line("environment", value)?;
         let plain = |byte: u8| byte.is_ascii_graphic() && byte != b'=';
         if variable.is_empty() || variable.starts_with('#') || !variable.bytes().all(plain) {
-            return Err(Raised::new("ArgumentError", format!("environment: {variable:?} is no name of a variable")));
+            return Err(Raised::new("ArgumentError", format!("environment: {variable:?} is not a name of a variable")));
         }
         match own.iter().find(|(name, _, _)| *name == variable) {
             None => variables.push((variable, value)),

@@ -1,7 +1,7 @@
 //! `cron_d`: a file of one job in `/etc/cron.d`.
 //!
 //! The file is written as any other (see [`file_content`]); what is special is the right to it. A right to write there for
-//! one user is no right to a job of another: neither to a new one, nor to one that stands in the file already. So a job's
+//! one user is not a right to a job of another: neither to a new one, nor to one that stands in the file already. So a job's
 //! fields must not be able to hold another line, and the users of the jobs that are there are asked about, too.
 
 use crate::plan::{Plan, Provider, View};
@@ -59,7 +59,7 @@ fn delete(wanted: &Wanted<'_>, properties: &CronDProperties, view: &mut View<'_>
     let names = if replaced == name { vec![name] } else { vec![name, replaced.as_str()] };
     for name in names {
         if name.is_empty() || name.contains(['/', '\0']) || matches!(name, "." | "..") {
-            return Err(Raised::new("RuntimeError", format!("{name:?} is no name of a file in {FOLDER}")));
+            return Err(Raised::new("RuntimeError", format!("{name:?} is not a name of a file in {FOLDER}")));
         }
         let path = format!("{FOLDER}/{name}");
         // Who may see what stands there is not ours to say: everybody may look into the folder.
@@ -156,7 +156,7 @@ impl Job {
         for (name, value) in properties.environment.clone() {
             let plain = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_';
             if name.is_empty() || !name.bytes().all(plain) {
-                return Err(Raised::new("ArgumentError", format!("environment: {name:?} is no name of a variable")));
+                return Err(Raised::new("ArgumentError", format!("environment: {name:?} is not a name of a variable")));
             }
             job.variables.push((name, quote(&line("environment", value)?)));
         }

@@ -40,7 +40,7 @@ pub(super) fn line(property: &str, value: String) -> Result<String, Raised> {
 /// A value that is one word.
 pub(super) fn field(property: &str, value: String) -> Result<String, Raised> {
     if value.is_empty() || value.contains(|c: char| c.is_control() || c.is_whitespace()) {
-        let message = format!("{property} {value:?} is no single word");
+        let message = format!("{property} {value:?} is not a single word");
         return Err(Raised::new("Chef::Exceptions::ValidationFailed", message));
     }
     Ok(value)

@@ -182,7 +182,7 @@ pub(super) fn plan_delete(wish: &DirectoryWish<'_>, view: &mut View<'_>) -> Resu
     let step = Step::new(Change::new(format!("delete existing directory {}", wish.path)), move |writer| {
         let removed = match tree {
             Some(tree) => writer.root.tree_site(&tree)?.remove(),
-            // A link is removed as the name it is; without `recursive`, the kernel says that it is no directory.
+            // A link is removed as the name it is; without `recursive`, the kernel says that it is not a directory.
             None if recursive => writer.root.site(&granted)?.remove_file(),
             None => writer.root.site(&granted)?.remove_directory(),
         };

@@ -195,7 +195,7 @@ fn create(writer: &mut Writer<'_>, wish: &DesiredGroup) -> Result<(), Raised> {
     if wish.non_unique && wish.gid.is_some() {
         options.push("-o".into());
     }
-    // Chef says the name before the options that are no number.
+    // Chef says the name before the options that are not numbers.
     let program = "groupadd".to_owned();
     let shown = list_of_words([&program].into_iter().chain(&number).chain([&wish.name]).chain(&options));
     run_shown(writer, launch(&program, [number, options].concat(), &wish.name).shown_as(&shown))?;

@@ -1,7 +1,7 @@
 //! `http_request`: a request, sent each time. `head` is a question, so a dry run asks it too; it counts as a change unless
 //! the server says that nothing changed.
 //!
-//! A message that is no text is sent as JSON.
+//! A message that is not text is sent as JSON.
 
 use crate::plan::{Plan, Provider, Step, View};
 use crate::resources::asked;

@@ -155,7 +155,7 @@ impl Task {
             return Ok(String::new());
         }
         let text = view.root.read(TABLE).map_err(|error| Raised::new("IOError", format!("{TABLE}: {error}")))?;
-        String::from_utf8(text).map_err(|_| Raised::new("IOError", format!("{TABLE} is no UTF-8")))
+        String::from_utf8(text).map_err(|_| Raised::new("IOError", format!("{TABLE} is not UTF-8")))
     }
 
     /// Whether a line of the table is about this mount.

@@ -123,7 +123,7 @@ impl Unit {
     fn read(wanted: &Wanted<'_>, view: &mut View<'_>) -> Result<Self, Raised> {
         let name = asked::name(wanted, "unit_name");
         if name.is_empty() || name.starts_with(['-', '.']) || name.contains(['/', '\0']) {
-            return Err(Raised::new("ArgumentError", format!("{name:?} is no name of a unit")));
+            return Err(Raised::new("ArgumentError", format!("{name:?} is not a name of a unit")));
         }
         let systemctl = Systemctl::of(asked::text(wanted, "user"), view)?;
         let folder = if systemctl.user.is_some() { "user" } else { "system" };

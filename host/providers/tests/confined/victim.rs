@@ -4,7 +4,7 @@ use std::os::unix::fs::{MetadataExt as _, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
-/// A directory that is no scratch directory, with things to be changed; away with the value.
+/// A directory that is not a scratch directory, with things to be changed; away with the value.
 pub(crate) struct Victim {
     directory: tempfile::TempDir,
     pub(crate) process: Child,

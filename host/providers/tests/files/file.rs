@@ -460,7 +460,7 @@ fn only_granted_paths_are_managed() {
         machine.denies(&file("/etc/new", action, json!({ "content": "x" })));
     }
     machine.denies(&file("/srv/../etc/file", "create", json!({ "content": "x" })));
-    // A link in a granted place is no right to what it leads to.
+    // A link in a granted place is not a right to what it leads to.
     symlink("/etc/file", machine.at("/srv/link")).unwrap();
     symlink("/etc", machine.at("/srv/dir")).unwrap();
     machine.denies(&file("/srv/link", "create", json!({ "content": "x" })));

@@ -232,7 +232,7 @@ fn a_policy_cannot_tell_paths_apart_by_the_machines_calls() {
     }
 }
 
-/// Texts elsewhere in a resource are no help to find out where a link leads.
+/// Texts elsewhere in a resource do not help to find out where a link leads.
 #[test]
 fn a_guess_beside_a_link_changes_nothing() {
     let mut machine = Machine::granted(GRANTS);

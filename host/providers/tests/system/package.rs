@@ -307,7 +307,7 @@ fn what_is_not_granted_is_denied() {
     denied("package", "mailer", "remove", json!({}), "mailer");
     let names = json!({"package_name": ["tool", "mailer"]});
     denied("package", "tool, mailer", "install", names, "mailer");
-    // A right to install is no right to run commands as root.
+    // A right to install is not a right to run commands as root.
     let hook = json!({"options": ["-o", "DPkg::Pre-Invoke::=touch /srv/owned"]});
     denied("package", "tool", "install", hook, "package option `-o`");
     denied("package", "tool", "install", json!({"environment": {"LD_PRELOAD": "/srv/evil.so"}}), "LD_PRELOAD");

@@ -164,11 +164,11 @@ fn failures_have_chefs_classes_and_words() {
     };
     let package = |message: &str| ("Chef::Exceptions::Package".to_owned(), message.to_owned());
     assert_eq!(raised("dnf_package", "absent", json!({})), package("No candidate version available for absent"));
-    assert_eq!(raised("dnf_package", "vim*", json!({})).0, "Wrun::Denied", "a pattern is no name");
+    assert_eq!(raised("dnf_package", "vim*", json!({})).0, "Wrun::Denied", "a pattern is not a name");
     let missing = json!({"source": "/srv/none.rpm"});
     assert_eq!(raised("rpm_package", "x", missing), package("Package x not found: /srv/none.rpm"));
     let remote = raised("rpm_package", "x", json!({"source": "https://example.org/x.rpm"}));
-    assert_eq!(remote, package("https://example.org/x.rpm is no file on the node"));
+    assert_eq!(remote, package("https://example.org/x.rpm is not a file on the node"));
     node.root.write("/srv/fail", "").unwrap();
     node.root.write("/srv/x.rpm", "tool (none) 1.0 1 noarch\n").unwrap();
     let failed = node.act("rpm_package", "x", "install", json!({"source": "/srv/x.rpm"})).unwrap_err();

@@ -53,7 +53,7 @@ fn archives_of_all_kinds_are_unpacked() {
         assert!(!again.updated, "{name}");
     }
     let same = |path: &str| bench.path(path).metadata().unwrap().ino();
-    assert_eq!(same("out0/top/one"), same("out0/top/same"), "a further name is no copy");
+    assert_eq!(same("out0/top/one"), same("out0/top/same"), "a further name is not a copy");
 }
 
 #[test]
@@ -92,7 +92,7 @@ fn failures_have_chefs_class_and_words() {
     assert_eq!((raised.class.as_str(), raised.message), ("Errno::ENOENT", expect));
     shell(
         &bench,
-        "echo 'this is no archive, it is only text that is long enough' > x.tar; head -c 700 /dev/zero | tr '\\0' x >> x.tar",
+        "echo 'this is not an archive, it is only text that is long enough' > x.tar; head -c 700 /dev/zero | tr '\\0' x >> x.tar",
     );
     let raised = bench.run("archive_file", "ROOT/x.tar", "extract", into("out")).unwrap_err();
     assert_eq!(raised.class, "Archive::Error");

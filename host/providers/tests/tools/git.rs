@@ -312,7 +312,7 @@ fn a_repository_on_the_node_is_read_alone() {
         ),
         ("git clone -q --shared foreign/secret.git own/x", "own/x", "alternates"),
         ("git clone -q src own/x; git -C own/x config remote.origin.uploadpack evil", "own/x", "says more"),
-        ("git clone -q src own/x; rm own/x/.git/HEAD", "own/x", "no whole repository"),
+        ("git clone -q src own/x; rm own/x/.git/HEAD", "own/x", "not a whole repository"),
         ("git clone -q src own/x; mv own/x/.git own/y; echo gitdir: ../y > own/x/.git", "own/x", "is a file"),
         ("echo gitdir: ROOT/foreign/secret.git > own/x", "own/x", "no repository"),
     ] {

@@ -72,6 +72,12 @@ impl<T: Serialize> Fitting<T> {
         Self { items: fitting, left_out: 0 }
     }
 
+    /// Counts items as left out that were left out before, for want of room elsewhere.
+    pub(super) fn without(mut self, more: usize) -> Self {
+        self.left_out += more;
+        self
+    }
+
     /// As [`of`](Self::of), for items of which most say how many bytes they have at most: these are not written to be
     /// measured. `at_most` returns `None` for an item that has to be measured.
     pub(super) fn of_known(

@@ -1,7 +1,7 @@
 //! Promotions, other keys of the platform, checks, what is removed, and writers that are cut off at each step.
 
 use crate::place::{Place, done, revision, version, wanted};
-use repository::node::{NodeSettings, fetch};
+use repository::node::fetch;
 use repository::store::{Store, Writer};
 use repository::trust::TrustFolder;
 use repository::writer::Publisher;
@@ -254,16 +254,6 @@ fn what_a_node_keeps_can_be_cut_off_anywhere() {
     std::fs::write(node.join("trust/teams/core.json"), &old_trust).unwrap();
     assert_eq!(place.runs("core"), 2);
     let store = place.store();
-    let settings = NodeSettings {
-        store: Ok(&store as _),
-        folder: node,
-        root: None,
-        first_use: true,
-        stale_after: None,
-        refresh: None,
-        keeps: true,
-        min_free: 0,
-        now: place.now,
-    };
+    let settings = place.node_settings(Ok(&store as _), node);
     assert!(fetch(settings, &[wanted("core")]).unwrap().remarks.is_empty());
 }

@@ -106,10 +106,15 @@ impl Place {
         folder
     }
 
-    pub(crate) fn fetch_from(&self, store: &dyn Store, node: &str, policies: &[&str]) -> Fetched {
-        let settings = NodeSettings {
-            store: Ok(store),
-            folder: self.folder.path().join(format!("node-{node}")),
+    /// A node's settings, with its own folder, which trusts at first use and refreshes at once.
+    pub(crate) fn node_settings<'s>(
+        &self,
+        store: Result<&'s dyn Store, RepositoryError>,
+        folder: PathBuf,
+    ) -> NodeSettings<'s> {
+        NodeSettings {
+            store,
+            folder,
             root: None,
             first_use: true,
             stale_after: None,
@@ -117,7 +122,11 @@ impl Place {
             keeps: true,
             min_free: 0,
             now: self.now,
-        };
+        }
+    }
+
+    pub(crate) fn fetch_from(&self, store: &dyn Store, node: &str, policies: &[&str]) -> Fetched {
+        let settings = self.node_settings(Ok(store), self.folder.path().join(format!("node-{node}")));
         let wanted: Vec<_> = policies.iter().map(|policy| wanted(policy)).collect();
         fetch(settings, &wanted).unwrap()
     }
@@ -199,6 +208,15 @@ pub(crate) fn wanted(policy: &str) -> Wanted {
 
 /// A policy whose revisions only its attributes tell apart.
 pub(crate) fn revision(policy: &str, version: u32) -> Revision {
+    revision_with(policy, version, [("version".to_owned(), version.into())].into_iter().collect())
+}
+
+/// A revision with these attributes of the level `default`.
+pub(crate) fn revision_with(
+    policy: &str,
+    version: u32,
+    attributes: serde_json::Map<String, serde_json::Value>,
+) -> Revision {
     let cookbook = CookbookEntry {
         name: "a".into(),
         version: "1.0.0".into(),
@@ -211,7 +229,7 @@ pub(crate) fn revision(policy: &str, version: u32) -> Revision {
         run_list: vec![],
         named_run_lists: vec![],
         cookbooks: vec![cookbook],
-        default_attributes: serde_json::Map::from_iter([("version".to_owned(), version.into())]),
+        default_attributes: attributes,
         override_attributes: serde_json::Map::new(),
         attribute_lines: BTreeMap::new(),
         needs: artifact::Needs::default(),

@@ -176,17 +176,8 @@ fn what_another_team_had_signed_is_not_run_after_a_policy_has_moved() {
 }
 
 fn settings<'s>(place: &Place, node: &str) -> NodeSettings<'s> {
-    NodeSettings {
-        store: Err(RepositoryError::Other("no store".into())),
-        folder: place.folder.path().join(format!("node-{node}")),
-        root: None,
-        first_use: true,
-        stale_after: None,
-        refresh: None,
-        keeps: true,
-        min_free: 0,
-        now: place.now,
-    }
+    place
+        .node_settings(Err(RepositoryError::Other("no store".into())), place.folder.path().join(format!("node-{node}")))
 }
 
 #[test]
@@ -281,7 +272,7 @@ fn documents_that_cost_more_than_their_bytes_are_refused_before_they_are_read() 
     assert!(refused.contains("more than 250000 values"), "{refused}");
     assert!(Envelope::parse("x", zeros(1000).as_bytes()).is_ok());
     let text = format!("{{\"signatures\":[],\"signed\":\"{}\\\"{}\"}}", ",".repeat(1 << 20), "[".repeat(1 << 20));
-    assert!(Envelope::parse("x", text.as_bytes()).is_ok(), "commas in texts are no values");
+    assert!(Envelope::parse("x", text.as_bytes()).is_ok(), "commas in texts are not values");
     place.write("platform/metadata/2.root.json", zeros(260_000));
     assert!(place.runs_stale("core").1.contains("more than 250000 values"));
     fs::remove_file(place.path("platform/metadata/2.root.json")).unwrap();

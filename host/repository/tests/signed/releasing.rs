@@ -1,6 +1,6 @@
 //! Teams release, nodes run it; nobody releases for another team.
 
-use crate::place::{DAY, Place, done, revision, version, wanted};
+use crate::place::{DAY, Place, done, revision, revision_with, version, wanted};
 use repository::node::{NodeSettings, Remark, converged, fetch};
 use std::time::Duration;
 
@@ -35,15 +35,9 @@ fn a_directory_that_others_can_change_is_not_trusted_at_first_use() {
     let store = place.store();
     let root = place.read("platform/metadata/1.root.json");
     let settings = |root| NodeSettings {
-        store: Ok(&store as _),
-        folder: place.folder.path().join("node-b"),
         root,
         first_use: false,
-        stale_after: None,
-        refresh: None,
-        keeps: true,
-        min_free: 0,
-        now: place.now,
+        ..place.node_settings(Ok(&store as _), place.folder.path().join("node-b"))
     };
     let refused = fetch(settings(None), &[wanted("core")]).unwrap().refused.remove("core").unwrap().to_string();
     assert!(refused.contains("repository_root"), "{refused}");
@@ -62,22 +56,26 @@ fn what_is_not_released_is_refused_by_name() {
     assert!(nobody.contains("no team") && nobody.contains("core (core), web (web)"), "{nobody}");
 }
 
+/// A revision's text joins attributes without an escape: two sets of them can have one revision.
+#[test]
+fn one_revision_with_other_attributes_is_refused() {
+    let place = Place::new();
+    let of = |attributes: serde_json::Value| revision_with("core", 1, attributes.as_object().unwrap().clone());
+    let plain = of(serde_json::json!({"cmd": "safe", "verify": "yes"}));
+    let joined = of(serde_json::json!({"cmd": "safe\",\"verify\":\"yes"}));
+    assert_eq!(plain.artifact.manifest().revision_id, joined.artifact.manifest().revision_id);
+    let _ = place.publisher(|publisher| publisher.push(&plain, "staging")).unwrap();
+    place.publisher(|publisher| publisher.check_same_files(&plain.artifact)).unwrap();
+    let refused = place.publisher(|publisher| publisher.check_same_files(&joined.artifact)).unwrap_err().to_string();
+    assert!(refused.contains("with other attributes or run lists than this archive has"), "{refused}");
+}
+
 #[test]
 fn a_dry_run_keeps_nothing() {
     let place = Place::new();
     place.push("core", "staging", 1).unwrap();
     let (store, folder) = (place.store(), place.folder.path().join("node-dry"));
-    let settings = NodeSettings {
-        store: Ok(&store as _),
-        folder: folder.clone(),
-        root: None,
-        first_use: true,
-        stale_after: None,
-        refresh: None,
-        keeps: false,
-        min_free: 0,
-        now: place.now,
-    };
+    let settings = NodeSettings { keeps: false, ..place.node_settings(Ok(&store as _), folder.clone()) };
     let fetched = fetch(settings, &[wanted("core")]).unwrap();
     assert_eq!(version(fetched.artifacts["core"].artifact()), 1);
     assert!(!folder.exists());
@@ -92,15 +90,11 @@ fn old_revisions_are_run_until_they_are_too_old() {
     place.later(10);
     let fetch_after = |days: i64| {
         let settings = NodeSettings {
-            store: Err(repository::RepositoryError::Other("the repository is away".into())),
-            folder: place.folder.path().join("node-a"),
-            root: None,
-            first_use: true,
             stale_after: Some(Duration::from_secs(u64::try_from(days * DAY).unwrap())),
-            refresh: None,
-            keeps: true,
-            min_free: 0,
-            now: place.now,
+            ..place.node_settings(
+                Err(repository::RepositoryError::Other("the repository is away".into())),
+                place.folder.path().join("node-a"),
+            )
         };
         fetch(settings, &[wanted("core"), wanted("web")]).unwrap()
     };
@@ -133,17 +127,7 @@ fn the_revision_that_converged_last_stays_until_another_one_has() {
     assert_eq!(count(), 2);
     let ask = |revision: &str| {
         let store = place.store();
-        let settings = NodeSettings {
-            store: Ok(&store as _),
-            folder: node.clone(),
-            root: None,
-            first_use: true,
-            stale_after: None,
-            refresh: None,
-            keeps: true,
-            min_free: 0,
-            now: place.now,
-        };
+        let settings = place.node_settings(Ok(&store as _), node.clone());
         let one = repository::node::Wanted { revision: Some(revision.to_owned()), ..wanted("core") };
         fetch(settings, &[one]).unwrap()
     };
@@ -190,15 +174,8 @@ fn within_the_interval_nobody_is_asked() {
     let ask = |place: &Place| {
         let store = place.store();
         let settings = NodeSettings {
-            store: Ok(&store as _),
-            folder: place.folder.path().join("node-a"),
-            root: None,
-            first_use: true,
-            stale_after: None,
             refresh: Some(Duration::from_secs(300)),
-            keeps: true,
-            min_free: 0,
-            now: place.now,
+            ..place.node_settings(Ok(&store as _), place.folder.path().join("node-a"))
         };
         let fetched = fetch(settings, &[wanted("core")]).unwrap();
         let artifact = &fetched.artifacts["core"];

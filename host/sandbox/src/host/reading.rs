@@ -145,7 +145,7 @@ impl<'a> Reading<'a> {
     }
 
     /// Whether the members of an object matter one by one: where a part of it is hidden, and at the first step of facts
-    /// and of others' attributes, since a read of one fact is no read of all its siblings.
+    /// and of others' attributes, since a read of one fact is not a read of all its siblings.
     fn is_open(&self, found: &Value) -> bool {
         let kinds = [ReadKind::Fact, ReadKind::Attribute];
         found.is_object()

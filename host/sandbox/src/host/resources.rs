@@ -80,7 +80,7 @@ impl wit::Host for State {
         let _while_it_lasts = self.pay_for_call(state.as_deref().map_or(0, json_text_bytes))?;
         let state = state.map_or(Ok(serde_json::Value::Null), |json| words::parse(&json));
         let state =
-            state.map_err(|why| Failure::raised("ArgumentError", format!("the current value is no JSON: {why}")));
+            state.map_err(|why| Failure::raised("ArgumentError", format!("the current value is not JSON: {why}")));
         let guest = self.guest;
         let run = self.run()?;
         answer(guest, state.and_then(|state| run.observed(id, state)))

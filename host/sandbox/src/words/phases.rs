@@ -50,5 +50,9 @@ pub(super) fn question(question: Question) -> wit::Question {
             let asked = serde_json::json!({ "policyfile": { "name": name, "file": file, "source": source } });
             wit::Question::Gems(asked.to_string())
         }
+        Question::ClientSettings(RubyDocument { name, file, source }) => {
+            let asked = serde_json::json!({ "client_settings": { "name": name, "file": file, "source": source } });
+            wit::Question::Gems(asked.to_string())
+        }
     }
 }

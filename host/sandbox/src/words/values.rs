@@ -28,7 +28,7 @@ pub(crate) fn value(guest: PolicyGuest, value: wit::Value) -> Result<Value, Stri
         wit::Value::Plain(json) => (json, vec![]),
         wit::Value::Lazy(wit::LazyValue { json, parts }) => (json, parts),
     };
-    let mut value = parse(&json).map_err(|why| format!("the value is no JSON: {why}"))?;
+    let mut value = parse(&json).map_err(|why| format!("the value is not JSON: {why}"))?;
     // A key that begins with NUL is written with this escape alone.
     if json.contains("\\u0000") && mentions_guest_values(&value) {
         return Err("the value has the key that wrun keeps for lazy values".to_owned());

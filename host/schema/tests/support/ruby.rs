@@ -147,7 +147,7 @@ impl<'a> Parser<'a> {
 
     fn operator(&mut self, operators: &[&'static str]) -> Option<&'static str> {
         let found = operators.iter().find(|operator| self.next_is(operator))?;
-        // `|` ends a block's parameters and begins `||`; `&` begins `&&` and `&.`; `=>` is no comparison.
+        // `|` ends a block's parameters and begins `||`; `&` begins `&&` and `&.`; `=>` is not a comparison.
         let next = &self.rest()[found.len()..];
         let is_other = match *found {
             "|" | "&" => next.starts_with(['|', '&', '.']),

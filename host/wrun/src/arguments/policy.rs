@@ -1,8 +1,8 @@
 //! The arguments of `wrun policy`.
 
 use super::{
-    CleanArguments, PromoteArguments, PushArchiveArguments, PushArguments, RepositoryPlace, SignArguments,
-    VerifyArguments,
+    CleanArguments, ImportPolicyArguments, PromoteArguments, PushArchiveArguments, PushArguments, RepositoryPlace,
+    SignArguments, VerifyArguments,
 };
 use crate::settings::View;
 use clap::{Args, Subcommand};
@@ -13,6 +13,8 @@ use std::path::PathBuf;
 pub(crate) enum PolicyCommand {
     /// Start a policy in a new folder, with a first cookbook
     New(NewArguments),
+    /// Make policies of a Chef repository: a Policyfile for each role, layers, grants
+    Import(ImportPolicyArguments),
     /// Build a policy's artifact
     Build(BuildArguments),
     /// Install the cookbooks of a Policyfile's lock; without a lock, make one
@@ -49,7 +51,7 @@ pub(crate) enum PolicyCommand {
 #[derive(Debug, Args)]
 #[command(
     after_help = "Facts of machines are taken from DIR/tests/facts/*.json (`wrun facts` prints them), without such files from \
-                        Debian 12 and 13.\nThe snapshots are DIR/tests/snapshots/*.json. See docs/testing.md."
+                        Debian 12 and 13.\nThe snapshots are DIR/tests/snapshots/*.json. See docs/testing.md.\nBuilding cookbooks in Rust runs programs of the policy's folder with your rights (docs/SECURITY.md)."
 )]
 pub(crate) struct TestArguments {
     /// The policy's folder
@@ -161,6 +163,9 @@ pub(crate) struct NewArguments {
 }
 
 #[derive(Debug, Args)]
+#[command(
+    after_help = "Building cookbooks in Rust runs programs of the policy's folder with your rights (docs/SECURITY.md)."
+)]
 pub(crate) struct BuildArguments {
     /// The policy's folder
     #[arg(value_name = "DIR", default_value = ".")]
@@ -180,7 +185,9 @@ pub(crate) struct BuildArguments {
 }
 
 #[derive(Debug, Args)]
-#[command(after_help = "Example: wrun policy dev web -- --allow-all")]
+#[command(
+    after_help = "Example: wrun policy dev web -- --allow-all\nBuilding cookbooks in Rust runs programs of the policy's folder with your rights (docs/SECURITY.md)."
+)]
 pub(crate) struct DevArguments {
     /// The policy's folder
     #[arg(value_name = "DIR", default_value = ".")]

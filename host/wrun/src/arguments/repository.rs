@@ -130,7 +130,7 @@ pub(crate) struct CleanArguments {
 #[derive(Debug, Args)]
 #[command(
     after_help = "Without GROUP: whether the lock fits what it locks. With GROUP: whether the group runs it, too.\n\
-                        --rebuild compiles the policy and says which input differs if the result is another artifact."
+                        --rebuild compiles the policy and says which input differs if the result is another artifact.\nBuilding cookbooks in Rust runs programs of the policy's folder with your rights (docs/SECURITY.md)."
 )]
 pub(crate) struct VerifyArguments {
     /// The policy's folder, or its Policyfile
@@ -194,7 +194,7 @@ pub(crate) struct RepositoryPlace {
 #[derive(Debug, Args)]
 #[command(
     after_help = "If a policy does not have a lock, wrun writes one first. It refuses a policy that differs from its lock.\n\
-                        See docs/releases.md."
+                        See docs/releases.md.\nBuilding cookbooks in Rust runs programs of the policy's folder with your rights (docs/SECURITY.md)."
 )]
 pub(crate) struct PushArguments {
     /// The policy group

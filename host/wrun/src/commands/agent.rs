@@ -11,7 +11,6 @@ use crate::settings::Settings;
 use agent::{Agent, Asked, MachineClock, Moment, Notifier, Pause, Processes, Tell, ask_for_run};
 use anyhow::{Context as _, bail};
 use state::{AgentFolder, StateDirectory};
-use std::cell::Cell;
 use std::os::unix::process::CommandExt as _;
 use std::process::Command;
 use std::rc::Rc;
@@ -40,20 +39,24 @@ fn live(arguments: AgentArguments, printer: Printer) -> anyhow::Result<Exit> {
     }
     logging::open(&settings)?;
     let folder = StateDirectory::open(&settings.run.state_dir)?.agent()?;
+    // Before others can find the lock and send signals.
+    let signals = signals::listen().context("signals cannot be listened to")?;
     let Some(_lock) = folder.lock()? else {
         let text = format!("another agent runs with the state directory {}", settings.run.state_dir.display());
         printer.note(Tone::Error, &format!("error: {text}"));
         return Ok(Exit::Busy);
     };
     let arguments = Rc::new(arguments);
-    let skip_unchanged = Rc::new(Cell::new(settings.skip_unchanged));
-    let (run, read_again) = (Rc::clone(&arguments), Rc::clone(&skip_unchanged));
+    let (run, config_of_run) = (Rc::clone(&arguments), config.clone());
     let processes = Processes {
         clock: MachineClock,
-        signals: signals::listen().context("signals cannot be listened to")?,
+        signals,
         notifier: Notifier::new(|name| std::env::var_os(name), std::process::id()),
         command: Box::new(move |asked_for| {
-            let limit = skip_unchanged.get().map(|limit| if asked_for { Duration::ZERO } else { limit });
+            // Settings that cannot be used end the run itself.
+            let settings = super::settings(config_of_run.as_deref(), run.layer()).ok();
+            let limit = settings.and_then(|settings| settings.skip_unchanged);
+            let limit = limit.map(|limit| if asked_for { Duration::ZERO } else { limit });
             // This very program, also where its file was replaced meanwhile.
             let mut command = Command::new("/proc/self/exe");
             command.arg0("wrun").args(run.run(limit));
@@ -62,7 +65,6 @@ fn live(arguments: AgentArguments, printer: Printer) -> anyhow::Result<Exit> {
         rhythm: Box::new(move || {
             let settings =
                 super::settings(config.as_deref(), arguments.layer()).map_err(|error| format!("{error:#}"))?;
-            read_again.set(settings.skip_unchanged);
             Ok(settings.rhythm)
         }),
         tell: Box::new(move |how, sentence| {

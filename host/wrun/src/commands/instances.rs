@@ -5,6 +5,7 @@ use crate::settings::Settings;
 use assemble::Runtime;
 use author::check::{Ask, Readers};
 use contract::{CookbookFiles, Stop};
+use std::cell::OnceCell;
 use std::error::Error;
 use std::sync::Arc;
 
@@ -21,8 +22,18 @@ impl<'a> Instances<'a> {
     }
 }
 
-/// The same, for work that may not ask anything: the runtime is looked for when it is asked.
-pub(crate) struct WhenAsked<'a>(pub(crate) &'a Settings);
+/// The same, for work that may not ask anything: the runtime is looked for when it is asked first.
+pub(crate) struct WhenAsked<'a> {
+    settings: &'a Settings,
+    found: OnceCell<Instances<'a>>,
+}
+
+impl<'a> WhenAsked<'a> {
+    /// Remembers the settings. Nothing is looked for yet.
+    pub(crate) fn new(settings: &'a Settings) -> Self {
+        Self { settings, found: OnceCell::new() }
+    }
+}
 
 impl Readers for WhenAsked<'_> {
     fn open(
@@ -30,7 +41,14 @@ impl Readers for WhenAsked<'_> {
         files: Arc<dyn CookbookFiles>,
         questions: &mut dyn FnMut(&mut Ask<'_>),
     ) -> Result<(), Box<dyn Error + Send + Sync>> {
-        Instances::find(self.0)?.open(files, questions)
+        let found = match self.found.get() {
+            Some(found) => found,
+            None => {
+                let found = Instances::find(self.settings)?;
+                self.found.get_or_init(|| found)
+            }
+        };
+        found.open(files, questions)
     }
 }
 

@@ -3,6 +3,7 @@
 mod build;
 mod describe;
 mod dev;
+mod import;
 mod lock;
 mod new;
 mod push;
@@ -20,6 +21,7 @@ pub(crate) use lock::{here, with_tools};
 pub(crate) fn run(command: PolicyCommand, printer: &Printer) -> anyhow::Result<Exit> {
     match command {
         PolicyCommand::New(arguments) => new::run(arguments, *printer),
+        PolicyCommand::Import(arguments) => import::run(&arguments, *printer),
         PolicyCommand::Build(arguments) => build::run(&arguments, *printer),
         PolicyCommand::Install(arguments) => lock::install_policy(&arguments, *printer),
         PolicyCommand::Update(arguments) => lock::update_policy(arguments, *printer),

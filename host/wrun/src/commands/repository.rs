@@ -19,7 +19,7 @@ use repository::writer::Publisher;
 use std::path::Path;
 use text::escape_line;
 
-pub(crate) use passphrase::{existing_passphrase, new_passphrase};
+pub(crate) use passphrase::{existing_passphrase, new_passphrase, unseen};
 
 pub(crate) fn run(command: RepositoryCommand, printer: &Printer) -> anyhow::Result<Exit> {
     let printer = *printer;

@@ -14,7 +14,7 @@ use report::{NewThing, Tone, compiled_lines, place, ran, sentence};
 use std::collections::VecDeque;
 use text::{escape, escape_line};
 
-/// How much further than an action's sentences a diff is indented: its signs are no dashes of the list.
+/// How much further than an action's sentences a diff is indented: its signs are not dashes of the list.
 const DIFF_NESTING: u32 = 3;
 
 /// The most lines below the level of the log that are shown when a guest is lost.

@@ -2,12 +2,11 @@
 
 use super::values::Number;
 use assemble::{Destination, Place};
+use core::net::IpAddr;
+use grants::Grants;
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 use std::str::FromStr;
-
-/// The names of this machine, to which a token may go in plain text.
-const THIS_MACHINE: [&str; 3] = ["127.0.0.1", "localhost", "[::1]"];
 
 /// Files and addresses that reports go to. A variable holds them as JSON.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -90,20 +89,24 @@ impl TryFrom<Written> for ReportTo {
     }
 }
 
-/// Checks an address. A token goes to nobody in plain text but to this machine.
+/// Checks an address as the client that sends reports reads it. A token goes to nobody in plain text but to this machine.
 fn check_url(url: &str, with_token: bool) -> Result<(), String> {
-    if url.strip_prefix("https://").is_some_and(|rest| !rest.is_empty()) {
-        return Ok(());
-    }
-    let Some(rest) = url.strip_prefix("http://").filter(|rest| !rest.is_empty()) else {
-        return Err(format!("the `url` of a report begins with https:// or http://; {url:?} does not"));
-    };
-    let host = rest.split('/').next().unwrap_or_default();
-    let host = host.rsplit_once(':').map_or(host, |(host, _)| host);
-    if with_token && !THIS_MACHINE.contains(&host) {
-        return Err(format!("{url:?} would send the token in plain text; use https://"));
+    // A refused address is shown without a password that may be in it.
+    let read = Grants::allow_all().policy("settings", &[]).silent().download(url).map_err(|denied| {
+        format!(
+            "the `url` of a report begins with https:// or http://, and names no user and no password (use `token_file`); {:?} \
+             is not such a URL",
+            denied.asked
+        )
+    })?;
+    if with_token && read.scheme() != "https" && !is_this_machine(read.host()) {
+        return Err(format!("the `url` {url:?} of a report would send its token in plain text; use https://"));
     }
     Ok(())
+}
+
+fn is_this_machine(host: &str) -> bool {
+    host == "localhost" || host.parse::<IpAddr>().is_ok_and(|address| address.is_loopback())
 }
 
 #[cfg(test)]
@@ -120,7 +123,9 @@ mod tests {
         );
         good(r#"{"url": "http://reports.example.com/runs"}"#);
         good(r#"{"url": "https://reports.example.com/runs", "token_file": "/etc/wrun/token", "dry_runs": true}"#);
-        good(r#"{"url": "http://127.0.0.1:8080/runs", "token_file": "/etc/wrun/token"}"#);
+        for host in ["127.0.0.1:8080", "127.0.0.1", "localhost", "localhost:8080", "[::1]", "[::1]:8080"] {
+            good(&format!(r#"{{"url": "http://{host}/runs", "token_file": "/etc/wrun/token"}}"#));
+        }
         for bad in [
             "{}",
             r#"{"file": "runs.ndjson"}"#,
@@ -130,10 +135,23 @@ mod tests {
             r#"{"url": "https://"}"#,
             r#"{"url": "http://reports.example.com/runs", "token_file": "/t"}"#,
             r#"{"url": "http://localhost.example.com/runs", "token_file": "/t"}"#,
+            r#"{"url": "http://localhost:x@evil.example/", "token_file": "/t"}"#,
+            r#"{"url": "http://[::1]@evil.example/", "token_file": "/t"}"#,
+            r#"{"url": "http://[::1].evil.example/", "token_file": "/t"}"#,
+            r#"{"url": "http://evil.example\\@localhost/", "token_file": "/t"}"#,
+            r#"{"url": "http://[fe80::1]/", "token_file": "/t"}"#,
+            r#"{"url": "https://user@b/"}"#,
             r#"{"url": "https://b", "tokenfile": "/t"}"#,
             r#"{"url": "https://b", "seconds": 0}"#,
         ] {
             assert!(serde_json::from_str::<ReportTo>(bad).is_err(), "{bad}");
         }
+    }
+
+    #[test]
+    fn a_password_in_an_address_is_refused_and_not_shown() {
+        let said = serde_json::from_str::<ReportTo>(r#"{"url": "https://me:s3cret@b/runs"}"#).unwrap_err().to_string();
+        assert!(said.contains("names no user and no password") && said.contains("\"https://b/runs\""), "{said}");
+        assert!(!said.contains("s3cret"), "{said}");
     }
 }

@@ -205,7 +205,7 @@ fn mistakes_in_variables_are_told_with_their_name() {
     check("WRUN_NODE_NAME", "a/b", "cannot be a node's name");
     check("WRUN_KEEP_GOING", "yes", "was not `true` or `false`");
     check("WRUN_GUEST_MEMORY_MIB", "0", "0 is not between 1 and 65536");
-    check("WRUN_GUEST_SECONDS", "soon", "this is no number between 1 and 86400");
+    check("WRUN_GUEST_SECONDS", "soon", "this is not a number between 1 and 86400");
     check("WRUN_COLOR", "red", "not one of auto, always, never");
     check("WRUN_POLICY_NAME", "a,,b", "\"\" cannot be a policy's name");
     check("WRUN_HANDLERS", "x", "expected value");

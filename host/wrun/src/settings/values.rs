@@ -53,7 +53,7 @@ impl<const LEAST: u64, const MOST: u64> FromStr for Number<LEAST, MOST> {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let number: i64 = text.parse().map_err(|_| format!("this is no number between {LEAST} and {MOST}"))?;
+        let number: i64 = text.parse().map_err(|_| format!("this is not a number between {LEAST} and {MOST}"))?;
         Self::try_from(number)
     }
 }

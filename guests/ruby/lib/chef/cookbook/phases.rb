@@ -9,8 +9,7 @@ class Chef
       VALUES = {
         "metadata" => ->(input) { Phases.metadata(input) },
         "check" => ->(input) { Phases.check(input) },
-        # What a Policyfile says comes as a question of this kind: see `wit/deps/turns/turns.wit`.
-        "gems" => ->(input) { input.key?("policyfile") ? Phases.policyfile(input["policyfile"]) : Wrun::Gems::Choice.new(input).to_data },
+        "gems" => ->(input) { Phases.gems(input) },
         "role" => ->(input) { Role.from_source(input["name"], input["file"], input["source"]).to_data },
         "environment" => ->(input) { Phases.environment(input) }
       }.freeze
@@ -38,12 +37,28 @@ class Chef
           environment.to_data.merge("wrun_lines" => Wrun::AttributeLines.of(input["source"]))
         end
 
-        # The Policyfile's folder is all that it sees of the machine: `name` stands for it, as a cookbook's does.
+        # What a Policyfile and a client.rb say come as questions of this kind: see `wit/deps/turns/turns.wit`.
+        def gems(input)
+          return policyfile(input["policyfile"]) if input.key?("policyfile")
+          return client_settings(input["client_settings"]) if input.key?("client_settings")
+
+          Wrun::Gems::Choice.new(input).to_data
+        end
+
+        # The files that `name` stands for are all that a client.rb sees of the machine.
+        def client_settings(input)
+          folder, file = input.values_at("name", "file")
+          Wrun::Sources.settle([folder], { folder => File.dirname(file) })
+          Wrun::Machine.change_directory(File.dirname(file)) { ClientSettings.read(file, input["source"]) }
+        end
+
+        # The Policyfile's folder is all that it sees of the machine: `name` stands for it, as a cookbook's does. A file called
+        # Berksfile has the words of Berkshelf.
         def policyfile(input)
           folder, file = input.values_at("name", "file")
           Wrun::Sources.settle([folder], { folder => File.dirname(file) })
           Wrun::Machine.change_directory(File.dirname(file)) do
-            Policyfile.from_source(file, input["source"]).wrun_data
+            (File.basename(file) == "Berksfile" ? Berksfile : Policyfile).from_source(file, input["source"]).wrun_data
           end
         end
 

@@ -130,6 +130,8 @@ fn prepare(request: &Request) -> Result<Command, Reason> {
     rustix::process::chdir("/").map_err(Obstacle::at("change the root"))?;
     // One byte is how the kernel is told to leave a crash alone: at none it still calls the machine's crash handler.
     for (resource, most) in [(Resource::Fsize, MAX_FILE), (Resource::Core, 1)] {
+        // A limit that is lower already stays: raising it needs a right.
+        let most = rustix::process::getrlimit(resource).maximum.map_or(most, |known| known.min(most));
         let limit = Rlimit { current: Some(most), maximum: Some(most) };
         rustix::process::setrlimit(resource, limit).map_err(Obstacle::at("limit files"))?;
     }

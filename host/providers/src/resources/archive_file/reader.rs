@@ -86,7 +86,7 @@ impl Archive {
     /// Goes through all entries. What has no path after leading folders are left out is skipped.
     ///
     /// # Errors
-    /// It is no archive, damaged, or holds what must not be unpacked; or the visitor's own.
+    /// It is not an archive, damaged, or holds what must not be unpacked; or the visitor's own.
     pub(super) fn each(&mut self, visit: &mut Visit<'_>) -> Result<(), Raised> {
         let mut start = Vec::new();
         self.file.seek(SeekFrom::Start(0)).map_err(|error| broken(&error))?;
@@ -139,7 +139,7 @@ fn each_of_tar(reader: impl Read, strip: usize, account: &Account, visit: &mut V
     Ok(())
 }
 
-/// How many bytes an entry's content takes in the archive. Of a sparse file only what is no hole is stored.
+/// How many bytes an entry's content takes in the archive. Of a sparse file only what is not a hole is stored.
 fn stored(entry: &mut tar::Entry<'_, impl Read>) -> Result<u64, Raised> {
     let length = if entry.header().entry_type() == EntryType::GNUSparse {
         // Nobody writes a sparse file of the old kind with extensions, which would say another size once more.
@@ -257,7 +257,7 @@ fn text(bytes: &[u8]) -> Result<String, Raised> {
         return Err(refused(&String::from_utf8_lossy(beginning), "has a name, or says one, that is too long"));
     }
     let text = std::str::from_utf8(bytes).ok().filter(|text| !text.contains('\0'));
-    text.map(str::to_owned).ok_or_else(|| refused(&String::from_utf8_lossy(bytes), "has a name that is no UTF-8"))
+    text.map(str::to_owned).ok_or_else(|| refused(&String::from_utf8_lossy(bytes), "has a name that is not UTF-8"))
 }
 
 /// A path below the destination; none: nothing is left of it. Absolute paths and those that lead out are refused: to

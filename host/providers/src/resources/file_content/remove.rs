@@ -40,7 +40,7 @@ pub(crate) fn plan_delete(wish: &FileWish<'_>, view: &mut View<'_>) -> Result<Pl
     Ok(Plan::steps(vec![step(path.to_owned(), granted, backups)]))
 }
 
-/// Removes something that is no directory, and keeps as many backups of a file as usual.
+/// Removes something that is not a directory, and keeps as many backups of a file as usual.
 pub(crate) fn delete_step(path: String, granted: GrantedPath, kind: Kind, view: &View<'_>) -> Step {
     step(path, granted, if kind == Kind::File { view.settings.backups } else { 0 })
 }

@@ -7,7 +7,7 @@ use grants::{Denied, GrantedPath, PolicyGrants};
 use machine::denied::denied;
 use serde_json::{Map, Value};
 
-/// A kind of verification that is no command: systemd accepts the content as a unit.
+/// A kind of verification that is not a command: systemd accepts the content as a unit.
 pub(crate) const SYSTEMD_UNIT: &str = ":systemd_unit";
 
 /// What is wanted of one file, its content aside.

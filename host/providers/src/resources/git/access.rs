@@ -157,7 +157,7 @@ fn readable(path: &str, view: &View<'_>) -> Result<ReadablePath, Raised> {
     Ok(readable)
 }
 
-/// A text as git reads it out of a URL; none: it is no UTF-8.
+/// A text as git reads it out of a URL; none: it is not UTF-8.
 fn decoded(text: &str) -> Option<String> {
     let mut bytes = Vec::with_capacity(text.len());
     let mut rest = text.as_bytes();

@@ -58,7 +58,7 @@ pub(super) fn odd_source(path: &str, view: &View<'_>) -> Result<Option<String>, 
     };
     // What git does not take for a repository, it looks for elsewhere.
     if !is_whole(folder, view)? {
-        return Ok(Some(format!("{folder} is no whole repository")));
+        return Ok(Some(format!("{folder} is not a whole repository")));
     }
     odd_repository(folder, view)
 }

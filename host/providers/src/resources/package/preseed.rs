@@ -78,7 +78,7 @@ fn new_answers(wanted: &Wanted<'_>, chosen: &[String], view: &View<'_>) -> Resul
     })?;
     let answers = answers(&String::from_utf8_lossy(&text));
     let owners = owners(&answers, &known_owners(view), view.grants.allows_everything()).map_err(|what| {
-        Raised::new(PACKAGE_ERROR, format!("response file {file} answers for {what:?}, which is no package"))
+        Raised::new(PACKAGE_ERROR, format!("response file {file} answers for {what:?}, which is not a package"))
     })?;
     if !view.grants.allows_everything()
         && let Some(odd) = answers.iter().find(|answer| !grants::is_harmless_answer(&answer.label, &answer.value))
@@ -156,7 +156,7 @@ fn answers(text: &str) -> Vec<Answer> {
 /// granted; its labels are.
 ///
 /// # Errors
-/// What is no package's name.
+/// What is not a package's name.
 fn owners(answers: &[Answer], known: &HashMap<String, Vec<String>>, everything: bool) -> Result<Vec<String>, String> {
     let mut owners = vec![];
     let mut add = |owner: &str| {

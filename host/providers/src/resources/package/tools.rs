@@ -117,7 +117,7 @@ const PROTECTING: [(&str, &str); 3] = [
     ("APT_LISTCHANGES_FRONTEND", "none"),
 ];
 
-/// Refreshes apt's lists, once per run. An archive that cannot be reached is no failure of its own: what is missing
+/// Refreshes apt's lists, once per run. An archive that cannot be reached is not a failure of its own: what is missing
 /// afterwards is.
 ///
 /// # Errors

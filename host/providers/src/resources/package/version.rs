@@ -5,7 +5,7 @@
 
 use std::cmp::Ordering;
 
-/// Compares two versions: epoch, upstream version, revision. What is no version at all is ordered all the same.
+/// Compares two versions: epoch, upstream version, revision. What is not a version at all is ordered all the same.
 pub(crate) fn compare(left: &str, right: &str) -> Ordering {
     let (left_epoch, left_upstream, left_revision) = parts(left);
     let (right_epoch, right_upstream, right_revision) = parts(right);

@@ -16,7 +16,7 @@ impl<'a> Address<'a> {
     /// Reads a source.
     ///
     /// # Errors
-    /// Chef's: it is no absolute URI, or of a kind that is not supported.
+    /// Chef's: it is not an absolute URI, or of a kind that is not supported.
     pub(super) fn of(source: &'a str) -> Result<Self, Raised> {
         if source.starts_with("\\\\") {
             return Err(Raised::new(
@@ -47,7 +47,7 @@ impl<'a> Address<'a> {
     }
 }
 
-/// An address that is no URI is made one as Chef makes it: every sign that may not stand there is escaped, `%` too.
+/// An address that is not a URI is made one as Chef makes it: every sign that may not stand there is escaped, `%` too.
 fn escaped(source: &str) -> Cow<'_, str> {
     let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~:/?#[]@!$&'()*+,;=".contains(&byte);
     if source.bytes().all(|byte| is_plain(byte) || byte == b'%') {

@@ -50,7 +50,7 @@ fn plain(value: &Value) -> String {
     }
 }
 
-/// Refuses what is no INI file, as Chef does.
+/// Refuses what is not an INI file, as Chef does.
 ///
 /// # Errors
 /// A line is neither a section, an option, a remark, nor the continuation of an option.

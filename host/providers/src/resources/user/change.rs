@@ -88,12 +88,12 @@ pub(super) fn read(
     if let Some(date) = expire_date.as_deref().filter(|date| !date.is_empty())
         && shadow::parse_day(date).is_none()
     {
-        return Err(Raised::new(USER_ERROR, format!("expire_date {date:?} is no date of the form YYYY-MM-DD")));
+        return Err(Raised::new(USER_ERROR, format!("expire_date {date:?} is not a date of the form YYYY-MM-DD")));
     }
     let inactive = asked::text(wanted, "inactive").filter(|text| !text.is_empty());
     let inactive = inactive.map(|text| {
         let days = text.trim().parse().ok().filter(|days| (-1..=i64::from(i32::MAX)).contains(days));
-        days.ok_or_else(|| Raised::new(USER_ERROR, format!("inactive {text:?} is no number of days")))
+        days.ok_or_else(|| Raised::new(USER_ERROR, format!("inactive {text:?} is not a number of days")))
     });
     let home = field("home")?;
     if home.as_deref().is_some_and(|home| home.split('/').any(|part| part == "..")) {
@@ -105,7 +105,7 @@ pub(super) fn read(
         gid: primary_group(wanted, view, exists, plan)?,
         home,
         shell: field("shell")?,
-        password: field("password").map_err(|_| Raised::new(USER_ERROR, "password is no hash"))?.map(Hash),
+        password: field("password").map_err(|_| Raised::new(USER_ERROR, "password is not a hash"))?.map(Hash),
         expire_date,
         inactive: inactive.transpose()?,
         manage_home: asked::flag(wanted, "manage_home"),

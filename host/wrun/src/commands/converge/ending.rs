@@ -8,12 +8,13 @@ use crate::exit::Exit;
 use crate::printer::Tone;
 use crate::settings::Format;
 use crate::signals;
-use assemble::{Ending, GrantsFiles, StartedAgain};
+use assemble::{Destination, Ending, GrantsFiles, StartedAgain};
 use contract::StopReason;
 use converge::RunReport;
 use grants::{Addition, Journal};
 use report::{Block, conflicts, denials, due, hidden_reads, json, paused, recap, shared, survey};
 use serde_json::Value;
+use state::RunId;
 use std::path::Path;
 use text::{error_chain, escape, escape_line};
 
@@ -60,8 +61,10 @@ impl Running<'_> {
     pub(super) fn end(&self, parts: &json::Parts<'_>, ending: &mut Ending<'_>) -> anyhow::Result<Exit> {
         let (report, errors) = (parts.report, parts.errors);
         let shown = json::Run(parts);
+        // The run has been made: whatever cannot be shown, it is recorded.
+        let mut written = Ok(());
         if self.settings.format == Format::Json || self.arguments.compile_only {
-            self.printer.json_document(&shown)?;
+            written = self.printer.json_document(&shown);
         }
         if self.arguments.by_agent {
             note::ended(&self.settings.run.state_dir, report);
@@ -70,7 +73,7 @@ impl Running<'_> {
         if !self.settings.format.is_for_programs() && !self.arguments.compile_only {
             let hidden = hidden_reads::of(report);
             let mut blocks = hidden_reads::blocks(&hidden);
-            blocks.extend(self.denials(parts, &hidden_reads::additions(&hidden), recorded)?);
+            blocks.extend(self.denials(parts, &hidden_reads::additions(&hidden), recorded));
             blocks.extend(conflicts::block(report));
             blocks.extend(shared::block(report));
             blocks.extend(due::block(&self.interruption.activity.all_due()));
@@ -84,7 +87,9 @@ impl Running<'_> {
         }
         // From here on the run records itself.
         self.interruption.end();
-        if let Err(error) = ending.record(&shown, errors.first().map(|(_, error)| error)) {
+        let kept = ending.record(&shown, errors.first().map(|(_, error)| error));
+        self.keep_report(parts);
+        if let Err(error) = kept {
             let text = format!("error: the run could not be recorded: {}", error_chain(&error));
             self.printer.note(Tone::Error, &text);
             handlers::end(self.settings, &shown, true, self.printer);
@@ -94,6 +99,11 @@ impl Running<'_> {
         self.interruption.die_if_at_once();
         handlers::end(self.settings, &shown, report.failure().is_some(), self.printer);
         self.send_report(parts);
+        if let Err(error) = written {
+            let text = format!("error: the report of the run could not be written: {error:#}");
+            self.printer.note(Tone::Error, &text);
+            return Ok(Exit::Failed);
+        }
         Ok(match (self.interruption.stop.requested(), report.failure()) {
             (None, None) if self.arguments.detailed_exitcode && is_pending(report) => Exit::ChangesPending,
             (Some(StopReason::Reboot), _) | (None, None) => self.start_again(ending),
@@ -102,7 +112,21 @@ impl Running<'_> {
         })
     }
 
-    /// Sends the report to where the settings say. Compiling alone is no run.
+    /// Keeps the report for those that it goes to: a signal may end the program before it is sent.
+    fn keep_report(&self, parts: &json::Parts<'_>) {
+        let Ok(run) = RunId::parse(&parts.report.run_id) else { return };
+        if self.arguments.compile_only {
+            return;
+        }
+        let (settings, is_dry) = (self.settings, self.arguments.is_dry());
+        let warnings = Destination::keep(&settings.reports, &settings.run, &run, is_dry, &json::Run(parts));
+        // Without such a signal it is sent soon, and need not be kept then.
+        for warning in warnings.iter().filter(|_| self.interruption.stop.requested_at_once().is_some()) {
+            self.printer.note(Tone::Warning, &escape_line(&format!("warning: {warning}")));
+        }
+    }
+
+    /// Sends the report to where the settings say. Compiling alone is not a run.
     fn send_report(&self, parts: &json::Parts<'_>) {
         if !self.arguments.compile_only {
             let run = &parts.report.run_id;
@@ -110,7 +134,7 @@ impl Running<'_> {
         }
     }
 
-    /// Keeps the record of a dry run; false: it has none. Nothing depends on it, so that one that cannot be kept is no failure.
+    /// Keeps the record of a dry run; false: it has none. Nothing depends on it, so that one that cannot be kept is not a failure.
     fn record_dry_run(&self, shown: &json::Run<'_>, errors: &[(String, Value)], ending: &Ending<'_>) -> bool {
         if self.arguments.compile_only || !self.arguments.why_run {
             return !self.arguments.compile_only;
@@ -124,11 +148,15 @@ impl Running<'_> {
     }
 
     /// What was denied, and what would allow it and show what was `hidden`.
-    fn denials(&self, parts: &json::Parts<'_>, hidden: &[Addition], recorded: bool) -> anyhow::Result<Option<Block>> {
+    fn denials(&self, parts: &json::Parts<'_>, hidden: &[Addition], recorded: bool) -> Option<Block> {
         if parts.denials.is_empty() && parts.unseen.is_empty() && hidden.is_empty() {
-            return Ok(None);
+            return None;
         }
-        let files = GrantsFiles::read(&self.settings.run.grants, false)?;
+        let files = GrantsFiles::read(&self.settings.run.grants, false);
+        if let Err(error) = &files {
+            let text = format!("warning: no lines for the grants are shown: {}", error_chain(error));
+            self.printer.note(Tone::Warning, &text);
+        }
         let common = &self.arguments.common;
         let options =
             [("--config", &common.config), ("--state-dir", &common.state_dir), ("--grants", &self.arguments.grants)];
@@ -141,9 +169,9 @@ impl Running<'_> {
         let mut additions = hidden.to_vec();
         additions.extend(denials::additions(denied, parts.unseen));
         additions.retain(|_| is_limited);
-        let to_write = files.new_lines(&additions, &elevated);
+        let to_write = files.map(|files| files.new_lines(&additions, &elevated)).unwrap_or_default();
         let is_plan = is_limited && self.arguments.why_run;
-        Ok(denials::block(denied, left_out, parts.unseen, &to_write, command.as_deref(), is_plan))
+        denials::block(denied, left_out, parts.unseen, &to_write, command.as_deref(), is_plan)
     }
 
     /// Starts the node again, if a policy asked for it: the run went well and is recorded.

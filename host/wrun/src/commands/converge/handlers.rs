@@ -56,6 +56,7 @@ fn one(handler: &Handler, input: &impl Serialize) -> Result<(), String> {
             Err(error) => return Err(error.to_string()),
         }
     }
-    let _ = feeding.join();
+    // A process that the handler left behind may keep the pipe open and never read: nobody waits for the feeding.
+    drop(feeding);
     Ok(())
 }

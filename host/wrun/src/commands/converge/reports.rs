@@ -7,11 +7,8 @@ use serde::Serialize;
 use state::RunId;
 use text::escape_line;
 
-/// Sends the report of a run, and what waits of earlier ones.
+/// Sends the report of a run, and what waits of earlier ones. Without destinations it tells what waits for none.
 pub(super) fn send(settings: &Settings, run_id: &str, is_dry: bool, report: &impl Serialize, printer: Printer) {
-    if settings.reports.is_empty() {
-        return;
-    }
     let Ok(run) = RunId::parse(run_id) else { return };
     for warning in deliver(&settings.reports, &settings.run, &run, is_dry, report) {
         printer.note(Tone::Warning, &escape_line(&format!("warning: {warning}")));

@@ -12,7 +12,7 @@ use crate::printer::Printer;
 use crate::settings::{Format, LogLocation, Settings};
 use crate::signals::Interruption;
 use crate::terminal;
-use assemble::ReadyRun;
+use assemble::{Destination, ReadyRun};
 use contract::{LogLevel, Observer};
 use report::error::{self, Frames};
 use report::{Bounded, KeptLog, MAX_SHOWN, Outline, denied, json};
@@ -34,11 +34,17 @@ impl Running<'_> {
         if let Some(folder) = ready.folder() {
             let activity = self.interruption.activity.clone();
             let late = ready.late_changes();
+            let (settings, reports) = (self.settings.run.clone(), self.settings.reports.clone());
+            let is_run = !self.arguments.compile_only;
             self.interruption.begin(move |signal| {
                 outline.record(signal, activity.action().as_deref(), without_policies, |record, error| {
                     // Nobody is left who could do anything about an error.
                     let _ = folder.save_record(record);
                     let _ = error.map(|error| folder.save_error(error));
+                    if is_run {
+                        // The next run sends it.
+                        let _ = Destination::keep(&reports, &settings, folder.id(), false, record);
+                    }
                 });
                 let _ = late.take_over();
             });

@@ -111,7 +111,8 @@ fn state(folder: &Path, target: &Path) -> anyhow::Result<State> {
             let (path, name) = (entry.path(), entry.file_name());
             // A link's own kind: what it leads to is not a cookbook's.
             let Ok(about) = entry.metadata() else { continue };
-            let is_artifact = path.extension().is_some_and(|end| end == "wasm" || end == "unfinished");
+            let is_artifact = path.extension().is_some_and(|end| end == "wasm")
+                || name.as_encoded_bytes().starts_with(plain_files::UNFINISHED.as_bytes());
             if about.is_dir() {
                 let is_skipped = SKIPPED.iter().any(|skipped| name == *skipped) || path == target;
                 folders.extend((!is_skipped).then_some(path));

@@ -153,7 +153,7 @@ pub(crate) fn with_tools<T>(printer: Printer, work: impl FnOnce(&Tools<'_>) -> a
     let settings = crate::commands::settings(None, Layer::default())?;
     let cache = cache(&settings);
     work(&Tools {
-        readers: &WhenAsked(&settings),
+        readers: &WhenAsked::new(&settings),
         download: &download,
         cache: &cache,
         say: &|text| printer.note(Tone::Plain, text),

@@ -30,8 +30,15 @@ pub(super) fn run(arguments: &PushArguments, printer: Printer) -> anyhow::Result
 }
 
 fn release(publisher: &Publisher<'_>, revision: &Revision, group: &str, printer: Printer) -> anyhow::Result<()> {
-    let published = publisher.push(revision, group)?;
     let manifest = revision.artifact.manifest();
+    let groups = publisher.known_groups(&manifest.name)?;
+    let published = publisher.push(revision, group)?;
+    if !groups.is_empty() && !groups.contains(group) {
+        let near = text::did_you_mean(group, groups.iter().map(String::as_str));
+        let near = near.map(|near| format!("; {near}")).unwrap_or_default();
+        let note = format!("note: {group} is a new group of the team's: nothing was released to it before{near}");
+        printer.note(Tone::Warning, &note);
+    }
     let id = manifest.revision_id.get(..12).unwrap_or_default();
     let what = format!("policy {}, revision {id}, group {group}", manifest.name);
     say(printer, &format!("{what}: {}", outcome(&published)));

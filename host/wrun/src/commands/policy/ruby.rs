@@ -2,6 +2,7 @@
 
 use crate::program::program;
 use crate::settings::Settings;
+use anyhow::Context as _;
 use assemble::Runtime;
 use author::CookbookFolders;
 use author::Ruby;
@@ -31,10 +32,9 @@ impl<'a> RuntimeHere<'a> {
 
     fn ask_metadata(&mut self, cookbook: &Path) -> anyhow::Result<Value> {
         let place = cookbook.canonicalize()?;
-        let (Some(parent), Some(name)) = (place.parent(), place.file_name().and_then(|name| name.to_str())) else {
-            anyhow::bail!("a cookbook's folder has a name");
-        };
-        let files = CookbookFolders::open(&[parent.to_owned()])?;
+        let name = place.file_name().and_then(|name| name.to_str()).context("a cookbook's folder has a name")?;
+        // The folder alone: what lies beside it is none of the cookbook's business.
+        let files = CookbookFolders::one(&place)?;
         let question = Question::Metadata { cookbook: name.to_owned(), place: place.display().to_string() };
         self.ask(files, question)
     }

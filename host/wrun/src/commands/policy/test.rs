@@ -133,7 +133,8 @@ fn sentence(error: &Value) -> String {
 
 fn write(path: &Path, text: &str) -> anyhow::Result<()> {
     let made = path.parent().map_or(Ok(()), std::fs::create_dir_all);
-    made.and_then(|()| std::fs::write(path, text)).with_context(|| format!("{} cannot be written", path.display()))
+    made.and_then(|()| plain_files::replace(path, text.as_bytes()))
+        .with_context(|| format!("{} cannot be written", path.display()))
 }
 
 /// Returns the parts of a test's outcome that later outcomes are compared with.

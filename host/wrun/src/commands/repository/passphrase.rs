@@ -19,11 +19,10 @@ pub(crate) fn new_passphrase(printer: Printer) -> anyhow::Result<String> {
     if !std::io::stdin().is_terminal() {
         return Ok(String::new());
     }
-    printer.note(Tone::Heading, "Passphrase for new keys (empty for none):");
-    let first = unseen()?;
+    let first = unseen(|| printer.note(Tone::Heading, "Passphrase for new keys (empty for none):"))?;
     if !first.is_empty() {
-        printer.note(Tone::Heading, "The same once more:");
-        anyhow::ensure!(unseen()? == first, "the passphrases differ");
+        let second = unseen(|| printer.note(Tone::Heading, "The same once more:"))?;
+        anyhow::ensure!(second == first, "the passphrases differ");
     }
     Ok(first)
 }
@@ -38,8 +37,8 @@ pub(crate) fn existing_passphrase(key: &KeyFile) -> Result<String, String> {
             "it has a passphrase, and nobody can be asked for it; name its file in {PASSPHRASE_VARIABLE}"
         ));
     }
-    Printer::new().note(Tone::Heading, &format!("Passphrase of {}:", key.path().display()));
-    unseen().map_err(|error| format!("{error:#}"))
+    let ask = || Printer::new().note(Tone::Heading, &format!("Passphrase of {}:", key.path().display()));
+    unseen(ask).map_err(|error| format!("{error:#}"))
 }
 
 /// The first line of the file that the variable names.
@@ -52,13 +51,14 @@ fn from_file() -> anyhow::Result<Option<String>> {
     Ok(Some(text.lines().next().unwrap_or_default().to_owned()))
 }
 
-/// Reads a line that the terminal does not show.
-fn unseen() -> anyhow::Result<String> {
+/// Asks, and reads a line that the terminal does not show. It shows nothing any more when the question appears.
+pub(crate) fn unseen(ask: impl FnOnce()) -> anyhow::Result<String> {
     let input = std::io::stdin();
     let before = tcgetattr(&input).context("the terminal cannot be asked")?;
     let mut quiet = before.clone();
     quiet.local_modes.remove(LocalModes::ECHO);
     tcsetattr(&input, OptionalActions::Flush, &quiet).context("the terminal cannot be asked")?;
+    ask();
     let mut line = String::new();
     let read = input.read_line(&mut line);
     tcsetattr(&input, OptionalActions::Flush, &before).context("the terminal cannot be set back")?;

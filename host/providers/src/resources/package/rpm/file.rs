@@ -31,7 +31,7 @@ impl Provider for RpmPackage {
 /// it is.
 pub(super) fn find(source: &str, view: &View<'_>) -> Result<Option<String>, Raised> {
     if source.contains("://") {
-        let message = format!("{source} is no file on the node");
+        let message = format!("{source} is not a file on the node");
         return Err(Raised::new(PACKAGE_ERROR, message).with_hint("fetch it with `remote_file` first"));
     }
     // Whether it is there is told only to who may have it installed.

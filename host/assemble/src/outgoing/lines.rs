@@ -1,0 +1,120 @@
+//! Adds reports to a file, one line each. Programs that read the file must never see two reports on one line, also if a run was
+//! killed while it wrote.
+
+use super::own_file::OwnFile;
+use rustix::fs::FlockOperation;
+use rustix::io::Errno;
+use std::fs::File;
+use std::io::{self, Write as _};
+use std::os::unix::fs::FileExt as _;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+/// How often is looked whether another process has ended with the file.
+const LOOK_EVERY: Duration = Duration::from_millis(20);
+
+/// How a file ends.
+#[derive(Debug, PartialEq, Eq)]
+enum End {
+    /// With a whole line, or it is empty.
+    Whole,
+    /// With as many bytes of the very line that is to be added: a run that was killed wrote them.
+    Begun(usize),
+    /// With a part of another line.
+    Other,
+}
+
+/// Adds a line, which ends with a line break. It is on the disk before this returns. After a failure a part of it may be in the
+/// file; the next call completes it, if it is to add the same line, and otherwise ends it.
+pub(super) fn add(path: &Path, line: &[u8], time: Duration) -> io::Result<()> {
+    let own = OwnFile::append(path)?;
+    lock(&own.file, time)?;
+    // It may have been removed while another process held it.
+    own.check()?;
+    let length = own.file.metadata()?.len();
+    let mut file = &own.file;
+    match end(file, length, line)? {
+        End::Whole => file.write_all(line)?,
+        End::Begun(bytes) => file.write_all(line.get(bytes..).unwrap_or_default())?,
+        End::Other => file.write_all(&[&b"\n"[..], line].concat())?,
+    }
+    file.sync_all()?;
+    if length == 0 { own.sync_name() } else { Ok(()) }
+}
+
+/// Locks the file for as long as it is open.
+fn lock(file: &File, time: Duration) -> io::Result<()> {
+    let until = Instant::now() + time;
+    loop {
+        match rustix::fs::flock(file, FlockOperation::NonBlockingLockExclusive) {
+            Ok(()) => return Ok(()),
+            Err(Errno::INTR) => {}
+            Err(Errno::WOULDBLOCK) if Instant::now() < until => std::thread::sleep(LOOK_EVERY),
+            Err(Errno::WOULDBLOCK) => return Err(io::Error::other("another process holds its lock")),
+            Err(errno) => return Err(errno.into()),
+        }
+    }
+}
+
+/// How a file of this length ends, to which a line is to be added.
+fn end(file: &File, length: u64, line: &[u8]) -> io::Result<End> {
+    let Some(last) = length.checked_sub(1) else { return Ok(End::Whole) };
+    let mut byte = [0];
+    file.read_exact_at(&mut byte, last)?;
+    if byte == *b"\n" {
+        return Ok(End::Whole);
+    }
+    let from = length.saturating_sub(line.len() as u64);
+    let mut tail = vec![0; usize::try_from(length - from).unwrap_or_default()];
+    file.read_exact_at(&mut tail, from)?;
+    let begun = match tail.iter().rposition(|byte| *byte == b'\n') {
+        Some(at) => tail.get(at + 1..).unwrap_or_default(),
+        None if from == 0 => tail.as_slice(),
+        None => return Ok(End::Other),
+    };
+    Ok(if line.starts_with(begun) { End::Begun(begun.len()) } else { End::Other })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs;
+
+    #[track_caller]
+    fn check(before: &str, line: &str, after: &str) {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("runs.ndjson");
+        fs::write(&path, before).unwrap();
+        add(&path, line.as_bytes(), Duration::ZERO).unwrap();
+        assert_eq!(fs::read_to_string(&path).unwrap(), after);
+    }
+
+    #[test]
+    fn no_line_is_glued_to_half_of_another() {
+        check("", "{\"a\":1}\n", "{\"a\":1}\n");
+        check("{\"a\":1}\n", "{\"a\":2}\n", "{\"a\":1}\n{\"a\":2}\n");
+        // A run was killed while it wrote this very line.
+        check("{\"a\":1}\n{\"a\"", "{\"a\":2}\n", "{\"a\":1}\n{\"a\":2}\n");
+        check("{\"a\":2}", "{\"a\":2}\n", "{\"a\":2}\n");
+        check("{", "{\"a\":2}\n", "{\"a\":2}\n");
+        // Nobody knows the rest of another line.
+        check("{\"a\":1}\n{\"b\"", "{\"a\":2}\n", "{\"a\":1}\n{\"b\"\n{\"a\":2}\n");
+        check("{\"a much longer line", "{\"a\":2}\n", "{\"a much longer line\n{\"a\":2}\n");
+    }
+
+    #[test]
+    fn a_file_that_another_process_writes_is_left_alone() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("runs.ndjson");
+        fs::write(&path, "half").unwrap();
+        let other = File::options().append(true).open(&path).unwrap();
+        lock(&other, Duration::ZERO).unwrap();
+        let refused = add(&path, b"{}\n", Duration::ZERO).unwrap_err();
+        assert_eq!(refused.to_string(), "another process holds its lock");
+        (&other).write_all(b" and half\n").unwrap();
+        assert_eq!(fs::read_to_string(&path).unwrap(), "half and half\n");
+        drop(other);
+        add(&path, b"{}\n", Duration::ZERO).unwrap();
+        assert_eq!(fs::read_to_string(&path).unwrap(), "half and half\n{}\n");
+    }
+}

@@ -1,0 +1,106 @@
+//! Hands a report over to a file or a server, and tells what may be taken later from what never will be.
+
+use super::{Place, lines, own_file, reduced};
+use contract::Raised;
+use machine::download::{is_unreachable, post};
+use std::io;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+/// The largest token, in bytes.
+const MAX_TOKEN: u64 = 16 << 10;
+
+/// The statuses by which a server says that it will never take this report. All others may pass.
+const NEVER: [u16; 4] = [400, 405, 415, 422];
+
+/// The statuses by which a server says that a report is too large, the second where it was asked first.
+const TOO_LARGE: [u16; 2] = [413, 417];
+
+/// Bytes from which a server is asked first whether it takes a report (`Expect: 100-continue`). Many end the connection in the
+/// middle of one that is too large, and nobody hears their answer.
+const ASK_FIRST: usize = 1 << 20;
+
+/// The classes of a connection that was ended in the middle of a report.
+const BROKEN_OFF: [&str; 2] = ["Errno::ECONNRESET", "EOFError"];
+
+/// What was taken.
+pub(super) enum Taken {
+    /// The whole report.
+    Whole,
+    /// Its reduced form, since it is too large: the text says who said so, and how.
+    Reduced(String),
+}
+
+/// Why a report was not taken.
+pub(super) enum NotTaken {
+    /// The other end is away. It may take the report later.
+    Away(String),
+    /// It is too large for the other end.
+    TooLarge(String),
+    /// The other end will never take this report.
+    Never(String),
+}
+
+/// Hands a report over: the whole, or its reduced form if the other end says that the whole is too large. `again` reads the
+/// report a second time.
+pub(super) fn hand_over(
+    place: &Place,
+    report: Vec<u8>,
+    again: impl FnOnce() -> Option<Vec<u8>>,
+    until: Instant,
+) -> Result<Taken, NotTaken> {
+    let left = || until.saturating_duration_since(Instant::now());
+    let why = match take(place, report, left()) {
+        Err(NotTaken::TooLarge(why)) => why,
+        taken => return taken.map(|()| Taken::Whole),
+    };
+    let Some(reduced) = again().and_then(|whole| reduced::form(&whole)) else { return Err(NotTaken::Never(why)) };
+    match take(place, reduced, left()) {
+        Ok(()) => Ok(Taken::Reduced(why)),
+        Err(NotTaken::TooLarge(why)) => Err(NotTaken::Never(why)),
+        Err(other) => Err(other),
+    }
+}
+
+fn take(place: &Place, report: Vec<u8>, time: Duration) -> Result<(), NotTaken> {
+    match place {
+        Place::File(path) => lines::add(path, &report, time).map_err(|error| NotTaken::Away(error.to_string())),
+        Place::Address { url, token_file } => send(url, token_file.as_deref(), report, time),
+    }
+}
+
+fn send(url: &str, token_file: Option<&Path>, report: Vec<u8>, time: Duration) -> Result<(), NotTaken> {
+    let mut headers = vec![("content-type".to_owned(), "application/json".to_owned())];
+    if let Some(path) = token_file {
+        let token = read_token(path).map_err(|error| NotTaken::Away(format!("the token cannot be used: {error}")))?;
+        headers.push(("authorization".to_owned(), format!("Bearer {token}")));
+    }
+    let is_large = report.len() > ASK_FIRST;
+    if is_large {
+        headers.push(("expect".to_owned(), "100-continue".to_owned()));
+    }
+    let failed = |raised: Raised| {
+        let broke_off = BROKEN_OFF.contains(&raised.class.as_str());
+        match is_unreachable(&raised) {
+            true if is_large && broke_off => NotTaken::TooLarge(raised.message),
+            true => NotTaken::Away(format!("it cannot be reached: {}", raised.message)),
+            // Whatever it is, the report may be taken later.
+            false => NotTaken::Away(raised.message),
+        }
+    };
+    match post(url, headers, report, time).map_err(failed)? {
+        200..=299 => Ok(()),
+        status if TOO_LARGE.contains(&status) => Err(NotTaken::TooLarge(format!("status {status}"))),
+        status if NEVER.contains(&status) => Err(NotTaken::Never(format!("status {status}"))),
+        status => Err(NotTaken::Away(format!("it answers with status {status}"))),
+    }
+}
+
+fn read_token(path: &Path) -> io::Result<String> {
+    let token = own_file::read_text(path, MAX_TOKEN)?;
+    let token = token.trim();
+    if token.is_empty() || !token.bytes().all(|byte| byte.is_ascii_graphic()) {
+        return Err(io::Error::other(format!("{} is not one line of printable characters", path.display())));
+    }
+    Ok(token.to_owned())
+}

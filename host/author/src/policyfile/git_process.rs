@@ -1,0 +1,228 @@
+//! Runs the program git, with settings under which a repository's own programs are not started. What git writes is bounded, and so is
+//! the time for which it does nothing: a server may accept a connection and stay silent, a file may be a pipe.
+
+use std::io::Read;
+use std::path::Path;
+use std::process::{Command, Output, Stdio};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+use super::MAX_TEXT;
+use super::git::GitError;
+
+/// Settings of every call: a repository's own hooks and monitors are not run, no other program makes the connection, and a server
+/// that sends less than 1000 bytes a second for a minute is left.
+const ALWAYS: [&str; 10] = [
+    "core.hooksPath=/dev/null",
+    "core.fsmonitor=false",
+    "http.lowSpeedLimit=1000",
+    "http.lowSpeedTime=60",
+    "protocol.allow=never",
+    "protocol.file.allow=always",
+    "protocol.git.allow=always",
+    "protocol.http.allow=always",
+    "protocol.https.allow=always",
+    "protocol.ssh.allow=always",
+];
+
+/// A setting for folders of strangers: a folder that looks like a bare repository is not taken for one.
+const NO_BARE: &str = "safe.bareRepository=explicit";
+
+/// Variables that name another repository, or another configuration, than those of the folder.
+const OTHER_REPOSITORY: [&str; 8] = [
+    "GIT_DIR",
+    "GIT_WORK_TREE",
+    "GIT_INDEX_FILE",
+    "GIT_OBJECT_DIRECTORY",
+    "GIT_ALTERNATE_OBJECT_DIRECTORIES",
+    "GIT_COMMON_DIR",
+    "GIT_NAMESPACE",
+    "GIT_CONFIG",
+];
+
+/// The time between two looks whether git has ended.
+const TICK: Duration = Duration::from_millis(2);
+
+/// The most bytes of git's messages that are kept: the last ones.
+const MAX_MESSAGES: usize = 64 << 10;
+
+/// How long git may take.
+struct Patience {
+    /// Without writing anything.
+    silent: Duration,
+    /// In all.
+    whole: Duration,
+    /// Where a person looks if it takes longer.
+    hint: &'static str,
+}
+
+/// Of questions about a working tree, which is on this machine.
+const QUESTION: Patience = Patience {
+    silent: Duration::from_secs(60),
+    whole: Duration::from_secs(60),
+    hint: "look whether the repository's files are plain files",
+};
+
+/// Of work in the cache, such as writing the files of a commit.
+const WORK: Patience = Patience {
+    silent: Duration::from_secs(1200),
+    whole: Duration::from_secs(1200),
+    hint: "look whether the disk of the cache folder answers",
+};
+
+/// Of fetching. Git tells its progress meanwhile, and so does the server.
+const TRANSFER: Patience = Patience {
+    silent: Duration::from_secs(300),
+    whole: Duration::from_secs(2 * 3600),
+    hint: "look whether the server of the repository answers",
+};
+
+/// Asks about a working tree that may be a stranger's. Returns what git writes to standard output.
+pub(super) fn ask(folder: &Path, arguments: &[&str]) -> Result<String, GitError> {
+    let mut command = prepared(folder, &[NO_BARE], arguments);
+    told(arguments, &finished(&mut command, arguments, &QUESTION)?)
+}
+
+/// Runs git on a repository of the cache, which the environment names.
+pub(super) fn in_cache(folder: &Path, arguments: &[&str], environment: &[(&str, &Path)]) -> Result<String, GitError> {
+    let mut command = prepared(folder, &[], arguments);
+    command.envs(environment.iter().copied());
+    told(arguments, &finished(&mut command, arguments, &WORK)?)
+}
+
+/// Fetches something. The arguments ask for messages of progress.
+pub(super) fn transfer(folder: &Path, arguments: &[&str], environment: &[(&str, &Path)]) -> Result<(), GitError> {
+    let mut command = prepared(folder, &[], arguments);
+    command.envs(environment.iter().copied());
+    let mut output = finished(&mut command, arguments, &TRANSFER)?;
+    output.stderr = without_progress(&String::from_utf8_lossy(&output.stderr)).into_bytes();
+    told(arguments, &output).map(|_| ())
+}
+
+fn prepared(folder: &Path, settings: &[&str], arguments: &[&str]) -> Command {
+    let mut command = Command::new("git");
+    let settings = ALWAYS.iter().chain(settings).flat_map(|setting| ["-c", setting]);
+    command.args(settings).args(arguments).current_dir(folder);
+    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    // A password is not asked for: nobody may be there to answer.
+    command.env("GIT_TERMINAL_PROMPT", "0").env("LC_ALL", "C");
+    // What a stranger's repository lacks is not fetched by the programs that it names.
+    command.env("GIT_NO_LAZY_FETCH", "1");
+    for variable in OTHER_REPOSITORY {
+        command.env_remove(variable);
+    }
+    command
+}
+
+/// Runs git to its end, unless it does nothing for too long.
+fn finished(command: &mut Command, arguments: &[&str], patience: &Patience) -> Result<Output, GitError> {
+    let mut child = command.spawn().map_err(GitError::Start)?;
+    let heard = Arc::new(AtomicU64::new(0));
+    let output = child.stdout.take().map(collect);
+    let messages = child.stderr.take().map(|from| listen(from, Arc::clone(&heard)));
+    let began = Instant::now();
+    let (mut last, mut known) = (began, 0);
+    let status = loop {
+        if let Some(status) = child.try_wait().map_err(GitError::Start)? {
+            break status;
+        }
+        let now = heard.load(Ordering::Relaxed);
+        if now != known {
+            (last, known) = (Instant::now(), now);
+        }
+        if last.elapsed() > patience.silent || began.elapsed() > patience.whole {
+            drop(child.kill().and_then(|()| child.wait()));
+            let seconds = began.elapsed().as_secs();
+            return Err(GitError::Waits { command: arguments.join(" "), seconds, hint: patience.hint });
+        }
+        std::thread::sleep(TICK);
+    };
+    let [stdout, stderr] = [output, messages].map(|one| one.and_then(|one| one.join().ok()).unwrap_or_default());
+    if stdout.len() as u64 > MAX_TEXT {
+        return Err(GitError::TooMuch { command: arguments.join(" "), limit: MAX_TEXT });
+    }
+    Ok(Output { status, stdout, stderr })
+}
+
+/// Reads what git writes, so that it never waits for a reader. Beyond the limit the reader goes away, which ends git.
+fn collect(from: impl Read + Send + 'static) -> JoinHandle<Vec<u8>> {
+    std::thread::spawn(move || {
+        let mut all = vec![];
+        drop(from.take(MAX_TEXT + 1).read_to_end(&mut all));
+        all
+    })
+}
+
+/// Reads git's messages, counts them, and keeps the last ones.
+fn listen(mut from: impl Read + Send + 'static, heard: Arc<AtomicU64>) -> JoinHandle<Vec<u8>> {
+    std::thread::spawn(move || {
+        let (mut all, mut buffer) = (vec![], [0; 4096]);
+        loop {
+            match from.read(&mut buffer) {
+                Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
+                Ok(0) | Err(_) => return all,
+                Ok(count) => {
+                    heard.fetch_add(1, Ordering::Relaxed);
+                    all.extend_from_slice(buffer.get(..count).unwrap_or_default());
+                    all.drain(..all.len().saturating_sub(MAX_MESSAGES));
+                }
+            }
+        }
+    })
+}
+
+fn told(arguments: &[&str], output: &Output) -> Result<String, GitError> {
+    if output.status.success() {
+        return Ok(String::from_utf8_lossy(&output.stdout).into_owned());
+    }
+    let message = String::from_utf8_lossy(&output.stderr).trim_end().to_owned();
+    Err(GitError::Failed { command: arguments.join(" "), message })
+}
+
+/// Git's messages without those that say how far it has come.
+fn without_progress(messages: &str) -> String {
+    let lines = messages.split(['\r', '\n']).filter(|line| !line.trim().is_empty() && !is_progress(line));
+    lines.map(str::trim_end).collect::<Vec<_>>().join("\n")
+}
+
+fn is_progress(line: &str) -> bool {
+    const STARTS: [&str; 8] = ["Cloning into ", "Enumerating ", "From ", "Total ", " * ", " - ", " + ", "   "];
+    let text = line.strip_prefix("remote: ").unwrap_or(line).trim_end();
+    text.contains("% (") || text.ends_with(", done.") || STARTS.iter().any(|start| text.starts_with(start))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn errors_are_told_without_progress() {
+        let messages = "Cloning into bare repository 'x'...\nremote: Enumerating objects: 4, done.        \n\
+                        remote: Counting objects:  25% (1/4)        \rremote: Counting objects: 100% (4/4), done.\n\
+                        remote: Repository not found.\nFrom https://example.org/a\n * [new branch]  main -> main\n\
+                        fatal: repository 'https://example.org/a' not found\n";
+        assert_eq!(
+            without_progress(messages),
+            "remote: Repository not found.\nfatal: repository 'https://example.org/a' not found"
+        );
+    }
+
+    #[test]
+    fn git_is_ended_where_it_says_nothing_and_where_it_says_too_much() {
+        let run = |script: &str, silent: u64| {
+            let patience =
+                Patience { silent: Duration::from_millis(silent), whole: Duration::from_secs(60), hint: "why" };
+            let mut command = Command::new("sh");
+            command.args(["-c", script]).stdout(Stdio::piped()).stderr(Stdio::piped());
+            finished(&mut command, &["fetch"], &patience)
+        };
+        let error = run("exec sleep 600", 50).unwrap_err();
+        assert!(matches!(error, GitError::Waits { hint: "why", .. }), "{error}");
+        let error = run("exec cat /dev/zero", 30_000).unwrap_err();
+        assert_eq!(error.to_string(), format!("`git fetch` wrote more than {MAX_TEXT} bytes"));
+        let output = run("yes message | head -c 200000 >&2; echo done", 30_000).unwrap();
+        assert_eq!((output.stdout.as_slice(), output.stderr.len()), (&b"done\n"[..], MAX_MESSAGES));
+    }
+}

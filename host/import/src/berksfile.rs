@@ -1,0 +1,158 @@
+//! What a Berksfile and its lock say about where cookbooks come from.
+
+use std::collections::BTreeMap;
+
+use serde_json::Value;
+
+/// The most cookbooks that are taken from a Berksfile.
+const MAX_COOKBOOKS: usize = 10_000;
+
+/// A cookbook that a Berksfile names.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub(crate) struct Wanted {
+    /// The constraint on its version, as written; empty for any.
+    pub(crate) constraint: String,
+    /// Its place.
+    pub(crate) source: Source,
+    /// The line that names it.
+    pub(crate) line: u64,
+}
+
+/// The place of a cookbook.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub(crate) enum Source {
+    /// A Supermarket or a server: it is not fetched here.
+    #[default]
+    Elsewhere,
+    /// A folder, relative to the Berksfile.
+    Path(String),
+    /// A git repository, as options of a Policyfile's `cookbook`.
+    Git(Vec<(String, String)>),
+}
+
+/// The cookbooks of a Berksfile by name, and the versions and dependencies that were locked.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub(crate) struct Berksfile {
+    pub(crate) wanted: BTreeMap<String, Wanted>,
+    pub(crate) locked: BTreeMap<String, Locked>,
+}
+
+/// A cookbook in a Berksfile.lock.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub(crate) struct Locked {
+    pub(crate) version: String,
+    pub(crate) depends: Vec<String>,
+}
+
+/// Options of git sources that Policyfiles have, too.
+const GIT: [&str; 6] = ["git", "github", "branch", "tag", "ref", "rel"];
+
+impl Berksfile {
+    /// Reads the runtime's answer about a Berksfile, and the text of its lock.
+    pub(crate) fn read(answer: &Value, lock: &str) -> Self {
+        let cookbooks = answer.get("cookbooks").and_then(Value::as_array).into_iter().flatten().take(MAX_COOKBOOKS);
+        let wanted = cookbooks.filter_map(|cookbook| {
+            // One without a name is the cookbook around the Berksfile.
+            let name = cookbook.get("name")?.as_str()?.to_owned();
+            let constraint = cookbook.get("constraint").and_then(Value::as_str).unwrap_or_default().trim();
+            // Any version that is not older than the oldest is any version.
+            let constraint = if constraint.trim_start_matches(">=").trim().trim_matches(['0', '.']).is_empty() {
+                ""
+            } else {
+                constraint
+            };
+            let line = cookbook.get("line").and_then(Value::as_u64).unwrap_or_default();
+            Some((name, Wanted { constraint: constraint.to_owned(), source: source(cookbook), line }))
+        });
+        Self { wanted: wanted.collect(), locked: locked(lock) }
+    }
+
+    /// Why a cookbook is not in the repository, with what to do, as the rest of a sentence.
+    pub(crate) fn absence(&self, name: &str) -> String {
+        let locked = self.locked.get(name).map(|locked| format!(" (locked: {})", locked.version)).unwrap_or_default();
+        match self.wanted.get(name).map(|wanted| &wanted.source) {
+            Some(Source::Path(path)) => format!("the Berksfile takes it from {path}, which is not a cookbook"),
+            None if locked.is_empty() => "nothing here says where it comes from: put it into cookbooks/".to_owned(),
+            _ => format!(
+                "it comes from a Supermarket or a server{locked}: run `berks vendor berks-cookbooks`, then import again"
+            ),
+        }
+    }
+}
+
+fn source(cookbook: &Value) -> Source {
+    let pairs = cookbook.get("options").and_then(Value::as_array).into_iter().flatten();
+    let options: BTreeMap<&str, &str> =
+        pairs.filter_map(|pair| Some((pair.get(0)?.as_str()?, pair.get(1)?.as_str()?))).collect();
+    if let Some(path) = options.get("path") {
+        return Source::Path((*path).to_owned());
+    }
+    if !options.contains_key("git") && !options.contains_key("github") {
+        return Source::Elsewhere;
+    }
+    let known = GIT.iter().filter_map(|key| Some(((*key).to_owned(), (*options.get(key)?).to_owned())));
+    // Berkshelf's name of a commit.
+    let revision = options.get("revision").map(|revision| ("ref".to_owned(), (*revision).to_owned()));
+    Source::Git(known.chain(revision).collect())
+}
+
+/// Reads the lock: `GRAPH`, then cookbooks with their versions, and below each its dependencies, indented further.
+fn locked(lock: &str) -> BTreeMap<String, Locked> {
+    let mut found: BTreeMap<String, Locked> = BTreeMap::new();
+    let mut last = None;
+    for line in lock.lines().skip_while(|line| line.trim() != "GRAPH").skip(1).take(MAX_COOKBOOKS * 10) {
+        let indent = line.len() - line.trim_start().len();
+        let (name, version) = line.trim().split_once(' ').unwrap_or((line.trim(), ""));
+        match (indent, &last) {
+            (0, _) => {}
+            (1..=2, _) => {
+                let version = version.trim_matches(['(', ')']).to_owned();
+                found.insert(name.to_owned(), Locked { version, depends: vec![] });
+                last = Some(name.to_owned());
+            }
+            (_, Some(last)) => {
+                if let Some(locked) = found.get_mut(last) {
+                    locked.depends.push(name.to_owned());
+                }
+            }
+            (_, None) => {}
+        }
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn places_and_locked_versions_are_read() {
+        let answer = json!({ "cookbooks": [
+            { "name": "nginx", "constraint": "~> 2.7", "options": [], "line": 3 },
+            { "name": "apt", "constraint": ">= 0.0.0", "options": [["path", "site/apt"], ["group", "test"]], "line": 4 },
+            { "name": "app", "constraint": null, "options": [["git", "https://git/app"], ["branch", "main"], ["revision", "ab"], ["protocol", "ssh"]], "line": 5 },
+            { "name": null, "options": [["path", "."]], "line": 6 },
+        ]});
+        let lock = "DEPENDENCIES\n  nginx (~> 2.7)\n\nGRAPH\n  nginx (2.7.6)\n    ohai (~> 4.0)\n    yum (>= 0.0.0)\n  ohai (4.2.3)\n";
+        let berksfile = Berksfile::read(&answer, lock);
+        assert_eq!(berksfile.wanted.keys().collect::<Vec<_>>(), ["app", "apt", "nginx"]);
+        assert_eq!(
+            berksfile.wanted["nginx"],
+            Wanted { constraint: "~> 2.7".into(), source: Source::Elsewhere, line: 3 }
+        );
+        assert_eq!(
+            (berksfile.wanted["apt"].constraint.as_str(), &berksfile.wanted["apt"].source),
+            ("", &Source::Path("site/apt".into()))
+        );
+        let pairs = [("git", "https://git/app"), ("branch", "main"), ("ref", "ab")];
+        let pairs = pairs.map(|(key, value)| (key.to_owned(), value.to_owned())).to_vec();
+        assert_eq!(berksfile.wanted["app"].source, Source::Git(pairs));
+        assert_eq!(
+            berksfile.locked["nginx"],
+            Locked { version: "2.7.6".into(), depends: vec!["ohai".into(), "yum".into()] }
+        );
+        assert!(berksfile.absence("ohai").contains("(locked: 4.2.3): run `berks vendor berks-cookbooks`"));
+        assert!(berksfile.absence("other").contains("nothing here says"));
+    }
+}

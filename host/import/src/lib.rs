@@ -1,0 +1,171 @@
+//! Turns what a Chef shop has into what wrun takes: a Chef repository becomes policies, a client.rb becomes settings.
+//!
+//! ```text
+//! repository      reads a Chef repository: roles, environments, cookbooks, data bags
+//! berksfile       what a Berksfile and its lock say
+//! policies        a Policyfile for each role, with its grants
+//! layers          a layer for each environment
+//! ruby            values as a Policyfile writes them
+//! write           the new files, without overwriting
+//! client          a client.rb as settings
+//! ```
+//!
+//! The repository is a stranger's. Its Ruby is evaluated by instances of the Ruby runtime that are granted nothing.
+//! Nothing here prints; whatever could not be taken is a [`Note`].
+
+mod berksfile;
+mod client;
+mod layers;
+mod policies;
+mod repository;
+mod ruby;
+mod write;
+
+use std::collections::BTreeSet;
+use std::error::Error;
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+pub use client::{ClientSettings, Left, Taken, client_settings};
+pub use write::{WriteError, Written, write};
+
+use author::check::Readers;
+
+/// A new file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NewFile {
+    /// Its path below the output folder.
+    pub path: PathBuf,
+    /// The content of the file.
+    pub text: String,
+}
+
+/// Something about the repository that a person has to know.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Note {
+    /// Whether it would not work; otherwise it works differently, or is left to the person.
+    pub is_problem: bool,
+    /// The place in the repository, such as `roles/web.rb`.
+    pub place: String,
+    /// A sentence with what to do. It can have text of the repository: escape it before it is shown.
+    pub what: String,
+}
+
+impl Note {
+    fn problem(place: impl Into<String>, what: impl Into<String>) -> Self {
+        Self { is_problem: true, place: place.into(), what: what.into() }
+    }
+
+    fn hint(place: impl Into<String>, what: impl Into<String>) -> Self {
+        Self { is_problem: false, ..Self::problem(place, what) }
+    }
+}
+
+impl fmt::Display for Note {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "{}: {}", self.place, self.what)
+    }
+}
+
+/// What a Chef repository becomes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Import {
+    /// The new files, by path.
+    pub files: Vec<NewFile>,
+    /// The names of the policies.
+    pub policies: Vec<String>,
+    /// The names of the layers.
+    pub layers: Vec<String>,
+    /// What would not work, and then what is different.
+    pub notes: Vec<Note>,
+}
+
+/// The reasons why nothing can be imported.
+#[derive(Debug, thiserror::Error)]
+pub enum ImportError {
+    /// A folder or a file cannot be read.
+    #[error("{} cannot be read", path.display())]
+    Read {
+        /// The folder or the file.
+        path: PathBuf,
+        /// The system's error.
+        source: std::io::Error,
+    },
+    /// A folder without roles and cookbooks.
+    #[error("{} is not a Chef repository: it has neither roles/ nor cookbooks/{}", folder.display(), if *is_cookbook { "; it is a cookbook, so name the repository that it is in" } else { "" })]
+    NotARepository {
+        /// The folder that was named.
+        folder: PathBuf,
+        /// It has the metadata of a cookbook.
+        is_cookbook: bool,
+    },
+    /// No instance of the Ruby runtime could be opened.
+    #[error("the Ruby runtime cannot be started")]
+    Ruby(#[source] Box<dyn Error + Send + Sync>),
+    /// The grants that were made cannot be read again, which is a fault of wrun's.
+    #[error("the suggested grants cannot be used")]
+    Grants(#[from] grants::GrantsError),
+}
+
+/// Reads a Chef repository and says what it becomes in `output`. Nothing is written. `facts` are the names of the facts that a
+/// node has.
+///
+/// # Errors
+/// The folder is not a Chef repository, or no instance of the Ruby runtime could be opened.
+pub fn import(
+    folder: &Path,
+    output: &Path,
+    facts: &BTreeSet<String>,
+    readers: &impl Readers,
+) -> Result<Import, ImportError> {
+    let (repository, mut notes) = repository::read(folder, readers)?;
+    let layers = layers::layers(&repository, &mut notes);
+    let policies = policies::policies(&repository, output, facts, readers, &mut notes)?;
+    let mut files: Vec<NewFile> = layers.iter().map(|(_, file)| file.clone()).collect();
+    files.extend(policies.files);
+    let layers: Vec<String> = layers.into_iter().map(|(name, _)| name).collect();
+    files.push(settings(&layers, repository.has_data_bags()));
+    notes.sort_by(|one, other| (!one.is_problem, &one.place).cmp(&(!other.is_problem, &other.place)));
+    notes.dedup();
+    files.push(report(&policies.names, &layers, &notes));
+    files.sort_by(|one, other| one.path.cmp(&other.path));
+    Ok(Import { files, policies: policies.names, layers, notes })
+}
+
+/// The settings that layers and data bags need.
+fn settings(layers: &[String], has_data_bags: bool) -> NewFile {
+    let mut text =
+        "# Settings for nodes, made by `wrun policy import`. Copy layers/ to /etc/wrun/layers on the nodes.\n"
+            .to_owned();
+    if has_data_bags {
+        text.push_str("\n# Copy the repository's data_bags/ there.\ndata_bags = \"/etc/wrun/data_bags\"\n");
+    }
+    for layer in layers {
+        let file = text::toml_string(&format!("/etc/wrun/layers/{layer}.json"));
+        text.push_str(&format!("\n[layers.{}]\nfiles = [{file}]\n", text::toml_key(layer)));
+    }
+    NewFile { path: "wrun.toml".into(), text }
+}
+
+/// The list of what was made and what would not work, for people.
+fn report(policies: &[String], layers: &[String], notes: &[Note]) -> NewFile {
+    let list = |title: &str, lines: Vec<String>| match lines.is_empty() {
+        true => String::new(),
+        false => format!("\n## {title}\n\n{}\n", lines.join("\n")),
+    };
+    let lines = |problems: bool| {
+        let of_kind = notes.iter().filter(|note| note.is_problem == problems);
+        of_kind
+            .map(|note| format!("- `{}`: {}", text::escape_line(&note.place), text::escape_line(&note.what)))
+            .collect()
+    };
+    let policy =
+        |name: &String| format!("- `policies/{name}/Policyfile.rb`: lock it with `wrun policy install` in its folder");
+    let layer = |name: &String| format!("- `layers/{name}.json`: for the policy group `{name}`");
+    let mut text = "# Imported from Chef\n\nMade by `wrun policy import`. Read `grants.toml` before you use it: it is what each policy may do.\n".to_owned();
+    text.push_str(&list("What would not work", lines(true)));
+    text.push_str(&list("What to look at", lines(false)));
+    text.push_str(&list("Policies", policies.iter().map(policy).collect()));
+    text.push_str(&list("Layers", layers.iter().map(layer).collect()));
+    NewFile { path: "import.md".into(), text }
+}

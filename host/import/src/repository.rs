@@ -1,0 +1,261 @@
+//! Reads a Chef repository. Files in Ruby are evaluated, each by an instance of its own: none can change what another says.
+
+use std::collections::{BTreeMap, HashMap};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use author::CookbookFolders;
+use author::check::Readers;
+use author::documents::documents;
+use author::folders::Selected;
+use contract::{CookbookFiles, Failure, Question, RubyDocument};
+use resolve::layers::{MAX_FILE, parse_json, without_lines};
+use resolve::objects::{ObjectKind, check_object_name};
+use resolve::roles::Role;
+use serde_json::Value;
+
+use crate::berksfile::{Berksfile, Source};
+use crate::{ImportError, Note};
+
+/// Folders in which shops keep cookbooks. One in a later folder replaces one of the same name, as with Chef.
+const COOKBOOKS: [&str; 4] = ["berks-cookbooks", "vendor/cookbooks", "cookbooks", "site-cookbooks"];
+
+/// The most items of data bags that are looked at.
+const MAX_ITEMS: usize = 10_000;
+
+/// A Chef repository.
+pub(crate) struct Repository {
+    /// Its folder, without links.
+    pub(crate) folder: PathBuf,
+    pub(crate) roles: HashMap<String, Role>,
+    /// The file of each role, below the folder.
+    pub(crate) role_files: BTreeMap<String, String>,
+    /// Environments by name, with their files.
+    pub(crate) environments: BTreeMap<String, (String, Value)>,
+    /// The folders that hold cookbooks.
+    pub(crate) cookbooks: Vec<PathBuf>,
+    pub(crate) berksfile: Berksfile,
+    data_bags: usize,
+}
+
+impl Repository {
+    pub(crate) fn has_data_bags(&self) -> bool {
+        self.data_bags > 0
+    }
+
+    /// A path of the repository as people know it.
+    fn place(&self, path: &Path) -> String {
+        path.strip_prefix(&self.folder).unwrap_or(path).display().to_string()
+    }
+}
+
+/// Reads the repository, and notes what could not be read.
+pub(crate) fn read(folder: &Path, readers: &impl Readers) -> Result<(Repository, Vec<Note>), ImportError> {
+    let failed = |source| ImportError::Read { path: folder.to_owned(), source };
+    let folder = folder.canonicalize().map_err(failed)?;
+    let is_cookbook = ["metadata.rb", "metadata.json"].iter().any(|file| folder.join(file).is_file());
+    if is_cookbook || !["roles", "cookbooks", "site-cookbooks"].iter().any(|name| folder.join(name).is_dir()) {
+        return Err(ImportError::NotARepository { folder, is_cookbook });
+    }
+    let cookbooks = COOKBOOKS.iter().map(|name| folder.join(name)).filter(|path| path.is_dir()).collect();
+    let mut repository = Repository {
+        folder,
+        roles: HashMap::new(),
+        role_files: BTreeMap::new(),
+        environments: BTreeMap::new(),
+        cookbooks,
+        berksfile: Berksfile::default(),
+        data_bags: 0,
+    };
+    let mut notes = vec![];
+    for kind in [ObjectKind::Role, ObjectKind::Environment] {
+        read_documents(&mut repository, kind, readers, &mut notes)?;
+    }
+    read_berksfile(&mut repository, readers, &mut notes)?;
+    read_data_bags(&mut repository, &mut notes);
+    for (path, what) in [
+        ("Policyfile.rb", "it is a Policyfile already: `wrun policy install` takes it as it is"),
+        ("policyfiles", "Policyfiles stay as they are: `wrun policy install` takes them"),
+        (
+            "nodes",
+            "nodes are not imported: name each node's policies in its settings (`policy_name`), and its environment as `policy_group`",
+        ),
+    ] {
+        if repository.folder.join(path).exists() {
+            notes.push(Note::hint(path, what));
+        }
+    }
+    Ok((repository, notes))
+}
+
+fn read_documents(
+    repository: &mut Repository,
+    kind: ObjectKind,
+    readers: &impl Readers,
+    notes: &mut Vec<Note>,
+) -> Result<(), ImportError> {
+    let folder = repository.folder.join(if kind == ObjectKind::Role { "roles" } else { "environments" });
+    if !folder.is_dir() {
+        return Ok(());
+    }
+    let found = documents(&folder).map_err(|(path, source)| ImportError::Read { path, source })?;
+    for (name, path) in found {
+        let place = repository.place(&path);
+        let value = match document(kind, &name, &path, readers)? {
+            Ok(value) => value,
+            Err(why) => {
+                notes.push(Note::problem(place, format!("the {kind} was not taken: {why}")));
+                continue;
+            }
+        };
+        let own = value.get("name").and_then(Value::as_str).unwrap_or(&name).to_owned();
+        if own != name {
+            notes.push(Note::hint(&place, format!("the {kind} calls itself {own:?}, and counts under that name")));
+        }
+        if let Err(why) = check_object_name(kind, &own) {
+            notes.push(Note::problem(place, format!("the {kind} was not taken: {why}")));
+            continue;
+        }
+        match kind {
+            ObjectKind::Role => match Role::from_json(&own, &value) {
+                Ok(role) => {
+                    repository.roles.insert(own.clone(), role);
+                    repository.role_files.insert(own, place);
+                }
+                Err(error) => notes.push(Note::problem(place, format!("the role was not taken: {error}"))),
+            },
+            _ => drop(repository.environments.insert(own, (place, value))),
+        }
+    }
+    Ok(())
+}
+
+/// Reads a role or an environment. The inner error is the document's.
+fn document(
+    kind: ObjectKind,
+    name: &str,
+    path: &Path,
+    readers: &impl Readers,
+) -> Result<Result<Value, String>, ImportError> {
+    let limit = u64::try_from(MAX_FILE).unwrap_or(u64::MAX);
+    let source = match plain_files::read_text(path, limit) {
+        Ok(source) => source,
+        Err(error) => return Ok(Err(error.to_string())),
+    };
+    if path.extension().is_none_or(|ending| ending != "rb") {
+        return Ok(parse_json(&source));
+    }
+    let asked = RubyDocument { name: name.to_owned(), file: path.display().to_string(), source };
+    let question = if kind == ObjectKind::Role { Question::Role(asked) } else { Question::Environment(asked) };
+    let answer = ask(readers, Arc::new(CookbookFolders::default()), question)?;
+    Ok(answer.map(without_lines).map_err(|failure| with_line(&failure, path)))
+}
+
+/// Asks an instance of its own one question.
+pub(crate) fn ask(
+    readers: &impl Readers,
+    files: Arc<dyn CookbookFiles>,
+    question: Question,
+) -> Result<Result<Value, Failure>, ImportError> {
+    let (mut question, mut answer) = (Some(question), None);
+    readers.open(files, &mut |ask| answer = question.take().map(&mut *ask)).map_err(ImportError::Ruby)?;
+    Ok(answer.unwrap_or_else(|| Err(Failure::raised(Failure::NOT_STARTED, "the instance was not used"))))
+}
+
+/// A failure with the line of the file that raised it.
+pub(crate) fn with_line(failure: &Failure, path: &Path) -> String {
+    let message = failure.to_string();
+    let start = format!("{}:", path.display());
+    let texts = failure.backtrace().iter().map(String::as_str).chain(message.lines());
+    let line = texts.filter_map(|text| {
+        let digits = text.split_once(&start)?.1.split(|one: char| !one.is_ascii_digit()).next()?;
+        digits.parse::<u32>().ok()
+    });
+    match line.into_iter().next() {
+        Some(line) => format!("line {line}: {message}"),
+        None => message,
+    }
+}
+
+fn read_berksfile(
+    repository: &mut Repository,
+    readers: &impl Readers,
+    notes: &mut Vec<Note>,
+) -> Result<(), ImportError> {
+    let path = repository.folder.join("Berksfile");
+    if !path.exists() {
+        return Ok(());
+    }
+    let limit = u64::try_from(MAX_FILE).unwrap_or(u64::MAX);
+    let source = match plain_files::read_text(&path, limit) {
+        Ok(source) => source,
+        Err(error) => {
+            notes.push(Note::problem("Berksfile", error.to_string()));
+            return Ok(());
+        }
+    };
+    let lock = plain_files::read_text(&repository.folder.join("Berksfile.lock"), limit).unwrap_or_default();
+    let (Some(parent), Some(name)) = (repository.folder.parent(), repository.folder.file_name()) else {
+        return Ok(());
+    };
+    // Of the machine it sees the repository.
+    let seen = "repository";
+    let selected =
+        Selected { name: seen.to_owned(), version: "0.0.0".to_owned(), folder: name.to_string_lossy().into_owned() };
+    let files = CookbookFolders::open(&[parent.to_owned()]).map(|all| all.select(&[selected])).unwrap_or_default();
+    let document = RubyDocument { name: seen.to_owned(), file: path.display().to_string(), source };
+    match ask(readers, Arc::new(files), Question::Policyfile(document))? {
+        Ok(answer) => repository.berksfile = Berksfile::read(&answer, &lock),
+        Err(failure) => notes.push(Note::problem("Berksfile", with_line(&failure, &path))),
+    }
+    // Cookbooks that it takes from other folders of the repository.
+    for wanted in repository.berksfile.wanted.values() {
+        let Source::Path(path) = &wanted.source else { continue };
+        let inside =
+            repository.folder.join(path).canonicalize().ok().filter(|path| path.starts_with(&repository.folder));
+        if let Some(parent) = inside.as_deref().and_then(Path::parent)
+            && parent != repository.folder
+            && !repository.cookbooks.iter().any(|known| known == parent)
+        {
+            repository.cookbooks.push(parent.to_owned());
+        }
+    }
+    Ok(())
+}
+
+/// Looks for items that need more than being copied.
+fn read_data_bags(repository: &mut Repository, notes: &mut Vec<Note>) {
+    let list = |folder: &Path| {
+        let entries = std::fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path());
+        let mut paths: Vec<_> = entries.take(MAX_ITEMS).collect();
+        paths.sort();
+        paths
+    };
+    for bag in list(&repository.folder.join("data_bags")).into_iter().filter(|path| path.is_dir()) {
+        repository.data_bags += 1;
+        let (mut encrypted, mut vaults) = (0, 0);
+        for path in list(&bag) {
+            let stem = path.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
+            if stem.ends_with("_keys") {
+                vaults += 1;
+                continue;
+            }
+            let text = plain_files::read_text(&path, u64::try_from(MAX_FILE).unwrap_or(u64::MAX)).unwrap_or_default();
+            encrypted += usize::from(text.contains("\"encrypted_data\""));
+        }
+        let place = repository.place(&bag);
+        if vaults > 0 {
+            notes.push(Note::hint(
+                &place,
+                format!(
+                    "{vaults} items of chef-vault: `ChefVault::Item.load` opens them with the node's private key, if the policy may read \
+                     its file; new nodes have none, so encrypt the items anew with `wrun data-bag from-file`"
+                ),
+            ));
+        } else if encrypted > 0 {
+            notes.push(Note::hint(&place, format!(
+                "{encrypted} encrypted items: copy the secret to the nodes, and name it in the settings (`encrypted_data_bag_secret`)"
+            )));
+        }
+    }
+}

@@ -1,0 +1,118 @@
+//! Writes new files. A file that is there stays as it is, unless the person said otherwise.
+
+use std::io::{self, Write as _};
+use std::path::{Path, PathBuf};
+
+use author::below_policy;
+
+use crate::NewFile;
+
+/// The reasons why files were not written.
+#[derive(Debug, thiserror::Error)]
+pub enum WriteError {
+    /// Files are there and differ. Nothing was written.
+    #[error("{}; nothing was written\n\nhint: --force replaces them, --output names another folder", listed(.0))]
+    Exists(Vec<PathBuf>),
+    /// A path leads through a link.
+    #[error(transparent)]
+    Link(#[from] author::AuthorError),
+    /// A file cannot be written.
+    #[error("{} cannot be written", path.display())]
+    Write {
+        /// The file.
+        path: PathBuf,
+        /// The system's error.
+        source: io::Error,
+    },
+}
+
+fn listed(paths: &[PathBuf]) -> String {
+    let names: Vec<_> = paths.iter().map(|path| path.display().to_string()).collect();
+    match names.as_slice() {
+        [one] => format!("{one} is there and differs from what would be written"),
+        several => format!("these are there and differ from what would be written: {}", several.join(", ")),
+    }
+}
+
+/// What happened to a file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Written {
+    /// The file is new.
+    Made,
+    /// Another content was there.
+    Replaced,
+    /// The file was there with this content.
+    Same,
+}
+
+/// Writes files below a folder, all or none as far as can be told before.
+///
+/// # Errors
+/// A file is there with another content and `replace` is not given, the way to it is a link, or the system refuses.
+pub fn write(folder: &Path, files: &[NewFile], replace: bool) -> Result<Vec<(PathBuf, Written)>, WriteError> {
+    let mut found = vec![];
+    for file in files {
+        let path = below_policy(folder, &file.path)?;
+        let limit = u64::try_from(file.text.len()).unwrap_or(u64::MAX);
+        let written = match plain_files::read(&path, limit) {
+            Ok(bytes) if bytes == file.text.as_bytes() => Written::Same,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Written::Made,
+            _ => Written::Replaced,
+        };
+        found.push((path, written));
+    }
+    let differ: Vec<_> = found.iter().filter(|(_, written)| *written == Written::Replaced).collect();
+    if !replace && !differ.is_empty() {
+        return Err(WriteError::Exists(differ.into_iter().map(|(path, _)| path.clone()).collect()));
+    }
+    for (file, (path, written)) in files.iter().zip(&found) {
+        if *written != Written::Same {
+            write_whole(path, file.text.as_bytes())
+                .map_err(|source| WriteError::Write { path: path.clone(), source })?;
+        }
+    }
+    Ok(found)
+}
+
+/// Writes a file under another name first.
+fn write_whole(path: &Path, content: &[u8]) -> io::Result<()> {
+    let folder = path.parent().unwrap_or(Path::new("."));
+    std::fs::create_dir_all(folder)?;
+    let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+    let unfinished = folder.join(format!(".{name}-{}.unfinished", std::process::id()));
+    let written = (|| {
+        let mut file = std::fs::File::create_new(&unfinished)?;
+        file.write_all(content)?;
+        file.sync_all()?;
+        std::fs::rename(&unfinished, path)
+    })();
+    if written.is_err() {
+        drop(std::fs::remove_file(&unfinished));
+    }
+    written
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_there_is_not_overwritten() {
+        let top = tempfile::tempdir().unwrap();
+        let file = |path: &str, text: &str| NewFile { path: path.into(), text: text.to_owned() };
+        let (a, b) = (file("a/one", "1"), file("two", "2"));
+        let said = |files: &[NewFile], force| {
+            write(top.path(), files, force).map(|all| all.into_iter().map(|(_, one)| one).collect::<Vec<_>>())
+        };
+        assert_eq!(said(std::slice::from_ref(&a), false).unwrap(), [Written::Made]);
+        assert_eq!(said(&[a.clone(), b.clone()], false).unwrap(), [Written::Same, Written::Made]);
+        let other = file("two", "3");
+        let error = said(&[file("new", ""), other.clone()], false).unwrap_err().to_string();
+        assert!(error.contains("two is there and differs") && error.contains("hint: --force"), "{error}");
+        assert!(!top.path().join("new").exists());
+        assert_eq!(said(&[a, other], true).unwrap(), [Written::Same, Written::Replaced]);
+        assert_eq!(std::fs::read_to_string(top.path().join("two")).unwrap(), "3");
+        std::os::unix::fs::symlink("/tmp", top.path().join("link")).unwrap();
+        assert!(said(&[file("link/x", "")], true).unwrap_err().to_string().contains("is a link"));
+    }
+}

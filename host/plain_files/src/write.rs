@@ -1,0 +1,156 @@
+//! Files that are written whole: another name first, which nobody can guess, then renamed.
+
+use std::fs::File;
+use std::io::{self, Write as _};
+use std::os::fd::{AsFd as _, BorrowedFd};
+use std::path::Path;
+
+use rustix::fs::{AtFlags, Mode, OFlags, RenameFlags};
+use rustix::io::Errno;
+use rustix::path::Arg;
+use rustix::rand::{GetRandomFlags, getrandom};
+
+/// How names of files begin that are not complete yet.
+pub const UNFINISHED: &str = ".unfinished-";
+
+/// The permission bits of files that [`replace`] writes, before the umask.
+const MODE: u32 = 0o666;
+
+/// What becomes of a file that has the name already.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Existing {
+    /// The new file takes its place.
+    Replaced,
+    /// It stays, and nothing is written.
+    Stays,
+}
+
+/// What a file must survive.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Survives {
+    /// The end of the process at any moment. After a power cut it may be the file that was there before.
+    Kill,
+    /// The end of the process, and a power cut as well.
+    PowerCut,
+}
+
+/// Puts a file in the place of whatever has its name: another file, a link, a named pipe. Its folder exists.
+///
+/// # Errors
+/// The system's; what was there is as it was.
+pub fn replace(path: &Path, content: &[u8]) -> io::Result<()> {
+    replace_with(path, |file| file.write_all(content))
+}
+
+/// As [`replace`], for content that is written piece by piece.
+///
+/// # Errors
+/// As [`replace`], and those of `write`.
+pub fn replace_with(path: &Path, write: impl FnOnce(&mut File) -> io::Result<()>) -> io::Result<()> {
+    let Some(name) = path.file_name() else { return Err(io::ErrorKind::InvalidFilename.into()) };
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+    let folder = rustix::fs::open(folder, flags, Mode::empty())?;
+    write_with(folder.as_fd(), name, MODE, Existing::Replaced, Survives::Kill, write).map(|_| ())
+}
+
+/// Writes a file in an open folder. `false`: there is one, which stays.
+///
+/// # Errors
+/// The system's.
+pub fn write_in(
+    folder: BorrowedFd<'_>,
+    name: impl Arg + Copy,
+    content: &[u8],
+    mode: u32,
+    existing: Existing,
+    survives: Survives,
+) -> io::Result<bool> {
+    write_with(folder, name, mode, existing, survives, |file| file.write_all(content))
+}
+
+/// Nobody can guess the name that the file has until it is complete, so nobody can put a link there.
+fn write_with(
+    folder: BorrowedFd<'_>,
+    name: impl Arg + Copy,
+    mode: u32,
+    existing: Existing,
+    survives: Survives,
+    write: impl FnOnce(&mut File) -> io::Result<()>,
+) -> io::Result<bool> {
+    let unfinished = unfinished_name()?;
+    let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    let opened = rustix::fs::openat(folder, unfinished.as_str(), flags, Mode::from_raw_mode(mode));
+    let written = opened.map_err(io::Error::from).and_then(|file| {
+        let mut file = File::from(file);
+        write(&mut file)?;
+        if survives == Survives::PowerCut { file.sync_all() } else { Ok(()) }
+    });
+    if let Err(error) = written.and_then(|()| Ok(rename(folder, &unfinished, name, existing)?)) {
+        // The first error is the one to tell.
+        let _ = rustix::fs::unlinkat(folder, unfinished.as_str(), AtFlags::empty());
+        let is_there = existing == Existing::Stays && error.kind() == io::ErrorKind::AlreadyExists;
+        return if is_there { Ok(false) } else { Err(error) };
+    }
+    if survives == Survives::PowerCut {
+        rustix::fs::fsync(folder)?;
+    }
+    Ok(true)
+}
+
+/// A name that nobody can guess, for a file or a folder that is not complete yet.
+///
+/// # Errors
+/// The system has no random bytes.
+pub fn unfinished_name() -> io::Result<String> {
+    let mut bytes = [0_u8; 16];
+    // So few bytes come at once, or not at all.
+    let count = rustix::io::retry_on_intr(|| getrandom(bytes.as_mut_slice(), GetRandomFlags::empty()))?;
+    if count != bytes.len() {
+        return Err(io::Error::other("the system has no random bytes"));
+    }
+    Ok(format!("{UNFINISHED}{:032x}", u128::from_ne_bytes(bytes)))
+}
+
+/// Gives a file its name.
+fn rename(folder: BorrowedFd<'_>, unfinished: &str, name: impl Arg + Copy, existing: Existing) -> Result<(), Errno> {
+    if existing == Existing::Replaced {
+        return rustix::fs::renameat(folder, unfinished, folder, name);
+    }
+    match rustix::fs::renameat_with(folder, unfinished, folder, name, RenameFlags::NOREPLACE) {
+        // NFS and others cannot rename so. A second name must be new, too.
+        Err(Errno::INVAL | Errno::NOSYS | Errno::OPNOTSUPP) => {
+            rustix::fs::linkat(folder, unfinished, folder, name, AtFlags::empty())?;
+            rustix::fs::unlinkat(folder, unfinished, AtFlags::empty())
+        }
+        renamed => renamed,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs;
+    use std::os::unix::fs::symlink;
+    use std::process::Command;
+
+    #[test]
+    fn a_file_takes_the_place_of_links_and_pipes() {
+        let folder = tempfile::tempdir().unwrap();
+        let (victim, link, pipe) =
+            (folder.path().join("victim"), folder.path().join("link"), folder.path().join("pipe"));
+        fs::write(&victim, "before").unwrap();
+        symlink(&victim, &link).unwrap();
+        assert!(Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+        for path in [&link, &pipe, &folder.path().join("new")] {
+            replace(path, b"content").unwrap();
+            assert!(fs::symlink_metadata(path).unwrap().is_file());
+            assert_eq!(fs::read(path).unwrap(), b"content");
+        }
+        assert_eq!(fs::read(&victim).unwrap(), b"before");
+        assert!(replace_with(&victim, |_| Err(io::Error::other("no"))).is_err());
+        assert_eq!(fs::read(&victim).unwrap(), b"before");
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 4, "nothing unfinished is left");
+        assert_ne!(unfinished_name().unwrap(), unfinished_name().unwrap());
+    }
+}

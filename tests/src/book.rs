@@ -1,0 +1,273 @@
+//! Pages of the book whose commands are run: what they print is what the page shows.
+//!
+//! A page is Markdown. Its blocks marked `console` hold commands (`$ ..`) with what they print. They are run in order, in one
+//! throw-away root for each page, as root, with the program installed as its package installs it. A block below a comment
+//! `<!-- file PATH -->` is a file that the reader writes, and the test writes it too. `<!-- not run: REASON -->` takes out the
+//! block below it. What stands between the lines `<!-- run` and `-->` is run too and not shown: it makes what a reader of the page
+//! has already. `<!-- with a compiler -->` anywhere says that the page needs the tools of the tester's machine.
+//!
+//! A command that fails is followed by `$ echo $?` with its exit code. A line `..` stands for any lines. Times, identifiers,
+//! digests, sizes and process numbers may differ: see [`normal`].
+
+mod machine;
+
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context as _, Result, bail, ensure};
+use regex::Regex;
+
+pub use machine::Reader;
+
+/// What the reader of a page does next.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Step {
+    /// Writes a file.
+    File { line: usize, path: PathBuf, content: String },
+    /// Has already done this, which the page does not show.
+    Before { line: usize, script: String },
+    /// Types a command.
+    Command(Command),
+}
+
+/// One command of a page, with what the page says that it prints.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Command {
+    /// The number of its line in the page, from 1.
+    pub line: usize,
+    /// Its text, with further lines where it goes on (a backslash, a here-document).
+    pub text: String,
+    /// The place of its output among the lines of the page, from 0, end excluded.
+    pub output: std::ops::Range<usize>,
+}
+
+/// A page of the book.
+#[derive(Debug)]
+pub struct Page {
+    pub path: PathBuf,
+    lines: Vec<String>,
+    pub steps: Vec<Step>,
+    /// Whether the page needs the compiler of the tester's machine.
+    pub with_compiler: bool,
+}
+
+impl Page {
+    /// Reads a page.
+    pub fn read(path: &Path) -> Result<Self> {
+        let text = std::fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()))?;
+        Self::parse(path, &text)
+    }
+
+    fn parse(path: &Path, text: &str) -> Result<Self> {
+        let lines: Vec<String> = text.lines().map(str::to_owned).collect();
+        let mut page = Self {
+            path: path.to_owned(),
+            steps: Vec::new(),
+            with_compiler: lines.iter().any(|line| line == "<!-- with a compiler -->"),
+            lines,
+        };
+        let mut at = 0;
+        while let Some(line) = page.lines.get(at) {
+            if line == "<!-- run" {
+                let length = page.lines.iter().skip(at + 1).take_while(|line| *line != "-->").count();
+                let script = page.text(at + 1..at + 1 + length);
+                page.steps.push(Step::Before { line: at + 1, script });
+                at += length + 2;
+                continue;
+            }
+            let Some(kind) = line.strip_prefix("```") else {
+                at += 1;
+                continue;
+            };
+            let rest = page.lines.iter().skip(at + 1);
+            let length = rest.take_while(|line| !line.starts_with("```")).count();
+            let block = at + 1..at + 1 + length;
+            let above = at.checked_sub(1).and_then(|above| page.lines.get(above)).map_or("", String::as_str);
+            let remark = above.strip_prefix("<!-- ").and_then(|text| text.strip_suffix(" -->"));
+            if let Some(file) = remark.and_then(|remark| remark.strip_prefix("file ")) {
+                let content = page.text(block.clone());
+                page.steps.push(Step::File { line: at + 1, path: PathBuf::from(file), content });
+            } else if kind == "console" && !remark.is_some_and(|remark| remark.starts_with("not run: ")) {
+                page.commands(block.clone())?;
+            } else {
+                let prompt =
+                    page.lines.get(block.clone()).unwrap_or_default().iter().any(|line| line.starts_with("$ "));
+                let here = page.place(at + 1);
+                ensure!(!prompt || remark.is_some(), "{here}: a block with commands is marked `console`");
+            }
+            at = block.end + 1;
+        }
+        Ok(page)
+    }
+
+    /// Takes the commands of one block.
+    fn commands(&mut self, block: std::ops::Range<usize>) -> Result<()> {
+        let mut at = block.start;
+        while at < block.end {
+            let begin = at;
+            let line = self.lines.get(at).map_or("", String::as_str);
+            let Some(first) = line.strip_prefix("$ ") else {
+                bail!("{}: a block of commands begins with `$ `", self.place(at + 1));
+            };
+            let mut text = first.to_owned();
+            at += 1;
+            while text.ends_with('\\') && at < block.end {
+                text.push('\n');
+                text.push_str(self.lines.get(at).map_or("", String::as_str));
+                at += 1;
+            }
+            if let Some(end) = here_document(&text) {
+                loop {
+                    let line = self.lines.get(at).filter(|_| at < block.end);
+                    let line = line.with_context(|| format!("{}: `{end}` is missing", self.place(begin + 1)))?;
+                    text.push('\n');
+                    text.push_str(line);
+                    at += 1;
+                    if *line == end {
+                        break;
+                    }
+                }
+            }
+            let output = at;
+            while at < block.end && !self.lines.get(at).is_some_and(|line| line.starts_with("$ ")) {
+                at += 1;
+            }
+            self.steps.push(Step::Command(Command { line: begin + 1, text, output: output..at }));
+        }
+        Ok(())
+    }
+
+    /// Whether the reader of the page types anything.
+    #[must_use]
+    pub fn has_commands(&self) -> bool {
+        self.steps.iter().any(|step| matches!(step, Step::Command(_)))
+    }
+
+    /// The place of a line, for messages.
+    #[must_use]
+    pub fn place(&self, line: usize) -> String {
+        format!("{}:{line}", self.path.display())
+    }
+
+    /// What a page says that a command prints.
+    #[must_use]
+    pub fn expected(&self, command: &Command) -> String {
+        self.text(command.output.clone())
+    }
+
+    fn text(&self, lines: std::ops::Range<usize>) -> String {
+        self.lines.get(lines).unwrap_or_default().iter().map(|line| format!("{line}\n")).collect()
+    }
+
+    /// Returns the page with other outputs of some commands, which are in the order of the page.
+    #[must_use]
+    pub fn with_outputs(&self, outputs: &[(std::ops::Range<usize>, String)]) -> String {
+        let mut text = String::new();
+        let mut at = 0;
+        for (place, output) in outputs {
+            text.push_str(&self.text(at..place.start));
+            text.push_str(output);
+            if !output.is_empty() && !output.ends_with('\n') {
+                text.push('\n');
+            }
+            at = place.end;
+        }
+        text + &self.text(at..self.lines.len())
+    }
+}
+
+/// Returns the line that ends a command's here-document, if the command has one.
+fn here_document(command: &str) -> Option<String> {
+    let (_, word) = command.split_once("<<")?;
+    let word = word.trim_start_matches('-').split_whitespace().next()?;
+    Some(word.trim_matches(['\'', '"']).to_owned())
+}
+
+/// Whether a command printed what the page shows, where a line `..` in the page stands for any lines.
+#[must_use]
+pub fn is_as_shown(expected: &str, printed: &str) -> bool {
+    let (expected, printed) = (normal(expected), normal(printed));
+    let expected: Vec<&str> = expected.lines().map(str::trim_end).collect();
+    let printed: Vec<&str> = printed.lines().map(str::trim_end).collect();
+    matches(&expected, &printed)
+}
+
+fn matches(expected: &[&str], printed: &[&str]) -> bool {
+    match expected.split_first() {
+        None => printed.is_empty(),
+        Some((&"..", rest)) => {
+            (0..=printed.len()).any(|left_out| printed.get(left_out..).is_some_and(|printed| matches(rest, printed)))
+        }
+        Some((line, rest)) => {
+            printed.split_first().is_some_and(|(first, printed)| line == first && matches(rest, printed))
+        }
+    }
+}
+
+/// The text without what differs from run to run.
+fn normal(text: &str) -> String {
+    const CHANGING: [(&str, &str); 7] = [
+        (r"\b\d{8}T\d{6}\.\d{3}Z-[0-9a-f]{8}\b", "RUN"),
+        (r"\b\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(\.\d+)?(Z| UTC|[+-]\d\d:?\d\d)?", "TIME"),
+        (r"\b[0-9a-f]{64}\b|\b[0-9a-f]{40}\b|\b[0-9a-f]{12}\b|\b[0-9a-f]{6}\b", "DIGEST"),
+        (r"\b\d+(\.\d+)? ?(s|ms|min)\b", "SECONDS"),
+        (r"\b\d+(\.\d+)? (B|KiB|MiB|kB)\b", "SIZE"),
+        (r"\bprocess \d+", "process NUMBER"),
+        (r"  +", "  "),
+    ];
+    CHANGING.iter().fold(text.to_owned(), |text, (pattern, name)| {
+        // The patterns are constants; one that is wrong leaves the text as it is, and the tests say so.
+        Regex::new(pattern).map_or(text.clone(), |pattern| pattern.replace_all(&text, *name).into_owned())
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_page_has_files_and_commands_with_what_they_print() {
+        let text = "# A\n\n<!-- run\nzero\n-->\n<!-- file web/a.rb -->\n```ruby\nx\n```\n\n```console\n$ one\nfirst\n$ cat > x <<'END'\ny\nEND\n$ two \\\n  more\n```\n<!-- not run: it never ends -->\n```console\n$ three\n```\n";
+        let page = Page::parse(Path::new("a.md"), text).unwrap();
+        let command = |line, text: &str, output| Step::Command(Command { line, text: text.to_owned(), output });
+        let before = Step::Before { line: 3, script: "zero\n".to_owned() };
+        let file = Step::File { line: 7, path: PathBuf::from("web/a.rb"), content: "x\n".to_owned() };
+        let expected = [
+            before,
+            file,
+            command(12, "one", 12..13),
+            command(14, "cat > x <<'END'\ny\nEND", 16..16),
+            command(17, "two \\\n  more", 18..18),
+        ];
+        assert_eq!(page.steps, expected);
+        assert_eq!(page.expected(&Command { line: 12, text: String::new(), output: 12..13 }), "first\n");
+        let other = page.with_outputs(&[(12..13, "second\nthird\n".to_owned())]);
+        assert_eq!(other, text.replace("first\n", "second\nthird\n"));
+    }
+
+    #[test]
+    fn commands_stand_in_blocks_that_say_so() {
+        let check = |text: &str, expected: &str| {
+            let error = Page::parse(Path::new("a.md"), text).unwrap_err();
+            assert_eq!(error.to_string(), expected);
+        };
+        check("```\n$ one\n```\n", "a.md:1: a block with commands is marked `console`");
+        check("```console\none\n```\n", "a.md:2: a block of commands begins with `$ `");
+        check("```console\n$ cat <<END\none\n```\n", "a.md:2: `END` is missing");
+    }
+
+    #[test]
+    fn what_differs_from_run_to_run_may_differ() {
+        let check = |expected: &str, printed: &str, same: bool| {
+            assert_eq!(is_as_shown(expected, printed), same, "{expected} / {printed}");
+        };
+        check("a\nb\n", "a\nb\n", true);
+        check("a\nb\n", "a\n", false);
+        check("a\n..\nd\n", "a\nb\nc\nd\n", true);
+        check("a\n..\nd\n", "a\nb\nc\n", false);
+        check("..\n", "", true);
+        check("revision 45425aac5807, 2 KiB", "revision 0123456789ab, 14 KiB", true);
+        check("Run finished in 0.31 s: 3 changed", "Run finished in 4 s: 3 changed", true);
+        check("Run finished in 0.31 s: 3 changed", "Run finished in 4 s: 4 changed", false);
+        check("20261123T173107.412Z-9f3c01ab", "20271123T173107.412Z-9f3c01ac", true);
+    }
+}

@@ -1,0 +1,119 @@
+//! The machine on which the reader of a page types.
+
+use std::ffi::OsString;
+use std::fs;
+use std::io::Read as _;
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+
+use anyhow::{Context as _, Result, ensure};
+
+use super::Page;
+use crate::{Machine, Network, Root};
+
+/// What runs one command: in the folder of the last one, with the exit code of the last one.
+const SHELL: &str = r#"exec 2>&1
+hostname node
+cd -- "$1" || exit 97
+(exit "$2")
+eval "$3"
+code=$?
+pwd -P >"$4"
+exit "$code"
+"#;
+
+/// Where the shell leaves its folder, inside the root.
+const FOLDER: &str = "run/book-folder";
+
+/// Where a page with a compiler finds what cargo has compiled for other tests.
+const TARGET: &str = "run/book-target";
+
+/// Somebody who types what a page says.
+pub struct Reader<'root> {
+    machine: Machine<'root>,
+    environment: Vec<(&'static str, OsString)>,
+    folder: String,
+    code: i32,
+}
+
+impl<'root> Reader<'root> {
+    /// Makes the root that a page asks for.
+    pub fn root(page: &Page) -> Result<Root> {
+        if page.with_compiler { Root::of_this_machine() } else { Root::new() }
+    }
+
+    /// Installs the program and its Ruby runtime into a root, where the package has them.
+    pub fn new(root: &'root Root, page: &Page, program: &Path, runtimes: &Path) -> Result<Self> {
+        let network = if page.with_compiler { Network::Shared } else { Network::Own };
+        let machine = root.machine(network)?;
+        // What the tester's own wrun has must not be seen.
+        for left in ["etc/wrun", "var/lib/wrun", "var/cache/wrun", "root/book"] {
+            if root.exists(left) {
+                fs::remove_dir_all(root.at(left)?)?;
+            }
+        }
+        for folder in ["etc/wrun/policies", "etc/wrun/grants.d", "var/lib/wrun", "var/cache/wrun", "root/book"] {
+            fs::create_dir_all(root.at(folder)?)?;
+        }
+        for folder in ["var/lib/wrun", "var/cache/wrun"] {
+            fs::set_permissions(root.at(folder)?, fs::Permissions::from_mode(0o700))?;
+        }
+        let checkout = Path::new(env!("CARGO_MANIFEST_DIR")).parent().context("the checkout has no folder")?;
+        root.write("etc/wrun/wrun.toml", fs::read(checkout.join("docs/wrun.toml"))?)?;
+        root.write("usr/bin/wrun", "")?;
+        let target = checkout.join("target/guests");
+        let mut mounts = vec![(program, "usr/bin/wrun"), (runtimes, "usr/share/wrun")];
+        if page.with_compiler {
+            fs::create_dir_all(&target)?;
+            mounts.push((&target, TARGET));
+        }
+        for (from, to) in mounts {
+            let place = root.at(to)?;
+            if from.is_dir() {
+                fs::create_dir_all(&place)?;
+            }
+            // The mount is the machine's alone, and goes with it.
+            let mounted = machine.outside("mount").arg("--bind").arg(from).arg(&place).status()?;
+            ensure!(mounted.success(), "cannot mount {} at {}", from.display(), place.display());
+        }
+        let mut environment: Vec<(&str, OsString)> = vec![
+            ("COLUMNS", "100".into()),
+            ("NO_COLOR", "1".into()),
+            ("TERM", "dumb".into()),
+            ("TZ", "UTC".into()),
+            ("HOME", "/root".into()),
+        ];
+        if page.with_compiler {
+            // Only the crates that are there already: a page does not depend on what was released today.
+            environment.push(("CARGO_NET_OFFLINE", "true".into()));
+            // Crates that were compiled for other tests are not compiled again.
+            environment.push(("BOOK_TARGET", Path::new("/").join(TARGET).into()));
+            environment.push(("BOOK_LOCK", checkout.join("guests/Cargo.lock").into()));
+            for name in ["PATH", "HOME", "CARGO_HOME", "RUSTUP_HOME"] {
+                environment.extend(std::env::var_os(name).map(|value| (name, value)));
+            }
+        }
+        Ok(Self { machine, environment, folder: "/root/book".to_owned(), code: 0 })
+    }
+
+    /// Writes a file, whose path is seen from the folder that the reader is in.
+    pub fn write(&self, path: &Path, content: &str) -> Result<()> {
+        self.machine.root().write(Path::new(&self.folder).join(path), content)
+    }
+
+    /// Runs a command and returns all that it printed, with its exit code.
+    pub fn run(&mut self, command: &str) -> Result<(String, i32)> {
+        // The name is the page's machine's, and not the tester's.
+        let mut shell = self.machine.command("unshare");
+        shell.args(["--uts", "/bin/bash", "-c", SHELL, "bash", &self.folder, &self.code.to_string(), command]);
+        shell.arg(PathBuf::from("/").join(FOLDER)).envs(self.environment.clone());
+        let mut child = shell.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn()?;
+        drop(shell);
+        let mut printed = Vec::new();
+        child.stdout.take().context("the shell has no output")?.read_to_end(&mut printed)?;
+        self.code = child.wait()?.code().unwrap_or(-1);
+        self.folder = self.machine.root().read(FOLDER)?.trim_end().to_owned();
+        Ok((String::from_utf8_lossy(&printed).into_owned(), self.code))
+    }
+}
