@@ -251,7 +251,8 @@ fn a_second_run_says_who_holds_the_lock() {
     // Another run, as the first would hold it: the program itself, kept busy by a handler that waits.
     let settings = program.configuration().join("wrun.toml");
     let go = program.configuration().join("go");
-    let waiting = json!(["/bin/sh", "-c", "until [ -e \"$0\" ]; do sleep 0.1; done", go]);
+    // It ends with the test, whose folder goes a moment later.
+    let waiting = json!(["/bin/sh", "-c", "while [ -d \"${0%/*}\" ] && [ ! -e \"$0\" ]; do sleep 0.1; done", go]);
     let handler = format!("[[handlers]]\non = [\"start\"]\ncommand = {waiting}\nseconds = 3600\n");
     std::fs::write(&settings, handler).unwrap();
     let (policies, place) = (artifacts("policies"), root.path().display().to_string());

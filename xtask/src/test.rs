@@ -1,9 +1,9 @@
 //! Runs the tests by area.
 //!
 //! Cargo builds all test programs at once and says where they are; they are run from here, so that an area can be chosen,
-//! every result is counted, and one failure does not hide the others. As many run beside each other as there are
-//! processors: each test keeps to folders, roots and networks of its own. Which area a test program belongs to follows
-//! from its package and its source, see [`targets`].
+//! every result is counted, and one failure does not hide the others. A few run beside each other: each test keeps to
+//! folders, roots and networks of its own. Which area a test program belongs to follows from its package and its source,
+//! see [`targets`].
 
 mod map;
 mod style;
@@ -81,15 +81,20 @@ impl Count {
 }
 
 /// Test programs that take longest, as package and target: they begin first, so that none is left over at the end.
-const LONG: [(&str, &str); 8] = [
-    ("providers", "system (test)"),
-    ("tests", "example_policies (test)"),
+const LONG: [(&str, &str); 13] = [
     ("tests", "book (test)"),
-    ("tests", "ruby_policies (test)"),
     ("author", "skeleton (test)"),
-    ("tests", "ways_out (test)"),
+    ("tests", "bootstrap (test)"),
+    ("tests", "ruby_policies (test)"),
+    ("providers", "system (test)"),
     ("tests", "policy_tests (test)"),
+    ("tests", "example_policies (test)"),
+    ("xtask", "package (test)"),
+    ("agent", "weeks (test)"),
     ("build", "reproducible (test)"),
+    ("monitoring", "collectd (test)"),
+    ("tests", "reports (test)"),
+    ("build", "hostile (test)"),
 ];
 
 /// Runs the chosen areas and ends with one plain line.
@@ -151,7 +156,8 @@ fn run_programs(programs: &[TestProgram], program: &Path, filter: Option<&str>) 
     let place = |test: &TestProgram| LONG.iter().position(|long| *long == (test.package.as_str(), test.name.as_str()));
     others.sort_by_key(|test| (place(test).unwrap_or(LONG.len()), std::cmp::Reverse(test.area)));
     let mut total = run_beside_each_other(&hostile, 1, program, filter)?;
-    let workers = std::thread::available_parallelism().map_or(1, usize::from);
+    // One more than there are processors: many tests wait for a child, a lock or a clock.
+    let workers = std::thread::available_parallelism().map_or(1, usize::from) + 1;
     total.add(run_beside_each_other(&others, workers, program, filter)?);
     Ok(total)
 }
