@@ -506,3 +506,19 @@ fn a_run_list_leaves_out_what_it_does_not_reach() {
         assert!(said.contains(says), "{said}");
     }
 }
+
+#[test]
+fn a_name_instead_of_a_folder_is_told_where_the_cookbook_is() {
+    let program = Program::new().unwrap();
+    let cookbooks = program.configuration().join("cookbooks");
+    write(&cookbooks, &[("only-here/metadata.rb", "name 'only-here'\n")]);
+    let folder = cookbooks.display().to_string();
+    let check = |name: &str| {
+        let said = program.run(&["cookbook", "check", name, "--cookbooks", &folder]).unwrap().expect_code(43).unwrap();
+        said.stderr
+    };
+    let near = check("only-here");
+    assert!(near.contains(&format!("did you mean {folder}/only-here?")), "{near}");
+    let unknown = check("not-here-either");
+    assert!(unknown.contains("this is the path of a directory, from the working directory"), "{unknown}");
+}

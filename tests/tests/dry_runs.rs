@@ -347,3 +347,24 @@ fn guards_do_not_know_what_earlier_resources_would_have_made() {
     machine.run(&["mkdir", "-p", "/var/chef/cache"]).unwrap();
     check();
 }
+
+#[test]
+fn resources_that_want_one_thing_differently_are_all_foreseen() {
+    let (program, root) = (Program::new().unwrap(), Root::new().unwrap());
+    root.write("srv/twice", "second\n").unwrap();
+    let machine = root.machine(Network::Own).unwrap();
+    let recipe = "file('/srv/twice') { content \"first\\n\" }\n\
+                  file('again') { path '/srv/twice'; content \"second\\n\" }\n\
+                  file('/srv/passing') { content 'x' }\n\
+                  file('it goes') { path '/srv/passing'; action :delete }\n\
+                  file('same') { path '/srv/twice'; content \"second\\n\" }\n";
+    let run = converge(&program, &machine, recipe, 0);
+    let rows = run["resources"].as_array().unwrap();
+    let seen: Vec<_> = rows.iter().map(|row| (&row["status"], &row["uncertain"])).collect();
+    let (updated, same, nothing) = (json!("updated"), json!("up-to-date"), Value::Null);
+    let by_first = json!(["file[/srv/twice] would change it before"]);
+    let by_passing = json!(["assuming /srv/passing would have been created"]);
+    let expected =
+        [(&updated, &nothing), (&updated, &by_first), (&updated, &nothing), (&updated, &by_passing), (&same, &nothing)];
+    assert_eq!(seen, expected, "{run:#}");
+}

@@ -169,6 +169,12 @@ fn explanations_name_the_layer_the_file_and_the_line() {
     let line = shown.stdout.lines().find(|line| line.contains("won")).unwrap();
     assert!(line.contains("env_override") && line.contains("layer a ([CONFIGURATION]/a.yaml:4)"), "{}", shown.stdout);
     assert!(shown.stdout.contains("lost") && shown.stdout.contains("policy.toml:"), "{}", shown.stdout);
+    // It tells what the last run has seen, and says so when that is not what the next one will see.
+    let note = "note: the node's layers have changed since its last run, ";
+    assert!(!shown.stderr.contains(note), "{}", shown.text());
+    let _ = site.program.run(&["layer", "set", "a", "web.site=\"other\""]).unwrap().expect_code(0).unwrap();
+    let changed = site.program.run(&["node", "explain", "web.stage"]).unwrap().expect_code(0).unwrap();
+    assert!(changed.stderr.contains(note) && changed.stdout == shown.stdout, "{}", changed.text());
 }
 
 #[test]

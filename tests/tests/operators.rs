@@ -148,7 +148,7 @@ fn earlier_runs_are_listed_shown_and_compared() {
     let ids: Vec<_> = runs.as_array().unwrap().iter().map(|run| run["run_id"].as_str().unwrap().to_owned()).collect();
     let list = program.run(&["run", "list", "-n", "1"]).unwrap().expect_code(0).unwrap();
     assert!(list.stdout.contains(&ids[0]) && !list.stdout.contains(&ids[1]), "{}", list.text());
-    assert!(list.stderr.contains("1 older runs are not listed"), "{}", list.text());
+    assert!(list.stderr.contains("1 older run is not listed"), "{}", list.text());
 
     let shown = program.run(&["run", "show", &ids[1]]).unwrap().expect_code(0).unwrap().stdout;
     let place = program.configuration().join("scratch/one").display().to_string();

@@ -86,11 +86,41 @@ fn each_change_is_tried() {
     // A mistake is told, and does not end it.
     let recipe = folder.join("cookbooks/site/recipes/default.rb");
     fs::write(folder.join("policy.toml"), "name = \"site\"\nrun_list = [\"site::missing\"]\n").unwrap();
-    let _ = watching.try_with("policy.toml:2: cookbook site does not have the recipe `missing`");
+    let failed = watching.try_with("policy.toml:2: cookbook site does not have the recipe `missing`");
+    assert!(failed.contains("failed after ") && !failed.contains("tried in "), "{failed}");
     fs::write(&recipe, "file '/etc/other.txt'\n").unwrap();
     fs::write(folder.join("policy.toml"), "name = \"site\"\nrun_list = [\"site\"]\n").unwrap();
     let third = watching.try_with("file[/etc/other.txt]");
-    assert!(!third.contains("site.txt"), "{third}");
+    assert!(!third.contains("site.txt") && third.contains("tried in "), "{third}");
     assert!(!root.exists("etc/other.txt"), "nothing is changed");
     assert!(!folder.join("site.wasm").exists(), "the artifact for nodes is another file");
+}
+
+#[test]
+fn a_policyfile_is_watched_with_the_cookbooks_that_it_names() {
+    let (program, root) = (Program::new().unwrap(), Root::new().unwrap());
+    let folder = program.configuration().join("site");
+    let cookbook = program.configuration().join("cookbooks/site");
+    for made in [folder.clone(), cookbook.join("recipes")] {
+        fs::create_dir_all(made).unwrap();
+    }
+    let policyfile = "name 'site'\nrun_list 'site'\ncookbook 'site', path: '../cookbooks/site'\n";
+    fs::write(folder.join("Policyfile.rb"), policyfile).unwrap();
+    fs::write(cookbook.join("metadata.rb"), "name 'site'\nversion '1.0.0'\n").unwrap();
+    let recipe = cookbook.join("recipes/default.rb");
+    fs::write(&recipe, "file '/etc/first.txt'\n").unwrap();
+    let (place, file) = (folder.display().to_string(), folder.join("Policyfile.rb").display().to_string());
+    let _ = program.run(&["policy", "install", &file]).unwrap().expect_code(0).unwrap();
+    let mut command = Command::new(program.executable());
+    command.env_clear().env("PATH", "/usr/sbin:/usr/bin:/sbin:/bin").envs(program.environment());
+    command.args(["policy", "dev", &place, "--", "--allow-all", "-N", "n1", "--root"]).arg(root.path());
+    let watching = Watching::start(command);
+    let first = watching.one_try();
+    assert!(first.contains("file[/etc/first.txt]") && first.contains("tried in "), "{first}");
+    fs::write(&recipe, "file '/etc/second.txt'\n").unwrap();
+    let second = watching.try_with("file[/etc/second.txt]");
+    assert!(second.contains("Policyfile.lock.json does not fit what was built"), "{second}");
+    fs::write(&recipe, "raise 'no disk'\n").unwrap();
+    let failed = watching.try_with("no disk");
+    assert!(failed.contains("failed after "), "{failed}");
 }

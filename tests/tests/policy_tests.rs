@@ -205,6 +205,7 @@ fn snapshots_are_written_held_and_told_apart() {
     let (code, said) = run(&[]);
     assert_eq!(code, Some(1), "{said}");
     assert!(said.contains("-      \"/etc/web.conf\"") || said.contains("port 81"), "{said}");
+    assert_eq!(said.matches("`wrun policy test --update` writes the snapshots anew").count(), 1, "{said}");
     // A machine of the policy's own takes the place of those that are shipped.
     fs::create_dir_all(folder.path().join("tests/facts")).unwrap();
     fs::write(folder.path().join("tests/facts/mine.json"), "{\"platform\": \"mine\", \"platform_version\": \"1\"}")

@@ -406,3 +406,38 @@ fn an_export_replaces_an_earlier_export_and_nothing_else() {
     assert_eq!(read(".chef/key.pem"), "key\n");
     assert!(read(".chef/config.rb").contains("policy_name 'x'"));
 }
+
+#[test]
+fn a_policyfile_is_built_and_tested_as_its_folders_are_now() {
+    let place = place("name 'web'\nrun_list 'web'\ncookbook 'web', path: 'c/web'\n", &[WEB]);
+    let folder = place.folder.display().to_string();
+    // Without a lock it is said what to type.
+    let install = format!("`wrun policy install {folder}/Policyfile.rb` writes it");
+    place.fails(&["build", &folder], &["No lockfile at", &install]);
+    place.works(&["install", "Policyfile.rb"]);
+    let said = place.works(&["build", &folder]);
+    assert!(!said.contains("does not fit"), "{said}");
+    assert!(place.folder.join("web.wasm").is_file());
+    // What has changed since is built, and the lock stays as it is.
+    let lock = place.lock("Policyfile.lock.json");
+    place.write(&[("c/web/recipes/default.rb", "file '/etc/web.conf' do\n  content 'x'\nend\n")]);
+    let said = place.works(&["test", &folder, "--update"]);
+    assert!(said.contains("Policyfile.lock.json does not fit what was built"), "{said}");
+    let snapshots = fs::read_dir(place.folder.join("tests/snapshots")).unwrap();
+    let mut texts = snapshots.map(|entry| fs::read_to_string(entry.unwrap().path()).unwrap());
+    assert!(texts.all(|text| text.contains("/etc/web.conf")));
+    assert_eq!(place.lock("Policyfile.lock.json"), lock);
+    place.works(&["test", &folder]);
+    place.fails(&["build", &folder, "--gems", &folder], &["--gems is for a policy.toml"]);
+}
+
+#[test]
+fn an_artifact_is_not_written_into_its_own_cookbook() {
+    let place = place("name 'web'\nrun_list 'web'\ncookbook 'web', path: '.'\n", &[]);
+    place.write(&[("metadata.rb", WEB.1), ("recipes/default.rb", "")]);
+    place.works(&["install", "Policyfile.rb"]);
+    let folder = place.folder.display().to_string();
+    place.fails(&["build", &folder], &["would be a file of the cookbook in", "--output"]);
+    let output = place.program.configuration().join("out").display().to_string();
+    place.works(&["build", &folder, "--output", &output]);
+}

@@ -552,3 +552,26 @@ fn the_example_policies_fit_their_locks() {
         assert!(text.contains("the lock fits what it locks"), "{team}: {text}: run `wrun policy update` there");
     }
 }
+
+#[test]
+fn a_group_is_shown_with_all_its_policies_outside_of_a_policys_folder() {
+    let place = Place::new();
+    place.init();
+    place.push("staging");
+    place.works("policy push prod /core");
+    let shown = place.output("policy show --group staging").stdout;
+    assert!(shown.lines().count() == 3 && shown.lines().all(|line| line.contains("  staging  ")), "{shown}");
+    let shown = place.output("policy show --group prod").stdout;
+    assert!(shown.lines().count() == 1 && shown.starts_with("core "), "{shown}");
+    let nothing = place.output("policy show --group test");
+    assert!(nothing.stderr.contains("nothing has been released to the group test"), "{}", nothing.text());
+    let one = place.output("policy show --group staging --policy core").stdout;
+    assert!(one.starts_with("Policy core"), "{one}");
+}
+
+#[test]
+fn a_repository_of_one_team_is_said_to_have_one() {
+    let place = Place::new();
+    let said = place.output("repository init /srv --team core").text();
+    assert!(said.contains(": a repository with 1 team\n"), "{said}");
+}

@@ -1,4 +1,4 @@
-//! Conflicts between the policies of one run.
+//! Conflicts between the policies of one run, and what a dry run finds as it is although an earlier action would change it.
 //!
 //! Each resource that a policy declares is about one identity: a real path, a package, a unit, an account. Names that
 //! lead to the same thing have the same identity. Nothing here looks at the machine; providers make claims.
@@ -11,6 +11,7 @@
 
 use contract::{ABSENT, Claim, Claimant, Conflict, Identity, PRESENCE};
 use std::collections::BTreeMap;
+use std::fmt;
 
 /// The most things that are kept of one run; later ones are not compared.
 const MAX_THINGS: usize = 250_000;
@@ -25,6 +26,24 @@ pub(crate) struct Ended {
     pub(crate) changes: bool,
     /// It is a dry run, and did not.
     pub(crate) dry: bool,
+}
+
+/// Whose earlier action has brought a thing to another state, or would have.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum ChangedBy {
+    /// A resource of another policy, by the policy's name.
+    Policy(String),
+    /// Another resource of the same policy, as `type[name]`.
+    Resource(String),
+}
+
+impl fmt::Display for ChangedBy {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Policy(name) => write!(formatter, "policy {name}"),
+            Self::Resource(key) => formatter.write_str(key),
+        }
+    }
 }
 
 /// All claims of one run.
@@ -44,9 +63,9 @@ struct HeldClaim {
 }
 
 impl Claims {
-    /// Takes a claim and holds it against those of other policies. Returns the policy that wants it otherwise and has changed
-    /// it in this run, or would have.
-    pub(crate) fn claim(&mut self, claim: Claim, claimant: Claimant, ended: Ended) -> Option<String> {
+    /// Takes a claim and holds it against those before it; conflicts are those with other policies. Returns who wants it
+    /// otherwise and has changed it in this run, or would have.
+    pub(crate) fn claim(&mut self, claim: Claim, claimant: Claimant, ended: Ended) -> Option<ChangedBy> {
         let Claim { identity, aspects } = claim;
         if aspects.is_empty() {
             return None;
@@ -55,12 +74,17 @@ impl Claims {
             self.left_out += 1;
             return None;
         }
+        // As recorded of Chef, a dry run finds other things than paths as they are: a service that an earlier resource would
+        // have started is stopped already.
+        let is_path = identity.kind == "path";
         let held = self.things.entry(identity.clone()).or_default();
         let others = held.iter().rev().filter(|other| other.claimant.policy != claimant.policy);
-        let mut differing = others.map(|other| (other, differing(other, &aspects, ended)));
-        let found = differing.find(|(_, aspects)| !aspects.is_empty());
-        let changed_by =
-            found.as_ref().filter(|(other, _)| other.changes).map(|(other, _)| other.claimant.policy.clone());
+        let mut compared = others.map(|other| (other, differing(other, &aspects, ended)));
+        let found = compared.find(|(_, aspects)| !aspects.is_empty());
+        let changed_by_other = found
+            .as_ref()
+            .filter(|(other, _)| other.changes)
+            .map(|(other, _)| ChangedBy::Policy(other.claimant.policy.clone()));
         if let Some((other, aspects)) = found {
             let told = &mut self.conflicts;
             let is_full = told.len() >= MAX_CONFLICTS;
@@ -77,9 +101,13 @@ impl Claims {
                 None => self.left_out += 1,
             }
         }
+        let mut changed_by_own = None;
         match held.iter_mut().find(|own| own.claimant.policy == claimant.policy) {
             // Its own later word counts.
             Some(own) => {
+                if is_path && own.changes && !differing(own, &aspects, ended).is_empty() {
+                    changed_by_own = Some(ChangedBy::Resource(own.claimant.resource.clone()));
+                }
                 if is_absent(&aspects) {
                     own.aspects.clear();
                 }
@@ -89,7 +117,7 @@ impl Claims {
             }
             None => held.push(HeldClaim { claimant, aspects, changes: ended.changes }),
         }
-        changed_by
+        changed_by_own.or(changed_by_other)
     }
 
     /// The conflicts, in the order in which they were found, and how often something was left out.
@@ -173,6 +201,23 @@ mod tests {
             &[("a", file("1"), CHANGED), ("a", absent(), CHANGED), ("b", file("1"), CHANGED)],
             &[("a", "b", &[PRESENCE])],
         );
+    }
+
+    #[test]
+    fn a_policys_own_earlier_change_is_told() {
+        let mut all = Claims::default();
+        let mut claim = |resource: &str, claim: Claim, changes| {
+            let claimant = Claimant { resource: resource.into(), ..claimant("a") };
+            all.claim(claim, claimant, Ended { changes, dry: true }).map(|by| by.to_string())
+        };
+        // The machine has "2".
+        assert_eq!(claim("file[1]", file("1"), true), None);
+        assert_eq!(claim("file[one]", file("1"), false), None);
+        assert_eq!(claim("file[2]", file("2"), false), Some("file[one]".to_owned()));
+        assert_eq!(claim("file[gone]", absent(), false), Some("file[2]".to_owned()));
+        assert_eq!(claim("mode", Claim::of("path", "/x").with("mode", "600"), false), None);
+        let (conflicts, _) = all.into_conflicts();
+        assert!(conflicts.is_empty(), "they are one policy's");
     }
 
     #[test]

@@ -34,7 +34,7 @@ pub struct Runner<'a, G, P> {
     trial: u32,
     /// An event is being handed to the guest: what its handler does makes no further events.
     in_event: bool,
-    /// What the policies of this run claim; `None` if there is no other policy.
+    /// What the policies of this run claim; `None` in a real run of one policy.
     claims: Option<&'a mut Claims>,
 }
 
@@ -50,7 +50,7 @@ impl<'a, G: Guest, P: Providers> Runner<'a, G, P> {
         Self { run, guest, providers, memory, stop, depth: 0, trial: 0, in_event: false, claims: None }
     }
 
-    /// Holds the claims of its actions against those of the run's other policies.
+    /// Holds the claims of its actions against those that were made before in this run.
     #[must_use]
     pub(crate) fn with_claims(mut self, claims: Option<&'a mut Claims>) -> Self {
         self.claims = claims;

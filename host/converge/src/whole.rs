@@ -99,7 +99,7 @@ pub struct WholeRun<'a, H: RunHost> {
     stop: Stop,
     /// The policies that have run, alive until the end.
     finished: Vec<policy::FinishedPolicy<H::Instance>>,
-    /// What the policies claim; `None`: there is only one.
+    /// What the policies claim; `None`: a real run of only one.
     claims: Option<Claims>,
     /// Cookbooks that several policies have.
     shared_cookbooks: Vec<SharedCookbook>,
@@ -136,7 +136,8 @@ impl<'a, H: RunHost> WholeRun<'a, H> {
         let node_name = node.name().to_owned();
         self.notice(&Event::RunStarted { run_id: &run_id, node: &node_name, policies: &names, why_run });
         self.shared_cookbooks = SharedCookbook::of(&policies);
-        self.claims = (names.len() > 1).then(Claims::default);
+        // A dry run also finds what earlier resources of one policy would change.
+        self.claims = (names.len() > 1 || why_run).then(Claims::default);
         let mut outcomes = Vec::new();
         let mut failed = false;
         for policy in policies {

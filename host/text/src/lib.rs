@@ -1,8 +1,9 @@
-//! The words that rooms share: near names, the characters that may reach a terminal or a log, hexadecimal digests, TOML
+//! The words that rooms share: near names, numbers of things, the characters that may reach a terminal or a log, hexadecimal digests, TOML
 //! quoting and chains of errors. Pure, and without dependencies, so that every room can use it.
 
 mod chain;
 mod complaints;
+mod counted;
 mod hex;
 mod near;
 mod shown;
@@ -10,6 +11,7 @@ mod toml;
 
 pub use chain::error_chain;
 pub use complaints::plainly;
+pub use counted::counted;
 pub use hex::{hex, unhex};
 pub use near::{did_you_mean, did_you_mean_type, nearest};
 pub use shown::{cut, escape, escape_json, escape_line, is_hidden};

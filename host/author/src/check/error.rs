@@ -3,16 +3,18 @@
 use crate::folders::FoldersError;
 use node::run_list::RunListError;
 use std::error::Error;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// Why cookbooks cannot be checked.
 #[derive(Debug, thiserror::Error)]
 pub enum CheckError {
     /// The folder does not exist, or cannot be looked at.
-    #[error("there is no cookbook at {}", folder.display())]
+    #[error("there is no cookbook at {}{}", folder.display(), where_to_look(folder, found.as_deref()))]
     Absent {
         /// The folder as it was typed.
         folder: PathBuf,
+        /// A cookbook of that name in a directory of cookbooks.
+        found: Option<PathBuf>,
         /// The system's error about the folder.
         source: std::io::Error,
     },
@@ -76,4 +78,15 @@ fn hint(holds_some: bool) -> &'static str {
 
 fn shown(directories: &[PathBuf]) -> String {
     directories.iter().map(|directory| directory.display().to_string()).collect::<Vec<_>>().join(", ")
+}
+
+/// What was looked for, and what should have been typed.
+fn where_to_look(folder: &Path, found: Option<&Path>) -> String {
+    match found {
+        Some(found) => format!(": a cookbook is named by its directory; did you mean {}?", found.display()),
+        None if folder.is_relative() => {
+            ": this is the path of a directory, from the working directory; name the cookbook's".to_owned()
+        }
+        None => String::new(),
+    }
 }

@@ -105,13 +105,16 @@ impl Report {
     }
 }
 
+/// Where cookbooks usually lie, from the working directory.
+const USUAL_DIRECTORY: &str = "cookbooks";
+
 impl Subject {
     /// Finds the cookbook in a folder, with those beside it and in other directories.
     ///
     /// # Errors
     /// There is no cookbook, or a directory cannot be read.
     pub fn one(folder: &Path, directories: &[PathBuf]) -> Result<Self, CheckError> {
-        let place = folder.canonicalize().map_err(|source| CheckError::Absent { folder: folder.to_owned(), source })?;
+        let place = folder.canonicalize().map_err(|source| absent(folder, directories, source))?;
         if !is_cookbook(&place) {
             return Err(CheckError::NotACookbook { holds_some: holds_cookbooks(&place), place });
         }
@@ -147,6 +150,14 @@ impl Subject {
         }
         Ok(Self { folders, files: Arc::new(files) })
     }
+}
+
+/// Whoever types a cookbook's name instead of its folder is told where one of that name is.
+fn absent(folder: &Path, directories: &[PathBuf], source: std::io::Error) -> CheckError {
+    let usual = Path::new(USUAL_DIRECTORY);
+    let all = directories.iter().map(PathBuf::as_path).chain([usual]);
+    let found = all.map(|directory| directory.join(folder)).find(|place| is_cookbook(place));
+    CheckError::Absent { folder: folder.to_owned(), found, source }
 }
 
 /// Checks cookbooks. With a run list (`recipe[web]`, `web::site`, several with commas) only what it reaches is looked at.

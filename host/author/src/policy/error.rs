@@ -11,8 +11,7 @@ use artifact::{ArtifactError, ManifestError};
 #[derive(Debug, thiserror::Error)]
 pub enum AuthorError {
     /// The folder is not a policy's.
-    #[error("{} is not a policy's folder: it has no policy.toml; start one with `wrun policy new`, or release a Policyfile.rb with \
-         `wrun policy push`", folder.display())]
+    #[error("{} is not a policy's folder: it has neither a policy.toml nor a Policyfile.rb; start one with `wrun policy new`", folder.display())]
     NoPolicy {
         /// The folder without a policy.toml.
         folder: PathBuf,

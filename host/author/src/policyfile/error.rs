@@ -20,7 +20,7 @@ pub enum PolicyfileError {
         path: PathBuf,
     },
     /// There is no lock.
-    #[error("No lockfile at {}; `wrun policy install` writes it", path.display())]
+    #[error("No lockfile at {}; `wrun policy install {}` writes it", path.display(), of_lock(path))]
     NoLock {
         /// Where it was looked for.
         path: PathBuf,
@@ -205,6 +205,14 @@ impl PolicyfileError {
         let path = path.into();
         |source| Self::Write { path, source }
     }
+}
+
+/// The file that a lock belongs to: the one that is locked to have it.
+fn of_lock(lock: &std::path::Path) -> String {
+    let text = lock.display().to_string();
+    let stem = text.strip_suffix(".lock.json").unwrap_or(&text);
+    let ending = if lock.ends_with(super::FOLDER_LOCK) { "toml" } else { "rb" };
+    format!("{stem}.{ending}")
 }
 
 fn place(file: &std::path::Path, line: Option<u32>) -> String {

@@ -21,7 +21,7 @@ use crate::policy::{AuthorError, Ruby, gem_entry, gem_files};
 use grants::Needs;
 
 /// What an artifact's files may weigh together, in bytes.
-const MAX_BYTES: u64 = 128 << 20;
+pub(super) const MAX_BYTES: u64 = 128 << 20;
 
 /// The folder of gems beside a Policyfile.
 const GEMS: &str = "gems";

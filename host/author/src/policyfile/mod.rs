@@ -15,6 +15,7 @@
 //! compare      what differs between two locks
 //! cookbook     a cookbook's metadata, files and identifier
 //! folder       the same for a folder with a policy.toml
+//! tried        a Policyfile's artifact with what its folders hold now
 //! ```
 
 mod archive;
@@ -37,6 +38,7 @@ mod outdated;
 mod paths;
 mod sources;
 mod tree;
+mod tried;
 mod working_tree;
 
 use std::error::Error;
@@ -55,6 +57,7 @@ pub use install::{Installed, Update, install, update};
 pub use locked::{LockedPolicy, locked};
 pub use outdated::{LockState, lock_of_folder, locked_name};
 pub use paths::{expanded, relative};
+pub use tried::{TriedPolicy, local_folders, policyfile_of, tried};
 
 use crate::check::{Ask, Readers};
 use contract::{CookbookFiles, Failure, Question};

@@ -4,7 +4,7 @@ use super::Runner;
 use super::actions::ActionOutcome;
 use super::guards::is_true;
 use super::sensitive::SecretValues;
-use crate::claims::Ended;
+use crate::claims::{ChangedBy, Ended};
 use contract::{
     Answer, Call, Callback, Certainty, Change, Claim, Claimant, ClosureValue, Expected, Failure, Guest, GuestType,
     Outcome, Property, Providers, Raised, Request, ResourceId, Run, Wanted, claim_bytes,
@@ -139,8 +139,8 @@ impl<G: Guest, P: Providers> Runner<'_, G, P> {
         Ok(ActionOutcome::Updated)
     }
 
-    /// The end of an action that found nothing to do. A dry run finds the machine as it was before the policies that come
-    /// first.
+    /// The end of an action that found nothing to do. A dry run finds the machine as it was before all that comes first: other
+    /// policies, and earlier resources of this one.
     pub(super) fn up_to_date(
         &mut self,
         id: ResourceId,
@@ -149,7 +149,7 @@ impl<G: Guest, P: Providers> Runner<'_, G, P> {
     ) -> Result<ActionOutcome, Failure> {
         let changed_by = self.claim(id, action, claims, false)?.filter(|_| self.run.why_run());
         let Some(other) = changed_by else { return Ok(ActionOutcome::UpToDate) };
-        self.uncertain(id, &format!("policy {other} would change it before"));
+        self.uncertain(id, &format!("{other} would change it before"));
         let change = self.only_assumed(id, action)?;
         self.changed(id, vec![change])?;
         self.run.known_mut(id)?.mark(true);
@@ -161,20 +161,20 @@ impl<G: Guest, P: Providers> Runner<'_, G, P> {
         Ok(Change::new(format!("{action} {}", self.run.known(id)?.key)))
     }
 
-    /// Whether claims are compared: there are other policies, and this is not the trial run that `:before` makes.
+    /// Whether claims are compared: there are other policies or this is a dry run, and not the trial run that `:before` makes.
     pub(super) fn claims_count(&self) -> bool {
         self.claims.is_some() && self.trial == 0
     }
 
-    /// Holds the claims of an action that went well against those of other policies. Returns the policy that has changed the
-    /// thing to another state before.
+    /// Holds the claims of an action that went well against those before it. Returns who has changed the thing to another state
+    /// before.
     pub(super) fn claim(
         &mut self,
         id: ResourceId,
         action: &str,
         claims: Vec<Claim>,
         changes: bool,
-    ) -> Result<Option<String>, Failure> {
+    ) -> Result<Option<ChangedBy>, Failure> {
         let mut changed_by = None;
         for claim in claims {
             // Others hear of it, and it outlives the policy's turn.

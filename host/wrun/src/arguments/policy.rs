@@ -202,7 +202,8 @@ pub(crate) struct DevArguments {
 
 #[derive(Debug, Args)]
 #[command(after_help = "wrun policy show core.wasm            an artifact\n\
-                        wrun policy show --group prod         what the group runs of this folder's policy; --policy names another\n\
+                        wrun policy show --group prod         what the group runs of this folder's policy, elsewhere of all;\n\
+                                                             --policy names one\n\
                         wrun policy show                      what every group runs")]
 pub(crate) struct ShowPolicyArguments {
     /// The artifact
@@ -211,7 +212,7 @@ pub(crate) struct ShowPolicyArguments {
     /// Show what this group runs
     #[arg(long, value_name = "GROUP")]
     pub(crate) group: Option<String>,
-    /// The policy [default: the one of this folder; without --group, all]
+    /// The policy [default: with --group, the one of this folder; else all]
     #[arg(long, value_name = "NAME")]
     pub(crate) policy: Option<String>,
     #[command(flatten)]

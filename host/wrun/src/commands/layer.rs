@@ -12,7 +12,7 @@ use contract::Stop;
 use node::layers::{self, Layer};
 use node::object::NodeEdit;
 use std::path::Path;
-use text::escape_line;
+use text::{counted, escape_line};
 
 pub(crate) fn run(command: LayerCommand, printer: &Printer) -> anyhow::Result<Exit> {
     let printer = *printer;
@@ -60,7 +60,7 @@ pub(crate) fn run(command: LayerCommand, printer: &Printer) -> anyhow::Result<Ex
                 Some(name) => vec![kept.layers().get(name)?],
                 None => kept.layers().all().iter().filter(|layer| layer.file.is_some()).collect(),
             };
-            let mut unread = 0;
+            let mut unread = 0_usize;
             for layer in all {
                 let file = layer.file.as_deref().map(|file| read(&target, Path::new(file))).transpose();
                 let file = file
@@ -75,7 +75,7 @@ pub(crate) fn run(command: LayerCommand, printer: &Printer) -> anyhow::Result<Ex
                 }
             }
             if unread > 0 {
-                anyhow::bail!("{unread} layers could not be compared");
+                anyhow::bail!("{} could not be compared", counted(unread, "layer"));
             }
             Ok(Exit::Done)
         }

@@ -132,6 +132,22 @@ fn of_failed_policies(settings: &Settings, node: &str) -> Option<String> {
     Some(format!("hint: {failed} failed in the last run, {id}; {end}"))
 }
 
+/// Says that the node's layers are others than those of its last run: what is explained is what that run has seen. `None`: they
+/// are the same, or no record tells.
+fn of_changed_layers(settings: &Settings, node: &NodeObject) -> Option<String> {
+    // The explanation is right whether or not a record can be read.
+    let records = Records::find(&settings.run).ok()?;
+    let record = records.first(|record| !record.is_dry() && record.node_name() == node.name()).ok()??;
+    let about = |layer: &Value| ["name", "digest"].map(|key| layer.get(key).cloned());
+    let of_node = |layer: &&Value| layer.get("from").is_some_and(|from| from == "node");
+    let then: Vec<_> = record.json().get("layers")?.as_array()?.iter().filter(of_node).map(about).collect();
+    let now: Vec<_> = node.layers().summary().as_array()?.iter().map(about).collect();
+    let id = record.id().unwrap_or_default();
+    (then != now).then(|| {
+        format!("note: the node's layers have changed since its last run, {id}; the next run sees the new ones (`wrun layer list`)")
+    })
+}
+
 /// The attribute with the nearest name at the first step that leads to nothing.
 fn near(all: &Value, keys: &[String]) -> Option<Vec<String>> {
     let (step, rest) = keys.split_first()?;
@@ -183,6 +199,10 @@ fn explain(common: &Common, attribute: &str, format: Format, printer: Printer) -
         printer.json(&explanation::json(keys, &explanation).to_string());
     } else if is_set || was_written {
         printer.line(Tone::Plain, &explanation::text(attribute, keys, &explanation));
+    }
+    let settings = super::settings(common.config.as_deref(), common.layer())?;
+    if let Some(note) = of_changed_layers(&settings, node) {
+        printer.note(Tone::Warning, &escape_line(&note));
     }
     if is_set { Ok(Exit::Done) } else { not_set(common, node, attribute, keys, printer) }
 }

@@ -4,7 +4,7 @@ use crate::arguments::CheckGrantsArguments;
 use crate::exit::Exit;
 use crate::printer::{Printer, Tone};
 use assemble::{GrantsCheck, GrantsFiles};
-use text::escape_line;
+use text::{counted, escape_line};
 
 pub(super) fn run(arguments: &CheckGrantsArguments, printer: Printer) -> anyhow::Result<Exit> {
     let settings = crate::commands::settings(arguments.common.config.as_deref(), arguments.layer())?;
@@ -28,8 +28,7 @@ pub(super) fn run(arguments: &CheckGrantsArguments, printer: Printer) -> anyhow:
         printer.line(Tone::Warning, &escape_line(problem));
     }
     let tables = grants.policy_names().count();
-    let tables = if tables == 1 { "1 policy".to_owned() } else { format!("{tables} policies") };
     let tone = if check.has_problems() { Tone::Error } else { Tone::Plain };
-    printer.note(tone, &format!("checked the grants of {tables}: {}", check.counts()));
+    printer.note(tone, &format!("checked the grants of {}: {}", counted(tables, "policy"), check.counts()));
     Ok(if check.has_problems() { Exit::Failed } else { Exit::Done })
 }

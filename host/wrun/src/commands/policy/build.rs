@@ -12,9 +12,10 @@ use artifact::Artifact;
 use assemble::known_facts;
 use author::build::{self, Profile};
 use author::check::{Finding, Report, Subject, check};
+use author::policyfile::{Place, local_folders, policyfile_of, tried};
 use author::{Options, PolicyFolder};
 use std::path::{Path, PathBuf};
-use text::escape_line;
+use text::{counted, escape_line};
 
 /// Builds a policy's folder and writes its artifact.
 ///
@@ -43,7 +44,9 @@ pub(super) fn run(arguments: &BuildArguments, printer: Printer) -> anyhow::Resul
     let profile = if arguments.dev { Profile::Dev } else { Profile::Release };
     let options = Options { gems: arguments.gems.as_deref(), target_folder: &target, profile };
     let artifact = built(folder, &options, printer)?;
-    let path = author::store(&artifact, arguments.output.as_ref().unwrap_or(folder))?;
+    let output = arguments.output.as_ref().unwrap_or(folder);
+    check_output(folder, output)?;
+    let path = author::store(&artifact, output)?;
     let manifest = artifact.manifest();
     let revision = manifest.revision_id.get(..12).unwrap_or_default();
     let size = artifact.bytes().len().div_ceil(1024);
@@ -81,8 +84,8 @@ fn check_cookbooks(folder: &Path, settings: &Settings, printer: Printer) -> anyh
     }
     if failing.len() > MAX_SHOWN {
         let text = format!(
-            "warning: {} more problems: `wrun cookbook check --all --cookbooks DIR` lists all",
-            failing.len().saturating_sub(MAX_SHOWN)
+            "warning: {}: `wrun cookbook check --all --cookbooks DIR` lists all",
+            counted(failing.len().saturating_sub(MAX_SHOWN), "more problem")
         );
         printer.note(Tone::Warning, &text);
     }
@@ -94,12 +97,46 @@ pub(super) fn target_folder(folder: &Path, given: Option<&Path>) -> PathBuf {
     given.map_or_else(|| folder.join("target"), Path::to_owned)
 }
 
+/// Refuses to write the artifact into a cookbook of the policy: it would be one of the cookbook's files from then on.
+fn check_output(folder: &Path, output: &Path) -> anyhow::Result<()> {
+    let cookbooks = policyfile_of(folder).map(|place| local_folders(&place)).unwrap_or_default();
+    let Ok(real) = output.canonicalize() else { return Ok(()) };
+    match cookbooks.iter().find(|cookbook| cookbook.canonicalize().is_ok_and(|cookbook| real.starts_with(cookbook))) {
+        None => Ok(()),
+        Some(cookbook) => anyhow::bail!(
+            "the artifact in {} would be a file of the cookbook in {}: name another directory with --output",
+            output.display(),
+            cookbook.display()
+        ),
+    }
+}
+
 /// Builds an artifact and checks it, without writing it anywhere.
 ///
 /// # Errors
 /// As [`run`], but for writing.
 pub(super) fn built(folder: &Path, options: &Options<'_>, printer: Printer) -> anyhow::Result<Artifact> {
+    if let Some(place) = policyfile_of(folder) {
+        return of_policyfile(&place, options, printer);
+    }
     build_policy(&read_policy(folder, options, printer)?, options, printer)
+}
+
+/// Builds what a Policyfile says, with the cookbooks' folders as they are now.
+fn of_policyfile(place: &Place, options: &Options<'_>, printer: Printer) -> anyhow::Result<Artifact> {
+    if options.gems.is_some() {
+        anyhow::bail!("--gems is for a policy.toml: the gems of a Policyfile are in the folder `gems` beside it");
+    }
+    let settings = crate::commands::settings(None, Layer::default())?;
+    let policy = with_tools(printer, |tools| Ok(tried(place, tools, &mut RuntimeHere::new(&settings))?))?;
+    if let Some(lock) = policy.outdated {
+        let (lock, file) = (lock.display(), place.policyfile.display());
+        let text = format!(
+            "note: {lock} does not fit what was built; `wrun policy update {file}` locks it, and `wrun policy push` needs that"
+        );
+        printer.note(Tone::Quiet, &escape_line(&text));
+    }
+    Ok(policy.artifact)
 }
 
 /// Reads a policy's folder and checks what can be seen in its files.

@@ -10,6 +10,7 @@ use crate::printer::{Printer, Tone};
 use anyhow::Context as _;
 use author::Options;
 use author::build::Profile;
+use author::policyfile::{local_folders, policyfile_of};
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::os::unix::process::CommandExt as _;
@@ -44,13 +45,14 @@ pub(super) fn run(arguments: &DevArguments, printer: Printer) -> anyhow::Result<
     let mut seen = state(&arguments.folder, &target)?;
     loop {
         let began = Instant::now();
-        if let Err(error) = try_once(arguments, &target, printer) {
+        let works = try_once(arguments, &target, printer).unwrap_or_else(|error| {
             printer.error(&error);
-        }
+            false
+        });
+        let (tone, ended) = if works { (Tone::Quiet, "tried in") } else { (Tone::Error, "failed after") };
         let seconds = began.elapsed().as_secs_f64();
         let folder = arguments.folder.display();
-        printer
-            .note(Tone::Quiet, &format!("tried in {seconds:.1} s; waiting for changes in {folder} (end with Ctrl-C)"));
+        printer.note(tone, &format!("{ended} {seconds:.1} s; waiting for changes in {folder} (end with Ctrl-C)"));
         seen = changed(&arguments.folder, &target, &seen)?;
     }
 }
@@ -69,8 +71,11 @@ fn taken(given: &[OsString]) -> Option<&'static str> {
     TAKEN.iter().find(is_given).copied()
 }
 
-/// Builds the policy and makes a dry run of it, by this same program.
-fn try_once(arguments: &DevArguments, target: &Path, printer: Printer) -> anyhow::Result<()> {
+/// The exit code of a dry run with `--detailed-exitcode` that found something to change: it did not fail.
+const CHANGES_PENDING: i32 = 4;
+
+/// Builds the policy and makes a dry run of it, by this same program. Tells whether the dry run came to a good end.
+fn try_once(arguments: &DevArguments, target: &Path, printer: Printer) -> anyhow::Result<bool> {
     let options = Options { gems: None, target_folder: target, profile: Profile::Dev };
     let artifact = build::built(&arguments.folder, &options, printer)?;
     let place = author::below_policy(&arguments.folder, ARTIFACTS)?;
@@ -79,8 +84,8 @@ fn try_once(arguments: &DevArguments, target: &Path, printer: Printer) -> anyhow
     // Usage errors name the program.
     converge.arg0("wrun").args(["converge", "--why-run", "--policy-name", &artifact.manifest().name, "--policies"]);
     // It says itself how it ended.
-    converge.arg(place).args(&arguments.converge).status().context("the dry run does not start")?;
-    Ok(())
+    let ended = converge.arg(place).args(&arguments.converge).status().context("the dry run does not start")?;
+    Ok(ended.success() || ended.code() == Some(CHANGES_PENDING))
 }
 
 /// Waits until files have changed and then stay as they are for a moment: editors write several.
@@ -104,7 +109,10 @@ fn state(folder: &Path, target: &Path) -> anyhow::Result<State> {
     let mut found = State::new();
     let mut folders = vec![folder.to_owned()];
     // Cookbooks that are named may lie elsewhere. A file that cannot be read now is told by the build.
-    folders.extend(author::cookbook_folders(folder).unwrap_or_default());
+    folders.extend(match policyfile_of(folder) {
+        Some(place) => local_folders(&place),
+        None => author::cookbook_folders(folder).unwrap_or_default(),
+    });
     while let Some(one) = folders.pop() {
         let Ok(entries) = std::fs::read_dir(&one) else { continue };
         for entry in entries.flatten() {

@@ -196,15 +196,21 @@ pub(super) fn sides(
     })
 }
 
-/// The name of the policy in a folder.
-pub(super) fn policy_here(folder: &Path) -> anyhow::Result<String> {
+/// The name of the policy in a folder. `None`: the folder has no lock.
+pub(super) fn locked_policy(folder: &Path) -> anyhow::Result<Option<String>> {
     for lock in ["Policyfile.lock.json", "policy.lock.json"] {
         let path = folder.join(lock);
         if path.exists() {
-            return Ok(author::policyfile::locked_name(&path)?);
+            return Ok(Some(author::policyfile::locked_name(&path)?));
         }
     }
-    bail!("{} has no lock that names a policy; name it with --policy", folder.display())
+    Ok(None)
+}
+
+/// The same, for those who need it.
+fn policy_here(folder: &Path) -> anyhow::Result<String> {
+    let found = locked_policy(folder)?;
+    found.with_context(|| format!("{} has no lock that names a policy; name it with --policy", folder.display()))
 }
 
 /// Checks a lock, and a group against it.

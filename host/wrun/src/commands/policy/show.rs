@@ -1,7 +1,7 @@
 //! `wrun policy show`: what an artifact holds, and what it needs, held against the operator's grants.
 
 use super::lock::here;
-use super::release::{policy_here, released};
+use super::release::{locked_policy, released};
 use crate::arguments::ShowPolicyArguments;
 use crate::commands::repository::as_publisher;
 use crate::exit::Exit;
@@ -27,10 +27,13 @@ pub(super) fn run(arguments: &ShowPolicyArguments, printer: Printer) -> anyhow::
     let settings = crate::commands::settings(arguments.config.as_deref(), layer)?;
     let (artifact, release) = match (&arguments.file, &arguments.group) {
         (Some(file), _) => (Artifact::open(file)?, None),
-        (None, Some(group)) => {
-            let (artifact, release) = of_group(arguments, group)?;
-            (artifact, Some(release))
-        }
+        (None, Some(group)) => match policy_that_is_meant(arguments)? {
+            Some(policy) => {
+                let (artifact, release) = of_group(arguments, group, &policy)?;
+                (artifact, Some(release))
+            }
+            None => return groups(arguments, printer),
+        },
         (None, None) => return groups(arguments, printer),
     };
     let manifest = artifact.manifest();
@@ -55,23 +58,27 @@ pub(super) fn run(arguments: &ShowPolicyArguments, printer: Printer) -> anyhow::
     Ok(Exit::Done)
 }
 
+/// The policy that is named, or that of this folder. `None`: the folder is not a policy's.
+fn policy_that_is_meant(arguments: &ShowPolicyArguments) -> anyhow::Result<Option<String>> {
+    match &arguments.policy {
+        Some(policy) => Ok(Some(policy.clone())),
+        None => locked_policy(&here()?),
+    }
+}
+
 /// The artifact that a group runs, and who has signed it.
-fn of_group(arguments: &ShowPolicyArguments, group: &str) -> anyhow::Result<(Artifact, ShownRelease)> {
-    let policy = match &arguments.policy {
-        Some(policy) => policy.clone(),
-        None => policy_here(&here()?)?,
-    };
+fn of_group(arguments: &ShowPolicyArguments, group: &str, policy: &str) -> anyhow::Result<(Artifact, ShownRelease)> {
     as_publisher(&arguments.repository, |publisher| {
         let platform = publisher.platform()?;
-        let team = publisher.owner(&platform, &policy)?;
+        let team = publisher.owner(&platform, policy)?;
         let current = publisher.team(&platform, team)?.current;
-        let release = released(publisher, &current, &team.name, &policy, group)?;
+        let release = released(publisher, &current, &team.name, policy, group)?;
         let artifact = publisher.artifact(&current, &release)?;
         Ok((artifact, ShownRelease { team: team.name.clone(), release }))
     })
 }
 
-/// What every group runs, of one policy or of all.
+/// What every group runs, or the one that is named, of one policy or of all.
 fn groups(arguments: &ShowPolicyArguments, printer: Printer) -> anyhow::Result<Exit> {
     let mut all = as_publisher(&arguments.repository, |publisher| {
         let platform = publisher.platform()?;
@@ -79,8 +86,10 @@ fn groups(arguments: &ShowPolicyArguments, printer: Printer) -> anyhow::Result<E
         for team in &platform.teams {
             let current = publisher.team(&platform, team)?.current;
             let releases = publisher.groups(&current)?.into_iter();
-            let wanted =
-                releases.filter(|release| arguments.policy.as_ref().is_none_or(|name| *name == release.policy));
+            let wanted = releases.filter(|release| {
+                arguments.policy.as_ref().is_none_or(|name| *name == release.policy)
+                    && arguments.group.as_ref().is_none_or(|name| *name == release.group)
+            });
             all.extend(wanted.map(|release| ShownRelease { team: team.name.clone(), release }));
         }
         Ok(all)
@@ -106,7 +115,8 @@ fn groups(arguments: &ShowPolicyArguments, printer: Printer) -> anyhow::Result<E
         printer.line(Tone::Plain, &escape_line(&line));
     }
     if all.is_empty() {
-        printer.note(Tone::Quiet, "nothing has been released");
+        let to = arguments.group.as_ref().map(|group| format!(" to the group {group}")).unwrap_or_default();
+        printer.note(Tone::Quiet, &escape_line(&format!("nothing has been released{to}")));
     }
     Ok(Exit::Done)
 }

@@ -39,7 +39,7 @@ pub(super) fn run(arguments: &TestArguments, printer: Printer) -> anyhow::Result
     let folder = &arguments.folder;
     let (machines, case) = (machines(folder)?, case(folder)?);
     let tests = prepare(folder, arguments.target_dir.as_deref(), printer)?;
-    let (mut same, mut differing) = (0_usize, 0_usize);
+    let (mut same, mut differing, mut changed) = (0_usize, 0_usize, 0_usize);
     for (name, facts) in machines {
         let case = TestCase { facts, ..case.clone() };
         let outcome = tests.run(&case, &Stop::default()).with_context(|| format!("{name} cannot be tested"))?;
@@ -79,7 +79,12 @@ pub(super) fn run(arguments: &TestArguments, printer: Printer) -> anyhow::Result
             printer.line(Tone::Error, &format!("{name}: differs from {before}{failed}"));
             printer.part(Tone::Plain, &escape(&difference));
             differing += 1;
+            changed += 1;
         }
+    }
+    if changed > 0 {
+        let text = "if it is meant to be so now, `wrun policy test --update` writes the snapshots anew";
+        printer.note(Tone::Plain, text);
     }
     printer.line(Tone::Plain, &format!("{same} passed, {differing} failed"));
     Ok(if differing == 0 { Exit::Done } else { Exit::Failed })

@@ -12,7 +12,7 @@ use repository::names::{ONLINE, PolicyPattern, check_team_name};
 use repository::teams::Team;
 use repository::writer::Lifetimes;
 use std::path::Path;
-use text::escape_line;
+use text::{counted, escape_line};
 
 /// The names of the platform's own keys.
 const PLATFORM_KEYS: [&str; 2] = ["platform", "platform-online"];
@@ -38,7 +38,7 @@ pub(super) fn run(arguments: &InitArguments, printer: Printer) -> anyhow::Result
     let (root, online) = (root?, online?);
     as_publisher_of(&own, &place, |publisher, _| Ok(publisher.init(&root, &online, &teams, lifetimes)?))?;
     own.remember(&place)?;
-    say(printer, &format!("{}: a repository with {} teams", place.display(), teams.len()));
+    say(printer, &format!("{}: a repository with {}", place.display(), counted(teams.len(), "team")));
     if passphrase.is_empty() {
         let text =
             format!("the keys in {} have no passphrase; keep them where only you can read them", folder.display());

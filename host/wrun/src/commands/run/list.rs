@@ -7,7 +7,7 @@ use crate::settings::View;
 use assemble::Records;
 use report::Record;
 use serde_json::{Map, Value, json};
-use text::escape_line;
+use text::{counted, escape_line};
 
 /// The version of the JSON form; it grows when a key changes its meaning or goes away.
 const VERSION: u32 = 1;
@@ -38,7 +38,9 @@ pub(super) fn run(arguments: &ListArguments, printer: Printer) -> anyhow::Result
     if listed.is_empty() {
         printer.note(Tone::Quiet, &format!("no run is recorded in {}", settings.run.state_dir.display()));
     } else if hidden > 0 {
-        printer.note(Tone::Quiet, &format!("{hidden} older runs are not listed; list them with --limit"));
+        let (them, are) = if hidden == 1 { ("it", "is") } else { ("them", "are") };
+        let text = format!("{} {are} not listed; list {them} with --limit", counted(hidden, "older run"));
+        printer.note(Tone::Quiet, &text);
     }
     Ok(Exit::Done)
 }

@@ -4,7 +4,7 @@ use crate::printer::{Printer, Tone};
 use author::check::{Finding, Kind, Need, Report, table};
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
-use text::{escape, escape_line};
+use text::{counted, escape, escape_line};
 
 /// The version of the JSON. It grows when a key changes its meaning or goes away; new keys do not count.
 const VERSION: u32 = 1;
@@ -144,11 +144,6 @@ fn aligned(cells: &[&str; 5], widths: &[usize]) -> String {
         _ => format!("{cell:>width$}"),
     });
     cells.collect::<Vec<_>>().join("  ").trim_end().to_owned()
-}
-
-/// `1 file`, `2 files`.
-fn counted(count: usize, thing: &str) -> String {
-    if count == 1 { format!("1 {thing}") } else { format!("{count} {thing}s") }
 }
 
 fn findings(report: &Report, problems: bool, heading: &str, printer: Printer) {

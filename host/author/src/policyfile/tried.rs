@@ -1,0 +1,80 @@
+//! A Policyfile as its author tries it: with what its folders hold now, at the commits that its lock has.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use artifact::Artifact;
+use artifact::lock::{CookbookIdentifier, FileChecksum};
+use policyfile::lock::{CookbookPlace, Lock};
+
+use super::cookbook::contents;
+use super::error::PolicyfileError;
+use super::includes::Pins;
+use super::locate::Located;
+use super::locked::{MAX_BYTES, Read, build};
+use super::paths::expanded;
+use super::{POLICY_TOML, POLICYFILE, Place, Session, Tools};
+use crate::policy::Ruby;
+
+/// A Policyfile's artifact that was built to be tried.
+#[derive(Debug)]
+pub struct TriedPolicy {
+    /// The artifact.
+    pub artifact: Artifact,
+    /// The lock that does not fit what was built: `push` would refuse it.
+    pub outdated: Option<PathBuf>,
+}
+
+/// The Policyfile of a folder. `None`: the folder has none, or a policy.toml says what the policy is.
+#[must_use]
+pub fn policyfile_of(folder: &Path) -> Option<Place> {
+    let is_policyfile = folder.join(POLICYFILE).is_file() && !folder.join(POLICY_TOML).exists();
+    let folder = std::path::absolute(folder).ok().filter(|_| is_policyfile)?;
+    Place::of(Some(Path::new(POLICYFILE)), &folder).ok()
+}
+
+/// The folders on this machine that a Policyfile's lock takes cookbooks from; without a lock, none.
+#[must_use]
+pub fn local_folders(place: &Place) -> Vec<PathBuf> {
+    let Ok(lock) = place.read_lock() else { return vec![] };
+    let sources = lock.cookbooks.values().filter_map(|locked| match &locked.place {
+        CookbookPlace::Local { source, .. } => Some(expanded(source, &place.folder)),
+        CookbookPlace::Cached { .. } => None,
+    });
+    sources.collect()
+}
+
+/// Builds a Policyfile's artifact to try it. Folders are taken as they are now; what was fetched stays at the commits of the
+/// lock, which must be there. Nothing is written.
+///
+/// # Errors
+/// There is no sound lock, or the Policyfile cannot be resolved.
+pub fn tried(place: &Place, tools: &Tools<'_>, ruby: &mut dyn Ruby) -> Result<TriedPolicy, PolicyfileError> {
+    if !place.lock.exists() {
+        return Err(PolicyfileError::NoLock { path: place.lock.clone() });
+    }
+    let before = place.read_lock()?;
+    let mut session = Session::of(place, tools);
+    let policy = session.evaluate(place)?;
+    let pins = Pins { lock: Some(&before), renewed: &[], keeps_fetched: true };
+    let (now, located) = session.compile(place, &policy, pins)?;
+    let artifact = build(place, &now, read(located)?, None, ruby)?;
+    let outdated = !is_same(&before, &now)?;
+    Ok(TriedPolicy { artifact, outdated: outdated.then(|| place.lock.clone()) })
+}
+
+fn is_same(before: &Lock, now: &Lock) -> Result<bool, PolicyfileError> {
+    Ok(before.revision_id()? == now.revision_id()?)
+}
+
+/// Reads the files of cookbooks that were found.
+fn read(located: BTreeMap<String, Located>) -> Result<BTreeMap<String, Read>, PolicyfileError> {
+    let mut room = MAX_BYTES;
+    let one = |(name, found): (String, Located)| {
+        let files = contents(&found.cookbook.path, &mut room, MAX_BYTES)?;
+        let sums: Vec<_> = files.iter().map(|(path, content)| FileChecksum::of(path, content)).collect();
+        let identifier = CookbookIdentifier::of(&sums).to_string();
+        Ok((name, Read { cookbook: found.cookbook, identifier, files }))
+    };
+    located.into_iter().map(one).collect()
+}
