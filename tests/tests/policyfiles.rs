@@ -412,8 +412,8 @@ fn a_policyfile_is_built_and_tested_as_its_folders_are_now() {
     let place = place("name 'web'\nrun_list 'web'\ncookbook 'web', path: 'c/web'\n", &[WEB]);
     let folder = place.folder.display().to_string();
     // Without a lock it is said what to type.
-    let install = format!("`wrun policy install {folder}/Policyfile.rb` writes it");
-    place.fails(&["build", &folder], &["No lockfile at", &install]);
+    let install = "`wrun policy install [CONFIGURATION]/work/Policyfile.rb` writes it";
+    place.fails(&["build", &folder], &["No lockfile at", install]);
     place.works(&["install", "Policyfile.rb"]);
     let said = place.works(&["build", &folder]);
     assert!(!said.contains("does not fit"), "{said}");
