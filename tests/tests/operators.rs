@@ -314,6 +314,22 @@ fn settings_are_shown_with_their_sources_and_unknown_variables_refused() {
 }
 
 #[test]
+fn an_invalid_variable_is_quoted_without_what_may_be_a_password() {
+    let program = Program::new().unwrap();
+    let check = |name: &str, value: &str, says: &str| {
+        let refused = with_variable(&program, name, value, &["config", "show"]);
+        let said = String::from_utf8_lossy(&refused.stderr).into_owned();
+        assert_eq!(refused.status.code(), Some(43), "{said}");
+        assert!(said.contains(says) && !said.contains("hidden-word"), "{said}");
+    };
+    check("WRUN_LOCK_TIMEOUT", "soon", "the variable WRUN_LOCK_TIMEOUT is \"soon\": ");
+    let address = "https://me:hidden-word@reports.example/?hidden-word";
+    for value in [address.to_owned(), format!("[{address:?}]"), format!("[{{\"to\":{address:?}}}]")] {
+        check("WRUN_REPORT", &value, "the variable WRUN_REPORT is invalid: ");
+    }
+}
+
+#[test]
 fn a_dry_runs_exit_code_tells_whether_something_would_change() {
     let program = Program::new().unwrap();
     let dry = ["--why-run", "--detailed-exitcode"];

@@ -125,9 +125,14 @@ fn the_package_is_installed_used_upgraded_removed_and_purged() {
     assert!(root.read("/etc/wrun/wrun.toml").unwrap().starts_with("policy_name"));
     run(&machine, &["wrun", "converge"]);
     // A folder that is there keeps the mode that an operator gave it.
-    run(&machine, &["chmod", "0700", "/var/log/wrun"]);
+    let folders = ["/var/log/wrun", "/etc/wrun/policies", "/etc/wrun/grants.d"];
+    for folder in folders {
+        run(&machine, &["chmod", "2750", folder]);
+    }
     install(&machine, &second);
-    assert_eq!(run(&machine, &["stat", "-c", "%a", "/var/log/wrun"]), "700\n");
+    for folder in folders {
+        assert_eq!(run(&machine, &["stat", "-c", "%a", folder]), "2750\n", "{folder}");
+    }
     run(&machine, &["dpkg", "--remove", "wrun"]);
     assert!(!root.exists("/usr/bin/wrun") && !root.exists("/usr/share/wrun"));
     assert!(
@@ -135,7 +140,18 @@ fn the_package_is_installed_used_upgraded_removed_and_purged() {
             && root.exists("/etc/wrun/grants.toml")
             && root.exists("/var/lib/wrun/nodes")
     );
+    // A run that is under way keeps its state until its end. It ends when the package's script waits for its lock.
+    let under_way = "touch /srv/begun; until grep -q -e '-> FLOCK' /proc/locks; do sleep 0.05; done; echo x > /var/lib/wrun/last && touch /srv/ended";
+    let mut under_way = machine.command("flock").args(["/var/lib/wrun/lock", "sh", "-c", under_way]).spawn().unwrap();
+    while !root.exists("/srv/begun") {
+        assert_eq!(under_way.try_wait().unwrap(), None, "the lock is not held");
+        std::thread::yield_now();
+    }
     run(&machine, &["dpkg", "--purge", "wrun"]);
+    let ended = root.exists("/srv/ended");
+    let _has_ended = under_way.kill();
+    under_way.wait().unwrap();
+    assert!(ended, "the package was purged during a run");
     for gone in ["/etc/wrun", "/var/lib/wrun", "/var/cache/wrun", "/etc/logrotate.d/wrun", "/var/log/wrun"] {
         assert!(!root.exists(gone), "{gone}");
     }

@@ -8,7 +8,7 @@ use crate::StateError;
 use crate::folder::{Folder, Survives};
 use crate::names::check_node_name;
 
-const FOLDER: &str = "good-runs";
+pub(crate) const FOLDER: &str = "good-runs";
 
 const EXTENSION: &str = ".json";
 

@@ -172,7 +172,7 @@ pub(crate) fn take(folder: &Arc<Folder>, request: LockRequest<'_>) -> Result<Run
     }
     introduce(&file, &request).map_err(|source| StateError::system("write", &path, source))?;
     let lock = RunLock { folder: Arc::clone(folder), _file: file };
-    for name in [nodes::FOLDER, pending::FOLDER] {
+    for name in [nodes::FOLDER, pending::FOLDER, good_runs::FOLDER] {
         if let Some(folder) = folder.open(name)? {
             folder.sweep()?;
         }

@@ -193,12 +193,14 @@ fn a_waiting_run_gets_its_turn_or_gives_up() {
 fn what_a_killed_run_left_unfinished_is_swept() {
     let (temporary, state, lock) = fresh();
     lock.save_node("n", &json!({})).unwrap();
-    let leftover = temporary.path().join("var/lib/wrun/nodes/.unfinished-n.json-01234567");
-    fs::write(&leftover, "{").unwrap();
+    lock.save_good_run("n", &json!({})).unwrap();
+    let leftovers = ["nodes", "good-runs"]
+        .map(|folder| temporary.path().join("var/lib/wrun").join(folder).join(".unfinished-n.json-01234567"));
+    leftovers.iter().for_each(|leftover| fs::write(leftover, "{").unwrap());
     assert_eq!(state.node_names().unwrap(), ["n"]);
     drop(lock);
     lock_at_once(&state).unwrap();
-    assert!(!leftover.exists());
+    assert!(leftovers.iter().all(|leftover| !leftover.exists()));
 }
 
 #[test]

@@ -117,12 +117,12 @@ pub(crate) enum SettingsError {
         near: Option<&'static str>,
     },
     /// A variable's value.
-    #[error("the variable {variable} is {value:?}: {what}")]
+    #[error("the variable {variable} is {shown}: {what}")]
     Variable {
         /// Which.
         variable: &'static str,
-        /// Its value.
-        value: String,
+        /// Its value, quoted, unless it may hold a secret.
+        shown: String,
         /// What is wrong with it.
         what: String,
     },
@@ -385,8 +385,21 @@ where
     T::Err: std::fmt::Display,
 {
     let Some(value) = environment.get(variable).filter(|value| !value.is_empty()) else { return Ok(None) };
-    let wrong = |error: T::Err| SettingsError::Variable { variable, value: value.clone(), what: error.to_string() };
+    let wrong = |error: T::Err| {
+        // A parser quotes what it did not expect.
+        let what = Some(error.to_string()).filter(|text| !has_address(text));
+        SettingsError::Variable {
+            variable,
+            shown: if has_address(value) { "invalid".to_owned() } else { format!("{value:?}") },
+            what: what.unwrap_or_else(|| "an address stands where something else is expected".to_owned()),
+        }
+    };
     value.parse().map(Some).map_err(wrong)
+}
+
+/// Whether a text holds an address, which may name a user with a password or have a token behind its `?`.
+fn has_address(text: &str) -> bool {
+    text.contains("://")
 }
 
 impl Settings {
