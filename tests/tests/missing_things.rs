@@ -7,7 +7,7 @@ use serde_json::Value;
 use specs::{Machine, Network, Program, Root};
 use std::fs;
 
-const FILES: [(&str, &str); 9] = [
+const FILES: [(&str, &str); 11] = [
     ("cookbooks/nginx/metadata.rb", "name 'nginx'\n"),
     ("cookbooks/nginx/recipes/default.rb", "log 'here'\n"),
     ("cookbooks/nginx/recipes/server.rb", "log 'here'\n"),
@@ -15,6 +15,8 @@ const FILES: [(&str, &str); 9] = [
     ("cookbooks/ntp/resources/service.rb", "action(:create) {}\n"),
     ("cookbooks/ntp/resources/sync.rb", "provides :time_sync\naction(:create) {}\n"),
     ("broken/brk/metadata.rb", "name 'brk'\nversion 'abc'\n"),
+    ("broken/needy/metadata.rb", "name 'needy'\ndepends 'brk', '~> 2.0'\n"),
+    ("broken/needy/recipes/default.rb", "include_recipe 'brk'\n"),
     ("environments/production.json", "{\"name\": \"production\"}"),
     ("roles/web.json", "{\"name\": \"web\", \"run_list\": [\"recipe[nginx]\"]}"),
 ];
@@ -45,7 +47,7 @@ impl Shop<'_> {
         let fixed = ["converge", "-N", "n1", "--allow-all", "--root", &root];
         let more: Vec<_> = more.iter().map(|word| word.strip_prefix('@').map_or((*word).to_owned(), place)).collect();
         let more: Vec<_> = more.iter().map(String::as_str).collect();
-        self.program.run_in(&self.machine, &[&fixed[..], &more].concat()).unwrap().stdout
+        self.program.run_in(&self.machine, &[&fixed[..], &more].concat()).unwrap().text()
     }
 
     /// The class of the error and what is said beside it.
@@ -93,6 +95,11 @@ fn errors_say_what_is_there_and_what_would_bring_what_is_not() {
     let line = format!("in the metadata of cookbook brk: {place}/broken/brk/metadata.rb:2");
     check(shop.failed("broken", &["--run-list", "recipe[brk]"]), "InvalidCookbookVersion", &line);
 
+    // It has no version that a constraint could be held against.
+    check(shop.failed("broken", &["--run-list", "recipe[needy]"]), "InvalidCookbookVersion", &line);
+
+    let told = shop.told(&["--policy-name", "web", "--policy-group", "prod", "--policies", "@gone"]);
+    assert!(told.contains("name the repository with --repository"), "{told}");
     let told = shop.told(&["--cookbooks", "@broken", "-r", "brk"]);
     assert_eq!(told.matches("brk/metadata.rb:2").count(), 1, "the place is told once: {told}");
 

@@ -124,6 +124,17 @@ pub enum AssembleError {
         /// A policy without one.
         policy: String,
     },
+    /// The operator names a policy group, and neither a repository nor a folder of artifacts.
+    #[error(
+        "there is a policy group ({group}) and no repository that could have it; name the repository with --repository or \
+         `repository` in the settings (without one, artifacts are looked for in {})", folder.display()
+    )]
+    GroupWithoutRepository {
+        /// The group's name.
+        group: String,
+        /// The folder of artifacts, which is not there.
+        folder: PathBuf,
+    },
     /// The repository of releases has nothing that may be run.
     #[error(transparent)]
     Repository(#[from] RepositoryError),

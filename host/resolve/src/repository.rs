@@ -165,8 +165,12 @@ fn resolve_into<Known: Repository>(
         &repository.cookbooks(),
         (&environment.name, &environment.cookbook_versions),
     );
-    // A cookbook whose metadata is invalid has no dependencies yet, so that it is invalid comes first.
-    let reached = order.iter().flatten().map(String::as_str);
+    // A cookbook whose metadata is invalid has no dependencies and no version yet, so that it is invalid comes first.
+    let refused = match &order {
+        Err(ChoiceError::Unsatisfied { cookbook, .. }) => Some(cookbook.as_str()),
+        _ => None,
+    };
+    let reached = order.iter().flatten().map(String::as_str).chain(refused);
     let mut reached = reached.chain(expansion.recipes.iter().map(|recipe| split_recipe(&recipe.name).0));
     if let Some(broken) = reached.find_map(|name| repository.broken_cookbook(name)) {
         return Err(ResolveError::Document(broken));
