@@ -571,3 +571,32 @@ fn refused_random_numbers_are_a_denial_like_any_other() {
     assert!(fs::read_to_string(bench.grants()).unwrap().contains("random = true"));
     drop(bench.converge(&machine, &[]).expect_code(0).unwrap());
 }
+
+#[test]
+fn what_is_suggested_is_no_fault_before_the_first_run() {
+    let (program, root) = (Program::new().unwrap(), Root::new().unwrap());
+    let machine = root.machine(Network::Own).unwrap();
+    let place = |name: &str| program.configuration().join(name).display().to_string();
+    let (folder, policies, grants) = (place("web"), place("policies"), place("grants.toml"));
+    let run = |words: &[&str], code: i32| {
+        let output = program.run_in(&machine, words).unwrap().expect_code(code).unwrap();
+        output.text()
+    };
+    run(&["policy", "new", "--ruby", &folder], 0);
+    // More than the policy's [needs] say.
+    fs::write(place("web/cookbooks/web/recipes/default.rb"), "file '/srv/more'\n").unwrap();
+    run(&["policy", "build", &folder, "--output", &policies], 0);
+    let root = machine.root().path().display().to_string();
+    let suggest = ["grants", "suggest", "--policy-name", "web", "--policies", &policies, "--root", &root];
+    run(&[&suggest[..], &["--grants", &grants, "--write", &grants, "--yes"]].concat(), 0);
+    assert!(fs::read_to_string(&grants).unwrap().contains("/srv/more"));
+    let check = ["grants", "check", "--grants", &grants, "--policies", &policies];
+    let said = run(&check, 0);
+    assert!(said.contains("no run of it is recorded") && said.contains("no problems found"), "{said}");
+    // After a run a rule that neither asks for is one.
+    let converge = ["converge", "-N", "n1", "--policy-name", "web", "--policies", &policies, "--root", &root];
+    run(&[&converge[..], &["--grants", &grants]].concat(), 0);
+    fs::write(&grants, "[policy.web]\npaths = [\"/srv/more\", \"/srv/other\"]\n").unwrap();
+    let said = run(&check, 1);
+    assert!(said.contains("paths /srv/other is not used: neither its [needs] nor its only recorded run"), "{said}");
+}

@@ -150,7 +150,8 @@ impl<'a> GrantsCheck<'a> {
     }
 
     /// Rules that neither the author nor any recorded run asks for. A run that changed nothing may have asked for less than
-    /// the next one, so that it is not held against a rule.
+    /// the next one, so that it is not held against a rule; neither are an author's needs before the first run, since
+    /// `grants suggest` finds more than authors write down.
     fn unused(&mut self, own: &PolicyGrants, file: &str, name: &str, manifest: Option<&Manifest>, kept: &Kept) {
         let needs = manifest.map(|manifest| &manifest.needs).filter(|needs| !needs.is_empty());
         if needs.is_none() && kept.complete == 0 {
@@ -160,7 +161,7 @@ impl<'a> GrantsCheck<'a> {
             return;
         };
         let all: Vec<&Needs> = kept.asked.values().chain(needs).collect();
-        let is_certain = needs.is_some() || kept.busy > 0;
+        let is_certain = if needs.is_some() { kept.runs > 0 } else { kept.busy > 0 };
         let runs = match kept.runs {
             1 => "its only recorded run".to_owned(),
             runs => format!("none of its {runs} recorded runs"),
