@@ -27,15 +27,30 @@ pub struct Terminal {
     keyboard: File,
     screen: vt100::Parser,
     child: Child,
+    /// A row that had been drawn was taken away again.
+    erased: bool,
 }
+
+/// What takes a row of a terminal away.
+const ERASE_ROW: &[u8] = b"\x1b[2K";
 
 impl Terminal {
     /// Starts the program on a terminal of so many columns. `TERM` is xterm's and colours are allowed.
     pub fn start(program: &Program, columns: u16, arguments: &[&str]) -> Result<Self> {
+        Self::start_with(program, columns, arguments, &[])
+    }
+
+    /// The same with another program between standard output and the terminal, as in `wrun .. | cat`.
+    pub fn start_piped(program: &Program, columns: u16, arguments: &[&str]) -> Result<Self> {
+        Self::start_with(program, columns, arguments, &["sh", "-c", "\"$@\" | cat", "sh"])
+    }
+
+    fn start_with(program: &Program, columns: u16, arguments: &[&str], before: &[&str]) -> Result<Self> {
         let (keyboard, terminal) = pair(columns).context("cannot open a pseudo-terminal")?;
         // `setsid` makes it the terminal that keys send signals from. Whoever starts the tests may have ignored some.
         let mut command = Command::new("setsid");
-        command.args(["--ctty", "env", "--default-signal=HUP,INT,TERM"]).arg(program.executable()).args(arguments);
+        command.args(["--ctty", "env", "--default-signal=HUP,INT,TERM"]).args(before);
+        command.arg(program.executable()).args(arguments);
         command.env_clear().env("PATH", "/usr/sbin:/usr/bin:/sbin:/bin").envs(program.environment());
         command.env_remove("NO_COLOR").env_remove("COLUMNS").env("TERM", "xterm-256color");
         let [input, output, errors] = [terminal.try_clone()?, terminal.try_clone()?, terminal];
@@ -44,7 +59,7 @@ impl Terminal {
         // The command holds the terminal's other end: once it is gone, the end of the output is seen.
         drop(command);
         let [rows, columns] = [ROWS, columns].map(|length| NonZero::new(length).unwrap_or(NonZero::<u16>::MIN));
-        Ok(Self { keyboard, screen: vt100::Parser::new(rows, columns, 0), child })
+        Ok(Self { keyboard, screen: vt100::Parser::new(rows, columns, 0), child, erased: false })
     }
 
     /// The process of the program.
@@ -69,6 +84,12 @@ impl Terminal {
             rows.pop();
         }
         rows
+    }
+
+    /// Whether a row was taken away, as that of the status line is. What is cut in two by a read is overlooked.
+    #[must_use]
+    pub fn has_erased(&self) -> bool {
+        self.erased
     }
 
     /// Types.
@@ -111,7 +132,9 @@ impl Terminal {
         let mut buffer = [0; 4096];
         // When the last one who had the other end open is gone, Linux answers with an error.
         let length = self.keyboard.read(&mut buffer).unwrap_or(0);
-        self.screen.process(buffer.get(..length).unwrap_or_default());
+        let drawn = buffer.get(..length).unwrap_or_default();
+        self.erased |= drawn.windows(ERASE_ROW.len()).any(|part| part == ERASE_ROW);
+        self.screen.process(drawn);
         Ok(length > 0)
     }
 }

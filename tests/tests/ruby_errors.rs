@@ -8,7 +8,7 @@ use specs::{Machine, Network, Program, Root};
 use std::fs;
 
 /// A custom resource with a slip in its action, and one that does what it may not and raises it again.
-const FILES: [(&str, &str); 18] = [
+const FILES: [(&str, &str); 19] = [
     ("metadata.rb", "name 'web'\n"),
     ("resources/site.rb", "property :port, Integer\nprovides :web_site\naction :create do\n  fil '/srv/a'\nend\n"),
     (
@@ -18,6 +18,7 @@ const FILES: [(&str, &str); 18] = [
     ("libraries/web.rb", "module Web\n  def self.go\n    [1].each do |one|\n      one.upcase\n    end\n  end\nend\n"),
     ("recipes/type.rb", "file '/srv/a'\ntemplat '/srv/b' do\n  source 'b'\nend\n"),
     ("recipes/custom.rb", "web_stie 'a'\n"),
+    ("recipes/mode.rb", "file '/srv/a' do\n  mode 'rwx'\nend\n"),
     ("recipes/property.rb", "web_site 'a' do\n  prot 80\nend\n"),
     ("recipes/action.rb", "file '/srv/a' do\n  action :craete\nend\n"),
     ("recipes/node.rb", "log node.platform\n"),
@@ -107,6 +108,17 @@ fn near_names_stand_beside_the_message() {
             let excerpt = format!("{}:{}", error["excerpt"]["file"].as_str().unwrap(), error["excerpt"]["line"]);
             assert_eq!(excerpt, place, "{recipe}: {error:#}");
         }
+    });
+}
+
+/// Ruby's own message does not name the property.
+#[test]
+fn a_mode_that_is_no_number_has_a_hint() {
+    with_cookbook(|cookbook| {
+        let error = cookbook.error("mode");
+        assert_eq!((&error["class"], &error["excerpt"]["line"]), (&"ArgumentError".into(), &2.into()), "{error:#}");
+        assert_eq!(error["message"].as_str().unwrap(), "invalid value for Integer(): \"0rwx\"");
+        assert!(error["hint"].as_str().unwrap().contains("`mode \"0644\"`"), "{error:#}");
     });
 }
 

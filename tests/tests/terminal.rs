@@ -14,6 +14,8 @@ use std::process::{Command, Stdio};
 const LONG: &str = "a line of so many words that no terminal in this test is wide enough to show all of them side by side, \
                     wherever it begins";
 
+type Start = fn(&Program, u16, &[&str]) -> anyhow::Result<Terminal>;
+
 /// The cookbook `a` on a fresh root.
 struct Place {
     program: Program,
@@ -48,9 +50,13 @@ impl Place {
     }
 
     fn terminal(&self, columns: u16, more: &[&str]) -> Terminal {
+        self.start(columns, more, Terminal::start)
+    }
+
+    fn start(&self, columns: u16, more: &[&str], start: Start) -> Terminal {
         let arguments = self.arguments(more);
         let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
-        Terminal::start(&self.program, columns, &arguments).unwrap()
+        start(&self.program, columns, &arguments).unwrap()
     }
 
     /// Lets the command go on that waits at the pipe.
@@ -154,6 +160,45 @@ fn long_lines_of_an_excerpt_are_cut() {
     }
     let plain = Place::new(&recipe).piped_alone(&["--why-run"]);
     assert!(plain.contains(&format!("    >    2 | raise 'stopped' # {LONG}\n")), "{plain}");
+}
+
+/// Whatever reads the output may draw on the terminal itself, as `less` does.
+#[test]
+fn there_is_no_status_line_beside_a_pipe() {
+    let recipe = "execute 'held' do\n  command 'cat /srv/pipe'\nend\n";
+    for (start, is_drawn) in [(Terminal::start as Start, true), (Terminal::start_piped, false)] {
+        let place = Place::new(recipe);
+        let mut terminal = place.start(100, &[], start);
+        if is_drawn {
+            terminal.wait_for("s] execute[held] run").unwrap();
+        }
+        // The command runs when it has opened the pipe, which this waits for.
+        place.release();
+        assert_eq!(terminal.end().unwrap().code(), Some(0));
+        let shown = terminal.rows().join("\n");
+        assert!(shown.contains("* execute[held] action run"), "{shown}");
+        assert_eq!(terminal.has_erased(), is_drawn, "{shown}");
+    }
+}
+
+#[test]
+fn a_row_of_the_list_of_runs_is_one_row_of_the_screen() {
+    let place = Place::new("log 'x'\n");
+    let _ = place.terminal(80, &["--why-run"]).end().unwrap();
+    // A second run that says why it cannot be read, in more words than a row has.
+    let _ = place.terminal(80, &[]).end().unwrap();
+    let runs = place.program.state().join("runs");
+    let last = fs::read_dir(&runs).unwrap().map(|run| run.unwrap().path()).max().unwrap();
+    fs::write(last.join("run.json"), "{\"damaged\": ").unwrap();
+    let mut terminal = Terminal::start(&place.program, 80, &["run", "list"]).unwrap();
+    assert_eq!(terminal.end().unwrap().code(), Some(0));
+    let rows = terminal.rows();
+    let shown = rows.join("\n");
+    let begins = |row: &&String| row.starts_with("20");
+    assert_eq!(rows.iter().filter(begins).count(), 2, "{shown}");
+    let whole = rows.last().unwrap();
+    assert!(begins(&whole) && whole.contains("dry run, success") && whole.ends_with('\u{2026}'), "{shown}");
+    assert!(rows.len() > 2 && rows[1].starts_with("    "), "why there is no row is wrapped:\n{shown}");
 }
 
 #[test]

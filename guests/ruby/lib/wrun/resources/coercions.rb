@@ -13,6 +13,8 @@ module Wrun
       LONG_WEEKDAYS = %w[sunday monday tuesday wednesday thursday friday saturday].freeze
       MONTHS = %w[jan feb mar apr may jun jul aug sep oct nov dec].freeze
 
+      MODES = "a mode is written in octal digits, as text or number: `mode \"0644\"` or `mode 0o644`"
+
       ALL = {
         symbol: ->(value) { value.is_a?(String) ? value.to_sym : value },
         shell_words: ->(value) { value.is_a?(String) ? value.shellsplit : value },
@@ -68,10 +70,12 @@ module Wrun
           value.split(%r{[/,-]}).all? { |part| part == "*" || (part.match?(/\A\d+\z/) && range.cover?(part.to_i)) }
         end
 
-        # A text that is not a number is an error of Ruby's own `Integer`.
+        # A text that is not a number is an error of Ruby's own `Integer`, which does not say what it was asked about.
         def mode?(value)
           value = "0#{value}" if value.is_a?(String) && !value.match?(/^0/)
           Integer(value).between?(0, 0o7777)
+        rescue ArgumentError => e
+          raise Hints.attach(e, MODES)
         end
 
         private

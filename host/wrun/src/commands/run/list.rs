@@ -4,6 +4,7 @@ use crate::arguments::ListArguments;
 use crate::exit::Exit;
 use crate::printer::{Printer, Tone};
 use crate::settings::View;
+use crate::terminal;
 use assemble::Records;
 use report::Record;
 use serde_json::{Map, Value, json};
@@ -31,8 +32,7 @@ pub(super) fn run(arguments: &ListArguments, printer: Printer) -> anyhow::Result
     let widest = |text: fn(&Record) -> String| known.iter().map(|record| text(record).chars().count()).max();
     let widths = (widest(outcome).unwrap_or(0), widest(Record::changes).unwrap_or(0));
     for (id, record) in &listed {
-        let (tone, line) = line(id, record, widths);
-        printer.line(tone, &escape_line(&line));
+        show(id, record, widths, printer);
     }
     let hidden = records.runs().len().saturating_sub(listed.len());
     if listed.is_empty() {
@@ -54,21 +54,24 @@ fn outcome(record: &Record) -> String {
     format!("{dry}{outcome}")
 }
 
-/// A run's line; `widths` are those of the columns of outcomes and of changes.
-fn line(id: &str, record: &Read, widths: (usize, usize)) -> (Tone, String) {
+/// Prints a run's row; `widths` are those of the columns of outcomes and of changes. On a terminal the end of a row that is
+/// too long is left out; why there is no row is wrapped.
+fn show(id: &str, record: &Read, widths: (usize, usize), printer: Printer) {
+    let warn = |what: &str| printer.prose(Tone::Warning, &escape_line(&format!("{id}  {what}")));
     match record {
         Ok(Some(record)) => {
-            let outcome = outcome(record);
-            let (first, second) = widths;
-            let seconds = record.seconds();
-            let names: Vec<_> = record.policies().iter().map(|policy| policy.shown_name()).collect();
-            let what = record.changes();
             let tone = if record.has_failed() { Tone::Error } else { Tone::Plain };
-            (tone, format!("{id}  {outcome:first$}  {seconds:5.2} s  {what:second$}  {}", names.join(", ")))
+            printer.line(tone, &terminal::cut(&escape_line(&row(id, record, widths))));
         }
-        Ok(None) => (Tone::Warning, format!("{id}  no record: the run did not come to its end")),
-        Err(error) => (Tone::Warning, format!("{id}  {error}")),
+        Ok(None) => warn("no record: the run did not come to its end"),
+        Err(error) => warn(error),
     }
+}
+
+fn row(id: &str, record: &Record, (outcomes, changes): (usize, usize)) -> String {
+    let names: Vec<_> = record.policies().iter().map(|policy| policy.shown_name()).collect();
+    let (outcome, seconds, what) = (outcome(record), record.seconds(), record.changes());
+    format!("{id}  {outcome:outcomes$}  {seconds:5.2} s  {what:changes$}  {}", names.join(", "))
 }
 
 fn as_json(id: &str, record: &Read) -> Value {
