@@ -336,12 +336,13 @@ fn a_bomb_is_told_with_its_place_and_the_key_of_its_limit() {
             serde_json::from_str(&output.stdout).unwrap()
         };
         settings(program, "guest_seconds = 2\nguest_memory_mib = 32\n");
-        for (recipe, key) in
-            [("x = []\nloop { x << 'x' * 1_000_000 }\n", "guest_memory_mib"), ("loop {}\n", "guest_seconds")]
-        {
+        for (recipe, key, place) in [
+            ("x = []\nloop { x << 'x' * 1_000_000 }\n", "guest_memory_mib", ""),
+            ("log 'a'\nlog 'b'\n\nloop {}\n", "guest_seconds", " after log[b] (a/recipes/default.rb:2)"),
+        ] {
             let error = run(recipe)["error"].clone();
             let message = error["message"].as_str().unwrap_or_default();
-            assert!(message.contains(key) && message.ends_with(", in recipe a::default"), "{error:#}");
+            assert!(message.contains(key) && message.ends_with(&format!(", in recipe a::default{place}")), "{error:#}");
             assert_eq!((&error["origin"]["cookbook"], &error["origin"]["recipe"]), (&json!("a"), &json!("default")));
         }
     });

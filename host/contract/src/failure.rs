@@ -62,8 +62,24 @@ pub struct GuestLost {
     pub why: String,
     /// Innermost first, where the engine knows it.
     pub backtrace: Vec<String>,
-    /// The recipe that was being compiled, as `cookbook::recipe`.
-    pub recipe: Option<String>,
+    /// The recipe that was being compiled.
+    pub recipe: Option<LostRecipe>,
+}
+
+/// The recipe that a guest was lost in: all that is known where the engine cannot tell the line.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LostRecipe {
+    /// As `cookbook::recipe`.
+    pub name: String,
+    /// What it declared last, with the place: `file[/srv/x] (web/recipes/default.rb:3)`.
+    pub after: Option<String>,
+}
+
+impl fmt::Display for LostRecipe {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "in recipe {}", self.name)?;
+        self.after.iter().try_for_each(|last| write!(f, " after {last}"))
+    }
 }
 
 /// In which part of a context's converge a failure happened.
@@ -145,9 +161,9 @@ impl Failure {
 
     /// The same of a guest that was lost while it compiled a recipe. The innermost recipe is said first, and stays.
     #[must_use]
-    pub fn in_recipe(mut self, recipe: &str) -> Self {
+    pub fn in_recipe(mut self, recipe: impl FnOnce() -> LostRecipe) -> Self {
         if let Self::GuestLost(lost) = &mut self {
-            lost.recipe.get_or_insert_with(|| recipe.to_owned());
+            lost.recipe.get_or_insert_with(recipe);
         }
         self
     }
@@ -275,7 +291,7 @@ impl fmt::Display for Failure {
             Self::Raised(raised) => raised.fmt(f),
             Self::GuestLost(lost) => {
                 write!(f, "policy `{}` {}", lost.policy, lost.why)?;
-                lost.recipe.iter().try_for_each(|recipe| write!(f, ", in recipe {recipe}"))
+                lost.recipe.iter().try_for_each(|recipe| write!(f, ", {recipe}"))
             }
             Self::Stopped(StopReason::Reboot) => f.write_str("ended early, to start the node again"),
             Self::Stopped(StopReason::Signal(signal)) => write!(f, "ended by signal {signal}"),

@@ -24,7 +24,7 @@ pub use conversation::{
     Request, RubyDocument, StartPhase,
 };
 pub use events::{Event, GuestEvent, LogLevel, LogSource, Observer, Status};
-pub use failure::{DRY_REFUSAL, Excerpt, Failure, GuestLost, Outcome, Place, Raised, Resolved};
+pub use failure::{DRY_REFUSAL, Excerpt, Failure, GuestLost, LostRecipe, Outcome, Place, Raised, Resolved};
 pub use providers::{
     Certainty, Change, Child, ChildRow, CommandLine, CommandTest, Composition, Expected, GuardResult, Known, Memory,
     Part, PartStatus, Prepared, Providers, Shared, SharedLine, Types, Wanted,

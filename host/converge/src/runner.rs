@@ -16,8 +16,8 @@ pub use survey::UNSEEN;
 
 use crate::claims::Claims;
 use contract::{
-    ClosureValue, Due, Ended, Event, Failure, Guest, GuestEvent, GuestLost, Limit, LogLevel, MAX_DEPTH, Memory,
-    Outcome, Phase, Providers, ROOT, Request, ResourceId, ResourceRef, Run, Stop,
+    ClosureValue, Due, Ended, Event, Failure, Guest, GuestEvent, GuestLost, Limit, LogLevel, LostRecipe, MAX_DEPTH,
+    Memory, Outcome, Phase, Providers, ROOT, Request, ResourceId, ResourceRef, Run, Stop,
 };
 use serde_json::Value;
 
@@ -84,7 +84,19 @@ impl<'a, G: Guest, P: Providers> Runner<'a, G, P> {
             return Ok(());
         }
         self.go_on()?;
-        self.phase(Phase::Compile(recipe.to_owned())).await.map_err(|failure| failure.in_recipe(recipe))
+        let compiled = self.phase(Phase::Compile(recipe.to_owned())).await;
+        compiled.map_err(|failure| failure.in_recipe(|| self.lost_in(recipe)))
+    }
+
+    /// How far a recipe came whose guest is lost.
+    fn lost_in(&self, recipe: &str) -> LostRecipe {
+        let last = self.run.all(ROOT).pop().and_then(|last| self.run.known(last).ok());
+        let after = last.and_then(|last| {
+            let origin = &last.declaration.origin;
+            let is_of_it = recipe.split_once("::") == origin.cookbook.as_deref().zip(origin.recipe.as_deref());
+            origin.place().filter(|_| is_of_it).map(|place| format!("{} ({place})", last.key))
+        });
+        LostRecipe { name: recipe.to_owned(), after }
     }
 
     /// Converges the root context: what earlier runs left due, the resources in order, the delayed notifications.

@@ -202,7 +202,7 @@ fn with_recipe(place: Origin, failure: &Failure) -> Origin {
 /// The recipe that a guest was lost in, which cannot say more.
 fn recipe(failure: &Failure) -> Option<Origin> {
     let Failure::GuestLost(lost) = failure else { return None };
-    let (cookbook, recipe) = lost.recipe.as_ref()?.split_once("::")?;
+    let (cookbook, recipe) = lost.recipe.as_ref()?.name.split_once("::")?;
     Some(Origin { cookbook: Some(cookbook.into()), recipe: Some(recipe.into()), ..Origin::default() })
 }
 
