@@ -9,6 +9,7 @@
 
 pub mod base;
 pub mod book;
+pub mod booted;
 pub mod corpus;
 pub mod fixtures;
 pub mod machine;
@@ -19,6 +20,7 @@ pub mod server;
 pub mod terminal;
 pub mod tree;
 
+pub use booted::Booted;
 pub use fixtures::{fixture, fixtures};
 pub use machine::{Machine, Network};
 pub use program::{Output, Program};

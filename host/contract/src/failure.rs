@@ -69,7 +69,7 @@ pub struct GuestLost {
 /// The recipe that a guest was lost in: all that is known where the engine cannot tell the line.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LostRecipe {
-    /// As `cookbook::recipe`.
+    /// Its name, as `cookbook::recipe`.
     pub name: String,
     /// What it declared last, with the place: `file[/srv/x] (web/recipes/default.rb:3)`.
     pub after: Option<String>,

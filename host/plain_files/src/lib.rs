@@ -8,7 +8,8 @@ mod write;
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read as _};
-use std::os::unix::fs::OpenOptionsExt as _;
+use std::os::fd::AsFd;
+use std::os::unix::fs::{FileTypeExt as _, OpenOptionsExt as _};
 use std::path::Path;
 
 pub use write::{Existing, Survives, UNFINISHED, replace, replace_with, unfinished_name, write_in};
@@ -33,6 +34,12 @@ fn plain(file: File) -> io::Result<File> {
         return Err(io::Error::new(io::ErrorKind::InvalidInput, "it is not a plain file"));
     }
     Ok(file)
+}
+
+/// Whether another program is at the other end of what is open.
+pub fn is_pipe(open: impl AsFd) -> bool {
+    let about = open.as_fd().try_clone_to_owned().and_then(|owned| File::from(owned).metadata());
+    about.is_ok_and(|about| about.file_type().is_fifo())
 }
 
 /// Reads a plain file of at most so many bytes.

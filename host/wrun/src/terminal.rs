@@ -73,7 +73,7 @@ impl Door {
 /// draw on the same terminal (`less`, `tee`), at moments that nobody here knows: then there is none.
 pub(crate) fn show_status() {
     let mut door = door();
-    if door.status.is_some() || !is_watched() || is_piped() {
+    if door.status.is_some() || !is_watched() || plain_files::is_pipe(io::stdout()) {
         return;
     }
     let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr_with_hz(5));
@@ -137,12 +137,6 @@ pub(crate) fn is_shown() -> bool {
     use std::sync::OnceLock;
     static SHOWN: OnceLock<bool> = OnceLock::new();
     *SHOWN.get_or_init(|| io::stdout().is_terminal())
-}
-
-/// Whether another program reads standard output.
-fn is_piped() -> bool {
-    let status = rustix::fs::fstat(io::stdout());
-    status.is_ok_and(|status| rustix::fs::FileType::from_raw_mode(status.st_mode) == rustix::fs::FileType::Fifo)
 }
 
 /// A text as a terminal shows it: each line that is longer than the terminal is wide is wrapped at blanks, if it has any,
