@@ -92,6 +92,14 @@ impl Terminal {
         self.erased
     }
 
+    /// The first row that the terminal itself began a new row behind, in the middle of a word.
+    #[must_use]
+    pub fn torn_row(&self) -> Option<String> {
+        let screen = self.screen();
+        let torn = (0..ROWS).find(|row| screen.row_wrapped(*row))?;
+        screen.rows(0, screen.size().1.get()).nth(usize::from(torn))
+    }
+
     /// Types.
     pub fn press(&mut self, keys: &str) -> Result<()> {
         self.keyboard.write_all(keys.as_bytes()).context("the terminal is gone")

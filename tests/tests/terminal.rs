@@ -181,24 +181,44 @@ fn there_is_no_status_line_beside_a_pipe() {
     }
 }
 
+/// Rows and sentences of commands that only tell: at a terminal they are wrapped, and say all that they say elsewhere.
 #[test]
-fn a_row_of_the_list_of_runs_is_one_row_of_the_screen() {
-    let place = Place::new("log 'x'\n");
+fn what_commands_tell_is_wrapped_at_words() {
+    let place = Place::new("node.default['site']['title'] = 'a title of several words that are wrapped'\nlog 'x'\n");
+    let runs = ["20261101T080000.000Z-00000000", "20261101T090000.000Z-00000001"];
+    let _ = place.terminal(80, &["--policy-name", "site"]).end().unwrap();
+    for (run, record) in runs.iter().zip([Some("{\"damaged\": "), None]) {
+        let folder = place.program.state().join("runs").join(run);
+        fs::create_dir_all(&folder).unwrap();
+        let _ = record.map(|record| fs::write(folder.join("run.json"), record).unwrap());
+    }
     let _ = place.terminal(80, &["--why-run"]).end().unwrap();
-    // A second run that says why it cannot be read, in more words than a row has.
     let _ = place.terminal(80, &[]).end().unwrap();
-    let runs = place.program.state().join("runs");
-    let last = fs::read_dir(&runs).unwrap().map(|run| run.unwrap().path()).max().unwrap();
-    fs::write(last.join("run.json"), "{\"damaged\": ").unwrap();
-    let mut terminal = Terminal::start(&place.program, 80, &["run", "list"]).unwrap();
-    assert_eq!(terminal.end().unwrap().code(), Some(0));
-    let rows = terminal.rows();
-    let shown = rows.join("\n");
-    let begins = |row: &&String| row.starts_with("20");
-    assert_eq!(rows.iter().filter(begins).count(), 2, "{shown}");
-    let whole = rows.last().unwrap();
-    assert!(begins(&whole) && whole.contains("dry run, success") && whole.ends_with('\u{2026}'), "{shown}");
-    assert!(rows.len() > 2 && rows[1].starts_with("    "), "why there is no row is wrapped:\n{shown}");
+    let new = place.program.configuration().join("a folder of a long name/web");
+    let new = new.display().to_string();
+    for words in [
+        &["config", "show"][..],
+        &["run", "list"],
+        &["node", "explain", "site.title", "-N", "n1"],
+        &["cookbook", "check", "--all", "--cookbooks", "cookbooks"],
+        &["policy", "new", "--ruby", &new],
+        &["policy", "build", &new],
+        &["agent", "status"],
+    ] {
+        for columns in [60, 80] {
+            let mut terminal = Terminal::start(&place.program, columns, words).unwrap();
+            let _ = terminal.end().unwrap();
+            let shown = terminal.rows().join("\n");
+            assert_eq!(terminal.torn_row(), None, "{words:?}:\n{shown}");
+            assert!(!shown.contains("\\u{") && !shown.contains('\u{2026}'), "{words:?}:\n{shown}");
+            if !words.contains(&"new") {
+                let plain = place.program.run(words).unwrap();
+                let plain = place.essence(&format!("{}{}", plain.stdout, plain.stderr));
+                let shown = place.essence(&shown);
+                assert!(!plain.is_empty() && shown.len() >= plain.len().min(100), "{words:?}: {shown}");
+            }
+        }
+    }
 }
 
 #[test]

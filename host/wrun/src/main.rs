@@ -10,6 +10,7 @@ mod printer;
 mod program;
 mod settings;
 mod signals;
+mod table;
 mod terminal;
 
 use arguments::{Arguments, Command};

@@ -168,7 +168,7 @@ pub(crate) fn cut(line: &str) -> String {
 }
 
 /// Columns of the terminal that standard output is.
-fn columns() -> Option<usize> {
+pub(crate) fn columns() -> Option<usize> {
     if is_shown() { columns_of(io::stdout()) } else { None }
 }
 

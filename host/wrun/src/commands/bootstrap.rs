@@ -57,7 +57,7 @@ pub(crate) fn run(arguments: &BootstrapArguments, printer: Printer) -> anyhow::R
         printer.note(Tone::Warning, &escape_line(&format!("{host}: {note}")));
     }
     for same in &plan.unchanged {
-        printer.line(Tone::Quiet, &escape_line(&format!("unchanged: {same}")));
+        printer.prose(Tone::Quiet, &escape_line(&format!("unchanged: {same}")));
     }
     let mut loses = vec![];
     for change in &plan.changes {
@@ -69,7 +69,7 @@ pub(crate) fn run(arguments: &BootstrapArguments, printer: Printer) -> anyhow::R
     }
     if arguments.dry_run {
         for step in &plan.steps {
-            printer.line(Tone::Plain, &escape_line(&format!("would {}", step.words())));
+            printer.prose(Tone::Plain, &escape_line(&format!("would {}", step.words())));
         }
         drop(session.end());
         return Ok(Exit::Done);
@@ -90,7 +90,7 @@ fn carry_out(
     printer: Printer,
 ) -> anyhow::Result<Exit> {
     for (at, step) in plan.steps.iter().enumerate() {
-        printer.line(Tone::Plain, &escape_line(&format!("{}:", step.words())));
+        printer.prose(Tone::Plain, &escape_line(&format!("{}:", step.words())));
         match session.step(step) {
             Ok(Outcome::Done) => {}
             Ok(Outcome::Converged(code)) => {
@@ -132,14 +132,14 @@ fn converged(code: i32, host: &str, printer: Printer) -> Exit {
 fn show_change(session: &mut Connection<'_>, change: &Change, printer: Printer) -> Result<bool, SessionError> {
     let wanted = &change.wanted;
     if wanted.is_secret {
-        printer.line(Tone::Plain, &format!("{} differs on the machine; its content is not shown", wanted.path));
+        printer.prose(Tone::Plain, &format!("{} differs on the machine; its content is not shown", wanted.path));
         return Ok(true);
     }
     let there = String::from_utf8_lossy(&session.content(wanted.path)?).into_owned();
     let new = String::from_utf8_lossy(&wanted.content);
     let is_comment = |line: &str| line.trim().is_empty() || line.trim_start().starts_with('#');
     if wanted.path.ends_with(".toml") && there.lines().all(is_comment) {
-        printer.line(Tone::Quiet, &format!("{} on the machine has comments only", wanted.path));
+        printer.prose(Tone::Quiet, &format!("{} on the machine has comments only", wanted.path));
         return Ok(false);
     }
     let diff = TextDiff::from_lines(there.as_str(), &new);
@@ -152,7 +152,7 @@ fn show_change(session: &mut Connection<'_>, change: &Change, printer: Printer) 
             Some(b'@') => Tone::Hunk,
             _ => Tone::Plain,
         };
-        printer.line(tone, &escape(line));
+        printer.prose(tone, &escape(line));
     }
     Ok(true)
 }
@@ -242,6 +242,6 @@ impl People for Person<'_> {
     }
 
     fn output(&mut self, line: &str) {
-        self.printer.line(Tone::Plain, line);
+        self.printer.prose(Tone::Plain, line);
     }
 }

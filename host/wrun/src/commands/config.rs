@@ -4,6 +4,7 @@ use crate::arguments::{ConfigCommand, ShowConfigArguments};
 use crate::exit::Exit;
 use crate::printer::{Printer, Tone};
 use crate::settings::{Setting, View};
+use crate::table::Table;
 use serde_json::{Value, json};
 use std::path::Path;
 use text::escape_line;
@@ -21,22 +22,15 @@ pub(crate) fn run(command: &ConfigCommand, printer: &Printer) -> anyhow::Result<
         return Ok(Exit::Done);
     }
     let absent = if is_there { "" } else { " (does not exist)" };
-    printer.line(Tone::Quiet, &escape_line(&format!("# settings file: {}{absent}", file.display())));
-    let rows: Vec<_> = settings.iter().map(|setting| (setting, value(&setting.value))).collect();
-    let widths = rows.iter().fold((0, 0), |(keys, values), (setting, value)| {
-        (keys.max(setting.key.len()), values.max(value.chars().count()))
-    });
-    let (keys, values) = (widths.0, widths.1.min(LONGEST));
-    for (setting, value) in rows {
-        let line = format!("{:keys$}  {value:values$}  {}", setting.key, setting.source);
+    printer.prose(Tone::Quiet, &escape_line(&format!("# settings file: {}{absent}", file.display())));
+    let mut table = Table::new();
+    for setting in &settings {
         let tone = if setting.source == "default" { Tone::Quiet } else { Tone::Plain };
-        printer.line(tone, &escape_line(&line));
+        table.row(tone, [setting.key, &value(&setting.value), &setting.source]);
     }
+    table.print(*printer);
     Ok(Exit::Done)
 }
-
-/// Values up to this width are padded to a column.
-const LONGEST: usize = 40;
 
 /// A value as the settings' file would have it.
 fn value(value: &Value) -> String {

@@ -198,7 +198,7 @@ fn explain(common: &Common, attribute: &str, format: Format, printer: Printer) -
     if format.is_for_programs() {
         printer.json(&explanation::json(keys, &explanation).to_string());
     } else if is_set || was_written {
-        printer.line(Tone::Plain, &explanation::text(attribute, keys, &explanation));
+        printer.prose(Tone::Plain, &explanation::text(attribute, keys, &explanation));
     }
     let settings = super::settings(common.config.as_deref(), common.layer())?;
     if let Some(note) = of_changed_layers(&settings, node) {

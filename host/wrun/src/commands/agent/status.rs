@@ -36,7 +36,7 @@ pub(super) fn run(arguments: &AgentStatusArguments, printer: Printer) -> anyhow:
         printer.json_document(&shown.json())?;
     } else {
         for (tone, line) in shown.lines(&settings.run.state_dir.display().to_string()) {
-            printer.line(tone, &escape_line(&line));
+            printer.prose(tone, &escape_line(&line));
         }
     }
     let is_well = shown.running.is_some() && shown.last().is_none_or(|last| last.verdict != Verdict::Failure);

@@ -3,6 +3,7 @@
 use crate::exit::Exit;
 use crate::printer::{Printer, Tone};
 use crate::settings::View;
+use crate::table::Table;
 use assemble::merge_layers;
 use contract::dotted_path;
 use node::attributes::WrittenValue;
@@ -18,6 +19,9 @@ const VERSION: u32 = 1;
 /// Digits of a digest that people see.
 const DIGITS: usize = 12;
 
+/// The column of numbers.
+const NUMBERS: [usize; 1] = [0];
+
 pub(super) fn list(node: &NodeObject, format: View, printer: Printer) -> anyhow::Result<Exit> {
     let layers = node.layers().all();
     if format == View::Json {
@@ -30,14 +34,14 @@ pub(super) fn list(node: &NodeObject, format: View, printer: Printer) -> anyhow:
         printer.json(&json!({ "version": VERSION, "layers": shown.collect::<Vec<_>>() }).to_string());
         return Ok(Exit::Done);
     }
-    let width = layers.iter().map(|layer| layer.name.chars().count()).max().unwrap_or(0);
+    let mut table = Table::new().with_numbers(&NUMBERS);
     for (number, layer) in (1..).zip(layers) {
         let digest = layer.digest.get(..DIGITS).unwrap_or(&layer.digest);
         let file = layer.file.as_deref().unwrap_or("-");
-        let policies = layer.policies.as_ref().map(|names| format!("  for {}", names.join(", "))).unwrap_or_default();
-        let line = format!("{number:3}  {:width$}  {digest}  {file}{policies}", layer.name);
-        printer.line(Tone::Plain, &escape_line(&line));
+        let policies = layer.policies.as_ref().map(|names| format!("for {}", names.join(", "))).unwrap_or_default();
+        table.row(Tone::Plain, [number.to_string().as_str(), &layer.name, digest, file, &policies]);
     }
+    table.print(printer);
     if layers.is_empty() {
         printer.note(Tone::Quiet, &format!("the node {} has no layers", node.name()));
     }

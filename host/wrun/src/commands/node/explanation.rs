@@ -1,5 +1,8 @@
 //! How an attribute's explanation is shown: for each policy what it saw, who won and who lost.
 
+use crate::printer::Tone;
+use crate::table::Table;
+use crate::terminal;
 use node::attributes::guest_values::guest_number;
 use node::attributes::{Change, Level, WrittenValue};
 use node::object::{JudgedWrite, NodeExplanation, PolicyPart};
@@ -7,6 +10,9 @@ use node::origin::Origin;
 use serde_json::{Value, json};
 use std::fmt::Write as _;
 use text::escape_line;
+
+/// What stands before the row of a write.
+const MARGIN: &str = "    ";
 
 /// The most characters of a value in one line.
 const SHOWN_VALUE: usize = 60;
@@ -34,9 +40,12 @@ pub(super) fn text(attribute: &str, keys: &[String], explanation: &NodeExplanati
             part.seen.as_ref().map_or_else(|| "did not see it".to_owned(), |seen| format!("saw {}", shown(seen)));
         let _ = write!(text, " {seen}");
         let judged = explanation.judged(keys, at);
-        let rows: Vec<_> =
-            judged.iter().filter(|write| !makes_room(keys, write)).map(|write| row(keys, write)).collect();
-        text.push_str(&table(&rows));
+        let mut table = Table::new();
+        let writes = judged.iter().filter(|write| !makes_room(keys, write));
+        writes.for_each(|write| table.row(Tone::Plain, row(keys, write)));
+        for (_, line) in table.lines(terminal::columns().map(|columns| columns.saturating_sub(MARGIN.len()))) {
+            let _ = write!(text, "\n{MARGIN}{line}");
+        }
     }
     text
 }
@@ -86,19 +95,6 @@ fn place(level: Level, origin: &Origin) -> String {
         (None, Some(cookbook), None) => format!("cookbook {cookbook}"),
         (None, None, None) => origin.policy.clone(),
     }
-}
-
-/// Lines whose columns stand below each other.
-fn table(rows: &[[String; 4]]) -> String {
-    let widths: [usize; 4] = std::array::from_fn(|column| {
-        let cells = rows.iter().filter_map(|row| row.get(column));
-        cells.map(|cell| cell.chars().count()).max().unwrap_or(0)
-    });
-    let line = |row: &[String; 4]| {
-        let cells = row.iter().zip(widths).map(|(cell, width)| format!("{cell:width$}"));
-        format!("\n    {}", escape_line(cells.collect::<Vec<_>>().join("  ").trim_end()))
-    };
-    rows.iter().map(line).collect()
 }
 
 fn written(value: &WrittenValue) -> String {

@@ -5,6 +5,7 @@ use crate::arguments::StoredNode;
 use crate::exit::Exit;
 use crate::printer::{Printer, Tone};
 use crate::settings::View;
+use crate::table::Table;
 use assemble::{NodeStore as _, Records};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -21,6 +22,9 @@ struct LastRun {
     outcome: String,
     has_failed: bool,
 }
+
+/// The column of ages.
+const AGES: [usize; 1] = [1];
 
 pub(super) fn show(node: &StoredNode, format: View, printer: Printer) -> anyhow::Result<Exit> {
     let place = Place::of(node)?;
@@ -46,17 +50,18 @@ pub(super) fn show(node: &StoredNode, format: View, printer: Printer) -> anyhow:
         });
         printer.json(&json!({ "version": VERSION, "nodes": shown.collect::<Vec<_>>() }).to_string());
     } else {
-        let width = names.iter().map(|name| name.chars().count()).max().unwrap_or(0);
+        let mut table = Table::new().with_numbers(&AGES);
         for name in &names {
-            let (tone, told) = match last.get(name) {
+            match last.get(name) {
                 Some(run) => {
                     let tone = if run.has_failed { Tone::Error } else { Tone::Plain };
-                    (tone, format!("{:>12} ago  {}  {}", age(now.saturating_sub(run.began)), run.outcome, run.id))
+                    let ago = format!("{} ago", age(now.saturating_sub(run.began)));
+                    table.row(tone, [name.as_str(), &ago, &run.outcome, &run.id]);
                 }
-                None => (Tone::Quiet, "no recorded run".to_owned()),
-            };
-            printer.line(tone, &escape_line(&format!("{name:width$}  {told}")));
+                None => table.row(Tone::Quiet, [name.as_str(), "no recorded run"]),
+            }
         }
+        table.print(printer);
     }
     for text in damaged {
         printer.note(Tone::Warning, &format!("warning: {}", escape_line(&text)));

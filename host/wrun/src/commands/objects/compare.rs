@@ -4,9 +4,9 @@ use super::VERSION;
 use crate::exit::Exit;
 use crate::printer::{Printer, Tone};
 use crate::settings::View;
+use crate::table::Table;
 use assemble::{ObjectStore, Shelf, cookbook_versions};
 use serde_json::json;
-use text::escape_line;
 
 /// What stands where an environment says nothing of a cookbook.
 const ANY: &str = "any";
@@ -33,13 +33,9 @@ pub(super) fn environments(
         let versions = versions.into_iter().map(|version| version.unwrap_or_else(|| ANY.to_owned()));
         std::iter::once(cookbook).chain(versions).collect()
     };
-    let rows: Vec<Vec<String>> = std::iter::once(head).chain(rows.into_iter().map(row)).collect();
-    let columns = names.len() + 1;
-    let width = |column: usize| rows.iter().filter_map(|row| row.get(column)).map(|cell| cell.chars().count()).max();
-    let widths: Vec<usize> = (0..columns).map(|column| width(column).unwrap_or(0)).collect();
-    for row in &rows {
-        let cells = row.iter().zip(&widths).map(|(cell, width)| format!("{cell:width$}"));
-        printer.line(Tone::Plain, &escape_line(cells.collect::<Vec<_>>().join("  ").trim_end()));
-    }
+    let rows = std::iter::once(head).chain(rows.into_iter().map(row));
+    let mut table = Table::new();
+    rows.for_each(|row: Vec<String>| table.row(Tone::Plain, row));
+    table.print(printer);
     Ok(Exit::Done)
 }

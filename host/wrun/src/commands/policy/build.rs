@@ -54,7 +54,7 @@ pub(super) fn run(arguments: &BuildArguments, printer: Printer) -> anyhow::Resul
     let (place, name) = (path.display(), &manifest.name);
     let dev = if manifest.dev { ", for this machine (--dev)" } else { "" };
     let text = format!("{place}: policy {name}, revision {revision}, artifact {digest}, {size} KiB{dev}");
-    printer.line(Tone::Plain, &text);
+    printer.prose(Tone::Plain, &text);
     Ok(Exit::Done)
 }
 

@@ -29,7 +29,7 @@ pub(super) fn run(arguments: &ImportPolicyArguments, printer: Printer) -> anyhow
             Written::Replaced => "replaced",
             Written::Same => "unchanged:",
         };
-        printer.line(Tone::Plain, &escape_line(&format!("{word} {}", path.display())));
+        printer.prose(Tone::Plain, &escape_line(&format!("{word} {}", path.display())));
     }
     for problems in [true, false] {
         let notes: Vec<_> = import.notes.iter().filter(|note| note.is_problem == problems).collect();
@@ -38,19 +38,19 @@ pub(super) fn run(arguments: &ImportPolicyArguments, printer: Printer) -> anyhow
             false => ("to look at", Tone::Plain),
         };
         if !notes.is_empty() {
-            printer.line(Tone::Heading, &format!("\n{title} ({}):", notes.len()));
+            printer.prose(Tone::Heading, &format!("\n{title} ({}):", notes.len()));
         }
         for note in notes {
-            printer.line(tone, &escape_line(&format!("  {note}")));
+            printer.prose(tone, &escape_line(&format!("  {note}")));
         }
     }
     let count = |number: usize, what: &str| format!("{number} {what}{}", if number == 1 { "" } else { "s" });
     let (policies, layers) = (count(import.policies.len(), "policy"), count(import.layers.len(), "layer"));
     let policies = policies.replace("policys", "policies");
-    printer.line(Tone::Plain, &format!("\n{policies} and {layers}. import.md has this list."));
+    printer.prose(Tone::Plain, &format!("\n{policies} and {layers}. import.md has this list."));
     if let Some(first) = import.policies.first() {
         let file = output.join("policies").join(first).join("Policyfile.rb");
-        printer.line(Tone::Plain, &escape_line(&format!("next: wrun policy install {}", file.display())));
+        printer.prose(Tone::Plain, &escape_line(&format!("next: wrun policy install {}", file.display())));
     }
     Ok(Exit::Done)
 }

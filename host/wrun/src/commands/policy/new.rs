@@ -31,12 +31,12 @@ pub(super) fn run(arguments: NewArguments, printer: Printer) -> anyhow::Result<E
     };
     author::create(&folder, &name, &start)?;
     let folder = folder.display();
-    printer.line(Tone::Plain, &format!("started policy {name} in {folder}; its README.md says what is in it"));
+    printer.prose(Tone::Plain, &format!("started policy {name} in {folder}; its README.md says what is in it"));
     for (command, what) in [
         ("policy dev", "build it and show what it would change, after each edit"),
         ("policy build", "make its artifact"),
     ] {
-        printer.line(Tone::Plain, &format!("  wrun {command} {folder}    # {what}"));
+        printer.prose(Tone::Plain, &format!("  wrun {command} {folder}    # {what}"));
     }
     Ok(Exit::Done)
 }

@@ -7,6 +7,7 @@ use crate::commands::repository::as_publisher;
 use crate::exit::Exit;
 use crate::printer::{Printer, Tone};
 use crate::settings::{Layer, View};
+use crate::table::Table;
 use artifact::Artifact;
 use artifact::{Language, Manifest, Runtime};
 use assemble::GrantsFiles;
@@ -102,18 +103,14 @@ fn groups(arguments: &ShowPolicyArguments, printer: Printer) -> anyhow::Result<E
         printer.json(&serde_json::to_string_pretty(&json!({ "version": VERSION, "groups": all }))?);
         return Ok(Exit::Done);
     }
-    let width = |of: fn(&Release) -> &String| all.iter().map(|one| of(&one.release).chars().count()).max().unwrap_or(0);
-    let (policies, groups) = (width(|release| &release.policy), width(|release| &release.group));
+    let mut table = Table::new();
     for ShownRelease { team, release } in &all {
-        let short = |text: &str| text.chars().take(12).collect::<String>();
+        let short = |what: &str, text: &str| format!("{what} {}", text.chars().take(12).collect::<String>());
         let Release { policy, group, revision_id, digest, .. } = release;
-        let line = format!(
-            "{policy:policies$}  {group:groups$}  revision {}  artifact {}  team {team}",
-            short(revision_id),
-            short(digest)
-        );
-        printer.line(Tone::Plain, &escape_line(&line));
+        let (revision, artifact) = (short("revision", revision_id), short("artifact", digest));
+        table.row(Tone::Plain, [policy, group, &revision, &artifact, &format!("team {team}")]);
     }
+    table.print(printer);
     if all.is_empty() {
         let to = arguments.group.as_ref().map(|group| format!(" to the group {group}")).unwrap_or_default();
         printer.note(Tone::Quiet, &escape_line(&format!("nothing has been released{to}")));

@@ -4,11 +4,11 @@ use crate::arguments::ListArguments;
 use crate::exit::Exit;
 use crate::printer::{Printer, Tone};
 use crate::settings::View;
-use crate::terminal;
+use crate::table::Table;
 use assemble::Records;
 use report::Record;
 use serde_json::{Map, Value, json};
-use text::{counted, escape_line};
+use text::counted;
 
 /// The version of the JSON form; it grows when a key changes its meaning or goes away.
 const VERSION: u32 = 1;
@@ -28,12 +28,9 @@ pub(super) fn run(arguments: &ListArguments, printer: Printer) -> anyhow::Result
         printer.json(&serde_json::to_string_pretty(&json!({ "version": VERSION, "runs": runs }))?);
         return Ok(Exit::Done);
     }
-    let known: Vec<&Record> = listed.iter().filter_map(|(_, read)| read.as_ref().ok()?.as_ref()).collect();
-    let widest = |text: fn(&Record) -> String| known.iter().map(|record| text(record).chars().count()).max();
-    let widths = (widest(outcome).unwrap_or(0), widest(Record::changes).unwrap_or(0));
-    for (id, record) in &listed {
-        show(id, record, widths, printer);
-    }
+    let mut table = Table::new().with_numbers(&SECONDS);
+    listed.iter().for_each(|(id, record)| add(id, record, &mut table));
+    table.print(printer);
     let hidden = records.runs().len().saturating_sub(listed.len());
     if listed.is_empty() {
         printer.note(Tone::Quiet, &format!("no run is recorded in {}", settings.run.state_dir.display()));
@@ -54,24 +51,21 @@ fn outcome(record: &Record) -> String {
     format!("{dry}{outcome}")
 }
 
-/// Prints a run's row; `widths` are those of the columns of outcomes and of changes. On a terminal the end of a row that is
-/// too long is left out; why there is no row is wrapped.
-fn show(id: &str, record: &Read, widths: (usize, usize), printer: Printer) {
-    let warn = |what: &str| printer.prose(Tone::Warning, &escape_line(&format!("{id}  {what}")));
+/// The column of seconds.
+const SECONDS: [usize; 1] = [2];
+
+/// Adds a run's row. Why there is none is longer than a column, and moves nothing.
+fn add(id: &str, record: &Read, table: &mut Table) {
     match record {
         Ok(Some(record)) => {
             let tone = if record.has_failed() { Tone::Error } else { Tone::Plain };
-            printer.line(tone, &terminal::cut(&escape_line(&row(id, record, widths))));
+            let names: Vec<_> = record.policies().iter().map(|policy| policy.shown_name()).collect();
+            let seconds = format!("{:.2} s", record.seconds());
+            table.row(tone, [id, &outcome(record), &seconds, &record.changes(), &names.join(", ")]);
         }
-        Ok(None) => warn("no record: the run did not come to its end"),
-        Err(error) => warn(error),
+        Ok(None) => table.row(Tone::Warning, [id, "no record: the run did not come to its end"]),
+        Err(error) => table.row(Tone::Warning, [id, error]),
     }
-}
-
-fn row(id: &str, record: &Record, (outcomes, changes): (usize, usize)) -> String {
-    let names: Vec<_> = record.policies().iter().map(|policy| policy.shown_name()).collect();
-    let (outcome, seconds, what) = (outcome(record), record.seconds(), record.changes());
-    format!("{id}  {outcome:outcomes$}  {seconds:5.2} s  {what:changes$}  {}", names.join(", "))
 }
 
 fn as_json(id: &str, record: &Read) -> Value {

@@ -1,6 +1,7 @@
 //! The report as text and as JSON (docs/cookbook-check.md).
 
 use crate::printer::{Printer, Tone};
+use crate::table::Table;
 use author::check::{Finding, Kind, Need, Report, table};
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
@@ -16,6 +17,9 @@ const SHOWN_PLACES: usize = 3;
 const SHOWN_CHARACTERS: usize = 70;
 
 type Places = BTreeSet<(String, u32)>;
+
+/// Columns of numbers.
+const NUMBERS: [usize; 3] = [2, 3, 4];
 
 /// The columns of the table over several cookbooks.
 const COLUMNS: [&str; 5] = ["cookbook", "version", "files", "problems", "notes"];
@@ -104,20 +108,16 @@ pub(super) fn all_text(reports: &[Report], printer: Printer) {
     for report in reports.iter().filter(|report| !report.works()) {
         findings(report, true, &escape_line(&format!("problems of {}", report.name)), printer);
     }
-    let rows: Vec<[String; 5]> = reports.iter().map(row).collect();
-    let width = |column: usize, title: &str| {
-        let cells = rows.iter().filter_map(|row| row.get(column)).map(|cell| cell.chars().count());
-        cells.chain([title.len()]).max().unwrap_or_default()
-    };
-    let widths: Vec<usize> = COLUMNS.iter().enumerate().map(|(column, title)| width(column, title)).collect();
-    let first = if reports.iter().all(Report::works) { "" } else { "\n" };
-    printer.line(Tone::Heading, &format!("{first}{}", aligned(&COLUMNS, &widths)));
-    for (row, report) in rows.iter().zip(reports) {
+    let mut table = Table::new().with_numbers(&NUMBERS);
+    table.row(Tone::Heading, COLUMNS);
+    for report in reports {
         let tone = if report.works() { Tone::Plain } else { Tone::Error };
-        let only = report.only_on.as_ref().map(|platform| format!("  only for {platform}")).unwrap_or_default();
-        let cells = row.each_ref().map(String::as_str);
-        printer.line(tone, &format!("{}{}", aligned(&cells, &widths), escape_line(&only)));
+        table.row(tone, row(report));
     }
+    if !reports.iter().all(Report::works) {
+        printer.line(Tone::Plain, "");
+    }
+    table.print(printer);
     let files = counted(reports.iter().map(|report| report.files).sum(), "file");
     let of = format!("{files} of {}", counted(reports.len(), "cookbook"));
     match reports.iter().map(Report::problems).sum() {
@@ -130,20 +130,11 @@ pub(super) fn all_text(reports: &[Report], printer: Printer) {
     }
 }
 
-fn row(report: &Report) -> [String; 5] {
+fn row(report: &Report) -> [String; 6] {
     let notes = report.findings.len() - report.problems();
-    let counts = [report.files, report.problems(), notes].map(|count| count.to_string());
-    let [files, problems, notes] = counts;
-    [escape_line(&report.name), escape_line(&report.version), files, problems, notes]
-}
-
-/// Cells below each other: texts to the left, numbers to the right.
-fn aligned(cells: &[&str; 5], widths: &[usize]) -> String {
-    let cells = cells.iter().zip(widths).enumerate().map(|(column, (cell, width))| match column {
-        0 | 1 => format!("{cell:<width$}"),
-        _ => format!("{cell:>width$}"),
-    });
-    cells.collect::<Vec<_>>().join("  ").trim_end().to_owned()
+    let [files, problems, notes] = [report.files, report.problems(), notes].map(|count| count.to_string());
+    let only = report.only_on.as_ref().map(|platform| format!("only for {platform}")).unwrap_or_default();
+    [report.name.clone(), report.version.clone(), files, problems, notes, only]
 }
 
 fn findings(report: &Report, problems: bool, heading: &str, printer: Printer) {
