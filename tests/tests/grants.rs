@@ -76,6 +76,26 @@ fn grants_that_cannot_be_read_at_the_end_change_nothing_of_the_run() {
     assert!(runs.stdout.contains("failure"), "{}", runs.text());
 }
 
+/// New content is looked at under a name of wrun's beside the file. The right to the file is enough for that.
+#[test]
+fn blocks_of_verify_read_the_new_content_and_nothing_beside_it() {
+    let recipe = |path: &str| {
+        format!(
+            "file '/srv/site.conf' do\n  content \"port 80\\n\"\n  verify do |path|\n    $last = path\n    \
+             ::File.read({path}) == \"port 80\\n\"\n  end\nend\n\
+             ruby_block 'later' do\n  block {{ raise 'still there' if (::File.read($last) rescue nil) }}\nend\n"
+        )
+    };
+    for (path, code) in [("path", 0), ("path.sub('site', 'other')", 1)] {
+        let (bench, root) = (Bench::new(&recipe(path)), Root::new().unwrap());
+        let machine = root.machine(Network::Own).unwrap();
+        fs::write(bench.grants(), "[policy.solo]\npaths = [\"/srv/site.conf\"]\n").unwrap();
+        let output = bench.converge(&machine, &[]).expect_code(code).unwrap();
+        assert_eq!(root.exists("srv/site.conf"), code == 0, "{}", output.text());
+        assert_eq!(output.stdout.contains("may not read path /srv/.chef-other"), code == 1, "{}", output.text());
+    }
+}
+
 #[test]
 fn from_nothing_granted_to_a_run_in_two_commands() {
     let (bench, root) = (Bench::new(RECIPE), Root::new().unwrap());

@@ -225,13 +225,13 @@ impl Delivery<'_> {
         for run in outbox.waiting().map_err(failed)? {
             if Instant::now() >= until {
                 let seconds = self.destination.time.as_secs();
-                return Err(format!(", which did not take them: it took longer than {seconds} s"));
+                return Err(format!(": it took longer than {seconds} s"));
             }
             let Some(report) = self.report_of(outbox, &run) else { continue };
             let again = || if run == *self.run { Some(self.line.to_vec()) } else { outbox.read(&run).ok()? };
             match hand_over(&self.destination.place, report, again, until) {
                 Ok(taken) => self.say(&format!("run {run}"), taken),
-                Err(NotTaken::Away(why)) => return Err(format!(", which did not take them: {why}")),
+                Err(NotTaken::Away(why)) => return Err(format!(": {why}")),
                 Err(NotTaken::TooLarge(why) | NotTaken::Never(why)) => {
                     let place = self.destination.place.shown();
                     self.warnings.push(format!("the report of run {run} was dropped: {place} refuses it ({why})"));

@@ -112,11 +112,15 @@ impl PolicyGrants {
         self.manage_path(&path).map(drop)
     }
 
-    /// Whether the policy may read what is at this resolved path. What it may manage it may read.
+    /// Whether the policy may read what is at this resolved path. What it may manage it may read, and new content of its own
+    /// while it verifies that.
     ///
     /// # Errors
     /// Not granted, or `deny_read_paths` refuses it; or a secret (`/etc/shadow`, private keys), and the rule has wildcards.
     pub fn read_path(&self, path: &str) -> Result<ReadablePath, Denied> {
+        if self.is_verified_now(path) {
+            return Ok(ReadablePath(path.into()));
+        }
         let asked = self.as_path(path);
         let refused = matches!(self.list(Capability::ReadPaths).decide(asked, || false), Verdict::Refused(_));
         let managed = self.list(Capability::Paths).decide(asked, || self.is_privileged(path));

@@ -11,7 +11,7 @@ use crate::pattern::Asked;
 use crate::proofs::GrantedReboot;
 use crate::rules::{Rules, Verdict};
 use std::collections::BTreeMap;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// All that an operator grants, by policy.
 #[derive(Debug, Clone, Default)]
@@ -98,6 +98,7 @@ impl Grants {
             homes: Arc::clone(&self.homes),
             silent: false,
             hiding: false,
+            verified: Arc::default(),
         })
     }
 
@@ -158,6 +159,8 @@ pub struct PolicyGrants {
     silent: bool,
     /// Paths that are read, addresses and mounts are written nowhere.
     hiding: bool,
+    /// The path of new content that the policy's own code looks at now, before it is put in place.
+    verified: Arc<Mutex<Option<String>>>,
 }
 
 /// What the audit log says in the place of secrets.
@@ -178,6 +181,17 @@ impl PolicyGrants {
     #[must_use]
     pub fn hiding(&self) -> Self {
         Self { hiding: true, ..self.clone() }
+    }
+
+    /// From now on the policy may read what lies at this resolved path: content of its own under a name of wrun's, which the
+    /// blocks of `verify` look at before it is put in place. `None`: they have looked.
+    pub fn let_verify(&self, path: Option<String>) {
+        *self.verified.lock().unwrap_or_else(PoisonError::into_inner) = path;
+    }
+
+    /// Whether what lies there is content of the policy's own that it verifies.
+    pub(crate) fn is_verified_now(&self, path: &str) -> bool {
+        self.verified.lock().unwrap_or_else(PoisonError::into_inner).as_deref() == Some(path)
     }
 
     fn hides(&self, capability: Capability) -> bool {

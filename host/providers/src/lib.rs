@@ -244,6 +244,8 @@ impl Providers for MachineProviders {
     }
 
     fn prepare(&mut self, wanted: &Wanted<'_>) -> Result<Prepared<ReadyPlan>, Raised> {
+        // A block that raised an exception has looked, too.
+        self.settings.grants.let_verify(None);
         let mut plan = self.inspect(wanted)?;
         if wanted.why_run && self.settings.why_run {
             let assumptions = std::mem::take(&mut plan.assumptions);
@@ -299,12 +301,17 @@ impl Providers for MachineProviders {
 
     fn stage(&mut self, plan: &mut ReadyPlan) -> Result<Value, Raised> {
         match plan.0.staging.take() {
-            Some(staging) => self.write(|writer| staging.run(writer)),
+            Some(staging) => {
+                let staged = self.write(|writer| staging.run(writer))?;
+                self.settings.grants.let_verify(staged.as_str().map(str::to_owned));
+                Ok(staged)
+            }
             None => Ok(Value::Null),
         }
     }
 
     fn reject(&mut self, mut plan: ReadyPlan) -> Result<Option<String>, Raised> {
+        self.settings.grants.let_verify(None);
         let Some(rejection) = plan.0.rejection.take() else { return Ok(None) };
         self.write(rejection).map(Some)
     }
@@ -322,6 +329,7 @@ impl Providers for MachineProviders {
             return Err(Raised::new(contract::DRY_REFUSAL, "a dry run changes nothing"));
         }
         let _mask = wanted.declaration.umask.map(Mask::set);
+        self.settings.grants.let_verify(None);
         self.parts.clear();
         let changes = self.carry_out(wanted, plan.0)?;
         let settles =

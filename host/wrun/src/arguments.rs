@@ -74,7 +74,7 @@ impl Arguments {
     /// It is none, or asks for help.
     pub(crate) fn read() -> Result<Self, clap::Error> {
         let mut command = Self::description();
-        let matches = command.try_get_matches_from_mut(std::env::args_os()).map_err(with_chefs_options)?;
+        let matches = command.try_get_matches_from_mut(std::env::args_os()).map_err(with_tip)?;
         Self::from_arg_matches(&matches).map_err(|error| error.format(&mut command))
     }
 
@@ -120,16 +120,26 @@ const CHEFS_OPTIONS: [(&[&str], &str); 6] = [
     (&["--recipe-url"], "unpack the archive, and name the cookbooks with `--cookbooks DIR`"),
 ];
 
-/// Adds a tip to the error about an option that only chef-client has.
-fn with_chefs_options(mut error: clap::Error) -> clap::Error {
+/// Commands that take no words but options, and the option that a word was probably meant for.
+const WITHOUT_WORDS: [(&str, &str); 3] = [
+    ("wrun converge ", "policies are named with `--policy-name NAME,..`"),
+    ("wrun grants ", "a file of grants is named with `--grants FILE`"),
+    ("wrun agent ", "options and policies of its runs are settings, or come after `--`"),
+];
+
+/// Adds a tip to the error about a word that the command does not take: an option that only chef-client has, or a name
+/// without its option.
+fn with_tip(mut error: clap::Error) -> clap::Error {
     let Some(ContextValue::String(given)) = error.get(ContextKind::InvalidArg) else { return error };
     if error.kind() != ErrorKind::UnknownArgument {
         return error;
     }
-    let is_given = |(options, _): &&(&[&str], &str)| options.contains(&given.as_str());
-    if let Some((_, tip)) = CHEFS_OPTIONS.iter().find(is_given) {
+    let usage = error.get(ContextKind::Usage).map(ToString::to_string).unwrap_or_default();
+    let of_chef = CHEFS_OPTIONS.iter().find(|(options, _)| options.contains(&given.as_str()));
+    let of_word = WITHOUT_WORDS.iter().find(|(command, _)| !given.starts_with('-') && usage.contains(command));
+    if let Some(tip) = of_chef.map(|(_, tip)| *tip).or(of_word.map(|(_, tip)| *tip)) {
         error.remove(ContextKind::SuggestedArg);
-        error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![(*tip).into()]));
+        error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![tip.into()]));
     }
     error
 }
@@ -270,7 +280,7 @@ mod tests {
     fn options_of_chef_client_have_a_tip() {
         let said = |option: &str| {
             let error = Arguments::description().try_get_matches_from(["wrun", "converge", option]).unwrap_err();
-            with_chefs_options(error).to_string()
+            with_tip(error).to_string()
         };
         let local = said("-z");
         assert!(

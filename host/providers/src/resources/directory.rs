@@ -145,6 +145,8 @@ fn require_parent(
             ));
         }
         plan.certainty.push(Certainty::Assumed(format!("assuming directory {parent} would have been created")));
+    } else if !future_place.base.is_writable() && view.why_run && !rustix::process::geteuid().is_root() {
+        plan.certainty.push(Certainty::Assumed(format!("assuming that a run as root may write to {parent}")));
     } else if !future_place.base.is_writable() {
         return Err(Raised::new(
             "Chef::Exceptions::InsufficientPermissions",

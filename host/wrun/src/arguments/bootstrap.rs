@@ -8,8 +8,12 @@ use std::path::PathBuf;
 const AFTER_HELP: &str = "The package, the settings, the trusted root and the grants go to the machine over one ssh connection; then it makes its \
                           first run. Run it again to mend what a broken connection left, or to change what differs. See docs/bootstrap.md.";
 
+/// clap's own would say that the machine can be left out.
+const USAGE: &str = "wrun bootstrap [OPTIONS] --policy-name <NAME,..> --policy-group <GROUP> <USER@HOST>\n       \
+                     wrun bootstrap [OPTIONS] --policy-name <NAME,..> --policy-group <GROUP> --cloud-init";
+
 #[derive(Debug, Args)]
-#[command(after_help = AFTER_HELP)]
+#[command(after_help = AFTER_HELP, override_usage = USAGE)]
 pub(crate) struct BootstrapArguments {
     /// The machine, as ssh takes it: USER@HOST, or a name of ~/.ssh/config
     #[arg(value_name = "USER@HOST", required_unless_present = "cloud_init", conflicts_with = "cloud_init")]

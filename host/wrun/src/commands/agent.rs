@@ -102,7 +102,8 @@ fn run_now(common: &Common, printer: Printer) -> anyhow::Result<Exit> {
 fn pause(arguments: &PauseArguments, printer: Printer) -> anyhow::Result<Exit> {
     let settings = settings(&arguments.common)?;
     let by = ACCOUNTS.iter().find_map(|name| std::env::var(name).ok().filter(|value| !value.is_empty()));
-    let by = by.unwrap_or_else(|| format!("user {}", rustix::process::getuid().as_raw()));
+    let account = rustix::process::getuid();
+    let by = by.unwrap_or_else(|| if account.is_root() { "root".into() } else { format!("user {}", account.as_raw()) });
     let pause = Pause::new(now(), arguments.time.duration(), &arguments.because, &by)?;
     pause.keep(&StateDirectory::open(&settings.run.state_dir)?.agent()?)?;
     printer.note(Tone::Plain, &escape_line(&format!("{}. A run that is under way goes on.", pause.sentence())));

@@ -110,6 +110,9 @@ fn not_set(
     let near = near(&node.merged_value::<&str>(&[]).unwrap_or_default(), keys);
     let near = near.map(|near| format!("; did you mean `{}`?", escape_line(&dotted_path(&near)))).unwrap_or_default();
     printer.note(Tone::Error, &format!("{error}{near}"));
+    if attribute == node.name() {
+        printer.note(Tone::Warning, "hint: what follows is an attribute; the node is named with `--node-name`");
+    }
     let settings = super::settings(common.config.as_deref(), common.layer())?;
     if let Some(hint) = of_failed_policies(&settings, node.name()) {
         printer.note(Tone::Warning, &escape_line(&hint));

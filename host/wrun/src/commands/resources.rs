@@ -19,6 +19,6 @@ pub(crate) fn run(arguments: &ResourcesArguments, printer: &Printer) -> anyhow::
             if json { reference::type_json(found).to_string() + "\n" } else { reference::type_text(found) }
         }
     };
-    printer.part(Tone::Plain, &text);
+    printer.prose(Tone::Plain, text.trim_end());
     Ok(Exit::Done)
 }

@@ -12,6 +12,9 @@ use text::escape_line;
 /// The version of the JSON form; it grows when a key changes its meaning or goes away.
 const VERSION: u32 = 1;
 
+/// How there comes to be an agent.
+const STARTS: &str = "`systemctl enable --now wrun-agent` starts the service, `wrun agent` one in the foreground.";
+
 /// What there is to show.
 struct Shown {
     running: Option<RunningAgent>,
@@ -61,7 +64,7 @@ impl Shown {
 
     fn lines(&self, state_dir: &str) -> Vec<(Tone, String)> {
         let mut lines = vec![match (self.running, &self.status) {
-            (None, _) => (Tone::Warning, format!("No agent runs with the state directory {state_dir}.")),
+            (None, _) => (Tone::Warning, format!("No agent runs with the state directory {state_dir}. {STARTS}")),
             (Some(running), status) => {
                 let process = running.process.map(|process| format!(" as process {}", process.as_raw_nonzero()));
                 let since = status.as_ref().map(|status| format!(" since {}", status.since)).unwrap_or_default();

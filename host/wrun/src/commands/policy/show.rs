@@ -5,7 +5,7 @@ use super::release::{locked_policy, released};
 use crate::arguments::ShowPolicyArguments;
 use crate::commands::repository::as_publisher;
 use crate::exit::Exit;
-use crate::printer::{Printer, Tone};
+use crate::printer::{Hinted, Printer, Tone};
 use crate::settings::{Layer, View};
 use crate::table::Table;
 use artifact::Artifact;
@@ -27,6 +27,10 @@ pub(super) fn run(arguments: &ShowPolicyArguments, printer: Printer) -> anyhow::
     let layer = Layer { grants: arguments.grants.clone(), ..Layer::default() };
     let settings = crate::commands::settings(arguments.config.as_deref(), layer)?;
     let (artifact, release) = match (&arguments.file, &arguments.group) {
+        (Some(folder), _) if folder.is_dir() => {
+            let error = anyhow::anyhow!("{} is a folder; an artifact is shown", folder.display());
+            return Err(Hinted::new(error, "`wrun policy build` makes one of a policy's folder: NAME.wasm").into());
+        }
         (Some(file), _) => (Artifact::open(file)?, None),
         (None, Some(group)) => match policy_that_is_meant(arguments)? {
             Some(policy) => {

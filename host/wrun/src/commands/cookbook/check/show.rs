@@ -128,6 +128,9 @@ pub(super) fn all_text(reports: &[Report], printer: Printer) {
             printer.line(Tone::Error, &format!("\n{problems} found in {}, of {of}", counted(with, "cookbook")));
         }
     }
+    if reports.iter().any(|report| report.findings.len() > report.problems()) {
+        printer.line(Tone::Quiet, "`wrun cookbook check` with the name of one cookbook shows its notes");
+    }
 }
 
 fn row(report: &Report) -> [String; 6] {
