@@ -414,3 +414,21 @@ fn causes_are_said_once() {
         assert_eq!(said.matches("what[is]").count(), 1, "{said}");
     });
 }
+
+/// A word in the place of an option, as other programs take it.
+#[test]
+fn a_word_without_its_option_is_told_where_it_belongs() {
+    let program = Program::new().unwrap();
+    let folder = program.configuration().display().to_string();
+    let _ = program.run(&["node", "create", "n1"]).unwrap().expect_code(0).unwrap();
+    for (words, code, tip) in [
+        (&["converge", "web"][..], 43, "tip: policies are named with `--policy-name NAME,..`"),
+        (&["grants", "check", "/etc/grants.toml"], 43, "tip: a file of grants is named with `--grants FILE`"),
+        (&["policy", "show", &folder], 43, "hint: `wrun policy build` makes one of a policy's folder"),
+        (&["node", "show", "n1"], 1, "hint: what follows is an attribute; the node is named with `--node-name`"),
+        (&["agent", "status"], 1, "`systemctl enable --now wrun-agent` starts the service"),
+    ] {
+        let output = program.run(words).unwrap().expect_code(code).unwrap();
+        assert!(output.text().contains(tip), "{}", output.text());
+    }
+}

@@ -91,6 +91,10 @@ fn two_teams_that_write_one_file_in_turn_are_told_on_each_run() {
                  path /srv/real/motd (content)\n    core  file[/srv/real/motd] create  core/recipes/default.rb:1\n    \
                  site  file[/srv/link/motd] create  site/recipes/default.rb:1\n  path /srv/moved (presence)\n";
     assert_eq!(shown.matches(block).count(), 1, "{shown}");
+    let recorded = program.run(&["run", "show"]).unwrap().expect_code(0).unwrap().stdout;
+    let block = "  path /srv/real/motd (content)\n    core  file[/srv/real/motd] create  (core/recipes/default.rb:1)\n    \
+                 site  file[/srv/link/motd] create  (site/recipes/default.rb:1)\n  path /srv/moved (presence)\n";
+    assert_eq!(recorded.matches(block).count(), 1, "{recorded}");
 }
 
 #[test]

@@ -318,7 +318,11 @@ fn what_only_root_may_see_is_unknown_to_an_ordinary_user() {
     fs::write(at("ck/a/metadata.rb"), "name 'a'\n").unwrap();
     fs::write(at("wrun.toml"), "").unwrap();
     // One resource asks apt, which runs in the root as root alone; one lies where nobody else may look.
-    fs::write(at("ck/a/recipes/default.rb"), "package 'hello'\nfile '/root/x'\nfile '/srv/x'\n").unwrap();
+    fs::write(
+        at("ck/a/recipes/default.rb"),
+        "package 'hello'\nfile '/root/x'\nfile '/srv/x'\ndirectory '/etc/y'\nfile '/etc/y/z'\n",
+    )
+    .unwrap();
     fs::set_permissions(root.at("root").unwrap(), fs::Permissions::from_mode(0o700)).unwrap();
     std::os::unix::fs::chown(at("home"), Some(65_534), None).unwrap();
     let (place, cookbooks) = (root.path().display().to_string(), at("ck"));
@@ -332,7 +336,11 @@ fn what_only_root_may_see_is_unknown_to_an_ordinary_user() {
     let run: Value = serde_json::from_str(&out).unwrap();
     let of = |one: &Value| format!("{} {}", one["name"].as_str().unwrap(), one["status"].as_str().unwrap());
     let all: Vec<_> = run["resources"].as_array().unwrap().iter().map(of).collect();
-    assert_eq!(all, ["hello unknown", "/root/x unknown", "/srv/x updated"], "{run:#}");
+    assert_eq!(
+        all,
+        ["hello unknown", "/root/x unknown", "/srv/x updated", "/etc/y updated", "/etc/y/z updated"],
+        "{run:#}"
+    );
     assert!(run["resources"][1]["uncertain"].to_string().contains("only root can look"), "{run:#}");
 }
 

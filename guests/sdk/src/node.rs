@@ -234,7 +234,11 @@ fn not_set(keys: &[String]) -> Error {
 fn sibling(keys: &[String]) -> Option<String> {
     let (last, parent) = keys.split_last()?;
     match host::shape_of(View::Merged, parent, None) {
-        Ok(Some(Shape::Object(there))) => did_you_mean(last, there.iter().map(String::as_str)),
+        Ok(Some(Shape::Object(there))) => {
+            let near = did_you_mean(last, there.iter().map(String::as_str))?;
+            let above: String = parent.iter().map(|key| format!("{key}.")).collect();
+            Some(near.replacen('`', &format!("`{above}"), 1))
+        }
         _ => None,
     }
 }

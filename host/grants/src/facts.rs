@@ -141,6 +141,12 @@ fn entry(path: &[String]) -> Option<String> {
     (!path.is_empty()).then(|| literal_entry(&join_dots(path)))
 }
 
+/// Whether every policy sees a fact (`kernel.name`) unless a rule denies it.
+pub fn is_harmless_fact(path: &str) -> bool {
+    let path: Vec<String> = path.split('.').map(str::to_owned).collect();
+    HARMLESS_FACTS.iter().any(|harmless| holds(harmless, &path))
+}
+
 /// Whether `path` is a harmless fact or lies below it.
 fn holds(harmless: &[&str], path: &[String]) -> bool {
     harmless.len() <= path.len() && harmless.iter().zip(path).all(|(one, other)| one == other)

@@ -47,7 +47,7 @@ pub use check::{RulePlace, ShortRule};
 pub use commands::{CommandAsked, CommandGrant, LineAsked, entry_of_command, script_entry};
 pub use denied::{Capability, Denied, table_name};
 pub use edit::{Addition, Edited, EditedKey, NewLines, add};
-pub use facts::{HARMLESS_FACTS, OnHiddenFact};
+pub use facts::{HARMLESS_FACTS, OnHiddenFact, is_harmless_fact};
 pub use file::GrantsError;
 pub use file_cache::file_cache;
 pub use journal::{Asker, Denial, Journal, MAX_VALUE, WhoAsks};

@@ -4,7 +4,10 @@
 //! Rejected: a status line in standard output's own last line, behind what has been written of an action. Whatever else
 //! is printed meanwhile is then drawn into it.
 
+mod status_row;
+
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use status_row::StatusRow;
 use std::io::{self, IsTerminal as _, Write};
 use std::os::fd::AsFd;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -76,7 +79,7 @@ pub(crate) fn show_status() {
     if door.status.is_some() || !is_watched() || plain_files::is_pipe(io::stdout()) {
         return;
     }
-    let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr_with_hz(5));
+    let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::term_like_with_hz(Box::new(StatusRow), 5));
     // The elapsed time is the running action's; a number of actions would promise to know how many are to come.
     if let Ok(style) = ProgressStyle::with_template("{spinner} [{elapsed}] {msg}") {
         bar.set_style(style);

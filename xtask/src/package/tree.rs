@@ -17,7 +17,7 @@ const COMPLETIONS: [(&str, &str); 3] = [
 ];
 
 /// Files of the checkout that are installed as they are.
-const FILES: [(&str, &str); 9] = [
+const FILES: [(&str, &str); 8] = [
     ("packaging/systemd/wrun-agent.service", "usr/lib/systemd/system/wrun-agent.service"),
     ("packaging/systemd/wrun-converge.service", "usr/lib/systemd/system/wrun-converge.service"),
     ("packaging/systemd/wrun-converge.timer", "usr/lib/systemd/system/wrun-converge.timer"),
@@ -25,7 +25,6 @@ const FILES: [(&str, &str); 9] = [
     ("docs/wrun.toml", "etc/wrun/wrun.toml"),
     ("docs/wrun.toml", "usr/share/doc/wrun/examples/wrun.toml"),
     ("docs/grants.example.toml", "usr/share/doc/wrun/examples/grants.toml"),
-    ("docs/dependencies.md", "usr/share/doc/wrun/dependencies.md"),
     ("LICENSE", "usr/share/doc/wrun/copyright"),
 ];
 
@@ -41,6 +40,7 @@ pub(super) fn make(program: &Path, runtime: &Path, tree: &Path) -> Result<()> {
     for (from, to) in FILES {
         install(&checkout::root().join(from), &tree.join(to))?;
     }
+    install_book(&tree.join("usr/share/doc/wrun"))?;
     for (shell, to) in COMPLETIONS {
         let to = tree.join(to);
         make_folder_of(&to)?;
@@ -48,6 +48,17 @@ pub(super) fn make(program: &Path, runtime: &Path, tree: &Path) -> Result<()> {
         set_mode(&to, 0o644)?;
     }
     manual_pages(&installed, &tree.join("usr/share/man/man1"))
+}
+
+/// The pages of the book: messages and `--help` name them as `docs/PAGE.md`.
+fn install_book(to: &Path) -> Result<()> {
+    for entry in fs::read_dir(checkout::root().join("docs"))? {
+        let page = entry?.path();
+        if page.extension().is_some_and(|ending| ending == "md") {
+            install(&page, &to.join(page.file_name().unwrap_or_default()))?;
+        }
+    }
+    Ok(())
 }
 
 /// Copies the runtime with native code for all processors of the baseline. Native code for this very processor stays behind.

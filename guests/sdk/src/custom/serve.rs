@@ -24,6 +24,9 @@ const INVALID: &str = "Chef::Exceptions::ValidationFailed";
 /// The type of resources whose action is a block of the cookbook's.
 const BLOCK: &str = "guest_block";
 
+/// How a type of the policy's own becomes known.
+const NAMED: &str = "each is named where the policy is put together: `.resource::<TYPE>()`";
+
 /// The host's error about a declaration, with the resource that it is about; where the host does not know the type, with the
 /// near name among this policy's own.
 pub(crate) fn explain(mut raised: Raised, kind: &str, name: &str) -> Error {
@@ -36,10 +39,12 @@ pub(crate) fn explain(mut raised: Raised, kind: &str, name: &str) -> Error {
     }
     table(|table| match did_you_mean_type(kind, table.types.keys().map(String::as_str)) {
         Some(hint) => error.with_hint(hint),
-        None if table.types.is_empty() => error.with_hint("this policy does not have resource types of its own"),
+        None if table.types.is_empty() => {
+            error.with_hint(format!("this policy does not have resource types of its own; {NAMED}"))
+        }
         None => {
             let known = table.types.keys().map(String::as_str).collect::<Vec<_>>().join(", ");
-            error.with_hint(format!("this policy's own resource types are: {known}"))
+            error.with_hint(format!("this policy's own resource types are: {known}; {NAMED}"))
         }
     })
 }

@@ -2,7 +2,7 @@
 //! them: a dry run with `wrun grants suggest` finds that.
 
 use super::needs::{Kind, Need, Needs};
-use grants::{Addition, Grants, script_entry};
+use grants::{Addition, Grants, is_harmless_fact, script_entry};
 use std::fmt::Write as _;
 use text::{toml_key, toml_string};
 
@@ -95,7 +95,9 @@ fn wanted(needs: &Needs, kind: Kind) -> impl Iterator<Item = (&str, &Need)> {
         kind == Kind::Facts
             && wider.any(|wider| known.is_some_and(|known| known.get(wider).is_some_and(|need| need.here)))
     };
-    known.into_iter().flatten().filter(move |(name, _)| !is_within(name)).filter_map(move |(name, need)| {
+    let is_free = move |name: &str| kind == Kind::Facts && is_harmless_fact(name);
+    let asked = known.into_iter().flatten().filter(move |(name, _)| !is_within(name) && !is_free(name));
+    asked.filter_map(move |(name, need)| {
         // Bytes that are not text came as U+FFFD.
         let is_text = !name.is_empty() && !name.contains('\u{fffd}');
         let fits = (!is_path || name.starts_with('/')) && (is_code || !name.contains(['*', '?', '[', '{']));

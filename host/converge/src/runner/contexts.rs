@@ -13,8 +13,8 @@ impl<G: Guest, P: Providers> Runner<'_, G, P> {
         let main = self.converge_each(context).await;
         let mut failures: Vec<_> = main.err().map(|failure| (Place::Converge, failure)).into_iter().collect();
         let mut at = 0;
-        // A signal leaves what is due in the journal for the next run.
-        while !failures.iter().any(|(_, failure)| matches!(failure, Failure::Stopped(_)))
+        // A signal leaves what is due in the journal for the next run, also one that ended the command that failed.
+        while (failures.is_empty() || self.stop.requested().is_none())
             && let Some(due) = self.delayed(context, at)
         {
             at += 1;

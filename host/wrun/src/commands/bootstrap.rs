@@ -56,6 +56,10 @@ pub(crate) fn run(arguments: &BootstrapArguments, printer: Printer) -> anyhow::R
     for note in &plan.notes {
         printer.note(Tone::Warning, &escape_line(&format!("{host}: {note}")));
     }
+    if arguments.repository.is_none() {
+        let text = "no policies are sent: without --repository it runs what lies in its /etc/wrun/policies";
+        printer.note(Tone::Warning, &escape_line(&format!("{host}: {text}")));
+    }
     for same in &plan.unchanged {
         printer.prose(Tone::Quiet, &escape_line(&format!("unchanged: {same}")));
     }

@@ -9,7 +9,7 @@ use anyhow::Context as _;
 use assemble::known_facts;
 use author::policyfile::expanded;
 use import::{Written, import, write};
-use text::escape_line;
+use text::{counted, escape_line};
 
 pub(super) fn run(arguments: &ImportPolicyArguments, printer: Printer) -> anyhow::Result<Exit> {
     let settings = crate::commands::settings(None, Layer::default())?;
@@ -41,16 +41,17 @@ pub(super) fn run(arguments: &ImportPolicyArguments, printer: Printer) -> anyhow
             printer.prose(Tone::Heading, &format!("\n{title} ({}):", notes.len()));
         }
         for note in notes {
-            printer.prose(tone, &escape_line(&format!("  {note}")));
+            // What stops a file's evaluation may be several lines.
+            printer.prose(tone, &escape_line(&format!("  {}", note.to_string().replace('\n', " "))));
         }
     }
-    let count = |number: usize, what: &str| format!("{number} {what}{}", if number == 1 { "" } else { "s" });
-    let (policies, layers) = (count(import.policies.len(), "policy"), count(import.layers.len(), "layer"));
-    let policies = policies.replace("policys", "policies");
+    let (policies, layers) = (counted(import.policies.len(), "policy"), counted(import.layers.len(), "layer"));
     printer.prose(Tone::Plain, &format!("\n{policies} and {layers}. import.md has this list."));
-    if let Some(first) = import.policies.first() {
-        let file = output.join("policies").join(first).join("Policyfile.rb");
-        printer.prose(Tone::Plain, &escape_line(&format!("next: wrun policy install {}", file.display())));
+    let mut next = "next:";
+    for policy in &import.policies {
+        let folder = output.join("policies").join(policy);
+        printer.prose(Tone::Plain, &escape_line(&format!("{next} wrun policy build {}", folder.display())));
+        next = "     ";
     }
     Ok(Exit::Done)
 }

@@ -33,10 +33,10 @@ pub(super) fn run(arguments: NewArguments, printer: Printer) -> anyhow::Result<E
     let folder = folder.display();
     printer.prose(Tone::Plain, &format!("started policy {name} in {folder}; its README.md says what is in it"));
     for (command, what) in [
-        ("policy dev", "build it and show what it would change, after each edit"),
-        ("policy build", "make its artifact"),
+        (format!("policy dev {folder} -- --allow-all"), "build it and show what it would change, after each edit"),
+        (format!("policy build {folder}"), "make its artifact"),
     ] {
-        printer.prose(Tone::Plain, &format!("  wrun {command} {folder}    # {what}"));
+        printer.prose(Tone::Plain, &format!("  wrun {command}    # {what}"));
     }
     Ok(Exit::Done)
 }

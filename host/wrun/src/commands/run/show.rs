@@ -20,6 +20,7 @@ pub(super) fn run(arguments: &ShowRunArguments, printer: Printer) -> anyhow::Res
     for policy in record.policies() {
         of_policy(policy, record.is_dry(), arguments.all, printer);
     }
+    conflicts(record.json(), printer);
     Ok(Exit::Done)
 }
 
@@ -63,6 +64,25 @@ fn of_policy(policy: RecordedPolicy<'_>, is_dry: bool, all: bool, printer: Print
         of_error(error, printer);
         if let Some(hint) = error["hint"].as_str() {
             printer.prose(Tone::Warning, &escape(&format!("  hint: {}", hint.replace('\n', "\n    "))));
+        }
+    }
+}
+
+/// What several policies want differently.
+fn conflicts(run: &Value, printer: Printer) {
+    let conflicts = run["conflicts"].as_array().map_or(&[][..], Vec::as_slice);
+    if conflicts.is_empty() {
+        return;
+    }
+    printer.line(Tone::Warning, "Wanted differently by several policies; the later one has the last word:");
+    for conflict in conflicts {
+        let aspects = conflict["aspects"].as_array().into_iter().flatten().filter_map(Value::as_str);
+        let aspects = aspects.collect::<Vec<_>>().join(", ");
+        let thing = format!("  {} {} ({aspects})", text(conflict, "kind"), text(conflict, "name"));
+        printer.prose(Tone::Plain, &escape_line(&thing));
+        for one in ["earlier", "later"].map(|which| &conflict[which]) {
+            let who = format!("    {}  {} {}", text(one, "policy"), text(one, "resource"), text(one, "action"));
+            printer.prose(Tone::Quiet, &escape_line(&format!("{who}{}", place(one))));
         }
     }
 }
