@@ -78,7 +78,7 @@ impl Bench {
         let tells = |output: &Output, before: bool| {
             let text = output.text();
             assert!(output.stderr.contains(says), "{says:?} is not in\n{text}");
-            let in_its_turn = format!("policy {middle} counts as failed in its turn");
+            let in_its_turn = format!("policy {middle} will fail when its turn comes");
             assert_eq!(output.stderr.contains(&in_its_turn), before, "{text}");
         };
         let told = |output: &Output| tells(output, true);

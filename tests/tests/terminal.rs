@@ -350,6 +350,20 @@ fn the_first_ctrl_c_finishes_the_action_and_says_so() {
     assert!(next.contains(&since) && place.root.exists("srv/late"), "{since}{next}");
 }
 
+/// What is interrupted must have had something left to do.
+#[test]
+fn a_signal_in_the_last_action_has_ended_nothing() {
+    let place = Place::new("execute 'held' do\n  command 'cat /srv/pipe'\nend\n");
+    let mut terminal = place.terminal(80, &[]);
+    terminal.wait_for("s] execute[held] run").unwrap();
+    let end = fs::OpenOptions::new().write(true).open(place.root.at("srv/pipe").unwrap()).unwrap();
+    terminal.press("\u{3}").unwrap();
+    terminal.wait_for("Interrupted: finishing execute[held] run").unwrap();
+    drop(end);
+    assert_eq!(terminal.end().unwrap().code(), Some(0), "{}", terminal.rows().join("\n"));
+    assert_eq!(record(&place)["outcome"], "success");
+}
+
 #[test]
 fn the_second_ends_what_runs_and_the_run_is_recorded() {
     // Its children are ended too, also those that want to clean up first, and those that do not hear.

@@ -9,7 +9,7 @@ use crate::CONTRACT;
 #[derive(Debug, thiserror::Error)]
 pub enum ArtifactError {
     /// No artifact of that name.
-    #[error("there is no policy {name:?} in {}: {}", folder.display(), available(names))]
+    #[error("there is no policy {name:?} in {}: {}", folder.display(), available(names, folder, name))]
     NotFound {
         /// The name that was asked for.
         name: String,
@@ -109,8 +109,12 @@ impl ArtifactError {
     }
 }
 
-fn available(names: &[String]) -> String {
-    if names.is_empty() {
+/// What there is instead. `wrun policy build` without `--output` leaves an artifact in the policy's own folder.
+fn available(names: &[String], folder: &Path, wanted: &str) -> String {
+    let own = folder.join(wanted);
+    if own.join(wanted).with_extension("wasm").is_file() {
+        format!("it is in {0}: give --policies {0}", own.display())
+    } else if names.is_empty() {
         "there are none; `wrun policy build` makes one".into()
     } else {
         format!("there are {}", names.join(", "))

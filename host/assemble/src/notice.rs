@@ -150,7 +150,7 @@ impl fmt::Display for Notice {
             ),
             Self::Compiling { policy } => write!(f, "compiling native code of policy {policy}"),
             Self::Refused { policy, failure } => {
-                write!(f, "{failure}; policy {policy} counts as failed in its turn")
+                write!(f, "{failure}; policy {policy} will fail when its turn comes")
             }
             Self::Waiting { holder } => {
                 f.write_str("waiting for another run to end")?;

@@ -31,7 +31,8 @@ pub fn of(report: &RunReport) -> Vec<String> {
         if let PolicyOutcome::Failed(failure) = &policy.outcome {
             let message = message(failure);
             if !told.iter().any(|told| message.contains(told.as_str())) {
-                found.push(format!("policy {name}: what it would ask for after this is not seen: {message}"));
+                let hint = failure.hint().map(|hint| format!(" ({})", hint.replace('\n', "; "))).unwrap_or_default();
+                found.push(format!("policy {name}: what it would ask for after this is not seen: {message}{hint}"));
             }
         }
     }

@@ -10,7 +10,7 @@ use crate::settings::Format;
 use crate::signals;
 use assemble::{Destination, Ending, GrantsFiles, StartedAgain};
 use contract::StopReason;
-use converge::RunReport;
+use converge::{PolicyOutcome, RunReport};
 use grants::{Addition, Journal};
 use report::{Block, conflicts, denials, due, hidden_reads, json, paused, recap, shared, survey};
 use serde_json::Value;
@@ -104,7 +104,11 @@ impl Running<'_> {
             self.printer.note(Tone::Error, &text);
             return Ok(Exit::Failed);
         }
-        Ok(match (self.interruption.stop.requested(), report.failure()) {
+        // A signal that came when nothing was left to do has ended nothing.
+        let is_whole = report.policies.iter().all(|policy| matches!(policy.outcome, PolicyOutcome::Succeeded));
+        let reason = self.interruption.stop.requested();
+        let reason = reason.filter(|reason| !is_whole || matches!(reason, StopReason::Reboot));
+        Ok(match (reason, report.failure()) {
             (None, None) if self.arguments.detailed_exitcode && is_pending(report) => Exit::ChangesPending,
             (Some(StopReason::Reboot), _) | (None, None) => self.start_again(ending),
             (reason @ Some(_), _) => signals::exit(reason),
