@@ -43,10 +43,44 @@ pub(super) const NAMES: [&str; 35] = [
 pub(super) const NAME_BEGINNINGS: [&str; 2] = [".zsh", ".zlog"];
 
 /// Names that are privileged in a home: settings of whatever its owner starts, and programs that are found first.
-pub(super) const NAMES_IN_HOMES: [&str; 2] = [".config", ".local"];
+pub(super) const NAMES_IN_HOMES: [&str; 33] = [
+    ".config",
+    ".local",
+    ".npmrc",
+    ".gemrc",
+    ".irbrc",
+    ".emacs",
+    ".emacs.d",
+    ".vim",
+    ".tmux.conf",
+    ".screenrc",
+    ".hgrc",
+    ".docker",
+    ".pythonrc",
+    ".mkshrc",
+    ".bash_completion",
+    ".cargo",
+    ".m2",
+    ".azure",
+    ".vault-token",
+    ".s3cfg",
+    ".boto",
+    ".password-store",
+    ".bash_history",
+    ".xinitrc",
+    ".wgetrc",
+    ".curlrc",
+    ".lesskey",
+    ".rpmmacros",
+    ".pypirc",
+    ".mailcap",
+    ".muttrc",
+    ".nanorc",
+    ".Rprofile",
+];
 
 /// Each of these and all below it is a secret: it gives away what lets one become somebody else, or another team's data.
-pub(super) const SECRETS: [&str; 49] = [
+pub(super) const SECRETS: [&str; 63] = [
     "/etc/shadow",
     "/etc/shadow-",
     "/etc/gshadow",
@@ -96,8 +130,40 @@ pub(super) const SECRETS: [&str; 49] = [
     "/var/lib/iscsi",
     "/etc/cloud",
     "/var/lib/cloud",
+    "/etc/ipsec.secrets",
+    "/etc/ipsec.d/private",
+    "/etc/swanctl/private",
+    "/etc/mysql/debian.cnf",
+    "/etc/kubernetes",
+    "/etc/rancher",
+    "/var/lib/rancher",
+    "/var/lib/kubernetes",
+    "/etc/vault.d",
+    "/etc/nomad.d",
+    "/etc/consul.d",
+    "/etc/chef",
+    "/etc/cinc",
+    "/etc/rsyncd.secrets",
 ];
 
 /// Names that are secrets wherever they stand.
-pub(super) const SECRET_NAMES: [&str; 10] =
-    [".ssh", ".gnupg", ".rhosts", ".shosts", ".aws", ".kube", ".netrc", ".pgpass", ".git-credentials", ".my.cnf"];
+pub(super) const SECRET_NAMES: [&str; 18] = [
+    ".ssh",
+    ".gnupg",
+    ".rhosts",
+    ".shosts",
+    ".aws",
+    ".kube",
+    ".netrc",
+    ".pgpass",
+    ".git-credentials",
+    ".my.cnf",
+    ".docker",
+    ".azure",
+    ".vault-token",
+    ".s3cfg",
+    ".boto",
+    ".bash_history",
+    ".password-store",
+    ".pypirc",
+];
