@@ -161,7 +161,7 @@ impl<'a> GrantsCheck<'a> {
             return;
         };
         let all: Vec<&Needs> = kept.asked.values().chain(needs).collect();
-        let is_certain = if needs.is_some() { kept.runs > 0 } else { kept.busy > 0 };
+        let is_certain = if needs.is_some() { kept.whole > 0 } else { kept.busy > 0 };
         let runs = match kept.runs {
             1 => "its only recorded run".to_owned(),
             runs => format!("none of its {runs} recorded runs"),
@@ -172,8 +172,10 @@ impl<'a> GrantsCheck<'a> {
             (Some(_), runs) => format!("neither its [needs] nor any of its {runs} recorded runs asks for it"),
             (None, 1) if is_certain => "its only recorded run did not ask for it".to_owned(),
             (None, _) if is_certain => format!("{runs} asked for it"),
-            (None, 1) => "its only recorded run did not ask for it, and changed nothing".to_owned(),
-            (None, _) => format!("{runs} asked for it, and they changed nothing"),
+            (None, 1) => {
+                "its only recorded run did not ask for it, and changed nothing or did not come to its end".to_owned()
+            }
+            (None, _) => format!("{runs} asked for it, and they changed nothing or did not come to their end"),
         };
         for rule in own.unused(&all) {
             let text = format!("{file}:{}: policy {name}: {} {} is not used: {who}", rule.line, rule.key, rule.text);
@@ -189,7 +191,9 @@ struct Kept {
     runs: usize,
     /// Runs that tell all that it asked for.
     complete: usize,
-    /// Runs that tell all, and in which not everything was up to date.
+    /// Real runs in which the policy came to its end.
+    whole: usize,
+    /// Those of them that tell all, and in which not everything was up to date.
     busy: usize,
     /// The different things that it asked for, in other runs too, by the text that the records have of them.
     asked: BTreeMap<String, Needs>,
@@ -201,7 +205,10 @@ impl Kept {
         self.runs += 1;
         let Some(asked) = record.asked(name) else { return };
         self.complete += usize::from(asked.is_complete);
-        self.busy += usize::from(asked.is_complete && policy.is_busy());
+        // A run that failed came to its rules in part, and a dry run runs no code that only a real one does.
+        let is_whole = !record.is_dry() && policy.outcome() == "success";
+        self.whole += usize::from(is_whole);
+        self.busy += usize::from(asked.is_complete && is_whole && policy.is_busy());
         self.asked.extend(asked.needs);
     }
 }

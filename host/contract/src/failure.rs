@@ -211,7 +211,8 @@ impl Failure {
     #[must_use]
     pub fn and_hint(mut self, more: String) -> Self {
         if let Some(raised) = self.hinted() {
-            raised.hint = Some(raised.hint.take().map_or_else(|| more.clone(), |hint| format!("{hint}\n{more}")));
+            let both = raised.hint.take().map(|hint| format!("{hint}\nbesides, {more}"));
+            raised.hint = Some(both.unwrap_or(more));
         }
         self
     }

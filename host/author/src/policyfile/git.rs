@@ -48,6 +48,14 @@ pub enum GitError {
         /// How many bytes are read.
         limit: u64,
     },
+    /// A repository is larger than any of cookbooks.
+    #[error("`git {command}` was ended: the repository is larger than {limit} bytes")]
+    TooLarge {
+        /// The command, without the options that are always given.
+        command: String,
+        /// The most bytes of one of its files.
+        limit: u64,
+    },
     /// A repository that was fetched before cannot be brought up to date.
     #[error(
         "{uri} cannot be fetched into {}; if that folder is damaged, remove it, and the repository is fetched anew",
@@ -123,24 +131,28 @@ impl Repositories {
             return Err(GitError::NoCache);
         }
         let place = self.place(uri);
+        let failed = |source| GitError::Cache { path: self.folder.clone(), source };
+        std::fs::create_dir_all(&self.folder).map_err(failed)?;
+        let _alone = self.lock(&place)?;
         if place.is_dir() {
             self.fetch_into(&place, uri, &BRANCHES_AND_TAGS)?;
             return Ok(place);
         }
-        let failed = |source| GitError::Cache { path: self.folder.clone(), source };
-        std::fs::create_dir_all(&self.folder).map_err(failed)?;
         // Whole or not at all: a name of its own, until it is complete.
         let unfinished = self.folder.join(plain_files::unfinished_name().map_err(failed)?);
         let name = unfinished.to_string_lossy().into_owned();
         let cloned =
             transfer(&self.folder, &["clone", "--progress", "--bare", "--no-hardlinks", "--", uri, &name], &[]);
-        let moved = cloned.and_then(|()| match std::fs::rename(&unfinished, &place) {
-            // Another process was faster, and has fetched the same.
-            Err(_) if place.is_dir() => Ok(()),
-            moved => moved.map_err(failed),
-        });
+        let moved = cloned.and_then(|()| std::fs::rename(&unfinished, &place).map_err(failed));
         drop(std::fs::remove_dir_all(&unfinished));
         moved.map(|()| place)
+    }
+
+    /// Waits until no other process fetches the same repository: git leaves a branch alone that another one is writing.
+    fn lock(&self, place: &Path) -> Result<std::fs::File, GitError> {
+        let lock = std::fs::File::create(place.with_extension("lock"));
+        let locked = lock.and_then(|lock| lock.lock().map(|()| lock));
+        locked.map_err(|source| GitError::Cache { path: self.folder.clone(), source })
     }
 
     /// Brings a repository up to date that was fetched before.
@@ -192,6 +204,7 @@ impl Repositories {
         let place = self.place(uri);
         // What the clone calls so may be a branch that is gone.
         let name = if name == "HEAD" {
+            let _alone = self.lock(&place)?;
             self.fetch_into(&place, uri, &[&format!("+HEAD:{REMOTE_HEAD}")])?;
             REMOTE_HEAD
         } else {

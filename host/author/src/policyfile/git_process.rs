@@ -42,6 +42,15 @@ const OTHER_REPOSITORY: [&str; 8] = [
     "GIT_CONFIG",
 ];
 
+/// The most bytes of one file that fetching writes: larger than the packed history of any cookbook, smaller than a disk.
+const MAX_FETCHED: u64 = 8 << 30;
+
+/// Bytes of the unit in which a shell counts the length of files (POSIX, `ulimit`).
+const BLOCK: u64 = 512;
+
+/// What git says of a part of its that the limit ended: 25 is Linux's number of SIGXFSZ.
+const FILE_TOO_LARGE: &str = "died of signal 25";
+
 /// The time between two looks whether git has ended.
 const TICK: Duration = Duration::from_millis(2);
 
@@ -92,17 +101,38 @@ pub(super) fn in_cache(folder: &Path, arguments: &[&str], environment: &[(&str, 
     told(arguments, &finished(&mut command, arguments, &WORK)?)
 }
 
-/// Fetches something. The arguments ask for messages of progress.
+/// Fetches something, all of whose files are within [`MAX_FETCHED`]. The arguments ask for messages of progress.
 pub(super) fn transfer(folder: &Path, arguments: &[&str], environment: &[(&str, &Path)]) -> Result<(), GitError> {
-    let mut command = prepared(folder, &[], arguments);
+    transfer_at_most(MAX_FETCHED, folder, arguments, environment)
+}
+
+fn transfer_at_most(
+    most: u64,
+    folder: &Path,
+    arguments: &[&str],
+    environment: &[(&str, &Path)],
+) -> Result<(), GitError> {
+    // What a server sends becomes one file. Only a process itself can limit that before its children exist: the shell does,
+    // and becomes git.
+    let mut command = Command::new("sh");
+    command.args(["-c", r#"ulimit -f "$0" && exec git "$@""#, &(most / BLOCK).to_string()]);
+    let mut command = prepared_as(command, folder, &[], arguments);
     command.envs(environment.iter().copied());
     let mut output = finished(&mut command, arguments, &TRANSFER)?;
-    output.stderr = without_progress(&String::from_utf8_lossy(&output.stderr)).into_bytes();
+    let messages = String::from_utf8_lossy(&output.stderr).into_owned();
+    if !output.status.success() && messages.contains(FILE_TOO_LARGE) {
+        return Err(GitError::TooLarge { command: arguments.join(" "), limit: most });
+    }
+    output.stderr = without_progress(&messages).into_bytes();
     told(arguments, &output).map(|_| ())
 }
 
 fn prepared(folder: &Path, settings: &[&str], arguments: &[&str]) -> Command {
-    let mut command = Command::new("git");
+    prepared_as(Command::new("git"), folder, settings, arguments)
+}
+
+/// `command` becomes git when it is given git's arguments.
+fn prepared_as(mut command: Command, folder: &Path, settings: &[&str], arguments: &[&str]) -> Command {
     let settings = ALWAYS.iter().chain(settings).flat_map(|setting| ["-c", setting]);
     command.args(settings).args(arguments).current_dir(folder);
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
@@ -207,6 +237,26 @@ mod tests {
             without_progress(messages),
             "remote: Repository not found.\nfatal: repository 'https://example.org/a' not found"
         );
+    }
+
+    #[test]
+    fn a_repository_that_is_too_large_is_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        let git = |arguments: &[&str]| told(arguments, &prepared(folder.path(), &[], arguments).output().unwrap());
+        git(&["init", "-q", "source"]).unwrap();
+        let noise: Vec<u8> = (0_u32..100_000).flat_map(|at| at.wrapping_mul(2_654_435_761).to_le_bytes()).collect();
+        std::fs::write(folder.path().join("source/noise"), noise).unwrap();
+        git(&["-C", "source", "add", "noise"]).unwrap();
+        let commit = ["-C", "source", "-c", "user.name=a", "-c", "user.email=a@b.c", "commit", "-q", "-m", "noise"];
+        git(&commit).unwrap();
+        let source = format!("file://{}/source", folder.path().display());
+        let clone = |most: u64, name: &str| {
+            let arguments = ["clone", "--progress", "--bare", "--no-hardlinks", "--", &source, name];
+            transfer_at_most(most, folder.path(), &arguments, &[])
+        };
+        clone(MAX_FETCHED, "whole").unwrap();
+        let refused = clone(64 << 10, "part").unwrap_err();
+        assert!(matches!(refused, GitError::TooLarge { limit: 65_536, .. }), "{refused}");
     }
 
     #[test]
