@@ -3,6 +3,7 @@
 //! The lists of [`crate::privileged`] decide what counts, as they do for rules with wildcards.
 
 mod comments;
+mod harmless;
 mod runners;
 
 pub use comments::risk_comments;
@@ -15,6 +16,7 @@ use crate::pattern::{Asked, PathPattern, Pattern};
 use crate::policy::{Grants, PolicyGrants};
 use crate::privileged;
 use crate::rules::Verdict;
+use harmless::is_harmless;
 use runners::{changes_accounts, runs_others, starts_containers};
 use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet, HashSet};
@@ -224,7 +226,8 @@ impl<'g> Assessed<'g> {
             GrantedLine::PathSource(words) if words.iter().any(is_open) => {
                 Some("runs as root with arguments of any kind")
             }
-            GrantedLine::PathSource(_) => None,
+            GrantedLine::PathSource(words) if is_harmless(words) => None,
+            GrantedLine::PathSource(_) => Some("runs as root, and may do more than it says: read all of it"),
         }
     }
 }

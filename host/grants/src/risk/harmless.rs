@@ -1,0 +1,159 @@
+//! Commands that root may run without giving anything away: what they do is in their words, and no word leads further.
+//!
+//! Rejected: a list of the commands that are dangerous. Too many programs start others, load code or write where an option says,
+//! so that such a list is never complete; whatever is not known here is shown to the operator, who reads it.
+
+use crate::commands::WordPattern;
+
+/// Programs, the words that each of their arguments may be, and whether arguments may be plain names, too.
+struct Harmless {
+    programs: &'static [&'static str],
+    words: &'static [&'static str],
+    takes_names: bool,
+}
+
+const fn harmless(programs: &'static [&'static str], words: &'static [&'static str], takes_names: bool) -> Harmless {
+    Harmless { programs, words, takes_names }
+}
+
+/// Programs that do nothing with what their arguments say but answer or wait.
+const ONLY_ANSWER: [&str; 12] =
+    ["true", "false", "test", "[", "echo", "printf", "sleep", "which", "id", "whoami", "uname", "uptime"];
+
+const HARMLESS: [Harmless; 21] = [
+    harmless(
+        &["apt-get", "apt"],
+        &["update", "clean", "autoclean", "-q", "-qq", "--quiet", "-y", "--yes", "--assume-yes"],
+        false,
+    ),
+    harmless(&["apt-cache"], &["policy", "show", "madison"], true),
+    harmless(&["dpkg"], &["--configure", "-a", "-l", "-s", "--print-architecture", "--list", "--status"], true),
+    harmless(&["update-ca-certificates"], &["--fresh"], false),
+    harmless(&["ldconfig", "update-grub", "newaliases", "systemd-sysusers", "pg_isready", "mandb"], &[], false),
+    harmless(&["locale-gen", "getent"], &[], true),
+    harmless(&["update-initramfs"], &["-u", "-k", "all"], false),
+    harmless(
+        &["a2ensite", "a2dissite", "a2enmod", "a2dismod", "a2enconf", "a2disconf", "phpenmod", "phpdismod"],
+        &["-q", "-f"],
+        true,
+    ),
+    harmless(&["nginx"], &["-t", "-q", "-s", "reload", "reopen"], false),
+    harmless(&["apachectl", "apache2ctl"], &["configtest", "-t", "-k", "graceful", "restart"], false),
+    harmless(&["sshd", "named-checkconf"], &["-t"], false),
+    harmless(&["postfix"], &["check", "reload"], false),
+    harmless(&["udevadm"], &["trigger", "settle", "control", "--reload", "--reload-rules"], false),
+    harmless(&["sysctl"], &["--system", "-p", "-q"], false),
+    harmless(&["depmod"], &["-a"], false),
+    harmless(&["systemd-tmpfiles"], &["--create", "--clean", "--remove"], false),
+    harmless(&["journalctl"], &["--flush", "--rotate"], false),
+    harmless(&["hostnamectl"], &["set-hostname"], true),
+    harmless(&["mysqladmin", "mariadb-admin", "redis-cli", "rabbitmqctl"], &["ping", "status"], false),
+    harmless(&["fc-cache"], &["-f", "-v"], false),
+    harmless(&["chronyc"], &["makestep", "tracking"], false),
+];
+
+/// The folders of the system's own programs.
+const FOLDERS: [&str; 4] = ["/bin/", "/sbin/", "/usr/bin/", "/usr/sbin/"];
+
+/// What a service may be told. The other verbs of `systemctl` come to more: unit files, the machine's state.
+const VERBS: [&str; 15] = [
+    "daemon-reload",
+    "is-active",
+    "is-enabled",
+    "is-failed",
+    "status",
+    "start",
+    "stop",
+    "restart",
+    "reload",
+    "force-reload",
+    "try-restart",
+    "reload-or-restart",
+    "enable",
+    "disable",
+    "reset-failed",
+];
+
+/// Whether a command is known to do nothing more than its words say.
+pub(super) fn is_harmless(words: &[WordPattern]) -> bool {
+    let plain: Option<Vec<&str>> = words
+        .iter()
+        .map(|word| match word {
+            WordPattern::Word(word) => Some(word.as_str()),
+            _ => None,
+        })
+        .collect();
+    let Some((program, arguments)) = plain.as_deref().and_then(<[&str]>::split_first) else { return false };
+    let name = FOLDERS.iter().find_map(|folder| program.strip_prefix(folder)).unwrap_or(program);
+    ONLY_ANSWER.contains(&name)
+        || tells_a_service(name, arguments)
+        || HARMLESS.iter().any(|one| {
+            let fits = |word: &&str| one.words.contains(word) || (one.takes_names && is_name(word));
+            one.programs.contains(&name) && arguments.iter().all(fits)
+        })
+}
+
+/// Whether a service is started, stopped or asked about.
+fn tells_a_service(program: &str, arguments: &[&str]) -> bool {
+    let words: Vec<&str> = arguments.iter().copied().filter(|word| !matches!(*word, "--quiet" | "-q")).collect();
+    match (program, words.as_slice()) {
+        ("systemctl", [verb, names @ ..]) => VERBS.contains(verb) && names.iter().all(|name| is_name(name)),
+        ("service" | "rc-service" | "invoke-rc.d", [name, verb]) => VERBS.contains(verb) && is_name(name),
+        _ => false,
+    }
+}
+
+/// Whether a word is the name of a service, a site or a package, and not a path, an option or a target.
+fn is_name(word: &str) -> bool {
+    let is_plain = |letter: char| letter.is_ascii_alphanumeric() || "@:._-".contains(letter);
+    word.starts_with(|first: char| first.is_ascii_alphanumeric())
+        && word.chars().all(is_plain)
+        && !word.ends_with(".target")
+        && !word.contains("debug-shell")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_what_is_known_is_harmless() {
+        let check = |line: &str, expected: bool| {
+            let words: Vec<_> = line.split(' ').map(|word| WordPattern::Word(word.into())).collect();
+            assert_eq!(is_harmless(&words), expected, "{line}");
+        };
+        for line in [
+            "true",
+            "systemctl daemon-reload",
+            "systemctl restart nginx.service",
+            "/usr/bin/systemctl is-active --quiet web@1",
+            "service web restart",
+            "apt-get -q update",
+            "a2ensite web",
+            "nginx -t",
+        ] {
+            check(line, true);
+        }
+        for line in [
+            "apt-get -o DPkg::Pre-Invoke::=id update",
+            "apt-get install web",
+            "git log",
+            "systemctl link /srv/x.service",
+            "systemctl start debug-shell",
+            "systemctl isolate rescue.target",
+            "systemctl reboot",
+            "systemctl import-environment",
+            "service web debug",
+            "nginx -c /srv/x",
+            "dpkg -i /srv/x.deb",
+            "/srv/bin/true",
+            "./true",
+            "kill -9 1",
+            "sysctl -w kernel.core_pattern=|/srv/x",
+        ] {
+            check(line, false);
+        }
+        assert!(!is_harmless(&[WordPattern::Word("systemctl".into()), WordPattern::Any]));
+        assert!(!is_harmless(&[]));
+    }
+}
