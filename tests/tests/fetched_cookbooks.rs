@@ -125,6 +125,22 @@ fn another_repositorys_branch_is_not_taken_for_a_commit() {
     place.fails("update", &["Policyfile.rb:3: cookbook \"nginx\" from file://"]);
 }
 
+/// One blob under many names is small in a repository and large in a folder.
+#[test]
+fn a_commit_that_unpacks_to_more_than_a_cookbook_is_refused_before_it_is_written() {
+    let place = Place::new();
+    place.repository("bomb", ".", "web", "log 'a'\n");
+    place.write("bomb/filler", &"a".repeat(1 << 20));
+    let blob = place.git("bomb", &["hash-object", "-w", "filler"]);
+    let entries: Vec<String> = (0..600).map(|at| format!("100644,{blob},files/{at}")).collect();
+    let mut arguments = vec!["update-index", "--add"];
+    entries.iter().for_each(|entry| arguments.extend(["--cacheinfo", entry]));
+    place.git("bomb", &arguments);
+    place.git("bomb", &["commit", "-q", "-m", "many names"]);
+    place.policyfile("run_list 'web'\ncookbook 'web', git: 'file://@FOLDER@/bomb', branch: 'main'\n");
+    place.fails("install", &["Policyfile.rb:3", "are more than 536870912 bytes"]);
+}
+
 #[test]
 fn a_folder_of_a_repository_is_not_taken_for_another() {
     let place = Place::new();

@@ -16,7 +16,7 @@ use crate::gems::{WantedGem, wanted_gems};
 use crate::ignore::{Ignore, Unusable};
 
 /// What a cookbook's files may weigh together, in bytes.
-const MAX_BYTES: u64 = 512 << 20;
+pub(super) const MAX_BYTES: u64 = 512 << 20;
 
 /// How deep a cookbook's folders may be nested.
 const MAX_DEPTH: usize = 32;

@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use super::cookbook::MAX_BYTES;
 use super::git_process::{in_cache, transfer};
 use policyfile::model::GitSource;
 use sha1::{Digest as _, Sha1};
@@ -54,6 +55,16 @@ pub enum GitError {
         /// The command, without the options that are always given.
         command: String,
         /// The most bytes of one of its files.
+        limit: u64,
+    },
+    /// A commit has more than a cookbook may have.
+    #[error("the files of {commit} are more than {limit} {of}, which no cookbook may have")]
+    TooManyFiles {
+        /// The commit.
+        commit: String,
+        /// What there is too much of: files or bytes.
+        of: &'static str,
+        /// How many there may be.
         limit: u64,
     },
     /// A repository that was fetched before cannot be brought up to date.
@@ -230,6 +241,7 @@ impl Repositories {
         let what = if rel.is_some() { what } else { ".".to_owned() };
         // A branch may have the name of a commit, and git would take the branch; no branch is called so.
         let commit = format!("{commit}^{{commit}}");
+        self.check_size(repository, &commit, rel)?;
         let arguments = ["checkout", "--quiet", "--force", &commit, "--", &what];
         in_cache(&work, &arguments, &[("GIT_DIR", repository), ("GIT_WORK_TREE", &work), ("GIT_INDEX_FILE", &index)])?;
         let Some(rel) = rel else { return Ok(work) };
@@ -238,6 +250,26 @@ impl Repositories {
             return Err(GitError::Outside { rel: rel.to_owned() });
         }
         Ok(found)
+    }
+
+    /// Refuses a commit whose files are more than a cookbook may have, before any is written: packed they can be small.
+    fn check_size(&self, repository: &Path, commit: &str, rel: Option<&str>) -> Result<(), GitError> {
+        let list = ["ls-tree", "-r", "-l", "-z", "--full-tree", commit];
+        let arguments: Vec<&str> = list.into_iter().chain(rel).collect();
+        let listed = self.run(repository, &arguments)?;
+        let (mut files, mut bytes) = (0, 0_u64);
+        // `MODE TYPE OBJECT SIZE<TAB>PATH`; a submodule has no size.
+        for entry in listed.split_terminator('\0') {
+            let size = entry.split('\t').next().and_then(|about| about.split_whitespace().nth(3)?.parse().ok());
+            files += 1;
+            bytes = bytes.saturating_add(size.unwrap_or(0));
+        }
+        let too_many = |of, limit| GitError::TooManyFiles { commit: commit.to_owned(), of, limit };
+        match (files, bytes) {
+            (more, _) if more > 2 * artifact::MAX_FILES => Err(too_many("files", 2 * artifact::MAX_FILES as u64)),
+            (_, more) if more > MAX_BYTES => Err(too_many("bytes", MAX_BYTES)),
+            _ => Ok(()),
+        }
     }
 
     /// The content of a file in a commit.
