@@ -64,7 +64,7 @@ fn mistakes_are_told_with_their_place() {
     check("bad_mode", "file[/srv/x]: ", Value::Null);
     check("bad_mode", "rw-r--r--", Value::Null);
     check("attribute_type", "attribute mistakes.name must be a list, not the string \"shop\"", Value::Null);
-    check("attribute_unset", "attribute mistakes.nmae is not set", near("name"));
+    check("attribute_unset", "attribute mistakes.nmae is not set", near("mistakes.name"));
     check("unknown_recipe", "cookbook mistakes does not have a recipe `printz`", near("prints"));
     check("notified_action", "service does not have the action `reloadd`; it has: enable", near("reload"));
     check("missing_template", "vhots.conf.j2", near("vhost.conf.j2"));

@@ -160,10 +160,7 @@ mod tests {
             "/home/a/.forward",
             "/etc/e2scrub.conf",
             "/etc/zprofile",
-            "/etc/mysql/debian-start",
-            "/etc/nginx/modules-enabled/x.conf",
             "/opt/puppetlabs/bin/puppet",
-            "/home/a/.npmrc",
             // Secrets.
             "/etc/krb5.keytab",
             "/etc/letsencrypt/live/x/privkey.pem",
@@ -178,7 +175,6 @@ mod tests {
             "/etc/apache2/sites-enabled/x.conf",
             "/srv/www/.htaccess",
             "/etc/nginx/conf.d/x",
-            "/srv/app/.npmrc",
             "/etc/postfix/main.cf",
             "/var/lib/mysql/x",
             "/srv",

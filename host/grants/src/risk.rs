@@ -57,6 +57,7 @@ pub fn risks<'a>(
 }
 
 const MAY_CHANGE: &str = "runs as root with a file that the policy may change";
+const MAY_DO_MORE: &str = "runs as root, and may do more than it says: read all of it";
 const OTHER_MAY_CHANGE: &str = "runs as root with a file that another policy may change";
 
 /// The most files that are held against all rules of a policy. Beyond that a file that some rule allows counts as allowed.
@@ -227,7 +228,7 @@ impl<'g> Assessed<'g> {
                 Some("runs as root with arguments of any kind")
             }
             GrantedLine::PathSource(words) if is_harmless(words) => None,
-            GrantedLine::PathSource(_) => Some("runs as root, and may do more than it says: read all of it"),
+            GrantedLine::PathSource(_) => Some(MAY_DO_MORE),
         }
     }
 }
@@ -397,9 +398,11 @@ mod tests {
     #[test]
     fn a_command_whose_file_another_policy_may_change_has_a_reason() {
         let grants = "[policy.a]\n[policy.b]\npaths = [\"/srv/b/**\", \"/srv/c\"]\ndeny_paths = [\"/srv/b/kept\"]\n";
-        for (value, expect) in
-            [("\"/srv/b/run\"", Some(OTHER_MAY_CHANGE)), ("\"/srv/c\"", Some(OTHER_MAY_CHANGE)), ("\"/srv/d\"", None)]
-        {
+        for (value, expect) in [
+            ("\"/srv/b/run\"", Some(OTHER_MAY_CHANGE)),
+            ("\"/srv/c\"", Some(OTHER_MAY_CHANGE)),
+            ("\"/srv/d\"", Some(MAY_DO_MORE)),
+        ] {
             let addition = Addition { policy: "a".into(), key: "commands".into(), value: value.into() };
             assert_eq!(assess(grants, &addition), expect, "{value}");
         }

@@ -412,14 +412,14 @@ fn what_only_other_actions_would_need_is_a_comment() {
     let _proof = grants.manage_path("/srv/a").unwrap();
     recorder.journal().looks_at_others(true);
     let _proof = grants.service("a").unwrap();
-    let _proof = grants.command(&shell("a restart")).unwrap();
+    let _proof = grants.command(&shell("service a restart")).unwrap();
     let _proof = grants.manage_tree("/srv/a").unwrap();
     recorder.journal().looks_at_others(false);
     let secret = CommandAsked { sensitive: true, ..shell("echo secret") };
     let _proof = grants.command(&secret).unwrap();
     let expect = "[policy.web]\ncommands = [\"echo secret\"]\npaths = [\"/srv/a\"]\nservices = [\"a\"]\n\
         # Only actions of these resources that no recipe asks for now (restart, stop, delete ..) would need:\n\
-        # commands = [\"a restart\"]\n# paths = [\"/srv/a/**\"]\n";
+        # commands = [\"service a restart\"]\n# paths = [\"/srv/a/**\"]\n";
     assert_eq!(recorder.journal().suggestion(&Default::default(), true), expect);
     // What a run keeps has neither.
     let asked = recorder.journal().asked();

@@ -50,7 +50,9 @@ pub enum GitError {
         limit: u64,
     },
     /// A repository is larger than any of cookbooks.
-    #[error("`git {command}` was ended: the repository is larger than {limit} bytes")]
+    #[error(
+        "`git {command}` was ended: the repository is larger than {limit} bytes, or what its server sends is damaged"
+    )]
     TooLarge {
         /// The command, without the options that are always given.
         command: String,
@@ -161,7 +163,9 @@ impl Repositories {
 
     /// Waits until no other process fetches the same repository: git leaves a branch alone that another one is writing.
     fn lock(&self, place: &Path) -> Result<std::fs::File, GitError> {
-        let lock = std::fs::File::create(place.with_extension("lock"));
+        let locks = self.folder.with_file_name("locks");
+        let made = std::fs::create_dir_all(&locks);
+        let lock = made.and_then(|()| std::fs::File::create(locks.join(place.file_name().unwrap_or_default())));
         let locked = lock.and_then(|lock| lock.lock().map(|()| lock));
         locked.map_err(|source| GitError::Cache { path: self.folder.clone(), source })
     }

@@ -48,8 +48,9 @@ const MAX_FETCHED: u64 = 8 << 30;
 /// Bytes of the unit in which a shell counts the length of files (POSIX, `ulimit`).
 const BLOCK: u64 = 512;
 
-/// What git says of a part of its that the limit ended: 25 is Linux's number of SIGXFSZ.
-const FILE_TOO_LARGE: &str = "died of signal 25";
+/// What git says when the limit has ended a part of its: 25 is Linux's number of SIGXFSZ. The second is also said of a server
+/// that sends something else than a repository.
+const FILE_TOO_LARGE: [&str; 2] = ["died of signal 25", "invalid index-pack output"];
 
 /// The time between two looks whether git has ended.
 const TICK: Duration = Duration::from_millis(2);
@@ -120,7 +121,7 @@ fn transfer_at_most(
     command.envs(environment.iter().copied());
     let mut output = finished(&mut command, arguments, &TRANSFER)?;
     let messages = String::from_utf8_lossy(&output.stderr).into_owned();
-    if !output.status.success() && messages.contains(FILE_TOO_LARGE) {
+    if !output.status.success() && FILE_TOO_LARGE.iter().any(|said| messages.contains(said)) {
         return Err(GitError::TooLarge { command: arguments.join(" "), limit: most });
     }
     output.stderr = without_progress(&messages).into_bytes();

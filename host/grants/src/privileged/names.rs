@@ -80,7 +80,7 @@ pub(super) const NAMES_IN_HOMES: [&str; 33] = [
 ];
 
 /// Each of these and all below it is a secret: it gives away what lets one become somebody else, or another team's data.
-pub(super) const SECRETS: [&str; 63] = [
+pub(super) const SECRETS: [&str; 62] = [
     "/etc/shadow",
     "/etc/shadow-",
     "/etc/gshadow",
@@ -133,7 +133,6 @@ pub(super) const SECRETS: [&str; 63] = [
     "/etc/ipsec.secrets",
     "/etc/ipsec.d/private",
     "/etc/swanctl/private",
-    "/etc/mysql/debian.cnf",
     "/etc/kubernetes",
     "/etc/rancher",
     "/var/lib/rancher",

@@ -1,7 +1,7 @@
 //! Where on a machine of the Debian, Fedora, SUSE or Alpine family root's programs, their settings and secrets are.
 
 /// Each of these, all below it, and every directory that leads to it is privileged.
-pub(super) const PLACES: [&str; 621] = [
+pub(super) const PLACES: [&str; 618] = [
     // Programs and libraries.
     "/bin",
     "/sbin",
@@ -490,8 +490,6 @@ pub(super) const PLACES: [&str; 621] = [
     "/etc/localtime",
     "/etc/machine-id",
     "/etc/nologin",
-    "/etc/mysql/debian-start",
-    "/etc/mysql/debian.cnf",
     // Shells, logins and accounts, and the locks of their databases.
     "/etc/zprofile",
     "/etc/zlogin",
@@ -600,7 +598,6 @@ pub(super) const PLACES: [&str; 621] = [
     "/etc/auto.smb",
     "/etc/inetd.d",
     "/etc/openbsd-inetd",
-    "/etc/nginx/modules-enabled",
     // Clusters and containers.
     "/etc/kubernetes",
     "/etc/rancher",
