@@ -117,6 +117,9 @@ impl<'a> OpenRun<'a> {
     }
 }
 
+/// The processor time for questions about one policy's files after the run. Honest files take milliseconds.
+const ASKED_AFTERWARDS: Duration = Duration::from_secs(5);
+
 impl Ending<'_> {
     /// The cookbooks' files of each policy, for excerpts of their sources.
     pub fn files(&self) -> BTreeMap<String, Arc<dyn CookbookFiles>> {
@@ -139,7 +142,8 @@ impl Ending<'_> {
         self.run_host.grants.get(policy)
     }
 
-    /// Asks an instance of a runtime about files, after the run; see [`ask`]. The run's own signals end it.
+    /// Asks an instance of a runtime about files, after the run; see [`ask`]. The run's own signals end it, and so do a few
+    /// seconds of processor time: the policy whose files they are has had its own.
     ///
     /// # Errors
     /// The instance cannot be opened.
@@ -149,7 +153,9 @@ impl Ending<'_> {
         files: Arc<dyn CookbookFiles>,
         questions: impl FnOnce(&mut dyn FnMut(Question) -> Result<Value, Failure>) -> T,
     ) -> Result<T, AssembleError> {
-        ask(self.run_host.settings, self.run_host.program, &self.run_host.stop, runtime, files, questions)
+        let settings = self.run_host.settings;
+        let settings = Settings { guest_time: settings.guest_time.min(ASKED_AFTERWARDS), ..settings.clone() };
+        ask(&settings, self.run_host.program, &self.run_host.stop, runtime, files, questions)
     }
 
     /// How long native code was compiled.

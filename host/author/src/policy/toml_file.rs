@@ -21,6 +21,8 @@ pub(super) const MAX_FILE: u64 = 4 << 20;
 pub(super) struct TomlFile {
     pub(super) path: PathBuf,
     text: String,
+    /// Where each line begins, the first one left out.
+    starts: Vec<usize>,
 }
 
 impl TomlFile {
@@ -28,7 +30,10 @@ impl TomlFile {
     pub(super) fn read(path: &Path) -> Result<Option<Self>, AuthorError> {
         let path = path.to_owned();
         match plain_files::read_text(&path, MAX_FILE) {
-            Ok(text) => Ok(Some(Self { path, text })),
+            Ok(text) => {
+                let starts = text.match_indices('\n').map(|(at, _)| at + 1).collect();
+                Ok(Some(Self { path, text, starts }))
+            }
             Err(error) => match error.kind() {
                 ErrorKind::NotFound => Ok(None),
                 ErrorKind::FileTooLarge => Err(AuthorError::TooMuch { path, limit: MAX_FILE, of: "bytes" }),
@@ -50,7 +55,7 @@ impl TomlFile {
 
     /// The line, from 1, where something begins.
     pub(super) fn line(&self, span: &Range<usize>) -> usize {
-        self.text.bytes().take(span.start).filter(|byte| *byte == b'\n').count() + 1
+        self.starts.partition_point(|start| *start <= span.start) + 1
     }
 
     /// The line, from 1, where something begins, as models count them.

@@ -80,7 +80,7 @@ pub(super) const NAMES_IN_HOMES: [&str; 33] = [
 ];
 
 /// Each of these and all below it is a secret: it gives away what lets one become somebody else, or another team's data.
-pub(super) const SECRETS: [&str; 62] = [
+pub(super) const SECRETS: [&str; 71] = [
     "/etc/shadow",
     "/etc/shadow-",
     "/etc/gshadow",
@@ -143,6 +143,15 @@ pub(super) const SECRETS: [&str; 62] = [
     "/etc/chef",
     "/etc/cinc",
     "/etc/rsyncd.secrets",
+    "/etc/openvpn",
+    "/etc/stunnel",
+    "/etc/munge",
+    "/etc/salt",
+    "/etc/puppetlabs",
+    "/etc/gitlab-runner",
+    "/etc/exim4/passwd.client",
+    "/var/lib/samba/private",
+    "/var/lib/kubelet",
 ];
 
 /// Names that are secrets wherever they stand.
