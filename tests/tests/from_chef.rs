@@ -249,6 +249,25 @@ fn a_chef_repository_becomes_policies_that_converge() {
     assert_eq!(place.read("root/etc/motd"), "it's here red north\n");
 }
 
+/// What lies beside the repository is the person's own, and a policy is published.
+#[test]
+fn nothing_is_taken_through_links_out_of_the_repository() {
+    let place = Place::new();
+    for kind in ["roles", "environments"] {
+        place.write(
+            &format!("own/{kind}.json"),
+            r#"{ "name": "linked", "default_attributes": { "password": "hunter2" } }"#,
+        );
+        let link = place.folder.join(format!("chef/{kind}/linked.json"));
+        std::os::unix::fs::symlink(format!("../../own/{kind}.json"), link).unwrap();
+    }
+    let said = place.run("policy import /chef", 0).stdout;
+    has(&said, &["roles/linked.json: the role was not taken: it is a link that leads out of the repository"]);
+    has(&said, &["environments/linked.json: the environment was not taken: it is a link"]);
+    let found = Command::new("grep").args(["-r", "hunter2"]).arg(place.folder.join("chef/wrun")).output().unwrap();
+    assert!(found.stdout.is_empty(), "{}", String::from_utf8_lossy(&found.stdout));
+}
+
 #[test]
 fn what_is_not_a_chef_repository_is_refused() {
     let place = Place::new();

@@ -160,6 +160,8 @@ mod tests {
             "/home/a/.forward",
             "/etc/e2scrub.conf",
             "/etc/zprofile",
+            "/etc/mysql/debian-start",
+            "/etc/nginx/modules-enabled/x.conf",
             "/opt/puppetlabs/bin/puppet",
             // Secrets.
             "/etc/krb5.keytab",
@@ -172,6 +174,7 @@ mod tests {
         for asked in [
             "/etc/motd",
             "/etc/mysql/my.cnf",
+            "/etc/mysql",
             "/etc/apache2/sites-enabled/x.conf",
             "/srv/www/.htaccess",
             "/etc/nginx/conf.d/x",

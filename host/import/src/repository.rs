@@ -101,7 +101,7 @@ fn read_documents(
     let found = documents(&folder).map_err(|(path, source)| ImportError::Read { path, source })?;
     for (name, path) in found {
         let place = repository.place(&path);
-        let value = match document(kind, &name, &path, readers)? {
+        let value = match document(kind, &name, &path, &repository.folder, readers)? {
             Ok(value) => value,
             Err(why) => {
                 notes.push(Note::problem(place, format!("the {kind} was not taken: {why}")));
@@ -130,15 +130,25 @@ fn read_documents(
     Ok(())
 }
 
-/// Reads a role or an environment. The inner error is the document's.
+/// Reads a file of the repository in `folder`. What lies elsewhere is the person's and would be published with the policy.
+fn read_own(path: &Path, folder: &Path, limit: u64) -> std::io::Result<String> {
+    // A file that is absent is told as that.
+    if path.exists() && !plain_files::leads_inside(path, folder) {
+        return Err(std::io::Error::other("it is a link that leads out of the repository"));
+    }
+    plain_files::read_text(path, limit)
+}
+
+/// Reads a role or an environment of the repository in `folder`. The inner error is the document's.
 fn document(
     kind: ObjectKind,
     name: &str,
     path: &Path,
+    folder: &Path,
     readers: &impl Readers,
 ) -> Result<Result<Value, String>, ImportError> {
     let limit = u64::try_from(MAX_FILE).unwrap_or(u64::MAX);
-    let source = match plain_files::read_text(path, limit) {
+    let source = match read_own(path, folder, limit) {
         Ok(source) => source,
         Err(error) => return Ok(Err(error.to_string())),
     };
@@ -187,14 +197,14 @@ fn read_berksfile(
         return Ok(());
     }
     let limit = u64::try_from(MAX_FILE).unwrap_or(u64::MAX);
-    let source = match plain_files::read_text(&path, limit) {
+    let source = match read_own(&path, &repository.folder, limit) {
         Ok(source) => source,
         Err(error) => {
             notes.push(Note::problem("Berksfile", error.to_string()));
             return Ok(());
         }
     };
-    let lock = plain_files::read_text(&repository.folder.join("Berksfile.lock"), limit).unwrap_or_default();
+    let lock = read_own(&repository.folder.join("Berksfile.lock"), &repository.folder, limit).unwrap_or_default();
     let (Some(parent), Some(name)) = (repository.folder.parent(), repository.folder.file_name()) else {
         return Ok(());
     };
@@ -240,7 +250,8 @@ fn read_data_bags(repository: &mut Repository, notes: &mut Vec<Note>) {
                 vaults += 1;
                 continue;
             }
-            let text = plain_files::read_text(&path, u64::try_from(MAX_FILE).unwrap_or(u64::MAX)).unwrap_or_default();
+            let limit = u64::try_from(MAX_FILE).unwrap_or(u64::MAX);
+            let text = read_own(&path, &repository.folder, limit).unwrap_or_default();
             encrypted += usize::from(text.contains("\"encrypted_data\""));
         }
         let place = repository.place(&bag);

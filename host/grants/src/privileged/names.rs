@@ -43,7 +43,7 @@ pub(super) const NAMES: [&str; 35] = [
 pub(super) const NAME_BEGINNINGS: [&str; 2] = [".zsh", ".zlog"];
 
 /// Names that are privileged in a home: settings of whatever its owner starts, and programs that are found first.
-pub(super) const NAMES_IN_HOMES: [&str; 33] = [
+pub(super) const NAMES_IN_HOMES: [&str; 41] = [
     ".config",
     ".local",
     ".npmrc",
@@ -77,6 +77,14 @@ pub(super) const NAMES_IN_HOMES: [&str; 33] = [
     ".muttrc",
     ".nanorc",
     ".Rprofile",
+    ".bashrc.d",
+    ".profile.d",
+    ".rbenv",
+    ".pyenv",
+    ".nvm",
+    ".rvm",
+    ".oh-my-zsh",
+    ".subversion",
 ];
 
 /// Each of these and all below it is a secret: it gives away what lets one become somebody else, or another team's data.

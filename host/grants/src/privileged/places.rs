@@ -1,7 +1,7 @@
 //! Where on a machine of the Debian, Fedora, SUSE or Alpine family root's programs, their settings and secrets are.
 
 /// Each of these, all below it, and every directory that leads to it is privileged.
-pub(super) const PLACES: [&str; 618] = [
+pub(super) const PLACES: [&str; 664] = [
     // Programs and libraries.
     "/bin",
     "/sbin",
@@ -649,7 +649,65 @@ pub(super) const PLACES: [&str; 618] = [
     "/var/spool/exim4",
     "/var/spool/mqueue",
     "/var/spool/cups",
+    // The same of less usual tools and servers.
+    "/etc/dnsmasq.conf",
+    "/etc/dnsmasq.d",
+    "/etc/rc",
+    "/etc/rc.local.d",
+    "/etc/rc.firewall",
+    "/etc/inittab.d",
+    "/etc/cron.minutely",
+    "/etc/cron.reboot",
+    "/etc/acpi-support.conf",
+    "/etc/auto.home",
+    "/etc/schroot",
+    "/etc/sbuild",
+    "/etc/pbuilder",
+    "/etc/odbcinst.ini",
+    "/etc/OpenCL",
+    "/etc/vulkan",
+    "/etc/insserv",
+    "/etc/insserv.conf",
+    "/etc/insserv.conf.d",
+    "/etc/libnss-mysql.cfg",
+    "/etc/pam_radius_auth.conf",
+    "/etc/google_authenticator",
+    "/etc/tcb",
+    "/etc/opie",
+    "/etc/nftables.conf",
+    "/etc/iptables.rules",
+    "/etc/nagios",
+    "/etc/icinga2",
+    "/etc/zabbix",
+    "/etc/datadog-agent",
+    "/etc/gitlab",
+    "/etc/kata-containers",
+    "/etc/openfortivpn",
+    "/etc/uwsgi-emperor",
+    "/usr/local/nagios",
+    "/usr/local/zabbix",
+    "/usr/local/cpanel",
+    "/usr/local/rvm",
+    "/usr/local/cargo",
+    "/opt/splunkforwarder",
+    "/opt/wrun",
+    "/var/lib/puppet",
+    "/var/lib/salt",
+    "/var/lib/cfengine3",
+    "/var/lib/chef",
+    "/var/lib/cinc",
 ];
 
-/// Beginnings of paths that are privileged with all that follows: `/etc/python3.11`.
-pub(super) const BEGINNINGS: [&str; 4] = ["/etc/python", "/etc/csh.", "/etc/zsh", "/etc/tcsh"];
+/// Beginnings of paths that are privileged with all that follows: `/etc/python3.11`. The directories that lead to these are not: a
+/// team manages its server's own.
+pub(super) const BEGINNINGS: [&str; 8] = [
+    "/etc/python",
+    "/etc/csh.",
+    "/etc/zsh",
+    "/etc/tcsh",
+    "/etc/ld-musl-",
+    // systemd runs it with full rights after Debian's MariaDB has started; root's timers read the other one.
+    "/etc/mysql/debian-start",
+    "/etc/mysql/debian.cnf",
+    "/etc/nginx/modules-enabled",
+];
