@@ -111,7 +111,7 @@ fn errors_say_what_is_there_and_what_would_bring_what_is_not() {
     assert_eq!(ran["outcome"], "success", "{ran:#}");
     let remembered = format!(
         "the node n1 remembers the environment \"production\" from an earlier run; `--environment _default` runs without \
-         one, and the node remembers that\n{option}"
+         one, and the node remembers that\nbesides, {option}"
     );
     check(shop.failed("cookbooks", &["--run-list", "recipe[nginx]"]), "EnvironmentNotFound", &remembered);
     let ran = shop.run("cookbooks", &["--run-list", "recipe[nginx]", "-E", "_default"]);

@@ -84,7 +84,7 @@ fn the_literal_needs_of_the_rest_are_told_and_can_be_added() {
     assert_eq!(run["error"]["resource"], Value::Null, "the recipe failed, not the package that is looked at later");
     // One answer of the operator later nothing of it is denied.
     let path = bench.program.configuration().join(grants).display().to_string();
-    let allow = ["grants", "allow", "--last", "--yes", "--grants", &path];
+    let allow = ["grants", "allow", "--last", "--yes", "--dangerous", "--grants", &path];
     let allowed = bench.program.run(&allow).unwrap().expect_code(0).unwrap();
     let note = "note: policy solo: the rest of recipe site::default, which ended at site/recipes/default.rb:2 was not seen in the run";
     assert!(allowed.stderr.contains(note), "{}", allowed.text());

@@ -56,7 +56,7 @@ const NAMES_TYPES: [(&str, &str); 5] = [
 
 /// The program's own files and folders: arguments, settings, printer, signals, one file per command. A new one at the top is
 /// probably a decision that belongs to another room.
-const PROGRAM: [&str; 16] = [
+const PROGRAM: [&str; 18] = [
     "activity.rs",
     "arguments",
     "arguments.rs",
@@ -72,6 +72,8 @@ const PROGRAM: [&str; 16] = [
     "settings",
     "settings.rs",
     "signals.rs",
+    "table.rs",
+    "terminal",
     "terminal.rs",
 ];
 

@@ -1,7 +1,7 @@
 //! Where on a machine of the Debian, Fedora, SUSE or Alpine family root's programs, their settings and secrets are.
 
 /// Each of these, all below it, and every directory that leads to it is privileged.
-pub(super) const PLACES: [&str; 664] = [
+pub(super) const PLACES: [&str; 662] = [
     // Programs and libraries.
     "/bin",
     "/sbin",
@@ -684,8 +684,6 @@ pub(super) const PLACES: [&str; 664] = [
     "/etc/kata-containers",
     "/etc/openfortivpn",
     "/etc/uwsgi-emperor",
-    "/usr/local/nagios",
-    "/usr/local/zabbix",
     "/usr/local/cpanel",
     "/usr/local/rvm",
     "/usr/local/cargo",
