@@ -89,7 +89,7 @@ fn three_teams_converge_side_by_side_and_the_second_run_changes_nothing() {
     let shown = program.run(&["node", "show", "redis.bind", "-F", "json"]).unwrap().expect_code(0).unwrap();
     assert_eq!(serde_json::from_str::<Value>(&shown.stdout).unwrap(), serde_json::json!(["127.0.0.1"]));
     let _refused = program.run(&["node", "show", "rediss"]).unwrap().expect_code(1).unwrap();
-    let node = program.run(&["node", "show"]).unwrap().expect_code(0).unwrap();
+    let node = program.run(&["node", "show", "-F", "json"]).unwrap().expect_code(0).unwrap();
     let node: Value = serde_json::from_str(&node.stdout).unwrap();
     assert_eq!(node["policy_name"], serde_json::json!(["core", "database", "monitoring"]));
     assert!(program.state().join("runs").read_dir().unwrap().count() >= 2);

@@ -30,7 +30,7 @@ fn said(program: &Program, arguments: &[&str], code: i32) -> String {
 }
 
 fn node(program: &Program) -> Value {
-    let shown = program.run(&["node", "show"]).unwrap().expect_code(0).unwrap();
+    let shown = program.run(&["node", "show", "-F", "json"]).unwrap().expect_code(0).unwrap();
     serde_json::from_str(&shown.stdout).unwrap()
 }
 
@@ -49,6 +49,9 @@ fn nodes_are_created_changed_and_deleted() {
     said(&program, &["node", "run-list", "add", "c", "--before", "role[b]"], 0);
     said(&program, &["node", "run-list", "remove", "recipe[a]"], 0);
     assert_eq!(said(&program, &["node", "show", "-r"], 0).trim(), "recipe[c]\nrole[b]");
+    let summary = said(&program, &["node", "show"], 0);
+    assert!(summary.starts_with("Node name: ") && summary.contains("recipe[c], role[b]\n"), "{summary}");
+    assert!(!summary.contains('{') && summary.contains("`--format json` shows all of it"), "{summary}");
     assert!(said(&program, &["node", "run-list", "remove", "z"], 43).contains("it has: recipe[c], role[b]"));
     assert!(said(&program, &["node", "run-list", "add", "recipe[z"], 43).contains("recipe[z"));
     said(&program, &["node", "environment", "set", "prod"], 0);
@@ -323,7 +326,8 @@ fn nodes_come_from_files_and_go_by_their_names() {
     assert_eq!(node(&program)["run_list"], json!(["recipe[a]"]));
     let told = said(&program, &["node", "from-file", &old, &new], 0);
     assert!(told.contains("changed the node n") && told.contains("created the node web1"), "{told}");
-    let shown: Value = serde_json::from_str(&program.run(&["node", "show", "-N", "n"]).unwrap().stdout).unwrap();
+    let shown: Value =
+        serde_json::from_str(&program.run(&["node", "show", "-F", "json", "-N", "n"]).unwrap().stdout).unwrap();
     assert_eq!(
         [&shown["run_list"], &shown["normal"], &shown["automatic"]],
         [&json!(["role[b]"]), &json!({"a": 1}), &json!({})]

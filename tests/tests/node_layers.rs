@@ -79,7 +79,7 @@ impl<'root> Site<'root> {
     }
 
     fn layers(&self) -> Vec<String> {
-        let node = self.tool(&["node", "show"]);
+        let node = self.tool(&["node", "show", "-F", "json"]);
         let layers = node.get("layers").and_then(Value::as_array).cloned().unwrap_or_default();
         layers.iter().map(|layer| layer.get("name").and_then(Value::as_str).unwrap().to_owned()).collect()
     }

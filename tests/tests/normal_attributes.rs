@@ -66,7 +66,7 @@ fn converge(program: &Program, machine: &Machine<'_>, policies: &str) -> Output 
 }
 
 fn normal(program: &Program) -> Value {
-    let shown = program.run(&["node", "show"]).unwrap().expect_code(0).unwrap();
+    let shown = program.run(&["node", "show", "-F", "json"]).unwrap().expect_code(0).unwrap();
     serde_json::from_str::<Value>(&shown.stdout).unwrap().get("normal").cloned().unwrap_or_default()
 }
 

@@ -63,7 +63,7 @@ fn every_place_that_names_a_revision_names_the_artifact_too() {
         let run = parsed(&converge(&program, policy, &["--format", "json"]).expect_code(0).unwrap().stdout);
         let ran = &run["policies"][0];
         assert_eq!([&ran["revision"], &ran["artifact"]], [revision, policy.digest()]);
-        let node = parsed(&program.run(&["node", "show"]).unwrap().expect_code(0).unwrap().stdout);
+        let node = parsed(&program.run(&["node", "show", "-F", "json"]).unwrap().expect_code(0).unwrap().stdout);
         let saved = &node["policies"]["empty"];
         assert_eq!([&saved["revision"], &saved["artifact"]], [revision, policy.digest()]);
         let refused = converge(&program, policy, &["--named-run-list", "x"]).expect_code(43).unwrap();
@@ -80,7 +80,7 @@ fn a_node_runs_the_policies_that_were_assigned_to_it() {
     let fixed = ["converge", "-N", "n1", "--allow-all", "--root", &root, "--policies", &policies];
     let run = |more: &[&str]| program.run(&[&fixed[..], more].concat()).unwrap();
     let group = || {
-        let node = parsed(&program.run(&["node", "show"]).unwrap().expect_code(0).unwrap().stdout);
+        let node = parsed(&program.run(&["node", "show", "-F", "json"]).unwrap().expect_code(0).unwrap().stdout);
         node["policies"]["empty"]["group"].clone()
     };
     let _ = program.run(&["node", "create", "n1"]).unwrap().expect_code(0).unwrap();

@@ -28,7 +28,7 @@ pub(crate) enum NodeCommand {
         /// Print the run list
         #[arg(short, long, conflicts_with_all = ["attribute", "named"])]
         run_list: bool,
-        /// Output format of an attribute: doc (strings without quotes) or json
+        /// Output format: doc (a summary of the node; of an attribute strings without quotes) or json
         #[arg(short = 'F', long, value_name = "FORMAT", default_value = "doc")]
         format: Format,
     },

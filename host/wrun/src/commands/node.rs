@@ -3,6 +3,7 @@
 mod change;
 mod explanation;
 mod status;
+mod summary;
 mod whole;
 
 use super::store::{existing_state, node_name};
@@ -42,7 +43,7 @@ pub(crate) fn run(command: NodeCommand, printer: &Printer) -> anyhow::Result<Exi
                 }
                 Ok(Exit::Done)
             }
-            None => show_all(&common, printer),
+            None => show_all(&common, format, printer),
         },
         NodeCommand::Explain { common, attribute, format } => explain(&common, &attribute, format, printer),
         NodeCommand::Create { node, name, run_list, environment } => {
@@ -61,8 +62,8 @@ pub(crate) fn run(command: NodeCommand, printer: &Printer) -> anyhow::Result<Exi
     }
 }
 
-/// Prints the whole node, without what is only wrun's.
-fn show_all(common: &Common, printer: Printer) -> anyhow::Result<Exit> {
+/// Shows the whole node, without what is only wrun's.
+fn show_all(common: &Common, format: Format, printer: Printer) -> anyhow::Result<Exit> {
     let (state, name) = find(common)?;
     let mut shown = match state.waiting_changes(&name)?.is_empty() {
         true => state.node(&name)?.context("the saved node is gone")?,
@@ -79,7 +80,11 @@ fn show_all(common: &Common, printer: Printer) -> anyhow::Result<Exit> {
             object.insert("layers".to_owned(), Layers::from_json(layers)?.summary());
         }
     }
-    printer.json(&serde_json::to_string_pretty(&shown)?);
+    if format.is_for_programs() {
+        printer.json(&serde_json::to_string_pretty(&shown)?);
+    } else {
+        summary::print(&shown, printer);
+    }
     Ok(Exit::Done)
 }
 
