@@ -6,6 +6,7 @@
 //! see [`targets`].
 
 mod map;
+mod operations;
 mod style;
 mod supply;
 mod targets;

@@ -1,16 +1,18 @@
-//! One file per resource type: inspect, diff, apply. What a policy changes is decided here, and done through the room
+//! One file per resource type: inspect, compare, carry out. What a policy changes is decided here, and done through the room
 //! `machine`.
 //!
-//! A provider ([`plan::Provider`]) looks at the machine and returns a plan: sentences with the effects that make them true.
-//! [`MachineProviders`] finds the provider of a type, carries plans out, and looks again afterwards: what did not reach its
-//! aim is an error. It is the only place that makes a [`plan::Writer`], and it makes none in a dry run.
+//! A provider ([`plan::Provider`]) looks at the machine and returns a plan: sentences with the operations that make them true,
+//! which are values ([`operation::Operation`]). [`MachineProviders`] finds the provider of a type, carries plans out, and looks
+//! again afterwards: what did not reach its aim is an error. It is the only place that makes a [`plan::Writer`], and it makes
+//! none in a dry run.
 //!
 //! Everything is confined twice. *Where*: paths are opened inside one root ([`machine::root`]), programs are started inside
-//! it ([`machine::command`]). *What*: every effect takes a proof of the `grants` room, which only a check against the
-//! operator's file can make.
+//! it ([`machine::command`]). *What*: operations hold proofs of the `grants` room, which only a check against the operator's
+//! file can make.
 
 mod claims;
 mod composite;
+mod operation;
 mod parts;
 mod plan;
 mod reboots;
@@ -18,6 +20,7 @@ mod resources;
 mod secrets;
 mod settings;
 mod standing;
+mod withheld;
 
 pub use reboots::{Reboot, Reboots};
 pub use settings::{Contents, GatherFacts, Log, Settings};
@@ -302,7 +305,7 @@ impl Providers for MachineProviders {
     fn stage(&mut self, plan: &mut ReadyPlan) -> Result<Value, Raised> {
         match plan.0.staging.take() {
             Some(staging) => {
-                let staged = self.write(|writer| staging.run(writer))?;
+                let staged = self.write(|writer| staging.carry_out(writer))?;
                 self.settings.grants.let_verify(staged.as_str().map(str::to_owned));
                 Ok(staged)
             }
@@ -313,7 +316,7 @@ impl Providers for MachineProviders {
     fn reject(&mut self, mut plan: ReadyPlan) -> Result<Option<String>, Raised> {
         self.settings.grants.let_verify(None);
         let Some(rejection) = plan.0.rejection.take() else { return Ok(None) };
-        self.write(rejection).map(Some)
+        self.write(|writer| rejection.carry_out(writer)).map(Some)
     }
 
     fn parts(&mut self) -> Vec<Part> {

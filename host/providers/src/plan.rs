@@ -1,14 +1,16 @@
 //! What a provider is, and what it may hold while it works.
 //!
 //! A provider *inspects and compares* in [`Provider::plan`] and gets a [`View`], which cannot write. What is to be done is
-//! a list of [`Step`]s, each made by one call out of the sentence that people read and the effect that is carried out,
-//! so that a dry run cannot say anything but what the real run does. Only the effects get a [`Writer`], and a writer is
+//! a list of [`Step`]s, each made by one call out of the sentence that people read and the operation that is carried out,
+//! so that a dry run cannot say anything but what the real run does. Only operations get a [`Writer`], and a writer is
 //! made in one place, outside dry runs.
 //!
 //! Rejected: giving effects to the provider as methods of `View` that look at a flag; one forgotten flag would change a
 //! machine in a dry run.
 
 use crate::Settings;
+use crate::operation::Operation;
+use crate::resources::file_content::{Rejection, Staging};
 use contract::{Certainty, Change, CommandOutcome, CommandTest, CookbookFiles, Raised, Wanted};
 use grants::{Denied, GrantedCommand, GrantedTree, PolicyGrants};
 use machine::command::{Answer, CommandFailure, Commands, Launch};
@@ -49,14 +51,14 @@ pub(crate) trait Provider: Send + Sync {
         &[]
     }
 
-    /// Whether a second `plan` right after the effects must find nothing left to do. False for actions that do something
+    /// Whether a second `plan` right after the operations must find nothing left to do. False for actions that do something
     /// each time: `execute`, a service's `restart`, `log`.
     fn settles(&self, _action: &str) -> bool {
         true
     }
 }
 
-/// What a provider found, complete: the effects make no choices.
+/// What a provider found, complete: the operations make no choices.
 #[derive(Default)]
 pub(crate) struct Plan {
     /// What is done, in order. None: up to date.
@@ -116,30 +118,25 @@ pub(crate) struct PlannedPart {
     pub(crate) in_dry_run: bool,
 }
 
-type Effect = Box<dyn FnOnce(&mut Writer<'_>) -> Result<(), Raised> + Send>;
-
 /// One thing that is done to the machine, and the sentences that say so.
 pub(crate) struct Step {
     changes: Vec<Change>,
-    effect: Effect,
+    operation: Operation,
     part: Option<usize>,
 }
 
 impl Step {
-    /// A sentence and the effect that makes it true.
-    pub(crate) fn new(
-        change: Change,
-        effect: impl FnOnce(&mut Writer<'_>) -> Result<(), Raised> + Send + 'static,
-    ) -> Self {
-        Self { changes: vec![change], effect: Box::new(effect), part: None }
+    /// A sentence and the operation that makes it true.
+    pub(crate) fn new(change: Change, operation: Operation) -> Self {
+        Self { changes: vec![change], operation, part: None }
     }
 
-    /// An effect that no sentence tells of: the resource counts as changed all the same.
-    pub(crate) fn silent(effect: impl FnOnce(&mut Writer<'_>) -> Result<(), Raised> + Send + 'static) -> Self {
-        Self { changes: vec![], effect: Box::new(effect), part: None }
+    /// An operation that no sentence tells of: the resource counts as changed all the same.
+    pub(crate) fn silent(operation: Operation) -> Self {
+        Self { changes: vec![], operation, part: None }
     }
 
-    /// A further sentence about the same effect: one rename puts content, mode and owner in place.
+    /// A further sentence about the same operation: one rename puts content, mode and owner in place.
     #[must_use]
     pub(crate) fn also(mut self, change: Change) -> Self {
         self.changes.push(change);
@@ -167,33 +164,17 @@ impl Step {
         &mut self.changes
     }
 
+    /// Returns the operation alone, for a step that stands for several.
+    pub(crate) fn into_operation(self) -> Operation {
+        self.operation
+    }
+
     /// Does it, and returns what was done.
     pub(crate) fn run(self, writer: &mut Writer<'_>) -> Result<Vec<Change>, Raised> {
-        (self.effect)(writer)?;
+        self.operation.carry_out(writer)?;
         Ok(self.changes)
     }
 }
-
-/// Writes staged content and returns the path for the guest's `verify` blocks. It and the step that later puts the content
-/// in place share the staged file (an `Arc<Mutex<Option<..>>>`), which vanishes when both are dropped.
-pub(crate) struct Staging(Stage);
-
-type Stage = Box<dyn FnOnce(&mut Writer<'_>) -> Result<Value, Raised> + Send>;
-
-impl Staging {
-    /// Wraps the function that stages the content and returns the blocks' argument.
-    pub(crate) fn new(stage: impl FnOnce(&mut Writer<'_>) -> Result<Value, Raised> + Send + 'static) -> Self {
-        Self(Box::new(stage))
-    }
-
-    /// Stages; the blocks' argument.
-    pub(crate) fn run(self, writer: &mut Writer<'_>) -> Result<Value, Raised> {
-        (self.0)(writer)
-    }
-}
-
-/// What keeps rejected content.
-pub(crate) type Rejection = Box<dyn FnOnce(&mut Writer<'_>) -> Result<String, Raised> + Send>;
 
 /// What a dry run takes for granted because an earlier resource would have seen to it.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -406,7 +387,7 @@ impl View<'_> {
     }
 }
 
-/// What an effect acts through. Made only in [`crate::MachineProviders`], never in a dry run.
+/// What an operation acts through. Made only in [`crate::MachineProviders`], never in a dry run.
 pub(crate) struct Writer<'a> {
     /// The confined file system.
     pub(crate) root: &'a Arc<Root>,
@@ -416,7 +397,7 @@ pub(crate) struct Writer<'a> {
     pub(crate) cache: &'a Arc<Root>,
     /// Identity of the node, limits, switches.
     pub(crate) settings: &'a Settings,
-    /// What is kept for the length of the run; effects forget what they made stale.
+    /// What is kept for the length of the run; operations forget what they made stale.
     pub(crate) caches: &'a mut Caches,
     pub(crate) commands: &'a Commands,
     /// The sentences that [`plan_again`](Self::plan_again) gives; `None` if it was not called.
@@ -426,7 +407,7 @@ pub(crate) struct Writer<'a> {
 }
 
 impl Writer<'_> {
-    /// For what can only be planned once this effect is done: which version there is after the index was refreshed. The
+    /// For what can only be planned once this operation is done: which version there is after the index was refreshed. The
     /// step's own sentences are replaced by these, the steps after it are dropped, and the provider plans again.
     pub(crate) fn plan_again(&mut self, done: Vec<Change>) {
         self.again = Some(done);

@@ -2,8 +2,8 @@
 
 use crate::plan::Provider;
 
-mod chef_sleep;
-mod execute;
+pub(crate) mod chef_sleep;
+pub(crate) mod execute;
 mod log;
 mod notify_group;
 mod script;
@@ -11,32 +11,32 @@ mod script;
 // File family.
 mod cookbook_file;
 pub(crate) mod cookbook_source;
-mod directory;
+pub(crate) mod directory;
 mod file;
-mod file_content;
-mod link;
-mod remote_directory;
+pub(crate) mod file_content;
+pub(crate) mod link;
+pub(crate) mod remote_directory;
 mod remote_file;
 mod template;
 
 // System family.
 mod account;
-mod archive_file;
+pub(crate) mod archive_file;
 pub(crate) mod asked;
-mod cron;
+pub(crate) mod cron;
 mod cron_d;
 mod cron_fields;
-mod git;
-mod group;
-mod http_request;
-mod mount;
-mod nested;
-mod ohai;
+pub(crate) mod git;
+pub(crate) mod group;
+pub(crate) mod http_request;
+pub(crate) mod mount;
+pub(crate) mod nested;
+pub(crate) mod ohai;
 pub(crate) mod package;
-mod reboot;
+pub(crate) mod reboot;
 pub(crate) mod service;
-mod systemd_unit;
-mod user;
+pub(crate) mod systemd_unit;
+pub(crate) mod user;
 
 pub(crate) use file_content::wish::texts;
 pub(crate) use file_content::{Access, Account};

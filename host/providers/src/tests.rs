@@ -2,11 +2,14 @@
 //! writer, and a denial says whose it is.
 
 use super::*;
-use crate::plan::{Assumption, Provider, Staging, Step};
+use crate::operation::Operation;
+use crate::plan::{Assumption, Provider, Step};
+use crate::resources::file_content::Staging;
 use contract::{Account, Certainty, CookbookFiles, FileError, LogLevel, Property, Stop};
 use grants::Grants;
 use machine::root::ModeBits;
 use serde_json::json;
+use std::path::Path;
 use std::sync::Mutex;
 
 /// A provider that does as its resource says. The `path` it makes is its aim.
@@ -25,12 +28,41 @@ impl Provider for Scripted {
         }
         let refreshed = view.root.entry("/index")?.is_some();
         let index = view.grants.manage_path("/index").map_err(machine::denied::denied)?;
-        let action = wanted.action.to_owned();
-        let change = Change::new(format!("make {path}"));
-        let step = Step::new(change, move |writer| match action.as_str() {
+        let staging = Staging {
+            granted: proof.clone(),
+            content: None,
+            creation_mode: ModeBits::plain(0o600),
+            staged: Default::default(),
+        };
+        let operation = ScriptedOperation { action: wanted.action.to_owned(), refreshed, index, proof };
+        let step = Step::new(Change::new(format!("make {path}")), Operation::Scripted(operation));
+        let mut plan = Plan::steps(vec![step.also(Change::new("and say so"))]);
+        plan.assume(Assumption::Path(path));
+        plan.staging = Some(staging);
+        Ok(plan)
+    }
+
+    fn settles(&self, action: &str) -> bool {
+        action != "nothing_to_settle"
+    }
+}
+
+/// What the scripted provider does, by its action.
+#[derive(Debug)]
+pub(crate) struct ScriptedOperation {
+    action: String,
+    refreshed: bool,
+    index: grants::GrantedPath,
+    proof: grants::GrantedPath,
+}
+
+impl ScriptedOperation {
+    /// Does it, or asks to be planned again.
+    pub(crate) fn carry_out(self, writer: &mut Writer<'_>) -> Result<(), Raised> {
+        match self.action.as_str() {
             "lie" | "nothing_to_settle" => Ok(()),
-            "refresh" if !refreshed => {
-                make(writer, &index)?;
+            "refresh" if !self.refreshed => {
+                make(writer, &self.index)?;
                 writer.plan_again(vec![Change::new("refresh the index")]);
                 Ok(())
             }
@@ -38,16 +70,8 @@ impl Provider for Scripted {
                 writer.plan_again(vec![]);
                 Ok(())
             }
-            _ => make(writer, &proof),
-        });
-        let mut plan = Plan::steps(vec![step.also(Change::new("and say so"))]);
-        plan.assume(Assumption::Path(path));
-        plan.staging = Some(Staging::new(|writer| Ok(json!(writer.cache.path().display().to_string()))));
-        Ok(plan)
-    }
-
-    fn settles(&self, action: &str) -> bool {
-        action != "nothing_to_settle"
+            _ => make(writer, &self.proof),
+        }
     }
 }
 
@@ -79,17 +103,23 @@ fn bench(why_run: bool) -> Bench {
     let root = directory.path().join("root");
     std::fs::create_dir(&root).unwrap();
     let grants = Grants::parse("[policy.a]\npaths = [\"/made\", \"/index\"]\n", "grants.toml").unwrap();
+    let settings = Settings { why_run, ..settings(directory.path(), &grants) };
+    Bench { providers: MachineProviders::new(Arc::new(settings)).unwrap(), directory }
+}
+
+/// The settings of a real run of policy `a` on the folder `root` below a directory.
+pub(crate) fn settings(directory: &Path, grants: &Grants) -> Settings {
     let log: Arc<Mutex<Vec<(LogLevel, String)>>> = Arc::default();
-    let settings = Settings {
+    Settings {
         account: Account::unmetered("test"),
-        root,
+        root: directory.join("root"),
         grants: grants.policy("a", &[]),
         files: Arc::new(NoFiles),
-        backup_dir: directory.path().join("backup"),
-        cache_dir: directory.path().join("cache"),
+        backup_dir: directory.join("backup"),
+        cache_dir: directory.join("cache"),
         file_cache: "/var/chef/cache".into(),
         node: node::file_specificity::NodeIdentity::default(),
-        why_run,
+        why_run: false,
         launcher: None,
         stop: Stop::default(),
         package_lock_wait: Duration::ZERO,
@@ -101,8 +131,7 @@ fn bench(why_run: bool) -> Bench {
         answers: None,
         contents: None,
         log: Some(Arc::new(move |level, line: &str| log.lock().unwrap().push((level, line.into())))),
-    };
-    Bench { providers: MachineProviders::new(Arc::new(settings)).unwrap(), directory }
+    }
 }
 
 impl Bench {
@@ -184,7 +213,7 @@ fn staging_happens_when_asked_for_and_once() {
     let declaration = bench.declaration("/made");
     let wanted = Wanted { resource: 0, declaration: &declaration, action: "make", resolved: vec![], why_run: false };
     let mut plan = bench.providers.prepare(&wanted).unwrap().expected().0.plan().unwrap();
-    assert!(bench.providers.stage(&mut plan).unwrap().as_str().is_some_and(|path| path.ends_with("cache")));
+    assert!(bench.providers.stage(&mut plan).unwrap().as_str().is_some_and(|path| path.starts_with("/.")));
     assert_eq!(bench.providers.stage(&mut plan), Ok(Value::Null));
     assert!(!bench.has("root/made"));
 }

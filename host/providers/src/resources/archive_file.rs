@@ -6,24 +6,20 @@
 
 mod meter;
 mod reader;
+mod unpack;
 
-use crate::plan::{Assumption, Plan, Provider, Step, View, Writer};
+pub(crate) use unpack::{GiveAway, MakeDestination, UnpackArchive};
+
+use crate::operation::Operation;
+use crate::plan::{Assumption, Plan, Provider, Step, View};
 use crate::resources::asked;
 use contract::{Account, Certainty, Change, Ended, Raised, Receipt, Wanted};
-use grants::{GrantedMode, GrantedPath};
 use machine::denied::denied;
-use machine::root::{Entry, ModeBits, NewFileAttributes, absent};
+use machine::root::Entry;
 use reader::{Archive, Item, Kind};
-use rustix::io::Errno;
 use schema::types::archive_file::ArchiveFileProperties;
 use std::collections::HashSet;
-use std::io::Read;
-
-/// How much is copied at once, in bytes.
-const CHUNK: usize = 64 << 10;
-
-/// Permission bits of directories that the archive leaves out.
-const DIRECTORY: ModeBits = ModeBits::plain(0o777);
+use unpack::Work;
 
 /// An archive to unpack.
 pub(crate) struct ArchiveFile;
@@ -183,14 +179,8 @@ impl Task {
             directories.push((granted, mode));
         }
         let sentence = format!("create directory {}", self.destination);
-        Ok(Step::new(Change::new(sentence), move |writer| {
-            for (granted, mode) in &directories {
-                let site = writer.root.site(granted)?;
-                site.make_directory(ModeBits::from(mode))?;
-                site.set_mode(ModeBits::from(mode))?;
-            }
-            Ok(())
-        }))
+        let operation = MakeDestination { directories };
+        Ok(Step::new(Change::new(sentence), Operation::MakeDestination(operation)))
     }
 
     /// Whether an entry is missing on disk, or changed at another time than on disk.
@@ -229,23 +219,8 @@ impl Task {
             Ok(())
         })?;
         let sentence = format!("extract {} to {}", self.path, self.destination);
-        let mut archive = self.archive.again()?;
-        Ok(Step::new(Change::new(sentence), move |writer| {
-            // The names are held until they are made.
-            let _paid = names;
-            for parent in &directories {
-                make_directory(writer, parent, DIRECTORY)?;
-            }
-            let mut left = works.iter();
-            archive.each(&mut |item, content| {
-                let work = left.next().filter(|work| work.item == item);
-                let work = work.ok_or_else(|| Raised::new("Archive::Error", "the archive changed meanwhile"))?;
-                work.unpack(content, options, writer)
-            })?;
-            // Whatever is put into a directory changes its time.
-            let mut made = works.iter().rev().filter(|work| work.item.kind == Kind::Directory && options.time);
-            made.try_for_each(|work| work.set_time(writer))
-        }))
+        let operation = UnpackArchive { archive: self.archive.again()?, options, directories, works, _names: names };
+        Ok(Step::new(Change::new(sentence), Operation::UnpackArchive(Box::new(operation))))
     }
 
     /// Owner and group of all that is in the archive.
@@ -267,10 +242,8 @@ impl Task {
             owner.unwrap_or_default(),
             group.unwrap_or_default()
         );
-        Ok(Step::new(Change::new(sentence), move |writer| {
-            let _paid = names;
-            paths.iter().try_for_each(|path| Ok(writer.root.site(path)?.set_owner(uid, gid)?))
-        }))
+        let operation = GiveAway { paths, uid, gid, _names: names };
+        Ok(Step::new(Change::new(sentence), Operation::GiveAway(Box::new(operation))))
     }
 }
 
@@ -300,6 +273,7 @@ const ENTRY_BYTES: u64 = 512;
 const PATH_COPIES: u64 = 3;
 
 /// Pays for the names of an archive that are held, with the paths that are made of them.
+#[derive(Debug)]
 struct Names {
     paid: Receipt,
     /// Bytes of the folder that all is unpacked into.
@@ -328,86 +302,4 @@ impl Names {
 
 fn too_many(ended: &Ended) -> Raised {
     Raised::new("Archive::Error", format!("the archive's names are too many and too long: the policy {ended}"))
-}
-
-/// One entry with the rights to it.
-struct Work {
-    item: Item,
-    granted: GrantedPath,
-    /// Permission bits as the archive has them, where they are kept.
-    mode: Option<GrantedMode>,
-    /// What a further name is a name of.
-    original: Option<GrantedPath>,
-}
-
-impl Work {
-    fn of(item: Item, base: &str, options: Options, view: &View<'_>) -> Result<Self, Raised> {
-        let grant = |path: &str| view.grants.manage_path(&format!("{base}{path}")).map_err(denied);
-        let granted = grant(&item.path)?;
-        let original = match &item.kind {
-            Kind::HardLink(path) => Some(grant(path)?),
-            _ => None,
-        };
-        let is_directory = item.kind == Kind::Directory;
-        let kept = options.permissions && matches!(item.kind, Kind::File | Kind::Directory);
-        let mode = kept.then(|| view.grants.file_mode(&granted, item.mode & 0o7777, is_directory).map_err(denied));
-        Ok(Self { mode: mode.transpose()?, item, granted, original })
-    }
-
-    fn unpack(&self, content: &mut dyn Read, options: Options, writer: &mut Writer<'_>) -> Result<(), Raised> {
-        let site = writer.root.site(&self.granted)?;
-        if self.item.kind != Kind::Directory && options.spares(absent(site.entry())?, &self.item) {
-            return Ok(());
-        }
-        let plain = ModeBits::plain(self.item.mode & 0o777);
-        let owner = self.item.owner.filter(|_| options.owner);
-        let (uid, gid) = owner.unzip();
-        match &self.item.kind {
-            Kind::File => {
-                let mut staged = site.stage(plain)?;
-                let mut buffer = vec![0; CHUNK];
-                loop {
-                    let length = content.read(&mut buffer);
-                    let length = length.map_err(|error| Raised::new("Archive::Error", error.to_string()))?;
-                    match buffer.get(..length) {
-                        Some(chunk) if !chunk.is_empty() => staged.write(chunk)?,
-                        _ => break,
-                    }
-                }
-                let mode = self.mode.as_ref().map(ModeBits::from);
-                staged.publish(&NewFileAttributes { mode, uid, gid, ..NewFileAttributes::default() })?;
-            }
-            Kind::Directory => {
-                make_directory(writer, &self.granted, plain)?;
-                if let Some(mode) = &self.mode {
-                    site.set_mode(ModeBits::from(mode))?;
-                }
-                site.set_owner(uid, gid)?;
-            }
-            Kind::Link(text) => {
-                site.make_link(text, true)?;
-                site.set_owner(uid, gid)?;
-            }
-            Kind::HardLink(_) => {
-                if let Some(original) = &self.original {
-                    site.make_hard_link(&writer.root.site(original)?, true)?;
-                }
-            }
-        }
-        if options.time && self.item.kind != Kind::Directory { self.set_time(writer) } else { Ok(()) }
-    }
-
-    fn set_time(&self, writer: &Writer<'_>) -> Result<(), Raised> {
-        let modified = self.item.modified;
-        Ok(writer.root.site(&self.granted)?.set_times(Some((modified, modified)))?)
-    }
-}
-
-/// Makes a directory unless there is one. A link to a directory is none.
-fn make_directory(writer: &Writer<'_>, granted: &GrantedPath, mode: ModeBits) -> Result<(), Raised> {
-    let site = writer.root.site(granted)?;
-    match site.make_directory(mode) {
-        Err(fault) if fault.errno == Errno::EXIST && site.entry()?.kind == machine::root::Kind::Directory => Ok(()),
-        other => Ok(other?),
-    }
 }

@@ -2,7 +2,8 @@
 
 use super::asked;
 use crate::Settings;
-use crate::plan::{Plan, Provider, Step, View};
+use crate::operation::Operation;
+use crate::plan::{Plan, Provider, Step, View, Writer};
 use contract::{Change, Limit, Raised, Wanted};
 use schema::types::chef_sleep::ChefSleepProperties;
 use std::time::{Duration, Instant};
@@ -17,11 +18,27 @@ impl Provider for ChefSleep {
     fn plan(&self, wanted: &Wanted<'_>, _view: &mut View<'_>) -> Result<Plan, Raised> {
         let ChefSleepProperties { seconds } = asked::properties(wanted)?;
         let change = Change::new(format!("sleep {seconds} seconds"));
-        Ok(Plan::steps(vec![Step::new(change, move |writer| wait(seconds, writer.settings))]))
+        Ok(Plan::steps(vec![Step::new(change, Operation::Sleep(Sleep { seconds }))]))
     }
 
     fn settles(&self, _action: &str) -> bool {
         false
+    }
+}
+
+/// A pause of the policy.
+#[derive(Debug)]
+pub(crate) struct Sleep {
+    seconds: u32,
+}
+
+impl Sleep {
+    /// Waits until the time is over or the run is to stop.
+    ///
+    /// # Errors
+    /// The policy's pauses are used up.
+    pub(crate) fn carry_out(self, writer: &mut Writer<'_>) -> Result<(), Raised> {
+        wait(self.seconds, writer.settings)
     }
 }
 

@@ -8,11 +8,14 @@
 
 mod table;
 
-use crate::plan::{Plan, Provider, Step, View};
+use crate::operation::Operation;
+use crate::plan::{Plan, Provider, Step, View, Writer};
 use crate::resources::asked;
 use crate::resources::cron_fields::{field, line, timeout, times};
 use crate::standing;
+use crate::withheld::Withheld;
 use contract::{Certainty, Change, CommandOutcome, Raised, Wanted};
+use grants::GrantedName;
 use machine::command::{ASSUMED, CommandFailure, Launch, UNKNOWN, require_success};
 use machine::denied::denied;
 use schema::types::cron::CronProperties;
@@ -57,13 +60,33 @@ impl Provider for Cron {
                 }
             }
         };
-        let step = Step::new(Change::new(sentence), move |writer| {
-            let launch = Launch::program("crontab", ["-u", granted.name(), "-"]).input(text);
-            let done = writer.launch(&launch).map_err(|failure| failure.into_raised(&launch));
-            let done = done.and_then(|outcome| require_success(&launch, &outcome, &[0]));
-            done.map_err(|raised| failed("updating", &name, &raised.message))
-        });
+        let operation = WriteCrontab { granted, name, text: Withheld(text) };
+        let step = Step::new(Change::new(sentence), Operation::WriteCrontab(operation));
         Ok(Plan { certainty: assumed.into_iter().collect(), ..Plan::steps(vec![step]) })
+    }
+}
+
+/// A user's crontab with one job changed.
+#[derive(Debug)]
+pub(crate) struct WriteCrontab {
+    /// The user whose crontab it is.
+    granted: GrantedName,
+    /// The job's name, for messages.
+    name: String,
+    /// The whole crontab, with the other jobs as they are.
+    text: Withheld<String>,
+}
+
+impl WriteCrontab {
+    /// Replaces the crontab by `crontab`.
+    ///
+    /// # Errors
+    /// The tool fails.
+    pub(crate) fn carry_out(self, writer: &mut Writer<'_>) -> Result<(), Raised> {
+        let launch = Launch::program("crontab", ["-u", self.granted.name(), "-"]).input(self.text.0);
+        let done = writer.launch(&launch).map_err(|failure| failure.into_raised(&launch));
+        let done = done.and_then(|outcome| require_success(&launch, &outcome, &[0]));
+        done.map_err(|raised| failed("updating", &self.name, &raised.message))
     }
 }
 

@@ -2,9 +2,10 @@
 
 use super::file_content::wish::{boolean, text};
 use super::file_content::{Access, access_step, assumption};
-use crate::plan::{Plan, Provider, Step, View};
+use crate::operation::Operation;
+use crate::plan::{Plan, Provider, Step, View, Writer};
 use contract::{Certainty, Change, Raised, Wanted};
-use grants::GrantedPath;
+use grants::{GrantedPath, GrantedTree};
 use machine::denied::denied;
 use machine::root::{Entry, Fault, FuturePlace, Kind, ModeBits};
 use rustix::io::Errno;
@@ -88,23 +89,46 @@ pub(super) fn plan_create(
     }
     paths.iter().for_each(|real| plan.assume(assumption(real, true)));
     made.append(&mut paths);
-    let (uid, gid, mode) = (access.uid, access.gid, access.mode);
-    let step = Step::new(Change::new(format!("create new directory {}", wish.path)), move |writer| {
-        let (last, parents) = granted.split_last().map_or((None, [].as_slice()), |(last, rest)| (Some(last), rest));
-        for parent in parents {
-            writer.root.site(parent)?.make_directory(NEW_DIRECTORY)?;
-        }
-        let Some(last) = last else { return Ok(()) };
-        let site = writer.root.site(last)?;
-        // Closed to others until owner and mode are right.
-        site.make_directory(if mode.is_some() { PRIVATE } else { NEW_DIRECTORY })?;
-        if uid.is_some() || gid.is_some() {
-            site.set_owner(uid, gid)?;
-        }
-        mode.map_or(Ok(()), |mode| Ok(site.set_mode(mode)?))
-    });
+    granted.pop();
+    let operation =
+        MakeDirectory { parents: granted, granted: last, uid: access.uid, gid: access.gid, mode: access.mode };
+    let change = Change::new(format!("create new directory {}", wish.path));
+    let step = Step::new(change, Operation::MakeDirectory(operation));
     plan.steps.push(access.changes.into_iter().fold(step, Step::also));
     Ok(plan)
+}
+
+/// A directory to make, with those that lead to it.
+#[derive(Debug)]
+pub(crate) struct MakeDirectory {
+    /// Directories that are made before, outermost first.
+    parents: Vec<GrantedPath>,
+    granted: GrantedPath,
+    /// The owner's number; `None`: as made.
+    uid: Option<u32>,
+    /// The group's number; `None`: as made.
+    gid: Option<u32>,
+    /// The permission bits; `None`: as the process's mask leaves them.
+    mode: Option<ModeBits>,
+}
+
+impl MakeDirectory {
+    /// Makes the directories, and gives the last one its owner, group and mode.
+    ///
+    /// # Errors
+    /// The machine refuses.
+    pub(crate) fn carry_out(self, writer: &mut Writer<'_>) -> Result<(), Raised> {
+        for parent in &self.parents {
+            writer.root.site(parent)?.make_directory(NEW_DIRECTORY)?;
+        }
+        let site = writer.root.site(&self.granted)?;
+        // Closed to others until owner and mode are right.
+        site.make_directory(if self.mode.is_some() { PRIVATE } else { NEW_DIRECTORY })?;
+        if self.uid.is_some() || self.gid.is_some() {
+            site.set_owner(self.uid, self.gid)?;
+        }
+        self.mode.map_or(Ok(()), |mode| Ok(site.set_mode(mode)?))
+    }
 }
 
 /// The directory that is there, links followed as Chef does.
@@ -179,18 +203,36 @@ pub(super) fn plan_delete(wish: &DirectoryWish<'_>, view: &mut View<'_>) -> Resu
             return Err(Raised::new("RuntimeError", format!("Cannot delete {} at {}!", wish.key, wish.path)));
         }
     }
-    let recursive = wish.recursive;
-    let path = wish.path.to_owned();
-    let step = Step::new(Change::new(format!("delete existing directory {}", wish.path)), move |writer| {
-        let removed = match tree {
-            Some(tree) => writer.root.tree_site(&tree)?.remove(),
+    let change = Change::new(format!("delete existing directory {}", wish.path));
+    let operation = RemoveDirectory { path: wish.path.to_owned(), granted, tree, recursive: wish.recursive };
+    Ok(Plan::steps(vec![Step::new(change, Operation::RemoveDirectory(operation))]))
+}
+
+/// A directory to remove, or a link to one.
+#[derive(Debug)]
+pub(crate) struct RemoveDirectory {
+    /// The path as the cookbook wrote it.
+    path: String,
+    granted: GrantedPath,
+    /// The right to the directory with all that is in it; `None`: it is empty, or a link.
+    tree: Option<GrantedTree>,
+    recursive: bool,
+}
+
+impl RemoveDirectory {
+    /// Removes the directory, with its content where the proof covers that.
+    ///
+    /// # Errors
+    /// The machine refuses.
+    pub(crate) fn carry_out(self, writer: &mut Writer<'_>) -> Result<(), Raised> {
+        let removed = match &self.tree {
+            Some(tree) => writer.root.tree_site(tree)?.remove(),
             // A link is removed as the name it is; without `recursive`, the kernel says that it is not a directory.
-            None if recursive => writer.root.site(&granted)?.remove_file(),
-            None => writer.root.site(&granted)?.remove_directory(),
+            None if self.recursive => writer.root.site(&self.granted)?.remove_file(),
+            None => writer.root.site(&self.granted)?.remove_directory(),
         };
-        removed.map_err(|fault| fault.about(&path).into())
-    });
-    Ok(Plan::steps(vec![step]))
+        removed.map_err(|fault| fault.about(&self.path).into())
+    }
 }
 
 /// Nothing there; in a dry run something may have been made before.

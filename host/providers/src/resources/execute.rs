@@ -6,8 +6,10 @@
 
 mod needs;
 
-use crate::plan::{Assumption, Plan, Provider, Step, View};
+use crate::operation::Operation;
+use crate::plan::{Assumption, Plan, Provider, Step, View, Writer};
 use crate::value;
+use crate::withheld::Withheld;
 use contract::{Certainty, Change, Raised, Wanted};
 use grants::{CommandAsked, GrantedCommand, LineAsked};
 use machine::command::{
@@ -91,26 +93,48 @@ pub(super) fn plan(command: Command, wanted: &Wanted<'_>, view: &mut View<'_>) -
         needs::assume(&mut assumed, &granted, sensitive, view);
     }
     let change = Change::new(format!("execute {shown}"));
-    let step = Step::new(change, move |writer| {
-        let launch = Launch::granted(&granted, &how).shown_as(&shown).without(&unset);
-        let outcome = match writer.launch(&launch) {
-            Ok(outcome) => outcome,
-            // What it wrote until then may be secret; that there is no such program or user is not.
-            Err(failure @ CommandFailure::TimedOut { .. }) if sensitive => {
-                return Err(hidden(&failure.into_raised(&launch).class));
-            }
-            Err(failure) => return Err(failure.into_raised(&launch)),
-        };
-        match require_success(&launch, &outcome, &codes) {
-            Err(raised) if sensitive => Err(hidden(&raised.class)),
-            other => other,
-        }
-    });
+    let operation = RunCommand { granted: Withheld(granted), how, shown: Withheld(shown), unset, codes, sensitive };
+    let step = Step::new(change, Operation::RunCommand(Box::new(operation)));
     let mut plan = Plan { certainty: assumed.certainty, ..Plan::steps(vec![step]) };
     if let Some(path) = creates(wanted, cwd.as_deref())? {
         plan.assume(Assumption::Path(view.root.asked_about(&path)));
     }
     Ok(plan)
+}
+
+/// A command to run, with the exit codes that count as success.
+#[derive(Debug)]
+pub(crate) struct RunCommand {
+    granted: Withheld<GrantedCommand>,
+    how: CommandOptions,
+    /// The command as messages show it.
+    shown: Withheld<String>,
+    /// Variables that the command must not see.
+    unset: Vec<String>,
+    codes: Vec<i32>,
+    sensitive: bool,
+}
+
+impl RunCommand {
+    /// Runs the command to its end.
+    ///
+    /// # Errors
+    /// It cannot be started, takes too long, or ends with another exit code. Of a sensitive one only the class is told.
+    pub(crate) fn carry_out(self, writer: &mut Writer<'_>) -> Result<(), Raised> {
+        let launch = Launch::granted(&self.granted.0, &self.how).shown_as(&self.shown.0).without(&self.unset);
+        let outcome = match writer.launch(&launch) {
+            Ok(outcome) => outcome,
+            // What it wrote until then may be secret; that there is no such program or user is not.
+            Err(failure @ CommandFailure::TimedOut { .. }) if self.sensitive => {
+                return Err(hidden(&failure.into_raised(&launch).class));
+            }
+            Err(failure) => return Err(failure.into_raised(&launch)),
+        };
+        match require_success(&launch, &outcome, &self.codes) {
+            Err(raised) if self.sensitive => Err(hidden(&raised.class)),
+            other => other,
+        }
+    }
 }
 
 fn hidden(class: &str) -> Raised {

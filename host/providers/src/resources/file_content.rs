@@ -15,14 +15,16 @@ mod create;
 mod inspect;
 mod json_check;
 mod remove;
+mod staging;
 mod verify;
 pub(crate) mod wish;
 
 pub(crate) use access::{Access, Account, Numbers, assumption};
 pub(crate) use content::Content;
-pub(crate) use create::{access_step, plan_create};
+pub(crate) use create::{SetAccess, Touch, WriteFile, access_step, plan_create};
 pub(crate) use inspect::Current;
-pub(crate) use remove::{delete_step, plan_delete};
+pub(crate) use remove::{RemoveFile, delete_step, plan_delete};
+pub(crate) use staging::{Rejection, Staging};
 pub(crate) use wish::FileWish;
 
 use crate::plan::{Plan, View};

@@ -9,20 +9,24 @@
 
 mod access;
 mod call;
+mod operation;
 mod plain;
 mod refs;
 
-use crate::plan::{Assumption, Plan, Provider, Step, View, Writer};
+pub(crate) use operation::{CheckOut, CloneRepository, Fetch, RemoveRepository, SetRemote, UpdateSubmodules};
+
+use crate::operation::Operation;
+use crate::plan::{Assumption, Plan, Provider, Step, View};
 use crate::resources::asked;
+use crate::withheld::Withheld;
 use access::Rights;
 use call::{Call, Caller, Silence};
 use contract::{Certainty, Change, Raised, Wanted};
-use machine::command::MAX_OUTPUT;
 use machine::denied::denied;
 use machine::root::{Kind, absent};
 use refs::Target;
 use schema::types::git::GitProperties;
-use std::collections::HashSet;
+use std::fmt;
 
 /// A checkout of a git repository.
 pub(crate) struct Git;
@@ -86,6 +90,16 @@ struct Task {
     rights: Rights,
     /// The commit that is checked out.
     current: Option<String>,
+}
+
+impl fmt::Debug for Task {
+    /// Shows neither addresses nor variables, which may hold passwords.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { key, destination, revision, remote, current, .. } = self;
+        let mut shown = f.debug_struct("Task");
+        shown.field("key", key).field("destination", destination).field("revision", revision);
+        shown.field("remote", remote).field("current", current).finish_non_exhaustive()
+    }
 }
 
 impl Task {
@@ -204,92 +218,6 @@ impl Task {
     fn here(&self, command: &str) -> Call {
         Call::new(command).inside(self.rights.folder())
     }
-
-    fn run(&self, writer: &mut Writer<'_>, call: &Call) -> Result<(), Raised> {
-        self.caller.run(writer, call, &[0], &self.rights).map(drop)
-    }
-
-    fn is_on(&self, writer: &mut Writer<'_>, branch: &str) -> Result<bool, Raised> {
-        let call = self.here("rev-parse").word("--abbrev-ref").word("HEAD");
-        let outcome = self.caller.run(writer, &call, &[0, 128], &self.rights)?;
-        Ok(String::from_utf8_lossy(&outcome.output).trim() == branch)
-    }
-
-    /// Makes the clone, and checks out what it stands at.
-    fn clone_whole(&self, writer: &mut Writer<'_>) -> Result<(), Raised> {
-        self.run(writer, &self.clone_call())?;
-        if !self.caller.limited {
-            return Ok(());
-        }
-        let head = self.here("rev-parse").word("-q").word("--verify").word("HEAD^{commit}");
-        let head = self.caller.run(writer, &head, &[0, 1, 128], &self.rights)?;
-        let head = String::from_utf8_lossy(&head.output).trim().to_owned();
-        if head.is_empty() {
-            return Ok(());
-        }
-        let done =
-            self.require_names(writer, &head).and_then(|()| self.run(writer, &self.here("checkout").word("HEAD")));
-        // Half a clone would look like a whole one the next time.
-        if done.is_err() {
-            self.rights.discard(writer)?;
-        }
-        done
-    }
-
-    /// A commit can bring keys (`.ssh`), another commit takes them away, and a file of a commit takes the place of a whole
-    /// directory: all that needs rules that reach the keys.
-    fn require_names(&self, writer: &mut Writer<'_>, commit: &str) -> Result<(), Raised> {
-        if !self.caller.limited {
-            return Ok(());
-        }
-        let tree = self.here("ls-tree").word("-r").word("-z").word("--name-only").word(commit);
-        let coming = self.names(&tree, writer)?;
-        let known = self.names(&self.here("ls-files").word("-z"), writer)?;
-        self.rights.require_names(coming.iter().chain(&known), writer)?;
-        let there = writer.root.locate(self.rights.folder())?.names_below()?;
-        let slashes = |name: &str| name.match_indices('/').map(|(at, _)| at).collect::<Vec<_>>();
-        let is_replaced = |name: &&String| {
-            slashes(name).into_iter().filter_map(|end| name.get(..end)).any(|above| coming.contains(above))
-        };
-        self.rights.require_names(there.iter().filter(is_replaced), writer)
-    }
-
-    fn names(&self, call: &Call, writer: &mut Writer<'_>) -> Result<HashSet<String>, Raised> {
-        let said = self.caller.run(writer, call, &[0], &self.rights)?.output;
-        if said.len() >= MAX_OUTPUT {
-            let message = format!("{} has more names than can be checked", self.key);
-            return Err(Raised::new("Wrun::TooLarge", message)
-                .with_hint("fetch it with an `execute` that is granted, or as an archive"));
-        }
-        Ok(said.split(|byte| *byte == 0).map(|name| String::from_utf8_lossy(name).into_owned()).collect())
-    }
-
-    /// Puts a branch at a commit and switches to it.
-    fn switch(&self, writer: &mut Writer<'_>, branch: &str, commit: &str) -> Result<(), Raised> {
-        self.run(writer, &self.here("branch").word("-f").word(branch).word(commit))?;
-        self.run(writer, &self.here("checkout").word(branch))
-    }
-
-    /// The same, and the branch follows the remote's.
-    fn follow(&self, writer: &mut Writer<'_>, commit: &str) -> Result<(), Raised> {
-        self.switch(writer, &self.revision, commit)?;
-        let upstream = format!("{}/{}", self.remote, self.revision);
-        self.run(writer, &self.here("branch").word("-u").word(&upstream))
-    }
-
-    fn reset(&self, writer: &mut Writer<'_>, commit: &str) -> Result<(), Raised> {
-        self.run(writer, &self.here("reset").word("--hard").word(commit))
-    }
-
-    fn set_remote(&self, writer: &mut Writer<'_>, name: &str, address: &str) -> Result<(), Raised> {
-        let url = format!("remote.{name}.url");
-        let found = self.caller.run(writer, &self.here("config").word("--get").word(&url), &[0, 1, 2], &self.rights)?;
-        match found.code {
-            Some(1) => self.run(writer, &self.here("remote").word("add").word(name).word(address)),
-            Some(0) if String::from_utf8_lossy(&found.output).trim() == address => Ok(()),
-            _ => self.run(writer, &self.here("config").word("--replace-all").word(&url).quoted(address)),
-        }
-    }
 }
 
 /// A resource whose commit is known.
@@ -299,16 +227,6 @@ struct Job {
 }
 
 impl Job {
-    fn step(
-        &self,
-        plan: &mut Plan,
-        sentence: String,
-        effect: impl FnOnce(&Task, &Target, &mut Writer<'_>) -> Result<(), Raised> + Send + 'static,
-    ) {
-        let (task, target) = (self.task.clone(), self.target.clone());
-        plan.steps.push(Step::new(Change::new(sentence), move |writer| effect(&task, &target, writer)));
-    }
-
     fn sync(&self, view: &View<'_>, plan: &mut Plan) -> Result<(), Raised> {
         if !self.task.is_clone(view)? {
             return self.checkout(view, plan);
@@ -331,10 +249,12 @@ impl Job {
             return Ok(());
         }
         let sentence = format!("clone from {} into {}", task.shown_repository, task.destination);
-        self.step(plan, sentence, |task, _target, writer| task.clone_whole(writer));
+        let operation = Operation::CloneRepository(Box::new(CloneRepository { task: task.clone() }));
+        plan.steps.push(Step::new(Change::new(sentence), operation));
         if task.check_out {
             let sentence = format!("checkout ref {} branch {}", self.target.commit, task.revision);
-            self.step(plan, sentence, check_out);
+            let operation = CheckOut { task: task.clone(), target: self.target.clone() };
+            plan.steps.push(Step::new(Change::new(sentence), Operation::CheckOut(Box::new(operation))));
         }
         self.submodules(plan);
         self.remotes(plan);
@@ -346,43 +266,31 @@ impl Job {
         let real = view.root.future_place(&self.task.destination)?.real();
         let tree = view.grants.manage_tree(&format!("{}/.git", real.trim_end_matches('/'))).map_err(denied)?;
         let sentence = format!("complete the export by removing {}.git after checkout", self.task.destination);
-        plan.steps.push(Step::new(Change::new(sentence), move |writer| {
-            Ok(absent(writer.root.tree_site(&tree).and_then(|site| site.remove())).map(drop)?)
-        }));
+        let operation = Operation::RemoveRepository(RemoveRepository { tree });
+        plan.steps.push(Step::new(Change::new(sentence), operation));
         Ok(())
     }
 
     fn fetch(&self, plan: &mut Plan) {
         let (remote, address) = (self.task.remote.clone(), self.task.address.clone());
         self.remote(plan, remote.clone(), address);
-        self.step(plan, format!("fetch updates for {remote}"), |task, target, writer| {
-            task.run(writer, &task.here("fetch").word("--prune").word(&task.remote))?;
-            task.run(writer, &task.here("fetch").word(&task.remote).word("--tags"))?;
-            task.require_names(writer, &target.commit)?;
-            let branch = task.checkout_branch.as_deref().unwrap_or(&task.revision);
-            if refs::is_commit(&task.revision) || target.is_tag || task.is_on(writer, branch)? {
-                task.reset(writer, &target.commit)
-            } else if let Some(branch) = &task.checkout_branch {
-                task.switch(writer, branch, &target.commit)
-            } else {
-                task.follow(writer, &target.commit)
-            }
-        });
+        let operation = Fetch { task: self.task.clone(), target: self.target.clone() };
+        let change = Change::new(format!("fetch updates for {remote}"));
+        plan.steps.push(Step::new(change, Operation::Fetch(Box::new(operation))));
     }
 
     fn submodules(&self, plan: &mut Plan) {
         if self.task.submodules {
-            self.step(plan, format!("enable git submodules for {}", self.task.key), |task, _target, writer| {
-                task.run(writer, &task.here("submodule").word("sync"))?;
-                task.run(writer, &task.here("submodule").word("update").word("--init").word("--recursive"))
-            });
+            let change = Change::new(format!("enable git submodules for {}", self.task.key));
+            let operation = UpdateSubmodules { task: self.task.clone() };
+            plan.steps.push(Step::new(change, Operation::UpdateSubmodules(Box::new(operation))));
         }
     }
 
     fn remotes(&self, plan: &mut Plan) {
         for (name, address) in &self.task.remotes {
             let sentence = format!("add remote {name} from {address}");
-            plan.steps.push(Step::new(Change::new(sentence), |_writer| Ok(())));
+            plan.steps.push(Step::new(Change::new(sentence), Operation::Nothing));
             self.remote(plan, name.clone(), address.clone());
         }
     }
@@ -390,34 +298,8 @@ impl Job {
     fn remote(&self, plan: &mut Plan, name: String, address: String) {
         let shown = if address == self.task.address { &self.task.shown_repository } else { &address };
         let sentence = format!("set up remote tracking branches for {shown} at {name}");
-        self.step(plan, sentence, move |task, _target, writer| task.set_remote(writer, &name, &address));
-    }
-}
-
-impl Task {
-    fn clone_call(&self) -> Call {
-        let mut call = Call::new("clone");
-        if self.remote != "origin" {
-            call = call.word("-o").word(&self.remote);
-        }
-        if let Some(depth) = self.depth {
-            call = call.word("--depth").word(&depth.to_string()).word("--no-single-branch");
-        }
-        call.quoted_as(&self.address, &self.repository).quoted_as(self.rights.folder(), &self.destination)
-    }
-}
-
-/// Checks the commit out: on a branch of its own name where it is a branch's, else on none.
-fn check_out(task: &Task, target: &Target, writer: &mut Writer<'_>) -> Result<(), Raised> {
-    task.require_names(writer, &target.commit)?;
-    if let Some(branch) = &task.checkout_branch {
-        task.switch(writer, branch, &target.commit)
-    } else if refs::is_commit(&task.revision) || !target.is_branch {
-        task.run(writer, &task.here("checkout").word(&target.commit))
-    } else if task.is_on(writer, &task.revision)? {
-        task.reset(writer, &target.commit)
-    } else {
-        task.follow(writer, &target.commit)
+        let operation = SetRemote { task: self.task.clone(), name, address: Withheld(address) };
+        plan.steps.push(Step::new(Change::new(sentence), Operation::SetRemote(Box::new(operation))));
     }
 }
 

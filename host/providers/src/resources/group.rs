@@ -1,5 +1,6 @@
 //! `group`: groups and their members in the root's own files, changed by `groupadd`, `groupmod`, `gpasswd` and `groupdel`.
 
+use crate::operation::Operation;
 use crate::plan::{Assumption, Plan, Provider, Step, View, Writer};
 use crate::resources::{account, asked};
 use crate::standing;
@@ -25,7 +26,10 @@ impl Provider for Group {
                 check_number(&granted, &wish, view)?;
                 plan.assume(Assumption::Group(wish.name.clone()));
                 let sentence = format!("create group {}", wish.name);
-                plan.steps.push(Step::new(Change::new(sentence), move |writer| create(writer, &wish)));
+                plan.steps.push(Step::new(
+                    Change::new(sentence),
+                    Operation::MakeGroup(MakeGroup { wish, _granted: granted }),
+                ));
             }
             ("create", Some(current)) => plan.steps.extend(modify("alter", &granted, wish, &current, view)?),
             ("modify", None) => {
@@ -46,8 +50,8 @@ impl Provider for Group {
             ("manage", Some(current)) => plan.steps.extend(modify("manage", &granted, wish, &current, view)?),
             ("remove", Some(_)) => {
                 let sentence = format!("remove group {}", wish.name);
-                let run = move |writer: &mut Writer<'_>| run(writer, "groupdel", vec![], &wish.name);
-                plan.steps.push(Step::new(Change::new(sentence), run));
+                let operation = RemoveGroup { name: wish.name, _granted: granted };
+                plan.steps.push(Step::new(Change::new(sentence), Operation::RemoveGroup(operation)));
             }
             ("manage" | "remove", None) => {}
             (other, _) => {
@@ -182,8 +186,60 @@ fn modify(
     }
     let sentence = Change::new(format!("{verb} group {}", wish.name));
     let sentences = difference.sentences.clone();
-    let step = Step::new(sentence, move |writer| apply(writer, &wish, &difference));
+    let step = Step::new(sentence, Operation::ChangeGroup(ChangeGroup { wish, difference, _granted: granted.clone() }));
     Ok(Some(sentences.into_iter().map(Change::new).fold(step, Step::also)))
+}
+
+/// A group to make.
+#[derive(Debug)]
+pub(crate) struct MakeGroup {
+    wish: DesiredGroup,
+    _granted: GrantedGroup,
+}
+
+impl MakeGroup {
+    /// Makes the group with `groupadd`, then gives it its members.
+    ///
+    /// # Errors
+    /// One of the tools fails.
+    pub(crate) fn carry_out(self, writer: &mut Writer<'_>) -> Result<(), Raised> {
+        create(writer, &self.wish)
+    }
+}
+
+/// A group to change.
+#[derive(Debug)]
+pub(crate) struct ChangeGroup {
+    wish: DesiredGroup,
+    difference: Difference,
+    _granted: GrantedGroup,
+}
+
+impl ChangeGroup {
+    /// Changes what differs, with `groupmod` and `gpasswd`.
+    ///
+    /// # Errors
+    /// One of the tools fails.
+    pub(crate) fn carry_out(self, writer: &mut Writer<'_>) -> Result<(), Raised> {
+        apply(writer, &self.wish, &self.difference)
+    }
+}
+
+/// A group to remove.
+#[derive(Debug)]
+pub(crate) struct RemoveGroup {
+    name: String,
+    _granted: GrantedGroup,
+}
+
+impl RemoveGroup {
+    /// Removes the group with `groupdel`.
+    ///
+    /// # Errors
+    /// The tool fails.
+    pub(crate) fn carry_out(self, writer: &mut Writer<'_>) -> Result<(), Raised> {
+        run(writer, "groupdel", vec![], &self.name)
+    }
 }
 
 fn create(writer: &mut Writer<'_>, wish: &DesiredGroup) -> Result<(), Raised> {

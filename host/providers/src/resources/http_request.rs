@@ -3,9 +3,12 @@
 //!
 //! A message that is not text is sent as JSON.
 
-use crate::plan::{Plan, Provider, Step, View};
+use crate::operation::Operation;
+use crate::plan::{Plan, Provider, Step, View, Writer};
 use crate::resources::asked;
+use crate::withheld::Withheld;
 use contract::{Certainty, Change, HttpRequest, HttpResponse, Known, Raised, Wanted};
+use grants::GrantedUrl;
 use machine::denied::denied;
 use machine::download;
 use serde_json::Value;
@@ -21,13 +24,13 @@ impl Provider for Request {
                 return Err(download::no_address());
             }
             let sentence = format!("{} {method} to ", wanted.declaration.key());
-            return Ok(Plan::steps(vec![Step::new(Change::new(sentence), |_writer| Err(download::no_address()))]));
+            return Ok(Plan::steps(vec![send(sentence, None, None)]));
         };
         let with_body = matches!(wanted.action, "patch" | "put" | "post");
         let body = with_body.then(|| message(wanted));
         let request =
             HttpRequest { method: method.clone(), url: url.clone(), headers: asked::map(wanted, "headers"), body };
-        let _server = view.grants.download(&url).map_err(denied)?;
+        let server = view.grants.download(&url).map_err(denied)?;
         let sentence = format!("{} {method} to {url}", wanted.declaration.key());
         if wanted.action == "head" {
             let response =
@@ -44,23 +47,45 @@ impl Provider for Request {
             }
             succeeded(&response)?;
             let sentence = format!("{sentence} returned modified, trigger notifications");
-            return Ok(Plan::steps(vec![Step::new(Change::new(sentence), |_writer| Ok(()))]));
+            return Ok(Plan::steps(vec![Step::new(Change::new(sentence), Operation::Nothing)]));
         }
-        let step = Step::new(Change::new(sentence), move |writer| {
-            let response = download::request_of(
-                &request,
-                &writer.settings.grants,
-                writer.settings.downloads,
-                &writer.settings.account,
-            )
-            .map_err(|raised| download::worded(raised, &request.url))?;
-            succeeded(&response)
-        });
-        Ok(Plan::steps(vec![step]))
+        Ok(Plan::steps(vec![send(sentence, Some(request), Some(server))]))
     }
 
     fn settles(&self, _action: &str) -> bool {
         false
+    }
+}
+
+fn send(sentence: String, request: Option<HttpRequest>, server: Option<GrantedUrl>) -> Step {
+    let operation = SendRequest { request: Withheld(request), _server: Withheld(server) };
+    Step::new(Change::new(sentence), Operation::SendRequest(Box::new(operation)))
+}
+
+/// A request to send.
+#[derive(Debug)]
+pub(crate) struct SendRequest {
+    /// `None`: the resource has no address. As in Chef, that is an error only when the request is sent.
+    request: Withheld<Option<HttpRequest>>,
+    /// The right to ask its server.
+    _server: Withheld<Option<GrantedUrl>>,
+}
+
+impl SendRequest {
+    /// Sends the request, within what the policy may ask.
+    ///
+    /// # Errors
+    /// There is no address, the server does not answer, or it reports a failure.
+    pub(crate) fn carry_out(self, writer: &mut Writer<'_>) -> Result<(), Raised> {
+        let request = self.request.0.ok_or_else(download::no_address)?;
+        let response = download::request_of(
+            &request,
+            &writer.settings.grants,
+            writer.settings.downloads,
+            &writer.settings.account,
+        )
+        .map_err(|raised| download::worded(raised, &request.url))?;
+        succeeded(&response)
     }
 }
 

@@ -5,7 +5,8 @@
 
 use super::file_content::wish::text;
 use super::file_content::{Access, Account, Numbers, access_step, assumption};
-use crate::plan::{Plan, Provider, Step, View};
+use crate::operation::Operation;
+use crate::plan::{Plan, Provider, Step, View, Writer};
 use contract::{Certainty, Change, Raised, Wanted};
 use grants::GrantedPath;
 use machine::denied::denied;
@@ -163,21 +164,46 @@ fn make(
     let made = Change::new(format!("create {kind} at {path} to {to}"));
     let first =
         if in_the_way { Change::new(format!("unlink existing symlink to file at {path}")) } else { made.clone() };
-    let (says, is_hard) = (to.to_owned(), wish.is_hard);
-    let step = Step::new(first, move |writer| {
-        let site = writer.root.site(&granted)?;
-        match original {
-            Some(original) => site.make_hard_link(&writer.root.site(&original)?, in_the_way),
-            None => site.make_link(&says, in_the_way),
+    let operation = MakeLink { path, to: to.to_owned(), granted, original, in_the_way, numbers };
+    let step = Step::new(first, Operation::MakeLink(Box::new(operation)));
+    Ok(if in_the_way { step.also(made) } else { step })
+}
+
+/// A symbolic or hard link to make.
+#[derive(Debug)]
+pub(crate) struct MakeLink {
+    /// The path of the link, as the cookbook wrote it.
+    path: String,
+    /// What a symbolic link says; of a hard link, the other name as the cookbook wrote it.
+    to: String,
+    granted: GrantedPath,
+    /// The file that gets a further name. `None`: the link is symbolic.
+    original: Option<GrantedPath>,
+    /// Something has the name already, and is replaced.
+    in_the_way: bool,
+    /// Owner and group of a symbolic link.
+    numbers: Numbers,
+}
+
+impl MakeLink {
+    /// Makes the link in place of what has its name, and sets the owner of a symbolic one.
+    ///
+    /// # Errors
+    /// The machine refuses, in Ruby's words.
+    pub(crate) fn carry_out(self, writer: &mut Writer<'_>) -> Result<(), Raised> {
+        let site = writer.root.site(&self.granted)?;
+        let is_hard = self.original.is_some();
+        match &self.original {
+            Some(original) => site.make_hard_link(&writer.root.site(original)?, self.in_the_way),
+            None => site.make_link(&self.to, self.in_the_way),
         }
-        .map_err(|fault| refused(fault, is_hard, &says, &path))?;
+        .map_err(|fault| refused(fault, is_hard, &self.to, &self.path))?;
         // A directory may hand its group down, so it is set whatever this process's own is.
-        if !is_hard && (numbers.uid.is_some() || numbers.gid.is_some()) {
-            site.set_owner(numbers.uid, numbers.gid)?;
+        if !is_hard && (self.numbers.uid.is_some() || self.numbers.gid.is_some()) {
+            site.set_owner(self.numbers.uid, self.numbers.gid)?;
         }
         Ok(())
-    });
-    Ok(if in_the_way { step.also(made) } else { step })
+    }
 }
 
 /// The file that gets a further name, by a proof of its own: whoever may change the new name can change the file.
@@ -253,5 +279,21 @@ fn plan_delete(wish: &LinkWish<'_>, place: Option<Place>, there: &There, view: &
         ));
     }
     let change = Change::new(format!("delete link to file at {}", wish.path));
-    Ok(Plan::steps(vec![Step::new(change, move |writer| Ok(writer.root.site(&granted)?.remove_file()?))]))
+    Ok(Plan::steps(vec![Step::new(change, Operation::RemoveLink(RemoveLink { granted }))]))
+}
+
+/// A link to remove.
+#[derive(Debug)]
+pub(crate) struct RemoveLink {
+    granted: GrantedPath,
+}
+
+impl RemoveLink {
+    /// Removes the link, never what it leads to.
+    ///
+    /// # Errors
+    /// The machine refuses.
+    pub(crate) fn carry_out(self, writer: &mut Writer<'_>) -> Result<(), Raised> {
+        Ok(writer.root.site(&self.granted)?.remove_file()?)
+    }
 }

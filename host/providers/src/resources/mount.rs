@@ -7,9 +7,11 @@
 mod mounted;
 mod table;
 
+use crate::operation::Operation;
 use crate::plan::{Plan, Provider, Step, View, Writer};
 use crate::resources::file_content::{self, FileWish, Text};
 use crate::resources::{asked, nested};
+use crate::withheld::Withheld;
 use contract::{Certainty, Change, Raised, Wanted};
 use grants::{Denied, GrantedMount, GrantedPath, MountAsked, PolicyGrants};
 use machine::command::{Launch, require_success};
@@ -285,15 +287,30 @@ impl Task {
         };
         let wish = FileWish { path: TABLE, grant: Some(&grant), ..FileWish::plain(wanted) };
         let inner = file_content::plan_create(&wish, &Text(text), wanted, view)?;
-        Ok(nested::around(sentence, inner, |_writer| Ok(())))
+        Ok(nested::around(sentence, inner))
     }
 }
 
 fn step(sentence: String, calls: Vec<Vec<String>>, granted: GrantedMount) -> Step {
-    Step::new(Change::new(sentence), move |writer| {
-        let _proof = &granted;
-        calls.iter().try_for_each(|words| run(writer, words))
-    })
+    let operation = ChangeMounts { calls: Withheld(calls), _granted: Withheld(granted) };
+    Step::new(Change::new(sentence), Operation::ChangeMounts(operation))
+}
+
+/// Calls of `mount` and `umount`. Their options may hold a password.
+#[derive(Debug)]
+pub(crate) struct ChangeMounts {
+    calls: Withheld<Vec<Vec<String>>>,
+    _granted: Withheld<GrantedMount>,
+}
+
+impl ChangeMounts {
+    /// Mounts or unmounts the file system.
+    ///
+    /// # Errors
+    /// One of the tools fails.
+    pub(crate) fn carry_out(self, writer: &mut Writer<'_>) -> Result<(), Raised> {
+        self.calls.0.iter().try_for_each(|words| run(writer, words))
+    }
 }
 
 /// Runs `mount` or `umount`. What was in use a moment ago may be busy a little longer.

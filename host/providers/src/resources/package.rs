@@ -28,7 +28,9 @@ pub(crate) use choice::Package;
 pub(crate) use database::PackageCache;
 pub(crate) use dpkg::DpkgPackage;
 pub(crate) use gem::Gem;
-pub(crate) use rpm::{DnfPackage, RpmPackage};
+pub(crate) use preseed::Preseed;
+pub(crate) use rpm::{DnfPackage, RpmPackage, RpmTransaction};
+pub(crate) use tools::{InstallFromArchives, RefreshLists, Transaction};
 
 /// The class of what goes wrong with packages.
 const PACKAGE_ERROR: &str = "Chef::Exceptions::Package";

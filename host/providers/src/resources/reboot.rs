@@ -3,7 +3,8 @@
 //! Nothing is started here: the request waits at [`crate::Reboots`] until the run is recorded.
 
 use crate::Reboot;
-use crate::plan::{Plan, Provider, Step, View};
+use crate::operation::Operation;
+use crate::plan::{Plan, Provider, Step, View, Writer};
 use crate::resources::asked;
 use contract::{Change, Raised, StopReason, Wanted};
 use machine::denied::denied;
@@ -17,10 +18,7 @@ impl Provider for RebootResource {
         let policy = view.grants.policy().to_owned();
         if wanted.action == "cancel" {
             let change = Change::new("cancel any existing end-of-run reboot request");
-            return Ok(Plan::steps(vec![Step::new(change, move |writer| {
-                writer.settings.reboots.cancel(&policy);
-                Ok(())
-            })]));
+            return Ok(Plan::steps(vec![Step::new(change, Operation::CancelReboot(CancelReboot { policy }))]));
         }
         let now = wanted.action == "reboot_now";
         let granted = view.grants.reboot().map_err(denied)?;
@@ -32,16 +30,51 @@ impl Provider for RebootResource {
         } else {
             "request a system reboot to occur if the run succeeds"
         };
-        Ok(Plan::steps(vec![Step::new(Change::new(sentence), move |writer| {
-            writer.settings.reboots.request(&policy, reboot);
-            if now {
-                writer.settings.stop.request(StopReason::Reboot);
-            }
-            Ok(())
-        })]))
+        let operation = RequestReboot { policy, reboot, now };
+        Ok(Plan::steps(vec![Step::new(Change::new(sentence), Operation::RequestReboot(Box::new(operation)))]))
     }
 
     fn settles(&self, _action: &str) -> bool {
         false
+    }
+}
+
+/// A policy's request to start the node again.
+#[derive(Debug)]
+pub(crate) struct RequestReboot {
+    policy: String,
+    reboot: Reboot,
+    /// The run is to end for it.
+    now: bool,
+}
+
+impl RequestReboot {
+    /// Notes the request, and asks the run to stop where it is urgent.
+    ///
+    /// # Errors
+    /// None: the request is only noted.
+    pub(crate) fn carry_out(self, writer: &mut Writer<'_>) -> Result<(), Raised> {
+        writer.settings.reboots.request(&self.policy, self.reboot);
+        if self.now {
+            writer.settings.stop.request(StopReason::Reboot);
+        }
+        Ok(())
+    }
+}
+
+/// The end of a policy's request to start the node again.
+#[derive(Debug)]
+pub(crate) struct CancelReboot {
+    policy: String,
+}
+
+impl CancelReboot {
+    /// Takes the policy's own request back.
+    ///
+    /// # Errors
+    /// None: a request that was never made is taken back, too.
+    pub(crate) fn carry_out(self, writer: &mut Writer<'_>) -> Result<(), Raised> {
+        writer.settings.reboots.cancel(&self.policy);
+        Ok(())
     }
 }

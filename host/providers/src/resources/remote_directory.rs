@@ -7,8 +7,10 @@ use super::cookbook_source;
 use super::directory::{self, DirectoryWish};
 use super::file_content::wish::{backups, boolean, text};
 use super::file_content::{Access, Content, Current, FileWish, Source, plan_create};
+use crate::operation::Operation;
 use crate::plan::{Plan, PlannedPart, Provider, Step, View, Writer};
 use contract::{Change, Raised, Wanted};
+use grants::GrantedPath;
 use machine::denied::denied;
 use machine::root::{Kind, absent};
 use std::borrow::Cow;
@@ -140,12 +142,27 @@ fn purge(
         let shown = format!("{}/{relative}", wish.path);
         let (kind, step) = if kind == Kind::Directory {
             let change = Change::new(format!("delete existing directory {shown}"));
-            let remove = move |writer: &mut Writer<'_>| Ok(writer.root.site(&granted)?.remove_directory()?);
-            ("directory", Step::new(change, remove))
+            ("directory", Step::new(change, Operation::PurgeDirectory(PurgeDirectory { granted })))
         } else {
             ("file", super::file_content::delete_step(shown.clone(), granted, kind, view))
         };
         plan.add_part(part(kind, &shown, "delete", None), Plan::steps(vec![step]));
     }
     Ok(())
+}
+
+/// A directory that the cookbook's folder does not have, empty by the time of its removal.
+#[derive(Debug)]
+pub(crate) struct PurgeDirectory {
+    granted: GrantedPath,
+}
+
+impl PurgeDirectory {
+    /// Removes the directory, which must be empty.
+    ///
+    /// # Errors
+    /// The machine refuses.
+    pub(crate) fn carry_out(self, writer: &mut Writer<'_>) -> Result<(), Raised> {
+        Ok(writer.root.site(&self.granted)?.remove_directory()?)
+    }
 }

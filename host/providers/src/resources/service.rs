@@ -12,10 +12,13 @@ mod command;
 mod script;
 mod unit;
 
+pub(crate) use unit::Links;
+
+use crate::operation::Operation;
 use crate::plan::{Plan, Provider, Step, View, Writer};
 use crate::resources::asked;
 use bus::Bus;
-use command::{Commands, Way};
+use command::{Act, Commands, Way};
 use contract::{Certainty, Change, LogLevel, Raised, Wanted};
 use grants::GrantedService;
 use machine::denied::denied;
@@ -121,9 +124,9 @@ pub(super) struct Standing {
 }
 
 impl Task {
-    fn step(&mut self, verb: &str, effect: impl FnOnce(&mut Writer<'_>) -> Result<(), Raised> + Send + 'static) {
+    fn step(&mut self, verb: &str, operation: Operation) {
         let sentence = format!("{verb} service {}", self.key);
-        self.plan.steps.push(Step::new(Change::new(sentence), effect));
+        self.plan.steps.push(Step::new(Change::new(sentence), operation));
     }
 
     fn assume(&mut self, what: impl Into<String>) {
@@ -157,17 +160,16 @@ impl Task {
             }
             self.assume("Unable to determine priority of service, assuming service would have been correctly installed earlier in the run.");
         }
-        let name = self.name.clone();
-        match (self.bus.clone(), unit) {
-            (Some(bus), Some(_)) => self.step(verb, move |_writer| bus.enable(&name, enable)),
+        let (name, granted) = (self.name.clone(), self.granted.clone());
+        let operation = match (self.bus.clone(), unit) {
+            (Some(bus), Some(_)) => Operation::EnableService(EnableService { bus, name, _granted: granted, enable }),
             (_, unit) => {
                 let links = unit.map(|unit| unit.links(enable, &self.granted, view)).transpose()?;
-                self.step(verb, move |writer| {
-                    links.map_or(Ok(()), |links| links.apply(writer))?;
-                    if has_script { script::enable(writer, &name, enable, &rules) } else { Ok(()) }
-                });
+                let script = has_script.then_some(rules);
+                Operation::EnableAtBoot(EnableAtBoot { links, script, name, _granted: granted, enable })
             }
-        }
+        };
+        self.step(verb, operation);
         Ok(())
     }
 
@@ -181,12 +183,12 @@ impl Task {
         }
         let verb = if mask { "mask" } else { "unmask" };
         if let Some(bus) = self.bus.clone() {
-            let name = self.name.clone();
-            self.step(verb, move |_writer| bus.mask(&name, mask));
+            let (name, granted) = (self.name.clone(), self.granted.clone());
+            self.step(verb, Operation::MaskService(MaskService { bus, name, _granted: granted, mask }));
             return Ok(());
         }
         let links = unit::mask(mask, &self.name, &self.granted, view)?;
-        self.step(verb, move |writer| links.apply(writer));
+        self.step(verb, Operation::ChangeUnitLinks(links));
         Ok(())
     }
 
@@ -203,7 +205,7 @@ impl Task {
                 self.name
             ));
             if matches!(way, Way::Start | Way::Restart) {
-                self.step(way.verb(), |_writer| Ok(()));
+                self.step(way.verb(), Operation::Nothing);
             }
             return Ok(());
         }
@@ -222,8 +224,11 @@ impl Task {
             remark(&view.settings.account, LogLevel::Warn, &line);
             return Ok(());
         }
-        let (name, bus) = (self.name.clone(), self.bus.clone());
-        self.step(way.verb(), move |writer| act.run(&name, bus.as_deref(), writer));
+        let (name, granted, bus) = (self.name.clone(), self.granted.clone(), self.bus.clone());
+        self.step(
+            way.verb(),
+            Operation::ControlService(Box::new(ControlService { act, name, _granted: granted, bus })),
+        );
         Ok(())
     }
 
@@ -234,5 +239,89 @@ impl Task {
             Ok(Some(_)) => raised.with_hint("there is a unit for systemd, but systemd does not run here"),
             _ => raised.with_hint("is the package that brings the service installed?"),
         }
+    }
+}
+
+/// A unit that systemd enables or disables.
+#[derive(Debug)]
+pub(crate) struct EnableService {
+    bus: Arc<Bus>,
+    name: String,
+    _granted: GrantedService,
+    /// False: it is disabled.
+    enable: bool,
+}
+
+impl EnableService {
+    /// Has systemd enable or disable the unit.
+    ///
+    /// # Errors
+    /// systemd refuses.
+    pub(crate) fn carry_out(self, _writer: &mut Writer<'_>) -> Result<(), Raised> {
+        self.bus.enable(&self.name, self.enable)
+    }
+}
+
+/// A service that is enabled or disabled in the root's files, since nobody can be asked.
+#[derive(Debug)]
+pub(crate) struct EnableAtBoot {
+    /// The links of its unit. `None`: it has no unit.
+    links: Option<Links>,
+    /// The run levels of its init script. `None`: it has no script.
+    script: Option<script::Priorities>,
+    name: String,
+    _granted: GrantedService,
+    /// False: it is disabled.
+    enable: bool,
+}
+
+impl EnableAtBoot {
+    /// Makes or removes the links of the unit, then those of the init script.
+    ///
+    /// # Errors
+    /// The machine refuses, or `update-rc.d` fails.
+    pub(crate) fn carry_out(self, writer: &mut Writer<'_>) -> Result<(), Raised> {
+        self.links.map_or(Ok(()), |links| links.carry_out(writer))?;
+        self.script.map_or(Ok(()), |rules| script::enable(writer, &self.name, self.enable, &rules))
+    }
+}
+
+/// A unit that systemd masks or unmasks.
+#[derive(Debug)]
+pub(crate) struct MaskService {
+    bus: Arc<Bus>,
+    name: String,
+    _granted: GrantedService,
+    /// False: it is unmasked.
+    mask: bool,
+}
+
+impl MaskService {
+    /// Has systemd mask or unmask the unit.
+    ///
+    /// # Errors
+    /// systemd refuses.
+    pub(crate) fn carry_out(self, _writer: &mut Writer<'_>) -> Result<(), Raised> {
+        self.bus.mask(&self.name, self.mask)
+    }
+}
+
+/// A service to start, stop, restart or reload.
+#[derive(Debug)]
+pub(crate) struct ControlService {
+    act: Act,
+    name: String,
+    _granted: GrantedService,
+    /// systemd, where it runs. `None`: the init script is called.
+    bus: Option<Arc<Bus>>,
+}
+
+impl ControlService {
+    /// Has the service started or stopped, and waits until that shows.
+    ///
+    /// # Errors
+    /// A command or the service manager fails, or the service is not as wanted afterwards.
+    pub(crate) fn carry_out(self, writer: &mut Writer<'_>) -> Result<(), Raised> {
+        self.act.run(&self.name, self.bus.as_deref(), writer)
     }
 }

@@ -8,12 +8,14 @@
 
 mod content;
 
+use crate::operation::Operation;
 use crate::plan::{Plan, PlannedPart, Provider, Step, View, Writer};
 use crate::resources::asked;
 use crate::resources::file_content::{self, FileWish, Text, wish};
 use crate::resources::service::{Standing, unit_standing};
 use crate::standing;
 use contract::{Change, Raised, Wanted};
+use grants::GrantedService;
 use machine::command::{Launch, require_success};
 use machine::denied::denied;
 
@@ -157,11 +159,11 @@ impl Unit {
         let (staging, rejection) = (inner.staging, inner.rejection);
         let inner = Plan { staging: None, rejection: None, ..inner };
         let file = PlannedPart { kind: "file", name: self.path.clone(), action, cookbook: None, in_dry_run: false };
-        let mut plan = Plan::steps(vec![Step::new(Change::new(sentence), |_writer| Ok(()))]);
+        let mut plan = Plan::steps(vec![Step::new(Change::new(sentence), Operation::Nothing)]);
         plan.add_part(file, inner);
         if self.reload {
             let systemctl = self.systemctl.clone();
-            plan.steps.push(Step::silent(move |writer| systemctl.run(writer, &["daemon-reload"])));
+            plan.steps.push(Step::silent(Operation::ReloadSystemd(ReloadSystemd { systemctl })));
         }
         Plan { staging, rejection, ..plan }
     }
@@ -188,11 +190,9 @@ impl Unit {
             return Ok(Plan::up_to_date());
         }
         let (name, systemctl) = (self.name.clone(), self.systemctl.clone());
-        let step = Step::new(Change::new(format!("{doing} unit: {name}")), move |writer| {
-            let _proof = &granted;
-            systemctl.run(writer, &[word, &name])
-        });
-        Ok(Plan::steps(vec![step]))
+        let change = Change::new(format!("{doing} unit: {name}"));
+        let operation = ControlUnit { systemctl, word, name, _granted: granted };
+        Ok(Plan::steps(vec![Step::new(change, Operation::ControlUnit(operation))]))
     }
 
     /// The right to remove all that was written for the unit: systemd takes its files and its drop-ins, in each of its folders.
@@ -253,6 +253,42 @@ impl Systemctl {
         let launch = self.launch(words);
         let outcome = writer.launch(&launch).map_err(|failure| failure.into_raised(&launch))?;
         require_success(&launch, &outcome, &[0])
+    }
+}
+
+/// A new look of systemd at its units' files.
+#[derive(Debug)]
+pub(crate) struct ReloadSystemd {
+    systemctl: Systemctl,
+}
+
+impl ReloadSystemd {
+    /// Has systemd read its units' files again.
+    ///
+    /// # Errors
+    /// `systemctl` fails.
+    pub(crate) fn carry_out(self, writer: &mut Writer<'_>) -> Result<(), Raised> {
+        self.systemctl.run(writer, &["daemon-reload"])
+    }
+}
+
+/// One call of `systemctl` about a unit.
+#[derive(Debug)]
+pub(crate) struct ControlUnit {
+    systemctl: Systemctl,
+    /// systemctl's word for what is done.
+    word: &'static str,
+    name: String,
+    _granted: GrantedService,
+}
+
+impl ControlUnit {
+    /// Has systemd do it.
+    ///
+    /// # Errors
+    /// `systemctl` fails.
+    pub(crate) fn carry_out(self, writer: &mut Writer<'_>) -> Result<(), Raised> {
+        self.systemctl.run(writer, &[self.word, &self.name])
     }
 }
 

@@ -9,12 +9,13 @@ mod grant;
 mod home;
 mod shadow;
 
+use crate::operation::Operation;
 use crate::plan::{Assumption, Plan, Provider, Step, View, Writer};
 use crate::resources::{account, asked};
 use crate::standing;
-use change::{Account, Difference, compare};
+use change::{Account, DesiredUser, Difference, compare};
 use contract::{Certainty, Change, LogLevel, Raised, Wanted};
-use grants::Standing;
+use grants::{GrantedUser, Standing};
 use machine::command::{Launch, require_success};
 use machine::denied::denied;
 use machine::remarks::remark;
@@ -52,10 +53,8 @@ impl Provider for User {
                 plan.assume(Assumption::User(wish.name.clone()));
                 plan.assume(Assumption::Group(wish.name.clone()));
                 let sentence = format!("create user {}", wish.name);
-                plan.steps.push(Step::new(Change::new(sentence), move |writer| {
-                    change::create(writer, &wish)?;
-                    home.make(&wish.name, writer)
-                }));
+                let operation = Operation::MakeUser(Box::new(MakeUser { wish, home, _granted: granted }));
+                plan.steps.push(Step::new(Change::new(sentence), operation));
             }
             "create" | "manage" | "modify" => {
                 let blank = (wanted.action == "modify").then(Account::default);
@@ -70,7 +69,7 @@ impl Provider for User {
                 };
                 let verb = if wanted.action == "create" { "alter" } else { wanted.action };
                 let difference = compare(&wish, &current);
-                plan.steps.extend(modify(verb, wish, difference, home));
+                plan.steps.extend(modify(verb, granted, wish, difference, home));
             }
             "remove" => {
                 let Some(current) = current else { return Ok(plan) };
@@ -79,12 +78,12 @@ impl Provider for User {
                     false => None,
                 };
                 let sentence = format!("remove user {}", wish.name);
-                plan.steps.push(Step::new(Change::new(sentence), move |writer| {
-                    change::remove(writer, &wish)?;
-                    belongings.map_or(Ok(()), |belongings| belongings.remove(&wish, writer))
-                }));
+                let operation = Operation::RemoveUser(Box::new(RemoveUser { wish, belongings, _granted: granted }));
+                plan.steps.push(Step::new(Change::new(sentence), operation));
             }
-            action @ ("lock" | "unlock") => plan.steps.extend(lock(action == "lock", &wish.name, shadow.as_ref())),
+            action @ ("lock" | "unlock") => {
+                plan.steps.extend(lock(action == "lock", granted, &wish.name, shadow.as_ref()));
+            }
             other => {
                 let message = format!("{} does not support :{other}", wanted.declaration.key());
                 return Err(Raised::new("Chef::Exceptions::UnsupportedAction", message));
@@ -118,26 +117,110 @@ fn require(wanted: &Wanted<'_>, name: &str, view: &View<'_>, plan: &mut Plan) ->
     Ok(())
 }
 
-fn modify(verb: &str, wish: change::DesiredUser, difference: Difference, home: home::MovedHome) -> Option<Step> {
+fn modify(
+    verb: &str,
+    granted: GrantedUser,
+    wish: DesiredUser,
+    difference: Difference,
+    home: home::MovedHome,
+) -> Option<Step> {
     if difference.sentences.is_empty() {
         return None;
     }
     let first = Change::new(format!("{verb} user {}", wish.name));
     let sentences = difference.sentences.clone();
-    let step = Step::new(first, move |writer| home.around(writer, |writer| change::modify(writer, &wish, &difference)));
+    let step =
+        Step::new(first, Operation::ChangeUser(Box::new(ChangeUser { wish, difference, home, _granted: granted })));
     Some(sentences.into_iter().map(Change::new).fold(step, Step::also))
 }
 
+/// A user to make, and the home that goes with it.
+#[derive(Debug)]
+pub(crate) struct MakeUser {
+    wish: DesiredUser,
+    home: home::NewHome,
+    _granted: GrantedUser,
+}
+
+impl MakeUser {
+    /// Makes the user with `useradd`, sets the password, then makes the home.
+    ///
+    /// # Errors
+    /// One of the tools fails, or the home cannot be made.
+    pub(crate) fn carry_out(self, writer: &mut Writer<'_>) -> Result<(), Raised> {
+        change::create(writer, &self.wish)?;
+        self.home.make(&self.wish.name, writer)
+    }
+}
+
+/// A user to change.
+#[derive(Debug)]
+pub(crate) struct ChangeUser {
+    wish: DesiredUser,
+    difference: Difference,
+    home: home::MovedHome,
+    _granted: GrantedUser,
+}
+
+impl ChangeUser {
+    /// Moves the home where that is wanted, and changes what differs.
+    ///
+    /// # Errors
+    /// One of the tools fails; the home is then moved back.
+    pub(crate) fn carry_out(self, writer: &mut Writer<'_>) -> Result<(), Raised> {
+        self.home.around(writer, |writer| change::modify(writer, &self.wish, &self.difference))
+    }
+}
+
+/// A user to remove, and what goes with it.
+#[derive(Debug)]
+pub(crate) struct RemoveUser {
+    wish: DesiredUser,
+    /// `None`: home and mailbox stay.
+    belongings: Option<home::Belongings>,
+    _granted: GrantedUser,
+}
+
+impl RemoveUser {
+    /// Removes the user with `userdel`, then home and mailbox.
+    ///
+    /// # Errors
+    /// The tool fails, or the home is another user's too.
+    pub(crate) fn carry_out(self, writer: &mut Writer<'_>) -> Result<(), Raised> {
+        change::remove(writer, &self.wish)?;
+        self.belongings.map_or(Ok(()), |belongings| belongings.remove(&self.wish, writer))
+    }
+}
+
+/// A password to lock or unlock.
+#[derive(Debug)]
+pub(crate) struct LockUser {
+    name: String,
+    /// False: it is unlocked.
+    lock: bool,
+    _granted: GrantedUser,
+}
+
+impl LockUser {
+    /// Locks or unlocks the password with `usermod`.
+    ///
+    /// # Errors
+    /// The tool fails.
+    pub(crate) fn carry_out(self, writer: &mut Writer<'_>) -> Result<(), Raised> {
+        let option = if self.lock { "-L" } else { "-U" };
+        run(writer, "usermod", vec![option.into()], &self.name)
+    }
+}
+
 /// Locks or unlocks the password. Who has no entry in the shadow file counts as unlocked, as a user of a dry run does.
-fn lock(lock: bool, name: &str, shadow: Option<&Shadow>) -> Option<Step> {
+fn lock(lock: bool, granted: GrantedUser, name: &str, shadow: Option<&Shadow>) -> Option<Step> {
     let locked = shadow.is_some_and(Shadow::is_locked);
     if locked == lock {
         return None;
     }
-    let (sentence, option) =
-        if lock { (format!("lock the user {name}"), "-L") } else { (format!("unlock user {name}"), "-U") };
-    let name = name.to_owned();
-    Some(Step::new(Change::new(sentence), move |writer| run(writer, "usermod", vec![option.into()], &name)))
+    let sentence = if lock { format!("lock the user {name}") } else { format!("unlock user {name}") };
+    let operation = LockUser { name: name.to_owned(), lock, _granted: granted };
+    Some(Step::new(Change::new(sentence), Operation::LockUser(operation)))
 }
 
 /// Runs one of the tools on a user or a group.

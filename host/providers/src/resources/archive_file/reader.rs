@@ -61,6 +61,7 @@ pub(super) struct Item {
 pub(super) type Visit<'a> = dyn FnMut(Item, &mut dyn Read) -> Result<(), Raised> + 'a;
 
 /// An archive's file. Every pass begins at its beginning.
+#[derive(Debug)]
 pub(super) struct Archive {
     file: File,
     /// What reading costs is charged to it.

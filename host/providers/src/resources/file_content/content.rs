@@ -5,6 +5,7 @@ use machine::digest::{Digest, digest_of};
 use machine::root::{Fault, NamelessFile, StagedFile};
 use rustix::fd::AsFd;
 use std::borrow::Cow;
+use std::fmt;
 use std::io::Read;
 use std::sync::Arc;
 
@@ -12,12 +13,19 @@ use std::sync::Arc;
 const CHUNK: usize = 64 << 10;
 
 /// The content that a file is to have.
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub(crate) enum Content<'a> {
     /// Bytes in memory, for content of any size.
     Bytes(Cow<'a, [u8]>),
     /// In a file without a name, which other processes cannot reach.
     File(Arc<NamelessFile>),
+}
+
+impl fmt::Debug for Content<'_> {
+    /// Shows the length alone: the content and its digest may be secret.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Content").field("size", &self.size()).finish_non_exhaustive()
+    }
 }
 
 impl Content<'_> {

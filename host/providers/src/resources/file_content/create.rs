@@ -3,18 +3,18 @@
 use super::access::{AccessPlan, assumption, file_mode};
 use super::content::{Content, head_of};
 use super::inspect::{Current, Inspected, There, inspect};
-use super::verify::{Check, Verification, keep_rejected};
+use super::staging::{Rejection, Staged, Staging, stage};
+use super::verify::{Check, Verification};
 use super::wish::FileWish;
 use super::{Source, backup};
-use crate::plan::{Plan, Rejection, Staging, Step, View, Writer};
+use crate::operation::Operation;
+use crate::plan::{Plan, Step, View, Writer};
 use contract::{Account, Certainty, Change, Raised, Wanted};
 use grants::{GrantedPath, GrantedTree};
 use machine::diff;
 use machine::digest::short;
-use machine::root::{Kind, ModeBits, NewFileAttributes, StagedFile};
+use machine::root::{Kind, ModeBits, NewFileAttributes};
 use rustix::fd::OwnedFd;
-use serde_json::json;
-use std::sync::{Arc, Mutex, PoisonError};
 
 /// Permission bits of a file that nobody else may see yet.
 const PRIVATE: ModeBits = ModeBits::plain(0o600);
@@ -24,9 +24,6 @@ const NEW_FILE: ModeBits = ModeBits::plain(0o666);
 
 /// Most bytes of a file that a test hears.
 const MAX_HEARD: u64 = 16 << 20;
-
-/// A staged file, shared between whoever stages it and whoever puts it in place.
-type Shared = Arc<Mutex<Option<StagedFile>>>;
 
 /// Plans `create`, `create_if_missing` and `touch`.
 pub(crate) fn plan_create(
@@ -153,7 +150,7 @@ fn write(
         (None, None) => None,
     };
     let old = if is_new { None } else { current.take_handle() };
-    let work = Work {
+    let operation = WriteFile {
         path: path.to_owned(),
         backup: if is_new { 0 } else { wish.backup.unwrap_or(view.settings.backups) },
         content: content.map(Content::into_owned),
@@ -170,16 +167,16 @@ fn write(
         checks: verification.checks,
         sensitive: wish.sensitive,
         granted,
-        staged: Shared::default(),
+        staged: Staged::default(),
     };
     if verification.blocks {
-        plan.staging = Some(work.staging());
+        plan.staging = Some(operation.staging());
         // What is secret is not kept where more people look.
-        plan.rejection = (!wish.sensitive).then(|| work.rejection());
+        plan.rejection = (!wish.sensitive).then(|| operation.rejection());
     }
     let mut changes = changes.into_iter();
     if let Some(first) = changes.next() {
-        plan.steps.push(changes.fold(Step::new(first, move |writer| work.run(writer)), Step::also));
+        plan.steps.push(changes.fold(Step::new(first, Operation::WriteFile(Box::new(operation))), Step::also));
     }
     Ok(())
 }
@@ -205,8 +202,9 @@ fn content_change(
     Ok(Change { what, diff: Some(diff::unified(wish.path, &old, &content.head(limit), account)) })
 }
 
-/// What one rename needs.
-struct Work {
+/// Everything that one rename puts in place.
+#[derive(Debug)]
+pub(crate) struct WriteFile {
     /// The path as the cookbook wrote it.
     path: String,
     granted: GrantedPath,
@@ -221,34 +219,31 @@ struct Work {
     in_the_way: Option<GrantedTree>,
     checks: Vec<Check>,
     sensitive: bool,
-    staged: Shared,
+    staged: Staged,
 }
 
-impl Work {
+impl WriteFile {
     /// Stages the content early, for blocks of the guest to look at.
     fn staging(&self) -> Staging {
-        let (granted, staged) = (self.granted.clone(), Arc::clone(&self.staged));
-        let (content, creation_mode) = (self.content.clone(), self.creation_mode);
-        Staging::new(move |writer| {
-            let file = stage(writer, &granted, content.as_ref(), creation_mode)?;
-            let path = file.path();
-            *staged.lock().unwrap_or_else(PoisonError::into_inner) = Some(file);
-            Ok(json!(path))
-        })
+        Staging {
+            granted: self.granted.clone(),
+            content: self.content.clone(),
+            creation_mode: self.creation_mode,
+            staged: self.staged.clone(),
+        }
     }
 
     /// Keeps what was staged when a block rejected it.
     fn rejection(&self) -> Rejection {
-        let staged = Arc::clone(&self.staged);
-        Box::new(move |writer| {
-            let staged = staged.lock().unwrap_or_else(PoisonError::into_inner).take();
-            staged.as_ref().map_or_else(|| Ok(String::new()), |staged| keep_rejected(writer, staged))
-        })
+        Rejection { staged: self.staged.clone() }
     }
 
-    fn run(mut self, writer: &mut Writer<'_>) -> Result<(), Raised> {
-        let staged = self.staged.lock().unwrap_or_else(PoisonError::into_inner).take();
-        let staged = match staged {
+    /// Stages the content unless that was done, has it checked, keeps a backup, and puts the file in place.
+    ///
+    /// # Errors
+    /// A check rejects the content, or the machine refuses.
+    pub(crate) fn carry_out(mut self, writer: &mut Writer<'_>) -> Result<(), Raised> {
+        let staged = match self.staged.take() {
             Some(staged) => staged,
             None => stage(writer, &self.granted, self.content.as_ref(), self.creation_mode)?,
         };
@@ -271,35 +266,39 @@ impl Work {
     }
 }
 
-fn stage(
-    writer: &mut Writer<'_>,
-    granted: &GrantedPath,
-    content: Option<&Content<'_>>,
-    creation_mode: ModeBits,
-) -> Result<StagedFile, Raised> {
-    let mut staged = writer.root.site(granted)?.stage(creation_mode)?;
-    if let Some(content) = content {
-        content.write_to(&mut staged)?;
-    }
-    Ok(staged)
-}
-
 /// Owner, group and mode of something that is there.
 pub(crate) fn access_step(granted: GrantedPath, access: AccessPlan) -> Step {
     let AccessPlan { uid, gid, mode, changes } = access;
     let mut changes = changes.into_iter();
     let first = changes.next().unwrap_or_default();
-    let step = Step::new(first, move |writer| {
-        let site = writer.root.site(&granted)?;
-        if uid.is_some() || gid.is_some() {
-            site.set_owner(uid, gid)?;
+    let step = Step::new(first, Operation::SetAccess(SetAccess { granted, uid, gid, mode }));
+    changes.fold(step, Step::also)
+}
+
+/// New owner, group and mode of something that is there; `None`: it stays.
+#[derive(Debug)]
+pub(crate) struct SetAccess {
+    granted: GrantedPath,
+    uid: Option<u32>,
+    gid: Option<u32>,
+    mode: Option<ModeBits>,
+}
+
+impl SetAccess {
+    /// Sets the owner and the group, then the mode.
+    ///
+    /// # Errors
+    /// The machine refuses.
+    pub(crate) fn carry_out(self, writer: &mut Writer<'_>) -> Result<(), Raised> {
+        let site = writer.root.site(&self.granted)?;
+        if self.uid.is_some() || self.gid.is_some() {
+            site.set_owner(self.uid, self.gid)?;
         }
-        if let Some(mode) = mode {
+        if let Some(mode) = self.mode {
             site.set_mode(mode)?;
         }
         Ok(())
-    });
-    changes.fold(step, Step::also)
+    }
 }
 
 /// The times, after everything else.
@@ -312,8 +311,24 @@ fn touch(wish: &FileWish<'_>, view: &View<'_>, plan: &mut Plan) -> Result<(), Ra
     };
     let granted = wish.granted(view, &real)?;
     let change = Change::new(format!("update utime on file {}", wish.path));
-    plan.steps.push(Step::new(change, move |writer| Ok(writer.root.site(&granted)?.set_times(None)?)));
+    plan.steps.push(Step::new(change, Operation::Touch(Touch { granted })));
     Ok(())
+}
+
+/// A file whose times become the present.
+#[derive(Debug)]
+pub(crate) struct Touch {
+    granted: GrantedPath,
+}
+
+impl Touch {
+    /// Sets both times of the file to the present.
+    ///
+    /// # Errors
+    /// The machine refuses.
+    pub(crate) fn carry_out(self, writer: &mut Writer<'_>) -> Result<(), Raised> {
+        Ok(writer.root.site(&self.granted)?.set_times(None)?)
+    }
 }
 
 /// What a dry run says about content that something must approve.

@@ -3,7 +3,8 @@
 use super::backup;
 use super::inspect::unresolved;
 use super::wish::FileWish;
-use crate::plan::{Plan, Step, View};
+use crate::operation::Operation;
+use crate::plan::{Plan, Step, View, Writer};
 use contract::{Certainty, Change, Raised};
 use grants::GrantedPath;
 use machine::root::{Kind, absent};
@@ -46,12 +47,31 @@ pub(crate) fn delete_step(path: String, granted: GrantedPath, kind: Kind, view: 
 }
 
 fn step(path: String, granted: GrantedPath, backups: usize) -> Step {
-    Step::new(Change::new(format!("delete file {path}")), move |writer| {
-        if backups > 0 {
-            backup::keep(writer, &path, &granted, backups)?;
+    let change = Change::new(format!("delete file {path}"));
+    Step::new(change, Operation::RemoveFile(RemoveFile { path, granted, backups }))
+}
+
+/// Something to remove that is not a directory.
+#[derive(Debug)]
+pub(crate) struct RemoveFile {
+    /// The path as the cookbook wrote it.
+    path: String,
+    granted: GrantedPath,
+    /// How many backups are kept.
+    backups: usize,
+}
+
+impl RemoveFile {
+    /// Keeps a backup where one is wanted, then removes the file.
+    ///
+    /// # Errors
+    /// The machine refuses.
+    pub(crate) fn carry_out(self, writer: &mut Writer<'_>) -> Result<(), Raised> {
+        if self.backups > 0 {
+            backup::keep(writer, &self.path, &self.granted, self.backups)?;
         }
-        writer.root.site(&granted)?.remove_file().map_err(|fault| fault.about(&path).into())
-    })
+        writer.root.site(&self.granted)?.remove_file().map_err(|fault| fault.about(&self.path).into())
+    }
 }
 
 /// Nothing there; in a dry run something may have been made before.

@@ -7,6 +7,7 @@ use super::wish::{FileWish, VerifyWish};
 use crate::plan::{Plan, View, Writer};
 use crate::resources::execute::plain_text;
 use crate::secrets::SENSITIVE;
+use crate::withheld::Withheld;
 use contract::{Certainty, CommandTest, LogLevel, Raised};
 use grants::GrantedCommand;
 use machine::command::{Answer, CommandFailure, CommandOptions, Launch, MAX_PLACED, PLACED};
@@ -36,9 +37,10 @@ pub(super) struct Verification {
 }
 
 /// One thing that has to accept the content.
+#[derive(Debug)]
 pub(super) enum Check {
     /// A granted command that still has `%{path}` in it, and as it was written.
-    Command(Box<GrantedCommand>, CommandOptions, String),
+    Command(Withheld<Box<GrantedCommand>>, CommandOptions, Withheld<String>),
     /// `verify :json`: the content must be valid JSON.
     Json,
     /// `verify :systemd_unit`, with the unit's name.
@@ -105,7 +107,7 @@ fn check(asked: &VerifyWish<'_>, path: &str, view: &View<'_>) -> Result<Check, R
     let command = view.command(&test)?;
     let shown = if view.sensitive { SENSITIVE } else { line };
     let _askable = about(&command, shown, path)?;
-    Ok(Check::Command(Box::new(command), how, line.to_owned()))
+    Ok(Check::Command(Withheld(Box::new(command)), how, Withheld(line.to_owned())))
 }
 
 /// The command about a file of this name, if that cannot become a second command.
@@ -148,7 +150,7 @@ impl Check {
     fn foresee(&self, wish: &FileWish<'_>, content: &Content<'_>, view: &mut View<'_>) -> Option<Certainty> {
         let is_small = content.size() <= MAX_PLACED;
         let (command, how, line) = match self {
-            Self::Command(command, how, line) if is_small => (command, how, line),
+            Self::Command(Withheld(command), how, Withheld(line)) if is_small => (command, how, line),
             Self::Json if is_small => {
                 let accepted = json_check::check(&content.head(MAX_PLACED)).is_ok();
                 return (!accepted)
@@ -188,7 +190,7 @@ impl Check {
         sensitive: bool,
     ) -> Result<(), Raised> {
         let rejected = match self {
-            Self::Command(command, how, line) => {
+            Self::Command(Withheld(command), how, Withheld(line)) => {
                 let command = about(command, if sensitive { SENSITIVE } else { line }, &staged.path())?;
                 let outcome = writer.run(&command, how).map_err(|raised| match sensitive {
                     true => Raised::new(&raised.class, "the verify command of this sensitive resource cannot be run"),

@@ -2,10 +2,12 @@
 
 use super::request::{Request, grant, is_name};
 use super::targets::{Aim, Seen, missing, needs_candidate, sentence, target};
-use super::tools::{self, REFRESH_SENTENCE, Transaction};
+use super::tools::{self, InstallFromArchives, REFRESH_SENTENCE, RefreshLists, Transaction};
 use super::{PACKAGE_ERROR, database, preseed, status::Status};
+use crate::operation::Operation;
 use crate::plan::{Assumption, Plan, Provider, Step, View};
 use crate::resources::asked;
+use crate::withheld::Withheld;
 use contract::{Certainty, Change, Raised, Wanted};
 use std::sync::Arc;
 
@@ -14,9 +16,9 @@ pub(crate) struct AptPackage;
 
 impl Provider for AptPackage {
     fn plan(&self, wanted: &Wanted<'_>, view: &mut View<'_>) -> Result<Plan, Raised> {
-        let request = Request::read(wanted, view)?;
+        let mut request = Request::read(wanted, view)?;
         refuse_source(wanted, &request)?;
-        let _granted = grant(view, request.packages.iter().map(|(name, _)| name.as_str()))?;
+        request.granted = grant(view, request.packages.iter().map(|(name, _)| name.as_str()))?;
         let root = Arc::clone(view.root);
         let status = view.caches.packages.status(&root)?;
         match wanted.action {
@@ -143,26 +145,25 @@ fn install(
     plan.steps.extend(preseed::before_install(wanted, request, &chosen, view)?);
     let mut options = configuration_options(request, asked::flag(wanted, "overwrite_config_files"));
     options.extend(tools::release_options(release.as_deref()));
+    let mut also_granted = vec![];
     match simulate("install", request, &options, &chosen, view) {
         Ok(removed) => {
-            let _granted = grant(view, removed.iter().map(String::as_str))?;
+            also_granted = grant(view, removed.iter().map(String::as_str))?;
             sentences.extend(removed.iter().map(|name| format!("remove package {name}, which conflicts with it")));
         }
         Err(raised) if view.why_run => plan.certainty.push(Certainty::Unknown(raised.message)),
         Err(raised) => return Err(raised),
     }
-    let transaction = apt_get(request, "install", options, chosen);
-    plan.steps.extend(step(sentences, move |writer| transaction.run_or_refresh(writer)));
+    let mut transaction = apt_get(request, "install", options, chosen);
+    transaction.granted.append(&mut also_granted);
+    plan.steps.extend(step(sentences, Operation::InstallFromArchives(InstallFromArchives { transaction })));
     Ok(plan)
 }
 
 /// One step with several sentences.
-fn step(
-    sentences: Vec<String>,
-    effect: impl FnOnce(&mut crate::plan::Writer<'_>) -> Result<(), Raised> + Send + 'static,
-) -> Option<Step> {
+fn step(sentences: Vec<String>, operation: Operation) -> Option<Step> {
     let mut sentences = sentences.into_iter().map(Change::new);
-    let first = Step::new(sentences.next()?, effect);
+    let first = Step::new(sentences.next()?, operation);
     Some(sentences.fold(first, Step::also))
 }
 
@@ -185,11 +186,8 @@ fn without_candidates(sentence: &str, request: &Request, names: &str, view: &Vie
         return Ok(plan);
     }
     if worth_refreshing {
-        return Ok(Plan::steps(vec![Step::new(Change::new(REFRESH_SENTENCE), |writer| {
-            tools::refresh(writer)?;
-            writer.plan_again(vec![Change::new(REFRESH_SENTENCE)]);
-            Ok(())
-        })]));
+        let step = Step::new(Change::new(REFRESH_SENTENCE), Operation::RefreshLists(RefreshLists));
+        return Ok(Plan::steps(vec![step]));
     }
     let raised = Raised::new(PACKAGE_ERROR, format!("{sentence} {names}"));
     Err(match view.caches.packages.complaint() {
@@ -219,12 +217,13 @@ fn remove(verb: &'static str, request: &Request, status: &Status, view: &mut Vie
     }
     let mut also = simulate(verb, request, &[], &names, view)?;
     also.retain(|name| !names.contains(name));
-    let _granted = grant(view, also.iter().map(String::as_str))?;
+    let mut also_granted = grant(view, also.iter().map(String::as_str))?;
     let sentence = format!("{verb} {}package {}", request.versions(), names.join(", "));
-    let transaction = apt_get(request, verb, vec![], names);
+    let mut transaction = apt_get(request, verb, vec![], names);
+    transaction.granted.append(&mut also_granted);
     let mut sentences = vec![sentence];
     sentences.extend(also.iter().map(|name| format!("{verb} package {name}, which depends on it")));
-    Ok(Plan::steps(step(sentences, move |writer| transaction.run(writer)).into_iter().collect()))
+    Ok(Plan::steps(step(sentences, Operation::ChangePackages(transaction)).into_iter().collect()))
 }
 
 /// What apt would remove, found out without doing it: whoever may install or remove a package may not remove other teams'
@@ -236,7 +235,7 @@ fn simulate(
     names: &[String],
     view: &mut View<'_>,
 ) -> Result<Vec<String>, Raised> {
-    let mut arguments = apt_get(request, verb, options.to_vec(), names.to_vec()).arguments;
+    let mut arguments = apt_get(request, verb, options.to_vec(), names.to_vec()).arguments.0;
     arguments.insert(0, "-s".into());
     let output = tools::ask(view, "apt-get", arguments)?;
     Ok(simulated_removals(&output).map(str::to_owned).collect())
@@ -263,12 +262,13 @@ fn mark(hold: bool, request: &Request, status: &Status) -> Plan {
     arguments.extend(names);
     let transaction = Transaction {
         program: "apt-mark",
-        arguments,
-        environment: request.environment.clone(),
+        arguments: Withheld(arguments),
+        environment: Withheld(request.environment.clone()),
         timeout: request.timeout,
-        input: None,
+        input: Withheld(None),
+        granted: request.granted.clone(),
     };
-    Plan::steps(vec![Step::new(Change::new(sentence), move |writer| transaction.run(writer))])
+    Plan::steps(vec![Step::new(Change::new(sentence), Operation::ChangePackages(transaction))])
 }
 
 /// Which configuration file survives a conflict: the one on the node, unless the resource says otherwise.
@@ -296,7 +296,14 @@ fn apt_get(request: &Request, verb: &str, options: Vec<String>, names: Vec<Strin
         environment.push(("UCF_FORCE_CONFFOLD".to_owned(), "1".to_owned()));
     }
     environment.extend(request.environment.iter().cloned());
-    Transaction { program: "apt-get", arguments, environment, timeout: request.timeout, input: None }
+    Transaction {
+        program: "apt-get",
+        arguments: Withheld(arguments),
+        environment: Withheld(environment),
+        timeout: request.timeout,
+        input: Withheld(None),
+        granted: request.granted.clone(),
+    }
 }
 
 #[cfg(test)]
@@ -309,6 +316,7 @@ mod tests {
             options: options.iter().map(ToString::to_string).collect(),
             environment: vec![],
             timeout: std::time::Duration::from_secs(1),
+            granted: vec![],
         }
     }
 

@@ -6,9 +6,12 @@ use super::status::Status;
 use super::targets::{Aim, Seen, missing, needs_candidate, sentence, target};
 use super::tools::{self, Transaction};
 use super::{PACKAGE_ERROR, preseed};
+use crate::operation::Operation;
 use crate::plan::{Assumption, Plan, Provider, Step, View};
 use crate::resources::asked;
+use crate::withheld::Withheld;
 use contract::{Certainty, Change, Raised, Wanted};
+use grants::GrantedPackage;
 use machine::denied::denied;
 use std::sync::Arc;
 
@@ -17,7 +20,7 @@ pub(crate) struct DpkgPackage;
 
 impl Provider for DpkgPackage {
     fn plan(&self, wanted: &Wanted<'_>, view: &mut View<'_>) -> Result<Plan, Raised> {
-        let request = Request::read(wanted, view)?;
+        let mut request = Request::read(wanted, view)?;
         let root = Arc::clone(view.root);
         let status = view.caches.packages.status(&root)?;
         match wanted.action {
@@ -26,7 +29,7 @@ impl Provider for DpkgPackage {
             "remove" => remove(&request, false, &status, view),
             "purge" => remove(&request, true, &status, view),
             "reconfig" => {
-                let _granted = grant(view, request.packages.iter().map(|(name, _)| name.as_str()))?;
+                request.granted = grant(view, request.packages.iter().map(|(name, _)| name.as_str()))?;
                 preseed::reconfigure(wanted, &request, &status, view)
             }
             other => Err(unsupported(wanted, other)),
@@ -77,7 +80,7 @@ fn install(
         return Err(Raised::new(PACKAGE_ERROR, message));
     }
     // A file may hold any package whatever it is called: the name inside is what counts.
-    let _granted = grant(view, archives.iter().map(|archive| archive.name.as_str()))?;
+    let granted = grant(view, archives.iter().map(|archive| archive.name.as_str()))?;
     let allow_downgrade = asked::json(wanted, "allow_downgrade").is_none_or(|value| value != false);
     let versions = request.packages.iter().map(|(_, version)| version.clone());
     let all = archives.into_iter().zip(versions).map(|(archive, wanted)| {
@@ -116,7 +119,7 @@ fn install(
     arguments.extend(request.options.iter().cloned());
     arguments.push("--".into());
     arguments.extend(paths);
-    plan.steps.push(dpkg(request, arguments, sentences));
+    plan.steps.push(dpkg(request, granted, arguments, sentences));
     Ok(plan)
 }
 
@@ -197,7 +200,7 @@ fn current(status: &Status, name: &str) -> Option<String> {
 }
 
 fn remove(request: &Request, purge: bool, status: &Status, view: &mut View<'_>) -> Result<Plan, Raised> {
-    let _granted = grant(view, request.packages.iter().map(|(name, _)| name.as_str()))?;
+    let granted = grant(view, request.packages.iter().map(|(name, _)| name.as_str()))?;
     let names = request.present(status, purge);
     if names.is_empty() {
         return Ok(Plan::up_to_date());
@@ -208,18 +211,19 @@ fn remove(request: &Request, purge: bool, status: &Status, view: &mut View<'_>) 
     arguments.extend(request.options.iter().cloned());
     arguments.push("--".into());
     arguments.extend(names);
-    Ok(Plan::steps(vec![dpkg(request, arguments, vec![sentence])]))
+    Ok(Plan::steps(vec![dpkg(request, granted, arguments, vec![sentence])]))
 }
 
-fn dpkg(request: &Request, arguments: Vec<String>, sentences: Vec<String>) -> Step {
+fn dpkg(request: &Request, granted: Vec<GrantedPackage>, arguments: Vec<String>, sentences: Vec<String>) -> Step {
     let transaction = Transaction {
         program: "dpkg",
-        arguments,
-        environment: request.environment.clone(),
+        arguments: Withheld(arguments),
+        environment: Withheld(request.environment.clone()),
         timeout: request.timeout,
-        input: None,
+        input: Withheld(None),
+        granted,
     };
     let mut sentences = sentences.into_iter().map(Change::new);
-    let first = Step::new(sentences.next().unwrap_or_default(), move |writer| transaction.run(writer));
+    let first = Step::new(sentences.next().unwrap_or_default(), Operation::ChangePackages(transaction));
     sentences.fold(first, Step::also)
 }

@@ -7,9 +7,12 @@ use super::PACKAGE_ERROR;
 use super::request::{Request, grant, is_name};
 use super::status::Status;
 use super::tools::Transaction;
-use crate::plan::{Plan, Step, View};
+use crate::operation::Operation;
+use crate::plan::{Plan, Step, View, Writer};
 use crate::resources::{asked, cookbook_source};
+use crate::withheld::Withheld;
 use contract::{Change, Raised, Wanted};
+use grants::GrantedPackage;
 use machine::root::{ModeBits, NewFileAttributes};
 use std::collections::HashMap;
 
@@ -20,10 +23,13 @@ const DATABASES: [&str; 2] = ["/var/cache/debconf/config.dat", "/var/cache/debco
 const INSTALLER: &str = "d-i";
 
 /// Answers that are to be given.
+#[derive(Debug)]
 struct Answers {
-    text: Vec<u8>,
+    text: Withheld<Vec<u8>>,
     /// Where in wrun's cache those given last are kept.
     record: String,
+    /// The packages whose questions are answered.
+    _granted: Vec<GrantedPackage>,
 }
 
 /// The step that answers before packages are installed, if there are new answers. `chosen`: `name=version`.
@@ -36,11 +42,8 @@ pub(super) fn before_install(
     let Some(answers) = new_answers(wanted, chosen, view)? else { return Ok(None) };
     let names = chosen.iter().map(|one| one.split_once('=').map_or(one.as_str(), |(name, _)| name));
     let sentence = format!("preseed package {}", names.collect::<Vec<_>>().join(", "));
-    let transaction = selections(request, &answers);
-    Ok(Some(Step::new(Change::new(sentence), move |writer| {
-        transaction.run(writer)?;
-        answers.remember(writer)
-    })))
+    let operation = Preseed { selections: selections(request, &answers), configuration: None, answers };
+    Ok(Some(Step::new(Change::new(sentence), Operation::Preseed(Box::new(operation)))))
 }
 
 /// Configures installed packages again if there are new answers for them.
@@ -61,12 +64,37 @@ pub(super) fn reconfigure(
     let selections = selections(request, &answers);
     let mut arguments = vec!["--".to_owned()];
     arguments.extend(installed.iter().map(|(name, _)| (*name).clone()));
-    let configuration = Transaction { program: "dpkg-reconfigure", arguments, input: None, ..selections.clone() };
-    Ok(Plan::steps(vec![Step::new(Change::new(sentence), move |writer| {
-        selections.run(writer)?;
-        configuration.run(writer)?;
-        answers.remember(writer)
-    })]))
+    let configuration = Transaction {
+        program: "dpkg-reconfigure",
+        arguments: Withheld(arguments),
+        input: Withheld(None),
+        ..selections.clone()
+    };
+    let operation = Preseed { selections, configuration: Some(configuration), answers };
+    Ok(Plan::steps(vec![Step::new(Change::new(sentence), Operation::Preseed(Box::new(operation)))]))
+}
+
+/// New answers to debconf's questions.
+#[derive(Debug)]
+pub(crate) struct Preseed {
+    selections: Transaction,
+    /// `None`: the packages are configured when they are installed.
+    configuration: Option<Transaction>,
+    answers: Answers,
+}
+
+impl Preseed {
+    /// Gives the answers, configures installed packages again, and notes in wrun's cache what was answered.
+    ///
+    /// # Errors
+    /// One of the tools fails, or the note cannot be written.
+    pub(crate) fn carry_out(self, writer: &mut Writer<'_>) -> Result<(), Raised> {
+        self.selections.run(writer)?;
+        if let Some(configuration) = &self.configuration {
+            configuration.run(writer)?;
+        }
+        self.answers.remember(writer)
+    }
 }
 
 /// The answers, unless these same ones were given before.
@@ -87,27 +115,32 @@ fn new_answers(wanted: &Wanted<'_>, chosen: &[String], view: &View<'_>) -> Resul
         let message = format!("response file {file} answers {label} with {value:?}, which debconf would run as code");
         return Err(Raised::new(PACKAGE_ERROR, message));
     }
-    let _granted = grant(view, owners.iter().map(String::as_str))?;
+    let granted = grant(view, owners.iter().map(String::as_str))?;
     let plain = |text: &str| text.replace(|c: char| !c.is_ascii_alphanumeric() && !"+.=~-".contains(c), "_");
     let record = format!("/preseed/{}/{}.seed", plain(cookbook), plain(&chosen.join("-")));
     let given = view.cache.and_then(|cache| cache.read(&record).ok());
-    Ok((given.as_deref() != Some(text.as_slice())).then_some(Answers { text, record }))
+    Ok((given.as_deref() != Some(text.as_slice())).then_some(Answers {
+        text: Withheld(text),
+        record,
+        _granted: granted,
+    }))
 }
 
 impl Answers {
-    fn remember(&self, writer: &crate::plan::Writer<'_>) -> Result<(), Raised> {
+    fn remember(&self, writer: &Writer<'_>) -> Result<(), Raised> {
         let site = writer.cache.own_site(&self.record)?;
-        Ok(site.write(&self.text, ModeBits::plain(0o600), &NewFileAttributes::default())?)
+        Ok(site.write(&self.text.0, ModeBits::plain(0o600), &NewFileAttributes::default())?)
     }
 }
 
 fn selections(request: &Request, answers: &Answers) -> Transaction {
     Transaction {
         program: "debconf-set-selections",
-        arguments: vec![],
-        environment: request.environment.clone(),
+        arguments: Withheld(vec![]),
+        environment: Withheld(request.environment.clone()),
         timeout: request.timeout,
-        input: Some(answers.text.clone()),
+        input: Withheld(Some(answers.text.0.clone())),
+        granted: request.granted.clone(),
     }
 }
 

@@ -22,6 +22,8 @@ pub(super) struct Request {
     pub(super) environment: Vec<(String, String)>,
     /// How long a tool may take.
     pub(super) timeout: Duration,
+    /// The packages that may be changed, once they were asked for with [`grant`].
+    pub(super) granted: Vec<GrantedPackage>,
 }
 
 impl Request {
@@ -46,7 +48,7 @@ impl Request {
         let environment = view.grants.package_environment(&asked::map(wanted, "environment")).map_err(denied)?;
         let environment = environment.variables().to_vec();
         let timeout = Duration::from_secs(asked::number(wanted, "timeout").unwrap_or(TRANSACTION_SECONDS));
-        Ok(Self { packages, options, environment, timeout })
+        Ok(Self { packages, options, environment, timeout, granted: vec![] })
     }
 
     /// All names, as sentences name them.

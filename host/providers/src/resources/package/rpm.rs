@@ -12,7 +12,9 @@ pub(crate) use dnf::DnfPackage;
 pub(crate) use file::RpmPackage;
 
 use crate::plan::Writer;
+use crate::withheld::Withheld;
 use contract::Raised;
+use grants::GrantedPackage;
 use machine::command::{Launch, require_success};
 use std::time::Duration;
 
@@ -20,18 +22,24 @@ use std::time::Duration;
 const QUERY: Duration = Duration::from_secs(600);
 
 /// One start of a tool that changes packages.
-struct Transaction {
+#[derive(Debug)]
+pub(crate) struct RpmTransaction {
     program: &'static str,
-    arguments: Vec<String>,
-    environment: Vec<(String, String)>,
+    arguments: Withheld<Vec<String>>,
+    environment: Withheld<Vec<(String, String)>>,
     timeout: Duration,
+    /// The packages that the tool may change.
+    _granted: Vec<GrantedPackage>,
 }
 
-impl Transaction {
+impl RpmTransaction {
     /// Runs it to its end. The tools wait for each other's locks themselves.
-    fn run(&self, writer: &mut Writer<'_>) -> Result<(), Raised> {
-        let mut launch = Launch::program(self.program, self.arguments.clone()).timeout(self.timeout);
-        for (name, value) in &self.environment {
+    ///
+    /// # Errors
+    /// The tool cannot be started, takes too long, or fails.
+    pub(crate) fn carry_out(self, writer: &mut Writer<'_>) -> Result<(), Raised> {
+        let mut launch = Launch::program(self.program, self.arguments.0).timeout(self.timeout);
+        for (name, value) in &self.environment.0 {
             launch = launch.environment(name, value);
         }
         let outcome = writer.launch(&launch).map_err(|failure| failure.into_raised(&launch))?;

@@ -2,7 +2,9 @@
 
 use super::{PACKAGE_ERROR, database, lock};
 use crate::plan::{View, Writer};
+use crate::withheld::Withheld;
 use contract::{Change, CommandOutcome, LogLevel, Raised};
+use grants::GrantedPackage;
 use machine::command::{Launch, require_success};
 use machine::remarks::remark;
 use std::time::Duration;
@@ -44,25 +46,27 @@ pub(super) fn ask(view: &mut View<'_>, program: &str, arguments: Vec<String>) ->
 
 /// One start of a tool that changes packages.
 #[derive(Debug, Clone)]
-pub(super) struct Transaction {
+pub(crate) struct Transaction {
     pub(super) program: &'static str,
-    pub(super) arguments: Vec<String>,
-    pub(super) environment: Vec<(String, String)>,
+    pub(super) arguments: Withheld<Vec<String>>,
+    pub(super) environment: Withheld<Vec<(String, String)>>,
     pub(super) timeout: Duration,
     /// What the tool reads.
-    pub(super) input: Option<Vec<u8>>,
+    pub(super) input: Withheld<Option<Vec<u8>>>,
+    /// The packages that the tool may change.
+    pub(super) granted: Vec<GrantedPackage>,
 }
 
 impl Transaction {
     fn launch(&self) -> Launch {
-        let mut launch = Launch::program(self.program, self.arguments.clone()).timeout(self.timeout);
+        let mut launch = Launch::program(self.program, self.arguments.0.clone()).timeout(self.timeout);
         for (name, value) in PROTECTING {
             launch = launch.environment(name, value);
         }
-        for (name, value) in &self.environment {
+        for (name, value) in &self.environment.0 {
             launch = launch.environment(name, value);
         }
-        match &self.input {
+        match &self.input.0 {
             Some(input) => launch.input(input.clone()),
             None => launch,
         }
@@ -77,17 +81,12 @@ impl Transaction {
         self.judge(&outcome)
     }
 
-    /// As [`run`](Self::run); an archive that is no longer where the lists say makes them be refreshed and the plan be made
-    /// again, since another version may be there now.
-    pub(super) fn run_or_refresh(&self, writer: &mut Writer<'_>) -> Result<(), Raised> {
-        let outcome = self.start(writer)?;
-        let gone = outcome.code != Some(0) && is_gone(&outcome) && !writer.caches.packages.was_refreshed();
-        if !gone {
-            return self.judge(&outcome);
-        }
-        refresh(writer)?;
-        writer.plan_again(vec![Change::new(REFRESH_SENTENCE)]);
-        Ok(())
+    /// As [`run`](Self::run), as the whole of an operation.
+    ///
+    /// # Errors
+    /// As [`run`](Self::run).
+    pub(crate) fn carry_out(self, writer: &mut Writer<'_>) -> Result<(), Raised> {
+        self.run(writer)
     }
 
     fn start(&self, writer: &mut Writer<'_>) -> Result<CommandOutcome, Raised> {
@@ -107,6 +106,44 @@ impl Transaction {
             return Err(interrupted("dpkg was interrupted"));
         }
         require_success(&self.launch(), outcome, &[0])
+    }
+}
+
+/// An installation from apt's archives.
+#[derive(Debug)]
+pub(crate) struct InstallFromArchives {
+    pub(super) transaction: Transaction,
+}
+
+impl InstallFromArchives {
+    /// Installs the packages. An archive that is no longer where the lists say makes them be refreshed and the plan be made
+    /// again, since another version may be there now.
+    ///
+    /// # Errors
+    /// As [`Transaction::run`].
+    pub(crate) fn carry_out(self, writer: &mut Writer<'_>) -> Result<(), Raised> {
+        let outcome = self.transaction.start(writer)?;
+        let gone = outcome.code != Some(0) && is_gone(&outcome) && !writer.caches.packages.was_refreshed();
+        if !gone {
+            return self.transaction.judge(&outcome);
+        }
+        RefreshLists.carry_out(writer)
+    }
+}
+
+/// A refreshing of apt's lists, after which the provider plans again.
+#[derive(Debug)]
+pub(crate) struct RefreshLists;
+
+impl RefreshLists {
+    /// Refreshes the lists and has the plan made again.
+    ///
+    /// # Errors
+    /// As [`refresh`].
+    pub(crate) fn carry_out(self, writer: &mut Writer<'_>) -> Result<(), Raised> {
+        refresh(writer)?;
+        writer.plan_again(vec![Change::new(REFRESH_SENTENCE)]);
+        Ok(())
     }
 }
 

@@ -6,6 +6,7 @@ use super::bus::Bus;
 use super::{SERVICE_ERROR, script, unsupported};
 use crate::plan::{View, Writer};
 use crate::resources::asked;
+use crate::withheld::Withheld;
 use contract::{Certainty, CommandTest, Raised, Wanted};
 use grants::{GrantedCommand, Program};
 use machine::command::{Answer, CommandFailure, CommandOptions, Launch, require_success};
@@ -46,7 +47,7 @@ impl Way {
 }
 
 /// The commands that a resource brings along, and what it says of its init script.
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub(super) struct Commands {
     start: Option<String>,
     stop: Option<String>,
@@ -109,7 +110,9 @@ impl Commands {
         if way == Way::Reload && self.reload.is_none() && self.supports_reload == Some(false) {
             return Err(unsupported(format!("{key} does not support :reload")));
         }
-        let grant = |line: &str| view.command(&CommandTest::text(line)).map(|command| Call::Command(Box::new(command)));
+        let grant = |line: &str| {
+            view.command(&CommandTest::text(line)).map(|command| Call::Command(Withheld(Box::new(command))))
+        };
         let single = |way: Way| match (self.line(way), &self.init) {
             (Some(line), _) => grant(line),
             (None, Some(init)) => grant(&format!("{init} {}", way.verb())),
@@ -122,7 +125,7 @@ impl Commands {
             _ => false,
         };
         let calls = if in_two { vec![single(Way::Stop)?, single(Way::Start)?] } else { vec![single(way)?] };
-        Ok(Act { way, calls, commands: self.clone() })
+        Ok(Act { way, calls, commands: Withheld(self.clone()) })
     }
 
     /// Asks for the grant of the command that tells whether the service runs.
@@ -234,15 +237,16 @@ fn unknown_status(command: &GrantedCommand, why: &str, view: &View<'_>) -> Certa
 /// One call of a program or of the service manager.
 #[derive(Debug, Clone)]
 enum Call {
-    Command(Box<GrantedCommand>),
+    Command(Withheld<Box<GrantedCommand>>),
     Manager(Way),
 }
 
 /// What is done to a service.
+#[derive(Debug)]
 pub(super) struct Act {
     way: Way,
     calls: Vec<Call>,
-    commands: Commands,
+    commands: Withheld<Commands>,
 }
 
 impl Act {
@@ -253,15 +257,15 @@ impl Act {
                 std::thread::sleep(BETWEEN_STOP_AND_START);
             }
             let launch = match (call, bus) {
-                (Call::Command(command), _) => Launch::granted(
+                (Call::Command(Withheld(command)), _) => Launch::granted(
                     command,
-                    &CommandOptions { timeout: Some(self.commands.timeout), ..CommandOptions::default() },
+                    &CommandOptions { timeout: Some(self.commands.0.timeout), ..CommandOptions::default() },
                 ),
                 (Call::Manager(way), Some(bus)) => {
-                    bus.job(name, *way, self.commands.timeout, &writer.settings.account)?;
+                    bus.job(name, *way, self.commands.0.timeout, &writer.settings.account)?;
                     continue;
                 }
-                (Call::Manager(way), None) => script::launch(name, way.verb()).timeout(self.commands.timeout),
+                (Call::Manager(way), None) => script::launch(name, way.verb()).timeout(self.commands.0.timeout),
             };
             let outcome = writer.launch(&launch).map_err(|failure| failure.into_raised(&launch))?;
             require_success(&launch, &outcome, &[0])?;
@@ -292,10 +296,10 @@ impl Act {
     /// Whether the service runs, as far as the machine itself knows: not by a command or a pattern of the cookbook's, which
     /// may mean anything, and not by scripts that start something that ends at once. The bus has told by then.
     fn looks(&self, name: &str, bus: Option<&Bus>, writer: &mut Writer<'_>) -> Option<bool> {
-        if bus.is_some() || self.commands.knows_better() || !script::knows_status(writer.root, name) {
+        if bus.is_some() || self.commands.0.knows_better() || !script::knows_status(writer.root, name) {
             return None;
         }
-        let launch = script::launch(name, "status").timeout(self.commands.timeout);
+        let launch = script::launch(name, "status").timeout(self.commands.0.timeout);
         writer.launch(&launch).ok().and_then(|outcome| script::meaning(outcome.code))
     }
 }

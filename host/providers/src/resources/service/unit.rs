@@ -202,9 +202,9 @@ fn grant(service: &GrantedService, path: &str, view: &View<'_>) -> Result<Grante
     view.grants.unit_link(service, &real).map_err(denied)
 }
 
-/// Links to make and to remove.
+/// Links of a unit to make and to remove, with the directories for them.
 #[derive(Debug, Default)]
-pub(super) struct Links {
+pub(crate) struct Links {
     directories: Vec<GrantedPath>,
     make: Vec<(GrantedPath, String)>,
     remove: Vec<GrantedPath>,
@@ -217,7 +217,11 @@ impl Links {
         self.remove.extend(other.remove);
     }
 
-    pub(super) fn apply(&self, writer: &mut Writer<'_>) -> Result<(), Raised> {
+    /// Makes the directories and links, then removes the others.
+    ///
+    /// # Errors
+    /// The machine refuses.
+    pub(crate) fn carry_out(self, writer: &mut Writer<'_>) -> Result<(), Raised> {
         for directory in &self.directories {
             writer.root.site(directory)?.make_directory(DIRECTORY)?;
         }

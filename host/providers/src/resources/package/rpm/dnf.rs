@@ -1,13 +1,15 @@
 //! `dnf_package` and `yum_package`.
 
 use super::version::Version;
-use super::{Transaction, is_name, query};
+use super::{RpmTransaction, is_name, query};
+use crate::operation::Operation;
 use crate::plan::{Assumption, Plan, Provider, Step, View};
 use crate::resources::asked;
 use crate::resources::package::PACKAGE_ERROR;
 use crate::resources::package::apt::unsupported;
 use crate::resources::package::request::{Request, grant};
 use crate::resources::package::targets::{Aim, Seen, missing, needs_candidate, sentence, target_by};
+use crate::withheld::Withheld;
 use contract::{Certainty, Change, Raised, Wanted};
 use std::cmp::Ordering;
 
@@ -77,7 +79,7 @@ impl Task {
             task.source = real.or(Some(source));
         }
         if !task.source_is_missing {
-            let _granted = grant(view, task.request.packages.iter().map(|(name, _)| name.as_str()))?;
+            task.request.granted = grant(view, task.request.packages.iter().map(|(name, _)| name.as_str()))?;
         }
         if let Some(binary) =
             asked::text(wanted, "yum_binary").filter(|binary| !matches!(binary.as_str(), "yum" | "dnf"))
@@ -232,14 +234,15 @@ impl Task {
     }
 
     fn run(&self, arguments: Vec<String>, sentences: Vec<String>) -> Step {
-        let transaction = Transaction {
+        let transaction = RpmTransaction {
             program: self.program,
-            arguments,
-            environment: self.request.environment.clone(),
+            arguments: Withheld(arguments),
+            environment: Withheld(self.request.environment.clone()),
             timeout: self.request.timeout,
+            _granted: self.request.granted.clone(),
         };
         let mut sentences = sentences.into_iter().map(Change::new);
-        let first = Step::new(sentences.next().unwrap_or_default(), move |writer| transaction.run(writer));
+        let first = Step::new(sentences.next().unwrap_or_default(), Operation::ChangeRpmPackages(transaction));
         sentences.fold(first, Step::also)
     }
 }

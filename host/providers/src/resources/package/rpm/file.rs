@@ -1,14 +1,17 @@
 //! `rpm_package`: packages from files on the node, without their dependencies.
 
 use super::version::Version;
-use super::{Transaction, is_name, query};
+use super::{RpmTransaction, is_name, query};
+use crate::operation::Operation;
 use crate::plan::{Assumption, Plan, Provider, Step, View};
 use crate::resources::asked;
 use crate::resources::package::PACKAGE_ERROR;
 use crate::resources::package::apt::unsupported;
 use crate::resources::package::request::{Request, grant};
 use crate::resources::package::targets::{Aim, Seen, sentence, target_by};
+use crate::withheld::Withheld;
 use contract::{Certainty, Change, Raised, Wanted};
+use grants::GrantedPackage;
 use machine::denied::denied;
 use std::cmp::Ordering;
 
@@ -74,7 +77,7 @@ fn install(aim: Aim, wanted: &Wanted<'_>, request: &Request, view: &mut View<'_>
     let Some((name, held)) = query::in_file(view, &path)?.pop().filter(|(name, _)| is_name(name)) else {
         return Err(Raised::new(PACKAGE_ERROR, format!("{path} names no package and version")));
     };
-    let _granted = grant(view, [name.as_str()])?;
+    let granted = grant(view, [name.as_str()])?;
     let installed = current(view, &name)?;
     let seen = Seen {
         name: name.clone(),
@@ -93,14 +96,14 @@ fn install(aim: Aim, wanted: &Wanted<'_>, request: &Request, view: &mut View<'_>
         (Some(_), false) => arguments.push("-U".into()),
     }
     arguments.push(path);
-    let mut plan = Plan::steps(vec![step(request, arguments, sentence)]);
+    let mut plan = Plan::steps(vec![step(request, granted, arguments, sentence)]);
     plan.assume(Assumption::Package(name));
     Ok(plan)
 }
 
 fn remove(wanted: &Wanted<'_>, request: &Request, view: &mut View<'_>) -> Result<Plan, Raised> {
     let name = request.names();
-    let _granted = grant(view, [name.as_str()])?;
+    let granted = grant(view, [name.as_str()])?;
     let version = asked::text(wanted, "version");
     let Some(installed) = current(view, &name)? else { return Ok(Plan::up_to_date()) };
     if version.as_deref().is_some_and(|version| !installed.answers(version)) {
@@ -113,11 +116,16 @@ fn remove(wanted: &Wanted<'_>, request: &Request, view: &mut View<'_>) -> Result
         Some(_) => format!("{name}-{}", short(&installed)),
         None => name,
     });
-    Ok(Plan::steps(vec![step(request, arguments, sentence)]))
+    Ok(Plan::steps(vec![step(request, granted, arguments, sentence)]))
 }
 
-fn step(request: &Request, arguments: Vec<String>, sentence: String) -> Step {
-    let (environment, timeout) = (request.environment.clone(), request.timeout);
-    let transaction = Transaction { program: "rpm", arguments, environment, timeout };
-    Step::new(Change::new(sentence), move |writer| transaction.run(writer))
+fn step(request: &Request, granted: Vec<GrantedPackage>, arguments: Vec<String>, sentence: String) -> Step {
+    let transaction = RpmTransaction {
+        program: "rpm",
+        arguments: Withheld(arguments),
+        environment: Withheld(request.environment.clone()),
+        timeout: request.timeout,
+        _granted: granted,
+    };
+    Step::new(Change::new(sentence), Operation::ChangeRpmPackages(transaction))
 }

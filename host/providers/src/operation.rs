@@ -1,0 +1,196 @@
+//! What can be done to the machine: every operation that a plan can hold, as a value.
+//!
+//! A provider inspects the machine, compares it with what is wanted, and returns steps. Each step holds one operation with
+//! its proofs and with what was found when it was planned. This module only lists the operations and hands them to their
+//! code, which lies beside the provider that plans them. [`Operation::carry_out`] is the only place from which effects start.
+//!
+//! An operation can be printed for debugging, and such output holds no content that may be secret.
+//!
+//! Rejected: a closure for each step. Nobody could say what it held, and a plan could neither be shown, kept nor compared.
+
+use crate::plan::Writer;
+use crate::resources::archive_file::{GiveAway, MakeDestination, UnpackArchive};
+use crate::resources::chef_sleep::Sleep;
+use crate::resources::cron::WriteCrontab;
+use crate::resources::directory::{MakeDirectory, RemoveDirectory};
+use crate::resources::execute::RunCommand;
+use crate::resources::file_content::{RemoveFile, SetAccess, Touch, WriteFile};
+use crate::resources::git::{CheckOut, CloneRepository, Fetch, RemoveRepository, SetRemote, UpdateSubmodules};
+use crate::resources::group::{ChangeGroup, MakeGroup, RemoveGroup};
+use crate::resources::http_request::SendRequest;
+use crate::resources::link::{MakeLink, RemoveLink};
+use crate::resources::mount::ChangeMounts;
+use crate::resources::nested::Sequence;
+use crate::resources::ohai::GatherFacts;
+use crate::resources::package::{InstallFromArchives, Preseed, RefreshLists, RpmTransaction, Transaction};
+use crate::resources::reboot::{CancelReboot, RequestReboot};
+use crate::resources::remote_directory::PurgeDirectory;
+use crate::resources::service::{ControlService, EnableAtBoot, EnableService, Links, MaskService};
+use crate::resources::systemd_unit::{ControlUnit, ReloadSystemd};
+use crate::resources::user::{ChangeUser, LockUser, MakeUser, RemoveUser};
+use contract::Raised;
+
+/// One thing that is done to the machine, complete: carrying it out makes no choice that planning could have made.
+#[derive(Debug)]
+pub(crate) enum Operation {
+    /// Changes nothing: the sentence announces what the next steps do, or the action counts as a change without an effect.
+    Nothing,
+    /// Puts a new or changed file in place with one rename: content, owner, group and mode at once.
+    WriteFile(Box<WriteFile>),
+    /// Sets owner, group and mode of a file, directory or link that is there.
+    SetAccess(SetAccess),
+    /// Sets the times of a file to the present.
+    Touch(Touch),
+    /// Removes a file or a link, after a backup where one is kept.
+    RemoveFile(RemoveFile),
+    /// Makes a directory, and the directories that lead to it.
+    MakeDirectory(MakeDirectory),
+    /// Removes a directory, with all that is in it where that is granted.
+    RemoveDirectory(RemoveDirectory),
+    /// Removes an empty directory that a cookbook's folder does not have.
+    PurgeDirectory(PurgeDirectory),
+    /// Makes a symbolic or hard link, in place of what has its name.
+    MakeLink(Box<MakeLink>),
+    /// Removes a symbolic or hard link.
+    RemoveLink(RemoveLink),
+    /// Makes a group with `groupadd` and gives it its members.
+    MakeGroup(MakeGroup),
+    /// Changes a group's number or members.
+    ChangeGroup(ChangeGroup),
+    /// Removes a group with `groupdel`.
+    RemoveGroup(RemoveGroup),
+    /// Makes a user with `useradd`, sets the password and makes the home.
+    MakeUser(Box<MakeUser>),
+    /// Changes a user with `usermod`, sets the password and moves the home.
+    ChangeUser(Box<ChangeUser>),
+    /// Removes a user with `userdel`, and home and mailbox where that is wanted.
+    RemoveUser(Box<RemoveUser>),
+    /// Locks or unlocks a user's password.
+    LockUser(LockUser),
+    /// Runs a command of the cookbook, which may change whatever it is able to.
+    RunCommand(Box<RunCommand>),
+    /// Answers debconf's questions, and configures installed packages again where that is wanted.
+    Preseed(Box<Preseed>),
+    /// Refreshes apt's lists of available packages; the provider then plans again.
+    RefreshLists(RefreshLists),
+    /// Installs packages from apt's archives; lists that are too old are refreshed, and the provider plans again.
+    InstallFromArchives(InstallFromArchives),
+    /// Runs apt-get, apt-mark or dpkg to change packages.
+    ChangePackages(Transaction),
+    /// Runs rpm, dnf or yum to change packages.
+    ChangeRpmPackages(RpmTransaction),
+    /// Has systemd enable or disable a unit.
+    EnableService(EnableService),
+    /// Enables or disables a service by links in the root's files.
+    EnableAtBoot(EnableAtBoot),
+    /// Has systemd mask or unmask a unit.
+    MaskService(MaskService),
+    /// Makes and removes links of a unit in the root's files.
+    ChangeUnitLinks(Links),
+    /// Starts, stops, restarts or reloads a service.
+    ControlService(Box<ControlService>),
+    /// Has systemd read its units' files again.
+    ReloadSystemd(ReloadSystemd),
+    /// Calls `systemctl` about one unit.
+    ControlUnit(ControlUnit),
+    /// Makes the directory that an archive is unpacked into.
+    MakeDestination(MakeDestination),
+    /// Unpacks the entries of an archive.
+    UnpackArchive(Box<UnpackArchive>),
+    /// Sets owner and group of all that an archive holds.
+    GiveAway(Box<GiveAway>),
+    /// Clones a git repository.
+    CloneRepository(Box<CloneRepository>),
+    /// Checks a commit out in a new clone.
+    CheckOut(Box<CheckOut>),
+    /// Fetches into a clone and puts its checkout at a commit.
+    Fetch(Box<Fetch>),
+    /// Fetches the submodules of a checkout.
+    UpdateSubmodules(Box<UpdateSubmodules>),
+    /// Adds a remote to a clone, or corrects its address.
+    SetRemote(Box<SetRemote>),
+    /// Removes the folder `.git` of an exported checkout.
+    RemoveRepository(RemoveRepository),
+    /// Replaces a user's crontab.
+    WriteCrontab(WriteCrontab),
+    /// Mounts or unmounts a file system.
+    ChangeMounts(ChangeMounts),
+    /// Sends a request over HTTP; what that changes is the server's affair.
+    SendRequest(Box<SendRequest>),
+    /// Gathers the node's facts again; changes the node's attributes alone.
+    GatherFacts(GatherFacts),
+    /// Requests a start of the node, which follows once the run has ended.
+    RequestReboot(Box<RequestReboot>),
+    /// Takes the policy's request for a start of the node back.
+    CancelReboot(CancelReboot),
+    /// Waits, and changes nothing.
+    Sleep(Sleep),
+    /// Carries out several operations in order, as one step.
+    Sequence(Sequence),
+    /// Does as the scripted provider of the tests says.
+    #[cfg(test)]
+    Scripted(crate::tests::ScriptedOperation),
+}
+
+impl Operation {
+    /// Carries the operation out.
+    ///
+    /// # Errors
+    /// The machine refuses it, or is no longer as it was when the operation was planned.
+    pub(crate) fn carry_out(self, writer: &mut Writer<'_>) -> Result<(), Raised> {
+        match self {
+            Self::Nothing => Ok(()),
+            Self::WriteFile(operation) => operation.carry_out(writer),
+            Self::SetAccess(operation) => operation.carry_out(writer),
+            Self::Touch(operation) => operation.carry_out(writer),
+            Self::RemoveFile(operation) => operation.carry_out(writer),
+            Self::MakeDirectory(operation) => operation.carry_out(writer),
+            Self::RemoveDirectory(operation) => operation.carry_out(writer),
+            Self::PurgeDirectory(operation) => operation.carry_out(writer),
+            Self::MakeLink(operation) => operation.carry_out(writer),
+            Self::RemoveLink(operation) => operation.carry_out(writer),
+            Self::MakeGroup(operation) => operation.carry_out(writer),
+            Self::ChangeGroup(operation) => operation.carry_out(writer),
+            Self::RemoveGroup(operation) => operation.carry_out(writer),
+            Self::MakeUser(operation) => operation.carry_out(writer),
+            Self::ChangeUser(operation) => operation.carry_out(writer),
+            Self::RemoveUser(operation) => operation.carry_out(writer),
+            Self::LockUser(operation) => operation.carry_out(writer),
+            Self::RunCommand(operation) => operation.carry_out(writer),
+            Self::Preseed(operation) => operation.carry_out(writer),
+            Self::RefreshLists(operation) => operation.carry_out(writer),
+            Self::InstallFromArchives(operation) => operation.carry_out(writer),
+            Self::ChangePackages(operation) => operation.carry_out(writer),
+            Self::ChangeRpmPackages(operation) => operation.carry_out(writer),
+            Self::EnableService(operation) => operation.carry_out(writer),
+            Self::EnableAtBoot(operation) => operation.carry_out(writer),
+            Self::MaskService(operation) => operation.carry_out(writer),
+            Self::ChangeUnitLinks(operation) => operation.carry_out(writer),
+            Self::ControlService(operation) => operation.carry_out(writer),
+            Self::ReloadSystemd(operation) => operation.carry_out(writer),
+            Self::ControlUnit(operation) => operation.carry_out(writer),
+            Self::MakeDestination(operation) => operation.carry_out(writer),
+            Self::UnpackArchive(operation) => operation.carry_out(writer),
+            Self::GiveAway(operation) => operation.carry_out(writer),
+            Self::CloneRepository(operation) => operation.carry_out(writer),
+            Self::CheckOut(operation) => operation.carry_out(writer),
+            Self::Fetch(operation) => operation.carry_out(writer),
+            Self::UpdateSubmodules(operation) => operation.carry_out(writer),
+            Self::SetRemote(operation) => operation.carry_out(writer),
+            Self::RemoveRepository(operation) => operation.carry_out(writer),
+            Self::WriteCrontab(operation) => operation.carry_out(writer),
+            Self::ChangeMounts(operation) => operation.carry_out(writer),
+            Self::SendRequest(operation) => operation.carry_out(writer),
+            Self::GatherFacts(operation) => operation.carry_out(writer),
+            Self::RequestReboot(operation) => operation.carry_out(writer),
+            Self::CancelReboot(operation) => operation.carry_out(writer),
+            Self::Sleep(operation) => operation.carry_out(writer),
+            Self::Sequence(operation) => operation.carry_out(writer),
+            #[cfg(test)]
+            Self::Scripted(operation) => operation.carry_out(writer),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

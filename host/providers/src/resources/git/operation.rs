@@ -1,0 +1,235 @@
+//! The operations of `git`: what they hold, and the calls that carry them out.
+
+use super::Task;
+use super::call::Call;
+use super::refs::{self, Target};
+use crate::plan::Writer;
+use crate::withheld::Withheld;
+use contract::Raised;
+use grants::GrantedTree;
+use machine::command::MAX_OUTPUT;
+use machine::root::absent;
+use std::collections::HashSet;
+
+/// A clone that is to be made.
+#[derive(Debug)]
+pub(crate) struct CloneRepository {
+    pub(super) task: Task,
+}
+
+impl CloneRepository {
+    /// Makes the clone.
+    ///
+    /// # Errors
+    /// git fails, or the commit holds what is not granted.
+    pub(crate) fn carry_out(self, writer: &mut Writer<'_>) -> Result<(), Raised> {
+        self.task.clone_whole(writer)
+    }
+}
+
+/// A commit to check out in a new clone.
+#[derive(Debug)]
+pub(crate) struct CheckOut {
+    pub(super) task: Task,
+    pub(super) target: Target,
+}
+
+impl CheckOut {
+    /// Checks the commit out: on a branch of its own name where it is a branch's, else on none.
+    ///
+    /// # Errors
+    /// git fails, or the commit holds what is not granted.
+    pub(crate) fn carry_out(self, writer: &mut Writer<'_>) -> Result<(), Raised> {
+        let Self { task, target } = &self;
+        task.require_names(writer, &target.commit)?;
+        if let Some(branch) = &task.checkout_branch {
+            task.switch(writer, branch, &target.commit)
+        } else if refs::is_commit(&task.revision) || !target.is_branch {
+            task.run(writer, &task.here("checkout").word(&target.commit))
+        } else if task.is_on(writer, &task.revision)? {
+            task.reset(writer, &target.commit)
+        } else {
+            task.follow(writer, &target.commit)
+        }
+    }
+}
+
+/// A commit to fetch into a clone that is there.
+#[derive(Debug)]
+pub(crate) struct Fetch {
+    pub(super) task: Task,
+    pub(super) target: Target,
+}
+
+impl Fetch {
+    /// Fetches what is new, and puts the checkout at the commit.
+    ///
+    /// # Errors
+    /// git fails, or the commit holds what is not granted.
+    pub(crate) fn carry_out(self, writer: &mut Writer<'_>) -> Result<(), Raised> {
+        let Self { task, target } = &self;
+        task.run(writer, &task.here("fetch").word("--prune").word(&task.remote))?;
+        task.run(writer, &task.here("fetch").word(&task.remote).word("--tags"))?;
+        task.require_names(writer, &target.commit)?;
+        let branch = task.checkout_branch.as_deref().unwrap_or(&task.revision);
+        if refs::is_commit(&task.revision) || target.is_tag || task.is_on(writer, branch)? {
+            task.reset(writer, &target.commit)
+        } else if let Some(branch) = &task.checkout_branch {
+            task.switch(writer, branch, &target.commit)
+        } else {
+            task.follow(writer, &target.commit)
+        }
+    }
+}
+
+/// The submodules of a checkout.
+#[derive(Debug)]
+pub(crate) struct UpdateSubmodules {
+    pub(super) task: Task,
+}
+
+impl UpdateSubmodules {
+    /// Fetches the submodules and checks them out.
+    ///
+    /// # Errors
+    /// git fails.
+    pub(crate) fn carry_out(self, writer: &mut Writer<'_>) -> Result<(), Raised> {
+        let task = &self.task;
+        task.run(writer, &task.here("submodule").word("sync"))?;
+        task.run(writer, &task.here("submodule").word("update").word("--init").word("--recursive"))
+    }
+}
+
+/// A remote of a clone, with its address.
+#[derive(Debug)]
+pub(crate) struct SetRemote {
+    pub(super) task: Task,
+    pub(super) name: String,
+    pub(super) address: Withheld<String>,
+}
+
+impl SetRemote {
+    /// Adds the remote, or corrects its address.
+    ///
+    /// # Errors
+    /// git fails.
+    pub(crate) fn carry_out(self, writer: &mut Writer<'_>) -> Result<(), Raised> {
+        self.task.set_remote(writer, &self.name, &self.address.0)
+    }
+}
+
+/// The repository in a checkout that is exported.
+#[derive(Debug)]
+pub(crate) struct RemoveRepository {
+    pub(super) tree: GrantedTree,
+}
+
+impl RemoveRepository {
+    /// Removes the folder `.git` of the checkout.
+    ///
+    /// # Errors
+    /// The machine refuses.
+    pub(crate) fn carry_out(self, writer: &mut Writer<'_>) -> Result<(), Raised> {
+        Ok(absent(writer.root.tree_site(&self.tree).and_then(|site| site.remove())).map(drop)?)
+    }
+}
+
+/// The calls that the operations are made of.
+impl Task {
+    fn run(&self, writer: &mut Writer<'_>, call: &Call) -> Result<(), Raised> {
+        self.caller.run(writer, call, &[0], &self.rights).map(drop)
+    }
+
+    fn is_on(&self, writer: &mut Writer<'_>, branch: &str) -> Result<bool, Raised> {
+        let call = self.here("rev-parse").word("--abbrev-ref").word("HEAD");
+        let outcome = self.caller.run(writer, &call, &[0, 128], &self.rights)?;
+        Ok(String::from_utf8_lossy(&outcome.output).trim() == branch)
+    }
+
+    /// Makes the clone, and checks out what it stands at.
+    fn clone_whole(&self, writer: &mut Writer<'_>) -> Result<(), Raised> {
+        self.run(writer, &self.clone_call())?;
+        if !self.caller.limited {
+            return Ok(());
+        }
+        let head = self.here("rev-parse").word("-q").word("--verify").word("HEAD^{commit}");
+        let head = self.caller.run(writer, &head, &[0, 1, 128], &self.rights)?;
+        let head = String::from_utf8_lossy(&head.output).trim().to_owned();
+        if head.is_empty() {
+            return Ok(());
+        }
+        let done =
+            self.require_names(writer, &head).and_then(|()| self.run(writer, &self.here("checkout").word("HEAD")));
+        // Half a clone would look like a whole one the next time.
+        if done.is_err() {
+            self.rights.discard(writer)?;
+        }
+        done
+    }
+
+    /// A commit can bring keys (`.ssh`), another commit takes them away, and a file of a commit takes the place of a whole
+    /// directory: all that needs rules that reach the keys.
+    fn require_names(&self, writer: &mut Writer<'_>, commit: &str) -> Result<(), Raised> {
+        if !self.caller.limited {
+            return Ok(());
+        }
+        let tree = self.here("ls-tree").word("-r").word("-z").word("--name-only").word(commit);
+        let coming = self.names(&tree, writer)?;
+        let known = self.names(&self.here("ls-files").word("-z"), writer)?;
+        self.rights.require_names(coming.iter().chain(&known), writer)?;
+        let there = writer.root.locate(self.rights.folder())?.names_below()?;
+        let slashes = |name: &str| name.match_indices('/').map(|(at, _)| at).collect::<Vec<_>>();
+        let is_replaced = |name: &&String| {
+            slashes(name).into_iter().filter_map(|end| name.get(..end)).any(|above| coming.contains(above))
+        };
+        self.rights.require_names(there.iter().filter(is_replaced), writer)
+    }
+
+    fn names(&self, call: &Call, writer: &mut Writer<'_>) -> Result<HashSet<String>, Raised> {
+        let said = self.caller.run(writer, call, &[0], &self.rights)?.output;
+        if said.len() >= MAX_OUTPUT {
+            let message = format!("{} has more names than can be checked", self.key);
+            return Err(Raised::new("Wrun::TooLarge", message)
+                .with_hint("fetch it with an `execute` that is granted, or as an archive"));
+        }
+        Ok(said.split(|byte| *byte == 0).map(|name| String::from_utf8_lossy(name).into_owned()).collect())
+    }
+
+    /// Puts a branch at a commit and switches to it.
+    fn switch(&self, writer: &mut Writer<'_>, branch: &str, commit: &str) -> Result<(), Raised> {
+        self.run(writer, &self.here("branch").word("-f").word(branch).word(commit))?;
+        self.run(writer, &self.here("checkout").word(branch))
+    }
+
+    /// The same, and the branch follows the remote's.
+    fn follow(&self, writer: &mut Writer<'_>, commit: &str) -> Result<(), Raised> {
+        self.switch(writer, &self.revision, commit)?;
+        let upstream = format!("{}/{}", self.remote, self.revision);
+        self.run(writer, &self.here("branch").word("-u").word(&upstream))
+    }
+
+    fn reset(&self, writer: &mut Writer<'_>, commit: &str) -> Result<(), Raised> {
+        self.run(writer, &self.here("reset").word("--hard").word(commit))
+    }
+
+    fn set_remote(&self, writer: &mut Writer<'_>, name: &str, address: &str) -> Result<(), Raised> {
+        let url = format!("remote.{name}.url");
+        let found = self.caller.run(writer, &self.here("config").word("--get").word(&url), &[0, 1, 2], &self.rights)?;
+        match found.code {
+            Some(1) => self.run(writer, &self.here("remote").word("add").word(name).word(address)),
+            Some(0) if String::from_utf8_lossy(&found.output).trim() == address => Ok(()),
+            _ => self.run(writer, &self.here("config").word("--replace-all").word(&url).quoted(address)),
+        }
+    }
+
+    fn clone_call(&self) -> Call {
+        let mut call = Call::new("clone");
+        if self.remote != "origin" {
+            call = call.word("-o").word(&self.remote);
+        }
+        if let Some(depth) = self.depth {
+            call = call.word("--depth").word(&depth.to_string()).word("--no-single-branch");
+        }
+        call.quoted_as(&self.address, &self.repository).quoted_as(self.rights.folder(), &self.destination)
+    }
+}
