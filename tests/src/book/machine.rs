@@ -85,10 +85,10 @@ impl<'root> Reader<'root> {
             ("HOME", "/root".into()),
         ];
         if page.with_compiler {
-            // Only the crates that are there already: a page does not depend on what was released today.
-            environment.push(("CARGO_NET_OFFLINE", "true".into()));
             // Crates that were compiled for other tests are not compiled again.
             environment.push(("BOOK_TARGET", Path::new("/").join(TARGET).into()));
+            // The crates of this lock are taken: a page does not depend on what was released today. Cargo may ask for them
+            // again, since what it remembers of the registry can go while others use it.
             environment.push(("BOOK_LOCK", checkout.join("guests/Cargo.lock").into()));
             for name in ["PATH", "HOME", "CARGO_HOME", "RUSTUP_HOME"] {
                 environment.extend(std::env::var_os(name).map(|value| (name, value)));
