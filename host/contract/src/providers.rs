@@ -388,6 +388,11 @@ pub trait Types: Send + Sync {
         false
     }
 
+    /// Returns the name of a property that providers know, where a declaration may call it by another one.
+    fn canonical(&self, _kind: &str, property: String) -> String {
+        property
+    }
+
     /// Checks a declaration's type, actions and plain properties, and brings the properties into their canonical form.
     ///
     /// # Errors

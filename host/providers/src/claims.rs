@@ -5,11 +5,16 @@
 //! nobody knows what it wants to be so.
 
 use crate::plan::View;
-use crate::resources::{Account, cookbook_source, texts};
+use crate::resources::{Access, Account, asked, cookbook_source};
 use crate::value;
 use contract::{ABSENT, Claim, Known, PRESENCE, Wanted};
 use machine::digest::Digest;
 use schema::ImplementedBy;
+use schema::types::cookbook_file::CookbookFileProperties;
+use schema::types::git::GitProperties;
+use schema::types::group::GroupProperties;
+use schema::types::package::PackageProperties;
+use schema::types::securable::{OwnerProperties, SecurableProperties};
 use serde_json::Value;
 
 /// The claims of an action.
@@ -110,12 +115,9 @@ fn with_content(claim: Claim, wanted: &Wanted<'_>, view: &View<'_>) -> Claim {
         _ => text(wanted, "checksum").map(str::to_lowercase),
     };
     let brought = || {
-        let mut names = texts(wanted, "source");
-        if names.is_empty() {
-            names.push(wanted.declaration.name.trim_end_matches('/').rsplit('/').next().unwrap_or_default());
-        }
-        let cookbook = cookbook_source::cookbook(wanted).ok()?;
-        Some(digest(&cookbook_source::read(view, cookbook, "files", &names).ok()?))
+        let CookbookFileProperties { source, cookbook } = asked::properties(wanted).ok()?;
+        let cookbook = cookbook_source::cookbook(cookbook.as_deref(), wanted).ok()?;
+        Some(digest(&cookbook_source::read(view, cookbook, "files", &source).ok()?))
     };
     match (wanted.declaration.kind.as_str(), content) {
         (_, Some(content)) => claim.with("content", content),
@@ -131,7 +133,14 @@ fn with_content(claim: Claim, wanted: &Wanted<'_>, view: &View<'_>) -> Claim {
 
 /// The same with owner, group and mode, as far as the action sets them.
 fn accessed(mut claim: Claim, wanted: &Wanted<'_>, view: &mut View<'_>) -> Claim {
-    let Ok(access) = crate::resources::Access::of(wanted) else { return claim };
+    let is_link = wanted.declaration.kind == "link";
+    let of_link = |wanted| asked::properties::<OwnerProperties>(wanted).map(SecurableProperties::from);
+    let Ok(SecurableProperties { owner, group, mode }) =
+        (if is_link { of_link(wanted) } else { asked::properties(wanted) })
+    else {
+        return claim;
+    };
+    let access = Access::of(owner.as_ref(), group.as_ref(), mode);
     if let Some(mode) = access.mode {
         claim = claim.with("mode", format!("{mode:o}"));
     }
@@ -190,11 +199,9 @@ fn checkout(wanted: &Wanted<'_>, view: &mut View<'_>) -> Option<Claim> {
         return None;
     }
     let claim = path(named(wanted, "destination"), true, view)?.with(PRESENCE, "directory");
-    let claim = claim.with("repository", text(wanted, "repository").unwrap_or_default());
-    Some(match (wanted.action, text(wanted, "revision")) {
-        ("sync", revision) => claim.with("revision", revision.unwrap_or("HEAD")),
-        _ => claim,
-    })
+    let GitProperties { repository, revision, .. } = asked::properties(wanted).ok()?;
+    let claim = claim.with("repository", repository.unwrap_or_default());
+    Some(if wanted.action == "sync" { claim.with("revision", revision) } else { claim })
 }
 
 fn mount(wanted: &Wanted<'_>, view: &mut View<'_>) -> Option<Claim> {
@@ -217,23 +224,16 @@ fn mount(wanted: &Wanted<'_>, view: &mut View<'_>) -> Option<Claim> {
 }
 
 fn packages(kind: &'static str, wanted: &Wanted<'_>) -> Vec<Claim> {
-    let mut names = texts(wanted, "package_name");
-    if names.is_empty() {
-        names.push(&wanted.declaration.name);
-    }
-    let versions: Vec<Option<String>> = match value(wanted, "version") {
-        Some(Value::Array(versions)) => versions.iter().map(|one| (!one.is_null()).then(|| plain(one))).collect(),
-        Some(version) => vec![Some(plain(version))],
-        None => vec![],
+    let Ok(PackageProperties { package_name: names, version: versions, .. }) = asked::properties(wanted) else {
+        return vec![];
     };
-    let of = |(at, name): (usize, &&str)| {
-        let claim = Claim::of(kind, *name);
+    let of = |(at, name): (usize, &String)| {
+        let claim = Claim::of(kind, name.as_str());
         match wanted.action {
             "install" | "upgrade" | "reconfig" => {
                 let claim = claim.with(PRESENCE, "installed");
-                let version = versions.get(at).cloned().flatten();
-                Some(match version {
-                    Some(version) => claim.with("version", version),
+                Some(match versions.get(at).filter(|version| !version.is_empty()) {
+                    Some(version) => claim.with("version", version.as_str()),
                     None => claim,
                 })
             }
@@ -297,11 +297,9 @@ fn group(wanted: &Wanted<'_>) -> Option<Claim> {
             if let Some(gid) = value(wanted, "gid") {
                 claim = claim.with("gid", plain(gid));
             }
-            let is_appended = value(wanted, "append").and_then(Value::as_bool).unwrap_or(false);
+            let GroupProperties { append, mut members, .. } = asked::properties(wanted).ok()?;
             // Whoever only adds members leaves room for others. All else replaces them, by none if none are named.
-            if !is_appended {
-                let property = value(wanted, "members").map_or("users", |_| "members");
-                let mut members = texts(wanted, property);
+            if !append {
                 members.sort_unstable();
                 claim = claim.with("members", members.join(","));
             }

@@ -38,7 +38,6 @@ pub(crate) mod service;
 pub(crate) mod systemd_unit;
 pub(crate) mod user;
 
-pub(crate) use file_content::wish::texts;
 pub(crate) use file_content::{Access, Account};
 
 /// The provider of a type; none: there is no such built-in type.

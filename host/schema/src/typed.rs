@@ -8,6 +8,7 @@ use crate::property::{Default, Property};
 use crate::resource::ResourceType;
 use serde_json::Value as Json;
 use std::borrow::Cow;
+use std::time::Duration;
 
 /// The values that a declaration sets.
 pub trait DeclaredValues {
@@ -16,15 +17,26 @@ pub trait DeclaredValues {
 
     /// Returns the value of a property, or `None` if the declaration does not set it.
     fn value(&self, property: &str) -> Option<&Json>;
+
+    /// Returns whether the value of a property is bytes that are not JSON, such as a file's content.
+    fn is_bytes(&self, _property: &str) -> bool {
+        false
+    }
 }
 
-/// The properties of one resource type.
+/// The properties of one resource type, or those that several types share.
 pub trait TypedProperties: Sized {
     /// Reads the properties of a declaration.
     ///
     /// # Errors
     /// A value is of another kind, or one is absent that has no default.
     fn read(values: &dyn DeclaredValues) -> Result<Self, PropertyError>;
+
+    /// Reads the properties of a declaration of another type that has them too, with that type's defaults.
+    ///
+    /// # Errors
+    /// As [`read`](Self::read); or the other type does not have one of them.
+    fn read_as(resource: &'static ResourceType, values: &dyn DeclaredValues) -> Result<Self, PropertyError>;
 }
 
 /// The reason why properties cannot be read. Chef raises `Chef::Exceptions::ValidationFailed` for it.
@@ -68,6 +80,9 @@ pub trait PropertyKind: Sized {
     fn unset() -> Option<Self> {
         None
     }
+
+    /// Whether the default is left out, since it matters who chose the value.
+    const WITHOUT_DEFAULT: bool = false;
 }
 
 impl PropertyKind for String {
@@ -145,13 +160,134 @@ impl PropertyKind for NumberOrFalse {
 pub struct Mode(pub u32);
 
 impl PropertyKind for Mode {
-    const EXPECTED: &'static str = "permission bits";
+    const EXPECTED: &'static str = "permission bits from 0 to 07777";
+
+    fn of(value: &Json) -> Option<Self> {
+        let bits = match value {
+            Json::String(octal) => u32::from_str_radix(octal.trim(), 8).ok(),
+            other => whole_number(other),
+        };
+        bits.filter(|bits| *bits <= 0o7777).map(Self)
+    }
+}
+
+/// A file mode creation mask, as octal text or a number.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Mask(pub u32);
+
+impl PropertyKind for Mask {
+    const EXPECTED: &'static str = "a mask from 0 to 0777";
+
+    fn of(value: &Json) -> Option<Self> {
+        Mode::of(value).filter(|bits| bits.0 <= 0o777).map(|bits| Self(bits.0))
+    }
+}
+
+/// A user or a group.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum AccountName {
+    /// The name of the account.
+    Name(String),
+    /// The number of the account.
+    Number(u32),
+}
+
+impl PropertyKind for AccountName {
+    const EXPECTED: &'static str = "a name or a number of an account";
+
+    /// Chef takes negative numbers as the kernel's unsigned ones: -2 is 4294967294. The kernel understands all ones as "leave
+    /// it", so that -1 is nobody's number.
+    fn of(value: &Json) -> Option<Self> {
+        match value {
+            Json::String(name) => Some(Self::Name(name.clone())),
+            Json::Number(number) => {
+                let number = number.as_i64()?;
+                let number = u32::try_from(number).or_else(|_| i32::try_from(number).map(i32::cast_unsigned)).ok()?;
+                (number != u32::MAX).then_some(Self::Number(number))
+            }
+            _ => None,
+        }
+    }
+}
+
+/// How many earlier versions of a file are kept. `false` stands for none, and so does a negative number.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Backups(pub usize);
+
+impl PropertyKind for Backups {
+    const EXPECTED: &'static str = "a whole number, or false";
 
     fn of(value: &Json) -> Option<Self> {
         match value {
-            Json::String(octal) => u32::from_str_radix(octal, 8).ok().map(Self),
-            other => whole_number(other).map(Self),
+            Json::Bool(false) => Some(Self(0)),
+            Json::Number(number) => number.as_i64().map(|number| Self(usize::try_from(number).unwrap_or(0))),
+            _ => None,
         }
+    }
+}
+
+/// A time span, written in seconds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Seconds(pub Duration);
+
+impl PropertyKind for Seconds {
+    const EXPECTED: &'static str = "a number of seconds";
+
+    fn of(value: &Json) -> Option<Self> {
+        let seconds = value.as_f64().or_else(|| value.as_str()?.trim().parse().ok())?;
+        Duration::try_from_secs_f64(seconds).ok().map(Self)
+    }
+}
+
+/// Exit codes that mean success.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ExitCodes(pub Vec<i32>);
+
+impl PropertyKind for ExitCodes {
+    const EXPECTED: &'static str = "an exit code, or a list of them";
+
+    fn of(value: &Json) -> Option<Self> {
+        match value {
+            Json::Array(all) => all.iter().map(whole_number).collect::<Option<_>>().map(Self),
+            one => whole_number(one).map(|code| Self(vec![code])),
+        }
+    }
+}
+
+/// A line for a shell. `false` stands for none.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LineOrFalse(pub Option<String>);
+
+impl PropertyKind for LineOrFalse {
+    const EXPECTED: &'static str = "a text, or false";
+
+    fn of(value: &Json) -> Option<Self> {
+        match value {
+            Json::Bool(false) => Some(Self(None)),
+            Json::String(line) => Some(Self(Some(line.clone()))),
+            _ => None,
+        }
+    }
+
+    fn unset() -> Option<Self> {
+        Some(Self(None))
+    }
+}
+
+/// A value that the declaration itself sets; `None` where only the schema's default would apply.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Declared<T>(pub Option<T>);
+
+impl<T: PropertyKind> PropertyKind for Declared<T> {
+    const EXPECTED: &'static str = T::EXPECTED;
+    const WITHOUT_DEFAULT: bool = true;
+
+    fn of(value: &Json) -> Option<Self> {
+        T::of(value).map(|value| Self(Some(value)))
+    }
+
+    fn unset() -> Option<Self> {
+        Some(Self(None))
     }
 }
 
@@ -165,6 +301,10 @@ impl PropertyKind for Vec<String> {
             Json::Array(entries) => entries.iter().map(entry).collect(),
             single => String::of(single).map(|text| vec![text]),
         }
+    }
+
+    fn unset() -> Option<Self> {
+        Some(vec![])
     }
 }
 
@@ -181,6 +321,68 @@ impl PropertyKind for ListOrFalse {
             other => Vec::of(other).map(Self),
         }
     }
+}
+
+/// A command that must accept new content, or a symbol with its colon.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Verification {
+    /// The command as it was written.
+    pub line: String,
+    /// The user to run it as.
+    pub user: Option<String>,
+    /// The group to run it as.
+    pub group: Option<String>,
+    /// The folder to run it in.
+    pub cwd: Option<String>,
+    /// Variables beside those of the run.
+    pub environment: TextMap,
+    /// The mask of the files that it makes.
+    pub umask: Option<u32>,
+    /// The longest time that it may take, in seconds.
+    pub timeout: Option<u32>,
+}
+
+/// Commands that must accept new content, in order.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Verifications(pub Vec<Verification>);
+
+impl PropertyKind for Verifications {
+    const EXPECTED: &'static str = "a command with its options, or a list of them";
+
+    fn of(value: &Json) -> Option<Self> {
+        match value {
+            Json::Array(all) => all.iter().map(verification).collect::<Option<_>>().map(Self),
+            one => verification(one).map(|one| Self(vec![one])),
+        }
+    }
+
+    fn unset() -> Option<Self> {
+        Some(Self::default())
+    }
+}
+
+/// Reads one verification; `None` if a value of it is of another kind than it must be.
+fn verification(value: &Json) -> Option<Verification> {
+    let options = match value {
+        Json::String(line) => return Some(Verification { line: line.clone(), ..Verification::default() }),
+        Json::Object(options) => options,
+        _ => return None,
+    };
+    let text = |name: &str| option::<String>(options.get(name));
+    Some(Verification {
+        line: options.get("command")?.as_str()?.to_owned(),
+        user: text("user")?,
+        group: text("group")?,
+        cwd: text("cwd")?,
+        environment: option(options.get("environment").or_else(|| options.get("env")))?.unwrap_or_default(),
+        umask: option::<Mask>(options.get("umask"))?.map(|mask| mask.0),
+        timeout: option(options.get("timeout"))?,
+    })
+}
+
+/// Reads a value that may be absent. The outer `None`: it is of another kind.
+fn option<T: PropertyKind>(value: Option<&Json>) -> Option<Option<T>> {
+    value.filter(|value| !value.is_null()).map_or(Some(None), |value| T::of(value).map(Some))
 }
 
 /// The entries of a map, in order.
@@ -209,6 +411,10 @@ impl PropertyKind for Json {
     fn of(value: &Json) -> Option<Self> {
         Some(value.clone())
     }
+
+    fn unset() -> Option<Self> {
+        Some(Json::Null)
+    }
 }
 
 impl<T: PropertyKind> PropertyKind for Option<T> {
@@ -235,8 +441,12 @@ pub fn read<T: PropertyKind>(
     let Some(specification) = resource.property(property) else {
         return Err(PropertyError::Unknown { kind: resource.name, property });
     };
+    if values.is_bytes(specification.name) {
+        return Err(PropertyError::WrongKind { property, expected: T::EXPECTED, found: "bytes" });
+    }
     let value = match values.value(specification.name).filter(|value| !value.is_null()) {
         Some(value) => Cow::Borrowed(value),
+        None if T::WITHOUT_DEFAULT => Cow::Owned(Json::Null),
         None => default_of(resource, specification, values),
     };
     if value.is_null() {
@@ -293,7 +503,14 @@ macro_rules! properties {
 
         impl $crate::typed::TypedProperties for $name {
             fn read(values: &dyn $crate::typed::DeclaredValues) -> Result<Self, $crate::typed::PropertyError> {
-                Ok(Self { $($field: $crate::typed::read(&$resource, stringify!($field), values)?,)* })
+                Self::read_as(&$resource, values)
+            }
+
+            fn read_as(
+                resource: &'static $crate::resource::ResourceType,
+                values: &dyn $crate::typed::DeclaredValues,
+            ) -> Result<Self, $crate::typed::PropertyError> {
+                Ok(Self { $($field: $crate::typed::read(resource, stringify!($field), values)?,)* })
             }
         }
     };

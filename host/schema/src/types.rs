@@ -40,7 +40,7 @@ pub mod remote_directory;
 pub mod remote_file;
 pub mod rpm_packages;
 pub mod script;
-mod securable;
+pub mod securable;
 pub mod service;
 pub mod ssh_known_hosts_entry;
 pub mod subversion;

@@ -1,4 +1,5 @@
-//! Plans are made of values: a step of a provider holds an operation that can be shown, and no closure.
+//! What providers may not do in their sources: keep a closure in a plan, whose steps hold operations that can be shown; and
+//! read a property by itself, without the schema's type and default.
 
 use std::path::Path;
 
@@ -10,29 +11,42 @@ use crate::checkout;
 /// The sources of the providers, with their tests.
 const PROVIDERS: &str = "host/providers/src";
 
-/// The type of a closure that is kept to be called later, once. Nobody can see what such a closure would do.
-const CLOSURE: &str = "dyn FnOnce";
+/// Text that no line of a provider has: the text, what such a line does, and the files that have it all the same.
+const FORBIDDEN: [(&str, &str, &[&str]); 2] = [
+    // Nobody can see what a closure does that is kept to be called later, once.
+    ("dyn FnOnce", "keeps a closure: make it an `Operation`", &[]),
+    (
+        "wanted.get(\"",
+        "reads a property without its type and default: use `asked::properties`, or `asked::content` for bytes",
+        // What was declared, whatever the default is; a message that may be anything; a text that is known to be absent.
+        &["claims.rs", "composite.rs", "resources/http_request.rs", "resources/template.rs"],
+    ),
+];
 
-/// Lines of the providers that keep a closure.
+/// Lines of the providers that have what they may not have.
 pub(super) fn check() -> Result<Vec<String>> {
     let mut problems = Vec::new();
-    let root = checkout::root();
-    let sources = targets::sources(&root.join(PROVIDERS));
+    let folder = checkout::root().join(PROVIDERS);
+    let sources = targets::sources(&folder);
     if sources.is_empty() {
         problems.push(format!("{PROVIDERS} has no sources: xtask/src/test/operations.rs looks in the wrong folder"));
     }
     for path in sources {
         let text = std::fs::read_to_string(&path).with_context(|| format!("cannot read {}", path.display()))?;
-        problems.extend(closures(path.strip_prefix(root).unwrap_or(&path), &text));
+        problems.extend(in_file(path.strip_prefix(&folder).unwrap_or(&path), &text));
     }
     Ok(problems)
 }
 
-fn closures(path: &Path, text: &str) -> Vec<String> {
-    let code = text.lines().map(|line| line.split("//").next().unwrap_or_default()).enumerate();
-    let kept = code.filter(|(_, line)| line.contains(CLOSURE));
-    let problem = |number: usize| format!("{}:{number}: keeps a closure: make it an `Operation`", path.display());
-    kept.map(|(at, _)| problem(at + 1)).collect()
+fn in_file(path: &Path, text: &str) -> Vec<String> {
+    let mut problems = Vec::new();
+    for (at, line) in text.lines().enumerate() {
+        let code = line.split("//").next().unwrap_or_default();
+        let found = FORBIDDEN.iter().filter(|(forbidden, ..)| code.contains(forbidden));
+        let found = found.filter(|(.., exceptions)| !exceptions.iter().any(|file| path == Path::new(file)));
+        problems.extend(found.map(|(_, what, _)| format!("{PROVIDERS}/{}:{}: {what}", path.display(), at + 1)));
+    }
+    problems
 }
 
 #[cfg(test)]
@@ -40,10 +54,19 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_closure_that_is_kept_is_reported_with_its_line() {
-        let check = |text: &str, expected: &[&str]| assert_eq!(closures(Path::new("a.rs"), text), expected, "{text}");
-        let kept = ["a.rs:2: keeps a closure: make it an `Operation`"];
-        check("\ntype Effect = Box<dyn FnOnce(&mut Writer) + Send>;\n", &kept);
-        check("// no dyn FnOnce here\nfn with(act: impl FnOnce()) {}\n", &[]);
+    fn what_providers_may_not_do_is_reported_with_its_line() {
+        let check = |path: &str, text: &str, expected: &[&str]| {
+            let found = in_file(Path::new(path), text);
+            assert_eq!(found.len(), expected.len(), "{text}: {found:?}");
+            for (found, expected) in found.iter().zip(expected) {
+                assert!(found.starts_with(expected), "{found}");
+            }
+        };
+        let kept = ["host/providers/src/a.rs:2: keeps a closure"];
+        check("a.rs", "\ntype Effect = Box<dyn FnOnce(&mut Writer) + Send>;\n", &kept);
+        check("a.rs", "// no dyn FnOnce here\nfn with(act: impl FnOnce()) {}\n", &[]);
+        let read = "let mode = wanted.get(\"mode\");\n";
+        check("a.rs", read, &["host/providers/src/a.rs:1: reads a property"]);
+        check("claims.rs", read, &[]);
     }
 }

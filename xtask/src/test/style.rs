@@ -128,7 +128,7 @@ pub(crate) fn run() -> Result<Count> {
         ("rooms know only the rooms they may", doors),
         ("rooms touch only what they may", touches),
         ("the map is true: who names resource types, who decides, who touches the process", map::check),
-        ("what providers do to the machine is a value, not a closure", operations::check),
+        ("providers plan values, not closures, and read typed properties", operations::check),
         ("vectors are read by a test, or wait for a feature", waiting::check),
         ("documentation says more than three words", words::check),
         ("links of pages lead somewhere, and the book has every page", docs::links::check),

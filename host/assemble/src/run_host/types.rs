@@ -28,6 +28,11 @@ impl Types for BuiltinTypes {
         schema::is_composite(kind)
     }
 
+    fn canonical(&self, kind: &str, property: String) -> String {
+        let known = schema::find(kind).and_then(|found| found.property(&property));
+        known.filter(|known| known.name != property).map_or(property, |known| known.name.to_owned())
+    }
+
     fn check(&self, declaration: &mut Declaration) -> Result<(), Failure> {
         let found = schema::require(&declaration.kind).map_err(|error| failed(&error))?;
         let actions: Vec<_> = declaration.actions.iter().map(String::as_str).collect();
@@ -51,8 +56,10 @@ impl Types for BuiltinTypes {
                     if is_rendered(&declaration.kind, &name) => {}
                 Property::Plain(value) => given.push((name, Given::Known(value))),
                 Property::Bytes(_) | Property::Lazy(_) => {
-                    given.push((name.clone(), Given::Lazy));
-                    later.push((name, value));
+                    let canonical = self.canonical(&declaration.kind, name.clone());
+                    given.push((name, Given::Lazy));
+                    later.retain(|(other, value)| *other != canonical || matches!(value, Property::Verify(_)));
+                    later.push((canonical, value));
                 }
             }
         }
@@ -157,5 +164,26 @@ impl TypeTexts for BuiltinTypes {
 
     fn describe(&self, name: &str) -> Option<Value> {
         schema::find(name).map(schema::reference::type_json)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use contract::{Amendment, Run};
+    use serde_json::json;
+
+    #[test]
+    fn properties_are_kept_under_the_names_that_providers_know() {
+        let mut run = Run::new("p", false, Default::default(), std::sync::Arc::new(BuiltinTypes));
+        let properties = vec![("users".to_owned(), Property::Lazy(7)), ("gid".to_owned(), Property::Plain(json!(5)))];
+        let declaration = Declaration { kind: "group".into(), name: "x".into(), properties, ..Declaration::default() };
+        let id = run.declare(declaration).unwrap();
+        let members = |run: &Run| run.known(id).unwrap().declaration.property("members").cloned();
+        assert_eq!(members(&run), Some(Property::Lazy(7)));
+        run.amend(id, Amendment::Property("users".into(), Property::Plain(json!(["ann"])))).unwrap();
+        assert_eq!(members(&run), Some(Property::Plain(json!(["ann"]))));
+        run.amend(id, Amendment::Clear("users".into())).unwrap();
+        assert_eq!(members(&run), None);
     }
 }

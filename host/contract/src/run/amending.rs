@@ -22,8 +22,9 @@ impl Run {
         let amendment = match amendment {
             Amendment::Property(name, property) if is_builtin => {
                 let property = self.check_property(&kind, &name, property)?;
-                Amendment::Property(name, property)
+                Amendment::Property(self.builtin().canonical(&kind, name), property)
             }
+            Amendment::Clear(name) if is_builtin => Amendment::Clear(self.builtin().canonical(&kind, name)),
             amendment => amendment,
         };
         self.check_amendment(id, &amendment, is_builtin)?;

@@ -63,7 +63,7 @@ fn check(kind: &str, action: &str, properties: Value, operations: &[&str]) {
         kind: kind.into(),
         name: "tool".into(),
         properties: properties.map(|(name, value)| (name.clone(), Property::Plain(value.clone()))).collect(),
-        origin: node::origin::Origin::policy("a").into(),
+        origin: node::origin::Origin { cookbook: Some("c".into()), ..node::origin::Origin::policy("a") }.into(),
         sensitive: true,
         ..Declaration::default()
     };
@@ -115,7 +115,7 @@ fn options_and_answers_of_packages_are_not_shown() {
     check("apt_package", "remove", options.clone(), &["ChangePackages", "apt-get"]);
     check("dpkg_package", "purge", options.clone(), &["ChangePackages", "dpkg"]);
     check("dnf_package", "lock", options, &["ChangeRpmPackages", "dnf"]);
-    let answered = json!({"response_file": "seed", "cookbook": "c", "environment": {"A": SECRET}});
+    let answered = json!({"response_file": "seed", "environment": {"A": SECRET}});
     check("apt_package", "reconfig", answered, &["Preseed", "dpkg-reconfigure"]);
     let new = json!({"package_name": "new", "options": [format!("-o{SECRET}")]});
     check("apt_package", "install", new, &["InstallFromArchives"]);

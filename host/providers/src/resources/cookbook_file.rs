@@ -1,9 +1,11 @@
 //! `cookbook_file`: content that a cookbook brings along.
 
+use super::asked;
 use super::cookbook_source;
-use super::file_content::{self, Content, Current, Source, wish};
+use super::file_content::{self, Content, Current, Source};
 use crate::plan::{Plan, Provider, View};
 use contract::{Raised, Wanted};
+use schema::types::cookbook_file::CookbookFileProperties;
 use std::borrow::Cow;
 
 /// The provider of `cookbook_file`: it copies a cookbook's file to the machine.
@@ -30,16 +32,9 @@ impl Source for CookbookFile {
         _current: &mut Current,
         view: &mut View<'_>,
     ) -> Result<Option<Content<'w>>, Raised> {
-        let mut names = wish::texts(wanted, "source");
-        if names.is_empty() {
-            names.push(base_name(&wanted.declaration.name));
-        }
-        let bytes = cookbook_source::read(view, cookbook_source::cookbook(wanted)?, "files", &names)?;
+        let CookbookFileProperties { source, cookbook } = asked::properties(wanted)?;
+        let cookbook = cookbook_source::cookbook(cookbook.as_deref(), wanted)?;
+        let bytes = cookbook_source::read(view, cookbook, "files", &source)?;
         Ok(Some(Content::Bytes(Cow::Owned(bytes))))
     }
-}
-
-/// The last component of a name.
-fn base_name(name: &str) -> &str {
-    name.trim_end_matches('/').rsplit('/').next().unwrap_or(name)
 }

@@ -10,13 +10,12 @@ const NOT_FOUND: &str = "Chef::Exceptions::FileNotFound";
 /// How many files of a cookbook a message names.
 const MAXIMUM_NAMED: usize = 50;
 
-/// The cookbook that a resource means: the one it names, else the one that declares it.
+/// The cookbook that a resource means: the one that it names, else the one that declares it.
 ///
 /// # Errors
 /// `Chef::Exceptions::CookbookNotFound`: no cookbook declares it.
-pub(crate) fn cookbook<'a>(wanted: &'a Wanted<'_>) -> Result<&'a str, Raised> {
-    let named = super::file_content::wish::text(wanted, "cookbook").or(wanted.declaration.origin.cookbook.as_deref());
-    named.ok_or_else(|| {
+pub(crate) fn cookbook<'a>(named: Option<&'a str>, wanted: &'a Wanted<'_>) -> Result<&'a str, Raised> {
+    named.or(wanted.declaration.origin.cookbook.as_deref()).ok_or_else(|| {
         let key = wanted.declaration.key();
         Raised::new("Chef::Exceptions::CookbookNotFound", format!("{key} belongs to no cookbook and names none"))
     })
@@ -26,7 +25,7 @@ pub(crate) fn cookbook<'a>(wanted: &'a Wanted<'_>) -> Result<&'a str, Raised> {
 ///
 /// # Errors
 /// `Chef::Exceptions::CookbookNotFound`, `FileNotFound` with the places that were looked in.
-pub(crate) fn read(view: &View<'_>, cookbook: &str, segment: &str, names: &[&str]) -> Result<Vec<u8>, Raised> {
+pub(crate) fn read(view: &View<'_>, cookbook: &str, segment: &str, names: &[String]) -> Result<Vec<u8>, Raised> {
     let identity = &view.settings.node;
     let places = match names {
         [one] => lookup_paths(segment, one, identity),
@@ -78,7 +77,7 @@ fn no_cookbook(cookbook: &str, known: String) -> Raised {
 }
 
 /// Chef's message, which names the usual places and what there is instead.
-fn not_found(view: &View<'_>, cookbook: &str, segment: &str, names: &[&str]) -> Raised {
+fn not_found(view: &View<'_>, cookbook: &str, segment: &str, names: &[String]) -> Raised {
     let version = view.files.cookbooks().into_iter().find(|(name, _)| name == cookbook).map(|(_, version)| version);
     let identity = &view.settings.node;
     let shown = |value: &Option<String>| value.clone().unwrap_or_default();

@@ -36,7 +36,7 @@ impl Provider for CronD {
         let users = users_there(&path, view);
         let users = standings(users.into_iter().chain([job.user.clone()]), view);
         let grant = |grants: &PolicyGrants, real: &str| may_write(grants, real, &users);
-        let wish = wish(wanted, &properties, &path, &grant)?;
+        let wish = wish(wanted, &properties, &path, &grant);
         file_content::plan_create(&wish, &Text(job.render()), wanted, view)
     }
 }
@@ -71,7 +71,7 @@ fn delete(wanted: &Wanted<'_>, properties: &CronDProperties, view: &mut View<'_>
         let own = users.first().unwrap_or(&properties.user).clone();
         let users = standings(users.into_iter().chain([own]), view);
         let grant = |grants: &PolicyGrants, real: &str| may_write(grants, real, &users);
-        let wish = wish(wanted, properties, &path, &grant)?;
+        let wish = wish(wanted, properties, &path, &grant);
         plan.steps.extend(file_content::plan_delete(&wish, view)?.steps);
     }
     Ok(plan)
@@ -88,15 +88,10 @@ fn may_write(grants: &PolicyGrants, real: &str, users: &[(String, Standing)]) ->
     granted.try_fold(first?, |_, next| next)
 }
 
-fn wish<'a>(
-    wanted: &'a Wanted<'_>,
-    properties: &CronDProperties,
-    path: &'a str,
-    grant: &'a Grant<'a>,
-) -> Result<FileWish<'a>, Raised> {
-    let access = Access { mode: Some(properties.mode.0), ..Access::named(wanted, "", "", "")? };
+fn wish<'a>(wanted: &Wanted<'_>, properties: &CronDProperties, path: &'a str, grant: &'a Grant<'a>) -> FileWish<'a> {
+    let access = Access { mode: Some(properties.mode.0), ..Access::default() };
     let only_if_missing = wanted.action == "create_if_missing";
-    Ok(FileWish { path, access, only_if_missing, grant: Some(grant), ..FileWish::plain(wanted) })
+    FileWish { access, only_if_missing, grant: Some(grant), ..FileWish::plain(path, wanted) }
 }
 
 /// The users of the jobs in a file that is there.

@@ -1,6 +1,6 @@
 //! `directory`: that there is a directory, and who may use it.
 
-use super::file_content::wish::{boolean, text};
+use super::asked;
 use super::file_content::{Access, access_step, assumption};
 use crate::operation::Operation;
 use crate::plan::{Plan, Provider, Step, View, Writer};
@@ -9,6 +9,7 @@ use grants::{GrantedPath, GrantedTree};
 use machine::denied::denied;
 use machine::root::{Entry, Fault, FuturePlace, Kind, ModeBits};
 use rustix::io::Errno;
+use schema::types::directory::DirectoryProperties;
 
 /// Permission bits before the process's file mode creation mask.
 const NEW_DIRECTORY: ModeBits = ModeBits::plain(0o777);
@@ -21,12 +22,8 @@ pub(crate) struct Directory;
 
 impl Provider for Directory {
     fn plan(&self, wanted: &Wanted<'_>, view: &mut View<'_>) -> Result<Plan, Raised> {
-        let wish = DirectoryWish {
-            path: text(wanted, "path").unwrap_or(&wanted.declaration.name),
-            recursive: boolean(wanted, "recursive").unwrap_or(false),
-            access: Access::of(wanted)?,
-            key: wanted.declaration.key(),
-        };
+        let properties: DirectoryProperties = asked::properties(wanted)?;
+        let wish = DirectoryWish::of(&properties, wanted);
         match wanted.action {
             "delete" => plan_delete(&wish, view),
             _ => plan_create(&wish, view, &mut Vec::new()),
@@ -47,6 +44,19 @@ pub(super) struct DirectoryWish<'a> {
     pub(super) access: Access<'a>,
     /// The resource as `type[name]`, for messages.
     pub(super) key: String,
+}
+
+impl<'a> DirectoryWish<'a> {
+    /// What a resource wants of its own directory.
+    pub(super) fn of(properties: &'a DirectoryProperties, wanted: &Wanted<'_>) -> Self {
+        let DirectoryProperties { path, recursive, owner, group, mode } = properties;
+        Self {
+            path,
+            recursive: *recursive,
+            access: Access::of(owner.as_ref(), group.as_ref(), *mode),
+            key: wanted.declaration.key(),
+        }
+    }
 }
 
 /// Plans `create`. `made`: real paths of directories that the same plan makes before; the new ones are added.

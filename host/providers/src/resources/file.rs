@@ -1,6 +1,7 @@
 //! `file`: content given in the declaration.
 
-use super::file_content::{self, Content, Current, Source, wish};
+use super::asked;
+use super::file_content::{self, Content, Current, Source};
 use crate::plan::{Plan, Provider, View};
 use contract::{Raised, Wanted};
 use std::borrow::Cow;
@@ -33,6 +34,6 @@ impl Source for File {
         _current: &mut Current,
         _view: &mut View<'_>,
     ) -> Result<Option<Content<'w>>, Raised> {
-        Ok(wish::bytes(wanted, "content").map(|bytes| Content::Bytes(Cow::Borrowed(bytes))))
+        Ok(asked::content(wanted, "content")?.map(|bytes| Content::Bytes(Cow::Borrowed(bytes))))
     }
 }

@@ -28,7 +28,9 @@ pub(crate) use staging::{Rejection, Staging};
 pub(crate) use wish::FileWish;
 
 use crate::plan::{Plan, View};
+use crate::resources::asked;
 use contract::{Raised, Wanted};
+use schema::types::file::FileProperties;
 use std::borrow::Cow;
 
 /// Where the content of a file comes from.
@@ -47,7 +49,8 @@ pub(crate) trait Source {
 
 /// Plans any action of a resource that writes one file.
 pub(crate) fn plan(source: &dyn Source, wanted: &Wanted<'_>, view: &mut View<'_>) -> Result<Plan, Raised> {
-    let wish = FileWish::of(wanted)?;
+    let properties: FileProperties = asked::properties(wanted)?;
+    let wish = FileWish::of(&properties, wanted);
     match wanted.action {
         "delete" => plan_delete(&wish, view),
         _ => plan_create(&wish, source, wanted, view),
@@ -56,7 +59,8 @@ pub(crate) fn plan(source: &dyn Source, wanted: &Wanted<'_>, view: &mut View<'_>
 
 /// Asks for the commands that must accept the content, also where it needs no writing now.
 pub(crate) fn survey(wanted: &Wanted<'_>, view: &mut View<'_>) -> Result<(), Raised> {
-    let wish = FileWish::of(wanted)?;
+    let properties: FileProperties = asked::properties(wanted)?;
+    let wish = FileWish::of(&properties, wanted);
     if wanted.action != "delete" {
         verify::ask(&wish, view)?;
     }
@@ -65,7 +69,8 @@ pub(crate) fn survey(wanted: &Wanted<'_>, view: &mut View<'_>) -> Result<(), Rai
 
 /// Whether the content matters, and what is wrong without it: its directory is missing, say.
 pub(crate) fn needs_content(wanted: &Wanted<'_>, view: &mut View<'_>) -> Result<bool, Raised> {
-    let wish = FileWish::of(wanted)?;
+    let properties: FileProperties = asked::properties(wanted)?;
+    let wish = FileWish::of(&properties, wanted);
     if wanted.action == "delete" {
         return Ok(false);
     }

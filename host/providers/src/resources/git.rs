@@ -46,7 +46,7 @@ impl Provider for Git {
                 let why = format!("what {} would do is not known: {why}", wanted.declaration.key());
                 plan.certainty.push(Certainty::Unknown(why));
                 // What comes later may rely on the checkout.
-                let destination = asked::name(wanted, "destination");
+                let GitProperties { destination, .. } = asked::properties(wanted)?;
                 if let Ok(future_place) = view.root.future_place(&destination) {
                     plan.assumptions.extend(future_place.real_paths().into_iter().map(Assumption::Directory));
                 }

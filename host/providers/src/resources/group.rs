@@ -8,6 +8,7 @@ use contract::{Certainty, Change, MachineGroup, Raised, Wanted};
 use grants::{GrantedGroup, Standing};
 use machine::command::{Launch, list_of_words, require_success};
 use machine::denied::denied;
+use schema::types::group::GroupProperties;
 
 /// The class of what goes wrong with groups.
 const GROUP_ERROR: &str = "Chef::Exceptions::Group";
@@ -77,9 +78,10 @@ struct DesiredGroup {
 
 impl DesiredGroup {
     fn read(wanted: &Wanted<'_>) -> Result<Self, Raised> {
-        let names = |property: &str| -> Result<Vec<String>, Raised> {
+        let properties: GroupProperties = asked::properties(wanted)?;
+        let different = |all: Vec<String>| -> Result<Vec<String>, Raised> {
             let mut names: Vec<String> = vec![];
-            for name in asked::list(wanted, property).unwrap_or_default() {
+            for name in all {
                 account::check_name(&name, GROUP_ERROR)?;
                 if !names.contains(&name) {
                     names.push(name);
@@ -87,25 +89,23 @@ impl DesiredGroup {
             }
             Ok(names)
         };
-        let name = asked::name(wanted, "group_name");
+        let name = properties.group_name;
         account::check_name(&name, GROUP_ERROR)?;
-        let members = asked::json(wanted, "members").map_or("users", |_| "members");
-        let (members, excluded) = (names(members)?, names("excluded_members")?);
+        let (members, excluded) = (different(properties.members)?, different(properties.excluded_members)?);
         let common = members.iter().filter(|name| excluded.contains(name)).map(String::as_str).collect::<Vec<_>>();
         if !common.is_empty() {
             let message = format!("Attempting to both add and remove users from a group: '{}'", common.join(", "));
             return Err(Raised::new("Chef::Exceptions::ConflictingMembersInGroup", message));
         }
-        let gid =
-            asked::text(wanted, "gid").map(|text| account::parse_number("gid", &text, GROUP_ERROR)).transpose()?;
+        let gid = properties.gid.map(|text| account::parse_number("gid", &text, GROUP_ERROR)).transpose()?;
         Ok(Self {
             name,
             gid,
             members,
             excluded,
-            append: asked::flag(wanted, "append"),
-            system: asked::flag(wanted, "system"),
-            non_unique: asked::flag(wanted, "non_unique"),
+            append: properties.append,
+            system: properties.system,
+            non_unique: properties.non_unique,
         })
     }
 }

@@ -11,6 +11,7 @@ use contract::{Certainty, Change, HttpRequest, HttpResponse, Known, Raised, Want
 use grants::GrantedUrl;
 use machine::denied::denied;
 use machine::download;
+use schema::types::http_request::HttpRequestProperties;
 use serde_json::Value;
 
 /// The provider of `http_request`: it sends one request.
@@ -19,7 +20,8 @@ pub(crate) struct Request;
 impl Provider for Request {
     fn plan(&self, wanted: &Wanted<'_>, view: &mut View<'_>) -> Result<Plan, Raised> {
         let method = wanted.action.to_ascii_uppercase();
-        let Some(url) = asked::text(wanted, "url") else {
+        let HttpRequestProperties { url, headers } = asked::properties(wanted)?;
+        let Some(url) = url else {
             if wanted.action == "head" {
                 return Err(download::no_address());
             }
@@ -28,8 +30,7 @@ impl Provider for Request {
         };
         let with_body = matches!(wanted.action, "patch" | "put" | "post");
         let body = with_body.then(|| message(wanted));
-        let request =
-            HttpRequest { method: method.clone(), url: url.clone(), headers: asked::map(wanted, "headers"), body };
+        let request = HttpRequest { method: method.clone(), url: url.clone(), headers, body };
         let server = view.grants.download(&url).map_err(denied)?;
         let sentence = format!("{} {method} to {url}", wanted.declaration.key());
         if wanted.action == "head" {

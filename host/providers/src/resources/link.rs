@@ -3,7 +3,7 @@
 //! What a symbolic link says is not checked: it is text, and every path that is resolved over it later is granted by where
 //! it leads. A hard link is the file itself under another name, so both names need the grant.
 
-use super::file_content::wish::text;
+use super::asked;
 use super::file_content::{Access, Account, Numbers, access_step, assumption};
 use crate::operation::Operation;
 use crate::plan::{Plan, Provider, Step, View, Writer};
@@ -11,6 +11,7 @@ use contract::{Certainty, Change, Raised, Wanted};
 use grants::GrantedPath;
 use machine::denied::denied;
 use machine::root::{Entry, Fault, Kind, Place};
+use schema::types::link::LinkProperties;
 
 /// The provider of `link`: symbolic and hard links.
 pub(crate) struct Link;
@@ -37,11 +38,12 @@ enum There {
 
 impl Provider for Link {
     fn plan(&self, wanted: &Wanted<'_>, view: &mut View<'_>) -> Result<Plan, Raised> {
+        let properties: LinkProperties = asked::properties(wanted)?;
         let wish = LinkWish {
-            path: text(wanted, "target_file").unwrap_or(&wanted.declaration.name),
-            to: text(wanted, "to"),
-            is_hard: text(wanted, "link_type") == Some("hard"),
-            access: known(Access { mode: None, ..Access::of(wanted)? }, view),
+            path: &properties.target_file,
+            to: properties.to.as_deref(),
+            is_hard: properties.link_type == "hard",
+            access: known(Access::of(properties.owner.as_ref(), properties.group.as_ref(), None), view),
             key: wanted.declaration.key(),
         };
         let place = view.managed_place(wish.path)?;

@@ -3,18 +3,16 @@
 //! As in Chef, it changes nothing and never counts as a change, so it notifies nobody; and a dry run writes it too.
 
 use crate::plan::{Plan, Provider, View};
-use crate::value;
+use crate::resources::asked;
 use contract::{Limit, LogLevel, Raised, Wanted};
-use serde_json::Value;
+use schema::types::log::LogProperties;
 
 pub(crate) struct Log;
 
 impl Provider for Log {
     fn plan(&self, wanted: &Wanted<'_>, view: &mut View<'_>) -> Result<Plan, Raised> {
-        let text = |name| value(wanted, name).and_then(Value::as_str);
-        let message = text("message").unwrap_or(&wanted.declaration.name);
-        let level = text("level").map_or(Some(LogLevel::Info), LogLevel::from_name);
-        let level = level.ok_or_else(|| {
+        let LogProperties { message, level } = asked::properties(wanted)?;
+        let level = LogLevel::from_name(&level).ok_or_else(|| {
             Raised::new(
                 "Chef::Exceptions::ValidationFailed",
                 "Option level must be one of debug, info, warn, error, fatal",
@@ -24,7 +22,7 @@ impl Provider for Log {
             // It is kept in the record of the run.
             let charged = view.settings.account.spend(Limit::Disk, message.len() as u64);
             charged.map_err(|ended| Raised::new("IOError", ended.to_string()))?;
-            log(level, message);
+            log(level, &message);
         }
         Ok(Plan::up_to_date())
     }

@@ -285,7 +285,7 @@ impl Task {
         let grant = |grants: &PolicyGrants, real: &str| -> Result<GrantedPath, Denied> {
             grants.mount_table(&self.granted, real)
         };
-        let wish = FileWish { path: TABLE, grant: Some(&grant), ..FileWish::plain(wanted) };
+        let wish = FileWish { grant: Some(&grant), ..FileWish::plain(TABLE, wanted) };
         let inner = file_content::plan_create(&wish, &Text(text), wanted, view)?;
         Ok(nested::around(sentence, inner))
     }

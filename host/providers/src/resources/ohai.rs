@@ -6,13 +6,14 @@ use crate::operation::Operation;
 use crate::plan::{Plan, Provider, Step, View, Writer};
 use crate::resources::asked;
 use contract::{Change, Raised, Wanted};
+use schema::types::ohai::OhaiProperties;
 
 /// A gathering of facts.
 pub(crate) struct Ohai;
 
 impl Provider for Ohai {
     fn plan(&self, wanted: &Wanted<'_>, _view: &mut View<'_>) -> Result<Plan, Raised> {
-        let plugin = asked::text(wanted, "plugin");
+        let OhaiProperties { plugin } = asked::properties(wanted)?;
         let change = Change::new("re-run ohai and merge results into node attributes");
         Ok(Plan::steps(vec![Step::new(change, Operation::GatherFacts(GatherFacts { plugin }))]))
     }

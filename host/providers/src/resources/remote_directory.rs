@@ -3,9 +3,9 @@
 //! It is a directory, the directories below it and the files in them, planned one after the other with what the plan has
 //! made so far in mind. All but the directory itself are parts with rows of their own in the report.
 
+use super::asked;
 use super::cookbook_source;
 use super::directory::{self, DirectoryWish};
-use super::file_content::wish::{backups, boolean, text};
 use super::file_content::{Access, Content, Current, FileWish, Source, plan_create};
 use crate::operation::Operation;
 use crate::plan::{Plan, PlannedPart, Provider, Step, View, Writer};
@@ -13,11 +13,10 @@ use contract::{Change, Raised, Wanted};
 use grants::GrantedPath;
 use machine::denied::denied;
 use machine::root::{Kind, absent};
+use schema::types::directory::DirectoryProperties;
+use schema::types::remote_directory::RemoteDirectoryProperties;
 use std::borrow::Cow;
 use std::collections::BTreeSet;
-
-/// Permission bits of files if nothing is said: Chef's.
-const FILES_MODE: u32 = 0o644;
 
 /// The provider of `remote_directory`: it copies a cookbook's folder to the machine.
 pub(crate) struct RemoteDirectory;
@@ -38,12 +37,9 @@ impl Source for Given {
 
 impl Provider for RemoteDirectory {
     fn plan(&self, wanted: &Wanted<'_>, view: &mut View<'_>) -> Result<Plan, Raised> {
-        let wish = DirectoryWish {
-            path: text(wanted, "path").unwrap_or(&wanted.declaration.name).trim_end_matches('/'),
-            recursive: boolean(wanted, "recursive").unwrap_or(true),
-            access: Access::of(wanted)?,
-            key: wanted.declaration.key(),
-        };
+        let properties: DirectoryProperties = asked::properties(wanted)?;
+        let wish = DirectoryWish::of(&properties, wanted);
+        let wish = DirectoryWish { path: wish.path.trim_end_matches('/'), ..wish };
         match wanted.action {
             "delete" => directory::plan_delete(&wish, view),
             _ => create(&wish, wanted, view),
@@ -54,11 +50,12 @@ impl Provider for RemoteDirectory {
 fn create(wish: &DirectoryWish<'_>, wanted: &Wanted<'_>, view: &mut View<'_>) -> Result<Plan, Raised> {
     let mut made = Vec::new();
     let mut plan = directory::plan_create(wish, view, &mut made)?;
-    let cookbook = cookbook_source::cookbook(wanted)?;
-    let base_name = wish.path.rsplit('/').next().unwrap_or_default();
-    let source = text(wanted, "source").unwrap_or(base_name).trim_matches('/');
+    let properties: RemoteDirectoryProperties = asked::properties(wanted)?;
+    let cookbook = cookbook_source::cookbook(properties.cookbook.as_deref(), wanted)?;
+    let source = properties.source.trim_matches('/');
     let files = cookbook_source::folder(view, cookbook, source)?;
-    let files_access = files_access(wanted)?;
+    let RemoteDirectoryProperties { files_owner, files_group, files_mode, .. } = &properties;
+    let files_access = Access::of(files_owner.as_ref(), files_group.as_ref(), Some(*files_mode));
     let mut managed = BTreeSet::new();
     for file in &files {
         let path = format!("{}/{file}", wish.path);
@@ -80,21 +77,20 @@ fn create(wish: &DirectoryWish<'_>, wanted: &Wanted<'_>, view: &mut View<'_>) ->
             }
         }
         let names = format!("{source}/{file}");
-        let content = Given(cookbook_source::read(view, cookbook, "files", &[&names])?);
+        let content = Given(cookbook_source::read(view, cookbook, "files", &[names])?);
         let one = FileWish {
-            path: &path,
             access: files_access,
-            backup: backups(wanted.get("files_backup")),
-            only_if_missing: wanted.action == "create_if_missing" || boolean(wanted, "overwrite") == Some(false),
+            backup: properties.files_backup.0.map(|kept| kept.0),
+            only_if_missing: wanted.action == "create_if_missing" || !properties.overwrite,
             directories_made: &made,
-            ..FileWish::plain(wanted)
+            ..FileWish::plain(&path, wanted)
         };
         let action = if one.only_if_missing { "create_if_missing" } else { "create" };
         let inner = plan_create(&one, &content, wanted, view)?;
         plan.add_part(part("cookbook_file", &path, action, Some(cookbook)), inner);
         managed.extend(with_parents(file));
     }
-    if boolean(wanted, "purge") == Some(true) {
+    if properties.purge {
         purge(wish, &managed, view, &mut plan)?;
     }
     Ok(plan)
@@ -102,12 +98,6 @@ fn create(wish: &DirectoryWish<'_>, wanted: &Wanted<'_>, view: &mut View<'_>) ->
 
 fn part(kind: &'static str, name: &str, action: &'static str, cookbook: Option<&str>) -> PlannedPart {
     PlannedPart { kind, name: name.into(), action, cookbook: cookbook.map(str::to_owned), in_dry_run: true }
-}
-
-/// Owner, group and mode of the files.
-fn files_access<'a>(wanted: &'a Wanted<'_>) -> Result<Access<'a>, Raised> {
-    let access = Access::named(wanted, "files_owner", "files_group", "files_mode")?;
-    Ok(Access { mode: access.mode.or(Some(FILES_MODE)), ..access })
 }
 
 fn is_directory(path: &str, view: &View<'_>) -> Result<bool, Raised> {

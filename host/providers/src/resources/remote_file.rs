@@ -2,18 +2,21 @@
 
 mod address;
 
-use super::file_content::{self, Content, Current, FileWish, Source, wish};
+use super::asked;
+use super::file_content::{self, Content, Current, Source};
 use crate::plan::{Plan, Provider, View};
 use crate::secrets::SENSITIVE;
 use address::Address;
-use contract::{Certainty, Known, LogLevel, Raised, Wanted};
+use contract::{Certainty, LogLevel, Raised, Wanted};
 use machine::denied::denied;
 use machine::digest::Digest;
 use machine::download::{self, CacheControl, DownloadRequest, Fetched};
 use machine::pace::Paced;
 use machine::remarks::remark;
 use machine::root::NamelessFile;
-use serde_json::Value;
+use schema::typed::Declared;
+use schema::types::file::FileProperties;
+use schema::types::remote_file::RemoteFileProperties;
 use std::sync::Arc;
 
 /// Failures after which the next address of a list is tried: Chef's.
@@ -35,13 +38,12 @@ pub(crate) struct RemoteFile;
 
 impl Provider for RemoteFile {
     fn plan(&self, wanted: &Wanted<'_>, view: &mut View<'_>) -> Result<Plan, Raised> {
-        for name in ["remote_user", "remote_domain", "remote_password"] {
-            if wish::text(wanted, name).is_some() {
-                return Err(Raised::new(
-                    "Chef::Exceptions::UnsupportedPlatform",
-                    "'remote_user', 'remote_domain' and 'remote_password' properties are supported only for Windows platform",
-                ));
-            }
+        let RemoteFileProperties { remote_user, remote_domain, remote_password, .. } = asked::properties(wanted)?;
+        if remote_user.or(remote_domain).or(remote_password).is_some() {
+            return Err(Raised::new(
+                "Chef::Exceptions::UnsupportedPlatform",
+                "'remote_user', 'remote_domain' and 'remote_password' properties are supported only for Windows platform",
+            ));
         }
         match file_content::plan(self, wanted, view) {
             Err(raised) if view.why_run && download::is_unreachable(&raised) => unreachable(wanted, view, &raised),
@@ -66,20 +68,18 @@ impl Source for RemoteFile {
         current: &mut Current,
         view: &mut View<'_>,
     ) -> Result<Option<Content<'w>>, Raised> {
-        if let Some(checksum) = wish::text(wanted, "checksum") {
+        let properties: RemoteFileProperties = asked::properties(wanted)?;
+        if let Some(checksum) = properties.checksum.as_deref() {
             let digest = current.digest()?;
             if digest.is_some_and(|digest| has_beginning(digest.text(), checksum)) {
                 return Ok(None);
             }
         }
-        if wanted.get("source").is_none() {
-            return Err(download::no_address());
-        }
-        let sources = wish::texts(wanted, "source");
+        let Some(sources) = &properties.source else { return Err(download::no_address()) };
         let addresses = sources.iter().map(|source| Address::of(source)).collect::<Result<Vec<_>, _>>()?;
         let mut failed = Raised::new("ArgumentError", "remote_file has an empty source");
         for address in &addresses {
-            match fetch(address, wanted, current, view) {
+            match fetch(address, &properties, current, view) {
                 Err(raised) if TRY_NEXT.contains(&raised.class.as_str()) => {
                     let why = if view.sensitive { SENSITIVE } else { &raised.message };
                     let line = format!("a source of {} cannot be had: {why}", wanted.declaration.key());
@@ -96,12 +96,12 @@ impl Source for RemoteFile {
 /// A dry run that cannot reach the server does not know what it would send. That there would be a file is taken for granted
 /// by what comes later.
 fn unreachable(wanted: &Wanted<'_>, view: &View<'_>, raised: &Raised) -> Result<Plan, Raised> {
-    let path = FileWish::of(wanted)?.path;
+    let FileProperties { path, .. } = asked::properties(wanted)?;
     let mut plan = Plan::uncertain(Certainty::Unknown(format!(
         "what {path} would hold is not known, since it cannot be downloaded now: {}",
         raised.message
     )));
-    if let Ok(future_place) = view.root.future_place(path) {
+    if let Ok(future_place) = view.root.future_place(&path) {
         plan.assume(file_content::assumption(&future_place.real(), false));
     }
     Ok(plan)
@@ -110,7 +110,7 @@ fn unreachable(wanted: &Wanted<'_>, view: &View<'_>, raised: &Raised) -> Result<
 /// Gets one address; none: what is there is what the server has.
 fn fetch(
     address: &Address<'_>,
-    wanted: &Wanted<'_>,
+    properties: &RemoteFileProperties,
     current: &mut Current,
     view: &mut View<'_>,
 ) -> Result<Option<Content<'static>>, Raised> {
@@ -118,8 +118,8 @@ fn fetch(
         Address::File(path) => return local(path, view).map(Some),
         Address::Http(url) => url.as_ref(),
     };
-    let mut headers = headers(wanted);
-    let (by_tag, by_time) = conditions(wanted);
+    let mut headers = properties.headers.clone();
+    let (by_tag, by_time) = conditions(properties);
     let record = if by_tag || by_time { view.cache.and_then(|cache| CacheControl::load(cache, url)) } else { None };
     if let (Some(record), Some(digest)) = (record, current.digest()?)
         && record.is_about(&digest)
@@ -132,8 +132,8 @@ fn fetch(
         add("if-modified-since", record.modified.filter(|_| by_time));
         add("if-none-match", record.etag.filter(|_| by_tag));
     }
-    let verify = wish::text(wanted, "ssl_verify_mode") != Some("verify_none");
-    if !verify && wish::text(wanted, "checksum").is_none_or(|checksum| checksum.len() != 64) {
+    let verify = properties.ssl_verify_mode.as_deref() != Some("verify_none");
+    if !verify && properties.checksum.as_ref().is_none_or(|checksum| checksum.len() != 64) {
         return Err(Raised::new(
             "OpenSSL::SSL::SSLError",
             "a server that need not prove who it is may send anything: ssl_verify_mode verify_none needs a checksum",
@@ -178,17 +178,11 @@ fn local(path: &str, view: &View<'_>) -> Result<Content<'static>, Raised> {
     Ok(Content::File(Arc::new(NamelessFile { file, size: entry.size, digest, _open })))
 }
 
-/// Whether the server is asked by ETag, and by time.
-fn conditions(wanted: &Wanted<'_>) -> (bool, bool) {
-    let both = wish::boolean(wanted, "use_conditional_get");
-    let one = |name| wish::boolean(wanted, name).or(both).unwrap_or(true);
-    (one("use_etag"), one("use_last_modified"))
-}
-
-fn headers(wanted: &Wanted<'_>) -> Vec<(String, String)> {
-    let Some(Known::Json(Value::Object(fields))) = wanted.get("headers") else { return vec![] };
-    let text = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
-    fields.iter().map(|(name, value)| (name.clone(), text(value))).collect()
+/// Whether the server is asked by ETag, and by time. `use_conditional_get` stands for whichever the declaration does not set.
+fn conditions(properties: &RemoteFileProperties) -> (bool, bool) {
+    let RemoteFileProperties { use_etag, use_last_modified, use_conditional_get, .. } = properties;
+    let one = |own: Declared<bool>| own.0.or(*use_conditional_get).unwrap_or(true);
+    (one(use_etag.clone()), one(use_last_modified.clone()))
 }
 
 fn has_beginning(digest: &str, beginning: &str) -> bool {

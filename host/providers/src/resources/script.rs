@@ -4,10 +4,10 @@
 
 use super::execute::{self, Command};
 use crate::plan::{Plan, Provider, View};
-use crate::value;
+use crate::resources::asked;
 use contract::{Raised, Wanted};
 use grants::split_words;
-use serde_json::Value;
+use schema::types::script::ScriptProperties;
 
 pub(crate) struct Script;
 
@@ -27,18 +27,11 @@ impl Provider for Script {
 
 /// The interpreter with its flags, and the script.
 fn command(wanted: &Wanted<'_>) -> Result<Command, Raised> {
-    let text = |name| value(wanted, name).and_then(Value::as_str);
-    let missing =
-        |name: &str| Raised::new("Chef::Exceptions::ValidationFailed", format!("{name} is a required property"));
-    let kind = wanted.declaration.kind.as_str();
-    let own = Some(kind).filter(|kind| *kind != "script");
-    let interpreter = text("interpreter").or(own).ok_or_else(|| missing("interpreter"))?;
-    let code = text("code").ok_or_else(|| missing("code"))?;
-    let flags = text("flags").unwrap_or_default();
-    let shown = format!("\"{interpreter}\" {flags}");
+    let ScriptProperties { code, interpreter, flags } = asked::properties(wanted)?;
+    let shown = format!("\"{interpreter}\" {}", flags.unwrap_or_default());
     let words = split_words(&shown).ok_or_else(|| {
         let message = format!("flags of {} must be plain words, without a shell's signs", wanted.declaration.key());
         Raised::new("Chef::Exceptions::ValidationFailed", message)
     })?;
-    Ok(Command::Script(words, code.into(), shown))
+    Ok(Command::Script(words, code, shown))
 }

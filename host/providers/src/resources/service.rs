@@ -23,6 +23,7 @@ use contract::{Certainty, Change, LogLevel, Raised, Wanted};
 use grants::GrantedService;
 use machine::denied::denied;
 use machine::remarks::remark;
+use schema::types::service::{ServicePattern, ServiceProperties};
 use std::sync::Arc;
 
 /// The class of what goes wrong with services.
@@ -51,6 +52,12 @@ impl ServiceCache {
 /// A service of the system.
 pub(crate) struct Service;
 
+/// The commands that a resource brings along.
+fn commands(properties: &ServiceProperties, wanted: &Wanted<'_>) -> Result<Commands, Raised> {
+    let ServicePattern { pattern } = asked::properties(wanted)?;
+    Ok(Commands::of(properties, pattern.0.is_some()))
+}
+
 /// What the root's files say of a unit, where systemd cannot be asked.
 ///
 /// # Errors
@@ -62,18 +69,19 @@ pub(super) fn unit_standing(root: &machine::root::Root, name: &str) -> Result<St
 impl Provider for Service {
     fn plan(&self, wanted: &Wanted<'_>, view: &mut View<'_>) -> Result<Plan, Raised> {
         let key = wanted.declaration.key();
-        let name = asked::name(wanted, "service_name");
+        let properties: ServiceProperties = asked::properties(wanted)?;
+        let name = properties.service_name.clone();
         let granted = view.grants.service(&name).map_err(denied)?;
-        if asked::json(wanted, "user").is_some() {
+        if properties.user.is_some() {
             return Err(unsupported(format!("{key} does not support user services")));
         }
         let root = Arc::clone(view.root);
         let bus = view.caches.services.bus(&root)?;
-        let commands = Commands::read(wanted, &name);
+        let commands = commands(&properties, wanted)?;
         let mut task = Task { key, name, granted, commands, bus, plan: Plan::default() };
         match wanted.action {
-            "enable" => task.enable(true, wanted, view)?,
-            "disable" => task.enable(false, wanted, view)?,
+            "enable" => task.enable(true, &properties, view)?,
+            "disable" => task.enable(false, &properties, view)?,
             "mask" => task.mask(true, view)?,
             "unmask" => task.mask(false, view)?,
             "start" => task.run(Way::Start, view)?,
@@ -86,7 +94,7 @@ impl Provider for Service {
     }
 
     fn survey(&self, wanted: &Wanted<'_>, view: &mut View<'_>) -> Result<(), Raised> {
-        Commands::read(wanted, &asked::name(wanted, "service_name")).ask_status(view)
+        commands(&asked::properties(wanted)?, wanted)?.ask_status(view)
     }
 
     fn others(&self) -> &'static [&'static str] {
@@ -133,11 +141,11 @@ impl Task {
         self.plan.certainty.push(Certainty::Assumed(what.into()));
     }
 
-    fn enable(&mut self, enable: bool, wanted: &Wanted<'_>, view: &mut View<'_>) -> Result<(), Raised> {
+    fn enable(&mut self, enable: bool, properties: &ServiceProperties, view: &mut View<'_>) -> Result<(), Raised> {
         let verb = if enable { "enable" } else { "disable" };
         let unit = unit::find(view.root, &self.name)?;
         let has_script = script::exists(view.root, &self.name);
-        let rules = script::Priorities::read(wanted)?;
+        let rules = script::Priorities::read(&properties.priority)?;
         let by_unit = unit.is_some() && (!has_script || self.bus.is_some() || unit::systemd_is_installed(view.root));
         let standing = match (&self.bus, &unit) {
             (Some(bus), Some(_)) => bus.standing(&self.name)?,

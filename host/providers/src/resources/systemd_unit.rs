@@ -18,6 +18,8 @@ use contract::{Change, Raised, Wanted};
 use grants::GrantedService;
 use machine::command::{Launch, require_success};
 use machine::denied::denied;
+use schema::typed::Verification;
+use schema::types::systemd_unit::SystemdUnitProperties;
 
 /// A unit of systemd.
 pub(crate) struct SystemdUnit;
@@ -115,27 +117,35 @@ impl Status {
 
 /// One `systemd_unit` resource, with its properties checked.
 struct Unit {
-    name: String,
+    properties: SystemdUnitProperties,
     path: String,
+    /// What must accept the file's text.
+    verify: Vec<Verification>,
     systemctl: Systemctl,
-    reload: bool,
 }
 
 impl Unit {
     fn read(wanted: &Wanted<'_>, view: &mut View<'_>) -> Result<Self, Raised> {
-        let name = asked::name(wanted, "unit_name");
+        let properties: SystemdUnitProperties = asked::properties(wanted)?;
+        let name = &properties.unit_name;
         if name.is_empty() || name.starts_with(['-', '.']) || name.contains(['/', '\0']) {
             return Err(Raised::new("ArgumentError", format!("{name:?} is not a name of a unit")));
         }
-        let systemctl = Systemctl::of(asked::text(wanted, "user"), view)?;
+        let systemctl = Systemctl::of(properties.user.clone(), view)?;
         let folder = if systemctl.user.is_some() { "user" } else { "system" };
         let path = format!("/etc/systemd/{folder}/{name}");
-        let reload = asked::json(wanted, "triggers_reload").is_none() || asked::flag(wanted, "triggers_reload");
-        Ok(Self { name, path, systemctl, reload })
+        let verify = Verification { line: wish::SYSTEMD_UNIT.to_owned(), ..Verification::default() };
+        let verify = if properties.verify { vec![verify] } else { vec![] };
+        Ok(Self { properties, path, verify, systemctl })
+    }
+
+    /// The name of the unit with its suffix.
+    fn name(&self) -> &str {
+        &self.properties.unit_name
     }
 
     fn create(&self, wanted: &Wanted<'_>, view: &mut View<'_>) -> Result<Plan, Raised> {
-        let text = content::text(asked::json(wanted, "content"));
+        let text = content::text(&self.properties.content);
         content::check(&text)?;
         let wish = self.wish(wanted);
         // Chef looks at the content alone: a mode that differs is left as it is while the content does not.
@@ -143,12 +153,12 @@ impl Unit {
             return Ok(Plan::up_to_date());
         }
         let inner = file_content::plan_create(&wish, &Text(text), wanted, view)?;
-        Ok(self.around(format!("creating unit: {}", self.name), "create", inner))
+        Ok(self.around(format!("creating unit: {}", self.name()), "create", inner))
     }
 
     fn delete(&self, wanted: &Wanted<'_>, view: &mut View<'_>) -> Result<Plan, Raised> {
         let inner = file_content::plan_delete(&self.wish(wanted), view)?;
-        Ok(self.around(format!("deleting unit: {}", self.name), "delete", inner))
+        Ok(self.around(format!("deleting unit: {}", self.name()), "delete", inner))
     }
 
     /// The file's own plan as a part of the unit's; then systemd is told. Nothing to do for the file: nothing to do.
@@ -161,35 +171,33 @@ impl Unit {
         let file = PlannedPart { kind: "file", name: self.path.clone(), action, cookbook: None, in_dry_run: false };
         let mut plan = Plan::steps(vec![Step::new(Change::new(sentence), Operation::Nothing)]);
         plan.add_part(file, inner);
-        if self.reload {
+        if self.properties.triggers_reload {
             let systemctl = self.systemctl.clone();
             plan.steps.push(Step::silent(Operation::ReloadSystemd(ReloadSystemd { systemctl })));
         }
         Plan { staging, rejection, ..plan }
     }
 
-    fn wish<'a>(&'a self, wanted: &'a Wanted<'_>) -> FileWish<'a> {
+    fn wish<'a>(&'a self, wanted: &Wanted<'_>) -> FileWish<'a> {
         let root = file_content::Account::Number(0);
         let access = file_content::Access { owner: Some(root), group: Some(root), mode: Some(0o644) };
-        let verified = asked::json(wanted, "verify").is_none() || asked::flag(wanted, "verify");
-        let verify = if verified { vec![wish::VerifyWish::plain(wish::SYSTEMD_UNIT)] } else { vec![] };
-        FileWish { path: &self.path, access, verify, ..FileWish::plain(wanted) }
+        FileWish { access, verify: &self.verify, ..FileWish::plain(&self.path, wanted) }
     }
 
     fn control(&self, action: &str, view: &mut View<'_>) -> Result<Plan, Raised> {
         let known = CONTROLS.iter().find(|(name, ..)| *name == action);
         let Some((_, when, doing, word)) = known.copied() else {
-            let message = format!("systemd_unit[{}] does not support :{action}", self.name);
+            let message = format!("systemd_unit[{}] does not support :{action}", self.name());
             return Err(Raised::new("Chef::Exceptions::UnsupportedAction", message));
         };
-        let granted = view.grants.service(&self.name).map_err(denied)?;
+        let granted = view.grants.service(self.name()).map_err(denied)?;
         if action == "revert" {
             self.may_revert(view)?;
         }
         if !self.status(view)?.calls_for(when) {
             return Ok(Plan::up_to_date());
         }
-        let (name, systemctl) = (self.name.clone(), self.systemctl.clone());
+        let (name, systemctl) = (self.name().to_owned(), self.systemctl.clone());
         let change = Change::new(format!("{doing} unit: {name}"));
         let operation = ControlUnit { systemctl, word, name, _granted: granted };
         Ok(Plan::steps(vec![Step::new(change, Operation::ControlUnit(operation))]))
@@ -200,7 +208,7 @@ impl Unit {
         let _path = view.grants.manage_path(&self.path).map_err(denied)?;
         let _drop_ins = view.grants.manage_tree(&format!("{}.d", self.path)).map_err(denied)?;
         for folder in REVERTED {
-            let path = format!("{folder}/{}", self.name);
+            let path = format!("{folder}/{}", self.name());
             if view.root.entry(&path)?.is_some() {
                 let _path = view.grants.manage_path(&path).map_err(denied)?;
             }
@@ -215,9 +223,9 @@ impl Unit {
     fn status(&self, view: &mut View<'_>) -> Result<Status, Raised> {
         let lives = view.root.is_whole() && view.root.target_entry("/run/systemd/system")?.is_some();
         if !lives {
-            return Ok(Status { standing: unit_standing(view.root, &self.name)?, active: false });
+            return Ok(Status { standing: unit_standing(view.root, self.name())?, active: false });
         }
-        let launch = self.systemctl.launch(&["show", "-p", "UnitFileState", "-p", "ActiveState", &self.name]);
+        let launch = self.systemctl.launch(&["show", "-p", "UnitFileState", "-p", "ActiveState", self.name()]);
         let outcome = view.query(&launch).map_err(|failure| failure.into_raised(&launch))?;
         Ok(Status::parse(&String::from_utf8_lossy(&outcome.output)))
     }

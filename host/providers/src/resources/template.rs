@@ -3,10 +3,12 @@
 //! The host has no template engine: the guest finds and renders the template, and its text arrives as the property
 //! `content`. Only where it does not is the source looked for here, so that a missing one gets Chef's message.
 
+use super::asked;
 use super::cookbook_source;
-use super::file_content::{self, Content, Current, Source, wish};
+use super::file_content::{self, Content, Current, Source};
 use crate::plan::{Plan, Provider, View};
 use contract::{Certainty, Known, Raised, Wanted};
+use schema::types::template::TemplateProperties;
 use serde_json::Value;
 use std::borrow::Cow;
 
@@ -17,8 +19,9 @@ impl Provider for Template {
     fn plan(&self, wanted: &Wanted<'_>, view: &mut View<'_>) -> Result<Plan, Raised> {
         // A dry run's guest found no source: nothing can be said of the rest.
         if view.why_run && matches!(wanted.get("content"), Some(Known::Json(Value::Null))) {
-            let source = wish::text(wanted, "source").unwrap_or_default();
-            let assumed = format!("Template source {source} does not exist. Assuming it would have been created.");
+            let TemplateProperties { source, .. } = asked::properties(wanted)?;
+            let assumed =
+                format!("Template source {} does not exist. Assuming it would have been created.", source.join(", "));
             return Ok(Plan::uncertain(Certainty::Assumed(assumed)));
         }
         file_content::plan(self, wanted, view)
@@ -44,15 +47,15 @@ impl Source for Template {
         _current: &mut Current,
         view: &mut View<'_>,
     ) -> Result<Option<Content<'w>>, Raised> {
-        if let Some(text) = wish::bytes(wanted, "content") {
+        if let Some(text) = asked::content(wanted, "content")? {
             return Ok(Some(Content::Bytes(Cow::Borrowed(text))));
         }
-        let mut names = wish::texts(wanted, "source");
-        let default = format!("{}.erb", wanted.declaration.name.rsplit('/').next().unwrap_or_default());
-        if names.is_empty() {
-            names.push(&default);
+        let TemplateProperties { mut source, cookbook } = asked::properties(wanted)?;
+        if source.is_empty() {
+            source.push(format!("{}.erb", wanted.declaration.name.rsplit('/').next().unwrap_or_default()));
         }
-        cookbook_source::read(view, cookbook_source::cookbook(wanted)?, "templates", &names)?;
+        let cookbook = cookbook_source::cookbook(cookbook.as_deref(), wanted)?;
+        cookbook_source::read(view, cookbook, "templates", &source)?;
         Err(Raised::new(
             "Chef::Mixin::Template::TemplateError",
             format!("{} came without its rendered text", wanted.declaration.key()),

@@ -19,6 +19,7 @@ use grants::{GrantedUser, Standing};
 use machine::command::{Launch, require_success};
 use machine::denied::denied;
 use machine::remarks::remark;
+use schema::types::user::UserProperties;
 use shadow::Shadow;
 
 /// The class of what goes wrong with users.
@@ -29,13 +30,14 @@ pub(crate) struct User;
 
 impl Provider for User {
     fn plan(&self, wanted: &Wanted<'_>, view: &mut View<'_>) -> Result<Plan, Raised> {
-        let name = asked::name(wanted, "username");
+        let properties: UserProperties = asked::properties(wanted)?;
+        let name = properties.username.clone();
         account::check_name(&name, USER_ERROR)?;
-        let granted = view.grants.user(&name, standing(wanted, &name, view)).map_err(denied)?;
+        let granted = view.grants.user(&name, standing(&properties, view)).map_err(denied)?;
         let current = view.users().user(&name).cloned();
         let shadow = Shadow::find(view.root, &name);
         let mut plan = Plan::default();
-        let mut wish = change::read(wanted, name, view, current.is_some(), &mut plan)?;
+        let mut wish = change::read(properties, wanted.action, view, current.is_some(), &mut plan)?;
         if matches!(wanted.action, "modify" | "lock" | "unlock") && current.is_none() {
             require(wanted, &wish.name, view, &mut plan)?;
         }
@@ -94,11 +96,10 @@ impl Provider for User {
 }
 
 /// Where the user stands, also once it is made as wanted.
-fn standing(wanted: &Wanted<'_>, name: &str, view: &mut View<'_>) -> Standing {
-    let uid = asked::text(wanted, "uid").and_then(|uid| uid.trim().parse().ok());
-    let is_system =
-        asked::flag(wanted, "system") || uid.is_some_and(|uid| standing::is_number_of_system_user(uid, view));
-    match standing::of_user(name, view) {
+fn standing(properties: &UserProperties, view: &mut View<'_>) -> Standing {
+    let uid = properties.uid.as_ref().and_then(|uid| uid.trim().parse().ok());
+    let is_system = properties.system || uid.is_some_and(|uid| standing::is_number_of_system_user(uid, view));
+    match standing::of_user(&properties.username, view) {
         Standing::Ordinary if is_system => Standing::System,
         now => now,
     }

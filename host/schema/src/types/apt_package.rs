@@ -3,6 +3,7 @@
 use super::package::{PACKAGE_ACTIONS, PACKAGE_FAMILY};
 use crate::property::{Deputy, Literal, Property};
 use crate::resource::{ImplementedBy, ResourceType};
+use crate::typed::properties;
 
 /// Manages packages with apt.
 pub static APT_PACKAGE: ResourceType = ResourceType {
@@ -43,3 +44,19 @@ pub(crate) static APT_PROPERTIES: [Property; 5] = [
         .default(Literal::Boolean(false))
         .since("18.3"),
 ];
+
+properties! {
+    /// The properties that `apt_package` has beyond those of all packages.
+    pub struct AptPackageProperties for APT_PACKAGE {
+        source: Option<String>,
+        default_release: Option<String>,
+        overwrite_config_files: bool,
+    }
+}
+
+properties! {
+    /// The answers to debconf's questions, which `dpkg_package` has too.
+    pub struct ResponseFileProperties for APT_PACKAGE {
+        response_file: Option<String>,
+    }
+}

@@ -4,6 +4,7 @@ use super::file::{FILE_ACTIONS, FILE_FAMILY};
 use super::securable::SECURABLE;
 use crate::property::{Default, Property, TEXT_OR_LIST};
 use crate::resource::{ImplementedBy, ResourceType};
+use crate::typed::properties;
 
 /// Puts a file of a cookbook in place.
 pub static COOKBOOK_FILE: ResourceType = ResourceType {
@@ -29,3 +30,11 @@ pub static COOKBOOK_FILE: ResourceType = ResourceType {
 pub(crate) const COOKBOOK: Property = Property::text("cookbook", "The cookbook that has the source.")
     .default_to(Default::Described("the cookbook that declares the resource"))
     .no_state();
+
+properties! {
+    /// The properties that `cookbook_file` has beyond those of a file.
+    pub struct CookbookFileProperties for COOKBOOK_FILE {
+        source: Vec<String>,
+        cookbook: Option<String>,
+    }
+}

@@ -3,6 +3,7 @@
 use super::securable::SECURABLE;
 use crate::property::{Literal, Property};
 use crate::resource::{Action, ImplementedBy, ResourceType, action};
+use crate::typed::{AccountName, Mode, properties};
 
 /// The type that manages a directory, its owner and its mode.
 pub static DIRECTORY: ResourceType = ResourceType {
@@ -31,3 +32,14 @@ static DIRECTORY_ACTIONS: [Action; 2] = [
     action("create", "Creates the directory, or corrects its owner, group and mode."),
     action("delete", "Removes the directory."),
 ];
+
+properties! {
+    /// The properties of `directory`, which `remote_directory` has too.
+    pub struct DirectoryProperties for DIRECTORY {
+        path: String,
+        recursive: bool,
+        owner: Option<AccountName>,
+        group: Option<AccountName>,
+        mode: Option<Mode>,
+    }
+}

@@ -4,6 +4,7 @@ use super::apt_package::{RESPONSE_FILE, RESPONSE_FILE_VARIABLES};
 use super::package::{PACKAGE_ACTIONS, PACKAGE_FAMILY};
 use crate::property::{Class, Deputy, Literal, Matcher, Property};
 use crate::resource::{ImplementedBy, ResourceType};
+use crate::typed::properties;
 
 /// Installs packages from `.deb` files.
 pub static DPKG_PACKAGE: ResourceType = ResourceType {
@@ -31,3 +32,11 @@ pub static DPKG_PACKAGE: ResourceType = ResourceType {
     implemented_by: ImplementedBy::Host,
     introduced: None,
 };
+
+properties! {
+    /// The properties that `dpkg_package` has beyond those of all packages.
+    pub struct DpkgPackageProperties for DPKG_PACKAGE {
+        source: Vec<String>,
+        allow_downgrade: bool,
+    }
+}

@@ -2,6 +2,7 @@
 
 use crate::property::{BOOLEAN, Class, Default, Deputy, Literal, Matcher, Property, TEXT_OR_INTEGER, TEXT_OR_LIST};
 use crate::resource::{Action, ImplementedBy, ResourceType, action};
+use crate::typed::{ExitCodes, Mask, Seconds, properties};
 
 /// The type that runs one command.
 pub static EXECUTE: ResourceType = ResourceType {
@@ -69,3 +70,27 @@ pub(crate) static EXECUTE_FAMILY: [Property; 15] = [
         .default_to(Default::Described("true if `password` is set"))
         .no_state(),
 ];
+
+properties! {
+    /// The properties that `execute` and scripts share.
+    pub struct CommandProperties for EXECUTE {
+        creates: Option<String>,
+        cwd: Option<String>,
+        environment: serde_json::Value,
+        user: Option<String>,
+        group: Option<String>,
+        login: bool,
+        live_stream: bool,
+        input: Option<String>,
+        returns: ExitCodes,
+        timeout: Seconds,
+        umask: Option<Mask>,
+    }
+}
+
+properties! {
+    /// The property that `execute` has beyond those that it shares with scripts.
+    pub struct ExecuteProperties for EXECUTE {
+        command: serde_json::Value,
+    }
+}

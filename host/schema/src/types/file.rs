@@ -5,6 +5,7 @@ use crate::property::{
     Class, Coercion, Default, Deputy, INTEGER_OR_FALSE, Literal, Matcher, Pattern, Property, TEXT_OR_NIL,
 };
 use crate::resource::{Action, ImplementedBy, ResourceType, action};
+use crate::typed::{AccountName, Backups, Declared, Mode, Verifications, properties};
 
 static SHA256: Pattern = Pattern::new(r"/^\h{64}$/", r"\A[0-9a-fA-F]{64}\z");
 
@@ -70,3 +71,19 @@ pub(crate) static FILE_FAMILY: [Property; 8] = [
     .deputy(Deputy::Command),
     Property::of("diff", TEXT_OR_NIL, "The difference that the last action made, for reports.").no_state(),
 ];
+
+properties! {
+    /// The properties of everything that writes a file, but for the content, which may be bytes.
+    pub struct FileProperties for FILE {
+        path: String,
+        owner: Option<AccountName>,
+        group: Option<AccountName>,
+        mode: Option<Mode>,
+        atomic_update: Option<bool>,
+        backup: Declared<Backups>,
+        checksum: Option<String>,
+        force_unlink: bool,
+        manage_symlink_source: Option<bool>,
+        verify: Verifications,
+    }
+}

@@ -3,6 +3,7 @@
 use super::package::PACKAGE_FAMILY;
 use crate::property::{Class, Default, Deputy, Literal, Matcher, Property, TEXT_OR_LIST};
 use crate::resource::{Action, ImplementedBy, ResourceType, action};
+use crate::typed::properties;
 
 /// Manages Ruby gems of the node.
 pub static GEM_PACKAGE: ResourceType = ResourceType {
@@ -67,3 +68,11 @@ static GEM_PROPERTIES: [Property; 7] = [
     .no_state()
     .deputy(Deputy::Options),
 ];
+
+properties! {
+    /// The properties of `gem_package` and `chef_gem`, as far as the host needs them.
+    pub struct GemPackageProperties for GEM_PACKAGE {
+        package_name: String,
+        version: Option<String>,
+    }
+}

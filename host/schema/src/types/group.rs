@@ -2,6 +2,7 @@
 
 use crate::property::{Coercion, Deputy, Literal, Property, TEXT_OR_INTEGER, TEXT_OR_LIST};
 use crate::resource::{Action, ImplementedBy, ResourceType, action};
+use crate::typed::properties;
 
 /// The type that manages a local group and its members.
 pub static GROUP: ResourceType = ResourceType {
@@ -40,3 +41,16 @@ static GROUP_PROPERTIES: [Property; 8] = [
     Property::boolean("non_unique", "Whether the number may be another group's too.").default(Literal::Boolean(false)),
     Property::text("comment", "A remark for the group, where the platform keeps one.").since("14.9"),
 ];
+
+properties! {
+    /// The properties of `group`.
+    pub struct GroupProperties for GROUP {
+        group_name: String,
+        gid: Option<String>,
+        members: Vec<String>,
+        excluded_members: Vec<String>,
+        append: bool,
+        system: bool,
+        non_unique: bool,
+    }
+}

@@ -2,6 +2,7 @@
 
 use crate::property::{Default, Deputy, Literal, Property};
 use crate::resource::{Action, ImplementedBy, ResourceType, action};
+use crate::typed::{TextMap, properties};
 
 /// Sends an HTTP request.
 pub static HTTP_REQUEST: ResourceType = ResourceType {
@@ -29,3 +30,11 @@ static HTTP_REQUEST_ACTIONS: [Action; 7] = [
     action("head", "Sends HEAD."),
     action("options", "Sends OPTIONS."),
 ];
+
+properties! {
+    /// The properties of `http_request`, but for the message, which may be bytes.
+    pub struct HttpRequestProperties for HTTP_REQUEST {
+        url: Option<String>,
+        headers: TextMap,
+    }
+}

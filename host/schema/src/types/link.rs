@@ -3,6 +3,7 @@
 use super::securable::{group, owner};
 use crate::property::{Coercion, Deputy, Literal, Property, TEXT_OR_SYMBOL};
 use crate::resource::{Action, ImplementedBy, ResourceType, action};
+use crate::typed::{AccountName, properties};
 
 /// The type that manages a symbolic or hard link.
 pub static LINK: ResourceType = ResourceType {
@@ -29,3 +30,14 @@ static LINK_ACTIONS: [Action; 2] = [
     action("create", "Creates the link, or points it elsewhere."),
     action("delete", "Removes the link, never what it points to."),
 ];
+
+properties! {
+    /// The properties of `link`.
+    pub struct LinkProperties for LINK {
+        target_file: String,
+        to: Option<String>,
+        link_type: String,
+        owner: Option<AccountName>,
+        group: Option<AccountName>,
+    }
+}

@@ -2,6 +2,7 @@
 
 use crate::property::{Literal, Property};
 use crate::resource::{Action, ImplementedBy, ResourceType, action};
+use crate::typed::properties;
 
 /// Writes to the log.
 pub static LOG: ResourceType = ResourceType {
@@ -30,3 +31,11 @@ pub static LOG: ResourceType = ResourceType {
 };
 
 static LOG_ACTIONS: [Action; 1] = [action("write", "Writes the message.")];
+
+properties! {
+    /// The properties of `log`.
+    pub struct LogProperties for LOG {
+        message: String,
+        level: String,
+    }
+}

@@ -45,3 +45,10 @@ properties! {
         content: Option<serde_json::Value>,
     }
 }
+
+properties! {
+    /// The properties of `ohai`.
+    pub struct OhaiProperties for OHAI {
+        plugin: Option<String>,
+    }
+}

@@ -2,6 +2,7 @@
 
 use crate::property::{Coercion, Default, Deputy, Literal, Property, TEXT_OR_INTEGER, TEXT_OR_LIST};
 use crate::resource::{Action, ImplementedBy, ResourceType, action};
+use crate::typed::{TextMap, properties};
 
 /// Manages packages with the platform's package manager.
 pub static PACKAGE: ResourceType = ResourceType {
@@ -44,3 +45,17 @@ pub(crate) static PACKAGE_FAMILY: [Property; 6] = [
         .since("18.8")
         .deputy(Deputy::Environment),
 ];
+
+/// How many seconds a transaction may take if its resource says nothing: Chef's limit.
+pub const TRANSACTION_SECONDS: u64 = 900;
+
+properties! {
+    /// The properties that all package types share.
+    pub struct PackageProperties for PACKAGE {
+        package_name: Vec<String>,
+        version: Vec<String>,
+        options: Vec<String>,
+        timeout: Option<u64>,
+        environment: TextMap,
+    }
+}

@@ -6,6 +6,7 @@ use crate::property::{
     Default, Deputy, INTEGER_OR_FALSE, Literal, Pattern, Property, TEXT_INTEGER_OR_NIL, TEXT_OR_INTEGER,
 };
 use crate::resource::{Action, ImplementedBy, ResourceType, action};
+use crate::typed::{AccountName, Backups, Declared, Mode, properties};
 
 /// Copies a folder out of a cookbook.
 pub static REMOTE_DIRECTORY: ResourceType = ResourceType {
@@ -65,3 +66,17 @@ static REMOTE_DIRECTORY_ACTIONS: [Action; 3] = [
     action("delete", "Removes the directory."),
     action("create_if_missing", "Creates what is missing; existing files are left alone."),
 ];
+
+properties! {
+    /// The properties that `remote_directory` has beyond those of a directory.
+    pub struct RemoteDirectoryProperties for REMOTE_DIRECTORY {
+        source: String,
+        cookbook: Option<String>,
+        purge: bool,
+        overwrite: bool,
+        files_backup: Declared<Backups>,
+        files_owner: Option<AccountName>,
+        files_group: Option<AccountName>,
+        files_mode: Mode,
+    }
+}

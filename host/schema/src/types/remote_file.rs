@@ -4,6 +4,7 @@ use super::file::{FILE_ACTIONS, FILE_FAMILY};
 use super::securable::SECURABLE;
 use crate::property::{Coercion, Deputy, Literal, Property, TEXT_OR_LIST};
 use crate::resource::{ImplementedBy, ResourceType};
+use crate::typed::{Declared, TextMap, properties};
 
 const VERIFY_MODES: &[Literal] = &[Literal::Symbol("verify_none"), Literal::Symbol("verify_peer")];
 
@@ -60,3 +61,19 @@ pub static REMOTE_FILE: ResourceType = ResourceType {
     implemented_by: ImplementedBy::Host,
     introduced: None,
 };
+
+properties! {
+    /// The properties that `remote_file` has beyond those of a file.
+    pub struct RemoteFileProperties for REMOTE_FILE {
+        source: Option<Vec<String>>,
+        checksum: Option<String>,
+        headers: TextMap,
+        use_etag: Declared<bool>,
+        use_last_modified: Declared<bool>,
+        use_conditional_get: Option<bool>,
+        ssl_verify_mode: Option<String>,
+        remote_user: Option<String>,
+        remote_domain: Option<String>,
+        remote_password: Option<String>,
+    }
+}

@@ -3,6 +3,7 @@
 use super::package::{PACKAGE_ACTIONS, PACKAGE_FAMILY};
 use crate::property::{Coercion, Default, Deputy, Literal, Property, TEXT_OR_LIST};
 use crate::resource::{Action, ImplementedBy, ResourceType, action};
+use crate::typed::properties;
 
 const ALLOW_DOWNGRADE: Property =
     Property::boolean("allow_downgrade", "Whether an older version may replace a newer one.")
@@ -91,3 +92,25 @@ static RPM_ACTIONS: [Action; 3] = [
     action("upgrade", "Installs the package or brings it to this version."),
     action("remove", "Removes the package."),
 ];
+
+properties! {
+    /// The properties that `dnf_package`, `yum_package` and `rpm_package` have beyond those of all packages.
+    pub struct RpmPackageProperties for RPM_PACKAGE {
+        source: Option<String>,
+        allow_downgrade: bool,
+    }
+}
+
+properties! {
+    /// The architectures, which `dnf_package` and `yum_package` have.
+    pub struct ArchitectureProperties for DNF_PACKAGE {
+        arch: Vec<String>,
+    }
+}
+
+properties! {
+    /// The property that `yum_package` has beyond those of `dnf_package`.
+    pub struct YumPackageProperties for YUM_PACKAGE {
+        yum_binary: Option<String>,
+    }
+}

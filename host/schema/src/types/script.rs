@@ -3,6 +3,7 @@
 use super::execute::{EXECUTE_FAMILY, RUN_ACTIONS};
 use crate::property::{Default, Deputy, Literal, Property};
 use crate::resource::{ImplementedBy, ResourceType};
+use crate::typed::properties;
 
 const CODE: Property = Property::text("code", "The script itself.").required().deputy(Deputy::Command);
 
@@ -56,4 +57,13 @@ interpreters! {
     PYTHON, "python", None;
     /// Runs a ruby script.
     RUBY, "ruby", None;
+}
+
+properties! {
+    /// The properties that scripts have beyond those of a command. The types named after an interpreter have it as the default.
+    pub struct ScriptProperties for SCRIPT {
+        code: String,
+        interpreter: String,
+        flags: Option<String>,
+    }
 }

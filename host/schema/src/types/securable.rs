@@ -1,6 +1,9 @@
 //! Owner, group and mode, which files, directories and links share.
 
+use super::file::FILE;
+use super::link::LINK;
 use crate::property::{Deputy, Pattern, Property, TEXT_OR_INTEGER};
+use crate::typed::{AccountName, Mode, properties};
 
 /// Chef's check of user and group names: no sign, tilde or comma in front, no colon, comma or control character inside.
 static ACCOUNT_NAME: Pattern =
@@ -29,3 +32,26 @@ pub(crate) const MODE: Property = Property::mode("mode", "The permission bits, a
 
 /// Owner, group and mode.
 pub(crate) static SECURABLE: [Property; 3] = [owner(), group(), MODE];
+
+properties! {
+    /// Owner, group and mode, which files and directories share.
+    pub struct SecurableProperties for FILE {
+        owner: Option<AccountName>,
+        group: Option<AccountName>,
+        mode: Option<Mode>,
+    }
+}
+
+properties! {
+    /// Owner and group alone, as links have them.
+    pub struct OwnerProperties for LINK {
+        owner: Option<AccountName>,
+        group: Option<AccountName>,
+    }
+}
+
+impl From<OwnerProperties> for SecurableProperties {
+    fn from(OwnerProperties { owner, group }: OwnerProperties) -> Self {
+        Self { owner, group, mode: None }
+    }
+}

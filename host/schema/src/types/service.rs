@@ -2,6 +2,7 @@
 
 use crate::property::{Class, Coercion, Default, Deputy, LIST_OR_TEXT, Literal, Matcher, Property, TEXT_NIL_OR_FALSE};
 use crate::resource::{Action, ImplementedBy, ResourceType, action};
+use crate::typed::{Declared, LineOrFalse, properties};
 
 /// The type that starts, stops, enables and disables a service.
 pub static SERVICE: ResourceType = ResourceType {
@@ -69,3 +70,28 @@ static SERVICE_PROPERTIES: [Property; 15] = [
         .since("12.21")
         .deputy(Deputy::Account),
 ];
+
+properties! {
+    /// The properties of `service` that this platform's init systems have a use for.
+    pub struct ServiceProperties for SERVICE {
+        service_name: String,
+        supports: serde_json::Value,
+        pattern: String,
+        start_command: LineOrFalse,
+        stop_command: LineOrFalse,
+        status_command: LineOrFalse,
+        restart_command: LineOrFalse,
+        reload_command: LineOrFalse,
+        init_command: Option<String>,
+        priority: serde_json::Value,
+        timeout: u64,
+        user: Option<String>,
+    }
+}
+
+properties! {
+    /// What a declaration of a `service` says of the process table.
+    pub struct ServicePattern for SERVICE {
+        pattern: Declared<String>,
+    }
+}

@@ -2,6 +2,7 @@
 
 use crate::property::{Class, Deputy, Literal, Matcher, Property};
 use crate::resource::{Action, ImplementedBy, ResourceType, action};
+use crate::typed::properties;
 
 /// Manages a unit of systemd.
 pub static SYSTEMD_UNIT: ResourceType = ResourceType {
@@ -51,3 +52,14 @@ static SYSTEMD_UNIT_ACTIONS: [Action; 16] = [
     action("reload_or_restart", "Reloads the unit if it can, else restarts it."),
     action("reload_or_try_restart", "Reloads the unit if it can, else restarts it if it is active."),
 ];
+
+properties! {
+    /// The properties of `systemd_unit`.
+    pub struct SystemdUnitProperties for SYSTEMD_UNIT {
+        unit_name: String,
+        user: Option<String>,
+        content: serde_json::Value,
+        triggers_reload: bool,
+        verify: bool,
+    }
+}

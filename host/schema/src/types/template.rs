@@ -5,6 +5,7 @@ use super::file::{FILE_ACTIONS, FILE_FAMILY};
 use super::securable::SECURABLE;
 use crate::property::{Default, Deputy, Literal, Property, TEXT_OR_LIST};
 use crate::resource::{ImplementedBy, ResourceType};
+use crate::typed::properties;
 
 /// Writes a file from a template.
 pub static TEMPLATE: ResourceType = ResourceType {
@@ -34,3 +35,11 @@ pub static TEMPLATE: ResourceType = ResourceType {
     implemented_by: ImplementedBy::Host,
     introduced: None,
 };
+
+properties! {
+    /// The properties that `template` has beyond those of a file, as far as the host needs them.
+    pub struct TemplateProperties for TEMPLATE {
+        source: Vec<String>,
+        cookbook: Option<String>,
+    }
+}

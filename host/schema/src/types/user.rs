@@ -2,6 +2,7 @@
 
 use crate::property::{Deputy, Literal, Property, TEXT_INTEGER_OR_NIL_CLASS, TEXT_OR_NIL_CLASS};
 use crate::resource::{Action, ImplementedBy, ResourceType, action};
+use crate::typed::properties;
 
 /// The type that manages a local user account.
 pub static USER: ResourceType = ResourceType {
@@ -69,3 +70,22 @@ static USER_PROPERTIES: [Property; 14] = [
     .no_state()
     .since("18.0"),
 ];
+
+properties! {
+    /// The properties of `user` and `linux_user`.
+    pub struct UserProperties for USER {
+        username: String,
+        comment: Option<String>,
+        uid: Option<String>,
+        gid: Option<String>,
+        home: Option<String>,
+        shell: Option<String>,
+        password: Option<String>,
+        non_unique: bool,
+        manage_home: bool,
+        force: bool,
+        system: bool,
+        expire_date: Option<String>,
+        inactive: Option<String>,
+    }
+}

@@ -1,11 +1,11 @@
 //! Owner, group and mode: what is wanted, how it differs, and Chef's sentences about it.
 
 use crate::plan::{Assumption, Plan, View};
-use contract::{Certainty, Change, Known, Raised, Wanted};
+use contract::{Certainty, Change, Raised};
 use grants::{GrantedMode, GrantedPath};
 use machine::denied::denied;
 use machine::root::{Entry, ModeBits};
-use serde_json::Value;
+use schema::typed::{AccountName, Mode};
 
 /// An owner or a group as the cookbook wrote it.
 #[derive(Debug, Clone, Copy)]
@@ -45,21 +45,13 @@ pub(crate) struct Numbers {
 }
 
 impl<'a> Access<'a> {
-    /// Reads `owner`, `group` and `mode`.
-    ///
-    /// # Errors
-    /// A number is out of range.
-    pub(crate) fn of(wanted: &'a Wanted<'_>) -> Result<Self, Raised> {
-        Self::named(wanted, "owner", "group", "mode")
-    }
-
-    /// Reads the same under other names: `files_owner`, ..
-    ///
-    /// # Errors
-    /// As [`of`](Self::of).
-    pub(crate) fn named(wanted: &'a Wanted<'_>, owner: &str, group: &str, mode: &str) -> Result<Self, Raised> {
-        let account = |name| account(wanted.get(name), name);
-        Ok(Self { owner: account(owner)?, group: account(group)?, mode: bits(wanted.get(mode))? })
+    /// The owner, group and mode that a declaration sets.
+    pub(crate) fn of(owner: Option<&'a AccountName>, group: Option<&'a AccountName>, mode: Option<Mode>) -> Self {
+        let account = |name: &'a AccountName| match name {
+            AccountName::Name(name) => Account::Name(name),
+            AccountName::Number(number) => Account::Number(*number),
+        };
+        Self { owner: owner.map(account), group: group.map(account), mode: mode.map(|mode| mode.0) }
     }
 
     /// Looks up names in the root's own database. In a dry run, an unknown one is assumed to be made by then.
@@ -185,40 +177,6 @@ fn missing(view: &View<'_>, plan: &mut Plan, what: &str, class: &str, name: &str
     }
     plan.certainty.push(Certainty::Assumed(format!("assuming {what} {name} would have been created")));
     Ok(())
-}
-
-fn account<'a>(value: Option<Known<'a>>, name: &str) -> Result<Option<Account<'a>>, Raised> {
-    match value {
-        None | Some(Known::Json(Value::Null)) => Ok(None),
-        Some(Known::Json(Value::String(text))) => Ok(Some(Account::Name(text))),
-        // Chef takes negative numbers as the kernel's unsigned ones: -2 is 4294967294.
-        Some(Known::Json(Value::Number(number))) => number
-            .as_i64()
-            .and_then(|number| u32::try_from(number).or_else(|_| i32::try_from(number).map(i32::cast_unsigned)).ok())
-            // All ones means "leave it" to the kernel.
-            .filter(|number| *number != u32::MAX)
-            .map(|number| Some(Account::Number(number)))
-            .ok_or_else(|| invalid(name, &number.to_string())),
-        Some(other) => Err(invalid(name, &format!("{other:?}"))),
-    }
-}
-
-fn bits(value: Option<Known<'_>>) -> Result<Option<u32>, Raised> {
-    let number = match value {
-        None | Some(Known::Json(Value::Null)) => return Ok(None),
-        Some(Known::Json(Value::String(text))) => u32::from_str_radix(text.trim(), 8).ok(),
-        Some(Known::Json(Value::Number(number))) => number.as_u64().and_then(|number| u32::try_from(number).ok()),
-        Some(Known::Bytes(_) | Known::Json(_)) => None,
-    };
-    match number.filter(|number| *number <= 0o7777) {
-        Some(number) => Ok(Some(number)),
-        None => Err(invalid("mode", &format!("{value:?}"))),
-    }
-}
-
-fn invalid(name: &str, value: &str) -> Raised {
-    let value: String = value.chars().take(100).collect();
-    Raised::new("Chef::Exceptions::ValidationFailed", format!("Option {name} has an invalid value {value}"))
 }
 
 /// What later resources of a dry run may take for granted about a path.

@@ -3,9 +3,8 @@
 use super::content::Content;
 use super::create::unverified;
 use super::json_check;
-use super::wish::{FileWish, VerifyWish};
+use super::wish::FileWish;
 use crate::plan::{Plan, View, Writer};
-use crate::resources::execute::plain_text;
 use crate::secrets::SENSITIVE;
 use crate::withheld::Withheld;
 use contract::{Certainty, CommandTest, LogLevel, Raised};
@@ -13,6 +12,7 @@ use grants::GrantedCommand;
 use machine::command::{Answer, CommandFailure, CommandOptions, Launch, MAX_PLACED, PLACED};
 use machine::remarks::remark;
 use machine::root::{Kind, ModeBits, NewFileAttributes, StagedFile, absent};
+use schema::typed;
 use std::io::Read;
 use std::time::Duration;
 
@@ -76,8 +76,8 @@ pub(super) fn ask(wish: &FileWish<'_>, view: &View<'_>) -> Result<(), Raised> {
     wish.verify.iter().try_for_each(|asked| check(asked, wish.path, view).map(drop))
 }
 
-fn check(asked: &VerifyWish<'_>, path: &str, view: &View<'_>) -> Result<Check, Raised> {
-    let line = asked.line;
+fn check(asked: &typed::Verification, path: &str, view: &View<'_>) -> Result<Check, Raised> {
+    let line = asked.line.as_str();
     match line.strip_prefix(':').unwrap_or(line) {
         "json" => return Ok(Check::Json),
         "systemd_unit" => {
@@ -126,21 +126,16 @@ fn is_symbol(line: &str) -> bool {
 }
 
 /// The command with what is said of how it runs. As in a format, `%%` is one sign.
-fn command_test(asked: &VerifyWish<'_>) -> CommandTest {
-    let mut test = CommandTest::text(&asked.line.replace("%%", "%"));
-    let Some(options) = asked.options else { return test };
-    let text = |name: &str| options.get(name).filter(|value| !value.is_null()).map(plain_text);
-    (test.user, test.group, test.cwd) = (text("user"), text("group"), text("cwd"));
-    let environment = options.get("environment").or_else(|| options.get("env"));
-    let variables = environment.and_then(serde_json::Value::as_object).into_iter().flatten();
-    test.environment = variables.map(|(name, value)| (name.clone(), plain_text(value))).collect();
-    test.timeout =
-        options.get("timeout").and_then(serde_json::Value::as_u64).and_then(|seconds| u32::try_from(seconds).ok());
-    test.umask = match options.get("umask") {
-        Some(serde_json::Value::String(mask)) => u32::from_str_radix(mask, 8).ok(),
-        other => other.and_then(serde_json::Value::as_u64).and_then(|mask| u32::try_from(mask).ok()),
-    };
-    test
+fn command_test(asked: &typed::Verification) -> CommandTest {
+    CommandTest {
+        user: asked.user.clone(),
+        group: asked.group.clone(),
+        cwd: asked.cwd.clone(),
+        environment: asked.environment.clone(),
+        timeout: asked.timeout,
+        umask: asked.umask,
+        ..CommandTest::text(&asked.line.replace("%%", "%"))
+    }
 }
 
 impl Check {

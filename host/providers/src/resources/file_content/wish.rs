@@ -2,10 +2,11 @@
 
 use super::Access;
 use crate::plan::View;
-use contract::{Known, Property, Raised, Wanted};
+use contract::{Property, Raised, Wanted};
 use grants::{Denied, GrantedPath, PolicyGrants};
 use machine::denied::denied;
-use serde_json::{Map, Value};
+use schema::typed::Verification;
+use schema::types::file::FileProperties;
 
 /// A kind of verification that is not a command: systemd accepts the content as a unit.
 pub(crate) const SYSTEMD_UNIT: &str = ":systemd_unit";
@@ -27,7 +28,7 @@ pub(crate) struct FileWish<'a> {
     /// What a link at the path means; none: it is followed.
     pub(crate) manage_symlink_source: Option<bool>,
     /// Commands that must accept the content.
-    pub(crate) verify: Vec<VerifyWish<'a>>,
+    pub(crate) verify: &'a [Verification],
     /// Blocks of the guest must accept it, too.
     pub(crate) verify_blocks: bool,
     /// Whether content is put in place in one step; none: wherever that is possible.
@@ -42,73 +43,39 @@ pub(crate) struct FileWish<'a> {
     pub(crate) grant: Option<&'a Grant<'a>>,
 }
 
-/// A verification, as the cookbook wrote it.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct VerifyWish<'a> {
-    /// The command, or a symbol with its colon.
-    pub(crate) line: &'a str,
-    /// How the command is run: `cwd`, `environment`, ..
-    pub(crate) options: Option<&'a Map<String, Value>>,
-}
-
-impl<'a> VerifyWish<'a> {
-    /// A command as it is.
-    pub(crate) fn plain(line: &'a str) -> Self {
-        Self { line, options: None }
-    }
-
-    fn of(value: &'a Value) -> Option<Self> {
-        match value {
-            Value::String(line) => Some(Self::plain(line)),
-            Value::Object(options) => Some(Self { line: options.get("command")?.as_str()?, options: Some(options) }),
-            _ => None,
-        }
-    }
-}
-
-fn verifications(value: Option<Known<'_>>) -> Vec<VerifyWish<'_>> {
-    match value {
-        Some(Known::Json(Value::Array(all))) => all.iter().filter_map(VerifyWish::of).collect(),
-        Some(Known::Json(one)) => VerifyWish::of(one).into_iter().collect(),
-        _ => vec![],
-    }
-}
-
 /// A check of the right to a real path.
 pub(crate) type Grant<'a> = dyn Fn(&PolicyGrants, &str) -> Result<GrantedPath, Denied> + 'a;
 
 impl<'a> FileWish<'a> {
-    /// Reads the properties.
-    ///
-    /// # Errors
-    /// A value is out of range.
-    pub(crate) fn of(wanted: &'a Wanted<'_>) -> Result<Self, Raised> {
-        Ok(Self {
-            access: Access::of(wanted)?,
-            checksum: text(wanted, "checksum"),
-            backup: backups(wanted.get("backup")),
-            force_unlink: boolean(wanted, "force_unlink").unwrap_or(false),
-            manage_symlink_source: boolean(wanted, "manage_symlink_source"),
-            verify: verifications(wanted.get("verify")),
+    /// What a resource of a type that writes one file wants.
+    pub(crate) fn of(properties: &'a FileProperties, wanted: &Wanted<'_>) -> Self {
+        let FileProperties { owner, group, mode, .. } = properties;
+        Self {
+            access: Access::of(owner.as_ref(), group.as_ref(), *mode),
+            checksum: properties.checksum.as_deref(),
+            backup: properties.backup.0.map(|kept| kept.0),
+            force_unlink: properties.force_unlink,
+            manage_symlink_source: properties.manage_symlink_source,
+            verify: &properties.verify.0,
             verify_blocks: wanted.declaration.properties.iter().any(|(_, one)| matches!(one, Property::Verify(_))),
-            atomic: boolean(wanted, "atomic_update"),
+            atomic: properties.atomic_update,
             only_if_missing: wanted.action == "create_if_missing",
             touch: wanted.action == "touch",
-            ..Self::plain(wanted)
-        })
+            ..Self::plain(&properties.path, wanted)
+        }
     }
 
-    /// A file at the resource's path, with no properties of its own.
-    pub(crate) fn plain(wanted: &'a Wanted<'_>) -> Self {
+    /// A file at a path, with no properties of its own.
+    pub(crate) fn plain(path: &'a str, wanted: &Wanted<'_>) -> Self {
         Self {
-            path: text(wanted, "path").unwrap_or(&wanted.declaration.name),
+            path,
             access: Access::default(),
             checksum: None,
             backup: None,
             sensitive: wanted.declaration.sensitive,
             force_unlink: false,
             manage_symlink_source: None,
-            verify: vec![],
+            verify: &[],
             verify_blocks: false,
             atomic: None,
             only_if_missing: false,
@@ -145,47 +112,5 @@ impl<'a> FileWish<'a> {
             None => view.grants.manage_path(real),
         }
         .map_err(denied)
-    }
-}
-
-/// A property that says how many backups are kept; none: it does not say.
-pub(crate) fn backups(value: Option<Known<'_>>) -> Option<usize> {
-    match value {
-        Some(Known::Json(Value::Bool(false))) => Some(0),
-        Some(Known::Json(Value::Number(number))) => number.as_i64().map(|number| usize::try_from(number).unwrap_or(0)),
-        _ => None,
-    }
-}
-
-/// A property that is a string.
-pub(crate) fn text<'a>(wanted: &'a Wanted<'_>, name: &str) -> Option<&'a str> {
-    match wanted.get(name)? {
-        Known::Json(value) => value.as_str(),
-        Known::Bytes(bytes) => std::str::from_utf8(bytes).ok(),
-    }
-}
-
-/// A property that is true or false.
-pub(crate) fn boolean(wanted: &Wanted<'_>, name: &str) -> Option<bool> {
-    match wanted.get(name)? {
-        Known::Json(value) => value.as_bool(),
-        Known::Bytes(_) => None,
-    }
-}
-
-/// A property that is a string or a list of strings.
-pub(crate) fn texts<'a>(wanted: &'a Wanted<'_>, name: &str) -> Vec<&'a str> {
-    match wanted.get(name) {
-        Some(Known::Json(Value::String(one))) => vec![one],
-        Some(Known::Json(Value::Array(all))) => all.iter().filter_map(Value::as_str).collect(),
-        _ => vec![],
-    }
-}
-
-/// A property that is content: bytes, or a string.
-pub(crate) fn bytes<'a>(wanted: &'a Wanted<'_>, name: &str) -> Option<&'a [u8]> {
-    match wanted.get(name)? {
-        Known::Bytes(bytes) => Some(bytes),
-        Known::Json(value) => value.as_str().map(str::as_bytes),
     }
 }

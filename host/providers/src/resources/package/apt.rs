@@ -9,6 +9,7 @@ use crate::plan::{Assumption, Plan, Provider, Step, View};
 use crate::resources::asked;
 use crate::withheld::Withheld;
 use contract::{Certainty, Change, Raised, Wanted};
+use schema::types::apt_package::AptPackageProperties;
 use std::sync::Arc;
 
 /// Packages from apt's archives.
@@ -47,7 +48,8 @@ pub(super) fn unsupported(wanted: &Wanted<'_>, action: &str) -> Raised {
 }
 
 fn refuse_source(wanted: &Wanted<'_>, request: &Request) -> Result<(), Raised> {
-    if asked::json(wanted, "source").is_none() {
+    let AptPackageProperties { source, .. } = asked::properties(wanted)?;
+    if source.is_none() {
         return Ok(());
     }
     if request.packages.len() > 1 {
@@ -122,7 +124,7 @@ fn install(
     status: &Status,
     view: &mut View<'_>,
 ) -> Result<Plan, Raised> {
-    let release = asked::text(wanted, "default_release");
+    let AptPackageProperties { default_release: release, overwrite_config_files, .. } = asked::properties(wanted)?;
     let all = look(aim, request, release.as_deref(), status, view)?;
     let seen = all.iter().map(|(seen, _)| seen.clone()).collect::<Vec<_>>();
     if let Some((sentence, names)) = missing(aim, &seen) {
@@ -143,7 +145,7 @@ fn install(
         return Ok(plan);
     }
     plan.steps.extend(preseed::before_install(wanted, request, &chosen, view)?);
-    let mut options = configuration_options(request, asked::flag(wanted, "overwrite_config_files"));
+    let mut options = configuration_options(request, overwrite_config_files);
     options.extend(tools::release_options(release.as_deref()));
     let mut also_granted = vec![];
     match simulate("install", request, &options, &chosen, view) {

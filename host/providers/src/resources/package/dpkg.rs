@@ -13,6 +13,7 @@ use crate::withheld::Withheld;
 use contract::{Certainty, Change, Raised, Wanted};
 use grants::GrantedPackage;
 use machine::denied::denied;
+use schema::types::dpkg_package::DpkgPackageProperties;
 use std::sync::Arc;
 
 /// Packages from `.deb` files, without their dependencies.
@@ -57,7 +58,8 @@ fn install(
     view: &mut View<'_>,
 ) -> Result<Plan, Raised> {
     let key = wanted.declaration.key();
-    let sources = sources(wanted, request, view);
+    let DpkgPackageProperties { source, allow_downgrade } = asked::properties(wanted)?;
+    let sources = sources(source, request, view);
     if sources.iter().all(Option::is_none) {
         return without_sources(aim, request, &key, status, view);
     }
@@ -81,7 +83,6 @@ fn install(
     }
     // A file may hold any package whatever it is called: the name inside is what counts.
     let granted = grant(view, archives.iter().map(|archive| archive.name.as_str()))?;
-    let allow_downgrade = asked::json(wanted, "allow_downgrade").is_none_or(|value| value != false);
     let versions = request.packages.iter().map(|(_, version)| version.clone());
     let all = archives.into_iter().zip(versions).map(|(archive, wanted)| {
         let seen = Seen {
@@ -136,8 +137,8 @@ fn check_version(archive: &Archive, version: &str) -> Result<(), Raised> {
 }
 
 /// The file of each package: the one the resource names, or its name if that is one.
-fn sources(wanted: &Wanted<'_>, request: &Request, view: &View<'_>) -> Vec<Option<String>> {
-    let mut named = asked::list(wanted, "source").unwrap_or_default().into_iter();
+fn sources(named: Vec<String>, request: &Request, view: &View<'_>) -> Vec<Option<String>> {
+    let mut named = named.into_iter();
     // A name that may not be looked at is taken for a file, whether there is one or not.
     let file = |name: &str| {
         let is_granted = || view.grants.silent().package_source(&view.root.asked_about(name)).is_ok();

@@ -6,6 +6,7 @@
 use crate::plan::{Plan, Provider, View};
 use crate::resources::asked;
 use contract::{Raised, Wanted};
+use schema::types::gem_package::GemPackageProperties;
 
 /// The pseudo-cookbook that holds the policy's gems, in folders called NAME-VERSION.
 const GEMS: &str = "wrun:gems";
@@ -15,12 +16,9 @@ pub(crate) struct Gem;
 
 impl Provider for Gem {
     fn plan(&self, wanted: &Wanted<'_>, view: &mut View<'_>) -> Result<Plan, Raised> {
-        let name = asked::name(wanted, "package_name");
+        let GemPackageProperties { package_name: name, version } = asked::properties(wanted)?;
         let is_chef_gem = wanted.declaration.kind == "chef_gem";
-        if is_chef_gem
-            && matches!(wanted.action, "install" | "upgrade")
-            && travels(view, &name, asked::text(wanted, "version").as_deref())
-        {
+        if is_chef_gem && matches!(wanted.action, "install" | "upgrade") && travels(view, &name, version.as_deref()) {
             return Ok(Plan::up_to_date());
         }
         let message = format!("gem {name} is not installed: wrun installs no gems");

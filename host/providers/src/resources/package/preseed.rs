@@ -14,6 +14,7 @@ use crate::withheld::Withheld;
 use contract::{Change, Raised, Wanted};
 use grants::GrantedPackage;
 use machine::root::{ModeBits, NewFileAttributes};
+use schema::types::apt_package::ResponseFileProperties;
 use std::collections::HashMap;
 
 /// Where debconf keeps questions with their owners.
@@ -99,9 +100,10 @@ impl Preseed {
 
 /// The answers, unless these same ones were given before.
 fn new_answers(wanted: &Wanted<'_>, chosen: &[String], view: &View<'_>) -> Result<Option<Answers>, Raised> {
-    let Some(file) = asked::text(wanted, "response_file") else { return Ok(None) };
-    let cookbook = cookbook_source::cookbook(wanted)?;
-    let text = cookbook_source::read(view, cookbook, "files", &[file.as_str()]).map_err(|raised| {
+    let ResponseFileProperties { response_file } = asked::properties(wanted)?;
+    let Some(file) = response_file else { return Ok(None) };
+    let cookbook = cookbook_source::cookbook(None, wanted)?;
+    let text = cookbook_source::read(view, cookbook, "files", std::slice::from_ref(&file)).map_err(|raised| {
         raised.with_hint("a response file is taken from the cookbook's files; write one that needs no rendering")
     })?;
     let answers = answers(&String::from_utf8_lossy(&text));

@@ -1,12 +1,12 @@
 //! What a resource asks of its packages, read and checked.
 
 use super::status::{State, Status};
-use super::tools::TRANSACTION_SECONDS;
 use crate::plan::View;
 use crate::resources::asked;
 use contract::{Raised, Wanted};
 use grants::GrantedPackage;
 use machine::denied::denied;
+use schema::types::package::{PackageProperties, TRANSACTION_SECONDS};
 use std::time::Duration;
 
 /// The longest name that is handed to a tool, in bytes; Debian's longest is 80.
@@ -33,21 +33,19 @@ impl Request {
     /// # Errors
     /// Options or variables are not granted.
     pub(super) fn read(wanted: &Wanted<'_>, view: &View<'_>) -> Result<Self, Raised> {
-        let names = asked::list(wanted, "package_name").unwrap_or_else(|| vec![wanted.declaration.name.clone()]);
-        let versions = asked::list(wanted, "version").unwrap_or_default();
-        let mut versions = versions.into_iter();
-        let mut packages: Vec<(String, Option<String>)> = Vec::with_capacity(names.len());
-        for name in names {
+        let properties: PackageProperties = asked::properties(wanted)?;
+        let mut versions = properties.version.into_iter();
+        let mut packages: Vec<(String, Option<String>)> = Vec::with_capacity(properties.package_name.len());
+        for name in properties.package_name {
             let version = versions.next().filter(|version| !version.is_empty());
             if !packages.iter().any(|(other, _)| *other == name) {
                 packages.push((name, version));
             }
         }
-        let options = asked::list(wanted, "options").unwrap_or_default();
-        let options = view.grants.package_options(&options).map_err(denied)?.words().to_vec();
-        let environment = view.grants.package_environment(&asked::map(wanted, "environment")).map_err(denied)?;
+        let options = view.grants.package_options(&properties.options).map_err(denied)?.words().to_vec();
+        let environment = view.grants.package_environment(&properties.environment).map_err(denied)?;
         let environment = environment.variables().to_vec();
-        let timeout = Duration::from_secs(asked::number(wanted, "timeout").unwrap_or(TRANSACTION_SECONDS));
+        let timeout = Duration::from_secs(properties.timeout.unwrap_or(TRANSACTION_SECONDS));
         Ok(Self { packages, options, environment, timeout, granted: vec![] })
     }
 

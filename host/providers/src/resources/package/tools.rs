@@ -15,9 +15,6 @@ const QUERY: Duration = Duration::from_secs(120);
 /// How long refreshing the lists may take.
 const REFRESH: Duration = Duration::from_secs(600);
 
-/// How many seconds a transaction may take if its resource says nothing: Chef's limit.
-pub(super) const TRANSACTION_SECONDS: u64 = 900;
-
 /// What people read when the lists are refreshed.
 pub(super) const REFRESH_SENTENCE: &str = "refresh the lists of available packages";
 

@@ -5,17 +5,14 @@
 use super::bus::Bus;
 use super::{SERVICE_ERROR, script, unsupported};
 use crate::plan::{View, Writer};
-use crate::resources::asked;
 use crate::withheld::Withheld;
-use contract::{Certainty, CommandTest, Raised, Wanted};
+use contract::{Certainty, CommandTest, Raised};
 use grants::{GrantedCommand, Program};
 use machine::command::{Answer, CommandFailure, CommandOptions, Launch, require_success};
 use machine::process_search::{self, Scope};
+use schema::types::service::ServiceProperties;
 use serde_json::Value;
 use std::time::{Duration, Instant};
-
-/// How long a command may take if the resource does not say: Chef's limit.
-const DEFAULT_TIMEOUT: Duration = Duration::from_secs(900);
 
 /// Between stopping and starting, where there is no other way to restart: Chef's second.
 const BETWEEN_STOP_AND_START: Duration = Duration::from_secs(1);
@@ -64,26 +61,22 @@ pub(super) struct Commands {
 }
 
 impl Commands {
-    pub(super) fn read(wanted: &Wanted<'_>, name: &str) -> Self {
-        let command = |property: &str| match asked::json(wanted, property) {
-            Some(Value::String(line)) => Some(line.clone()),
-            _ => None,
-        };
-        let supports = |what: &str| asked::json(wanted, "supports").and_then(|map| map.get(what)?.as_bool());
-        let pattern = asked::text(wanted, "pattern");
+    /// The commands of a resource. `pattern_is_own`: the declaration itself says what to look for in the process table.
+    pub(super) fn of(properties: &ServiceProperties, pattern_is_own: bool) -> Self {
+        let supports = |what: &str| properties.supports.get(what).and_then(Value::as_bool);
         Self {
-            start: command("start_command"),
-            stop: command("stop_command"),
-            restart: command("restart_command"),
-            reload: command("reload_command"),
-            status: command("status_command"),
-            init: command("init_command"),
-            pattern_is_own: pattern.is_some(),
-            pattern: pattern.unwrap_or_else(|| name.to_owned()),
+            start: properties.start_command.0.clone(),
+            stop: properties.stop_command.0.clone(),
+            restart: properties.restart_command.0.clone(),
+            reload: properties.reload_command.0.clone(),
+            status: properties.status_command.0.clone(),
+            init: properties.init_command.clone(),
+            pattern_is_own,
+            pattern: properties.pattern.clone(),
             supports_status: supports("status"),
             supports_restart: supports("restart"),
             supports_reload: supports("reload"),
-            timeout: asked::number(wanted, "timeout").map_or(DEFAULT_TIMEOUT, Duration::from_secs),
+            timeout: Duration::from_secs(properties.timeout),
         }
     }
 

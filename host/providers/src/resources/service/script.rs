@@ -2,8 +2,7 @@
 
 use super::SERVICE_ERROR;
 use crate::plan::{View, Writer};
-use crate::resources::asked;
-use contract::{Raised, Wanted};
+use contract::Raised;
 use machine::command::{Launch, require_success};
 use machine::root::Root;
 use serde_json::Value;
@@ -84,8 +83,8 @@ fn starts(root: &Root, name: &str, level: char) -> Option<bool> {
 pub(super) struct Priorities(Vec<(char, bool)>);
 
 impl Priorities {
-    pub(super) fn read(wanted: &Wanted<'_>) -> Result<Self, Raised> {
-        let Some(Value::Object(levels)) = asked::json(wanted, "priority") else { return Ok(Self::default()) };
+    pub(super) fn read(priority: &Value) -> Result<Self, Raised> {
+        let Value::Object(levels) = priority else { return Ok(Self::default()) };
         let mut rules = vec![];
         for (level, value) in levels {
             let action = value.get(0).or(Some(value)).and_then(Value::as_str);

@@ -4,14 +4,13 @@ use contract::Raised;
 use serde_json::Value;
 
 /// A unit's text. Sections come as a map of maps; a list is an option that is written several times.
-pub(super) fn text(content: Option<&Value>) -> String {
+pub(super) fn text(content: &Value) -> String {
     match content {
-        None => String::new(),
-        Some(Value::Object(sections)) => {
+        Value::Object(sections) => {
             let sections: Vec<String> = sections.iter().map(|(name, options)| section(name, options)).collect();
             sections.join("\n")
         }
-        Some(other) => plain(other),
+        other => plain(other),
     }
 }
 
@@ -86,9 +85,9 @@ mod tests {
         });
         let expect = "[Unit]\nDescription=x\nAfter=a.target\nAfter=b.target\n\n[Service]\nExecStart=/bin/true\n\
                       RemainAfterExit=true\nTimeoutSec=5\n\n[Install]\nWantedBy=multi-user.target\n";
-        assert_eq!(text(Some(&content)), expect);
-        assert_eq!(text(Some(&json!("[Unit]\n"))), "[Unit]\n");
-        assert_eq!(text(None), "");
+        assert_eq!(text(&content), expect);
+        assert_eq!(text(&json!("[Unit]\n")), "[Unit]\n");
+        assert_eq!(text(&Value::Null), "");
     }
 
     #[test]

@@ -2,9 +2,10 @@
 
 use super::{Shadow, USER_ERROR, run, shadow};
 use crate::plan::{Assumption, Plan, View, Writer};
-use crate::resources::{account, asked};
-use contract::{Certainty, MachineUser, Raised, Wanted};
+use crate::resources::account;
+use contract::{Certainty, MachineUser, Raised};
 use machine::command::{Launch, require_success};
+use schema::types::user::UserProperties;
 use std::fmt;
 
 /// A password's hash, which no message shows.
@@ -72,58 +73,60 @@ impl Account {
 /// # Errors
 /// A value cannot stand in the files, or the primary group does not exist.
 pub(super) fn read(
-    wanted: &Wanted<'_>,
-    name: String,
+    properties: UserProperties,
+    action: &str,
     view: &mut View<'_>,
     exists: bool,
     plan: &mut Plan,
 ) -> Result<DesiredUser, Raised> {
-    let field = |property: &str| -> Result<Option<String>, Raised> {
-        let value = asked::text(wanted, property);
+    let field = |property: &str, value: Option<String>| -> Result<Option<String>, Raised> {
         value.as_deref().map_or(Ok(()), |value| account::check_field(property, value, USER_ERROR))?;
         Ok(value)
     };
-    let uid = asked::text(wanted, "uid").map(|text| account::parse_number("uid", &text, USER_ERROR)).transpose()?;
-    let expire_date = asked::text(wanted, "expire_date");
+    let uid = properties.uid.map(|text| account::parse_number("uid", &text, USER_ERROR)).transpose()?;
+    let expire_date = properties.expire_date;
     if let Some(date) = expire_date.as_deref().filter(|date| !date.is_empty())
         && shadow::parse_day(date).is_none()
     {
         return Err(Raised::new(USER_ERROR, format!("expire_date {date:?} is not a date of the form YYYY-MM-DD")));
     }
-    let inactive = asked::text(wanted, "inactive").filter(|text| !text.is_empty());
+    let inactive = properties.inactive.filter(|text| !text.is_empty());
     let inactive = inactive.map(|text| {
         let days = text.trim().parse().ok().filter(|days| (-1..=i64::from(i32::MAX)).contains(days));
         days.ok_or_else(|| Raised::new(USER_ERROR, format!("inactive {text:?} is not a number of days")))
     });
-    let home = field("home")?;
+    let home = field("home", properties.home)?;
     if home.as_deref().is_some_and(|home| home.split('/').any(|part| part == "..")) {
         return Err(Raised::new(USER_ERROR, "home leads upwards with `..`"));
     }
     Ok(DesiredUser {
-        comment: field("comment")?,
+        comment: field("comment", properties.comment)?,
         uid,
-        gid: primary_group(wanted, view, exists, plan)?,
+        gid: primary_group(properties.gid, action, view, exists, plan)?,
         home,
-        shell: field("shell")?,
-        password: field("password").map_err(|_| Raised::new(USER_ERROR, "password is not a hash"))?.map(Hash),
+        shell: field("shell", properties.shell)?,
+        password: field("password", properties.password)
+            .map_err(|_| Raised::new(USER_ERROR, "password is not a hash"))?
+            .map(Hash),
         expire_date,
         inactive: inactive.transpose()?,
-        manage_home: asked::flag(wanted, "manage_home"),
-        non_unique: asked::flag(wanted, "non_unique"),
-        system: asked::flag(wanted, "system"),
-        force: asked::flag(wanted, "force"),
-        name,
+        manage_home: properties.manage_home,
+        non_unique: properties.non_unique,
+        system: properties.system,
+        force: properties.force,
+        name: properties.username,
     })
 }
 
 /// The primary group's number. One that does not exist is left to `useradd` for a new user, as Chef does.
 fn primary_group(
-    wanted: &Wanted<'_>,
+    group: Option<String>,
+    action: &str,
     view: &mut View<'_>,
     exists: bool,
     plan: &mut Plan,
 ) -> Result<Option<String>, Raised> {
-    let Some(group) = asked::text(wanted, "gid").or_else(|| asked::text(wanted, "group")) else { return Ok(None) };
+    let Some(group) = group else { return Ok(None) };
     if let Ok(number) = group.trim().parse::<u32>() {
         return Ok(Some(number.to_string()));
     }
@@ -138,7 +141,7 @@ fn primary_group(
              been created previously."
         )));
         let _known = view.assumed.holds(&Assumption::Group(group.clone()));
-    } else if exists && matches!(wanted.action, "create" | "modify" | "manage" | "lock" | "unlock") {
+    } else if exists && matches!(action, "create" | "modify" | "manage" | "lock" | "unlock") {
         return Err(Raised::new(USER_ERROR, format!("Couldn't lookup integer GID for group name {group}")));
     }
     Ok(Some(group))

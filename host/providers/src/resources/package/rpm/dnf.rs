@@ -11,6 +11,7 @@ use crate::resources::package::request::{Request, grant};
 use crate::resources::package::targets::{Aim, Seen, missing, needs_candidate, sentence, target_by};
 use crate::withheld::Withheld;
 use contract::{Certainty, Change, Raised, Wanted};
+use schema::types::rpm_packages::{ArchitectureProperties, RpmPackageProperties, YumPackageProperties};
 use std::cmp::Ordering;
 
 /// Packages from the archives that dnf knows, or yum.
@@ -53,9 +54,9 @@ struct Task {
 impl Task {
     fn read(program: &'static str, wanted: &Wanted<'_>, view: &mut View<'_>) -> Result<Self, Raised> {
         let request = Request::read(wanted, view)?;
-        let architectures = asked::list(wanted, "arch").unwrap_or_default();
+        let ArchitectureProperties { arch: architectures } = asked::properties(wanted)?;
+        let RpmPackageProperties { source: named, .. } = asked::properties(wanted)?;
         let file = |name: &str| name.starts_with('/') && name.ends_with(".rpm");
-        let named = asked::list(wanted, "source").and_then(|sources| sources.into_iter().next());
         let source = named.or_else(|| request.packages.iter().map(|(name, _)| name.clone()).find(|name| file(name)));
         let mut task = Self { program, architectures, source: None, source_is_missing: false, request };
         if let Some(source) = source {
@@ -81,11 +82,12 @@ impl Task {
         if !task.source_is_missing {
             task.request.granted = grant(view, task.request.packages.iter().map(|(name, _)| name.as_str()))?;
         }
-        if let Some(binary) =
-            asked::text(wanted, "yum_binary").filter(|binary| !matches!(binary.as_str(), "yum" | "dnf"))
-        {
-            let message = format!("yum_binary {binary:?} is neither yum nor dnf");
-            return Err(Raised::new("Chef::Exceptions::ValidationFailed", message));
+        if wanted.declaration.kind == "yum_package" {
+            let YumPackageProperties { yum_binary } = asked::properties(wanted)?;
+            if let Some(binary) = yum_binary.filter(|binary| !matches!(binary.as_str(), "yum" | "dnf")) {
+                let message = format!("yum_binary {binary:?} is neither yum nor dnf");
+                return Err(Raised::new("Chef::Exceptions::ValidationFailed", message));
+            }
         }
         Ok(task)
     }
@@ -164,7 +166,7 @@ impl Task {
             let assumed = format!("Assuming a repository that offers {names} would have been configured");
             plan.certainty.push(Certainty::Assumed(assumed));
         }
-        let allow_downgrade = asked::json(wanted, "allow_downgrade").is_none_or(|value| value != false);
+        let RpmPackageProperties { allow_downgrade, .. } = asked::properties(wanted)?;
         let (mut sentences, mut specifications) = (vec![], vec![]);
         for package in &packages {
             let compare = |_: &str, _: &str| match (&package.installed, &package.candidate) {

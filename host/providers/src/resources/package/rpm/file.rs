@@ -13,6 +13,7 @@ use crate::withheld::Withheld;
 use contract::{Certainty, Change, Raised, Wanted};
 use grants::GrantedPackage;
 use machine::denied::denied;
+use schema::types::rpm_packages::RpmPackageProperties;
 use std::cmp::Ordering;
 
 /// Packages from `.rpm` files.
@@ -24,7 +25,7 @@ impl Provider for RpmPackage {
         match wanted.action {
             "install" => install(Aim::Install, wanted, &request, view),
             "upgrade" => install(Aim::Upgrade, wanted, &request, view),
-            "remove" => remove(wanted, &request, view),
+            "remove" => remove(&request, view),
             other => Err(unsupported(wanted, other)),
         }
     }
@@ -60,7 +61,7 @@ fn current(view: &mut View<'_>, name: &str) -> Result<Option<Version>, Raised> {
 
 fn install(aim: Aim, wanted: &Wanted<'_>, request: &Request, view: &mut View<'_>) -> Result<Plan, Raised> {
     let name = request.names();
-    let source = asked::list(wanted, "source").and_then(|sources| sources.into_iter().next());
+    let RpmPackageProperties { source, allow_downgrade } = asked::properties(wanted)?;
     let source = source.or_else(|| Some(name.clone()).filter(|name| name.starts_with('/')));
     let found = source.as_deref().map(|source| find(source, view)).transpose()?.flatten();
     let Some(path) = found else {
@@ -85,7 +86,6 @@ fn install(aim: Aim, wanted: &Wanted<'_>, request: &Request, view: &mut View<'_>
         current: installed.as_ref().map(short),
         candidate: Some(short(&held)),
     };
-    let allow_downgrade = asked::json(wanted, "allow_downgrade").is_none_or(|value| value != false);
     let order = installed.as_ref().map_or(Ordering::Equal, |installed| installed.compare(&held));
     let Some(version) = target_by(|_, _| order, aim, &seen, allow_downgrade) else { return Ok(Plan::up_to_date()) };
     let sentence = sentence(aim, &seen, version);
@@ -101,10 +101,10 @@ fn install(aim: Aim, wanted: &Wanted<'_>, request: &Request, view: &mut View<'_>
     Ok(plan)
 }
 
-fn remove(wanted: &Wanted<'_>, request: &Request, view: &mut View<'_>) -> Result<Plan, Raised> {
+fn remove(request: &Request, view: &mut View<'_>) -> Result<Plan, Raised> {
     let name = request.names();
     let granted = grant(view, [name.as_str()])?;
-    let version = asked::text(wanted, "version");
+    let version = request.packages.first().and_then(|(_, version)| version.clone());
     let Some(installed) = current(view, &name)? else { return Ok(Plan::up_to_date()) };
     if version.as_deref().is_some_and(|version| !installed.answers(version)) {
         return Ok(Plan::up_to_date());
