@@ -1,7 +1,7 @@
 //! Reading the properties of a declaration, which the schema has validated: all at once, typed and with the schema's defaults.
 
 use contract::{Known, Raised, Wanted};
-use schema::typed::{DeclaredValues, TypedProperties};
+use schema::typed::{DeclaredValues, PropertyError, TypedProperties};
 use serde_json::Value;
 
 /// Reads the properties of a type, or those that it shares with other types.
@@ -10,9 +10,11 @@ use serde_json::Value;
 /// A value is of another kind than its property, or one is absent that has no default.
 pub(crate) fn properties<T: TypedProperties>(wanted: &Wanted<'_>) -> Result<T, Raised> {
     let values = Values(wanted);
-    let read = match schema::find(&wanted.declaration.kind) {
-        Some(resource) => T::read_as(resource, &values),
-        None => T::read(&values),
+    let own = schema::find(&wanted.declaration.kind).map(|resource| T::read_as(resource, &values));
+    let read = match own {
+        // `package` stands for the type of the root's own tools, which has further properties.
+        None | Some(Err(PropertyError::Unknown { .. })) => T::read(&values),
+        Some(read) => read,
     };
     read.map_err(|error| Raised::new("Chef::Exceptions::ValidationFailed", error.to_string()))
 }
