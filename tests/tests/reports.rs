@@ -186,6 +186,59 @@ fn runs_and_plans_fit_the_schema() {
     });
 }
 
+/// What a plan changes is told as values, and so is what a run has changed.
+#[test]
+fn changes_are_told_as_values_before_and_after() {
+    const VALUES: &str = "
+        directory('/srv/d') { mode '0750' }
+        file('/srv/a') { content \"b\\n\"; mode '0600'; owner 0 }
+        link('/srv/l') { to '/srv/b' }
+        link('/srv/new') { to '/srv/a' }
+        file('/srv/old') { action :delete }
+        group('ours') { gid 4711 }
+        user('ann') { uid 4712; comment 'Ann'; password '$6$secret' }
+        file('/srv/hidden') { content 'x'; sensitive true }
+        execute 'true'
+    ";
+    with_machine(|program, machine| {
+        let root = machine.root();
+        for (path, text) in [("srv/a", "a\n"), ("srv/old", ""), ("srv/hidden", "")] {
+            root.write(path, text).unwrap();
+        }
+        std::os::unix::fs::symlink("/srv/a", root.at("srv/l").unwrap()).unwrap();
+        let fixed = cookbook(program, root, VALUES);
+        let values = |more: &[&str]| {
+            let words: Vec<_> = fixed.iter().map(String::as_str).chain(more.iter().copied()).collect();
+            let run = parsed(program.run_in(machine, &words).unwrap().expect_code(0).unwrap().stdout.as_bytes());
+            check_schema(&run);
+            let resources = run["resources"].as_array().unwrap().clone();
+            resources.into_iter().map(|resource| (resource["name"].clone(), resource["values"].clone())).collect()
+        };
+        let set =
+            |aspect: &str, before: Value, after: &str| json!({"aspect": aspect, "before": before, "after": after});
+        let (a, b) = (
+            "87428fc522803d31065e7bce3cf03fe475096631e5e07bbd7a0fde60c4cf25c7",
+            "0263829989b6fd954f72baaf2fc64bc2e2f01d692d4de72986ea808f6e99813f",
+        );
+        let expected: Vec<(Value, Value)> = vec![
+            (json!("/srv/d"), json!([set("presence", json!("absent"), "directory"), set("mode", Value::Null, "750")])),
+            (json!("/srv/a"), json!([set("content", json!(a), b), set("mode", json!("644"), "600")])),
+            (json!("/srv/l"), json!([set("to", json!("/srv/a"), "/srv/b")])),
+            (json!("/srv/new"), json!([set("presence", json!("absent"), "link"), set("to", Value::Null, "/srv/a")])),
+            (json!("/srv/old"), json!([set("presence", json!("file"), "absent")])),
+            (json!("ours"), json!([set("presence", json!("absent"), "account")])),
+            (json!("ann"), json!([set("presence", json!("absent"), "account")])),
+            (json!("/srv/hidden"), Value::Null),
+            (json!("true"), Value::Null),
+        ];
+        let planned: Vec<(Value, Value)> = values(&["--allow-all", "--why-run"]);
+        assert_eq!(planned, expected);
+        assert_eq!(values(&["--allow-all"]), expected);
+        let expected: Vec<_> = expected.into_iter().map(|(name, _)| (name, Value::Null)).collect();
+        assert_eq!(values(&["--allow-all"]), expected);
+    });
+}
+
 #[test]
 fn a_report_that_is_too_large_is_sent_in_its_reduced_form() {
     with_machine(|program, machine| {

@@ -27,7 +27,7 @@ pub use events::{Event, GuestEvent, LogLevel, LogSource, Observer, Status};
 pub use failure::{DRY_REFUSAL, Excerpt, Failure, GuestLost, LostRecipe, Outcome, Place, Raised, Resolved};
 pub use providers::{
     Certainty, Change, Child, ChildRow, CommandLine, CommandTest, Composition, Expected, GuardResult, Known, Memory,
-    Part, PartStatus, Prepared, Providers, Shared, SharedLine, Types, Wanted,
+    Part, PartStatus, Prepared, Providers, Shared, SharedLine, Types, ValueChange, Wanted,
 };
 pub use run::{
     ActionRecord, Amendment, AttributeChange, BUILTIN_PREFIX, CommandEffect, Context, ContextId, Declaration, Due,

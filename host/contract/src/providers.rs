@@ -1,6 +1,6 @@
 //! Those who inspect and change the machine, as the runner sees them.
 
-use crate::{Amendment, Claim, ClosureValue, Declaration, Failure, Property, Raised, ResourceId};
+use crate::{ABSENT, Amendment, Claim, ClosureValue, Declaration, Failure, PRESENCE, Property, Raised, ResourceId};
 use serde_json::{Map, Value};
 
 /// The providers of one policy. They act only within what the operator granted that policy.
@@ -266,13 +266,63 @@ pub struct Change {
     pub what: String,
     /// A unified diff, or why there is none (`(diff output suppressed by config)`, binary, huge, sensitive).
     pub diff: Option<String>,
+    /// What the change does to values of the machine, as far as they can be told in a few words.
+    pub values: Vec<ValueChange>,
 }
 
 impl Change {
     /// A change without a diff.
     pub fn new(what: impl Into<String>) -> Self {
-        Self { what: what.into(), diff: None }
+        Self { what: what.into(), diff: None, values: vec![] }
     }
+
+    /// The same change, which sets a value of the resource's own thing. `None`: there is no such value.
+    #[must_use]
+    pub fn sets(mut self, aspect: &'static str, before: Option<String>, after: Option<String>) -> Self {
+        self.values.push(ValueChange { of: None, aspect, before, after });
+        self
+    }
+
+    /// The same change, which sets a value of one of several things that the resource is about.
+    #[must_use]
+    pub fn sets_of(mut self, of: &str, aspect: &'static str, before: Option<String>, after: Option<String>) -> Self {
+        self.values.push(ValueChange { of: Some(of.to_owned()), aspect, before, after });
+        self
+    }
+
+    /// The same change, which makes something so that was not, or ends it: `yes` and `no`, as in a claim.
+    #[must_use]
+    pub fn turns(mut self, of: Option<&str>, aspect: &'static str, is_so: bool) -> Self {
+        let word = |is_so: bool| Some(if is_so { "yes" } else { "no" }.to_owned());
+        let of = of.map(str::to_owned);
+        self.values.push(ValueChange { of, aspect, before: word(!is_so), after: word(is_so) });
+        self
+    }
+
+    /// The same change, after which the thing is there.
+    #[must_use]
+    pub fn appears(self, kind: &str) -> Self {
+        self.sets(PRESENCE, Some(ABSENT.to_owned()), Some(kind.to_owned()))
+    }
+
+    /// The same change, after which the thing is there no longer.
+    #[must_use]
+    pub fn disappears(self, kind: &str) -> Self {
+        self.sets(PRESENCE, Some(kind.to_owned()), Some(ABSENT.to_owned()))
+    }
+}
+
+/// A value of the machine before and after a change.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ValueChange {
+    /// The thing that has the value, such as one of several packages. `None`: the resource's own.
+    pub of: Option<String>,
+    /// What the value says of the thing. An aspect of [`Claim`](crate::Claim) has the same name and form.
+    pub aspect: &'static str,
+    /// The value that was found. `None`: there was none.
+    pub before: Option<String>,
+    /// The value that there is afterwards. `None`: there is none.
+    pub after: Option<String>,
 }
 
 /// A resource that a provider makes as part of another one's action: a file of a `remote_directory`.

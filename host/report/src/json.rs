@@ -7,7 +7,7 @@ pub(crate) use bounds::bounded_error;
 use crate::paused::Paused;
 use crate::unseen::UnseenRecipe;
 use bounds::{ASKED, ESCAPED, Fitting, LIST, NODE, RESOURCES, serialize_whole};
-use contract::{ActionRecord, Claimant, Conflict, GuestCommand, GuestWrite, HiddenRead, dotted_path};
+use contract::{ActionRecord, Claimant, Conflict, GuestCommand, GuestWrite, HiddenRead, ValueChange, dotted_path};
 use converge::{PolicyOutcome, PolicyReport, RunReport, SharedCookbook};
 use grants::{Denial, Journal};
 use node::origin::Origin;
@@ -337,6 +337,23 @@ fn changes<M: SerializeMap>(record: &ActionRecord, shown: &mut M) -> Result<(), 
     }
     let updates: Vec<_> = record.changes.iter().map(|change| &change.what).collect();
     shown.serialize_entry("updates", &updates)?;
+    if record.sensitive {
+        return Ok(());
+    }
     let diffs: Vec<_> = record.changes.iter().filter_map(|change| change.diff.as_ref()).collect();
-    if diffs.is_empty() || record.sensitive { Ok(()) } else { shown.serialize_entry("diffs", &diffs) }
+    if !diffs.is_empty() {
+        shown.serialize_entry("diffs", &diffs)?;
+    }
+    let values: Vec<_> = record.changes.iter().flat_map(|change| &change.values).map(value_change).collect();
+    if values.is_empty() { Ok(()) } else { shown.serialize_entry("values", &values) }
+}
+
+/// A value before and after a change.
+fn value_change(change: &ValueChange) -> Value {
+    let ValueChange { of, aspect, before, after } = change;
+    let mut shown = json!({ "aspect": aspect, "before": before, "after": after });
+    if let (Some(of), Some(object)) = (of, shown.as_object_mut()) {
+        object.insert("of".into(), of.as_str().into());
+    }
+    shown
 }

@@ -413,7 +413,7 @@ impl PropertyKind for Json {
     }
 
     fn unset() -> Option<Self> {
-        Some(Json::Null)
+        Some(Self::Null)
     }
 }
 

@@ -5,7 +5,7 @@
 
 use super::{ActionRecord, Declaration, ResourceId, Run, Wish};
 use crate::account::{failure_bytes, guard_bytes, origin_bytes, property_bytes, text_bytes, wish_bytes};
-use crate::{Account, Change, Failure, Limit, Outcome, Receipt, value_bytes};
+use crate::{Account, Change, Failure, Limit, Outcome, Receipt, ValueChange, value_bytes};
 use serde_json::Value;
 
 /// What an action takes in the record of a run besides its texts: the names of its members, numbers.
@@ -102,9 +102,10 @@ impl Run {
 
     pub(super) fn pay_for_change(&mut self, change: &Change) -> Outcome {
         let (what, diff) = (text_bytes(&change.what), change.diff.as_ref().map_or(0, |diff| text_bytes(diff)));
+        let values = change.values.iter().map(value_change_bytes).sum::<u64>();
         // Whoever watches the run keeps the sentence, too.
-        self.pay(2 * what + diff)?;
-        self.spend_on_record(what + diff)
+        self.pay(2 * what + diff + values)?;
+        self.spend_on_record(what + diff + values)
     }
 
     /// Pays for a declaration that is about to be kept.
@@ -120,6 +121,12 @@ impl Run {
         let origin = &resource.declaration.origin;
         resource.paid.resize(bytes, || origin.as_ref().clone()).map_err(Failure::from)
     }
+}
+
+/// Bytes that a value before and after a change takes, at most.
+fn value_change_bytes(change: &ValueChange) -> u64 {
+    let texts = [&change.of, &change.before, &change.after];
+    text_bytes(change.aspect) + texts.into_iter().flatten().map(|text| text_bytes(text)).sum::<u64>()
 }
 
 pub(super) fn declaration_bytes(declaration: &Declaration) -> u64 {

@@ -102,7 +102,7 @@ pub(super) fn plan_create(
     granted.pop();
     let operation =
         MakeDirectory { parents: granted, granted: last, uid: access.uid, gid: access.gid, mode: access.mode };
-    let change = Change::new(format!("create new directory {}", wish.path));
+    let change = Change::new(format!("create new directory {}", wish.path)).appears("directory");
     let step = Step::new(change, Operation::MakeDirectory(operation));
     plan.steps.push(access.changes.into_iter().fold(step, Step::also));
     Ok(plan)
@@ -213,7 +213,7 @@ pub(super) fn plan_delete(wish: &DirectoryWish<'_>, view: &mut View<'_>) -> Resu
             return Err(Raised::new("RuntimeError", format!("Cannot delete {} at {}!", wish.key, wish.path)));
         }
     }
-    let change = Change::new(format!("delete existing directory {}", wish.path));
+    let change = Change::new(format!("delete existing directory {}", wish.path)).disappears("directory");
     let operation = RemoveDirectory { path: wish.path.to_owned(), granted, tree, recursive: wish.recursive };
     Ok(Plan::steps(vec![Step::new(change, Operation::RemoveDirectory(operation))]))
 }

@@ -250,11 +250,13 @@ impl Job {
         }
         let sentence = format!("clone from {} into {}", task.shown_repository, task.destination);
         let operation = Operation::CloneRepository(Box::new(CloneRepository { task: task.clone() }));
-        plan.steps.push(Step::new(Change::new(sentence), operation));
+        let clone = Change::new(sentence).appears("directory");
+        plan.steps.push(Step::new(clone, operation));
         if task.check_out {
             let sentence = format!("checkout ref {} branch {}", self.target.commit, task.revision);
             let operation = CheckOut { task: task.clone(), target: self.target.clone() };
-            plan.steps.push(Step::new(Change::new(sentence), Operation::CheckOut(Box::new(operation))));
+            let change = Change::new(sentence).sets("commit", None, Some(self.target.commit.clone()));
+            plan.steps.push(Step::new(change, Operation::CheckOut(Box::new(operation))));
         }
         self.submodules(plan);
         self.remotes(plan);
@@ -276,6 +278,7 @@ impl Job {
         self.remote(plan, remote.clone(), address);
         let operation = Fetch { task: self.task.clone(), target: self.target.clone() };
         let change = Change::new(format!("fetch updates for {remote}"));
+        let change = change.sets("commit", self.task.current.clone(), Some(self.target.commit.clone()));
         plan.steps.push(Step::new(change, Operation::Fetch(Box::new(operation))));
     }
 

@@ -28,7 +28,7 @@ impl Provider for Group {
                 plan.assume(Assumption::Group(wish.name.clone()));
                 let sentence = format!("create group {}", wish.name);
                 plan.steps.push(Step::new(
-                    Change::new(sentence),
+                    Change::new(sentence).appears("account"),
                     Operation::MakeGroup(MakeGroup { wish, _granted: granted }),
                 ));
             }
@@ -52,7 +52,8 @@ impl Provider for Group {
             ("remove", Some(_)) => {
                 let sentence = format!("remove group {}", wish.name);
                 let operation = RemoveGroup { name: wish.name, _granted: granted };
-                plan.steps.push(Step::new(Change::new(sentence), Operation::RemoveGroup(operation)));
+                let change = Change::new(sentence).disappears("account");
+                plan.steps.push(Step::new(change, Operation::RemoveGroup(operation)));
             }
             ("manage" | "remove", None) => {}
             (other, _) => {
@@ -135,24 +136,27 @@ struct Difference {
     remove: Vec<String>,
     /// All members, in place of those that are there.
     replace: Option<Vec<String>>,
-    sentences: Vec<String>,
+    changes: Vec<Change>,
 }
 
 fn compare(wish: &DesiredGroup, current: &MachineGroup) -> Difference {
     let mut difference = Difference::default();
     if let Some(gid) = wish.gid.filter(|gid| *gid != current.gid) {
         difference.gid = Some(gid);
-        difference.sentences.push(format!("change gid {} to {gid}", current.gid));
+        let change = Change::new(format!("change gid {} to {gid}", current.gid));
+        difference.changes.push(change.sets("gid", Some(current.gid.to_string()), Some(gid.to_string())));
     }
     let is_member = |name: &&String| current.members.contains(name);
     if wish.append {
         difference.add = wish.members.iter().filter(|name| !is_member(name)).cloned().collect();
         difference.remove = wish.excluded.iter().filter(is_member).cloned().collect();
         if !difference.add.is_empty() {
-            difference.sentences.push(format!("add missing member(s): {}", difference.add.join(", ")));
+            difference.changes.push(Change::new(format!("add missing member(s): {}", difference.add.join(", "))));
         }
         if !difference.remove.is_empty() {
-            difference.sentences.push(format!("remove existing member(s): {}", difference.remove.join(", ")));
+            difference
+                .changes
+                .push(Change::new(format!("remove existing member(s): {}", difference.remove.join(", "))));
         }
         return difference;
     }
@@ -163,9 +167,9 @@ fn compare(wish: &DesiredGroup, current: &MachineGroup) -> Difference {
     };
     if sorted(&wish.members) != sorted(&current.members) {
         difference.replace = Some(wish.members.clone());
-        difference
-            .sentences
-            .push(format!("replace group members with new list of members: {}", wish.members.join(", ")));
+        let change = format!("replace group members with new list of members: {}", wish.members.join(", "));
+        let (before, after) = (current.members.join(","), wish.members.join(","));
+        difference.changes.push(Change::new(change).sets("members", Some(before), Some(after)));
     }
     difference
 }
@@ -181,13 +185,13 @@ fn modify(
     if difference.gid.is_some() {
         check_number(granted, &wish, view)?;
     }
-    if difference.sentences.is_empty() {
+    if difference.changes.is_empty() {
         return Ok(None);
     }
     let sentence = Change::new(format!("{verb} group {}", wish.name));
-    let sentences = difference.sentences.clone();
+    let changes = difference.changes.clone();
     let step = Step::new(sentence, Operation::ChangeGroup(ChangeGroup { wish, difference, _granted: granted.clone() }));
-    Ok(Some(sentences.into_iter().map(Change::new).fold(step, Step::also)))
+    Ok(Some(changes.into_iter().fold(step, Step::also)))
 }
 
 /// A group to make.
@@ -307,7 +311,8 @@ mod tests {
         let current = MachineGroup { name: "x".into(), gid: 5, members: names(&["a", "b"]) };
         let wish =
             DesiredGroup { members: names(members), excluded: names(excluded), append, ..DesiredGroup::default() };
-        assert_eq!(compare(&wish, &current).sentences, sentences);
+        let changes = compare(&wish, &current).changes;
+        assert_eq!(changes.iter().map(|change| change.what.as_str()).collect::<Vec<_>>(), sentences);
     }
 
     #[test]

@@ -104,7 +104,6 @@ fn plan_create(wish: &LinkWish<'_>, place: Option<Place>, there: There, view: &m
     };
     let granted = view.grants.manage_path(&real).map_err(denied)?;
     let numbers = wish.access.numbers(view, &mut plan)?;
-    let in_the_way = !matches!(there, There::Nothing);
     let (is_right, entry) = match &there {
         There::Nothing => (false, None),
         // A further name of a symbolic link is one, too.
@@ -122,7 +121,7 @@ fn plan_create(wish: &LinkWish<'_>, place: Option<Place>, there: There, view: &m
         return Ok(plan);
     }
     let access = wish.access.compare(numbers, Some(&new_link()), &granted, false, view)?;
-    let step = make(wish, to, &granted, in_the_way, numbers, view)?;
+    let step = make(wish, to, &granted, &there, numbers, view)?;
     plan.assume(assumption(&real, false));
     plan.steps.push(if wish.is_hard { step } else { access.changes.into_iter().fold(step, Step::also) });
     Ok(plan)
@@ -152,10 +151,12 @@ fn make(
     wish: &LinkWish<'_>,
     to: &str,
     granted: &GrantedPath,
-    in_the_way: bool,
+    there: &There,
     numbers: Numbers,
     view: &View<'_>,
 ) -> Result<Step, Raised> {
+    let in_the_way = !matches!(there, There::Nothing);
+    let before = if let There::Symbolic(says, _) = there { Some(says.clone()) } else { None };
     let path = wish.path.to_owned();
     let granted = granted.clone();
     let original = if wish.is_hard { Some(original(wish, to, view)?) } else { None };
@@ -164,6 +165,8 @@ fn make(
     }
     let kind = if wish.is_hard { "hard link" } else { "symlink" };
     let made = Change::new(format!("create {kind} at {path} to {to}"));
+    let made = if in_the_way { made } else { made.appears("link") };
+    let made = made.sets("to", before, Some(to.to_owned()));
     let first =
         if in_the_way { Change::new(format!("unlink existing symlink to file at {path}")) } else { made.clone() };
     let operation = MakeLink { path, to: to.to_owned(), granted, original, in_the_way, numbers };
@@ -280,7 +283,7 @@ fn plan_delete(wish: &LinkWish<'_>, place: Option<Place>, there: &There, view: &
             format!("Cannot delete {} at {}! Not a {kind} link.", wish.key, wish.path),
         ));
     }
-    let change = Change::new(format!("delete link to file at {}", wish.path));
+    let change = Change::new(format!("delete link to file at {}", wish.path)).disappears("link");
     Ok(Plan::steps(vec![Step::new(change, Operation::RemoveLink(RemoveLink { granted }))]))
 }
 

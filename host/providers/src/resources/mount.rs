@@ -197,7 +197,7 @@ impl Task {
         let mut plan = Plan::default();
         self.require_both(view, &mut plan)?;
         let sentence = format!("mount {} to {}", self.shown(view)?, self.mount_point);
-        plan.steps.push(step(sentence, vec![self.mount_words()], self.granted.clone()));
+        plan.steps.push(step(mounts(sentence, true), vec![self.mount_words()], self.granted.clone()));
         Ok(plan)
     }
 
@@ -243,7 +243,7 @@ impl Task {
             return Ok(Plan::up_to_date());
         }
         let sentence = format!("unmount {}", self.shown(view)?);
-        Ok(Plan::steps(vec![step(sentence, vec![self.unmount_words()], self.granted.clone())]))
+        Ok(Plan::steps(vec![step(mounts(sentence, false), vec![self.unmount_words()], self.granted.clone())]))
     }
 
     fn remount(&self, view: &mut View<'_>) -> Result<Plan, Raised> {
@@ -254,12 +254,16 @@ impl Task {
         if self.supports_remount {
             let options = format!("remount,{}", self.options.join(","));
             let words = vec!["mount".into(), "-o".into(), options, self.real_mount_point.clone()];
-            return Ok(Plan::steps(vec![step(format!("remount {shown}"), vec![words], self.granted.clone())]));
+            return Ok(Plan::steps(vec![step(
+                Change::new(format!("remount {shown}")),
+                vec![words],
+                self.granted.clone(),
+            )]));
         }
         let (unmount, mount) = (self.unmount_words(), self.mount_words());
         Ok(Plan::steps(vec![
-            step(format!("unmount {shown}"), vec![unmount], self.granted.clone()),
-            step(format!("mount {shown}"), vec![mount], self.granted.clone()),
+            step(Change::new(format!("unmount {shown}")), vec![unmount], self.granted.clone()),
+            step(Change::new(format!("mount {shown}")), vec![mount], self.granted.clone()),
         ]))
     }
 
@@ -291,9 +295,14 @@ impl Task {
     }
 }
 
-fn step(sentence: String, calls: Vec<Vec<String>>, granted: GrantedMount) -> Step {
+/// The change that mounts or unmounts a file system.
+fn mounts(sentence: String, mounted: bool) -> Change {
+    Change::new(sentence).turns(None, "mounted", mounted)
+}
+
+fn step(change: Change, calls: Vec<Vec<String>>, granted: GrantedMount) -> Step {
     let operation = ChangeMounts { calls: Withheld(calls), _granted: Withheld(granted) };
-    Step::new(Change::new(sentence), Operation::ChangeMounts(operation))
+    Step::new(change, Operation::ChangeMounts(operation))
 }
 
 /// Calls of `mount` and `umount`. Their options may hold a password.

@@ -131,7 +131,7 @@ fn purge(
         let granted = view.grants.manage_path(&real).map_err(denied)?;
         let shown = format!("{}/{relative}", wish.path);
         let (kind, step) = if kind == Kind::Directory {
-            let change = Change::new(format!("delete existing directory {shown}"));
+            let change = Change::new(format!("delete existing directory {shown}")).disappears("directory");
             ("directory", Step::new(change, Operation::PurgeDirectory(PurgeDirectory { granted })))
         } else {
             ("file", super::file_content::delete_step(shown.clone(), granted, kind, view))

@@ -132,9 +132,14 @@ pub(super) struct Standing {
 }
 
 impl Task {
-    fn step(&mut self, verb: &str, operation: Operation) {
-        let sentence = format!("{verb} service {}", self.key);
-        self.plan.steps.push(Step::new(Change::new(sentence), operation));
+    /// Plans an operation that sets a state of the service; `None`: what it is afterwards is what it was.
+    fn step(&mut self, verb: &str, state: Option<(&'static str, bool)>, operation: Operation) {
+        let change = Change::new(format!("{verb} service {}", self.key));
+        let change = match state {
+            Some((aspect, is_so)) => change.turns(None, aspect, is_so),
+            None => change,
+        };
+        self.plan.steps.push(Step::new(change, operation));
     }
 
     fn assume(&mut self, what: impl Into<String>) {
@@ -177,7 +182,7 @@ impl Task {
                 Operation::EnableAtBoot(EnableAtBoot { links, script, name, _granted: granted, enable })
             }
         };
-        self.step(verb, operation);
+        self.step(verb, Some(("enabled", enable)), operation);
         Ok(())
     }
 
@@ -192,11 +197,15 @@ impl Task {
         let verb = if mask { "mask" } else { "unmask" };
         if let Some(bus) = self.bus.clone() {
             let (name, granted) = (self.name.clone(), self.granted.clone());
-            self.step(verb, Operation::MaskService(MaskService { bus, name, _granted: granted, mask }));
+            self.step(
+                verb,
+                Some(("masked", mask)),
+                Operation::MaskService(MaskService { bus, name, _granted: granted, mask }),
+            );
             return Ok(());
         }
         let links = unit::mask(mask, &self.name, &self.granted, view)?;
-        self.step(verb, Operation::ChangeUnitLinks(links));
+        self.step(verb, Some(("masked", mask)), Operation::ChangeUnitLinks(links));
         Ok(())
     }
 
@@ -213,7 +222,7 @@ impl Task {
                 self.name
             ));
             if matches!(way, Way::Start | Way::Restart) {
-                self.step(way.verb(), Operation::Nothing);
+                self.step(way.verb(), None, Operation::Nothing);
             }
             return Ok(());
         }
@@ -233,8 +242,15 @@ impl Task {
             return Ok(());
         }
         let (name, granted, bus) = (self.name.clone(), self.granted.clone(), self.bus.clone());
+        let state = match way {
+            Way::Start => Some(("running", true)),
+            Way::Stop => Some(("running", false)),
+            Way::Restart if !running => Some(("running", true)),
+            Way::Restart | Way::Reload => None,
+        };
         self.step(
             way.verb(),
+            state,
             Operation::ControlService(Box::new(ControlService { act, name, _granted: granted, bus })),
         );
         Ok(())

@@ -56,7 +56,7 @@ impl Provider for User {
                 plan.assume(Assumption::Group(wish.name.clone()));
                 let sentence = format!("create user {}", wish.name);
                 let operation = Operation::MakeUser(Box::new(MakeUser { wish, home, _granted: granted }));
-                plan.steps.push(Step::new(Change::new(sentence), operation));
+                plan.steps.push(Step::new(Change::new(sentence).appears("account"), operation));
             }
             "create" | "manage" | "modify" => {
                 let blank = (wanted.action == "modify").then(Account::default);
@@ -81,7 +81,7 @@ impl Provider for User {
                 };
                 let sentence = format!("remove user {}", wish.name);
                 let operation = Operation::RemoveUser(Box::new(RemoveUser { wish, belongings, _granted: granted }));
-                plan.steps.push(Step::new(Change::new(sentence), operation));
+                plan.steps.push(Step::new(Change::new(sentence).disappears("account"), operation));
             }
             action @ ("lock" | "unlock") => {
                 plan.steps.extend(lock(action == "lock", granted, &wish.name, shadow.as_ref()));
@@ -125,14 +125,14 @@ fn modify(
     difference: Difference,
     home: home::MovedHome,
 ) -> Option<Step> {
-    if difference.sentences.is_empty() {
+    if difference.changes.is_empty() {
         return None;
     }
     let first = Change::new(format!("{verb} user {}", wish.name));
-    let sentences = difference.sentences.clone();
+    let changes = difference.changes.clone();
     let step =
         Step::new(first, Operation::ChangeUser(Box::new(ChangeUser { wish, difference, home, _granted: granted })));
-    Some(sentences.into_iter().map(Change::new).fold(step, Step::also))
+    Some(changes.into_iter().fold(step, Step::also))
 }
 
 /// A user to make, and the home that goes with it.
@@ -221,7 +221,7 @@ fn lock(lock: bool, granted: GrantedUser, name: &str, shadow: Option<&Shadow>) -
     }
     let sentence = if lock { format!("lock the user {name}") } else { format!("unlock user {name}") };
     let operation = LockUser { name: name.to_owned(), lock, _granted: granted };
-    Some(Step::new(Change::new(sentence), Operation::LockUser(operation)))
+    Some(Step::new(Change::new(sentence).turns(None, "locked", lock), Operation::LockUser(operation)))
 }
 
 /// Runs one of the tools on a user or a group.

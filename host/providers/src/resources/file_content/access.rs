@@ -105,15 +105,21 @@ impl<'a> Access<'a> {
         if let Some(wanted) = mode {
             plan.mode = Some(ModeBits::from(&file_mode(view, granted, wanted, is_directory)?));
             let now = now.map(octal).unwrap_or_default();
-            plan.changes.push(Change::new(format!("change mode from '{now}' to '{}'", octal(wanted))));
+            let change = Change::new(format!("change mode from '{now}' to '{}'", octal(wanted)));
+            let before = current.map(|entry| format!("{:o}", entry.mode));
+            plan.changes.push(change.sets("mode", before, Some(format!("{wanted:o}"))));
         }
         if let Some(owner) = self.owner.filter(|_| uid.is_some() || unknown_owner) {
             let now = current.map(|entry| owner_shown(owner, entry.uid, view)).unwrap_or_default();
-            plan.changes.push(Change::new(format!("change owner from '{now}' to '{}'", owner.shown())));
+            let change = Change::new(format!("change owner from '{now}' to '{}'", owner.shown()));
+            let number = numbers.uid.map_or_else(|| owner.shown(), |uid| uid.to_string());
+            plan.changes.push(change.sets("owner", current.map(|entry| entry.uid.to_string()), Some(number)));
         }
         if let Some(group) = self.group.filter(|_| gid.is_some() || unknown_group) {
             let now = current.map(|entry| group_shown(group, entry.gid, view)).unwrap_or_default();
-            plan.changes.push(Change::new(format!("change group from '{now}' to '{}'", group.shown())));
+            let change = Change::new(format!("change group from '{now}' to '{}'", group.shown()));
+            let number = numbers.gid.map_or_else(|| group.shown(), |gid| gid.to_string());
+            plan.changes.push(change.sets("group", current.map(|entry| entry.gid.to_string()), Some(number)));
         }
         Ok(plan)
     }

@@ -129,7 +129,7 @@ fn write(
     }
     let is_new = matches!(current.there, There::Nothing | There::InTheWay(_));
     if is_new {
-        changes.push(Change::new(format!("create new file {path}")));
+        changes.push(Change::new(format!("create new file {path}")).appears("file"));
         if view.why_run && view.assumed.path(granted.path()) {
             plan.certainty.push(Certainty::Assumed(format!("assuming {path} would have been created")));
         }
@@ -188,18 +188,20 @@ fn content_change(
     current: &mut Current,
     account: &Account,
 ) -> Result<Change, Raised> {
-    let before = current.digest()?;
-    let before = before.as_ref().map_or("none", |digest| digest.short());
-    let what = format!("update content in file {} from {before} to {}", wish.path, content.digest().short());
+    let (before, after) = (current.digest()?, content.digest());
+    let short = before.as_ref().map_or("none", |digest| digest.short());
+    let what = format!("update content in file {} from {short} to {}", wish.path, after.short());
     if wish.sensitive {
-        return Ok(Change { what, diff: Some(diff::SENSITIVE.to_owned()) });
+        return Ok(Change { diff: Some(diff::SENSITIVE.to_owned()), ..Change::new(what) });
     }
+    let before = before.map(|digest| digest.text().to_owned());
+    let change = Change::new(what).sets("content", before, Some(after.text().to_owned()));
     let limit = diff::MAXIMUM_FILE + 1;
     let old = match current.file()? {
         Some(file) => head_of(file, limit).unwrap_or_default(),
         None => Vec::new(),
     };
-    Ok(Change { what, diff: Some(diff::unified(wish.path, &old, &content.head(limit), account)) })
+    Ok(Change { diff: Some(diff::unified(wish.path, &old, &content.head(limit), account)), ..change })
 }
 
 /// Everything that one rename puts in place.

@@ -47,7 +47,7 @@ pub(crate) fn delete_step(path: String, granted: GrantedPath, kind: Kind, view: 
 }
 
 fn step(path: String, granted: GrantedPath, backups: usize) -> Step {
-    let change = Change::new(format!("delete file {path}"));
+    let change = Change::new(format!("delete file {path}")).disappears("file");
     Step::new(change, Operation::RemoveFile(RemoveFile { path, granted, backups }))
 }
 

@@ -1,7 +1,7 @@
 //! `package` on Debian and `apt_package`: apt-get, apt-mark and apt-cache.
 
 use super::request::{Request, grant, is_name};
-use super::targets::{Aim, Seen, missing, needs_candidate, sentence, target};
+use super::targets::{Aim, Seen, change, missing, needs_candidate, removal, step, target};
 use super::tools::{self, InstallFromArchives, REFRESH_SENTENCE, RefreshLists, Transaction};
 use super::{PACKAGE_ERROR, database, preseed, status::Status};
 use crate::operation::Operation;
@@ -133,11 +133,11 @@ fn install(
     let mut plan = Plan::default();
     check_interrupted(&all, status, view, &mut plan)?;
     let mut chosen = vec![];
-    let mut sentences = vec![];
+    let mut changes = vec![];
     for (seen, name) in &all {
         if let Some(version) = target(aim, seen, true) {
             chosen.push(format!("{name}={version}"));
-            sentences.push(sentence(aim, seen, version));
+            changes.push(change(aim, seen, version));
             plan.assume(Assumption::Package(seen.name.clone()));
         }
     }
@@ -151,22 +151,18 @@ fn install(
     match simulate("install", request, &options, &chosen, view) {
         Ok(removed) => {
             also_granted = grant(view, removed.iter().map(String::as_str))?;
-            sentences.extend(removed.iter().map(|name| format!("remove package {name}, which conflicts with it")));
+            changes.extend(removed.iter().map(|name| {
+                let sentence = format!("remove package {name}, which conflicts with it");
+                removal(sentence, [(name.as_str(), status.version(name))])
+            }));
         }
         Err(raised) if view.why_run => plan.certainty.push(Certainty::Unknown(raised.message)),
         Err(raised) => return Err(raised),
     }
     let mut transaction = apt_get(request, "install", options, chosen);
     transaction.granted.append(&mut also_granted);
-    plan.steps.extend(step(sentences, Operation::InstallFromArchives(InstallFromArchives { transaction })));
+    plan.steps.extend(step(changes, Operation::InstallFromArchives(InstallFromArchives { transaction })));
     Ok(plan)
-}
-
-/// One step with several sentences.
-fn step(sentences: Vec<String>, operation: Operation) -> Option<Step> {
-    let mut sentences = sentences.into_iter().map(Change::new);
-    let first = Step::new(sentences.next()?, operation);
-    Some(sentences.fold(first, Step::also))
 }
 
 /// There is nothing to install: apt's lists may be missing or old, an earlier resource of a dry run may have brought an
@@ -221,11 +217,14 @@ fn remove(verb: &'static str, request: &Request, status: &Status, view: &mut Vie
     also.retain(|name| !names.contains(name));
     let mut also_granted = grant(view, also.iter().map(String::as_str))?;
     let sentence = format!("{verb} {}package {}", request.versions(), names.join(", "));
+    let mut changes = vec![removal(sentence, names.iter().map(|name| (name.as_str(), status.version(name))))];
+    changes.extend(also.iter().map(|name| {
+        let sentence = format!("{verb} package {name}, which depends on it");
+        removal(sentence, [(name.as_str(), status.version(name))])
+    }));
     let mut transaction = apt_get(request, verb, vec![], names);
     transaction.granted.append(&mut also_granted);
-    let mut sentences = vec![sentence];
-    sentences.extend(also.iter().map(|name| format!("{verb} package {name}, which depends on it")));
-    Ok(Plan::steps(step(sentences, Operation::ChangePackages(transaction)).into_iter().collect()))
+    Ok(Plan::steps(step(changes, Operation::ChangePackages(transaction)).into_iter().collect()))
 }
 
 /// What apt would remove, found out without doing it: whoever may install or remove a package may not remove other teams'
@@ -259,6 +258,7 @@ fn mark(hold: bool, request: &Request, status: &Status) -> Plan {
     }
     let verb = if hold { "lock" } else { "unlock" };
     let sentence = format!("{verb} {}package {}", request.versions(), names.join(", "));
+    let change = names.iter().fold(Change::new(sentence), |change, name| change.turns(Some(name), "locked", hold));
     let mut arguments = request.options.clone();
     arguments.extend([if hold { "hold" } else { "unhold" }.to_owned(), "--".into()]);
     arguments.extend(names);
@@ -270,7 +270,7 @@ fn mark(hold: bool, request: &Request, status: &Status) -> Plan {
         input: Withheld(None),
         granted: request.granted.clone(),
     };
-    Plan::steps(vec![Step::new(Change::new(sentence), Operation::ChangePackages(transaction))])
+    Plan::steps(vec![Step::new(change, Operation::ChangePackages(transaction))])
 }
 
 /// Which configuration file survives a conflict: the one on the node, unless the resource says otherwise.

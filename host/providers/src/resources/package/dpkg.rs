@@ -3,7 +3,7 @@
 use super::apt::unsupported;
 use super::request::{Request, grant, is_name};
 use super::status::Status;
-use super::targets::{Aim, Seen, missing, needs_candidate, sentence, target};
+use super::targets::{Aim, Seen, change, missing, needs_candidate, removal, step, target};
 use super::tools::{self, Transaction};
 use super::{PACKAGE_ERROR, preseed};
 use crate::operation::Operation;
@@ -94,7 +94,7 @@ fn install(
         (archive, seen)
     });
     let mut plan = Plan::default();
-    let mut sentences = vec![];
+    let mut changes = vec![];
     let mut paths = vec![];
     let mut chosen = vec![];
     for (archive, seen) in all.collect::<Vec<_>>() {
@@ -103,7 +103,7 @@ fn install(
         }
         if let Some(version) = target(aim, &seen, allow_downgrade) {
             check_version(&archive, version)?;
-            sentences.push(sentence(aim, &seen, version));
+            changes.push(change(aim, &seen, version));
             chosen.push(format!("{}={version}", archive.name));
             plan.assume(Assumption::Package(archive.name));
             paths.push(archive.path);
@@ -120,7 +120,7 @@ fn install(
     arguments.extend(request.options.iter().cloned());
     arguments.push("--".into());
     arguments.extend(paths);
-    plan.steps.push(dpkg(request, granted, arguments, sentences));
+    plan.steps.extend(dpkg(request, granted, arguments, changes));
     Ok(plan)
 }
 
@@ -208,14 +208,15 @@ fn remove(request: &Request, purge: bool, status: &Status, view: &mut View<'_>) 
     }
     let (verb, option) = if purge { ("purge", "-P") } else { ("remove", "-r") };
     let sentence = format!("{verb} {}package {}", request.versions(), names.join(", "));
+    let change = removal(sentence, names.iter().map(|name| (name.as_str(), status.version(name))));
     let mut arguments = vec![option.to_owned()];
     arguments.extend(request.options.iter().cloned());
     arguments.push("--".into());
     arguments.extend(names);
-    Ok(Plan::steps(vec![dpkg(request, granted, arguments, vec![sentence])]))
+    Ok(Plan::steps(dpkg(request, granted, arguments, vec![change]).into_iter().collect()))
 }
 
-fn dpkg(request: &Request, granted: Vec<GrantedPackage>, arguments: Vec<String>, sentences: Vec<String>) -> Step {
+fn dpkg(request: &Request, granted: Vec<GrantedPackage>, arguments: Vec<String>, changes: Vec<Change>) -> Option<Step> {
     let transaction = Transaction {
         program: "dpkg",
         arguments: Withheld(arguments),
@@ -224,7 +225,5 @@ fn dpkg(request: &Request, granted: Vec<GrantedPackage>, arguments: Vec<String>,
         input: Withheld(None),
         granted,
     };
-    let mut sentences = sentences.into_iter().map(Change::new);
-    let first = Step::new(sentences.next().unwrap_or_default(), Operation::ChangePackages(transaction));
-    sentences.fold(first, Step::also)
+    step(changes, Operation::ChangePackages(transaction))
 }

@@ -1,6 +1,9 @@
-//! Which version each package of a resource is to be brought to. Pure: Chef's rules, nothing else.
+//! Which version each package of a resource is to be brought to, and the changes that do it. Pure: Chef's rules, nothing else.
 
 use super::version;
+use crate::operation::Operation;
+use crate::plan::Step;
+use contract::Change;
 use std::cmp::Ordering;
 
 /// One package of a resource, as asked for and as found.
@@ -81,15 +84,30 @@ pub(super) fn missing(aim: Aim, seen: &[Seen]) -> Option<(&'static str, String)>
     }
 }
 
-/// The sentence about one package.
-pub(super) fn sentence(aim: Aim, seen: &Seen, target: &str) -> String {
-    match aim {
+/// The change of one package's version.
+pub(super) fn change(aim: Aim, seen: &Seen, target: &str) -> Change {
+    let sentence = match aim {
         Aim::Install => format!("install version {target} of package {}", seen.name),
         Aim::Upgrade => {
             let current = seen.current.as_deref().unwrap_or("uninstalled");
             format!("upgrade package {} from {current} to {target}", seen.name)
         }
-    }
+    };
+    Change::new(sentence).sets_of(&seen.name, "version", seen.current.clone(), Some(target.to_owned()))
+}
+
+/// The change that removes packages, each with the version that is there.
+pub(super) fn removal<'a>(sentence: String, removed: impl IntoIterator<Item = (&'a str, Option<&'a str>)>) -> Change {
+    removed.into_iter().fold(Change::new(sentence), |change, (name, version)| {
+        change.sets_of(name, "version", version.map(str::to_owned), None)
+    })
+}
+
+/// One step with several changes; the first tells what is done.
+pub(super) fn step(changes: Vec<Change>, operation: Operation) -> Option<Step> {
+    let mut changes = changes.into_iter();
+    let first = Step::new(changes.next()?, operation);
+    Some(changes.fold(first, Step::also))
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 use super::{Shadow, USER_ERROR, run, shadow};
 use crate::plan::{Assumption, Plan, View, Writer};
 use crate::resources::account;
-use contract::{Certainty, MachineUser, Raised};
+use contract::{Certainty, Change, MachineUser, Raised};
 use machine::command::{Launch, require_success};
 use schema::types::user::UserProperties;
 use std::fmt;
@@ -150,7 +150,7 @@ fn primary_group(
 /// What has to be set, and the sentences about it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Difference {
-    pub(super) sentences: Vec<String>,
+    pub(super) changes: Vec<Change>,
     comment: bool,
     uid: bool,
     gid: bool,
@@ -164,9 +164,14 @@ pub(super) struct Difference {
 /// Compares, in Chef's order.
 pub(super) fn compare(wish: &DesiredUser, current: &Account) -> Difference {
     let mut difference = Difference::default();
-    let mut differs = |what: &str, old: &str, new: Option<&str>, same: bool| match new {
+    let mut differs = |what: &'static str, old: &str, new: Option<&str>, same: bool| match new {
         Some(new) if !same => {
-            difference.sentences.push(format!("change {what} from {old} to {new}"));
+            let change = Change::new(format!("change {what} from {old} to {new}"));
+            let value = |text: &str| Some(text.to_owned()).filter(|text| !text.is_empty());
+            let is_secret = what == "password";
+            let aspect = if what == "homedir" { "home" } else { what };
+            let change = if is_secret { change } else { change.sets(aspect, value(old), value(new)) };
+            difference.changes.push(change);
             true
         }
         _ => false,
@@ -284,7 +289,7 @@ mod tests {
     #[track_caller]
     fn check(wish: DesiredUser, sentences: &[&str], arguments: &str) {
         let difference = compare(&wish, &current());
-        assert_eq!(difference.sentences, sentences);
+        assert_eq!(difference.changes.iter().map(|change| change.what.as_str()).collect::<Vec<_>>(), sentences);
         assert_eq!(options(&wish, &difference).join(" "), arguments);
     }
 

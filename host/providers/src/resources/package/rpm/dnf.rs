@@ -8,7 +8,7 @@ use crate::resources::asked;
 use crate::resources::package::PACKAGE_ERROR;
 use crate::resources::package::apt::unsupported;
 use crate::resources::package::request::{Request, grant};
-use crate::resources::package::targets::{Aim, Seen, missing, needs_candidate, sentence, target_by};
+use crate::resources::package::targets::{Aim, Seen, change, missing, needs_candidate, removal, step, target_by};
 use crate::withheld::Withheld;
 use contract::{Certainty, Change, Raised, Wanted};
 use schema::types::rpm_packages::{ArchitectureProperties, RpmPackageProperties, YumPackageProperties};
@@ -167,14 +167,14 @@ impl Task {
             plan.certainty.push(Certainty::Assumed(assumed));
         }
         let RpmPackageProperties { allow_downgrade, .. } = asked::properties(wanted)?;
-        let (mut sentences, mut specifications) = (vec![], vec![]);
+        let (mut changes, mut specifications) = (vec![], vec![]);
         for package in &packages {
             let compare = |_: &str, _: &str| match (&package.installed, &package.candidate) {
                 (Some(installed), Some(candidate)) => installed.compare(candidate),
                 _ => Ordering::Equal,
             };
             if let Some(version) = target_by(compare, aim, &package.seen, allow_downgrade) {
-                sentences.push(sentence(aim, &package.seen, version));
+                changes.push(change(aim, &package.seen, version));
                 specifications.push(format!("{}-{version}", package.seen.name));
                 plan.assume(Assumption::Package(package.seen.name.clone()));
             }
@@ -185,7 +185,7 @@ impl Task {
         if let Some(source) = &self.source {
             specifications = vec![source.clone()];
         }
-        plan.steps.push(self.step("install", specifications, sentences));
+        plan.steps.extend(self.step("install", specifications, changes));
         Ok(plan)
     }
 
@@ -205,7 +205,9 @@ impl Task {
             None => package.seen.name.clone(),
         };
         let specifications = present.iter().map(whole).collect();
-        Ok(Plan::steps(vec![self.step("remove", specifications, vec![sentence])]))
+        let removed = present.iter().map(|package| (package.seen.name.as_str(), package.seen.current.as_deref()));
+        let change = removal(sentence, removed);
+        Ok(Plan::steps(self.step("remove", specifications, vec![change]).into_iter().collect()))
     }
 
     fn lock(&self, lock: bool, view: &mut View<'_>) -> Result<Plan, Raised> {
@@ -220,22 +222,23 @@ impl Task {
         let verb = if lock { "lock" } else { "unlock" };
         let sentence = format!("{verb} {}package {}", self.request.versions(), due.join(", "));
         let word = if lock { "add" } else { "delete" };
+        let change = due.iter().fold(Change::new(sentence), |change, name| change.turns(Some(name), "locked", lock));
         let specifications = due.into_iter().map(|name| if lock { name } else { format!("*:{name}-*") });
         let mut arguments = ["-d0", "-e0", "-y"].map(str::to_owned).to_vec();
         arguments.extend(self.request.options.iter().cloned());
         arguments.extend(["versionlock".to_owned(), word.to_owned()]);
         arguments.extend(specifications);
-        Ok(Plan::steps(vec![self.run(arguments, vec![sentence])]))
+        Ok(Plan::steps(self.run(arguments, vec![change]).into_iter().collect()))
     }
 
-    fn step(&self, command: &str, specifications: Vec<String>, sentences: Vec<String>) -> Step {
+    fn step(&self, command: &str, specifications: Vec<String>, changes: Vec<Change>) -> Option<Step> {
         let mut arguments = self.request.options.clone();
         arguments.extend(["-y".to_owned(), command.to_owned()]);
         arguments.extend(specifications);
-        self.run(arguments, sentences)
+        self.run(arguments, changes)
     }
 
-    fn run(&self, arguments: Vec<String>, sentences: Vec<String>) -> Step {
+    fn run(&self, arguments: Vec<String>, changes: Vec<Change>) -> Option<Step> {
         let transaction = RpmTransaction {
             program: self.program,
             arguments: Withheld(arguments),
@@ -243,9 +246,7 @@ impl Task {
             timeout: self.request.timeout,
             _granted: self.request.granted.clone(),
         };
-        let mut sentences = sentences.into_iter().map(Change::new);
-        let first = Step::new(sentences.next().unwrap_or_default(), Operation::ChangeRpmPackages(transaction));
-        sentences.fold(first, Step::also)
+        step(changes, Operation::ChangeRpmPackages(transaction))
     }
 }
 

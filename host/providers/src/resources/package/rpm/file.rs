@@ -8,7 +8,7 @@ use crate::resources::asked;
 use crate::resources::package::PACKAGE_ERROR;
 use crate::resources::package::apt::unsupported;
 use crate::resources::package::request::{Request, grant};
-use crate::resources::package::targets::{Aim, Seen, sentence, target_by};
+use crate::resources::package::targets::{Aim, Seen, change, removal, target_by};
 use crate::withheld::Withheld;
 use contract::{Certainty, Change, Raised, Wanted};
 use grants::GrantedPackage;
@@ -88,7 +88,7 @@ fn install(aim: Aim, wanted: &Wanted<'_>, request: &Request, view: &mut View<'_>
     };
     let order = installed.as_ref().map_or(Ordering::Equal, |installed| installed.compare(&held));
     let Some(version) = target_by(|_, _| order, aim, &seen, allow_downgrade) else { return Ok(Plan::up_to_date()) };
-    let sentence = sentence(aim, &seen, version);
+    let change = change(aim, &seen, version);
     let mut arguments = request.options.clone();
     match (&installed, allow_downgrade) {
         (None, _) => arguments.push("-i".into()),
@@ -96,7 +96,7 @@ fn install(aim: Aim, wanted: &Wanted<'_>, request: &Request, view: &mut View<'_>
         (Some(_), false) => arguments.push("-U".into()),
     }
     arguments.push(path);
-    let mut plan = Plan::steps(vec![step(request, granted, arguments, sentence)]);
+    let mut plan = Plan::steps(vec![step(request, granted, arguments, change)]);
     plan.assume(Assumption::Package(name));
     Ok(plan)
 }
@@ -110,16 +110,18 @@ fn remove(request: &Request, view: &mut View<'_>) -> Result<Plan, Raised> {
         return Ok(Plan::up_to_date());
     }
     let sentence = format!("remove {}package {name}", request.versions());
+    let there = short(&installed);
+    let change = removal(sentence, [(name.as_str(), Some(there.as_str()))]);
     let mut arguments = request.options.clone();
     arguments.push("-e".into());
     arguments.push(match version {
         Some(_) => format!("{name}-{}", short(&installed)),
         None => name,
     });
-    Ok(Plan::steps(vec![step(request, granted, arguments, sentence)]))
+    Ok(Plan::steps(vec![step(request, granted, arguments, change)]))
 }
 
-fn step(request: &Request, granted: Vec<GrantedPackage>, arguments: Vec<String>, sentence: String) -> Step {
+fn step(request: &Request, granted: Vec<GrantedPackage>, arguments: Vec<String>, change: Change) -> Step {
     let transaction = RpmTransaction {
         program: "rpm",
         arguments: Withheld(arguments),
@@ -127,5 +129,5 @@ fn step(request: &Request, granted: Vec<GrantedPackage>, arguments: Vec<String>,
         timeout: request.timeout,
         _granted: granted,
     };
-    Step::new(Change::new(sentence), Operation::ChangeRpmPackages(transaction))
+    Step::new(change, Operation::ChangeRpmPackages(transaction))
 }
