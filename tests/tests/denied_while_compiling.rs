@@ -168,7 +168,7 @@ fn commands_of_the_rest_are_named_with_their_user_and_place() {
     let expected = [
         r#"{ argv = ["id", "-u"], user = "nobody" }"#,
         r#"{ argv = ["install", "-m", "600", "/a", "/b"] }"#,
-        r#"{ shell = "test -s x | cat", cwd = "/srv/www", environment = { K = "<any>" } }"#,
+        r#"{ shell = "test -s x | cat", cwd = "/srv/www", environment = { K = "v" } }"#,
         r#""plain -x""#,
         r#""id -r""#,
     ];

@@ -141,6 +141,17 @@ fn a_commit_that_unpacks_to_more_than_a_cookbook_is_refused_before_it_is_written
     place.fails("install", &["Policyfile.rb:3", "are more than 536870912 bytes"]);
 }
 
+/// With its name as an option, git would list folders alone: nothing to weigh, and all to write.
+#[test]
+fn a_folder_with_the_name_of_an_option_is_no_option() {
+    for folder in ["-d", "books/-d", "-d/web", "--name-only"] {
+        let place = Place::new();
+        place.repository("books", folder, "web", "log 'a'\n");
+        place.policyfile(&format!("run_list 'web'\ncookbook 'web', git: 'file://@FOLDER@/books', rel: '{folder}'\n"));
+        place.fails("install", &["Policyfile.rb:", "option"]);
+    }
+}
+
 #[test]
 fn a_folder_of_a_repository_is_not_taken_for_another() {
     let place = Place::new();

@@ -22,5 +22,5 @@ mod wanted;
 
 pub use cloud_init::{CloudConfigError, MAX_CLOUD_CONFIG, cloud_config};
 pub use plan::{Change, Found, Plan, Step, plan};
-pub use session::{Outcome, People, Session, SessionError};
+pub use session::{Marks, Outcome, People, Session, SessionError};
 pub use wanted::{Package, Settings, Wanted, WantedFile, package_digest};

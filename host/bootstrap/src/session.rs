@@ -1,7 +1,9 @@
 //! The connection: what is sent, and what comes back.
 //!
-//! Lines that begin with the mark are for wrun; the mark is new for each connection, so that no program of the machine can
-//! write such a line. All other lines are shown.
+//! Lines that begin with the mark are for wrun; marks are new for each connection, so that no program of the machine can
+//! write such a line. All other lines are shown. The first script's mark stands among the arguments of its shell and of sudo,
+//! where every program of the machine can read it. So it counts until the second script begins, which says its own mark and
+//! gets it on standard input.
 
 use std::fs::File;
 use std::io::{self, BufRead, Read as _, Write};
@@ -51,6 +53,15 @@ pub enum SessionError {
     Package(#[source] io::Error),
 }
 
+/// What the lines for this end begin with: letters and digits that nobody can guess.
+#[derive(Debug, Clone)]
+pub struct Marks {
+    /// The mark of the first script, until the second one begins.
+    pub login: String,
+    /// The mark of the second script, which no argument of a program holds.
+    pub orders: String,
+}
+
 /// How the steps ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Outcome {
@@ -90,11 +101,11 @@ fn command_for(script: &str) -> String {
     format!("exec /bin/sh -c 'eval \"$(dd bs=1 count={} 2>/dev/null)\"'", script.len())
 }
 
-fn first_script(mark: &str, sudo: bool, files: &[WantedFile]) -> (String, String) {
+fn first_script(marks: &Marks, sudo: bool, files: &[WantedFile]) -> (String, String) {
     let paths: Vec<_> = files.iter().map(|file| file.path).collect();
-    let second = SECOND.replace("@MARK@", mark).replace("@FILES@", &paths.join(" "));
+    let second = SECOND.replace("@MARK@", &marks.orders).replace("@FILES@", &paths.join(" "));
     let first = FIRST
-        .replace("@MARK@", mark)
+        .replace("@MARK@", &marks.login)
         .replace("@SIZE@", &second.len().to_string())
         .replace("@SUDO@", if sudo { "yes" } else { "no" });
     (first, second)
@@ -103,24 +114,24 @@ fn first_script(mark: &str, sudo: bool, files: &[WantedFile]) -> (String, String
 impl<'p, Reader: BufRead, Writer: Write> Session<'p, Reader, Writer> {
     /// Returns the command line for the machine.
     #[must_use]
-    pub fn command(mark: &str, sudo: bool, files: &[WantedFile]) -> String {
-        command_for(&first_script(mark, sudo, files).0)
+    pub fn command(marks: &Marks, sudo: bool, files: &[WantedFile]) -> String {
+        command_for(&first_script(marks, sudo, files).0)
     }
 
-    /// Starts the scripts and returns what the machine has. `mark`: letters and digits that nobody can guess.
+    /// Starts the scripts and returns what the machine has.
     ///
     /// # Errors
     /// The connection broke, or the machine lacks something.
     pub fn open(
         from: Reader,
         to: Writer,
-        mark: &str,
+        marks: &Marks,
         sudo: bool,
         files: &[WantedFile],
         people: &'p mut dyn People,
     ) -> Result<(Self, Found), SessionError> {
-        let (first, second) = first_script(mark, sudo, files);
-        let mut session = Self { from, to, mark: mark.to_owned(), people };
+        let (first, second) = first_script(marks, sudo, files);
+        let mut session = Self { from, to, mark: marks.login.clone(), people };
         session.send(first.as_bytes())?;
         let mut found = Found::default();
         loop {
@@ -130,7 +141,10 @@ impl<'p, Reader: BufRead, Writer: Write> Session<'p, Reader, Writer> {
                     let password = session.people.password().ok_or(SessionError::NoPassword)?;
                     session.send(format!("{password}\n").as_bytes())?;
                 }
-                "started" => session.send(second.as_bytes())?,
+                "started" => {
+                    session.mark.clone_from(&marks.orders);
+                    session.send(second.as_bytes())?;
+                }
                 "machine" => found.machine = reply.all(),
                 "version" => found.version = Some(reply.all()),
                 "package" => found.package = Some(reply.all()),

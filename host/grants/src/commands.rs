@@ -15,7 +15,10 @@ use std::collections::BTreeMap;
 use text::{toml_key, toml_string};
 
 /// One argument, whatever it is.
-const ANY: &str = "<any>";
+pub(crate) const ANY: &str = "<any>";
+
+/// In front of the digest of a variable's value, which ends with `>`.
+const DIGEST: &str = "<sha256:";
 
 /// All further arguments, none too.
 const REST: &str = "<rest>";
@@ -219,7 +222,12 @@ impl CommandGrant {
         };
         let value = |(name, value): (&String, &String)| {
             let own = self.environment.get(name);
-            own.is_some_and(|own| own == value || (own == ANY && !privileged::variable(name)))
+            let is_open = value == ANY || value.starts_with(DIGEST);
+            let asked = literal_word(value).unwrap_or(value);
+            own.is_some_and(|own| match is_open {
+                true => own == value || (own == ANY && !privileged::variable(name)),
+                false => is_value(own, name, asked),
+            })
         };
         self.what.covers(&other.what)
             && self.user == other.user
@@ -246,10 +254,7 @@ impl CommandGrant {
     /// The very same variables; `<any>` stands for any value, but not of a variable that decides what is run.
     fn matches_environment(&self, asked: &[(String, String)]) -> bool {
         let value_matches = |(name, value): &(String, String)| {
-            self.environment.get(name).is_some_and(|wanted| match wanted.as_str() {
-                ANY => !privileged::variable(name),
-                wanted => literal_word(wanted).unwrap_or(wanted) == value,
-            })
+            self.environment.get(name).is_some_and(|wanted| is_value(wanted, name, value))
         };
         asked.iter().all(value_matches)
             && self.environment.keys().all(|name| asked.iter().any(|(other, _)| other == name))
@@ -366,8 +371,33 @@ pub(crate) fn literal_word(word: &str) -> Option<&str> {
 
 /// A word as a rule says it: what would be a placeholder is written so that it means itself.
 fn word_entry(word: &str, is_program: bool) -> String {
-    let is_placeholder = word == ANY || word == REST || ["<path:", "<is:"].iter().any(|sign| word.starts_with(sign));
+    let is_placeholder =
+        word == ANY || word == REST || ["<path:", "<is:", DIGEST].iter().any(|sign| word.starts_with(sign));
     if is_placeholder || (is_program && word.starts_with('<')) { format!("<is:{word}>") } else { word.to_owned() }
+}
+
+/// The value of a variable as a suggested rule says it: itself, as it may decide what is run. A value that may be a secret
+/// is named by its digest, since refusals are logged. Any value is suggested only of variables that are known to decide
+/// nothing, and never for root.
+fn value_entry(name: &str, value: &str, as_root: bool) -> String {
+    if !as_root && privileged::is_plain_variable(name) {
+        ANY.to_owned()
+    } else if privileged::may_be_secret(name, value) {
+        format!("{DIGEST}{}>", sha256_of(value))
+    } else {
+        word_entry(value, false)
+    }
+}
+
+/// Whether a variable's value is the one that a rule says.
+fn is_value(wanted: &str, name: &str, value: &str) -> bool {
+    if wanted == ANY {
+        return !privileged::variable(name);
+    }
+    match wanted.strip_prefix(DIGEST).and_then(|rest| rest.strip_suffix('>')) {
+        Some(digest) => digest == sha256_of(value),
+        None => literal_word(wanted).unwrap_or(wanted) == value,
+    }
 }
 
 /// Returns the entry of `commands` that allows exactly this text for this interpreter, as TOML. The text is named by its
@@ -409,11 +439,8 @@ fn command_entry(program: &Program, asked: &CommandAsked<'_>) -> Option<String> 
         .extend(asked.cwd.filter(|cwd| *cwd != "/").map(|cwd| format!("cwd = {}", toml_string(&literal_pattern(cwd)))));
     fields.extend(asked.umask.filter(|mask| *mask != DEFAULT_UMASK).map(|mask| format!("umask = \"{mask:03o}\"")));
     if !asked.environment.is_empty() {
-        // A value may be a secret, and a refusal is written to logs; those that decide what is run need their exact value.
-        let shown = |name: &str, value: &str| match privileged::variable(name) {
-            true => toml_string(&word_entry(value, false)),
-            false => toml_string(ANY),
-        };
+        let as_root = plain_user(asked.user).is_none_or(|user| privileged::user(user) || privileged::group(user));
+        let shown = |name: &str, value: &str| toml_string(&value_entry(name, value, as_root));
         let pairs =
             asked.environment.iter().map(|(name, value)| format!("{} = {}", toml_key(name), shown(name, value)));
         fields.push(format!("environment = {{ {} }}", pairs.collect::<Vec<_>>().join(", ")));

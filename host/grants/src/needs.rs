@@ -250,6 +250,8 @@ impl PolicyGrants {
             Capability::ReadPaths => self.is_secret(text),
             Capability::Users | Capability::CronUsers => privileged::user(text),
             Capability::Groups => privileged::group(text),
+            Capability::Services => privileged::service(text),
+            Capability::Packages => privileged::package(text),
             Capability::PackageEnvironment => privileged::variable(text.split_once('=').map_or(text, |(name, _)| name)),
             _ => false,
         }

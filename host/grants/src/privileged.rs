@@ -6,12 +6,14 @@
 
 mod accounts;
 mod names;
+mod own_names;
 mod places;
 mod variables;
 
 pub use accounts::Standing;
 pub(crate) use accounts::{group, user};
-pub(crate) use variables::variable;
+pub(crate) use own_names::{package, service};
+pub(crate) use variables::{is_plain_variable, may_be_secret, variable};
 
 use names::{NAME_BEGINNINGS, NAMES, NAMES_IN_HOMES, SECRET_NAMES, SECRETS};
 use places::{BEGINNINGS, PLACES};

@@ -8,14 +8,15 @@ mod runners;
 
 pub use comments::risk_comments;
 
-use crate::commands::{CommandGrant, GrantedLine, WordPattern};
+use crate::commands::{ANY, CommandGrant, GrantedLine, WordPattern};
 use crate::denied::Capability;
 use crate::edit::{Addition, new_among};
 use crate::file::{GrantsError, command_of, rule_of};
 use crate::pattern::{Asked, PathPattern, Pattern};
 use crate::policy::{Grants, PolicyGrants};
 use crate::privileged;
-use crate::rules::Verdict;
+use crate::rules::{Rule, Verdict};
+use crate::signs::only_text;
 use harmless::is_harmless;
 use runners::{changes_accounts, runs_others, starts_containers};
 use std::cell::Cell;
@@ -56,8 +57,10 @@ pub fn risks<'a>(
     Ok(found.filter_map(|(addition, _)| Some((addition, assessed.risk(addition)?))).collect())
 }
 
+const UNREAD: &str = "is not understood: read it";
 const MAY_CHANGE: &str = "runs as root with a file that the policy may change";
 const MAY_DO_MORE: &str = "runs as root, and may do more than it says: read all of it";
+const MANY: &str = "has a wildcard, and allows all that it matches: name what is meant";
 const OTHER_MAY_CHANGE: &str = "runs as root with a file that another policy may change";
 
 /// The most files that are held against all rules of a policy. Beyond that a file that some rule allows counts as allowed.
@@ -124,17 +127,33 @@ impl<'g> Assessed<'g> {
     /// The reason why an entry opens a lot, as the rest of a sentence that begins with the entry; `None` for any other entry.
     pub(crate) fn risk(&self, addition: &Addition) -> Option<&'static str> {
         let own = self.policies.get(addition.policy.as_str())?;
+        if addition.key == Capability::Reboot.key() {
+            return Some("lets the policy restart the machine, with all that runs on it");
+        }
         if addition.key == Capability::Commands.key() {
-            return self.risk_of_command(own, &command_of(&addition.value)?);
+            let Some(command) = command_of(&addition.value) else { return Some(UNREAD) };
+            return self.risk_of_command(own, &command).or_else(|| allows_many(&command).then_some(MANY));
         }
         let capability = Capability::LISTS.into_iter().find(|one| one.key() == addition.key)?;
-        let rule = rule_of(capability, &addition.value);
+        let Some(rule) = rule_of(capability, &addition.value) else { return Some(UNREAD) };
+        let is_wide = || !rule.pattern.is_exact() && !is_folder(&rule);
+        self.risk_of_rule(own, capability, &rule, addition).or_else(|| is_wide().then_some(MANY))
+    }
+
+    /// The reason why a rule opens a lot, apart from its wildcards.
+    fn risk_of_rule(
+        &self,
+        own: &Policy<'_>,
+        capability: Capability,
+        rule: &Rule,
+        addition: &Addition,
+    ) -> Option<&'static str> {
         let needs_its_name = || {
             let list = if capability == Capability::PrivilegedPaths { Capability::Paths } else { capability };
-            rule.as_ref().is_some_and(|rule| own.grants.needs_its_name(list, rule))
+            own.grants.needs_its_name(list, rule)
         };
         let is_elevated = |names: &BTreeSet<String>| {
-            let Some(Pattern::Name(name)) = rule.as_ref().map(|rule| &rule.pattern) else { return false };
+            let Pattern::Name(name) = &rule.pattern else { return false };
             match name.only_name() {
                 Some(name) => names.contains(&name),
                 None => names.iter().any(|elevated| name.matches(elevated)),
@@ -145,7 +164,7 @@ impl<'g> Assessed<'g> {
                 "is a path that root or the system runs, reads as configuration or trusts: changing it can give full control of the machine"
             }
             Capability::Paths => {
-                let Some(Pattern::Path(path)) = rule.as_ref().map(|rule| &rule.pattern) else { return None };
+                let Pattern::Path(path) = &rule.pattern else { return None };
                 if own.runs_what_matches(path) {
                     return Some("is read or run by a command that the policy may have run as root");
                 }
@@ -178,8 +197,11 @@ impl<'g> Assessed<'g> {
             Capability::PackageEnvironment => {
                 "is a variable for package tools, which run as root and hand it on to each package's scripts"
             }
-            Capability::ReadAttributes if addition.value == "\"*\"" => {
-                "shows all attributes of all other policies, with the passwords that are in some"
+            Capability::ReadAttributes if !rule.pattern.is_exact() => {
+                "shows attributes of other policies, with the passwords that are in some"
+            }
+            Capability::Services | Capability::Packages if needs_its_name() => {
+                "is wrun's own: who stops or removes it ends the runs of all policies"
             }
             Capability::PackageSources => "is a package file: installing it runs its scripts as root",
             _ => return None,
@@ -227,10 +249,41 @@ impl<'g> Assessed<'g> {
             GrantedLine::PathSource(words) if words.iter().any(is_open) => {
                 Some("runs as root with arguments of any kind")
             }
-            GrantedLine::PathSource(words) if is_harmless(words) => None,
+            GrantedLine::PathSource(words) if is_plain(command) && is_harmless(words) => None,
             GrantedLine::PathSource(_) => Some(MAY_DO_MORE),
         }
     }
+}
+
+/// Whether nothing but the words of a command decides what it does. Any variable may: programs read files, options and
+/// folders from variables that no list knows.
+fn is_plain(command: &CommandGrant) -> bool {
+    let CommandGrant { what: _, user: _, group, cwd, umask, environment, input, text: _, line: _ } = command;
+    group.is_none() && cwd.is_none() && umask.is_none() && environment.is_empty() && !input
+}
+
+/// Whether a rule is about one folder with all that is in it, as wrun suggests it for what changes or reads a whole folder. A
+/// folder right below the root belongs to many.
+fn is_folder(rule: &Rule) -> bool {
+    let folder = rule.text.strip_suffix("/**").and_then(only_text);
+    let is_deep = |folder: &String| folder.split('/').filter(|part| !part.is_empty()).count() > 1;
+    matches!(rule.pattern, Pattern::Path(_)) && folder.is_some_and(|folder| is_deep(&folder))
+}
+
+/// Whether a command stands for more than one.
+fn allows_many(command: &CommandGrant) -> bool {
+    let is_open = |word: &WordPattern| match word {
+        WordPattern::Word(_) => false,
+        WordPattern::Any | WordPattern::Rest => true,
+        WordPattern::Path(pattern) => !pattern.is_exact(),
+    };
+    let is_any = |(name, value): (&String, &String)| value == ANY && !privileged::is_plain_variable(name);
+    let line_is_open = match &command.what {
+        GrantedLine::PathSource(words) => words.iter().any(is_open),
+        GrantedLine::Shell(_) | GrantedLine::Script { sha256: Some(_), .. } => false,
+        GrantedLine::AnyShell | GrantedLine::Script { sha256: None, .. } => true,
+    };
+    line_is_open || command.cwd.as_ref().is_some_and(|cwd| !cwd.is_exact()) || command.environment.iter().any(is_any)
 }
 
 /// Whether a command may have more rights than an ordinary account. Numbers may be anybody's.
@@ -311,7 +364,8 @@ mod tests {
 
     #[track_caller]
     fn check(key: &str, value: &str, expect: Option<&str>) {
-        let after = format!("[policy.a]\npaths = [\"/srv/**\"]\n[policy.b]\n{key} = [{value}]\n");
+        let entry = if key == "reboot" { value.to_owned() } else { format!("[{value}]") };
+        let after = format!("[policy.a]\npaths = [\"/srv/**\"]\n[policy.b]\n{key} = {entry}\n");
         let _is_an_entry = Grants::parse(&after, "after").unwrap();
         let addition = Addition { policy: "a".into(), key: key.into(), value: value.into() };
         let found = assess("[policy.a]\npaths = [\"/srv/**\"]\n", &addition);
@@ -329,7 +383,54 @@ mod tests {
             ("privileged_paths", "\"/srv/**\"", "full control"),
             ("read_paths", "\"/etc/shadow\"", "secret"),
             ("setuid", "\"/srv/x\"", "owner's rights"),
-            ("read_attributes", "\"*\"", "all other policies"),
+            ("read_attributes", "\"*\"", "other policies"),
+            ("read_attributes", "\"?*\"", "other policies"),
+            ("read_attributes", "\"**\"", "other policies"),
+            ("packages", "\"*\"", "wildcard"),
+            ("packages", "\"?*\"", "wildcard"),
+            ("packages", "\"wrun\"", "wrun's own"),
+            ("services", "\"*\"", "wildcard"),
+            ("services", "\"wrun-agent\"", "wrun's own"),
+            ("services", "\"wrun-converge.timer\"", "wrun's own"),
+            ("paths", "\"/srv/**\"", "wildcard"),
+            ("paths", "\"/srv/a?c\"", "wildcard"),
+            ("paths", "\"/*/**\"", "wildcard"),
+            ("paths", "\"/srv/*/**\"", "wildcard"),
+            ("paths", "\"/srv/app*/**\"", "wildcard"),
+            ("paths", "\"/srv/app/*\"", "wildcard"),
+            ("read_paths", "\"/**\"", "wildcard"),
+            ("write_attributes", "\"*\"", "wildcard"),
+            ("facts", "\"*\"", "wildcard"),
+            ("data_bags", "\"*\"", "wildcard"),
+            ("search", "\"*\"", "wildcard"),
+            ("users", "\"a*\"", "wildcard"),
+            ("groups", "\"web*\"", "wildcard"),
+            ("environment", "\"*\"", "wildcard"),
+            ("download_hosts", "\"https://*.example.org\"", "wildcard"),
+            ("reboot", "true", "restart the machine"),
+            ("commands", "{ argv = [\"a\", \"<any>\"], user = \"ada\" }", "wildcard"),
+            ("commands", "{ argv = [\"a\", \"<path:/srv/*>\"], user = \"ada\" }", "wildcard"),
+            ("commands", "{ shell = \"<any>\", user = \"ada\" }", "wildcard"),
+            ("commands", "{ argv = [\"a\"], user = \"ada\", cwd = \"/srv/*\" }", "wildcard"),
+            ("commands", "{ argv = [\"a\"], user = \"ada\", environment = { HELPER = \"<any>\" } }", "wildcard"),
+            ("commands", "\"systemctl stop wrun-agent\"", "more than it says"),
+            ("commands", "{ argv = [\"true\"], umask = \"000\" }", "more than it says"),
+            ("commands", "{ argv = [\"true\"], cwd = \"/opt\" }", "more than it says"),
+            (
+                "commands",
+                "{ argv = [\"systemd-tmpfiles\", \"--create\"], environment = { CREDENTIALS_DIRECTORY = \"/srv/app/c\" } }",
+                "which code it loads",
+            ),
+            (
+                "commands",
+                "{ argv = [\"systemd-tmpfiles\", \"--create\"], environment = { UNHEARD_OF = \"/srv/app/c\" } }",
+                "more than it says",
+            ),
+            (
+                "commands",
+                "{ argv = [\"postfix\", \"check\"], environment = { MAIL_CONFIG = \"<any>\" } }",
+                "which code it loads",
+            ),
             ("users", "\"root\"", "as good as root"),
             ("users", "\"ops\"", "as good as root"),
             ("users", "\"op*\"", "as good as root"),
@@ -446,6 +547,13 @@ mod tests {
             ("commands", "\"systemctl daemon-reload\""),
             ("commands", "{ shell = \"a | b\", user = \"ada\" }"),
             ("download_hosts", "\"https://example.org\""),
+            ("paths", "\"/srv/[*]x\""),
+            ("paths", "\"/srv/app/**\""),
+            ("read_paths", "\"/srv/[*]x/**\""),
+            ("read_attributes", "\"nginx.port\""),
+            ("services", "\"wrunner\""),
+            ("commands", "{ argv = [\"a\"], user = \"ada\", environment = { RAILS_ENV = \"<any>\" } }"),
+            ("commands", "{ argv = [\"a\", \"<is:<any>>\"], user = \"ada\" }"),
         ] {
             check(key, value, None);
         }

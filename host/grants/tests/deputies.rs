@@ -227,6 +227,50 @@ fn variables_that_choose_what_is_run_must_be_granted_with_their_value() {
     assert!(policy(table).command(&CommandAsked { environment: &harmless, ..shell("x") }).is_ok());
 }
 
+/// A variable that no list knows may decide what a program reads, loads or runs.
+#[test]
+fn a_suggested_command_has_the_values_of_its_variables() {
+    let ask = |user: Option<&str>, name: &str, value: &str| {
+        let environment = [(name.to_owned(), value.to_owned())];
+        let asked = CommandAsked { environment: &environment, user, ..shell("systemd-tmpfiles --create") };
+        let line = policy("").command(&asked).unwrap_err().line();
+        assert!(policy(&line).command(&asked).is_ok(), "{line}");
+        let other = [(name.to_owned(), format!("{value}x"))];
+        (policy(&line).command(&CommandAsked { environment: &other, ..asked }).is_ok(), line)
+    };
+    for (name, value) in [
+        ("CREDENTIALS_DIRECTORY", "/srv/app/c"),
+        ("UNHEARD_OF", "/srv/app/c"),
+        ("UNHEARD_OF", "<any>"),
+        ("UNHEARD_OF", "<sha256:00>"),
+        ("DB_PASSWORD", "hunter2"),
+        ("DATABASE_URL", "postgres://u:hunter2@db/x"),
+    ] {
+        for user in [None, Some("root"), Some("ada")] {
+            let (any, line) = ask(user, name, value);
+            assert!(!any && !line.contains("hunter2"), "{user:?} {line}");
+        }
+    }
+    // Known to decide nothing; and still not for root.
+    assert!(ask(Some("ada"), "RAILS_ENV", "test").0 && ask(Some("ada"), "PGPASSWORD", "hunter2").0);
+    for user in [None, Some("root"), Some("daemon")] {
+        assert!(!ask(user, "RAILS_ENV", "test").0 && !ask(user, "LANG", "C").0, "{user:?}");
+    }
+}
+
+#[test]
+fn wruns_own_package_and_services_need_their_names() {
+    let wide = policy("packages = [\"*\"]\nservices = [\"*\"]");
+    for name in ["wrun-agent", "wrun-agent.service", "wrun-converge.timer", "wrun-converge"] {
+        assert!(wide.service(name).is_err(), "{name}");
+        denied_until_granted("services = [\"wrun*\"]", |grants| grants.service(name));
+    }
+    for name in ["wrun", "wrun:amd64"] {
+        denied_until_granted("packages = [\"w*\"]", |grants| grants.package(name));
+    }
+    assert!(wide.service("wrunner").is_ok() && wide.package("nginx").is_ok());
+}
+
 #[test]
 fn names_that_tools_take_for_something_else_are_no_names() {
     let grants = policy("packages = [\"*\"]\nservices = [\"*\"]\nusers = [\"*\"]\ngroups = [\"*\"]");

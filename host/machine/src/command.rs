@@ -21,7 +21,7 @@ mod start;
 mod wait;
 
 pub use answers::Answers;
-pub use confine::{Answer, MAX_PLACED, PLACED};
+pub use confine::{Answer, MAX_PLACED, MISSING_PROGRAM, PLACED};
 pub use confine::{give_up_all_rights, launch_confined};
 pub(crate) use exported::Exported;
 pub use failure::{ASSUMED, CommandFailure, UNKNOWN, require_success};
@@ -109,6 +109,8 @@ pub struct Launch {
     live: bool,
     login: bool,
     placed: Option<(String, Vec<u8>)>,
+    /// Its answer, confined, counts though a write of its own was refused.
+    despite_refused_writes: bool,
     /// A cookbook wrote it: its processes are counted.
     granted: bool,
 }
@@ -135,6 +137,7 @@ impl Launch {
             live: false,
             login: false,
             placed: None,
+            despite_refused_writes: false,
             granted: false,
         }
     }
@@ -163,6 +166,7 @@ impl Launch {
             live: how.live,
             login: how.login,
             placed: None,
+            despite_refused_writes: false,
             granted: true,
         }
     }
@@ -208,6 +212,13 @@ impl Launch {
     #[must_use]
     pub fn placed(self, name: &str, content: Vec<u8>) -> Self {
         Self { placed: Some((name.into(), content)), ..self }
+    }
+
+    /// Confined, its answer counts though it could not write something: for a program of the host's own choosing that
+    /// notes something beside what it is asked, and answers the same without that.
+    #[must_use]
+    pub fn despite_refused_writes(self) -> Self {
+        Self { despite_refused_writes: true, ..self }
     }
 
     /// Without these variables, which the command asked for as empty ones.

@@ -427,6 +427,13 @@ impl Writer<'_> {
         self.launch(&launch).map_err(|failure| failure.into_raised(&launch))
     }
 
+    /// Asks a program of the host's own choosing that reads what a policy wrote: it sees the machine and can change nothing.
+    pub(crate) fn ask(&mut self, launch: &Launch) -> Answer {
+        let Self { commands, caches, root, .. } = self;
+        caches.users.refresh(root);
+        commands.ask(launch, &mut caches.users)
+    }
+
     /// Runs a program of the host's own choosing (`apt-get`, `useradd`) on behalf of a proof that the caller holds.
     ///
     /// # Errors

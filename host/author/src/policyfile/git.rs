@@ -22,8 +22,8 @@ pub enum GitError {
         /// The text that git wrote to standard error.
         message: String,
     },
-    /// An address or a name that git would take for an option.
-    #[error("{text:?} cannot be a git repository or revision")]
+    /// An address, a name or a folder that git would take for an option.
+    #[error("{text:?} cannot be a git repository, revision or folder: git could take it for an option")]
     Option {
         /// The address or name that was refused.
         text: String,
@@ -237,6 +237,7 @@ impl Repositories {
         into: &Path,
     ) -> Result<PathBuf, GitError> {
         check(commit)?;
+        rel.into_iter().flat_map(|rel| rel.split('/')).try_for_each(check_folder)?;
         let failed = |source| GitError::Cache { path: into.to_owned(), source };
         let work = into.join("work");
         std::fs::create_dir_all(&work).map_err(failed)?;
@@ -258,7 +259,8 @@ impl Repositories {
 
     /// Refuses a commit whose files are more than a cookbook may have, before any is written: packed they can be small.
     fn check_size(&self, repository: &Path, commit: &str, rel: Option<&str>) -> Result<(), GitError> {
-        let list = ["ls-tree", "-r", "-l", "-z", "--full-tree", commit];
+        // A folder could have the name of an option, with which git lists less than it writes.
+        let list = ["ls-tree", "-r", "-l", "-z", "--full-tree", "--", commit];
         let arguments: Vec<&str> = list.into_iter().chain(rel).collect();
         let listed = self.run(repository, &arguments)?;
         let (mut files, mut bytes) = (0, 0_u64);
@@ -286,6 +288,11 @@ impl Repositories {
     fn run(&self, repository: &Path, arguments: &[&str]) -> Result<String, GitError> {
         in_cache(&self.folder, arguments, &[("GIT_DIR", repository)])
     }
+}
+
+/// Checks that no folder on the way to a cookbook has a name that git could take for an option.
+fn check_folder(name: &str) -> Result<(), GitError> {
+    if name.is_empty() { Ok(()) } else { check(name) }
 }
 
 /// Checks that git takes an address, or a name, for nothing else.

@@ -1,5 +1,6 @@
 # The first script, with the rights of whoever logs in. It starts the second one, as root.
-# @MARK@ begins the lines that are for the other end. Nobody on the machine knows it beforehand.
+# @MARK@ begins the lines that are for the other end. Programs of the machine can read it among the arguments below, so it
+# counts no longer than until the second script begins, which has a mark of its own.
 second='printf "%s started\n" @MARK@; eval "$(dd bs=1 count=@SIZE@ 2>/dev/null)"'
 if [ "$(id -u)" = 0 ]; then
     exec /bin/sh -c "$second"

@@ -1,7 +1,7 @@
 //! Environment variables that decide what a program loads, runs or whom it speaks to.
 
 /// Variables that are privileged.
-const VARIABLES: [&str; 94] = [
+const VARIABLES: &[&str] = &[
     // Shells.
     "PATH",
     "IFS",
@@ -100,10 +100,55 @@ const VARIABLES: [&str; 94] = [
     "WGETRC",
     "INPUTRC",
     "DEBIAN_FRONTEND",
+    // Commands that programs run to hear a password or to reach a server.
+    "BORG_PASSCOMMAND",
+    "BORG_RSH",
+    "RESTIC_PASSWORD_COMMAND",
+    "RESTIC_PASSWORD_FILE",
+    "SVN_SSH",
+    "SVN_EDITOR",
+    "CVS_RSH",
+    "HGRCPATH",
+    "HGEDITOR",
+    "RCLONE_PASSWORD_COMMAND",
+    // Frameworks that load what they name.
+    "DOTNET_STARTUP_HOOKS",
+    "CORECLR_PROFILER_PATH",
+    "CORECLR_PROFILER",
+    "COR_PROFILER_PATH",
+    "DJANGO_SETTINGS_MODULE",
+    "FLASK_APP",
+    "JAVA_OPTS",
+    "CATALINA_OPTS",
+    "MAVEN_OPTS",
+    "GRADLE_OPTS",
+    "SBT_OPTS",
+    "OPENSSL_CONF_INCLUDE",
+    // Folders and files that a program takes its settings, credentials or messages from.
+    "LANGUAGE",
+    "CREDENTIALS_DIRECTORY",
+    "RUNTIME_DIRECTORY",
+    "STATE_DIRECTORY",
+    "CONFIGURATION_DIRECTORY",
+    "MAIL_CONFIG",
+    "MAIL_DEBUG",
+    "MAIL_VERBOSE",
+    "APACHE_CONFDIR",
+    "APACHE_ENVVARS",
+    "APACHE_ULIMIT_MAX_FILES",
+    "APACHE_LYNX",
+    "APACHE_STATUSURL",
+    "pkgdatadir",
+    "sysconfdir",
+    "KUBECONFIG",
+    "DOCKER_CONFIG",
+    "DOCKER_HOST",
+    "AWS_CONFIG_FILE",
+    "AWS_SHARED_CREDENTIALS_FILE",
 ];
 
 /// Beginnings of such variables' names.
-const BEGINNINGS: [&str; 18] = [
+const BEGINNINGS: &[&str] = &[
     "LD_",
     "BASH_FUNC_",
     "GIT_",
@@ -122,7 +167,41 @@ const BEGINNINGS: [&str; 18] = [
     "CARGO_",
     "npm_config_",
     "NPM_CONFIG_",
+    "ANSIBLE_",
+    "BUNDLE_",
+    "PIP_",
+    "UV_",
+    "COMPlus_",
+    "DOTNET_",
+    "POSTFIX_",
 ];
+
+/// Variables that are known to decide nothing of what a program runs, loads or reads.
+const PLAIN: [&str; 19] = [
+    "LANG",
+    "PORT",
+    "COLUMNS",
+    "LINES",
+    "RAILS_ENV",
+    "RACK_ENV",
+    "NODE_ENV",
+    "APP_ENV",
+    "ENVIRONMENT",
+    "LOG_LEVEL",
+    "PGHOST",
+    "PGPORT",
+    "PGUSER",
+    "PGDATABASE",
+    "PGPASSWORD",
+    "MYSQL_HOST",
+    "MYSQL_PWD",
+    "MYSQL_TCP_PORT",
+    "REDISCLI_AUTH",
+];
+
+/// Parts of the names of variables that hold secrets, in capital letters.
+const SECRET_PARTS: [&str; 10] =
+    ["PASS", "PWD", "SECRET", "TOKEN", "KEY", "CREDENTIAL", "AUTH", "COOKIE", "SALT", "PHRASE"];
 
 /// Variables that name a server in between, in small letters; programs know both cases.
 const PROXIES: [&str; 6] = ["http_proxy", "https_proxy", "ftp_proxy", "all_proxy", "no_proxy", "rsync_proxy"];
@@ -133,6 +212,21 @@ pub(crate) fn variable(name: &str) -> bool {
     VARIABLES.contains(&name)
         || BEGINNINGS.iter().any(|beginning| name.starts_with(beginning))
         || PROXIES.iter().any(|proxy| proxy.eq_ignore_ascii_case(name))
+}
+
+/// Returns whether a suggested rule may leave the variable's value open: one that is known to decide nothing, and not merely
+/// one of which nothing is known.
+pub(crate) fn is_plain_variable(name: &str) -> bool {
+    (PLAIN.contains(&name) || name.starts_with("LC_")) && !variable(name)
+}
+
+/// Returns whether a variable's value should not stand in a log: by its name, or since it is an address with a user's
+/// name and password. One that decides what is run is shown, whatever it is called: somebody has to read it.
+pub(crate) fn may_be_secret(name: &str, value: &str) -> bool {
+    let capitals = name.to_ascii_uppercase();
+    let has_login = || value.split_once("://").is_some_and(|(_, rest)| rest.contains('@'));
+    let is_called_so = SECRET_PARTS.iter().any(|part| capitals.contains(part)) && !variable(name);
+    is_called_so || has_login()
 }
 
 #[cfg(test)]
@@ -156,11 +250,49 @@ mod tests {
             "http_proxy",
             "HTTPS_PROXY",
             "DEBIAN_FRONTEND",
+            "BORG_PASSCOMMAND",
+            "RESTIC_PASSWORD_COMMAND",
+            "DOTNET_STARTUP_HOOKS",
+            "CORECLR_PROFILER_PATH",
+            "SVN_SSH",
+            "HGRCPATH",
+            "ANSIBLE_CONFIG",
+            "BUNDLE_PATH",
+            "JAVA_OPTS",
+            "CREDENTIALS_DIRECTORY",
+            "MAIL_CONFIG",
+            "APACHE_ENVVARS",
+            "pkgdatadir",
+            "LANGUAGE",
         ] {
             assert!(variable(name), "{name}");
         }
         for name in ["LANG", "MYSQL_HOST", "PGHOST", "PORT", "RAILS_ENV"] {
             assert!(!variable(name), "{name}");
+        }
+    }
+
+    #[test]
+    fn only_variables_that_are_known_are_plain() {
+        for name in ["LANG", "LC_ALL", "RAILS_ENV", "PGPASSWORD"] {
+            assert!(is_plain_variable(name), "{name}");
+        }
+        for name in ["UNHEARD_OF", "LANGUAGE", "PATH", "LD_PRELOAD", "MY_PASSWORD", "BORG_PASSCOMMAND", ""] {
+            assert!(!is_plain_variable(name), "{name}");
+        }
+    }
+
+    #[test]
+    fn values_that_may_be_secret() {
+        for (name, value) in
+            [("DB_PASSWORD", "x"), ("api_key", "x"), ("DATABASE_URL", "postgres://u:p@h/d"), ("AWS_SECRET_ACCESS", "")]
+        {
+            assert!(may_be_secret(name, value), "{name}");
+        }
+        for (name, value) in
+            [("PORT", "80"), ("SITE", "https://example.org/a"), ("MAIL", "a@b"), ("BORG_PASSCOMMAND", "id")]
+        {
+            assert!(!may_be_secret(name, value), "{name}");
         }
     }
 }

@@ -4,6 +4,7 @@
 //! so that such a list is never complete; whatever is not known here is shown to the operator, who reads it.
 
 use crate::commands::WordPattern;
+use crate::privileged;
 
 /// Programs, the words that each of their arguments may be, and whether arguments may be plain names, too.
 struct Harmless {
@@ -110,6 +111,7 @@ fn is_name(word: &str) -> bool {
         && word.chars().all(is_plain)
         && !word.ends_with(".target")
         && !word.contains("debug-shell")
+        && !privileged::service(word)
 }
 
 #[cfg(test)]
@@ -140,6 +142,9 @@ mod tests {
             "git log",
             "systemctl link /srv/x.service",
             "systemctl start debug-shell",
+            "systemctl stop wrun-agent",
+            "systemctl disable wrun-converge.timer",
+            "service wrun-agent stop",
             "systemctl isolate rescue.target",
             "systemctl reboot",
             "systemctl import-environment",

@@ -47,6 +47,9 @@ pub const PLACED: &str = "/tmp/.wrun-asked";
 /// How large such a file may be, in bytes: it is sent to the launcher with the command.
 pub const MAX_PLACED: u64 = 2 << 20;
 
+/// Why there is no knowing where the program is not installed.
+pub const MISSING_PROGRAM: &str = "its program is not on this machine";
+
 /// What came of asking.
 #[derive(Debug)]
 pub enum Answer {

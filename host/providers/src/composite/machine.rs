@@ -49,6 +49,23 @@ impl Machine<'_, '_> {
         self.view.grants.manage_path(path).map(drop).map_err(denied)
     }
 
+    /// Fails if a path that programs get as text could lead elsewhere by the time they look: over a link, or over a directory
+    /// that others than root may exchange.
+    pub(super) fn fixed(&self, path: &str) -> Result<(), Raised> {
+        let is_fixed = self.view.root.asked_about(path) == path
+            && match self.view.root.is_roots_alone(path) {
+                // An earlier resource may make the folder.
+                Err(fault) if fault.is_absence() && self.view.why_run => true,
+                known => known?,
+            };
+        if is_fixed {
+            return Ok(());
+        }
+        let message = format!("{path} leads over a link, or a directory that others than root may exchange");
+        Err(invalid(message)
+            .with_hint("say its resolved path, below directories that root owns and nobody else may write to"))
+    }
+
     /// Returns the output of a program of the host's own choosing, or `None` if it cannot be asked. Arguments from a guest must
     /// not be able to become options.
     pub(super) fn printed(&mut self, program: &str, arguments: &[&str]) -> Option<String> {

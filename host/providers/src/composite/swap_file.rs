@@ -32,6 +32,7 @@ impl Composite for SwapFile {
         let (mut sentences, mut parts) = (Vec::new(), Vec::new());
         if wanted.action == "remove" {
             if is_used || machine.is_survey {
+                machine.fixed(path)?;
                 sentences.push(format!("turn off swap for {path}"));
                 parts.push(step(command("swapoff", "run", &["swapoff", path])));
             }
@@ -47,6 +48,7 @@ impl Composite for SwapFile {
             };
             // The command tells which file system is there.
             machine.managed(path)?;
+            machine.fixed(path)?;
             let fill = filling(path, size, machine);
             let fill: Vec<&str> = fill.iter().map(String::as_str).collect();
             sentences.extend([
@@ -56,8 +58,9 @@ impl Composite for SwapFile {
                 format!("enable swap for {path}"),
             ]);
             parts.extend([
-                step(with(command("fill", "run", &fill), "timeout", json!(properties.timeout))),
+                // Made by wrun, so that the command fills a file that is there.
                 step(child("file", path, "create", [("mode", json!("0600"))])),
+                step(with(command("fill", "run", &fill), "timeout", json!(properties.timeout))),
                 step(command("mkswap", "run", &["mkswap", "-f", path])),
             ]);
             if machine.has_own_kernel() || machine.is_survey {

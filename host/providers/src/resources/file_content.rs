@@ -16,6 +16,7 @@ mod inspect;
 mod json_check;
 mod remove;
 mod staging;
+mod unit_check;
 mod verify;
 pub(crate) mod wish;
 

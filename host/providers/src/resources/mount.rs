@@ -4,21 +4,23 @@
 //! `mount` and `umount`, which know the helpers of file systems. The table of file systems is written as any other file,
 //! with one line changed. Order of checks, sentences and classes are Chef's.
 
+mod calls;
 mod mounted;
 mod table;
 
+pub(crate) use calls::ChangeMounts;
+
 use crate::operation::Operation;
-use crate::plan::{Plan, Provider, Step, View, Writer};
+use crate::plan::{Plan, Provider, Step, View};
 use crate::resources::file_content::{self, FileWish, Text};
 use crate::resources::{asked, nested};
-use crate::withheld::Withheld;
+use calls::{Call, Device};
 use contract::{Certainty, Change, Raised, Wanted};
 use grants::{Denied, GrantedMount, GrantedPath, MountAsked, PolicyGrants};
 use machine::command::{Launch, require_success};
 use machine::root::absent;
 use machine::written;
 use schema::types::mount::MountProperties;
-use std::time::{Duration, Instant};
 use table::Line;
 
 /// The class of what goes wrong with mounts.
@@ -26,12 +28,6 @@ const MOUNT_ERROR: &str = "Chef::Exceptions::Mount";
 
 /// The table of what is mounted at boot.
 const TABLE: &str = "/etc/fstab";
-
-/// How long an unmounted file system may be busy until it is mounted again: Chef's twenty tries.
-const UNMOUNTING: Duration = Duration::from_secs(2);
-
-/// The pause between two attempts to unmount what is busy.
-const LOOK_AGAIN: Duration = Duration::from_millis(100);
 
 /// Kinds of file systems that no device on the node belongs to.
 const WITHOUT_DEVICE: [&str; 6] = ["cgroup", "tmpfs", "fuse", "vboxsf", "zfs", "efivarfs"];
@@ -197,7 +193,7 @@ impl Task {
         let mut plan = Plan::default();
         self.require_both(view, &mut plan)?;
         let sentence = format!("mount {} to {}", self.shown(view)?, self.mount_point);
-        plan.steps.push(step(mounts(sentence, true), vec![self.mount_words()], self.granted.clone()));
+        plan.steps.push(step(mounts(sentence, true), vec![self.mount_call()], self.granted.clone()));
         Ok(plan)
     }
 
@@ -220,22 +216,18 @@ impl Task {
         Ok(())
     }
 
-    fn mount_words(&self) -> Vec<String> {
-        let mut words = ["mount", "-t", &self.line.kind].map(str::to_owned).to_vec();
-        if !self.options.is_empty() {
-            words.extend(["-o".to_owned(), self.options.join(",")]);
-        }
-        match self.named {
-            Named::Device => words.push(self.real_device.clone()),
-            Named::Label => words.extend(["-L".to_owned(), self.device.clone()]),
-            Named::Uuid => words.extend(["-U".to_owned(), self.device.clone()]),
-        }
-        words.push(self.real_mount_point.clone());
-        words
+    fn mount_call(&self) -> Call {
+        let device = match self.named {
+            Named::Device => Device::Path(self.real_device.clone()),
+            Named::Label => Device::Label(self.device.clone()),
+            Named::Uuid => Device::Uuid(self.device.clone()),
+        };
+        let (kind, options) = (self.line.kind.clone(), self.options.clone());
+        Call::Mount { kind, options, device, mount_point: self.real_mount_point.clone() }
     }
 
-    fn unmount_words(&self) -> Vec<String> {
-        vec!["umount".into(), self.real_mount_point.clone()]
+    fn unmount_call(&self) -> Call {
+        Call::Unmount { mount_point: self.real_mount_point.clone() }
     }
 
     fn unmount(&self, view: &mut View<'_>) -> Result<Plan, Raised> {
@@ -243,7 +235,7 @@ impl Task {
             return Ok(Plan::up_to_date());
         }
         let sentence = format!("unmount {}", self.shown(view)?);
-        Ok(Plan::steps(vec![step(mounts(sentence, false), vec![self.unmount_words()], self.granted.clone())]))
+        Ok(Plan::steps(vec![step(mounts(sentence, false), vec![self.unmount_call()], self.granted.clone())]))
     }
 
     fn remount(&self, view: &mut View<'_>) -> Result<Plan, Raised> {
@@ -252,15 +244,15 @@ impl Task {
         }
         let shown = self.shown(view)?;
         if self.supports_remount {
-            let options = format!("remount,{}", self.options.join(","));
-            let words = vec!["mount".into(), "-o".into(), options, self.real_mount_point.clone()];
+            let (options, device) = (self.options.clone(), self.real_device.clone());
+            let call = Call::Remount { options, device, mount_point: self.real_mount_point.clone() };
             return Ok(Plan::steps(vec![step(
                 Change::new(format!("remount {shown}")),
-                vec![words],
+                vec![call],
                 self.granted.clone(),
             )]));
         }
-        let (unmount, mount) = (self.unmount_words(), self.mount_words());
+        let (unmount, mount) = (self.unmount_call(), self.mount_call());
         Ok(Plan::steps(vec![
             step(Change::new(format!("unmount {shown}")), vec![unmount], self.granted.clone()),
             step(Change::new(format!("mount {shown}")), vec![mount], self.granted.clone()),
@@ -300,41 +292,8 @@ fn mounts(sentence: String, mounted: bool) -> Change {
     Change::new(sentence).turns(None, "mounted", mounted)
 }
 
-fn step(change: Change, calls: Vec<Vec<String>>, granted: GrantedMount) -> Step {
-    let operation = ChangeMounts { calls: Withheld(calls), _granted: Withheld(granted) };
-    Step::new(change, Operation::ChangeMounts(operation))
-}
-
-/// Calls of `mount` and `umount`. Their options may hold a password.
-#[derive(Debug)]
-pub(crate) struct ChangeMounts {
-    calls: Withheld<Vec<Vec<String>>>,
-    _granted: Withheld<GrantedMount>,
-}
-
-impl ChangeMounts {
-    /// Mounts or unmounts the file system.
-    ///
-    /// # Errors
-    /// One of the tools fails.
-    pub(crate) fn carry_out(self, writer: &mut Writer<'_>) -> Result<(), Raised> {
-        self.calls.0.iter().try_for_each(|words| run(writer, words))
-    }
-}
-
-/// Runs `mount` or `umount`. What was in use a moment ago may be busy a little longer.
-fn run(writer: &mut Writer<'_>, words: &[String]) -> Result<(), Raised> {
-    let Some((program, arguments)) = words.split_first() else { return Ok(()) };
-    let launch = Launch::program(program, arguments);
-    let begin = Instant::now();
-    loop {
-        let outcome = writer.launch(&launch).map_err(|failure| failure.into_raised(&launch))?;
-        let busy = program == "umount" && outcome.code != Some(0) && begin.elapsed() < UNMOUNTING;
-        if !busy || !String::from_utf8_lossy(&outcome.errors).contains("busy") {
-            return require_success(&launch, &outcome, &[0]);
-        }
-        std::thread::sleep(LOOK_AGAIN);
-    }
+fn step(change: Change, calls: Vec<Call>, granted: GrantedMount) -> Step {
+    Step::new(change, Operation::ChangeMounts(ChangeMounts::new(calls, granted)))
 }
 
 /// A slash at the end does not matter, but where it is all there is of a path.
@@ -348,13 +307,18 @@ fn real_mount_point(mount_point: &str, view: &View<'_>) -> String {
 }
 
 /// A folder or an image on the node, resolved: `mount` would follow a link that a policy can lay. Links below `/dev` are the
-/// system's own, and stay.
+/// system's own, and stay, but not in those of its folders where anybody may lay one.
 fn real_device(device: &str, view: &View<'_>) -> String {
     let is_remote = device.contains(':') || device.contains("//");
-    if !device.starts_with('/') || is_remote || device.starts_with("/dev/") {
+    if !device.starts_with('/') || is_remote {
         return device.to_owned();
     }
-    view.root.asked_about(device)
+    let is_systems = |path: &str| {
+        let part = |folder: &str| path.strip_prefix(folder).is_some_and(|rest| rest.starts_with('/'));
+        part("/dev") && !part("/dev/shm") && !part("/dev/mqueue") && path.split('/').all(|part| part != "..")
+    };
+    let real = view.root.asked_about(device);
+    if is_systems(device) && is_systems(&real) { device.to_owned() } else { real }
 }
 
 /// The device that a label or a number stands for; empty: there is none.

@@ -7,6 +7,7 @@ mod accounts;
 mod archive;
 mod cron;
 mod mirror;
+mod mount;
 mod node;
 mod package;
 mod rpm;

@@ -259,6 +259,48 @@ fn package_files_are_installed() {
     assert_eq!(error.message, "apt package provider cannot handle source property. Use dpkg provider instead");
 }
 
+/// Between the look at a file and its installation by root, its owner may put another one there.
+#[test]
+fn a_package_file_that_others_than_root_may_exchange_is_not_installed() {
+    let mut node = node();
+    node.output(
+        "mkdir -p /srv/own /srv/app/deep /srv/shared /srv/plain; chmod 1777 /srv/shared; chmod 775 /srv/plain; chown nobody /srv/app; \
+         for place in own/a app/deep/a shared/a shared/theirs plain/a own/theirs own/open; do \
+         cp /srv/archive/tool_1.0_all.deb /srv/$place.deb; done; \
+         chown nobody /srv/shared/theirs.deb /srv/own/theirs.deb; chmod 666 /srv/own/open.deb; ln -s /srv/app/deep /srv/own/way",
+    );
+    for place in ["app/deep/a", "shared/theirs", "plain/a", "own/theirs", "own/open", "own/way/a"] {
+        let file = json!({"source": format!("/srv/{place}.deb")});
+        let error = node.act("dpkg_package", "tool", "install", file).unwrap_err();
+        assert!(error.message.contains("others than root may change"), "{place}: {}", error.message);
+    }
+    assert_eq!(version(&node, "tool"), "");
+    for place in ["own/a", "shared/a"] {
+        let file = json!({"source": format!("/srv/{place}.deb")});
+        assert_eq!(node.act("dpkg_package", "tool", "install", file).unwrap().len(), 1, "{place}");
+        node.act("dpkg_package", "tool", "purge", json!({})).unwrap();
+    }
+}
+
+/// To read a file, dpkg unpacks a part of it: into a place of its own in a dry run, and not onto the machine.
+#[test]
+fn a_dry_run_reads_a_package_file_without_writing() {
+    let node = node();
+    node.root
+        .write_program("/usr/bin/dpkg-deb", "#!/bin/sh\ntouch /srv/written /tmp/written\nprintf 'tool\\n1.0\\n'\n")
+        .unwrap();
+    let mut node = node.dry();
+    let file = json!({"source": "/srv/archive/tool_1.0_all.deb"});
+    let foreseen = node.foresee("dpkg_package", "tool", "install", file).unwrap();
+    assert!(!node.root.exists("/srv/written") && !node.root.exists("/tmp/written"), "{foreseen:?}");
+    assert_eq!(foreseen.unknown.len(), 1, "{foreseen:?}");
+    node.root.write_program("/usr/bin/dpkg-deb", "#!/bin/sh\ntouch /tmp/written && printf 'tool\\n1.0\\n'\n").unwrap();
+    let file = json!({"source": "/srv/archive/tool_1.0_all.deb"});
+    let foreseen = node.foresee("dpkg_package", "tool", "install", file).unwrap();
+    assert!(!node.root.exists("/tmp/written"), "{foreseen:?}");
+    assert_eq!(foreseen.changes, ["install version 1.0 of package tool"]);
+}
+
 #[test]
 fn response_files_answer_once() {
     let answers = "tool tool/colour string blue\n";

@@ -119,21 +119,68 @@ fn failures_have_chefs_classes() {
     }
 }
 
+/// A `systemd-analyze` that tells how it is called, tries what `man` could, and says something of the text and of other files.
+const ANALYZE: &str = r#"#!/bin/sh
+id > /srv/pwned
+echo "app.service: called $1 $2 $3"
+echo "$4:2: it says $(tail -1 "$4")" >&2
+echo "app.service: Command /root/x is not executable: No such file or directory" >&2
+echo "app.service: called $1 $2 $3" >&2
+echo "/etc/systemd/system/other.service:1: hunter2" >&2
+exit 1
+"#;
+
 #[test]
 fn a_unit_that_systemd_does_not_accept_is_not_written() {
     let mut node = node();
-    node.root
-        .write_program("/usr/bin/systemd-analyze", "#!/bin/sh\necho \"$2\" > /srv/asked\necho bad >&2\nexit 1\n")
-        .unwrap();
-    let raised = node.act("systemd_unit", "app.service", "create", json!({"content": content()})).unwrap_err();
+    node.root.write_program("/usr/bin/systemd-analyze", ANALYZE).unwrap();
+    let text = "[Unit]\nDescription=mine";
+    let raised = node.act("systemd_unit", "app.service", "create", json!({"content": text})).unwrap_err();
     assert_eq!(raised.class, "Chef::Exceptions::ValidationFailed");
     assert!(raised.message.contains("failed verification :systemd_unit"), "{}", raised.message);
+    for said in ["app.service:2: it says Description=mine\n", "called verify --man=no --\n"] {
+        assert!(raised.message.contains(said), "{}", raised.message);
+    }
     assert!(!node.root.exists(PATH));
-    let asked = node.root.read("/srv/asked").unwrap();
-    assert!(asked.starts_with("/etc/systemd/system/") && asked.ends_with(":app.service\n"), "{asked}");
-    let unverified = json!({"content": content(), "verify": false});
+    let unverified = json!({"content": text, "verify": false});
     node.act("systemd_unit", "app.service", "create", unverified).unwrap();
     assert!(node.root.exists(PATH));
+}
+
+#[test]
+fn a_verified_unit_runs_nothing_and_tells_of_no_other_file() {
+    let mut node = node();
+    node.root.write_program("/usr/bin/systemd-analyze", ANALYZE).unwrap();
+    let raised = node.act("systemd_unit", "app.service", "create", json!({"content": content()})).unwrap_err();
+    assert!(!node.root.exists("/srv/pwned"), "what systemd-analyze starts may change nothing");
+    for told in ["/root/x", "hunter2", "other.service"] {
+        assert!(!raised.message.contains(told), "{}", raised.message);
+    }
+    assert!(raised.message.contains("says more, about other files"), "{}", raised.message);
+}
+
+#[test]
+fn only_files_in_systemds_folders_are_verified_as_units() {
+    let mut node = prepared(Node::granting("paths = [\"/srv/app/**\"]"));
+    node.root.write_program("/usr/bin/systemd-analyze", "#!/bin/sh\nid > /srv/log\n").unwrap();
+    node.output(
+        "mkdir -p /srv/app && ln -s /etc/systemd/system /srv/app/units && ln -s /srv/app /etc/systemd/system.d",
+    );
+    for path in ["/srv/app/x.service", "/srv/app/./x.service", "/etc/systemd/system/../../../srv/app/x.service"] {
+        for kind in ["file", "template"] {
+            let asked =
+                json!({"content": "[Unit]\nDocumentation=man:ls(-H/srv/app/evil)\n", "verify": ":systemd_unit"});
+            let raised = node.act(kind, path, "create", asked).unwrap_err();
+            assert!(raised.message.contains("not in a folder of systemd's units"), "{path}: {}", raised.message);
+        }
+    }
+    assert_eq!(told(&node), [""; 0]);
+    // By its text it is one of them, and a link leads elsewhere.
+    node.output("mv /etc/systemd/system /etc/systemd/own && ln -s /srv/app /etc/systemd/system");
+    let asked = json!({"content": "[Unit]\n", "verify": ":systemd_unit"});
+    let raised = node.act("file", "/etc/systemd/system/x.service", "create", asked).unwrap_err();
+    assert!(raised.message.contains("not in a folder of systemd's units"), "{}", raised.message);
+    assert_eq!(told(&node), [""; 0]);
 }
 
 #[test]

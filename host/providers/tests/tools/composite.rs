@@ -235,12 +235,39 @@ fn a_swap_file_is_made_by_steps_of_the_action_itself() {
     let rows: Vec<_> = made.children.iter().map(|child| (child.declaration.key(), child.row)).collect();
     let never = |key: &str| (key.to_owned(), ChildRow::Never);
     let sysctl = ("sysctl[vm.swappiness]".to_owned(), ChildRow::Always);
-    let steps = ["execute[fill]", "file[/swap]", "execute[mkswap]", "execute[swapon]", "file[/etc/fstab]"];
+    let steps = ["file[/swap]", "execute[fill]", "execute[mkswap]", "execute[swapon]", "file[/etc/fstab]"];
     assert_eq!(rows, Vec::from_iter(steps.map(never).into_iter().chain([sysctl])));
     for (name, properties) in [("swap", json!({ "size": 1 })), ("/a b", json!({ "size": 1 })), ("/swap", json!({}))] {
         assert!(composition("swap_file", name, "create", properties).is_err(), "{name}");
     }
     assert!(composition("swap_file", "/swap", "create", json!({ "size": "large" })).is_err());
+}
+
+/// Root's tools get the path as text, and would follow whatever link is there when they look.
+#[test]
+fn a_swap_file_lies_where_nobody_but_root_may_exchange_it() {
+    let bench = Bench::new("").unlimited();
+    for folder in ["app", "srv/own"] {
+        std::fs::create_dir_all(bench.path(folder)).unwrap();
+    }
+    std::fs::write(bench.path("etc/shadow"), "kept").unwrap();
+    let link = |to: &str, at: &str| std::os::unix::fs::symlink(to, bench.path(at)).unwrap();
+    link("/etc/shadow", "srv/own/swap");
+    link("/etc/absent", "srv/own/dangling");
+    link("/srv/own", "srv/way");
+    std::os::unix::fs::chown(bench.path("app"), Some(65534), None).unwrap();
+    let compose = |name: &str, action: &str| {
+        let declaration = bench.declaration("swap_file", name, json!({ "size": 1 }));
+        let wanted = Wanted { resource: 0, declaration: &declaration, action, resolved: vec![], why_run: false };
+        bench.providers(false).compose(&wanted, true)
+    };
+    for name in ["/srv/own/swap", "/srv/own/dangling", "/srv/way/new", "/app/new", "/srv/own/../own/new", "/absent/new"]
+    {
+        for action in ["create", "remove"] {
+            assert!(compose(name, action).is_err(), "{action} {name}");
+        }
+    }
+    assert!(compose("/srv/own/new", "create").is_ok() && compose("/srv/own/new", "remove").is_ok());
 }
 
 #[test]

@@ -7,7 +7,7 @@ use crate::commands::repository::unseen;
 use crate::exit::Exit;
 use crate::printer::{Printer, Tone};
 use anyhow::{Context as _, bail};
-use bootstrap::{Change, Outcome, People, Plan, Session, SessionError, cloud_config, plan};
+use bootstrap::{Change, Marks, Outcome, People, Plan, Session, SessionError, cloud_config, plan};
 use similar::TextDiff;
 use std::io::{BufReader, IsTerminal as _};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
@@ -34,6 +34,13 @@ const PASSED_ON: [(i32, Exit); 4] =
 
 type Connection<'p> = Session<'p, BufReader<ChildStdout>, ChildStdin>;
 
+/// A mark that nobody can guess.
+fn new_mark() -> anyhow::Result<String> {
+    let mut mark = [0; MARK_BYTES];
+    rustix::rand::getrandom(&mut mark, rustix::rand::GetRandomFlags::empty()).context("no random numbers")?;
+    Ok(text::hex(mark))
+}
+
 pub(crate) fn run(arguments: &BootstrapArguments, printer: Printer) -> anyhow::Result<Exit> {
     let wanted = inputs::wanted(arguments)?;
     let Some(host) = &arguments.host else {
@@ -41,13 +48,11 @@ pub(crate) fn run(arguments: &BootstrapArguments, printer: Printer) -> anyhow::R
         return Ok(Exit::Done);
     };
     anyhow::ensure!(!host.starts_with('-') && !host.is_empty(), "{host:?} is not a machine: write USER@HOST");
-    let mut mark = [0; MARK_BYTES];
-    rustix::rand::getrandom(&mut mark, rustix::rand::GetRandomFlags::empty()).context("no random numbers")?;
-    let mark = text::hex(mark);
-    let mut ssh = Ssh::start(arguments, host, &Connection::command(&mark, arguments.sudo, &wanted.files))?;
+    let marks = Marks { login: new_mark()?, orders: new_mark()? };
+    let mut ssh = Ssh::start(arguments, host, &Connection::command(&marks, arguments.sudo, &wanted.files))?;
     let (from, to) = ssh.ends.take().context("ssh has no standard input")?;
     let mut person = Person { host, printer };
-    let opened = Session::open(BufReader::new(from), to, &mark, arguments.sudo, &wanted.files, &mut person);
+    let opened = Session::open(BufReader::new(from), to, &marks, arguments.sudo, &wanted.files, &mut person);
     let (mut session, found) = match opened {
         Ok(opened) => opened,
         Err(error) => return Err(ssh.explained("", &error, "nothing was changed")),

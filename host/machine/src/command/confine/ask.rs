@@ -1,9 +1,9 @@
 //! Asking one command: the launcher, the tracer, and the one who reads along.
 
-use super::Answer;
 use super::launcher::Request;
 use super::reply::Reply;
 use super::tracer::{self, Ending, Leash};
+use super::{Answer, MISSING_PROGRAM};
 use crate::command::wait::{self, Pipes};
 use crate::command::{CommandFailure, Launch, start, start::Identity};
 use crate::root::Root;
@@ -61,7 +61,8 @@ pub(in crate::command) fn ask(
                     Err(reply) => return Ok(Traced::Said(reply)),
                 };
                 let _ = started.send(pipes);
-                Ok(Traced::Ended(tracer::watch(pid, &root, as_root, leash)))
+                let tolerant = launch.despite_refused_writes;
+                Ok(Traced::Ended(tracer::watch(pid, &root, as_root, tolerant, leash)))
             };
             let tracer = std::thread::Builder::new().name("tracer".into()).spawn_scoped(scope, trace)?;
             let outcome = hear.recv().ok().map(|pipes| {
@@ -154,7 +155,7 @@ fn answer_of_reply(reply: Reply, cwd: &str) -> Answer {
         Reply::NotStarted(errno) => {
             let error = CommandFailure::of_system(&io::Error::from_raw_os_error(errno), "the program");
             Answer::Unknown(match error {
-                CommandFailure::NotStarted { name: "ENOENT", .. } => "its program is not on this machine".to_owned(),
+                CommandFailure::NotStarted { name: "ENOENT", .. } => MISSING_PROGRAM.to_owned(),
                 error => format!("it could not be started: {error}"),
             })
         }

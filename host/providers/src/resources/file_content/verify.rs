@@ -2,14 +2,14 @@
 
 use super::content::Content;
 use super::create::unverified;
-use super::json_check;
 use super::wish::FileWish;
+use super::{json_check, unit_check};
 use crate::plan::{Plan, View, Writer};
 use crate::secrets::SENSITIVE;
 use crate::withheld::Withheld;
 use contract::{Certainty, CommandTest, LogLevel, Raised};
 use grants::GrantedCommand;
-use machine::command::{Answer, CommandFailure, CommandOptions, Launch, MAX_PLACED, PLACED};
+use machine::command::{Answer, CommandOptions, Launch, MAX_PLACED, PLACED};
 use machine::remarks::remark;
 use machine::root::{Kind, ModeBits, NewFileAttributes, StagedFile, absent};
 use schema::typed;
@@ -80,10 +80,7 @@ fn check(asked: &typed::Verification, path: &str, view: &View<'_>) -> Result<Che
     let line = asked.line.as_str();
     match line.strip_prefix(':').unwrap_or(line) {
         "json" => return Ok(Check::Json),
-        "systemd_unit" => {
-            let name = path.trim_end_matches('/').rsplit('/').next().unwrap_or_default();
-            return Ok(Check::SystemdUnit(name.to_owned()));
-        }
+        "systemd_unit" => return unit_check::unit_at(path).map(Check::SystemdUnit),
         name if name == "yaml" || is_symbol(line) => {
             return Err(Raised::new(
                 "Chef::Exceptions::VerificationNotFound",
@@ -206,9 +203,9 @@ impl Check {
                     ":json (Chef::Resource::File::Verification::Json)\n".to_owned()
                 }
             },
-            Self::SystemdUnit(name) => match is_unit(writer, staged, name)? {
+            Self::SystemdUnit(name) => match unit_check::ask(writer, staged, name)? {
                 Ok(()) => return Ok(()),
-                Err(why) => format!(":systemd_unit (Chef::Resource::File::Verification::SystemdUnit)\n{why}"),
+                Err(why) => format!(":systemd_unit (Chef::Resource::File::Verification::SystemdUnit)\nSTDERR: {why}"),
             },
         };
         let message = match sensitive {
@@ -227,22 +224,6 @@ fn is_json(staged: &StagedFile) -> Result<(), String> {
     let file = staged.content().map_err(|fault| fault.to_string())?;
     file.take(MAXIMUM_PARSED).read_to_end(&mut text).map_err(|error| error.to_string())?;
     json_check::check(&text).map_err(|error| error.to_string())
-}
-
-/// Asks systemd. As in Chef, where systemd is not installed there is nobody to ask; a systemd that is too old to look at a
-/// unit under another file's name is not asked either.
-fn is_unit(writer: &mut Writer<'_>, staged: &StagedFile, name: &str) -> Result<Result<(), String>, Raised> {
-    let launch = Launch::program("systemd-analyze", ["verify".to_owned(), format!("{}:{name}", staged.path())]);
-    let outcome = match writer.launch(&launch) {
-        Ok(outcome) => outcome,
-        Err(CommandFailure::NotStarted { name: "ENOENT", .. }) => return Ok(Ok(())),
-        Err(failure) => return Err(failure.into_raised(&launch)),
-    };
-    let errors = String::from_utf8_lossy(&outcome.errors).into_owned();
-    if outcome.code == Some(0) || errors.contains("Failed to prepare filename") {
-        return Ok(Ok(()));
-    }
-    Ok(Err(format!("STDOUT: {}\nSTDERR: {errors}\n", String::from_utf8_lossy(&outcome.output))))
 }
 
 /// Copies rejected content into the cache directory; its path.

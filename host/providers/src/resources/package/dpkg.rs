@@ -1,7 +1,7 @@
 //! `dpkg_package`: packages from files on the node.
 
 use super::apt::unsupported;
-use super::request::{Request, grant, is_name};
+use super::request::{Request, grant, is_name, require_roots_own};
 use super::status::Status;
 use super::targets::{Aim, Seen, change, missing, needs_candidate, removal, step, target};
 use super::tools::{self, Transaction};
@@ -12,6 +12,7 @@ use crate::resources::asked;
 use crate::withheld::Withheld;
 use contract::{Certainty, Change, Raised, Wanted};
 use grants::GrantedPackage;
+use machine::command::{Answer, Launch, require_success};
 use machine::denied::denied;
 use schema::types::dpkg_package::DpkgPackageProperties;
 use std::sync::Arc;
@@ -67,7 +68,14 @@ fn install(
     let mut absent = vec![];
     for source in &sources {
         match source.as_deref().map(|source| find(source, view)).transpose()?.flatten() {
-            Some(real) => archives.push(read(real, view)?),
+            Some(real) => match read(real, view)? {
+                Ok(archive) => archives.push(archive),
+                Err(why) => {
+                    let mut plan = Plan::uncertain(Certainty::Unknown(why));
+                    plan.assumptions.extend(request.packages.iter().map(|(name, _)| Assumption::Package(name.clone())));
+                    return Ok(plan);
+                }
+            },
             None => absent.push(source.clone().unwrap_or_else(|| "nil".into())),
         }
     }
@@ -177,18 +185,35 @@ fn find(source: &str, view: &View<'_>) -> Result<Option<String>, Raised> {
     if place.real() != granted.path() {
         return Ok(None);
     }
-    Ok(place.entry().is_ok().then(|| granted.path().to_owned()))
+    if place.entry().is_err() {
+        return Ok(None);
+    }
+    require_roots_own(granted.path(), view)?;
+    Ok(Some(granted.path().to_owned()))
 }
 
-fn read(path: String, view: &mut View<'_>) -> Result<Archive, Raised> {
+/// What a file holds; or why a dry run cannot know it. `dpkg-deb` unpacks a part of the file to read it, so a dry run confines
+/// it: the file is anybody's, and may unpack to anything.
+fn read(path: String, view: &mut View<'_>) -> Result<Result<Archive, String>, Raised> {
     let arguments = ["--show", "--showformat", "${Package}\\n${Version}\\n", "--"];
     let mut arguments = arguments.map(str::to_owned).to_vec();
     arguments.push(path.clone());
-    let output = tools::ask(view, "dpkg-deb", arguments)?;
+    let output = if view.why_run {
+        let launch = Launch::program("dpkg-deb", arguments).timeout(tools::QUERY);
+        match view.ask(&launch) {
+            Answer::Ended(outcome) => {
+                require_success(&launch, &outcome, &[0])?;
+                String::from_utf8_lossy(&outcome.output).into_owned()
+            }
+            Answer::Unknown(why) => return Ok(Err(format!("what {path} holds is not known: {why}"))),
+        }
+    } else {
+        tools::ask(view, "dpkg-deb", arguments)?
+    };
     let mut lines = output.lines();
     match (lines.next(), lines.next()) {
         (Some(name), Some(version)) if is_name(name) && !version.is_empty() => {
-            Ok(Archive { path, name: name.into(), version: version.into() })
+            Ok(Ok(Archive { path, name: name.into(), version: version.into() }))
         }
         _ => Err(Raised::new(PACKAGE_ERROR, format!("{path} names no package and version"))),
     }

@@ -1,5 +1,6 @@
 //! What a resource asks of its packages, read and checked.
 
+use super::PACKAGE_ERROR;
 use super::status::{State, Status};
 use crate::plan::View;
 use crate::resources::asked;
@@ -11,6 +12,22 @@ use std::time::Duration;
 
 /// The longest name that is handed to a tool, in bytes; Debian's longest is 80.
 const MAXIMUM_NAME: usize = 200;
+
+/// Fails if somebody but root may exchange or change a package file: what root's package tool installs would not be what was
+/// looked at.
+///
+/// # Errors
+/// `Chef::Exceptions::Package`.
+pub(super) fn require_roots_own(path: &str, view: &View<'_>) -> Result<(), Raised> {
+    if view.root.is_roots_own_file(path)? {
+        return Ok(());
+    }
+    let message = format!("{path} is not installed: others than root may change or exchange it");
+    Err(Raised::new(PACKAGE_ERROR, message).with_hint(
+        "let root own the file, and all directories that lead to it, with no write permission for others: the policy's file \
+         cache is such a place",
+    ))
+}
 
 /// What is common to all actions.
 pub(super) struct Request {

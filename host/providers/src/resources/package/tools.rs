@@ -10,7 +10,7 @@ use machine::remarks::remark;
 use std::time::Duration;
 
 /// How long a query may take: with a cold cache apt reads some hundred megabytes of lists.
-const QUERY: Duration = Duration::from_secs(120);
+pub(super) const QUERY: Duration = Duration::from_secs(120);
 
 /// How long refreshing the lists may take.
 const REFRESH: Duration = Duration::from_secs(600);

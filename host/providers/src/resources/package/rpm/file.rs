@@ -7,7 +7,7 @@ use crate::plan::{Assumption, Plan, Provider, Step, View};
 use crate::resources::asked;
 use crate::resources::package::PACKAGE_ERROR;
 use crate::resources::package::apt::unsupported;
-use crate::resources::package::request::{Request, grant};
+use crate::resources::package::request::{Request, grant, require_roots_own};
 use crate::resources::package::targets::{Aim, Seen, change, removal, target_by};
 use crate::withheld::Withheld;
 use contract::{Certainty, Change, Raised, Wanted};
@@ -44,7 +44,11 @@ pub(super) fn find(source: &str, view: &View<'_>) -> Result<Option<String>, Rais
     if place.real() != granted.path() {
         return Ok(None);
     }
-    Ok(place.entry().is_ok().then(|| granted.path().to_owned()))
+    if place.entry().is_err() {
+        return Ok(None);
+    }
+    require_roots_own(granted.path(), view)?;
+    Ok(Some(granted.path().to_owned()))
 }
 
 /// As Chef writes it for this type: without epoch and architecture.

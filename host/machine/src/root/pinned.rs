@@ -1,0 +1,107 @@
+//! Resolved paths for programs that take nothing but a path, such as `mount`.
+//!
+//! Whoever owns a directory on the way may exchange it for a link until the program looks. So the path is opened here, without
+//! following a link, and the program gets a name for what is open: its own file in `/proc`, which leads there whatever
+//! happens to the path. Where nobody but root can exchange anything on the way, the path itself is as good.
+
+use super::{Entry, Fault, Kind, PLAIN_DIRECTORY, Root, absent, plain};
+use nix::mount::MntFlags;
+use rustix::fd::{AsRawFd as _, OwnedFd};
+use rustix::fs::OFlags;
+use rustix::io::Errno;
+use std::os::fd::RawFd;
+
+/// The permission bits by which others than the owner may exchange what is in a directory.
+const OTHERS_WRITE: u32 = 0o022;
+
+/// The bit of a directory's mode by which only its owner and theirs may exchange names in it.
+const STICKY: u32 = 0o1000;
+
+/// Something that is open, and by which path programs reach it.
+#[derive(Debug)]
+pub struct Pinned {
+    handle: OwnedFd,
+    kind: Kind,
+}
+
+impl Pinned {
+    /// The path by which a program of this machine reaches it, while this value lives.
+    pub fn path(&self) -> String {
+        in_proc(rustix::process::getpid().as_raw_nonzero().get(), self.handle.as_raw_fd())
+    }
+
+    /// What it is; never a link.
+    pub fn kind(&self) -> Kind {
+        self.kind
+    }
+}
+
+fn in_proc(process: i32, descriptor: RawFd) -> String {
+    format!("/proc/{process}/fd/{descriptor}")
+}
+
+impl Root {
+    /// Opens what is at a resolved path.
+    ///
+    /// # Errors
+    /// Nothing is there, or a link is on the way or at its end: `ELOOP`.
+    pub fn pin(&self, real: &str) -> Result<Pinned, Fault> {
+        let fault = |errno| Fault::new(errno, "rb_sysopen", real);
+        let handle = self.open_plain(real, OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC).map_err(fault)?;
+        let kind = Entry::of(&rustix::fs::fstat(&handle).map_err(fault)?).kind;
+        match kind {
+            Kind::Link => Err(fault(Errno::LOOP)),
+            kind => Ok(Pinned { handle, kind }),
+        }
+    }
+
+    /// Whether root alone may exchange any directory that leads to a resolved path, and the path's own last name. In a
+    /// directory like `/tmp`, where everybody may make names, nobody else may exchange what is root's.
+    ///
+    /// # Errors
+    /// A directory is missing or may not be looked at; a link is on the way.
+    pub fn is_roots_alone(&self, real: &str) -> Result<bool, Fault> {
+        let fault = |errno| Fault::new(errno, "rb_file_s_stat", real);
+        let look = |path: &str| -> Result<Entry, Fault> {
+            let handle = self.open_plain(path, OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC).map_err(fault)?;
+            Ok(Entry::of(&rustix::fs::fstat(&handle).map_err(fault)?))
+        };
+        let ends = real.match_indices('/').map(|(at, _)| at).chain([real.len()]);
+        let paths: Vec<&str> = ends.filter_map(|end| real.get(..end)).collect();
+        for (folder, inner) in paths.iter().zip(paths.iter().skip(1)) {
+            let entry = look(folder)?;
+            if entry.kind != Kind::Directory {
+                return Err(fault(Errno::NOTDIR));
+            }
+            let is_safe = entry.mode & OTHERS_WRITE == 0
+                || (entry.mode & STICKY != 0 && absent(look(inner))?.is_some_and(|inner| inner.uid == 0));
+            if entry.uid != 0 || !is_safe {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    /// Whether root alone may exchange or change the file at a resolved path.
+    ///
+    /// # Errors
+    /// As [`is_roots_alone`](Self::is_roots_alone); it is no file.
+    pub fn is_roots_own_file(&self, real: &str) -> Result<bool, Fault> {
+        let entry = self.locate(real)?.entry()?;
+        let is_own = entry.kind == Kind::File && entry.uid == 0 && entry.mode & OTHERS_WRITE == 0;
+        Ok(is_own && self.is_roots_alone(real)?)
+    }
+
+    /// Unmounts what is mounted at a resolved path, and nothing that a link at that name leads to.
+    ///
+    /// # Errors
+    /// Nothing is mounted there; it is in use: `EBUSY`; a link is on the way.
+    pub fn unmount(&self, real: &str) -> Result<(), Fault> {
+        let fault = |errno| Fault::new(errno, "umount", real);
+        let (folder, name) = plain(real).ok_or_else(|| fault(Errno::INVAL))?;
+        let handle = self.open_plain(folder, PLAIN_DIRECTORY).map_err(fault)?;
+        let named = format!("{}/{name}", in_proc(rustix::process::getpid().as_raw_nonzero().get(), handle.as_raw_fd()));
+        let unmounted = nix::mount::umount2(named.as_str(), MntFlags::UMOUNT_NOFOLLOW);
+        unmounted.map_err(|errno| fault(Errno::from_raw_os_error(errno as i32)))
+    }
+}

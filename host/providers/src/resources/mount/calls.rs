@@ -1,0 +1,200 @@
+//! Calls of `mount` and `umount`, which take paths as text and follow whatever link is there when they look.
+//!
+//! A policy's service may own a directory on the way to a mount point, a bound folder or an image, and exchange it at any time.
+//! Where that can be, the place is held open, and the program gets a name for what is open ([`machine::root::Pinned`]). What
+//! cannot be named so (an image, a path within an option) is refused. Where root alone may exchange anything, the programs
+//! get the resolved paths as they are: helpers of network file systems note them.
+
+use super::MOUNT_ERROR;
+use crate::plan::Writer;
+use crate::withheld::Withheld;
+use contract::Raised;
+use grants::GrantedMount;
+use machine::command::{Launch, require_success};
+use machine::root::{Kind, Pinned, Root};
+use rustix::io::Errno;
+use std::time::{Duration, Instant};
+
+/// How long an unmounted file system may be busy until it is mounted again: Chef's twenty tries.
+const UNMOUNTING: Duration = Duration::from_secs(2);
+
+/// The pause between two attempts to unmount what is busy.
+const LOOK_AGAIN: Duration = Duration::from_millis(100);
+
+/// `mount` takes the paths as they are, and notes them nowhere.
+const AS_IT_IS: [&str; 2] = ["--no-canonicalize", "--no-mtab"];
+
+/// Options with a path that is within a file system, or that only the next start looks at, or with a word that is no path.
+const OTHER_PATHS: [&str; 6] = ["subvol=", "x-", "X-", "pass=", "password=", "passwd="];
+
+/// One call, with resolved paths.
+#[derive(Debug)]
+pub(super) enum Call {
+    /// Mounts a file system.
+    Mount { kind: String, options: Vec<String>, device: Device, mount_point: String },
+    /// Gives a mounted file system other options.
+    Remount { options: Vec<String>, device: String, mount_point: String },
+    /// Unmounts whatever was mounted last at a path.
+    Unmount { mount_point: String },
+}
+
+/// How `mount` is told what to mount.
+#[derive(Debug)]
+pub(super) enum Device {
+    /// A resolved path, or the name of something that has none.
+    Path(String),
+    /// The label of a file system.
+    Label(String),
+    /// The number of a file system.
+    Uuid(String),
+}
+
+/// Calls of `mount` and `umount`. Their options may hold a password.
+#[derive(Debug)]
+pub(crate) struct ChangeMounts {
+    calls: Withheld<Vec<Call>>,
+    _granted: Withheld<GrantedMount>,
+}
+
+impl ChangeMounts {
+    pub(super) fn new(calls: Vec<Call>, granted: GrantedMount) -> Self {
+        Self { calls: Withheld(calls), _granted: Withheld(granted) }
+    }
+
+    /// Mounts or unmounts the file system.
+    ///
+    /// # Errors
+    /// One of the tools fails; a path of an image or an option leads over a directory that others than root may exchange.
+    pub(crate) fn carry_out(self, writer: &mut Writer<'_>) -> Result<(), Raised> {
+        self.calls.0.iter().try_for_each(|call| call.carry_out(writer))
+    }
+}
+
+impl Call {
+    fn carry_out(&self, writer: &mut Writer<'_>) -> Result<(), Raised> {
+        match self {
+            Self::Mount { kind, options, device, mount_point } => {
+                let place = Held::at(mount_point, writer.root)?;
+                require_fixed(options, writer.root)?;
+                let mut words = vec!["-t".to_owned(), kind.clone()];
+                if !options.is_empty() {
+                    words.extend(["-o".to_owned(), options.join(",")]);
+                }
+                let mut held = None;
+                match device {
+                    Device::Path(path) => {
+                        let device = Held::device(path, options, writer.root)?;
+                        words.push(device.path());
+                        held = Some(device);
+                    }
+                    Device::Label(label) => words.extend(["-L".to_owned(), label.clone()]),
+                    Device::Uuid(uuid) => words.extend(["-U".to_owned(), uuid.clone()]),
+                }
+                run_mount(writer, words, &[Some(&place), held.as_ref()])
+            }
+            Self::Remount { options, device, mount_point } => {
+                let place = Held::at(mount_point, writer.root)?;
+                require_fixed(options, writer.root)?;
+                let mut words = vec!["-o".to_owned(), format!("remount,{}", options.join(","))];
+                if place.is_pinned() {
+                    // Without it, `mount` looks the path up among those that are mounted.
+                    words.push(if device.is_empty() { "none".to_owned() } else { device.clone() });
+                }
+                run_mount(writer, words, &[Some(&place), None])
+            }
+            Self::Unmount { mount_point } => unmount(writer, mount_point),
+        }
+    }
+}
+
+/// A path for a program, and what keeps it from leading elsewhere.
+struct Held {
+    path: String,
+    pinned: Option<Pinned>,
+}
+
+impl Held {
+    fn at(path: &str, root: &Root) -> Result<Self, Raised> {
+        let pinned = if path.starts_with('/') && !root.is_roots_alone(path)? { Some(root.pin(path)?) } else { None };
+        Ok(Self { path: path.to_owned(), pinned })
+    }
+
+    /// What is mounted. An image becomes a device by its path, which `mount` resolves by itself.
+    fn device(path: &str, options: &[String], root: &Root) -> Result<Self, Raised> {
+        let is_remote = path.contains(':') || path.contains("//");
+        if !path.starts_with('/') || is_remote {
+            return Ok(Self { path: path.to_owned(), pinned: None });
+        }
+        let held = Self::at(path, root)?;
+        let binds = options.iter().any(|option| matches!(option.as_str(), "bind" | "rbind"));
+        match &held.pinned {
+            Some(pinned) if !binds && pinned.kind() != Kind::Directory => Err(not_fixed(path)),
+            _ => Ok(held),
+        }
+    }
+
+    fn path(&self) -> String {
+        self.pinned.as_ref().map_or_else(|| self.path.clone(), Pinned::path)
+    }
+
+    fn is_pinned(&self) -> bool {
+        self.pinned.is_some()
+    }
+}
+
+/// Fails if an option names a path that could lead elsewhere by the time it is looked at.
+fn require_fixed(options: &[String], root: &Root) -> Result<(), Raised> {
+    let options = options.iter().flat_map(|option| option.split(','));
+    let on_machine = options.filter(|option| !OTHER_PATHS.iter().any(|begin| option.starts_with(begin)));
+    let values = on_machine.filter_map(|option| option.split_once('=')).flat_map(|(_, value)| value.split(':'));
+    for path in values.filter(|value| value.starts_with('/')) {
+        if root.asked_about(path) != path || !root.is_roots_alone(path)? {
+            return Err(not_fixed(path));
+        }
+    }
+    Ok(())
+}
+
+fn not_fixed(path: &str) -> Raised {
+    let message =
+        format!("{path} cannot be mounted: it leads over a link, or a directory that others than root may exchange");
+    Raised::new(MOUNT_ERROR, message).with_hint("put it below directories that root owns and nobody else may write to")
+}
+
+/// Runs `mount`. The last word is the mount point.
+fn run_mount(writer: &mut Writer<'_>, words: Vec<String>, held: &[Option<&Held>; 2]) -> Result<(), Raised> {
+    let [place, _] = held;
+    let mut all = Vec::new();
+    if held.iter().flatten().any(|held| held.is_pinned()) {
+        all.extend(AS_IT_IS.map(str::to_owned));
+    }
+    all.extend(words);
+    all.extend(place.map(Held::path));
+    let launch = Launch::program("mount", all);
+    let outcome = writer.launch(&launch).map_err(|failure| failure.into_raised(&launch))?;
+    require_success(&launch, &outcome, &[0])
+}
+
+/// Unmounts. What was in use a moment ago may be busy a little longer.
+fn unmount(writer: &mut Writer<'_>, mount_point: &str) -> Result<(), Raised> {
+    let begin = Instant::now();
+    let is_early = || begin.elapsed() < UNMOUNTING;
+    // Whoever waits here holds nothing open below the mount point.
+    if mount_point.starts_with('/') && !writer.root.is_roots_alone(mount_point)? {
+        loop {
+            match writer.root.unmount(mount_point) {
+                Err(fault) if fault.errno == Errno::BUSY && is_early() => std::thread::sleep(LOOK_AGAIN),
+                ended => return Ok(ended?),
+            }
+        }
+    }
+    let launch = Launch::program("umount", [mount_point]);
+    loop {
+        let outcome = writer.launch(&launch).map_err(|failure| failure.into_raised(&launch))?;
+        let busy = outcome.code != Some(0) && String::from_utf8_lossy(&outcome.errors).contains("busy");
+        if !busy || !is_early() {
+            return require_success(&launch, &outcome, &[0]);
+        }
+        std::thread::sleep(LOOK_AGAIN);
+    }
+}
