@@ -367,3 +367,71 @@ fn a_cloud_config_does_the_same() {
     assert!(!ran.status.success());
     has(&String::from_utf8_lossy(&ran.stderr), &["does not have the SHA-256"]);
 }
+
+/// The policy `site`, in Ruby.
+const RECIPE: &str = "file '/srv/site' do\n  content \"#{node['policy_group']}\\n\"\nend\n";
+
+/// A repository with the policy `site` in the group `prod`, in a folder of the person who releases.
+fn repository(program: &Program) -> PathBuf {
+    let folder = program.configuration();
+    for (file, text) in [
+        ("policy.toml", "name = \"site\"\nrun_list = [\"site\"]\n"),
+        ("cookbooks/site/metadata.rb", "name 'site'\nversion '1.0.0'\n"),
+        ("cookbooks/site/recipes/default.rb", RECIPE),
+    ] {
+        let path = folder.join("site").join(file);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    }
+    let place = folder.join("releases");
+    let [repository, site] = [&place, &folder.join("site")].map(|path| path.display().to_string());
+    for words in [&["repository", "init", &repository, "--team", "site"][..], &["policy", "push", "prod", &site]] {
+        let _ = program.run(words).unwrap().expect_code(0).unwrap();
+    }
+    place
+}
+
+#[test]
+fn a_machine_follows_the_repository_whose_root_it_was_given() {
+    let place = Place::new();
+    let machine = place.root.machine(Network::Own).unwrap();
+    // The small package has no Ruby; the repository lies on the machine, where only root can change it.
+    let runtime = Path::new(env!("CARGO_MANIFEST_DIR")).join("../target/share/wrun").canonicalize().unwrap();
+    let installed = place.root.at("/usr/share/wrun").unwrap();
+    fs::create_dir_all(&installed).unwrap();
+    assert!(machine.outside("mount").arg("--bind").args([&runtime, &installed]).status().unwrap().success());
+    let stranger = Program::new().unwrap();
+    let (released, other) = (repository(&place.program), repository(&stranger));
+    assert!(Command::new("cp").arg("--recursive").arg(&released).arg(place.root.at("/srv/releases").unwrap()).status().unwrap().success());
+    let (grants, package) = (place.program.configuration().join("site.toml"), place.package.display().to_string());
+    fs::write(&grants, "[policy.site]\npaths = [\"/srv/site\"]\n").unwrap();
+    let grants = grants.display().to_string();
+    let run = |root: &Path, more: &[&str], code: i32| {
+        let root = root.join("platform/metadata/1.root.json").display().to_string();
+        let words = ["bootstrap", "root@machine", "--policy-name", "site", "--policy-group", "prod", "--package", &package];
+        let repository = ["--grants", &grants, "--repository", "/srv/releases", "--repository-root", &root];
+        let words = words.iter().chain(&repository).chain(more).map(|word| (*word).to_owned()).collect();
+        place.run_with(words, place.ssh(&machine, "known", ""), code)
+    };
+    // The root of another repository: nothing of what is there runs.
+    let refused = run(&other, &[], 1);
+    has(&refused.stderr, &["has all files, and its run ended with the exit code 43"]);
+    has(&refused.text(), &["/srv/releases"]);
+    assert!(!place.root.exists("/srv/site"), "{}", refused.text());
+    let ran = run(&released, &["--yes"], 0);
+    assert_eq!(place.root.read("/srv/site").unwrap(), "prod\n", "{}", ran.text());
+    let settings = place.root.read("/etc/wrun/wrun.toml").unwrap();
+    has(&settings, &["repository = \"/srv/releases\"", "repository_root = "]);
+    // What somebody adds without the team's signature is not run either.
+    let artifacts = place.root.at("/srv/releases/teams/site/targets/revisions/site").unwrap();
+    for entry in fs::read_dir(artifacts).unwrap() {
+        let path = entry.unwrap().path();
+        if path.extension().is_some_and(|ending| ending == "wasm") {
+            fs::write(path, "another one").unwrap();
+        }
+    }
+    fs::remove_dir_all(place.root.at("/var/lib/wrun/releases").unwrap()).unwrap();
+    fs::remove_file(place.root.at("/srv/site").unwrap()).unwrap();
+    let _ = run(&released, &[], 1);
+    assert!(!place.root.exists("/srv/site"));
+}

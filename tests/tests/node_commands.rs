@@ -1,4 +1,4 @@
-//! Commands that look at nodes and change them: one at a time, many at once, while a run has the node, and killed at any moment.
+//! Commands that look at nodes and change them: one at a time, and while a run has the node.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -34,6 +34,11 @@ fn node(program: &Program) -> Value {
     serde_json::from_str(&shown.stdout).unwrap()
 }
 
+fn node_named(program: &Program, name: &str) -> Value {
+    let shown = program.run(&["node", "show", "-N", name, "-F", "json"]).unwrap().expect_code(0).unwrap();
+    serde_json::from_str(&shown.stdout).unwrap()
+}
+
 fn layer_names(program: &Program) -> Vec<String> {
     let listed = program.run(&["layer", "list", "-F", "json"]).unwrap().expect_code(0).unwrap();
     let listed: Value = serde_json::from_str(&listed.stdout).unwrap();
@@ -49,6 +54,8 @@ fn nodes_are_created_changed_and_deleted() {
     said(&program, &["node", "run-list", "add", "c", "--before", "role[b]"], 0);
     said(&program, &["node", "run-list", "remove", "recipe[a]"], 0);
     assert_eq!(said(&program, &["node", "show", "-r"], 0).trim(), "recipe[c]\nrole[b]");
+    let items = program.run(&["node", "show", "-r", "-F", "json"]).unwrap().expect_code(0).unwrap().stdout;
+    assert_eq!(items.trim(), r#"{"version":1,"run_list":["recipe[c]","role[b]"]}"#);
     let summary = said(&program, &["node", "show"], 0);
     assert!(summary.starts_with("Node name: ") && summary.contains("recipe[c], role[b]\n"), "{summary}");
     assert!(!summary.contains('{') && summary.contains("`--format json` shows all of it"), "{summary}");
@@ -105,6 +112,19 @@ fn layers_are_added_moved_changed_and_compared() {
         "{origins}"
     );
     assert!(origins.contains("override web.port = 8080  layer site ([CONFIGURATION]/site.toml:3)"), "{origins}");
+    let as_json = |arguments: &[&str]| -> Value {
+        let shown = program.run(arguments).unwrap().expect_code(0).unwrap();
+        serde_json::from_str(&shown.stdout).unwrap()
+    };
+    let origins = as_json(&["layer", "show", "--merged", "--origin", "-F", "json"]);
+    let port =
+        origins["attributes"].as_array().unwrap().iter().find(|one| one["path"] == json!(["web", "port"])).unwrap();
+    let place = |layer: &str, file: &str, line: u32| json!([{"layer": layer, "file": format!("[CONFIGURATION]/{file}"), "line": line}]);
+    let expected = json!({
+        "level": "default", "path": ["web", "port"], "value": 1, "from": place("old", "old.rb", 3),
+        "replaced": place("base", "base.yaml", 2),
+    });
+    assert_eq!(port, &expected);
     let of_mail = said(&program, &["layer", "show", "--merged", "--policy", "mail"], 0);
     assert!(!of_mail.contains("8080"), "{of_mail}");
 
@@ -113,6 +133,18 @@ fn layers_are_added_moved_changed_and_compared() {
     let different = said(&program, &["layer", "diff"], 0);
     assert!(different.contains("- default web.port = 80\n+ default web.port = 81"), "{different}");
     assert!(different.contains("layer site ([CONFIGURATION]/site.toml): no difference"), "{different}");
+    let different = as_json(&["layer", "diff", "-F", "json"]);
+    let expected = json!({
+        "version": 1,
+        "layers": [
+            {"name": "base", "file": "[CONFIGURATION]/base.yaml", "changes": [
+                {"level": "default", "path": ["web", "port"], "before": 80, "after": 81},
+            ]},
+            {"name": "old", "file": "[CONFIGURATION]/old.rb", "changes": []},
+            {"name": "site", "file": "[CONFIGURATION]/site.toml", "changes": []},
+        ],
+    });
+    assert_eq!(different, expected);
     said(&program, &["layer", "replace", "base", &base], 0);
     said(&program, &["layer", "set", "base", "web.hosts=[\"b\"]", "web.new.x=text"], 0);
     said(&program, &["layer", "set", "site", "web.port=1", "--override"], 0);
@@ -122,6 +154,11 @@ fn layers_are_added_moved_changed_and_compared() {
     assert!(said(&program, &["layer", "set", "old", "a=1"], 43).contains("was written in Ruby"));
     assert!(said(&program, &["layer", "set", "base", "web.port.x=1"], 43).contains("web.port is not an object"));
     assert!(said(&program, &["layer", "remove", "gone"], 43).contains("no layer gone; it has: base, old, site"));
+    for near in
+        [&["layer", "show", "bsae"][..], &["layer", "move", "old", "--after", "bsae"], &["layer", "diff", "bsae"]]
+    {
+        assert!(said(&program, near, 43).contains("no layer bsae; did you mean `base`?"), "{near:?}");
+    }
     said(&program, &["layer", "remove", "old"], 0);
     assert_eq!(layer_names(&program), ["base", "site"]);
     // Layers that do not go together are refused when they are added, not in a later run.
@@ -129,50 +166,6 @@ fn layers_are_added_moved_changed_and_compared() {
         write(&program, "late.yaml", "{default_attributes: {web: {hosts: [c]}}, merge_strategies: {web.hosts: merge}}");
     assert!(said(&program, &["layer", "add", &late], 43).contains("with the merge strategy merge"));
     assert_eq!(layer_names(&program), ["base", "site"]);
-}
-
-#[test]
-fn fifty_editors_at_once_lose_nothing() {
-    let program = program("a");
-    let start = |number: u32| {
-        let mut command = Command::new(program.executable());
-        command.args(["node", "tag", "add", &format!("t{number}")]).env_clear().envs(program.environment());
-        command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap()
-    };
-    let editors: Vec<_> = (0..50).map(start).collect();
-    for editor in editors {
-        let ended = editor.wait_with_output().unwrap();
-        assert!(ended.status.success(), "{}", String::from_utf8_lossy(&ended.stderr));
-    }
-    let tags = node(&program)["normal"]["tags"].as_array().unwrap().len();
-    assert_eq!(tags, 50);
-}
-
-#[test]
-fn a_killed_command_leaves_the_old_node_or_the_new_one() {
-    let program = program("a");
-    let mut value = json!(null);
-    let mut both = [0, 0];
-    for round in 0..40_u64 {
-        let mut command = Command::new(program.executable());
-        command.args(["node", "attribute", "set", &format!("round={round}")]).env_clear().envs(program.environment());
-        let mut child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
-        std::thread::sleep(Duration::from_micros(round * 1_500));
-        child.kill().unwrap();
-        child.wait().unwrap();
-        let now = node(&program)["normal"]["round"].clone();
-        let is_new = now == json!(round);
-        assert!(is_new || now == value, "{now} is neither {value} nor {round}");
-        both[usize::from(is_new)] += 1;
-        value = now;
-    }
-    assert!(both[0] > 0, "no child was killed before it had saved: {both:?}");
-    // Nothing is in the way of the next one.
-    said(&program, &["node", "attribute", "set", "round=last"], 0);
-    assert_eq!(node(&program)["normal"]["round"], json!("last"));
-    let left: Vec<_> =
-        fs::read_dir(program.state().join("nodes")).unwrap().map(|entry| entry.unwrap().file_name()).collect();
-    assert_eq!(left, ["n.json"]);
 }
 
 #[test]
@@ -196,7 +189,17 @@ fn a_change_during_a_run_is_kept_and_seen_at_once() {
     let told = said(&program, &["node", "from-file", &write(&program, "whole.json", other)], 0);
     assert!(told.contains("the change of n is kept, and applied when the run ends"), "{told}");
     assert!(said(&program, &["node", "delete", "n"], 75).contains("another run is under way"));
+    // A new node cannot wait for the run, so that the node beside it does not change either.
+    let changed = write(&program, "changed.json", r#"{"name": "n", "run_list": ["recipe[c]"]}"#);
+    let new = write(&program, "new.json", r#"{"name": "m"}"#);
+    let waiting = fs::read(program.state().join("changes/n.json")).unwrap();
+    assert!(said(&program, &["node", "from-file", &changed, &new], 75).contains("another run is under way"));
+    assert_eq!(fs::read(program.state().join("changes/n.json")).unwrap(), waiting, "no change is kept");
+    assert!(!program.state().join("nodes/m.json").exists());
     drop(lock);
+    said(&program, &["node", "from-file", &changed, &new], 0);
+    assert_eq!(node_named(&program, "n")["run_list"], json!(["recipe[c]"]));
+    said(&program, &["node", "delete", "m"], 0);
     // A run that was killed takes nothing over: the next command does.
     said(&program, &["node", "tag", "add", "y"], 0);
     assert_eq!(node(&program)["normal"], json!({"tags": ["x", "y"], "a": {"b": 1}}));
@@ -344,7 +347,11 @@ fn nodes_come_from_files_and_go_by_their_names() {
     );
     assert!(said(&program, &["node", "bulk-delete", "web("], 43).contains("not a regular expression"));
     said(&program, &["node", "bulk-delete", "eb", "--yes"], 0);
-    said(&program, &["node", "bulk-delete", r"web\d", "--yes"], 0);
+    let as_json = |more: &[&str]| program.run(&[&["node", "bulk-delete", r"web\d", "-F", "json"], more].concat());
+    let listed = as_json(&[]).unwrap().expect_code(0).unwrap().stdout;
+    assert_eq!(listed.trim(), r#"{"version":1,"nodes":["web1","web2"],"deleted":false}"#);
+    let deleted = as_json(&["--yes"]).unwrap().expect_code(0).unwrap().stdout;
+    assert_eq!(deleted.trim(), r#"{"version":1,"nodes":["web1","web2"],"deleted":true}"#);
     assert_eq!(said(&program, &["node", "list"], 0).trim(), "n");
     let status = said(&program, &["node", "status"], 0);
     assert!(status.contains("n  no recorded run"), "{status}");

@@ -78,6 +78,13 @@ impl<'root> Site<'root> {
         self.tool(&["node", "show", &format!("web.seen.{key}"), "-F", "json"])
     }
 
+    /// Where the layers of a run's report come from, with their names.
+    fn recorded(report: &Value) -> Vec<String> {
+        let text = |layer: &Value, key: &str| layer[key].as_str().unwrap().to_owned();
+        let layers = report["layers"].as_array().unwrap().iter();
+        layers.map(|layer| format!("{}: {}", text(layer, "from"), text(layer, "name"))).collect()
+    }
+
     fn layers(&self) -> Vec<String> {
         let node = self.tool(&["node", "show", "-F", "json"]);
         let layers = node.get("layers").and_then(Value::as_array).cloned().unwrap_or_default();
@@ -225,6 +232,74 @@ fn groups_have_layers_below_the_nodes_own() {
 }
 
 #[test]
+fn only_the_groups_of_a_runs_policies_count() {
+    let root = Root::new().unwrap();
+    let site = Site::new(&root);
+    site.write("prod.yaml", "{policies: [web], override_attributes: {web: {site: prod}}}");
+    site.write("test.yaml", "override_attributes: {web: {site: test}}");
+    site.write("node.yaml", "override_attributes: {web: {stage: node}}");
+    let layers = |group: &str| format!("[layers.{group}]\nfiles = [\"{}\"]\n", site.path(&format!("{group}.yaml")));
+    site.write("wrun.toml", &format!("policy_group = \"prod\"\n{}{}", layers("prod"), layers("test")));
+    // The record has the layers of the run, and none of a group that none of its policies is in.
+    assert_eq!(
+        Site::recorded(&site.run(&["node.yaml"], &["--policy-group", "test"])),
+        ["group test: test", "node: node"]
+    );
+    assert_eq!(Site::recorded(&site.run(&[], &[])), ["group prod: prod", "node: node"]);
+    assert_eq!(site.seen("site"), json!("prod"));
+
+    // Commands show what the next run has: the settings name the group, unless one is typed.
+    let shown = |arguments: &[&str]| site.program.run(arguments).unwrap().expect_code(0).unwrap();
+    let list = shown(&["layer", "list"]);
+    let rows: Vec<Vec<&str>> = list.stdout.lines().map(|line| line.split_whitespace().collect()).collect();
+    assert_eq!(
+        [&rows[0][..2], &rows[0][3..]].concat(),
+        ["-", "prod", "[CONFIGURATION]/prod.yaml", "group", "prod,", "for", "web"]
+    );
+    assert_eq!([&rows[1][..2], &rows[1][3..]].concat(), ["1", "node", "[CONFIGURATION]/node.yaml"]);
+    let listed = site.tool(&["layer", "list", "--policy-group", "test", "-F", "json"]);
+    let listed = listed["layers"].as_array().unwrap();
+    let told: Vec<_> = listed.iter().map(|layer| [&layer["from"], &layer["name"], &layer["format"]]).collect();
+    assert_eq!(
+        told,
+        [
+            ["group test", "test", "yaml"].map(Value::from).each_ref(),
+            ["node", "node", "yaml"].map(Value::from).each_ref()
+        ]
+    );
+    let merged =
+        |more: &[&str]| site.tool(&[&["layer", "show", "--merged"], more].concat())["override_attributes"].clone();
+    assert_eq!(merged(&[]), json!({"web": {"site": "prod", "stage": "node"}}));
+    assert_eq!(merged(&["--policy", "mail"]), json!({"web": {"stage": "node"}}));
+    assert_eq!(
+        merged(&["--policy-group", "test", "--policy", "mail"]),
+        json!({"web": {"site": "test", "stage": "node"}})
+    );
+    let origins = shown(&["layer", "show", "--merged", "--origin"]).stdout;
+    assert!(origins.contains("override web.site = \"prod\"  layer prod ([CONFIGURATION]/prod.yaml:1)"), "{origins}");
+    assert_eq!(site.tool(&["layer", "show", "prod"])["policies"], json!(["web"]));
+    // Policies that are assigned with groups of their own have their groups' layers.
+    let _ = shown(&["node", "policy", "set", "web@test,mail@prod"]);
+    let names = |value: Value| {
+        value["layers"].as_array().unwrap().iter().map(|layer| layer["name"].clone()).collect::<Vec<_>>()
+    };
+    assert_eq!(names(site.tool(&["layer", "list", "-F", "json"])), ["test", "prod", "node"]);
+    assert_eq!(merged(&["--policy", "web"]), json!({"web": {"site": "test", "stage": "node"}}));
+    let several = site.program.run(&["layer", "show", "--merged"]).unwrap().expect_code(43).unwrap();
+    let said = several.stderr.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(
+        said.contains("several groups") && said.contains("test, prod; say which layers are meant with --policy-group"),
+        "{said}"
+    );
+    // A file that is gone hides no other layer, and is told.
+    fs::remove_file(site.path("prod.yaml")).unwrap();
+    let list = site.program.run(&["layer", "list"]).unwrap().expect_code(43).unwrap();
+    assert!(list.stderr.contains("prod.yaml cannot be read") && list.stdout.contains("/node.yaml"), "{}", list.text());
+    let unknown = shown(&["layer", "list", "--policy-group", "tset"]);
+    assert!(unknown.stderr.contains("no layers for the group tset; did you mean `test`?"), "{}", unknown.text());
+}
+
+#[test]
 fn what_is_wrong_with_layers_is_told_before_anything_is_changed() {
     let root = Root::new().unwrap();
     let site = Site::new(&root);
@@ -268,6 +343,15 @@ fn what_is_wrong_with_layers_is_told_before_anything_is_changed() {
     check(&[(file, "late.yaml")], "layer late ([CONFIGURATION]/late.yaml) sets web.site with the merge strategy merge");
     check(&[("--parameter", "web")], "--parameter web: it has no `=`");
     check(&[("--environment-files", "gone")], "gone cannot be read");
+    site.write("list", "first.yaml\n\nmore\n");
+    site.write("more", "second.yaml\n");
+    check(
+        &[("--environment-files", "list")],
+        "[CONFIGURATION]/list:3: [CONFIGURATION]/more is not an environment file: its name must end in .json, .rb, .toml, \
+         .yaml or .yml; a list cannot name another list",
+    );
+    site.write("list", "first.yaml\nsecond.yaml\n");
+    check(&[("--environment-files", "list")], "[CONFIGURATION]/list:2 names a file that cannot be used");
 }
 
 #[test]

@@ -67,7 +67,7 @@ fn main() -> ExitCode {
     }
     let done = match Arguments::parse().command {
         Chore::Audit(arguments) => audit::run(&arguments).map(|()| ExitCode::SUCCESS),
-        Chore::Bench(arguments) => bench::run(&arguments).map(|()| ExitCode::SUCCESS),
+        Chore::Bench(arguments) => bench::run(&arguments),
         Chore::BenchFloor(arguments) => floor::run(&arguments).map(|()| ExitCode::SUCCESS),
         Chore::BenchMeasure(arguments) => bench::measure(&arguments).map(|()| ExitCode::SUCCESS),
         Chore::Builders => builders::write().map(|()| ExitCode::SUCCESS),

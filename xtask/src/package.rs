@@ -3,6 +3,7 @@
 //! Both hold the same tree, which [`tree`] makes. The package is put together by `dpkg-deb`, the archive by `tar` and `zstd`:
 //! the tools of the systems that read them.
 
+mod book;
 mod deb;
 mod tree;
 

@@ -15,16 +15,22 @@ const RECIPE: &str = "file '/srv/ruby' do\n  content \"#{node['platform']}\\n\"\
 
 /// Makes a package of the tests' own program and runtime.
 fn package(version: &str, output: &Path) -> PathBuf {
+    let [package] = <[PathBuf; 1]>::try_from(make(version, output, &["--only-deb"])).unwrap();
+    package
+}
+
+/// Makes the package and, unless options say otherwise, the archive.
+fn make(version: &str, output: &Path, options: &[&str]) -> Vec<PathBuf> {
     let runtime = Path::new(env!("CARGO_MANIFEST_DIR")).join("../target/share/wrun");
     let mut make = Command::new(env!("CARGO_BIN_EXE_xtask"));
-    make.args(["package", "--only-deb", "--version", version, "--output"]).arg(output);
+    make.args(["package", "--version", version, "--output"]).arg(output).args(options);
     make.arg("--program").arg(program::executable().unwrap()).arg("--runtime").arg(runtime);
     let made = make.output().unwrap();
     assert!(made.status.success(), "{}", String::from_utf8_lossy(&made.stderr));
-    let file = PathBuf::from(String::from_utf8(made.stdout).unwrap().trim_end());
-    assert_eq!(file, output.join(format!("wrun_{version}_amd64.deb")));
+    let files: Vec<_> = String::from_utf8(made.stdout).unwrap().lines().map(PathBuf::from).collect();
+    assert_eq!(files.first(), Some(&output.join(format!("wrun_{version}_amd64.deb"))));
     assert_eq!(fs::read_dir(output).unwrap().filter(|entry| is_work(&entry.as_ref().unwrap().path())).count(), 0);
-    file
+    files
 }
 
 fn is_work(path: &Path) -> bool {
@@ -50,10 +56,98 @@ fn install(machine: &Machine<'_>, package: &Path) {
     fs::remove_file(inside).unwrap();
 }
 
+/// Checks that the installed pages are whole: what they link to is installed, and what they include stands in them.
+fn check_book(book: &Path) {
+    let pages = pages_below(book);
+    assert!(pages.len() > 60 && pages.iter().any(|page| page.ends_with("resources/file.md")), "{pages:?}");
+    for page in pages {
+        let text = fs::read_to_string(&page).unwrap();
+        assert!(!text.contains("{{#"), "{} includes a file that does not stand in it", page.display());
+        let mut in_code = false;
+        for line in text.lines() {
+            in_code ^= line.trim_start().starts_with("```");
+            // What is written as code is not a link.
+            let prose = line.split('`').step_by(2).collect::<String>();
+            for target in prose.split("](").skip(1).filter(|_| !in_code) {
+                let target = target.split([')', '#', ' ']).next().unwrap();
+                assert!(
+                    target.is_empty()
+                        || target.contains("://")
+                        || target.starts_with("mailto:")
+                        || page.with_file_name(target).exists(),
+                    "{} links to {target}, which is not installed",
+                    page.display()
+                );
+            }
+        }
+    }
+    let settings = fs::read_to_string(book.join("settings.md")).unwrap();
+    let example = fs::read_to_string(book.join("wrun.toml")).unwrap();
+    assert!(settings.contains(example.trim_end()), "settings.md has all keys with their defaults");
+}
+
+fn pages_below(folder: &Path) -> Vec<PathBuf> {
+    let mut pages = vec![];
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            pages.extend(pages_below(&path));
+        } else if path.extension().is_some_and(|ending| ending == "md") {
+            pages.push(path);
+        }
+    }
+    pages
+}
+
+/// Checks on another system that the archive has what the package has, and that it works when it is unpacked as docs/install.md
+/// says.
+fn check_archive(package: &Path, archive: &Path) {
+    let place = tempfile::tempdir().unwrap();
+    let root = Root::new().unwrap();
+    let machine = root.machine(Network::Own).unwrap();
+    // The root has no zstd: another system's tools unpack the archive.
+    let unpacked = root.at("/root/unpacked").unwrap();
+    fs::create_dir(&unpacked).unwrap();
+    let mut unpack = Command::new("tar");
+    unpack.args(["--zstd", "--extract", "--file"]).arg(archive).arg("--directory").arg(&unpacked);
+    assert!(unpack.status().unwrap().success());
+    let of_package = place.path().join("package");
+    assert!(Command::new("dpkg-deb").arg("--extract").arg(package).arg(&of_package).status().unwrap().success());
+    assert_eq!(listing(&unpacked.join("wrun-0.1.0")), listing(&of_package));
+
+    run(
+        &machine,
+        &[
+            "sh",
+            "-c",
+            "cp --archive --sparse=always /root/unpacked/wrun-0.1.0/usr /root/unpacked/wrun-0.1.0/etc / && rm -r /root/unpacked",
+        ],
+    );
+    root.write("/root/ruby/policy.toml", "name = \"ruby\"\nrun_list = [\"web\"]\n").unwrap();
+    root.write("/root/ruby/cookbooks/web/metadata.rb", "name 'web'\nversion '1.0.0'\n").unwrap();
+    root.write("/root/ruby/cookbooks/web/recipes/default.rb", RECIPE).unwrap();
+    run(&machine, &["env", "HOME=/root", "wrun", "policy", "build", "/root/ruby", "--output", "/etc/wrun/policies"]);
+    root.write("/etc/wrun/grants.toml", "[policy.ruby]\npaths = [\"/srv/ruby\"]\n").unwrap();
+    let told = run(&machine, &["wrun", "converge", "--policy-name", "ruby", "-N", "n1"]);
+    assert!(!told.contains("compiling the Ruby runtime"), "{told}");
+    assert_eq!(root.read("/srv/ruby").unwrap(), "debian\n");
+}
+
+/// Every file below a folder, with its mode, its owner and its content's digest.
+fn listing(folder: &Path) -> String {
+    let each = "find . ! -type d -printf '%p %m %U:%G ' -exec sha256sum --binary {} \\; | sort";
+    let listed = Command::new("sh").args(["-c", each]).current_dir(folder).output().unwrap();
+    assert!(listed.status.success() && listed.stdout.len() > 1000, "{}", said(&listed));
+    String::from_utf8(listed.stdout).unwrap()
+}
+
 #[test]
 fn the_package_is_installed_used_upgraded_removed_and_purged() {
     let place = tempfile::tempdir().unwrap();
-    let first = package("0.1.0", place.path());
+    let [first, archive] = <[PathBuf; 2]>::try_from(make("0.1.0", place.path(), &[])).unwrap();
+    assert_eq!(archive, place.path().join("wrun-0.1.0-linux-amd64.tar.zst"));
+    check_archive(&first, &archive);
+    fs::remove_file(archive).unwrap();
     let second = package("0.1.1", place.path());
     let root = Root::new().unwrap();
     assert!(!root.exists("/usr/bin/systemctl"), "the root has no systemd");
@@ -75,6 +169,7 @@ fn the_package_is_installed_used_upgraded_removed_and_purged() {
     ] {
         assert!(root.exists(file), "{file}");
     }
+    check_book(&root.at("/usr/share/doc/wrun").unwrap());
     // Logs and reports have a folder, and are rotated.
     assert_eq!(run(&machine, &["stat", "-c", "%a %U", "/var/log/wrun"]), "750 root\n");
     let rotated = root.read("/etc/logrotate.d/wrun").unwrap();

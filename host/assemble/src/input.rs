@@ -50,7 +50,7 @@ impl Input {
         settings: &Settings,
         layer_files: &LayerFiles<'_>,
     ) -> Result<Self, AssembleError> {
-        let layers = LayerInput::read(request, settings, layer_files)?;
+        let mut layers = LayerInput::read(request, layer_files)?;
         let json = match &request.json_attributes {
             Some(path) => json_attributes(path)?,
             None => JsonAttributes::default(),
@@ -75,6 +75,7 @@ impl Input {
             let assigned = assigned.iter().find(|one| one.name == policy).and_then(|one| one.group.as_ref());
             request.groups.get(policy).or(assigned).or(common).cloned()
         };
+        layers.read_groups(names.iter().filter_map(|name| group_of(name)).collect(), layer_files);
         let (all_grants, no_grants) = grants(request, settings)?;
         let all_grants = all_grants.keeping(own_places::inside(settings, request)?);
         let all_grants = all_grants.with_homes(providers::homes(&settings.root));

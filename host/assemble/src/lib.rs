@@ -50,7 +50,7 @@ pub use grants_check::GrantsCheck;
 pub use grants_files::{GrantsFiles, GrantsFilesError};
 
 pub use known_node::machine_facts;
-pub use layers::{LayerFiles, LayersError};
+pub use layers::{LayerFiles, LayersError, NextGroups};
 pub use node_changes::LateChanges;
 pub use notice::{Notice, Notify};
 pub use objects::{
@@ -77,7 +77,7 @@ pub use saved_node::{
 };
 pub use settings::Settings;
 pub use stand_in::{PreparedPolicy, StandIn};
-pub use store::{Applied, LocalNodes, NodeStore, StoreError, node_hint, set_in_layer};
+pub use store::{Applied, LocalNodes, NodeDocument, NodeStore, Put, StoreError, node_hint, set_in_layer};
 pub use thread::spawn;
 pub use unchanged::SkippedRun;
 pub use unseen::known_facts;

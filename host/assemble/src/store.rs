@@ -9,7 +9,7 @@ use node::saved_filter::{FilterError, SavedFilters};
 use resolve::layers::merge_layers;
 use serde_json::Value;
 use sha2::{Digest as _, Sha256};
-use state::{Holder, LockRequest, RunLock, StateDirectory, StateError, WaitingChange};
+use state::{ChangeLock, Holder, LockRequest, RunLock, StateDirectory, StateError, WaitingChange};
 use std::time::{Duration, SystemTime};
 use text::nearest;
 
@@ -25,6 +25,24 @@ pub enum Applied {
     Nothing,
     /// A run is under way, and applies the change when it ends.
     AfterRun(Option<Holder>),
+}
+
+/// A node as documents say it is to be.
+#[derive(Debug, Clone, PartialEq)]
+pub struct NodeDocument {
+    /// The name of the node.
+    pub name: String,
+    /// What is made of the node, in order.
+    pub edits: Vec<NodeEdit>,
+}
+
+/// What became of a document.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Put {
+    /// The node was there.
+    Changed(Applied),
+    /// The node is new.
+    Created,
 }
 
 /// The reasons why nodes cannot be read or changed.
@@ -101,17 +119,23 @@ pub trait NodeStore {
     /// The node does not exist, a change is impossible, or the node cannot be saved.
     fn change(&self, name: &str, edits: &[NodeEdit]) -> Result<Applied, StoreError>;
 
+    /// Changes the nodes that are there and makes the others: all of them, or none if something stands against one of them.
+    ///
+    /// # Errors
+    /// A change is impossible, a run is under way and a node is new, or a node cannot be saved.
+    fn put(&self, documents: &[NodeDocument]) -> Result<Vec<Put>, StoreError>;
+
     /// Saves a node that is not there yet.
     ///
     /// # Errors
     /// The node is there, or cannot be saved.
     fn create(&self, node: &NodeObject) -> Result<(), StoreError>;
 
-    /// Removes a node.
+    /// Removes nodes: all of them, or none if one does not exist.
     ///
     /// # Errors
-    /// The node does not exist, a run is under way, or the node cannot be removed.
-    fn remove(&self, name: &str) -> Result<(), StoreError>;
+    /// A node does not exist, a run is under way, or a node cannot be removed.
+    fn remove(&self, names: &[String]) -> Result<(), StoreError>;
 }
 
 /// The nodes of this machine's state.
@@ -138,8 +162,37 @@ impl LocalNodes<'_> {
         })
     }
 
-    fn save(&self, lock: &RunLock, node: &NodeObject) -> Result<(), StoreError> {
-        Ok(lock.save_node(node.name(), &node_to_save(node, self.filters)?)?)
+    /// Takes the run lock. Inside, `Err` is the run that holds it.
+    fn lock_unless_held(&self) -> Result<Result<RunLock, Option<Holder>>, StateError> {
+        match self.lock() {
+            Ok(lock) => Ok(Ok(lock)),
+            Err(StateError::Locked { holder, .. }) => Ok(Err(holder)),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Makes a change without saving it: whatever stands against it is found here.
+    fn planned(&self, name: &str, edits: &[NodeEdit]) -> Result<Planned, StoreError> {
+        let waiting = self.state.waiting_changes(name)?;
+        let before = self.node(name)?;
+        let mut node = before.clone();
+        let mut differs = false;
+        for edit in edits {
+            differs |= node.apply(edit)?;
+        }
+        check_layers(&node)?;
+        let last = waiting.last().map_or(0, |change| change.number).max(before.applied_changes());
+        // The run may write to other parts of the node: each part of a change stands by itself.
+        let parts = edits.iter().flat_map(|edit| edit.parts(&before));
+        let kept = (last + 1..).zip(parts).map(|(number, edit)| WaitingChange {
+            number,
+            by: self.command.to_owned(),
+            at: self.at(),
+            edit: edit.to_json(),
+        });
+        let kept = kept.collect();
+        let saved = (differs || !waiting.is_empty()).then(|| node_to_save(&node, self.filters)).transpose()?;
+        Ok(Planned { name: name.to_owned(), saved, waiting, kept, differs })
     }
 
     /// The moment as text.
@@ -164,43 +217,35 @@ impl NodeStore for LocalNodes<'_> {
 
     fn change(&self, name: &str, edits: &[NodeEdit]) -> Result<Applied, StoreError> {
         let changes = self.state.lock_changes(WAIT)?;
-        let lock = match self.lock() {
-            Ok(lock) => Ok(lock),
-            Err(StateError::Locked { holder, .. }) => Err(holder),
-            Err(error) => return Err(error.into()),
+        let lock = self.lock_unless_held()?;
+        self.planned(name, edits)?.carry_out(&changes, &lock)
+    }
+
+    fn put(&self, documents: &[NodeDocument]) -> Result<Vec<Put>, StoreError> {
+        let changes = self.state.lock_changes(WAIT)?;
+        let there = self.names()?;
+        let is_new = |document: &&NodeDocument| !there.contains(&document.name);
+        // A change of a node may wait for a run, a new node cannot.
+        let lock = match documents.iter().any(|document| is_new(&document)) {
+            true => Ok(self.lock()?),
+            false => self.lock_unless_held()?,
         };
-        let waiting = self.state.waiting_changes(name)?;
-        let before = self.node(name)?;
-        let mut node = before.clone();
-        let mut differs = false;
-        for edit in edits {
-            differs |= node.apply(edit)?;
-        }
-        check_layers(&node)?;
-        match lock {
-            Ok(lock) => {
-                if differs || !waiting.is_empty() {
-                    self.save(&lock, &node)?;
-                }
-                changes.keep(name, &[])?;
-                Ok(if differs { Applied::Now } else { Applied::Nothing })
+        let plan = |document: &NodeDocument| {
+            if is_new(&document) {
+                let mut node = NodeObject::new(&document.name)?;
+                document.edits.iter().try_for_each(|edit| node.apply(edit).map(drop))?;
+                let name = document.name.clone();
+                let saved = Some(node_to_save(&node, self.filters)?);
+                return Ok((Planned { name, saved, waiting: vec![], kept: vec![], differs: true }, true));
             }
-            Err(_) if !differs => Ok(Applied::Nothing),
-            Err(holder) => {
-                let last = waiting.last().map_or(0, |change| change.number).max(node.applied_changes());
-                // The run may write to other parts of the node: each part of a change stands by itself.
-                let parts: Vec<NodeEdit> = edits.iter().flat_map(|edit| edit.parts(&before)).collect();
-                let new = (last + 1..).zip(&parts).map(|(number, edit)| WaitingChange {
-                    number,
-                    by: self.command.to_owned(),
-                    at: self.at(),
-                    edit: edit.to_json(),
-                });
-                let all: Vec<_> = waiting.iter().cloned().chain(new).collect();
-                changes.keep(name, &all)?;
-                Ok(Applied::AfterRun(holder))
-            }
-        }
+            Ok((self.planned(&document.name, &document.edits)?, false))
+        };
+        let plans = documents.iter().map(plan).collect::<Result<Vec<_>, StoreError>>()?;
+        let carry_out = |(planned, is_new): (Planned, bool)| {
+            let applied = planned.carry_out(&changes, &lock)?;
+            Ok(if is_new { Put::Created } else { Put::Changed(applied) })
+        };
+        plans.into_iter().map(carry_out).collect()
     }
 
     fn create(&self, node: &NodeObject) -> Result<(), StoreError> {
@@ -209,16 +254,52 @@ impl NodeStore for LocalNodes<'_> {
         if self.names()?.iter().any(|name| name == node.name()) {
             return Err(StoreError::Exists { name: node.name().to_owned() });
         }
-        self.save(&lock, node)
+        Ok(lock.save_node(node.name(), &node_to_save(node, self.filters)?)?)
     }
 
-    fn remove(&self, name: &str) -> Result<(), StoreError> {
+    fn remove(&self, names: &[String]) -> Result<(), StoreError> {
         let changes = self.state.lock_changes(WAIT)?;
         let lock = self.lock()?;
-        changes.keep(name, &[])?;
-        match lock.remove_node(name)? {
-            true => Ok(()),
-            false => Err(StoreError::NoNode { name: name.to_owned(), names: self.names()? }),
+        let there = self.names()?;
+        if let Some(name) = names.iter().find(|name| !there.contains(name)) {
+            return Err(StoreError::NoNode { name: name.clone(), names: there });
+        }
+        for name in names {
+            changes.keep(name, &[])?;
+            let _ = lock.remove_node(name)?;
+        }
+        Ok(())
+    }
+}
+
+/// A change of a node that is possible, and has not been made.
+struct Planned {
+    name: String,
+    /// The node as it is saved. `None`: it need not be saved.
+    saved: Option<Value>,
+    /// The changes that have waited for a run.
+    waiting: Vec<WaitingChange>,
+    /// The change in parts, as it waits if a run is under way.
+    kept: Vec<WaitingChange>,
+    differs: bool,
+}
+
+impl Planned {
+    /// Saves the node, or keeps the change until the run that holds the lock ends.
+    fn carry_out(self, changes: &ChangeLock, lock: &Result<RunLock, Option<Holder>>) -> Result<Applied, StoreError> {
+        match lock {
+            Ok(lock) => {
+                if let Some(saved) = &self.saved {
+                    lock.save_node(&self.name, saved)?;
+                }
+                changes.keep(&self.name, &[])?;
+                Ok(if self.differs { Applied::Now } else { Applied::Nothing })
+            }
+            Err(_) if !self.differs => Ok(Applied::Nothing),
+            Err(holder) => {
+                changes.keep(&self.name, &[self.waiting, self.kept].concat())?;
+                Ok(Applied::AfterRun(holder.clone()))
+            }
         }
     }
 }

@@ -317,3 +317,30 @@ fn the_last_layer_constrains_a_cookbook() {
         found.iter().map(|(name, one)| format!("{name} {} {} {}", one.constraint, one.layer, one.place)).collect();
     assert_eq!(shown, ["ntp ~> 2.0 b b.yaml:2", "web = 1.0.0 a a.yaml:1"]);
 }
+
+/// 200 layers with 100 attributes each, all of which set the same attributes of every kind.
+#[test]
+fn each_of_twenty_thousand_leaves_is_looked_at_once() {
+    let joined = |one: &dyn Fn(usize) -> String| (0..25).map(one).collect::<Vec<_>>().join(", ");
+    let layer = |layer: usize| {
+        let shared = joined(&|key| format!("list{key}: [\"{layer}\"], text{key}: \"{layer},\", number{key}: {layer}"));
+        let own = joined(&|key| format!("key{key}: true"));
+        let attributes = format!("{{shared: {{{shared}}}, own{layer}: {{{own}}}}}");
+        let text = format!("{{default_attributes: {attributes}, merge_strategies: {{default: merge}}}}");
+        yaml(&format!("layer{layer}.yaml"), &text)
+    };
+    let layers: Vec<Layer> = (0..200).map(layer).collect();
+    let merged = merge_layers(&layers.iter().collect::<Vec<_>>(), None).unwrap();
+    let LayerAttributes { values, writes } = &merged.default;
+    assert_eq!(writes.len(), 20_000, "one look at each leaf, none at the objects above them");
+    assert_eq!(
+        writes.iter().filter(|write| write.joins).count(),
+        199 * 50,
+        "lists and texts of all layers but the first"
+    );
+    let shared = &values["shared"];
+    assert_eq!(shared["list7"].as_array().unwrap().len(), 200);
+    assert_eq!([&shared["list7"][199], &shared["number7"]], [&json!("199"), &json!(199)]);
+    assert_eq!(shared["text7"].as_str().unwrap().split_terminator(',').count(), 200);
+    assert_eq!(values.len(), 201);
+}

@@ -33,7 +33,7 @@ pub(crate) use cookbook::{CheckArguments, CookbookCommand, DescribeArguments};
 pub(crate) use facts::FactsArguments;
 pub(crate) use grants::{AllowArguments, CheckGrantsArguments, GrantsCommand, SuggestArguments, WhichRun};
 pub(crate) use import::{ImportPolicyArguments, ImportSettingsArguments, SettingsCommand};
-pub(crate) use layer::{LayerCommand, PlaceArguments};
+pub(crate) use layer::{GroupArgument, LayerCommand, PlaceArguments};
 pub(crate) use node::{
     AssignedPolicyCommand, AttributeCommand, EnvironmentCommand, NodeCommand, RunListCommand, StoredNode, TagCommand,
 };

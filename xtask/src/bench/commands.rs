@@ -105,12 +105,35 @@ fn make_node(program: &Program) -> Result<()> {
 }
 
 impl Figure {
+    /// What is above the goal, in a sentence.
+    pub(super) fn missed(&self) -> Option<String> {
+        let (taken, most) = (self.seconds * 1e3, self.goal * 1e3);
+        (!self.is_within()).then(|| format!("{}: {taken:.1} ms, at most {most:.0} ms were wanted", self.name))
+    }
+
+    fn is_within(&self) -> bool {
+        self.seconds <= self.goal
+    }
+
     fn line(&self) -> String {
-        let verdict = if self.seconds <= self.goal { "within" } else { "above" };
+        let verdict = if self.is_within() { "within" } else { "above" };
         format!("{:<24} {:>9.1} ms   {verdict} the goal of {:.0} ms", self.name, self.seconds * 1e3, self.goal * 1e3)
     }
 
     pub(super) fn to_json(&self) -> Value {
-        json!({ "name": self.name, "seconds": self.seconds, "goal": self.goal, "within": self.seconds <= self.goal })
+        json!({ "name": self.name, "seconds": self.seconds, "goal": self.goal, "within": self.is_within() })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_figure_above_its_goal_is_told() {
+        let figure = |seconds: f64| Figure { name: "wrun --help", seconds, goal: 0.010 };
+        assert_eq!(figure(0.010).missed(), None);
+        assert_eq!(figure(0.012).missed().as_deref(), Some("wrun --help: 12.0 ms, at most 10 ms were wanted"));
+        assert!(figure(0.012).line().contains("above the goal of 10 ms"));
     }
 }

@@ -64,6 +64,19 @@ impl Figure {
         self.wrun.seconds / self.floor.seconds
     }
 
+    /// What is above an absolute goal, in a sentence.
+    pub(super) fn missed(&self) -> Option<String> {
+        let Goal::Absolute(seconds, kilobytes) = self.scenario.goal? else { return None };
+        let (taken, name) = (self.wrun, self.scenario.name);
+        (self.reached() == Some(false)).then(|| {
+            let (taken_ms, taken_mb) = (taken.seconds * 1e3, taken.kilobytes as f64 / 1e3);
+            let (most_ms, most_mb) = (seconds * 1e3, kilobytes / 1000);
+            format!(
+                "{name}: {taken_ms:.1} ms and {taken_mb:.1} MB, at most {most_ms:.0} ms and {most_mb} MB were wanted"
+            )
+        })
+    }
+
     /// Whether the goal is reached; nothing where there is none.
     fn reached(&self) -> Option<bool> {
         let goal = self.scenario.goal.filter(|_| self.second_run)?;

@@ -7,6 +7,7 @@ use std::process::Command;
 
 use anyhow::{Context as _, Result, ensure};
 
+use super::book::install_book;
 use crate::{checkout, say};
 
 /// The shells, and where Debian's own packages look for completions.
@@ -40,7 +41,7 @@ pub(super) fn make(program: &Path, runtime: &Path, tree: &Path) -> Result<()> {
     for (from, to) in FILES {
         install(&checkout::root().join(from), &tree.join(to))?;
     }
-    install_book(&tree.join("usr/share/doc/wrun"))?;
+    install_book(&checkout::root().join("docs"), &tree.join("usr/share/doc/wrun"))?;
     for (shell, to) in COMPLETIONS {
         let to = tree.join(to);
         make_folder_of(&to)?;
@@ -48,17 +49,6 @@ pub(super) fn make(program: &Path, runtime: &Path, tree: &Path) -> Result<()> {
         set_mode(&to, 0o644)?;
     }
     manual_pages(&installed, &tree.join("usr/share/man/man1"))
-}
-
-/// The pages of the book: messages and `--help` name them as `docs/PAGE.md`.
-fn install_book(to: &Path) -> Result<()> {
-    for entry in fs::read_dir(checkout::root().join("docs"))? {
-        let page = entry?.path();
-        if page.extension().is_some_and(|ending| ending == "md") {
-            install(&page, &to.join(page.file_name().unwrap_or_default()))?;
-        }
-    }
-    Ok(())
 }
 
 /// Copies the runtime with native code for all processors of the baseline. Native code for this very processor stays behind.

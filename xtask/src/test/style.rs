@@ -63,7 +63,7 @@ const DOORS: [(&str, &[&str]); 24] = [
     ("grants", &["text"]),
     ("import", &["author", "contract", "grants", "node", "plain_files", "resolve", "text"]),
     ("machine", &["contract", "databag", "grants", "node", "plain_files", "text"]),
-    ("node", &[]),
+    ("node", &["text"]),
     ("plain_files", &[]),
     ("policyfile", &["artifact", "node"]),
     ("providers", &["contract", "grants", "machine", "node", "schema"]),

@@ -46,6 +46,29 @@ pub enum LayersError {
         /// The path, whose ending is not known.
         path: PathBuf,
     },
+    /// A line of a list names something that is not an environment file.
+    #[error(
+        "{}:{line}: {} is not an environment file: its name must end in .json, .rb, .toml, .yaml or .yml; a list cannot name \
+         another list", list.display(), path.display()
+    )]
+    NotListable {
+        /// The list.
+        list: PathBuf,
+        /// The line of the list, from 1.
+        line: usize,
+        /// What the line names, whose ending is not known.
+        path: PathBuf,
+    },
+    /// A line of a list names a file that cannot be used.
+    #[error("{}:{line} names a file that cannot be used", list.display())]
+    Listed {
+        /// The list.
+        list: PathBuf,
+        /// The line of the list, from 1.
+        line: usize,
+        /// What is wrong with the file.
+        source: Box<Self>,
+    },
     /// A file of the policy's group is at fault.
     #[error(transparent)]
     Group(Arc<Self>),
@@ -142,16 +165,30 @@ impl LayerFiles<'_> {
     /// # Errors
     /// A file cannot be read or is not an environment, or two of them have one name.
     pub fn read_all(&self, paths: &[PathBuf]) -> Result<Vec<Layer>, LayersError> {
-        let mut layers: Vec<Layer> = Vec::new();
-        for path in paths {
-            let layer = self.read(path)?;
-            if let Some(first) = layers.iter().find(|other| other.name == layer.name) {
-                let [first, second] = [first, &layer].map(|layer| layer.file.clone().unwrap_or_default());
-                return Err(LayersError::Repeated { name: layer.name, first, second });
-            }
-            layers.push(layer);
-        }
+        let mut layers = Vec::new();
+        paths.iter().try_for_each(|path| push_new(&mut layers, self.read(path)?))?;
         Ok(layers)
+    }
+
+    /// Reads the environment files that a list names, and appends them as layers. An error names the line of the list.
+    pub(super) fn read_list(&self, list: &Path, layers: &mut Vec<Layer>) -> Result<(), LayersError> {
+        for (line, path) in listed_files(list)? {
+            let read = self.read(&path).and_then(|layer| push_new(layers, layer));
+            let list = || list.to_owned();
+            read.map_err(|error| match error {
+                LayersError::UnknownEnding { path } => LayersError::NotListable { list: list(), line, path },
+                error => LayersError::Listed { list: list(), line, source: Box::new(error) },
+            })?;
+        }
+        Ok(())
+    }
+
+    /// Reads the files that the settings list for a policy group, in order.
+    ///
+    /// # Errors
+    /// A file cannot be read or is not an environment, or two of them have one name.
+    pub fn of_group(&self, group: &str) -> Result<Vec<Layer>, LayersError> {
+        self.settings.group_layers.get(group).map_or_else(|| Ok(vec![]), |paths| self.read_all(paths))
     }
 
     /// Reads one environment file. A file in Ruby is evaluated.
@@ -190,17 +227,25 @@ impl LayerFiles<'_> {
     }
 }
 
-/// Reads the files that a list names, a path on each line: relative ones from the list's directory. Empty lines and lines that
-/// begin with `#` are passed over.
-///
-/// # Errors
-/// The list cannot be read, or names something that is not an environment file.
-pub(crate) fn listed_files(list: &Path) -> Result<Vec<PathBuf>, LayersError> {
+/// Appends a layer whose name no other one has.
+fn push_new(layers: &mut Vec<Layer>, layer: Layer) -> Result<(), LayersError> {
+    if let Some(first) = layers.iter().find(|other| other.name == layer.name) {
+        let [first, second] = [first, &layer].map(|layer| layer.file.clone().unwrap_or_default());
+        return Err(LayersError::Repeated { name: layer.name, first, second });
+    }
+    layers.push(layer);
+    Ok(())
+}
+
+/// Reads the files that a list names, a path on each line, with their lines: relative ones from the list's directory. Empty
+/// lines and lines that begin with `#` are passed over.
+fn listed_files(list: &Path) -> Result<Vec<(usize, PathBuf)>, LayersError> {
     let bytes = read_bounded(list)?;
     let text = String::from_utf8(bytes).map_err(|_| LayersError::NotText { path: list.to_owned() })?;
-    let lines = text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#'));
+    let lines = (1..).zip(text.lines().map(str::trim));
+    let lines = lines.filter(|(_, line)| !line.is_empty() && !line.starts_with('#'));
     let folder = list.parent().unwrap_or(Path::new(""));
-    let files: Vec<_> = lines.map(|line| folder.join(line)).take(MAX_LISTED + 1).collect();
+    let files: Vec<_> = lines.map(|(number, line)| (number, folder.join(line))).take(MAX_LISTED + 1).collect();
     if files.len() > MAX_LISTED {
         return Err(LayersError::LongList { path: list.to_owned() });
     }

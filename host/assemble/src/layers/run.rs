@@ -1,16 +1,15 @@
 //! The layers of one run: the environment's, the policy group's, the node's own, and the command line's parameters.
 
-use super::files::{LayerFiles, LayersError, listed_files};
+use super::files::{LayerFiles, LayersError};
 use super::parameters::{PARAMETERS, parameters};
 use crate::request::Request;
-use crate::settings::Settings;
 use converge::PolicyInput;
 use node::layers::{Layer, Layers};
 use node::object::NodeObject;
 use node::version_constraint::{Version, VersionConstraint, VersionStyle};
 use resolve::layers::{cookbook_constraints, merge_layers};
 use serde_json::{Value, json};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 /// Layers of policy groups, by group. What is wrong with one group's files stops only the runs of that group.
@@ -26,20 +25,22 @@ pub(crate) struct LayerInput {
 }
 
 impl LayerInput {
-    /// Reads the files that the request names, and those of the groups in the settings.
+    /// Reads the files that the request names.
     ///
     /// # Errors
     /// A file that the request names cannot be read or is not an environment, a name is there twice, or a parameter is invalid.
-    pub(crate) fn read(request: &Request, settings: &Settings, files: &LayerFiles<'_>) -> Result<Self, LayersError> {
-        let mut paths = request.environment_files.clone();
-        for list in &request.environment_lists {
-            paths.extend(listed_files(list)?);
+    pub(crate) fn read(request: &Request, files: &LayerFiles<'_>) -> Result<Self, LayersError> {
+        let mut added = files.read_all(&request.environment_files)?;
+        request.environment_lists.iter().try_for_each(|list| files.read_list(list, &mut added))?;
+        Ok(Self { groups: BTreeMap::new(), added, parameters: parameters(&request.parameters)? })
+    }
+
+    /// Reads the files that the settings list for the groups of the run's policies, and no others.
+    pub(crate) fn read_groups(&mut self, groups: BTreeSet<String>, files: &LayerFiles<'_>) {
+        for group in groups.into_iter().filter(|group| files.settings.group_layers.contains_key(group)) {
+            let layers = files.of_group(&group).map_err(Arc::new);
+            self.groups.insert(group, layers);
         }
-        let mut groups = BTreeMap::new();
-        for (group, paths) in &settings.group_layers {
-            groups.insert(group.clone(), files.read_all(paths).map_err(Arc::new));
-        }
-        Ok(Self { groups, added: files.read_all(&paths)?, parameters: parameters(&request.parameters)? })
     }
 }
 

@@ -1,6 +1,7 @@
 //! The ordered list of a node's layers.
 
 use serde_json::{Map, Value};
+use text::did_you_mean;
 use thiserror::Error;
 
 use super::{Layer, MAX_LAYERS, is_layer_name};
@@ -43,7 +44,7 @@ pub enum LayerListError {
         name: String,
     },
     /// The list does not have that layer.
-    #[error("the node has no layer {name}{}", known(names))]
+    #[error("the node has no layer {name}{}", known(name, names))]
     Missing {
         /// The name that was asked for.
         name: String,
@@ -63,8 +64,17 @@ pub enum LayerListError {
     TooMany,
 }
 
-fn known(names: &[String]) -> String {
-    if names.is_empty() { "; it has none".to_owned() } else { format!("; it has: {}", names.join(", ")) }
+/// Layers that an error names.
+const MAX_NAMED: usize = 10;
+
+/// The layers that somebody may have meant.
+fn known(name: &str, names: &[String]) -> String {
+    let near = did_you_mean(name, names.iter().map(String::as_str)).map(|near| format!("; {near}"));
+    match names {
+        [] => "; it has none".to_owned(),
+        names if near.is_none() && names.len() <= MAX_NAMED => format!("; it has: {}", names.join(", ")),
+        names => near.unwrap_or_else(|| format!("; it has {} layers: `wrun layer list` lists them", names.len())),
+    }
 }
 
 impl Layers {
@@ -239,9 +249,22 @@ mod tests {
         check(|list| list.add(new("x"), &Place::At(4)), Ok(&["a", "b", "c", "x"]));
         check(|list| list.add(new("x"), &Place::At(5)), Err("no place 5 in a list of 4"));
         check(|list| list.add(new("x"), &Place::At(0)), Err("no place 0"));
-        check(|list| list.add(new("x"), &Place::After("z".into())), Err("no layer z; it has: a, b, c"));
+        check(|list| list.add(new("x"), &Place::After("zone".into())), Err("no layer zone; it has: a, b, c"));
         check(|list| list.add(new("b"), &Place::Last), Err("a layer b already"));
         check(|list| list.add(new("../x"), &Place::Last), Err("cannot be the name"));
+    }
+
+    #[test]
+    fn an_error_names_the_layer_that_may_be_meant() {
+        let missing = |list: &Layers, name: &str| list.get(name).unwrap_err().to_string();
+        let few = layers(&["base", "berlin", "stage"]);
+        assert_eq!(missing(&few, "berln"), "the node has no layer berln; did you mean `berlin`?");
+        assert_eq!(missing(&few, "other"), "the node has no layer other; it has: base, berlin, stage");
+        let names: Vec<_> = (0..200).map(|number| format!("rack{number}")).collect();
+        let many = layers(&names.iter().map(String::as_str).collect::<Vec<_>>());
+        assert_eq!(missing(&many, "rack1999"), "the node has no layer rack1999; did you mean `rack199`?");
+        assert_eq!(missing(&many, "x"), "the node has no layer x; it has 200 layers: `wrun layer list` lists them");
+        assert_eq!(missing(&Layers::default(), "x"), "the node has no layer x; it has none");
     }
 
     #[test]

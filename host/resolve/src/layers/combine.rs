@@ -192,25 +192,24 @@ pub fn combine(files: &[ParameterFile], kinds: &BTreeMap<String, Kind>) -> Resul
                 continue;
             }
             for (name, value, kind, strategy) in chosen {
-                let merged = merge_value(old.get(name), value.clone(), kind, &strategy).map_err(|reason| {
+                let earlier = old.get_mut(name).map(Value::take);
+                let merged = merge_value(earlier, value.clone(), kind, &strategy).map_err(|reason| {
                     CombineError::NotMergeable { path: vec![name.clone()], file: file.name.clone(), reason }
                 })?;
                 old.insert(name.clone(), merged);
             }
         }
-        combined.registry = match merge_objects(&combined.registry, &file.registry, false) {
-            Ok(registry) => registry,
-            Err(reason) => {
-                return Err(CombineError::NotMergeable { path: vec![], file: file.name.clone(), reason });
-            }
-        };
+        let registry = merge_objects(std::mem::take(&mut combined.registry), file.registry.clone(), false);
+        combined.registry =
+            registry.map_err(|reason| CombineError::NotMergeable { path: vec![], file: file.name.clone(), reason })?;
     }
     Ok(combined)
 }
 
-/// Merges a value with the one of earlier files by a strategy.
+/// Merges a value with the one of earlier files by a strategy. The earlier value is taken and not copied: many files may add to
+/// one list.
 pub(super) fn merge_value(
-    old: Option<&Value>,
+    old: Option<Value>,
     new: Value,
     kind: Kind,
     strategy: &Strategy,
@@ -249,62 +248,66 @@ fn is_nothing(value: &Value) -> bool {
     }
 }
 
-fn merge_lists(old: Option<&Value>, new: Value) -> Result<Value, NotMergeable> {
+fn merge_lists(old: Option<Value>, new: Value) -> Result<Value, NotMergeable> {
     let Some(old) = old.filter(|old| !is_nothing(old)) else { return Ok(new) };
     match (old, new) {
-        (Value::Array(old), Value::Array(new)) => Ok(Value::Array(old.iter().cloned().chain(new).collect())),
-        (Value::String(old), Value::String(new)) => Ok(Value::String(format!("{old},{new}"))),
-        (old, new @ Value::Array(_)) => Err(NotMergeable::other_kind(old, &new, true)),
-        (old, new) => Err(NotMergeable::other_kind(old, &new, false)),
+        (Value::Array(old), Value::Array(new)) => Ok(Value::Array(appended(old, new))),
+        (Value::String(old), Value::String(new)) => Ok(Value::String(old + "," + &new)),
+        (old, new @ Value::Array(_)) => Err(NotMergeable::other_kind(&old, &new, true)),
+        (old, new) => Err(NotMergeable::other_kind(&old, &new, false)),
     }
 }
 
-fn join(old: Option<&Value>, new: Value) -> Result<Value, NotMergeable> {
+fn appended(mut old: Vec<Value>, new: Vec<Value>) -> Vec<Value> {
+    old.extend(new);
+    old
+}
+
+fn join(old: Option<Value>, new: Value) -> Result<Value, NotMergeable> {
     match (old, new) {
         (None, new @ Value::String(_)) => Ok(new),
-        (Some(Value::String(old)), Value::String(new)) => Ok(Value::String(format!("{old}{new}"))),
-        (old, new) => Err(NotMergeable::other_kind(old.unwrap_or(&Value::Null), &new, false)),
+        (Some(Value::String(old)), Value::String(new)) => Ok(Value::String(old + &new)),
+        (old, new) => Err(NotMergeable::other_kind(&old.unwrap_or_default(), &new, false)),
     }
 }
 
 /// What Heat's addition does to values that are declared as numbers and are not.
-fn add(old: Option<&Value>, new: Value) -> Result<Value, NotMergeable> {
+fn add(old: Option<Value>, new: Value) -> Result<Value, NotMergeable> {
     match (old, new) {
-        (Some(Value::String(old)), Value::String(new)) => Ok(Value::String(format!("{old}{new}"))),
-        (Some(Value::Array(old)), Value::Array(new)) => Ok(Value::Array(old.iter().cloned().chain(new).collect())),
-        (old, new) => Err(NotMergeable::other_kind(old.unwrap_or(&Value::Null), &new, false)),
+        (Some(Value::String(old)), Value::String(new)) => Ok(Value::String(old + &new)),
+        (Some(Value::Array(old)), Value::Array(new)) => Ok(Value::Array(appended(old, new))),
+        (old, new) => Err(NotMergeable::other_kind(&old.unwrap_or_default(), &new, false)),
     }
 }
 
-fn merge_maps(old: Option<&Value>, new: Value, is_deep: bool) -> Result<Value, NotMergeable> {
+fn merge_maps(old: Option<Value>, new: Value, is_deep: bool) -> Result<Value, NotMergeable> {
     let Some(old) = old.filter(|old| !is_nothing(old)) else { return Ok(new) };
-    match (old, &new) {
+    match (old, new) {
         (Value::Object(old), Value::Object(members)) => merge_objects(old, members, is_deep).map(Value::Object),
-        (_, Value::Object(members)) if members.values().all(Value::is_null) => Ok(old.clone()),
-        (old, Value::Object(_)) => Err(NotMergeable::other_kind(old, &new, is_deep)),
-        _ => Err(NotMergeable::other_kind(old, &new, true)),
+        (old, Value::Object(members)) if members.values().all(Value::is_null) => Ok(old),
+        (old, new @ Value::Object(_)) => Err(NotMergeable::other_kind(&old, &new, is_deep)),
+        (old, new) => Err(NotMergeable::other_kind(&old, &new, true)),
     }
 }
 
 /// Members that are null leave the earlier ones as they are.
 fn merge_objects(
-    old: &Map<String, Value>,
-    new: &Map<String, Value>,
+    mut merged: Map<String, Value>,
+    new: Map<String, Value>,
     is_deep: bool,
 ) -> Result<Map<String, Value>, NotMergeable> {
-    if old.is_empty() {
-        return Ok(new.clone());
+    if merged.is_empty() {
+        return Ok(new);
     }
-    let mut merged = old.clone();
-    for (key, value) in new.iter().filter(|(_, value)| !value.is_null()) {
-        let earlier = old.get(key);
+    for (key, value) in new.into_iter().filter(|(_, value)| !value.is_null()) {
+        let earlier = merged.get_mut(&key).map(Value::take);
         let value = match value {
-            Value::Object(_) if is_deep => merge_maps(earlier, value.clone(), true)?,
-            Value::Array(_) if is_deep => merge_lists(earlier, value.clone())?,
-            Value::String(_) if is_deep => join(earlier, value.clone())?,
-            value => value.clone(),
+            Value::Object(_) if is_deep => merge_maps(earlier, value, true)?,
+            Value::Array(_) if is_deep => merge_lists(earlier, value)?,
+            Value::String(_) if is_deep => join(earlier, value)?,
+            value => value,
         };
-        merged.insert(key.clone(), value);
+        merged.insert(key, value);
     }
     Ok(merged)
 }
@@ -316,7 +319,7 @@ mod tests {
 
     #[track_caller]
     fn check(old: Value, new: Value, kind: Kind, strategy: Strategy, expect: Result<Value, &str>) {
-        let merged = merge_value(Some(&old), new, kind, &strategy);
+        let merged = merge_value(Some(old), new, kind, &strategy);
         assert_eq!(merged.map_err(NotMergeable::heat_class), expect);
     }
 

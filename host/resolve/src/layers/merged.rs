@@ -135,9 +135,9 @@ impl Merging<'_> {
         }
         let joins = strategy.as_ref().is_some_and(Strategy::keeps_earlier)
             && into.get(key).is_some_and(|value| !value.is_null());
-        let added = match (strategy, Kind::of(value), into.get(key)) {
+        let added = match (strategy, Kind::of(value), into.get_mut(key)) {
             (Some(strategy), Some(kind), Some(earlier)) => {
-                let merged = merge_value(Some(earlier), value.clone(), kind, &strategy);
+                let merged = merge_value(Some(earlier.take()), value.clone(), kind, &strategy);
                 merged.map_err(|reason| CombineError::NotMergeable {
                     path: path.clone(),
                     file: format!("layer {} ({})", self.layer.name, self.layer.place(line)),

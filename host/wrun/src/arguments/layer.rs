@@ -7,10 +7,12 @@ use std::path::PathBuf;
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum LayerCommand {
-    /// List the node's layers in order; the last one wins
+    /// List the layers of the node and of its policy groups in order; the last one wins
     List {
         #[command(flatten)]
         node: StoredNode,
+        #[command(flatten)]
+        group: GroupArgument,
         /// Output format: doc or json
         #[arg(short = 'F', long, value_name = "FORMAT", default_value = "doc")]
         format: View,
@@ -31,6 +33,11 @@ pub(crate) enum LayerCommand {
         /// Only the layers that this policy sees
         #[arg(long, value_name = "POLICY", requires = "merged")]
         policy: Option<String>,
+        #[command(flatten)]
+        group: GroupArgument,
+        /// Output format of `--origin`: doc or json; all else is JSON
+        #[arg(short = 'F', long, value_name = "FORMAT", default_value = "doc")]
+        format: View,
     },
     /// Add an environment file (JSON, Ruby, TOML, YAML) as a layer, after all others
     Add {
@@ -92,7 +99,18 @@ pub(crate) enum LayerCommand {
         /// The layer [default: all that came from a file]
         #[arg(value_name = "NAME")]
         name: Option<String>,
+        /// Output format: doc or json
+        #[arg(short = 'F', long, value_name = "FORMAT", default_value = "doc")]
+        format: View,
     },
+}
+
+/// The policy group whose layers come before the node's own
+#[derive(Debug, Args)]
+pub(crate) struct GroupArgument {
+    /// The policy group, for the layers that the settings list for it [default: those of the policies of the next run]
+    #[arg(long, value_name = "NAME")]
+    pub(crate) policy_group: Option<String>,
 }
 
 /// A place in the list of layers

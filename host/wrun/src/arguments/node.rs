@@ -75,6 +75,9 @@ pub(crate) enum NodeCommand {
         /// Remove them; without it they are listed only
         #[arg(short, long)]
         yes: bool,
+        /// Output format: doc or json
+        #[arg(short = 'F', long, value_name = "FORMAT", default_value = "doc")]
+        format: View,
     },
     /// Change run list, environment and `normal` attributes in an editor ($VISUAL, $EDITOR)
     Edit {

@@ -1,27 +1,36 @@
 //! `wrun layer`: the environment files that the node keeps, in order.
 
+mod compare;
+mod merged;
 mod show;
+mod sources;
 
+use self::sources::Sources;
 use super::store::{Place, assignment};
 use crate::arguments::{LayerCommand, PlaceArguments, StoredNode};
 use crate::exit::Exit;
-use crate::printer::{Printer, Tone};
-use anyhow::Context as _;
-use assemble::{LayerFiles, NodeStore as _, set_in_layer};
+use crate::printer::Printer;
+use assemble::{LayerFiles, LayersError, NodeStore as _, set_in_layer};
 use contract::Stop;
 use node::layers::{self, Layer};
 use node::object::NodeEdit;
 use std::path::Path;
-use text::{counted, escape_line};
+
+/// The version of JSON output; it grows when a key changes its meaning or goes away.
+const VERSION: u32 = 1;
 
 pub(crate) fn run(command: LayerCommand, printer: &Printer) -> anyhow::Result<Exit> {
     let printer = *printer;
     match command {
-        LayerCommand::List { node, format } => show::list(&stored(&node)?, format, printer),
-        LayerCommand::Show { node, name, merged: _, origin, policy } => match name {
-            Some(name) => show::one(stored(&node)?.layers().get(&name)?, printer),
-            None => show::merged(&stored(&node)?, policy.as_deref(), origin, printer),
-        },
+        LayerCommand::List { node, group, format } => show::list(&Sources::of(&node, group)?, format, printer),
+        LayerCommand::Show { node, name, merged: _, origin, policy, group, format } => {
+            let sources = Sources::of(&node, group)?;
+            sources.note_unknown(printer);
+            match name {
+                Some(name) => show::one(&sources.named(&name)?, printer),
+                None => merged::show(&sources.merged(policy.as_deref())?, origin.then_some(format), printer),
+            }
+        }
         LayerCommand::Add { node, file, place } => {
             let target = Place::of(&node)?;
             let layer = Box::new(read(&target, &file)?);
@@ -53,32 +62,7 @@ pub(crate) fn run(command: LayerCommand, printer: &Printer) -> anyhow::Result<Ex
             }
             target.change(&edits, printer)
         }
-        LayerCommand::Diff { node, name } => {
-            let target = Place::of(&node)?;
-            let kept = stored(&node)?;
-            let all: Vec<&Layer> = match &name {
-                Some(name) => vec![kept.layers().get(name)?],
-                None => kept.layers().all().iter().filter(|layer| layer.file.is_some()).collect(),
-            };
-            let mut unread = 0_usize;
-            for layer in all {
-                let file = layer.file.as_deref().map(|file| read(&target, Path::new(file))).transpose();
-                let file = file
-                    .and_then(|file| file.with_context(|| format!("layer {} does not come from a file", layer.name)));
-                match file {
-                    Ok(file) => show::difference(layer, &file, printer),
-                    Err(error) if name.is_some() => return Err(error),
-                    Err(error) => {
-                        unread += 1;
-                        printer.note(Tone::Warning, &escape_line(&format!("{error:#}")));
-                    }
-                }
-            }
-            if unread > 0 {
-                anyhow::bail!("{} could not be compared", counted(unread, "layer"));
-            }
-            Ok(Exit::Done)
-        }
+        LayerCommand::Diff { node, name, format } => compare::run(&node, name.as_deref(), format, printer),
     }
 }
 
@@ -90,8 +74,16 @@ fn stored(node: &StoredNode) -> anyhow::Result<node::object::NodeObject> {
 
 /// Reads an environment file.
 fn read(place: &Place, file: &Path) -> anyhow::Result<Layer> {
+    read_files(place, |files| files.read(file))
+}
+
+/// Reads environment files with the settings of a place.
+fn read_files<Layers>(
+    place: &Place,
+    read: impl FnOnce(&LayerFiles<'_>) -> Result<Layers, LayersError>,
+) -> anyhow::Result<Layers> {
     let (program, stop) = (crate::program::program(), Stop::default());
-    Ok(LayerFiles { settings: &place.settings.run, program: &program, stop: &stop }.read(file)?)
+    Ok(read(&LayerFiles { settings: &place.settings.run, program: &program, stop: &stop })?)
 }
 
 fn place_of(place: PlaceArguments) -> layers::Place {

@@ -6,11 +6,12 @@ mod status;
 mod summary;
 mod whole;
 
+use super::objects;
 use super::store::{existing_state, node_name};
 use crate::arguments::{Common, NodeCommand};
 use crate::exit::Exit;
 use crate::printer::{Printer, Tone};
-use crate::settings::{Format, Settings};
+use crate::settings::{Format, Settings, View};
 use anyhow::{Context as _, bail};
 use assemble::{ASSIGNED_POLICIES, CHANGES, HISTORIES, LAYERS, NORMAL_WRITERS, Records, node_to_save};
 use contract::dotted_path;
@@ -27,10 +28,9 @@ pub(crate) fn run(command: NodeCommand, printer: &Printer) -> anyhow::Result<Exi
     let printer = *printer;
     match command {
         NodeCommand::List { node, format } => change::list(&node, format, printer),
-        NodeCommand::Show { common, run_list: true, .. } => {
-            for item in saved(&common)?.whole_run_list().to_strings() {
-                printer.line(Tone::Plain, &escape_line(&item));
-            }
+        NodeCommand::Show { common, run_list: true, format, .. } => {
+            let view = if format.is_for_programs() { View::Json } else { View::Doc };
+            objects::list(&saved(&common)?.whole_run_list().to_strings(), "run_list", view, printer);
             Ok(Exit::Done)
         }
         NodeCommand::Show { common, attribute, named, format, .. } => match attribute.or(named) {
@@ -50,7 +50,9 @@ pub(crate) fn run(command: NodeCommand, printer: &Printer) -> anyhow::Result<Exi
             change::create(&node, name.as_str(), &run_list, environment.as_deref(), printer)
         }
         NodeCommand::Delete { node, names } => change::delete(&node, &names, printer),
-        NodeCommand::BulkDelete { node, pattern, yes } => change::bulk_delete(&node, &pattern, yes, printer),
+        NodeCommand::BulkDelete { node, pattern, yes, format } => {
+            change::bulk_delete(&node, &pattern, yes, format, printer)
+        }
         NodeCommand::Edit { node } => whole::edit(&node, printer),
         NodeCommand::FromFile { node, files } => whole::from_files(&node, &files, printer),
         NodeCommand::Status { node, format } => status::show(&node, format, printer),

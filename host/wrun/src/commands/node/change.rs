@@ -8,13 +8,16 @@ use crate::arguments::{
 use crate::exit::Exit;
 use crate::printer::{Printer, Tone};
 use crate::settings::View;
-use assemble::{NodeStore as _, attribute_path, node_hint};
+use assemble::{NodeStore as _, attribute_path};
 use node::layers;
 use node::object::{NodeEdit, NodeObject};
 use node::policy_in_group::PolicyInGroup;
-use serde_json::Value;
+use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use text::escape_line;
+
+/// The version of JSON output; it grows when a key changes its meaning or goes away.
+const VERSION: u32 = 1;
 
 pub(super) fn list(node: &StoredNode, format: View, printer: Printer) -> anyhow::Result<Exit> {
     objects::list(&Place::of(node)?.nodes(false)?.names()?, "nodes", format, printer);
@@ -41,27 +44,35 @@ pub(super) fn create(
 }
 
 pub(super) fn delete(node: &StoredNode, names: &[String], printer: Printer) -> anyhow::Result<Exit> {
-    let place = Place::of(node)?;
-    let nodes = place.nodes(false)?;
-    // All of them must be there before the first one goes.
+    let names: Vec<_> = names.iter().collect::<BTreeSet<_>>().into_iter().cloned().collect();
     // A damaged one can go, too.
-    let there = nodes.names()?;
-    if let Some(name) = names.iter().find(|name| !there.contains(name)) {
-        anyhow::bail!("there is no node {}{}", escape_line(name), node_hint(name, &there));
-    }
-    for name in names.iter().collect::<BTreeSet<_>>() {
-        nodes.remove(name)?;
+    Place::of(node)?.nodes(false)?.remove(&names)?;
+    for name in &names {
         printer.note(Tone::Quiet, &format!("deleted the node {}", escape_line(name)));
     }
     Ok(Exit::Done)
 }
 
-pub(super) fn bulk_delete(node: &StoredNode, pattern: &str, yes: bool, printer: Printer) -> anyhow::Result<Exit> {
+/// Removes the nodes whose whole names an expression matches; without `yes` it only lists them.
+pub(super) fn bulk_delete(
+    node: &StoredNode,
+    pattern: &str,
+    yes: bool,
+    format: View,
+    printer: Printer,
+) -> anyhow::Result<Exit> {
     let names = matching(pattern, Place::of(node)?.nodes(false)?.names()?)?;
     if yes {
-        return delete(node, &names, printer);
+        let _ = delete(node, &names, printer)?;
     }
-    names.iter().for_each(|name| printer.line(Tone::Plain, &escape_line(name)));
+    if format == View::Json {
+        printer.json(&json!({ "version": VERSION, "nodes": names, "deleted": yes }).to_string());
+    } else if !yes {
+        objects::list(&names, "nodes", format, printer);
+    }
+    if yes {
+        return Ok(Exit::Done);
+    }
     printer.note(Tone::Quiet, "nothing was deleted; --yes deletes the nodes above");
     Ok(Exit::Done)
 }

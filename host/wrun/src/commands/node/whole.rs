@@ -6,7 +6,7 @@ use crate::arguments::StoredNode;
 use crate::exit::Exit;
 use crate::printer::{Printer, Tone};
 use anyhow::Context as _;
-use assemble::{NodeStore as _, StoreError};
+use assemble::{NodeDocument, NodeStore as _, Put, StoreError};
 use node::object::{EditError, NodeEdit, NodeObject};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
@@ -36,8 +36,9 @@ pub(super) fn from_files(node: &StoredNode, files: &[PathBuf], printer: Printer)
     let place = Place::of(node)?;
     let nodes = place.nodes(true)?;
     // All files are read, and held against the nodes, before the first node changes.
-    let mut there = nodes.names()?;
-    let documents = files.iter().map(|file| {
+    let there = nodes.names()?;
+    let mut documents: Vec<NodeDocument> = vec![];
+    for file in files {
         let document = read(file)?;
         let name = document.get("name").and_then(Value::as_str);
         let name = name.with_context(|| format!("{}: the node has no `name`", file.display()))?.to_owned();
@@ -47,15 +48,15 @@ pub(super) fn from_files(node: &StoredNode, files: &[PathBuf], printer: Printer)
         if there.contains(&name) {
             nodes.node(&name)?.apply(&edit).with_context(|| format!("{}: node {name}", file.display()))?;
         }
-        anyhow::Ok((name, edit, fresh))
-    });
-    for (name, edit, fresh) in documents.collect::<anyhow::Result<Vec<_>>>()? {
-        if there.contains(&name) {
-            tell(&name, nodes.change(&name, &[edit])?, printer);
-        } else {
-            nodes.create(&fresh)?;
-            there.push(name.clone());
-            printer.note(Tone::Quiet, &escape_line(&format!("created the node {name}")));
+        match documents.iter_mut().find(|other| other.name == name) {
+            Some(earlier) => earlier.edits.push(edit),
+            None => documents.push(NodeDocument { name, edits: vec![edit] }),
+        }
+    }
+    for (document, put) in documents.iter().zip(nodes.put(&documents)?) {
+        match put {
+            Put::Changed(applied) => tell(&document.name, applied, printer),
+            Put::Created => printer.note(Tone::Quiet, &escape_line(&format!("created the node {}", document.name))),
         }
     }
     Ok(Exit::Done)

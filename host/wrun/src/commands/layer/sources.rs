@@ -1,0 +1,116 @@
+//! The layers that the next run of a node has, as far as commands can know them: its policy groups' and its own.
+
+use super::read_files;
+use crate::arguments::{GroupArgument, StoredNode};
+use crate::commands::store::Place;
+use crate::printer::{Printer, Tone};
+use anyhow::bail;
+use assemble::{NextGroups, NodeStore as _};
+use node::layers::Layer;
+use node::object::NodeObject;
+use std::fmt;
+use text::{did_you_mean, escape_line};
+
+/// A layer, and what has it.
+pub(super) struct SourcedLayer<'a> {
+    pub(super) from: LayerSource<'a>,
+    pub(super) layer: Layer,
+}
+
+/// What has a layer.
+#[derive(Clone, Copy)]
+pub(super) enum LayerSource<'a> {
+    /// The settings list its file for this policy group.
+    Group(&'a str),
+    /// The node keeps it.
+    Node,
+}
+
+impl fmt::Display for LayerSource<'_> {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Group(group) => write!(formatter, "group {group}"),
+            Self::Node => write!(formatter, "node"),
+        }
+    }
+}
+
+/// A node, the settings, and the policy groups of its next run.
+pub(super) struct Sources {
+    place: Place,
+    pub(super) node: NodeObject,
+    /// The group that was typed.
+    named: Option<String>,
+    next: NextGroups,
+}
+
+impl Sources {
+    pub(super) fn of(node: &StoredNode, group: GroupArgument) -> anyhow::Result<Self> {
+        let place = Place::of(node)?;
+        let node = place.nodes(false)?.node(&place.name()?)?;
+        let settings = &place.settings;
+        let next = NextGroups::of(&settings.policy_names, &settings.policy_groups, &node, &settings.run);
+        Ok(Self { place, node, named: group.policy_group, next })
+    }
+
+    /// All policy groups of the next run, or the one that was typed.
+    pub(super) fn groups(&self) -> Vec<&str> {
+        self.named.as_deref().map_or_else(|| self.next.all(), |named| vec![named])
+    }
+
+    /// The group of one policy, or the one that all policies of the next run are in.
+    fn only_group(&self, policy: Option<&str>) -> anyhow::Result<Option<&str>> {
+        match (self.groups().as_slice(), policy) {
+            ([] | [_], None) => Ok(self.groups().first().copied()),
+            (_, Some(policy)) => Ok(self.named.as_deref().or_else(|| self.next.of_policy(policy))),
+            (several, None) => bail!(
+                "the policies of {} are in several groups, which have layers of their own: {}; say which layers are meant \
+                 with --policy-group or --policy",
+                self.node.name(),
+                several.join(", ")
+            ),
+        }
+    }
+
+    /// The layers of a group: its files are read now, as each run reads them.
+    pub(super) fn of_group<'a>(&self, group: &'a str) -> anyhow::Result<Vec<SourcedLayer<'a>>> {
+        let layers = read_files(&self.place, |files| files.of_group(group))?;
+        Ok(layers.into_iter().map(|layer| SourcedLayer { from: LayerSource::Group(group), layer }).collect())
+    }
+
+    /// The node's own layers.
+    pub(super) fn of_node(&self) -> impl Iterator<Item = SourcedLayer<'_>> {
+        self.node.layers().all().iter().map(|layer| SourcedLayer { from: LayerSource::Node, layer: layer.clone() })
+    }
+
+    /// The layers that go together for one policy or, without its name, for all policies.
+    pub(super) fn merged(&self, policy: Option<&str>) -> anyhow::Result<Vec<Layer>> {
+        let group = self.only_group(policy)?;
+        let mut all = group.map_or_else(|| Ok(vec![]), |group| self.of_group(group))?;
+        all.extend(self.of_node());
+        let is_seen = |layer: &Layer| policy.is_none() || layer.is_for(policy);
+        Ok(all.into_iter().map(|one| one.layer).filter(is_seen).collect())
+    }
+
+    /// The layer of a name: the node's own, else one of its groups'.
+    pub(super) fn named(&self, name: &str) -> anyhow::Result<Layer> {
+        let own = self.node.layers().get(name);
+        let Err(missing) = own else { return Ok(own?.clone()) };
+        for group in self.groups() {
+            if let Some(found) = self.of_group(group)?.into_iter().find(|one| one.layer.name == name) {
+                return Ok(found.layer);
+            }
+        }
+        Err(missing.into())
+    }
+
+    /// Says so if somebody typed a group that has no layers.
+    pub(super) fn note_unknown(&self, printer: Printer) {
+        let known = &self.place.settings.run.group_layers;
+        if let Some(named) = self.named.as_deref().filter(|named| !known.contains_key(*named)) {
+            let near = did_you_mean(named, known.keys().map(String::as_str)).map(|near| format!("; {near}"));
+            let note = format!("the settings list no layers for the group {named}{}", near.unwrap_or_default());
+            printer.note(Tone::Warning, &escape_line(&note));
+        }
+    }
+}
