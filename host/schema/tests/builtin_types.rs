@@ -317,3 +317,16 @@ fn types_for_ruby_only_are_in_the_reference_and_refused_elsewhere() {
     assert_eq!(schema::reference::find("sysctll").unwrap_err().did_you_mean(), Some("sysctl"));
     assert!(schema::reference::find("subversion").is_err());
 }
+
+/// The runtime's own table is in Ruby; the host must know the same gems.
+#[test]
+fn gems_of_the_runtime_are_those_that_its_library_has() {
+    let table = include_str!("../../../guests/ruby/lib/wrun/machine/libraries.rb");
+    let own = table.split("OWN = {").nth(1).unwrap().split('}').next().unwrap();
+    let names = own.split("=>").filter_map(|part| part.rsplit('"').nth(1));
+    // The name by which `docker-api` is required is a file's.
+    let mut names: Vec<&str> = names.filter(|name| *name != "docker").collect();
+    names.pop();
+    names.sort_unstable();
+    assert_eq!(names, types::gem_package::RUNTIME_GEMS);
+}

@@ -222,6 +222,14 @@ fn gems_are_refused_and_said_so() {
         let raised = node.act(kind, name, "install", json!({"version": version})).unwrap_err();
         assert_eq!(raised.class, "Gem::InstallError", "{kind} {name} {version}");
     }
+    // Cookbooks find it in the runtime.
+    assert!(node.act("chef_gem", "toml-rb", "install", json!({})).unwrap().is_empty());
+    // What is not there need not be removed; what is there stays.
+    assert!(node.act("chef_gem", "pg", "remove", json!({})).unwrap().is_empty());
+    for (kind, name) in [("chef_gem", "greeter"), ("chef_gem", "toml-rb"), ("gem_package", "pg")] {
+        let raised = node.act(kind, name, "purge", json!({})).unwrap_err();
+        assert_eq!(raised.message, format!("gem {name} is not removed: wrun removes no gems"));
+    }
     // A real run would fail for certain, so a dry run does not call it unknown.
     let raised = node.dry().foresee("chef_gem", "pg", "install", json!({})).unwrap_err();
     assert_eq!(raised.class, "Gem::InstallError");

@@ -29,6 +29,9 @@ pub static CHEF_GEM: ResourceType = ResourceType {
     introduced: None,
 };
 
+/// Gems of which the Ruby runtime has what cookbooks use, under the same names. They need not travel with a policy.
+pub const RUNTIME_GEMS: [&str; 6] = ["deepsort", "docker-api", "inifile", "iniparse", "ipaddress", "toml-rb"];
+
 static GEM_ACTIONS: [Action; 4] = [
     action("install", "Installs the gem; with a version, exactly that one."),
     action("upgrade", "Installs the gem or brings it to the newest version."),

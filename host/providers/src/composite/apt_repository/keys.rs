@@ -102,10 +102,12 @@ impl Repository<'_> {
             let all = public_keys(machine.printed_confined("apt-key", &TRUSTED));
             !own.is_empty() && own.iter().all(|key| all.contains(key))
         };
-        let fetch = notifying(self.fetch(source, key, &path), Timing::Immediate, &format!("execute[{add}]"), "run");
+        let receiver = format!("execute[{add}]");
+        let fetch = self.fetch(source, key, &path);
         let add = notifying(command_in_default_environment(&add, "run", &words), Timing::Immediate, &refresh(), "run");
-        // A key that changes is added by the notification, which no guard may stop.
         Ok(if is_trusted {
+            // A key that changes is added by the notification, which no guard may stop.
+            let fetch = notifying(fetch, Timing::Immediate, &receiver, "run");
             vec![always(fetch), always(Declaration { actions: vec!["nothing".into()], ..add })]
         } else {
             vec![always(fetch), always(add)]

@@ -6,7 +6,7 @@
 use crate::plan::{Plan, Provider, View};
 use crate::resources::asked;
 use contract::{Raised, Wanted};
-use schema::types::gem_package::GemPackageProperties;
+use schema::types::gem_package::{GemPackageProperties, RUNTIME_GEMS};
 
 /// The pseudo-cookbook that holds the policy's gems, in folders called NAME-VERSION.
 const GEMS: &str = "wrun:gems";
@@ -18,10 +18,18 @@ impl Provider for Gem {
     fn plan(&self, wanted: &Wanted<'_>, view: &mut View<'_>) -> Result<Plan, Raised> {
         let GemPackageProperties { package_name: name, version } = asked::properties(wanted)?;
         let is_chef_gem = wanted.declaration.kind == "chef_gem";
-        if is_chef_gem && matches!(wanted.action, "install" | "upgrade") && travels(view, &name, version.as_deref()) {
+        // What cookbooks find is what travels with their policy, and what the runtime has.
+        let is_there = is_chef_gem
+            && (travels(view, &name, version.as_deref())
+                || (version.is_none() && RUNTIME_GEMS.contains(&name.as_str())));
+        let is_removal = matches!(wanted.action, "remove" | "purge");
+        if is_chef_gem && is_there != is_removal {
             return Ok(Plan::up_to_date());
         }
-        let message = format!("gem {name} is not installed: wrun installs no gems");
+        let message = match is_removal {
+            true => format!("gem {name} is not removed: wrun removes no gems"),
+            false => format!("gem {name} is not installed: wrun installs no gems"),
+        };
         let hint = if is_chef_gem {
             "gems of plain Ruby that the cookbook's metadata name can travel with the policy; what else the cookbook \
              needs must come without gems"
