@@ -33,6 +33,7 @@ use std::sync::Arc;
 use sha2::{Digest as _, Sha256};
 
 pub use compare::differences;
+pub use contract::CONTRACT;
 pub use error::ArtifactError;
 pub use files::{FilesError, MAX_FILES, MAX_PATH};
 pub use find::{EXTENSION, find, list};
@@ -45,10 +46,6 @@ pub use manifest::{
 use files::FileIndex;
 use sections::{Section, Walk};
 use text::hex;
-
-/// The contract that this program speaks with components: the package of the world in `wit/`. All packages of the contract
-/// have its version.
-pub const CONTRACT: &str = "wrun:policy@0.2.0";
 
 /// The namespace of the contract's packages.
 const NAMESPACE: &str = "wrun:";

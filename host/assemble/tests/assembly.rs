@@ -192,8 +192,3 @@ fn the_mask_of_a_runs_thread_is_its_own() {
     assert_eq!(inside, ("0022".to_owned(), "0027".to_owned()));
     assert_eq!(mask(), before);
 }
-
-#[test]
-fn artifacts_and_the_sandbox_name_one_version_of_the_contract() {
-    assert_eq!(artifact::CONTRACT.rsplit_once('@').unwrap().1, sandbox::CONTRACT_VERSION);
-}

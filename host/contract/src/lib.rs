@@ -42,3 +42,21 @@ pub use services::{
     StatKind, TypeTexts,
 };
 pub use stop::{Stop, StopReason, StopStep};
+
+/// The version of the contract's packages in `wit/`; all of them have the same.
+pub const CONTRACT_VERSION: &str = "0.2.0";
+
+/// The package of the contract's world, which every artifact names: what this program speaks with components.
+pub const CONTRACT: &str = "wrun:policy@0.2.0";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_contract_is_the_one_in_its_folder() {
+        let world = include_str!("../../../wit/policy.wit");
+        assert!(world.contains(&format!("package {CONTRACT};")));
+        assert_eq!(CONTRACT.rsplit_once('@').unwrap().1, CONTRACT_VERSION);
+    }
+}

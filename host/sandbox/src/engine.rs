@@ -1,6 +1,5 @@
 //! The engine, its clock, and how a component becomes a policy's instance.
 
-use crate::CONTRACT_VERSION;
 use crate::bindings::PolicyPre;
 use crate::bindings::wrun as wit;
 use crate::cache::{NativeCache, portable};
@@ -10,6 +9,7 @@ use crate::limits::{GUEST_STACK, HOST_STACK, Limits, TICK};
 use crate::policy::{Policy, State};
 use crate::shared::{self, Code, MadeFor, SharedComponent};
 use crate::verdicts;
+use contract::CONTRACT_VERSION;
 use contract::{Interfaces, Services};
 use std::collections::HashMap;
 use std::fs::File;

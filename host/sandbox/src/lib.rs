@@ -37,6 +37,3 @@ pub use pair::{Conversation, Policies};
 pub use policy::Policy;
 pub use session::Session;
 pub use shared::{Code, ReadComponent, SharedComponent, is_installed};
-
-/// The version of the contract's packages in `wit/`.
-pub const CONTRACT_VERSION: &str = "0.2.0";
