@@ -116,7 +116,7 @@ const ENGINE: (&str, [&str; 2]) = ("wasmtime", ["sandbox", "ruby-runtime"]);
 pub(crate) fn run() -> Result<Count> {
     let mut count = Count::default();
     type Check = fn() -> Result<Vec<String>>;
-    let checks: [(&str, Check); 15] = [
+    let checks: [(&str, Check); 16] = [
         ("sources are formatted", formatting),
         ("lints find nothing", lints),
         ("guests' lints find nothing", guest_lints),
@@ -132,6 +132,7 @@ pub(crate) fn run() -> Result<Count> {
         ("vectors are read by a test, or wait for a feature", waiting::check),
         ("documentation says more than three words", words::check),
         ("links of pages lead somewhere, and the book has every page", docs::links::check),
+        ("blocks of pages are run, are read by a test, or say why not", docs::blocks),
     ];
     for (name, check) in checks {
         let problems = check()?;
