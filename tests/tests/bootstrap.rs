@@ -402,13 +402,22 @@ fn a_machine_follows_the_repository_whose_root_it_was_given() {
     assert!(machine.outside("mount").arg("--bind").args([&runtime, &installed]).status().unwrap().success());
     let stranger = Program::new().unwrap();
     let (released, other) = (repository(&place.program), repository(&stranger));
-    assert!(Command::new("cp").arg("--recursive").arg(&released).arg(place.root.at("/srv/releases").unwrap()).status().unwrap().success());
+    assert!(
+        Command::new("cp")
+            .arg("--recursive")
+            .arg(&released)
+            .arg(place.root.at("/srv/releases").unwrap())
+            .status()
+            .unwrap()
+            .success()
+    );
     let (grants, package) = (place.program.configuration().join("site.toml"), place.package.display().to_string());
     fs::write(&grants, "[policy.site]\npaths = [\"/srv/site\"]\n").unwrap();
     let grants = grants.display().to_string();
     let run = |root: &Path, more: &[&str], code: i32| {
         let root = root.join("platform/metadata/1.root.json").display().to_string();
-        let words = ["bootstrap", "root@machine", "--policy-name", "site", "--policy-group", "prod", "--package", &package];
+        let words =
+            ["bootstrap", "root@machine", "--policy-name", "site", "--policy-group", "prod", "--package", &package];
         let repository = ["--grants", &grants, "--repository", "/srv/releases", "--repository-root", &root];
         let words = words.iter().chain(&repository).chain(more).map(|word| (*word).to_owned()).collect();
         place.run_with(words, place.ssh(&machine, "known", ""), code)
