@@ -2,13 +2,15 @@
 //!
 //! A page is Markdown. Its blocks marked `console` hold commands (`$ ..`) with what they print. They are run in order, in one
 //! throw-away root for each page, as root, with the program installed as its package installs it. A block below a comment
-//! `<!-- file PATH -->` is a file that the reader writes, and the test writes it too. `<!-- not run: REASON -->` takes out the
-//! block below it. What stands between the lines `<!-- run` and `-->` is run too and not shown: it makes what a reader of the page
+//! `<!-- file PATH -->` is a file that the reader writes, and the test writes it too. A block below `<!-- read as KIND -->` is an
+//! example that a test reads with the code that reads the real thing. `<!-- not run: REASON -->` takes out the block below it;
+//! `text` blocks are pictures. No other block is allowed, so that nothing is shown that nobody has tried. What stands between the lines `<!-- run` and `-->` is run too and not shown: it makes what a reader of the page
 //! has already. `<!-- with a compiler -->` anywhere says that the page needs the tools of the tester's machine.
 //!
 //! A command that fails is followed by `$ echo $?` with its exit code. A line `..` stands for any lines. Times, identifiers,
 //! digests, sizes and process numbers may differ: see [`normal`].
 
+mod following;
 mod machine;
 
 use std::path::{Path, PathBuf};
@@ -16,6 +18,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context as _, Result, bail, ensure};
 use regex::Regex;
 
+pub use following::{Followed, follow};
 pub use machine::Reader;
 
 /// What the reader of a page does next.
@@ -40,12 +43,26 @@ pub struct Command {
     pub output: std::ops::Range<usize>,
 }
 
+/// A block that is an example of something that wrun reads.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Example {
+    /// The number of its first line in the page, from 1.
+    pub line: usize,
+    /// What it is: `grants`, `policy.toml`, ..
+    pub kind: String,
+    pub text: String,
+}
+
+/// Words at the beginning of a line that somebody types.
+const TYPED: [&str; 6] = ["$ ", "wrun ", "cargo ", "systemctl ", "apt ", "git "];
+
 /// A page of the book.
 #[derive(Debug)]
 pub struct Page {
     pub path: PathBuf,
     lines: Vec<String>,
     pub steps: Vec<Step>,
+    pub examples: Vec<Example>,
     /// Whether the page needs the compiler of the tester's machine.
     pub with_compiler: bool,
 }
@@ -62,6 +79,7 @@ impl Page {
         let mut page = Self {
             path: path.to_owned(),
             steps: Vec::new(),
+            examples: Vec::new(),
             with_compiler: lines.iter().any(|line| line == "<!-- with a compiler -->"),
             lines,
         };
@@ -86,13 +104,22 @@ impl Page {
             if let Some(file) = remark.and_then(|remark| remark.strip_prefix("file ")) {
                 let content = page.text(block.clone());
                 page.steps.push(Step::File { line: at + 1, path: PathBuf::from(file), content });
-            } else if kind == "console" && !remark.is_some_and(|remark| remark.starts_with("not run: ")) {
+            } else if let Some(kind) = remark.and_then(|remark| remark.strip_prefix("read as ")) {
+                let text = page.text(block.clone());
+                page.examples.push(Example { line: at + 2, kind: kind.to_owned(), text });
+            } else if remark.is_some_and(|remark| remark.starts_with("not run: ")) {
+                // The reason is for whoever changes the page.
+            } else if kind == "console" {
                 page.commands(block.clone())?;
             } else {
-                let prompt =
-                    page.lines.get(block.clone()).unwrap_or_default().iter().any(|line| line.starts_with("$ "));
+                let is_typed = |line: &String| TYPED.iter().any(|word| line.starts_with(word));
+                let is_typed = page.lines.get(block.clone()).unwrap_or_default().iter().any(is_typed);
                 let here = page.place(at + 1);
-                ensure!(!prompt || remark.is_some(), "{here}: a block with commands is marked `console`");
+                ensure!(
+                    kind == "text" && !is_typed,
+                    "{here}: the block is neither run nor read: mark it `console`, or write `<!-- read as KIND -->` or \
+                     `<!-- not run: REASON -->` above it"
+                );
             }
             at = block.end + 1;
         }
@@ -220,6 +247,23 @@ fn normal(text: &str) -> String {
     })
 }
 
+/// All pages of the book that somebody writes, and the repository's own page. Those about resource types are made.
+pub fn pages() -> Result<Vec<Page>> {
+    page_files()?.iter().map(|path| Page::read(path)).collect()
+}
+
+/// The files of [`pages`], sorted.
+pub fn page_files() -> Result<Vec<PathBuf>> {
+    let docs = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs").canonicalize()?;
+    let mut files = vec![docs.with_file_name("README.md")];
+    for entry in std::fs::read_dir(docs)? {
+        files.push(entry?.path());
+    }
+    files.retain(|path| path.extension().is_some_and(|extension| extension == "md"));
+    files.sort();
+    Ok(files)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -245,12 +289,25 @@ mod tests {
     }
 
     #[test]
+    fn examples_say_what_they_are() {
+        let text = "<!-- read as grants -->\n```toml\n[policy.a]\n```\n```text\n-->\n```\n";
+        let page = Page::parse(Path::new("a.md"), text).unwrap();
+        let example = Example { line: 3, kind: "grants".to_owned(), text: "[policy.a]\n".to_owned() };
+        assert_eq!((page.steps, page.examples), (vec![], vec![example]));
+    }
+
+    #[test]
     fn commands_stand_in_blocks_that_say_so() {
         let check = |text: &str, expected: &str| {
             let error = Page::parse(Path::new("a.md"), text).unwrap_err();
             assert_eq!(error.to_string(), expected);
         };
-        check("```\n$ one\n```\n", "a.md:1: a block with commands is marked `console`");
+        let neither = "a.md:1: the block is neither run nor read: mark it `console`, or write `<!-- read as KIND -->` or \
+                       `<!-- not run: REASON -->` above it";
+        check("```\n$ one\n```\n", neither);
+        check("```\nsome output\n```\n", neither);
+        check("```toml\na = 1\n```\n", neither);
+        check("```text\nwrun converge\n```\n", neither);
         check("```console\none\n```\n", "a.md:2: a block of commands begins with `$ `");
         check("```console\n$ cat <<END\none\n```\n", "a.md:2: `END` is missing");
     }

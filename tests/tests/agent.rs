@@ -208,6 +208,78 @@ fn an_end_is_passed_on_and_a_lock_is_nobodys_fault() {
     drop(lock);
 }
 
+/// What happens in one tick.
+#[derive(Clone, Copy)]
+enum Tick {
+    Good,
+    /// A person's run holds the lock, and the agent's run does not wait.
+    Busy,
+    /// The run is killed while it waits for the lock.
+    Killed,
+    /// The settings are wrong.
+    Failed,
+}
+
+/// The process of the agent's run.
+fn child_of(agent: u32) -> Option<Pid> {
+    let processes = fs::read_dir("/proc").unwrap().flatten();
+    let numbers = processes.filter_map(|entry| entry.file_name().to_str()?.parse::<i32>().ok());
+    let is_child = |number: &i32| {
+        let status = fs::read_to_string(format!("/proc/{number}/status")).unwrap_or_default();
+        status.lines().any(|line| line.strip_prefix("PPid:").is_some_and(|parent| parent.trim() == agent.to_string()))
+    };
+    numbers.filter(is_child).map(Pid::from_raw).next()
+}
+
+/// The program's own weeks; `host/agent/tests/weeks.rs` has as many runs as a week and a half by a fast clock.
+#[test]
+fn failures_locks_and_kills_leave_nothing_in_the_agent() {
+    const ROUNDS: [Tick; 6] = [Tick::Good, Tick::Busy, Tick::Good, Tick::Killed, Tick::Failed, Tick::Good];
+    let program = Program::new().unwrap();
+    let settings = program.configuration().join("wrun.toml");
+    let state = StateDirectory::open(&program.state()).unwrap();
+    let lock = || {
+        let (began, wait) = (SystemTime::now(), Duration::from_secs(60));
+        let (interrupted, waiting) = (&|| false, &mut |_: Option<&state::Holder>| {});
+        state.lock(LockRequest { command: "a person's run", began, wait, interrupted, waiting }).unwrap()
+    };
+    let waits = || fs::read_to_string(log(&program)).unwrap().matches("a person's run").count();
+    let service = Service::start(&program, &["--interval", "1h", "--splay", "0s"], &[]);
+    service.hear("STATUS=the run succeeded");
+    let mut tenth = None;
+    for number in 0..60 {
+        let tick = ROUNDS[number % ROUNDS.len()];
+        let (text, told) = match tick {
+            Tick::Good => ("", "STATUS=the run succeeded"),
+            Tick::Busy => ("lock_timeout = 0\n", "STATUS=the run did not begin: another run was under way"),
+            Tick::Killed => ("lock_timeout = 3600\n", "STATUS=the run "),
+            Tick::Failed => ("lock_timeout = \"x\"\n", "STATUS=the run failed (exit code 43)"),
+        };
+        fs::write(&settings, text).unwrap();
+        let held = matches!(tick, Tick::Busy | Tick::Killed).then(lock);
+        let before = waits();
+        service.signal(Signal::SIGUSR1);
+        if matches!(tick, Tick::Killed) {
+            while waits() == before {
+                std::thread::yield_now();
+            }
+            kill(child_of(service.agent.id()).unwrap(), Signal::SIGKILL).unwrap();
+        }
+        service.hear(told);
+        drop(held);
+        if matches!(tick, Tick::Killed) {
+            assert_eq!(status_of_broken(&program)["status"]["last"]["signal"], 9);
+        }
+        if number == 9 {
+            tenth = Some(service.holds());
+        }
+    }
+    let ((memory, open), (later, open_later)) = (tenth.unwrap(), service.holds());
+    assert!(open_later == open && later < memory + 256, "{memory} then {later} KiB, {open} then {open_later} files");
+    assert!(later < MEMORY_AT_REST, "{later} KiB");
+    assert_eq!(service.end(Signal::SIGTERM).code(), Some(0));
+}
+
 #[test]
 fn a_pause_outlives_the_agent_and_is_in_every_report() {
     let program = Program::new().unwrap();

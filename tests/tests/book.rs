@@ -9,25 +9,28 @@
 )]
 
 use specs::Program;
-use specs::book::{Page, Reader, Step, is_as_shown};
+use specs::book::{Page, Reader, follow};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 /// The name of the environment variable that has the pages written anew.
 const BLESS: &str = "WRUN_BLESS_BOOK";
 
+/// The name of the environment variable that names the only page to try.
+const ONLY: &str = "WRUN_BOOK_PAGE";
+
 fn docs() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs").canonicalize().unwrap()
 }
 
-/// All pages with commands, in the order of their names; the page of the repository is one of them.
+/// The pages with commands, in the order of their names; the page of the repository is one of them. `WRUN_BOOK_PAGE` names one
+/// page, for whoever writes it.
 fn pages() -> Vec<Page> {
-    let mut files: Vec<PathBuf> = std::fs::read_dir(docs()).unwrap().map(|entry| entry.unwrap().path()).collect();
-    files.push(docs().with_file_name("README.md"));
-    files.retain(|path| path.extension().is_some_and(|extension| extension == "md"));
-    files.sort();
-    let pages = files.iter().map(|path| Page::read(path).unwrap_or_else(|error| panic!("{error:#}")));
-    pages.filter(Page::has_commands).collect()
+    let mut pages = specs::book::pages().unwrap_or_else(|error| panic!("{error:#}"));
+    let only = std::env::var(ONLY).ok();
+    let is_wanted = |page: &Page| only.as_ref().is_none_or(|only| page.path.ends_with(only));
+    pages.retain(|page| page.has_commands() && is_wanted(page));
+    pages
 }
 
 /// Every page, with or without commands that are run.
@@ -46,47 +49,23 @@ fn all_pages() -> Vec<PathBuf> {
 }
 
 /// Types what a page says; returns what was printed otherwise than the page shows.
-fn follow(page: &Page) -> Vec<String> {
+fn problems_of(page: &Page) -> Vec<String> {
     let program = Program::new().unwrap();
     let runtimes = Path::new(env!("CARGO_MANIFEST_DIR")).join("../target/share/wrun");
     let runtimes = std::env::var_os("WRUN_RUNTIME_DIR").map_or(runtimes, PathBuf::from).canonicalize().unwrap();
     let root = Reader::root(page).unwrap();
     let mut reader = Reader::new(&root, page, &program.executable().canonicalize().unwrap(), &runtimes).unwrap();
-    let (mut problems, mut outputs) = (Vec::new(), Vec::new());
-    let mut steps = page.steps.iter().peekable();
-    while let Some(step) = steps.next() {
-        match step {
-            Step::File { path, content, .. } => reader.write(path, content).unwrap(),
-            Step::Before { line, script } => {
-                let (printed, code) = reader.run(script).unwrap();
-                assert_eq!(code, 0, "{}: {printed}", page.place(*line));
-            }
-            Step::Command(command) => {
-                let (printed, code) = reader.run(&command.text).unwrap();
-                let asks = matches!(steps.peek(), Some(Step::Command(next)) if next.text == "echo $?");
-                let here = page.place(command.line);
-                if code != 0 && !asks {
-                    problems.push(format!("{here}: `{}` fails with {code}:\n{printed}", command.text));
-                }
-                let shown = page.expected(command);
-                if !is_as_shown(&shown, &printed) {
-                    problems
-                        .push(format!("{here}: `{}` prints\n{printed}--- the page shows\n{shown}---", command.text));
-                    outputs.push((command.output.clone(), printed));
-                }
-            }
-        }
+    let followed = follow(page, &mut reader).unwrap_or_else(|error| panic!("{error:#}"));
+    if std::env::var_os(BLESS).is_some() && !followed.outputs.is_empty() {
+        std::fs::write(&page.path, page.with_outputs(&followed.outputs)).unwrap();
     }
-    if std::env::var_os(BLESS).is_some() && !outputs.is_empty() {
-        std::fs::write(&page.path, page.with_outputs(&outputs)).unwrap();
-    }
-    problems
+    followed.problems
 }
 
 /// Follows some pages and fails with all that differed.
 fn check(pages: &[Page]) {
-    assert!(!pages.is_empty(), "no page has commands");
-    let problems: Vec<String> = pages.iter().flat_map(follow).collect();
+    assert!(!pages.is_empty() || std::env::var_os(ONLY).is_some(), "no page has commands");
+    let problems: Vec<String> = pages.iter().flat_map(problems_of).collect();
     assert!(problems.is_empty(), "{}\n(`cargo xtask docs --bless` writes it into the pages)", problems.join("\n"));
 }
 
@@ -225,44 +204,93 @@ fn every_class_of_errors_is_explained() {
     assert!(missing.is_empty(), "docs/errors.md does not explain {missing:?}");
 }
 
-/// The blocks of a page in one language, each with the number of its first line.
-fn blocks(text: &str, language: &str) -> Vec<(usize, String)> {
-    let mut found = Vec::new();
-    let mut lines = text.lines().enumerate();
-    while let Some((at, line)) = lines.next() {
-        if line.starts_with("```") {
-            let block: Vec<&str> =
-                lines.by_ref().map(|(_, line)| line).take_while(|line| !line.starts_with("```")).collect();
-            if line == format!("```{language}") {
-                found.push((at + 2, block.join("\n")));
-            }
+/// Reads the examples of some kind with what reads the real thing; returns how many there are.
+fn examples(kind: &str, read: impl Fn(&str) -> Result<(), String>) -> usize {
+    let mut count = 0;
+    for page in specs::book::pages().unwrap_or_else(|error| panic!("{error:#}")) {
+        for example in page.examples.iter().filter(|example| example.kind == kind) {
+            let place = page.place(example.line);
+            read(&example.text).unwrap_or_else(|error| panic!("{place}: as {kind}: {error}"));
+            count += 1;
         }
     }
-    found
+    count
+}
+
+/// What a command that reads an example says, unless it succeeds.
+fn refused(program: &Program, arguments: &[&str]) -> Result<(), String> {
+    let ran = program.run(arguments).unwrap();
+    if ran.code == Some(0) { Ok(()) } else { Err(ran.text()) }
+}
+
+/// Writes an example into a folder of the program's.
+fn written(program: &Program, name: &str, text: &str) -> String {
+    let path = program.configuration().join(name);
+    std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+    std::fs::write(&path, text).unwrap();
+    path.display().to_string()
+}
+
+/// A `policy.toml`, or a part of one.
+fn policy_toml(program: &Program, text: &str) -> Result<(), String> {
+    let head = if text.contains("run_list") { "" } else { "name = \"web\"\nrun_list = [\"web\"]\n" };
+    written(program, "policy/policy.toml", &format!("{head}{text}"));
+    author::needs_resolving(&program.configuration().join("policy")).map(drop).map_err(|error| error.to_string())
+}
+
+/// A Policyfile, or a part of one. Its words are evaluated; its sources are not there, and the first one is told.
+fn policyfile(program: &Program, text: &str) -> Result<(), String> {
+    let head = if text.contains("run_list") { "" } else { "name 'web'\nrun_list 'web'\n" };
+    let file = written(program, "policy/Policyfile.rb", &format!("{head}{text}"));
+    let said = program.run(&["policy", "install", &file]).unwrap().text();
+    let is_source =
+        said.contains(": include_policy \"base\": the provided path ../platform/base.lock.json does not exist");
+    if is_source && !said.contains("SyntaxError") { Ok(()) } else { Err(said) }
+}
+
+/// What all machines of a policy's tests have in common.
+fn test_case(program: &Program, text: &str) -> Result<(), String> {
+    let policy = program.configuration().join("tested").display().to_string();
+    refused(program, &["policy", "new", "--ruby", &policy])?;
+    written(program, "tested/tests/case.toml", text);
+    refused(program, &["policy", "test", &policy, "--update"])
+}
+
+/// A part of a file of the sources, which is compiled and run there.
+fn part_of(file: &str, text: &str) -> Result<(), String> {
+    let whole = std::fs::read_to_string(docs().with_file_name("").join(file)).map_err(|error| error.to_string())?;
+    if whole.contains(text) { Ok(()) } else { Err(format!("{file} has no such lines:\n{text}")) }
 }
 
 #[test]
-fn examples_of_grants_and_settings_are_read() {
+fn examples_are_read_by_what_reads_the_real_thing() {
     let program = Program::new().unwrap();
-    let mut count = 0;
-    for page in ["grants.md", "limits.md"] {
-        for (line, block) in blocks(&std::fs::read_to_string(docs().join(page)).unwrap(), "toml") {
-            // A part of a policy's table, or what its author asks for under the same keys.
-            let table = block.replace("[needs]", "[policy.example]");
-            let table = if table.contains("[policy.") { table } else { format!("[policy.example]\n{table}") };
-            let place = format!("{page}:{line}");
-            grants::Grants::parse(&table, &place).unwrap_or_else(|error| panic!("{place}: {error}"));
-            count += 1;
-        }
-    }
-    for page in ["settings.md", "reports.md"] {
-        for (line, block) in blocks(&std::fs::read_to_string(docs().join(page)).unwrap(), "toml") {
-            let file = program.configuration().join("example.toml");
-            std::fs::write(&file, block.replace("{{#include wrun.toml}}", "")).unwrap();
-            let read = program.run(&["config", "show", "--config", &file.display().to_string()]).unwrap();
-            assert_eq!(read.code, Some(0), "{page}:{line}: {}", read.text());
-            count += 1;
-        }
-    }
-    assert!(count > 6, "{count} examples were found");
+    refused(&program, &["node", "create", "n"]).unwrap();
+    let grants = |text: &str| {
+        // A part of a policy's table, or what its author asks for under the same keys.
+        let table = text.replace("[needs]", "[policy.example]");
+        let table = if table.contains("[policy.") { table } else { format!("[policy.example]\n{table}") };
+        grants::Grants::parse(&table, "grants.toml").map(drop).map_err(|error| error.to_string())
+    };
+    let settings = |text: &str| {
+        let file = written(&program, "example.toml", &text.replace("{{#include wrun.toml}}", ""));
+        refused(&program, &["config", "show", "--config", &file])
+    };
+    let layer = |text: &str| refused(&program, &["layer", "add", &written(&program, "layer.toml", text)]);
+    let json =
+        |text: &str| serde_json::from_str::<serde_json::Value>(text).map(drop).map_err(|error| error.to_string());
+    const RUST: &str = "policies/monitoring/tests/collectd.rs";
+    let counts = [
+        examples("grants", grants),
+        examples("settings", settings),
+        examples("policy.toml", |text| policy_toml(&program, text)),
+        examples("Policyfile", |text| policyfile(&program, text)),
+        examples("layer", layer),
+        examples("tests/case.toml", |text| test_case(&program, text)),
+        examples("JSON", json),
+        examples(&format!("part of {RUST}"), |text| part_of(RUST, text)),
+    ];
+    let pages = specs::book::pages().unwrap();
+    let all: usize = pages.iter().map(|page| page.examples.len()).sum();
+    assert!(!counts.contains(&0) && counts.iter().sum::<usize>() == all, "{counts:?} of {all} examples were read");
 }

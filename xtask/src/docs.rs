@@ -18,12 +18,24 @@ const VERSION: &str = "0.5.4";
 /// The name of the environment variable with which the test of the book writes what the commands print into the pages.
 const BLESS: &str = "WRUN_BLESS_BOOK";
 
+/// The name of the environment variable that names the only page to try.
+const ONLY: &str = "WRUN_BOOK_PAGE";
+
 /// What `cargo xtask docs` takes.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Arguments {
     /// Run the commands of the pages, and write what they print into the pages, instead of making the book
     #[arg(long)]
     bless: bool,
+    /// With --bless, only this page, such as `layers.md`
+    #[arg(long, value_name = "PAGE", requires = "bless")]
+    page: Option<String>,
+}
+
+/// Returns a line for each page with a block that nobody tries.
+pub(crate) fn blocks() -> Result<Vec<String>> {
+    let pages = specs::book::page_files()?;
+    Ok(pages.iter().filter_map(|page| specs::book::Page::read(page).err()).map(|error| format!("{error:#}")).collect())
 }
 
 /// Checks the pages and makes the book.
@@ -31,6 +43,9 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     if arguments.bless {
         let mut command = checkout::linting_cargo();
         command.args(["test", "--quiet", "--workspace", "--test", "book"]).env(BLESS, "1");
+        if let Some(page) = &arguments.page {
+            command.args(["--", "pages_"]).env(ONLY, page);
+        }
         return checkout::run(&mut command);
     }
     let problems = links::check()?;

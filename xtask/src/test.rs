@@ -84,6 +84,7 @@ impl Count {
 
 /// Test programs that take longest, as package and target: they begin first, so that none is left over at the end.
 const LONG: [(&str, &str); 13] = [
+    ("xtask", "package (test)"),
     ("tests", "book (test)"),
     ("author", "skeleton (test)"),
     ("tests", "bootstrap (test)"),
@@ -91,7 +92,6 @@ const LONG: [(&str, &str); 13] = [
     ("providers", "system (test)"),
     ("tests", "policy_tests (test)"),
     ("tests", "example_policies (test)"),
-    ("xtask", "package (test)"),
     ("agent", "weeks (test)"),
     ("build", "reproducible (test)"),
     ("monitoring", "collectd (test)"),

@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking, and helpers are not tests to the lints")]
 
 use serde_json::Value;
+use specs::book::{Reader, follow};
 use specs::{Machine, Network, Root, program};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -133,6 +134,22 @@ fn check_archive(package: &Path, archive: &Path) {
     assert_eq!(root.read("/srv/ruby").unwrap(), "debian\n");
 }
 
+/// The pages on which the book's three readers start.
+const STARTS: [&str; 3] = ["start-operator.md", "first-policy.md", "start-chef.md"];
+
+/// Goes through the starts as somebody who has installed the package, and types only what stands there.
+fn check_starts(package: &Path) {
+    let mut pages = specs::book::pages().unwrap();
+    pages.retain(|page| STARTS.iter().any(|name| page.path.ends_with(name)));
+    assert_eq!(pages.len(), STARTS.len());
+    for page in pages {
+        let root = Reader::root(&page).unwrap();
+        let mut reader = Reader::with_package(&root, &page, package).unwrap();
+        let problems = follow(&page, &mut reader).unwrap().problems;
+        assert!(problems.is_empty(), "with the package installed:\n{}", problems.join("\n"));
+    }
+}
+
 /// Every file below a folder, with its mode, its owner and its content's digest.
 fn listing(folder: &Path) -> String {
     let each = "find . ! -type d -printf '%p %m %U:%G ' -exec sha256sum --binary {} \\; | sort";
@@ -148,6 +165,7 @@ fn the_package_is_installed_used_upgraded_removed_and_purged() {
     assert_eq!(archive, place.path().join("wrun-0.1.0-linux-amd64.tar.zst"));
     check_archive(&first, &archive);
     fs::remove_file(archive).unwrap();
+    check_starts(&first);
     let second = package("0.1.1", place.path());
     let root = Root::new().unwrap();
     assert!(!root.exists("/usr/bin/systemctl"), "the root has no systemd");

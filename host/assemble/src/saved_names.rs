@@ -7,6 +7,7 @@ use crate::settings::Settings;
 use crate::{LocalObjects, ObjectStore as _};
 use contract::Stop;
 use state::StateDirectory;
+use std::collections::BTreeSet;
 use std::path::Path;
 
 /// How the names of artifacts end.
@@ -37,6 +38,8 @@ pub enum Named {
     Policies,
     /// Indexes of a search.
     Indexes,
+    /// Policy groups that the settings name.
+    Groups,
 }
 
 /// Returns the names of things, sorted. What cannot be read offers nothing: whoever completes a word wants no errors.
@@ -52,6 +55,7 @@ pub fn saved_names(settings: &Settings, program: &Program, named: &Named) -> Vec
         Named::Items { bag } => objects.names(&Shelf::DataBag(bag.clone())).unwrap_or_default(),
         Named::Policies => policies(&settings.policies).unwrap_or_default(),
         Named::Indexes => indexes(&objects),
+        Named::Groups => groups(settings),
     };
     names.truncate(MAX_OFFERED);
     names
@@ -71,6 +75,11 @@ fn layers(settings: &Settings) -> Option<Vec<String>> {
     };
     let node = saved_node(&state, &name).ok()??;
     Some(node.layers().all().iter().map(|layer| layer.name.clone()).collect())
+}
+
+fn groups(settings: &Settings) -> Vec<String> {
+    let named: BTreeSet<&String> = settings.group_layers.keys().chain(&settings.policy_group).collect();
+    named.into_iter().cloned().collect()
 }
 
 fn policies(folder: &Path) -> std::io::Result<Vec<String>> {

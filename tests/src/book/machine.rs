@@ -43,39 +43,41 @@ impl<'root> Reader<'root> {
         if page.with_compiler { Root::of_this_machine() } else { Root::new() }
     }
 
-    /// Installs the program and its Ruby runtime into a root, where the package has them.
+    /// Puts the program and its Ruby runtime into a root, where the package has them.
     pub fn new(root: &'root Root, page: &Page, program: &Path, runtimes: &Path) -> Result<Self> {
-        let network = if page.with_compiler { Network::Shared } else { Network::Own };
-        let machine = root.machine(network)?;
-        // What the tester's own wrun has must not be seen.
-        for left in ["etc/wrun", "var/lib/wrun", "var/cache/wrun", "root/book"] {
-            if root.exists(left) {
-                fs::remove_dir_all(root.at(left)?)?;
-            }
-        }
+        let machine = prepared(root, page)?;
         for folder in ["etc/wrun/policies", "etc/wrun/grants.d", "var/lib/wrun", "var/cache/wrun", "root/book"] {
             fs::create_dir_all(root.at(folder)?)?;
         }
         for folder in ["var/lib/wrun", "var/cache/wrun"] {
             fs::set_permissions(root.at(folder)?, fs::Permissions::from_mode(0o700))?;
         }
-        let checkout = Path::new(env!("CARGO_MANIFEST_DIR")).parent().context("the checkout has no folder")?;
-        root.write("etc/wrun/wrun.toml", fs::read(checkout.join("docs/wrun.toml"))?)?;
+        root.write("etc/wrun/wrun.toml", fs::read(checkout()?.join("docs/wrun.toml"))?)?;
         root.write("usr/bin/wrun", "")?;
-        let target = checkout.join("target/guests");
-        let mut mounts = vec![(program, "usr/bin/wrun"), (runtimes, "usr/share/wrun")];
+        mount(&machine, program, "usr/bin/wrun")?;
+        mount(&machine, runtimes, "usr/share/wrun")?;
+        Self::at(machine, page)
+    }
+
+    /// Installs the Debian package into a root, as the page about it says.
+    pub fn with_package(root: &'root Root, page: &Page, package: &Path) -> Result<Self> {
+        let machine = prepared(root, page)?;
+        fs::create_dir_all(root.at("root/book")?)?;
+        root.write("root/wrun.deb", fs::read(package)?)?;
+        let installed = machine.run(&["dpkg", "--install", "/root/wrun.deb"])?;
+        let said = String::from_utf8_lossy(&installed.stderr);
+        ensure!(installed.status.success(), "the package cannot be installed: {said}");
+        fs::remove_file(root.at("root/wrun.deb")?)?;
+        Self::at(machine, page)
+    }
+
+    /// Sits down at a machine that has wrun.
+    fn at(machine: Machine<'root>, page: &Page) -> Result<Self> {
+        let checkout = checkout()?;
         if page.with_compiler {
+            let target = checkout.join("target/guests");
             fs::create_dir_all(&target)?;
-            mounts.push((&target, TARGET));
-        }
-        for (from, to) in mounts {
-            let place = root.at(to)?;
-            if from.is_dir() {
-                fs::create_dir_all(&place)?;
-            }
-            // The mount is the machine's alone, and goes with it.
-            let mounted = machine.outside("mount").arg("--bind").arg(from).arg(&place).status()?;
-            ensure!(mounted.success(), "cannot mount {} at {}", from.display(), place.display());
+            mount(&machine, &target, TARGET)?;
         }
         let mut environment: Vec<(&str, OsString)> = vec![
             ("COLUMNS", "100".into()),
@@ -116,4 +118,30 @@ impl<'root> Reader<'root> {
         self.folder = self.machine.root().read(FOLDER)?.trim_end().to_owned();
         Ok((String::from_utf8_lossy(&printed).into_owned(), self.code))
     }
+}
+
+fn checkout() -> Result<&'static Path> {
+    Path::new(env!("CARGO_MANIFEST_DIR")).parent().context("the checkout has no folder")
+}
+
+/// A machine in a root, without what the tester's own wrun has there.
+fn prepared<'root>(root: &'root Root, page: &Page) -> Result<Machine<'root>> {
+    let machine = root.machine(if page.with_compiler { Network::Shared } else { Network::Own })?;
+    for left in ["etc/wrun", "var/lib/wrun", "var/cache/wrun", "root/book"] {
+        if root.exists(left) {
+            fs::remove_dir_all(root.at(left)?)?;
+        }
+    }
+    Ok(machine)
+}
+
+/// Shows a file or a folder of the tester's in a machine. The mount is the machine's alone, and goes with it.
+fn mount(machine: &Machine<'_>, from: &Path, to: &str) -> Result<()> {
+    let place = machine.root().at(to)?;
+    if from.is_dir() {
+        fs::create_dir_all(&place)?;
+    }
+    let mounted = machine.outside("mount").arg("--bind").arg(from).arg(&place).status()?;
+    ensure!(mounted.success(), "cannot mount {} at {}", from.display(), place.display());
+    Ok(())
 }

@@ -479,6 +479,10 @@ fn a_shell_completes_saved_names() {
     check(&["search", "us"], &["users"]);
     check(&["converge", "--policies", &policies, "--policy-name", "ma"], &["mail"]);
     check(&["no"], &["node"]);
+    repository.write("groups.toml", "policy_group = \"production\"\n[layers.test]\nfiles = []\n");
+    let groups = repository.path("groups.toml").display().to_string();
+    check(&["layer", "list", "--config", &groups, "--policy-group", ""], &["production", "test"]);
+    check(&["converge", "--config", &groups, "--policy-group", "p"], &["production"]);
     // Nobody wants an error while a word is being typed.
     repository.write("wrun.toml", "nonsense");
     check(&["role", "show", "f"], &[]);

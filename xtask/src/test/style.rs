@@ -133,6 +133,7 @@ pub(crate) fn run() -> Result<Count> {
         ("vectors are read by a test, or wait for a feature", waiting::check),
         ("documentation says more than three words", words::check),
         ("links of pages lead somewhere, and the book has every page", docs::links::check),
+        ("blocks of pages are run, are read by a test, or say why not", docs::blocks),
     ];
     for (name, check) in checks {
         let problems = check()?;

@@ -18,10 +18,11 @@ enum Offer {
     Items,
     Policies,
     Indexes,
+    Groups,
 }
 
 /// Arguments of all commands below one, by their identifiers. What comes first counts; `*`: all other commands.
-const ARGUMENTS: [(&str, &str, Offer); 27] = [
+const ARGUMENTS: [(&str, &str, Offer); 28] = [
     ("node create", "environment", Offer::Environments),
     ("node delete", "names", Offer::Nodes),
     ("node environment set", "name", Offer::Environments),
@@ -48,6 +49,7 @@ const ARGUMENTS: [(&str, &str, Offer); 27] = [
     ("grants suggest", "policy_name", Offer::Policies),
     ("converge", "environment", Offer::Environments),
     ("*", "policy_name", Offer::Policies),
+    ("*", "policy_group", Offer::Groups),
     ("*", "node_name", Offer::Nodes),
 ];
 
@@ -98,6 +100,7 @@ fn names(offer: Offer, words: &[String]) -> Vec<String> {
         Offer::Items => Named::Items { bag: bag(words).unwrap_or_default() },
         Offer::Policies => Named::Policies,
         Offer::Indexes => Named::Indexes,
+        Offer::Groups => Named::Groups,
     };
     let path = |options: &[&str]| typed(words, options).map(PathBuf::from);
     let layer = Layer {
@@ -162,6 +165,7 @@ mod tests {
             assert!(is_there, "{command} has no argument {argument}");
         }
         assert_eq!(offered("node tag add", "node_name"), Some(Offer::Nodes));
+        assert_eq!(offered("layer list", "policy_group"), Some(Offer::Groups));
         assert_eq!(offered("role create", "name"), None, "a new name is nobody's");
     }
 

@@ -50,7 +50,10 @@ pub(super) fn run(arguments: &ImportPolicyArguments, printer: Printer) -> anyhow
     let mut next = "next:";
     for policy in &import.policies {
         let folder = output.join("policies").join(policy);
-        printer.prose(Tone::Plain, &escape_line(&format!("{next} wrun policy build {}", folder.display())));
+        let (folder, file) = (folder.display(), folder.join("Policyfile.rb"));
+        // A Policyfile is built as its lock says.
+        let commands = format!("{next} wrun policy install {} && wrun policy build {folder}", file.display());
+        printer.prose(Tone::Plain, &escape_line(&commands));
         next = "     ";
     }
     Ok(Exit::Done)
