@@ -141,9 +141,9 @@ fn everything_that_is_wrong_is_told_with_its_line() {
     );
     place("name 'x'\n\nrun_lst 'web'\n", &[]).fails(&["install", "Policyfile.rb"], &["Policyfile.rb:3: NoMethodError"]);
     place("name 'x'\nrun_list ['web'\n", &[]).fails(&["install", "Policyfile.rb"], &["SyntaxError", "Policyfile.rb:"]);
-    let refused = "name 'x'\ndefault_source :supermarket\nrun_list 'web'\n";
-    let message = "Policyfile.rb:2: supermarket(https://supermarket.chef.io) is not supported yet";
-    place(refused, &[]).fails(&["install", "Policyfile.rb"], &[message]);
+    let refused = "name 'x'\ndefault_source :chef_server, 'https://chef.example/organizations/o'\nrun_list 'web'\n";
+    let message = "Policyfile.rb:2: chef_server(https://chef.example/organizations/o): ";
+    place(refused, &[]).fails(&["install", "Policyfile.rb"], &[message, "the settings name no Chef server"]);
 }
 
 #[test]

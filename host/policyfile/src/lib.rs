@@ -8,6 +8,7 @@
 //! constraint    constraints on versions
 //! include       policies that are included: their cookbooks and run lists
 //! attributes    attributes of all of them, and where they conflict
+//! universe      the cookbooks that a server offers
 //! solver        a version of each cookbook, or the reasons why none fits
 //! compile       all of it: from the model to the lock
 //! lock          Policyfile.lock.json
@@ -20,4 +21,5 @@ pub mod include;
 pub mod lock;
 pub mod model;
 pub mod solver;
+pub mod universe;
 pub mod written;

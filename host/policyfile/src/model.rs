@@ -116,6 +116,64 @@ pub enum CookbookSource {
     Path(String),
     /// A git repository, at a branch, tag or commit.
     Git(GitSource),
+    /// An archive on a server, as a Supermarket has it.
+    Archive(ArchiveSource),
+    /// A Chef server.
+    Server(ServerSource),
+}
+
+impl CookbookSource {
+    /// The folder or the address, as written.
+    #[must_use]
+    pub fn origin(&self) -> &str {
+        match self {
+            Self::Path(path) => path,
+            Self::Git(source) => &source.uri,
+            Self::Archive(source) => &source.url,
+            Self::Server(source) => &source.uri,
+        }
+    }
+}
+
+/// An archive of one version of a cookbook.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ArchiveSource {
+    /// The address of the archive.
+    pub url: String,
+    /// The version in it, as the server names it.
+    pub version: String,
+}
+
+impl ArchiveSource {
+    /// The host that the address names, as `URI#host` in Ruby has it; empty where it names none.
+    #[must_use]
+    pub fn host(&self) -> &str {
+        let Some((_, rest)) = self.url.split_once("://") else { return "" };
+        let place = rest.split(['/', '?', '#']).next().unwrap_or_default();
+        let place = place.rsplit_once('@').map_or(place, |(_, place)| place);
+        match place.split_once(']') {
+            Some((address, _)) => place.get(..=address.len()).unwrap_or(place),
+            None => place.split(':').next().unwrap_or_default(),
+        }
+    }
+}
+
+/// A cookbook on a Chef server.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ServerSource {
+    /// The address of the organization on the server.
+    pub uri: String,
+    /// The cookbook's version or artifact.
+    pub object: ServerObject,
+}
+
+/// A cookbook as a Chef server keeps it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ServerObject {
+    /// A version, as `knife cookbook upload` makes it.
+    Version(String),
+    /// An artifact by its identifier, as `chef push` makes it.
+    Artifact(String),
 }
 
 /// A place in a git repository.
@@ -240,11 +298,22 @@ pub fn preferred_twice(sources: &[DefaultSource]) -> Vec<Problem> {
     problems
 }
 
+/// Whether a text can be the name of a cookbook: it becomes part of paths, and of keys of a lock.
+#[must_use]
+pub fn is_cookbook_name(name: &str) -> bool {
+    const MAX_LENGTH: usize = 255;
+    let is_apart = |one: char| one == '/' || one.is_control() || one.is_whitespace();
+    !name.is_empty() && name.len() <= MAX_LENGTH && !matches!(name, "." | "..") && !name.contains(is_apart)
+}
+
 /// Reads a cookbook's source options.
 ///
 /// # Errors
 /// No source is like this, or none that is supported; the text says why.
 pub fn cookbook_source(name: &str, options: &Map<String, Value>) -> Result<Option<CookbookSource>, String> {
+    if !is_cookbook_name(name) {
+        return Err(format!("{name:?} cannot be the name of a cookbook"));
+    }
     let given: Vec<&str> = COOKBOOK_SOURCES.into_iter().filter(|key| options.contains_key(*key)).collect();
     let text = |key: &str| match options.get(key) {
         None | Some(Value::Null) => Ok(None),
@@ -269,7 +338,33 @@ pub fn cookbook_source(name: &str, options: &Map<String, Value>) -> Result<Optio
                 rel: text("rel")?,
             })))
         }
-        [kind] => Err(format!("cookbook '{name}' comes from `{kind}`, which is not supported; use path or git")),
+        ["artifactserver"] => {
+            let (url, version) = (needed("artifactserver")?, text("version")?);
+            let version = version
+                .ok_or_else(|| format!("cookbook '{name}' from `artifactserver` needs its `version` beside it"))?;
+            Ok(Some(CookbookSource::Archive(ArchiveSource { url, version })))
+        }
+        [place @ ("chef_server" | "chef_server_artifact")] => {
+            let uri = needed(place)?;
+            // The second name is what some releases of chef-cli write to a lock.
+            let identifier = text("identifier")?.or(text("server_identifier")?);
+            let object = match (text("version")?, identifier) {
+                (Some(version), _) if *place == "chef_server" => ServerObject::Version(version),
+                (_, Some(identifier)) => ServerObject::Artifact(identifier),
+                _ if *place == "chef_server" => {
+                    return Err(format!("cookbook '{name}' from `chef_server` needs its `version` beside it"));
+                }
+                _ => {
+                    return Err(format!(
+                        "cookbook '{name}' from `chef_server_artifact` needs its `identifier` beside it"
+                    ));
+                }
+            };
+            Ok(Some(CookbookSource::Server(ServerSource { uri, object })))
+        }
+        [kind] => Err(format!(
+            "cookbook '{name}' comes from `{kind}`, which is not supported; use path, git, artifactserver or chef_server"
+        )),
         several => Err(format!(
             "cookbook '{name}' has several sources, {}: {}; give it one",
             several.join(" and "),
@@ -381,6 +476,10 @@ mod tests {
                 Ok(None) => "none".to_owned(),
                 Ok(Some(CookbookSource::Path(path))) => format!("path {path}"),
                 Ok(Some(CookbookSource::Git(git))) => format!("git {} {:?}", git.uri, git.branch),
+                Ok(Some(CookbookSource::Archive(archive))) => {
+                    format!("archive {} of {} at {}", archive.version, archive.url, archive.host())
+                }
+                Ok(Some(CookbookSource::Server(server))) => format!("{:?} on {}", server.object, server.uri),
                 Err(error) => error,
             };
             assert!(got.contains(expect), "{got}");
@@ -389,10 +488,20 @@ mod tests {
         check(json!({"path": "c/web"}), "path c/web");
         check(json!({"git": "file:///x", "branch": "main", "tag": null}), "git file:///x Some(\"main\")");
         check(json!({"github": "a/b"}), "git https://github.com/a/b.git None");
+        let archive = |url: &str| json!({"artifactserver": url, "version": "1.0.0"});
+        check(archive("https://s.example/a?b"), "archive 1.0.0 of https://s.example/a?b at s.example");
+        check(archive("http://me@127.0.0.1:80/x"), "at 127.0.0.1");
+        check(archive("http://[::1]:80/x"), "at [::1]");
+        check(json!({"artifactserver": "https://s.example/a"}), "needs its `version` beside it");
         check(json!({"ftp": "x"}), "invalid source options {ftp: \"x\"}");
         check(json!({"path": "c/web", "git": "file:///x"}), "several sources, git and path");
         check(json!({"path": 3}), "must be a string, not 3");
-        check(json!({"chef_server": "https://x"}), "`chef_server`, which is not supported");
+        check(json!({"chef_server": "https://x", "version": "1.0.0"}), "Version(\"1.0.0\") on https://x");
+        check(json!({"chef_server": "https://x"}), "needs its `version`");
+        check(json!({"chef_server_artifact": "https://x", "identifier": "ab"}), "Artifact(\"ab\") on https://x");
+        check(json!({"chef_server": "https://x", "server_identifier": "ab"}), "Artifact(\"ab\") on https://x");
+        check(json!({"chef_server_artifact": "https://x"}), "needs its `identifier`");
+        check(json!({"artifactory": "https://x"}), "`artifactory`, which is not supported");
     }
 
     #[test]
