@@ -172,6 +172,15 @@ fn runtime_native_a_node_runs_the_revision_that_it_is_told_to() {
     let new = place.works(line);
     assert_ne!(revision(&new, 0), core);
     assert_eq!(file("core"), "two");
+    let refused = place.run(&format!("{line} --revision mail=1")).expect_code(43).unwrap();
+    assert!(
+        refused.stderr.contains("`--revision mail=..`") && refused.stderr.contains("is not run"),
+        "{}",
+        refused.stderr
+    );
+    let alone = "converge --policies /out --root /root --allow-all --policy-name core --revision core=1";
+    let refused = place.run(alone).expect_code(43).unwrap();
+    assert!(refused.stderr.contains("the settings name no repository"), "{}", refused.stderr);
     let missing = place.run(&format!("{line} --revision core=ffffffffffff"));
     assert!(missing.text().contains("no revision \"ffffffffffff\" of the policy core"), "{}", missing.text());
 }

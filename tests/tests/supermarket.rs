@@ -11,7 +11,7 @@ use flate2::Compression;
 use flate2::write::GzEncoder;
 use serde_json::{Map, Value, json};
 use specs::program::Output;
-use specs::{Answer, Program, Server};
+use specs::{Answer, Program, Server, Terminal};
 use std::fs;
 use std::io::Write as _;
 use std::path::PathBuf;
@@ -391,4 +391,26 @@ fn what_a_stranger_packs_stays_in_its_folder_and_within_limits() {
     place.store.answer("/lib-2.0.0.tgz", Answer::ok(archive(COOKBOOKS[4])));
     place.works("policy install /Policyfile.rb");
     assert_eq!(place.cached().len(), 1);
+}
+
+#[test]
+fn a_person_at_a_terminal_sees_what_takes_time() {
+    let place = Place::new();
+    place.write("Policyfile.rb", POLICYFILE);
+    let (go_on, wait) = std::sync::mpsc::channel::<()>();
+    place.supermarket.guard(move |request| {
+        if request.path == "/universe" {
+            let _ = wait.recv();
+        }
+        None
+    });
+    let file = place.folder.join("Policyfile.rb").display().to_string();
+    let mut terminal = Terminal::start(&place.program, 120, &["policy", "install", &file]).unwrap();
+    terminal.wait_for(&format!("asking {}", place.supermarket.address("/universe"))).unwrap();
+    go_on.send(()).unwrap();
+    assert!(terminal.end().unwrap().success());
+    assert!(terminal.has_erased() && !terminal.words().contains("asking"), "{}", terminal.words());
+    // In a pipe nothing of it is written.
+    drop(go_on);
+    assert!(!place.works("policy update /Policyfile.rb").contains("asking"));
 }

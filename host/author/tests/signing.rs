@@ -2,7 +2,7 @@
 //! is a client and signs with no other. `verify` and `captured` judge servers, which wrun is not; they are played against the
 //! server of the end-to-end tests (`tests/tests/chef_server.rs`).
 
-#![expect(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "a test fails by panicking")]
+#![expect(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
 use author::policyfile::signing::{ClientKey, Unsigned};
 use base64::Engine as _;

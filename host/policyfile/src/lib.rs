@@ -4,7 +4,7 @@
 //!
 //! ```text
 //! written       what evaluating a Policyfile.rb found, as the Ruby runtime tells it
-//! model         what a Policyfile or a policy.toml says, checked
+//! model         what a Policyfile or a policy.toml says, checked; cookbook_source: where one cookbook is from
 //! constraint    constraints on versions
 //! include       policies that are included: their cookbooks and run lists
 //! attributes    attributes of all of them, and where they conflict
@@ -17,6 +17,7 @@
 pub mod attributes;
 pub mod compile;
 pub mod constraint;
+mod cookbook_source;
 pub mod include;
 pub mod lock;
 pub mod model;

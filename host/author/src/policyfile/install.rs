@@ -198,18 +198,14 @@ impl Session<'_> {
             let source = source
                 .ok_or_else(|| PolicyfileError::Cookbook(format!("cookbook {name} {} has no source", one.version)))?;
             let found = self.locate(name, &exactly(name, &one.version)?, &source, &place.folder);
-            let found = found.map_err(|error| match &one.from {
-                From::Include(_) if matches!(source, CookbookSource::Path(_)) => {
-                    of_include(place, policy, &includes, name, error)
-                }
-                From::Include(_) => {
+            let found = found.map_err(|error| match (&one.from, &source) {
+                (From::Include(_), CookbookSource::Path(_)) => of_include(place, policy, &includes, name, error),
+                (From::Include(_), _) => {
                     let what = format!("cookbook {name} from {}: {}", source.origin(), text::error_chain(&error));
                     of_include(place, policy, &includes, name, PolicyfileError::Cookbook(what))
                 }
-                _ if !matches!(source, CookbookSource::Path(_)) => {
-                    of_source(&place.policyfile, 0, name, &source, &error)
-                }
-                _ => error,
+                (_, CookbookSource::Path(_)) => error,
+                _ => of_source(&place.policyfile, 0, name, &source, &error),
             });
             located.insert(name.clone(), found?);
         }
