@@ -10,6 +10,7 @@
 pub mod base;
 pub mod book;
 pub mod booted;
+pub mod chef_signature;
 pub mod corpus;
 pub mod fixtures;
 pub mod machine;

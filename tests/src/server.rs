@@ -62,11 +62,21 @@ pub struct Request {
     pub body: Vec<u8>,
 }
 
-#[derive(Debug, Default)]
+/// Looks at a request before it is answered; an answer of its own is sent instead.
+type Guard = Box<dyn Fn(&Request) -> Option<Answer> + Send>;
+
+#[derive(Default)]
 struct Shared {
+    guard: Option<Guard>,
     answers: BTreeMap<String, Answer>,
     requests: Vec<Request>,
     stopped: bool,
+}
+
+impl std::fmt::Debug for Shared {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        out.debug_struct("Shared").field("answers", &self.answers).finish_non_exhaustive()
+    }
 }
 
 /// A running server; it stops when it is dropped.
@@ -89,6 +99,15 @@ impl Server {
             TcpListener::bind(("127.0.0.1", 0)).context("cannot listen on the loopback")
         });
         let listener = listener.join().map_err(|_| anyhow::anyhow!("the server's thread ended early"))??;
+        Self::on(listener, network_file)
+    }
+
+    /// Listens on a free port of the tester's own loopback.
+    pub fn here() -> Result<Self> {
+        Self::on(TcpListener::bind(("127.0.0.1", 0)).context("cannot listen on the loopback")?, None)
+    }
+
+    fn on(listener: TcpListener, network_file: Option<std::path::PathBuf>) -> Result<Self> {
         let address = listener.local_addr()?;
         let shared = Arc::new(Mutex::new(Shared::default()));
         let served = Arc::clone(&shared);
@@ -105,6 +124,17 @@ impl Server {
     /// Sets or replaces what is said to a path; other paths are not found.
     pub fn answer(&self, path: &str, answer: Answer) {
         lock(&self.shared).answers.insert(path.to_owned(), answer);
+    }
+
+    /// What is said to a path.
+    #[must_use]
+    pub fn answered(&self, path: &str) -> Option<Answer> {
+        lock(&self.shared).answers.get(path).cloned()
+    }
+
+    /// Looks at every request before it is answered.
+    pub fn guard(&self, guard: impl Fn(&Request) -> Option<Answer> + Send + 'static) {
+        lock(&self.shared).guard = Some(Box::new(guard));
     }
 
     /// All requests so far, in order.
@@ -151,7 +181,11 @@ fn serve(listener: &TcpListener, shared: &Mutex<Shared>) {
 
 fn serve_one(stream: &TcpStream, shared: &Mutex<Shared>) -> Result<()> {
     let request = read_request(stream)?;
-    let answer = lock(shared).answers.get(&request.path).cloned().unwrap_or_else(|| Answer::status(404));
+    let answer = {
+        let shared = lock(shared);
+        let refused = shared.guard.as_ref().and_then(|guard| guard(&request));
+        refused.or_else(|| shared.answers.get(&request.path).cloned()).unwrap_or_else(|| Answer::status(404))
+    };
     let unchanged = answer.entity_tag.is_some() && answer.entity_tag.as_ref() == request.headers.get("if-none-match");
     let (status, body) = if unchanged { (304, &[][..]) } else { (answer.status, answer.body.as_slice()) };
     let mut head = format!("HTTP/1.1 {status} Answer\r\nConnection: close\r\nContent-Length: {}\r\n", body.len());

@@ -100,6 +100,12 @@ impl Terminal {
         screen.rows(0, screen.size().1.get()).nth(usize::from(torn))
     }
 
+    /// Whether the terminal shows what is typed.
+    pub fn shows_keys(&self) -> Result<bool> {
+        let modes = rustix::termios::tcgetattr(&self.keyboard).context("the terminal is gone")?;
+        Ok(modes.local_modes.contains(rustix::termios::LocalModes::ECHO))
+    }
+
     /// Types.
     pub fn press(&mut self, keys: &str) -> Result<()> {
         self.keyboard.write_all(keys.as_bytes()).context("the terminal is gone")

@@ -321,6 +321,7 @@ fn a_client_rb_becomes_settings() {
         &text,
         &[
             "client.rb:8\nnode_name = \"web-2.example.com\"\n",
+            "client.rb:6\nchef_server = \"https://chef.example.com/organizations/acme\"\n",
             "log_level = \"info\"",
             "policy_group = \"blue\"",
             "policy_name = [\"web\"]",
@@ -336,7 +337,6 @@ fn a_client_rb_becomes_settings() {
         &said,
         &[
             "client.rb:2: require chef/handler/slack",
-            "client.rb:6: chef_server_url: wrun reads local files",
             "client.rb:9: environment: `policy_group` is set already",
             "client.rb:15: http_proxy: wrun does not use a proxy",
             "client.rb:16: report_handlers: a program in `[[handlers]]`",

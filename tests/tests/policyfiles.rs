@@ -141,9 +141,9 @@ fn everything_that_is_wrong_is_told_with_its_line() {
     );
     place("name 'x'\n\nrun_lst 'web'\n", &[]).fails(&["install", "Policyfile.rb"], &["Policyfile.rb:3: NoMethodError"]);
     place("name 'x'\nrun_list ['web'\n", &[]).fails(&["install", "Policyfile.rb"], &["SyntaxError", "Policyfile.rb:"]);
-    let refused = "name 'x'\ndefault_source :supermarket\nrun_list 'web'\n";
-    let message = "Policyfile.rb:2: supermarket(https://supermarket.chef.io) is not supported yet";
-    place(refused, &[]).fails(&["install", "Policyfile.rb"], &[message]);
+    let refused = "name 'x'\ndefault_source :chef_server, 'https://chef.example/organizations/o'\nrun_list 'web'\n";
+    let message = "Policyfile.rb:2: chef_server(https://chef.example/organizations/o): ";
+    place(refused, &[]).fails(&["install", "Policyfile.rb"], &[message, "the settings name no Chef server"]);
 }
 
 #[test]
@@ -254,6 +254,35 @@ fn policies_that_include_each_other_are_refused() {
     place.works(&["install", "two.rb"]);
     place.write(&[("one.rb", &file("one", "two"))]);
     place.fails(&["update", "one.rb"], &["include_policy \"two\"", "in a loop: one -> two -> one"]);
+}
+
+#[test]
+fn a_loop_through_a_repository_is_found() {
+    let place = place("name 'unused'\n", &[]);
+    let lock = |name: &str, includes: &str, options: &str| {
+        format!(
+            r#"{{"revision_id": "0", "name": "{name}", "run_list": [], "cookbook_locks": {{}}, "default_attributes": {{}},
+            "override_attributes": {{}}, "solution_dependencies": {{"Policyfile": [], "dependencies": {{}}}},
+            "included_policy_locks": [{{"name": "{includes}", "revision_id": "0", "source_options": {{{options}}}}}]}}"#
+        )
+    };
+    // Two policies of one repository, the second of which includes one of this machine, which is the first one's name again.
+    place.write(&[
+        ("far/teams/two.lock.json", &lock("two", "three", "\"path\": \"three.lock.json\"")),
+        ("far/teams/three.lock.json", &lock("three", "one", "\"path\": \"../one.lock.json\"")),
+        ("far/one.lock.json", &lock("one", "gone", "\"path\": \"gone.lock.json\"")),
+    ]);
+    place.git("far", &["init", "-q"]);
+    place.commit("far");
+    let include = "include_policy 'two', git: 'file://@FOLDER@/far', path: 'teams/two.lock.json'\n";
+    place.write(&[("one.rb", &format!("name 'one'\nrun_list 'web'\n{include}"))]);
+    place.fails(&["install", "one.rb"], &["one.rb:3: include_policy \"two\"", "in a loop: one -> two -> three -> one"]);
+    // For another policy there is no loop, and what cannot be read is told.
+    place.write(&[("four.rb", &format!("name 'four'\nrun_list 'web'\n{include}"))]);
+    place.fails(
+        &["install", "four.rb"],
+        &["note: cannot look for a loop through \"gone\": ", "no source has cookbook web"],
+    );
 }
 
 #[test]

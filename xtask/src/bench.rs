@@ -13,6 +13,7 @@ mod baseline;
 mod commands;
 mod figures;
 mod policies;
+mod releases;
 mod scenarios;
 
 use std::path::{Path, PathBuf};
@@ -94,6 +95,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
     let only = arguments.only.as_deref();
     let attacks_taken = attacks::figures(&executable, &bench.tool, arguments.runs, only, !arguments.json)?;
     let commands_taken = commands::figures(&executable, arguments.runs, only, arguments.json)?;
+    let releases_taken = releases::figures(&executable, arguments.runs, only, arguments.json)?;
     let costs = sandbox_costs(&checkout::release_examples()?, &checkout::fixtures())?;
     let before = baseline.map(|baseline| sandbox_costs(&baseline.examples(), &baseline.fixtures())).transpose()?;
     if arguments.json {
@@ -101,8 +103,10 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
         let sandbox = json!({"sandbox": costs, "sandbox_of_baseline": before});
         let attacks: Vec<Value> = attacks_taken.iter().map(attacks::Figure::to_json).collect();
         let commands: Vec<Value> = commands_taken.iter().map(commands::Figure::to_json).collect();
+        let releases: Vec<Value> = releases_taken.iter().map(releases::Figure::to_json).collect();
         let mut all = json!({
             "version": 1, "runs": arguments.runs, "figures": figures, "attacks": attacks, "commands": commands,
+            "releases": releases,
         });
         if let (Some(all), Value::Object(sandbox)) = (all.as_object_mut(), sandbox) {
             all.extend(sandbox);

@@ -11,6 +11,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 
 use anyhow::{Context as _, Result, bail, ensure};
+use serde_json::Value;
 use specs::{Kind, Machine, Network, Program, Root, Tree};
 
 use releases::Releases;
@@ -75,6 +76,13 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     say::line("== The database team releases a change to staging, alone");
     releases.change_of_database()?;
     converge(&machine, &program, &releases, "staging", &[])?;
+    let changed = changed_policies(&program)?;
+    ensure!(
+        changed == ["database"],
+        "the database team has released a change alone, and these changed something: {changed:?}"
+    );
+    say::line("");
+    say::line("Nothing but the policy database changed anything.");
     say::line("");
     say::line("== Somebody changes a byte of the released artifact: a node that fetches it refuses it");
     releases.tamper()?;
@@ -107,6 +115,17 @@ fn converge(
     let status = command(machine, program, releases, group, more).status().context("cannot start the program")?;
     ensure!(status.success(), "wrun converge failed ({status})");
     Ok(())
+}
+
+/// The policies of the last run that changed something.
+fn changed_policies(program: &Program) -> Result<Vec<String>> {
+    let record = program.run(&["run", "show", "--format", "json"])?.expect_code(0)?;
+    let record: Value = serde_json::from_str(&record.stdout).context("the record is not JSON")?;
+    let list = |value: &Value, key: &str| value.get(key).and_then(Value::as_array).cloned().unwrap_or_default();
+    let is_updated = |resource: &Value| resource.get("status").and_then(Value::as_str) == Some("updated");
+    let changed =
+        list(&record, "policies").into_iter().filter(|policy| list(policy, "resources").iter().any(is_updated));
+    Ok(changed.filter_map(|policy| Some(policy.get("name")?.as_str()?.to_owned())).collect())
 }
 
 /// The run of a node of a group.

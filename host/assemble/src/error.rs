@@ -124,6 +124,14 @@ pub enum AssembleError {
         /// A policy without one.
         policy: String,
     },
+    /// The operator chooses a revision of a policy that nothing is run of, or of no repository.
+    #[error("`--revision {policy}=..` chooses a revision of a policy that the run takes from a repository, and {why}")]
+    NoSuchChoice {
+        /// The policy.
+        policy: String,
+        /// The reason, as the end of a sentence.
+        why: &'static str,
+    },
     /// The operator names a policy group, and neither a repository nor a folder of artifacts.
     #[error(
         "there is a policy group ({group}) and no repository that could have it; name the repository with --repository or \

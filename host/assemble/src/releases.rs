@@ -110,14 +110,26 @@ impl Releases {
     /// hear.
     ///
     /// # Errors
-    /// A policy has no group, the repository's folder cannot be used, or none of the policies can be had.
+    /// A policy has no group, a revision is chosen of a policy that is not run, the repository's folder cannot be used, or none of
+    /// the policies can be had.
     pub(crate) fn fetch(
         names: &[String],
         group_of: impl Fn(&str) -> Option<String>,
         request: &Request,
         settings: &Settings,
     ) -> Result<Option<(Self, Vec<Notice>)>, AssembleError> {
-        let Some(repository) = settings.repository.as_ref().filter(|_| !names.is_empty()) else { return Ok(None) };
+        if let Some(policy) = request.revisions.keys().find(|policy| !names.contains(policy)) {
+            return Err(AssembleError::NoSuchChoice { policy: policy.clone(), why: "this policy is not run" });
+        }
+        let Some(repository) = settings.repository.as_ref().filter(|_| !names.is_empty()) else {
+            return match request.revisions.keys().next() {
+                None => Ok(None),
+                Some(policy) => {
+                    let why = "the settings name no repository";
+                    Err(AssembleError::NoSuchChoice { policy: policy.clone(), why })
+                }
+            };
+        };
         let mut wanted = vec![];
         for name in names {
             let group = group_of(name).ok_or_else(|| AssembleError::NoGroup { policy: name.clone() })?;

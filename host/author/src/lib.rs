@@ -8,6 +8,7 @@
 //! folders                 cookbooks that are run from where they lie, without a policy
 //! policyfile              Policyfiles: locked, installed, exported, compared, built
 //! release                 where an author keeps keys, and which repository is meant
+//! signing_command         runs the programs that have keys of releases
 //! gems                    a folder of gems of plain Ruby, from which those travel that cookbooks name
 //! ```
 //!
@@ -24,6 +25,7 @@ mod ignore;
 mod policy;
 pub mod policyfile;
 pub mod release;
+mod signing_command;
 mod tar_entries;
 
 pub use folders::CookbookFolders;
@@ -31,3 +33,4 @@ pub use policy::{
     AuthorError, Described, NoRuby, Options, PolicyFolder, Ruby, SdkSource, Start, below_policy, build,
     cookbook_folders, create, needs_resolving, shipped_facts, store,
 };
+pub use signing_command::signature_of_command;

@@ -190,7 +190,7 @@ fn damaged_archives_end_in_an_error_or_in_the_revision_of_their_lock() {
         usize::try_from(state % below as u64).unwrap()
     };
     let mut taken = 0;
-    for _ in 0..2_000 {
+    for _ in 0..10_000 {
         let mut bytes = tar.clone();
         for _ in 0..=next(3) {
             let at = next(bytes.len());

@@ -146,8 +146,10 @@ fn take(answer: &Value, said: &mut BTreeMap<String, Said>, stopped: &mut Vec<Str
 }
 
 /// Settings that wrun has under the same or another name.
-const SAME: [(&str, &str, Form); 33] = [
+const SAME: [(&str, &str, Form); 35] = [
     ("node_name", "node_name", Form::Text),
+    ("chef_server_url", "chef_server", Form::Text),
+    ("client_key", "chef_client_key", Form::Text),
     ("policy_name", "policy_name", Form::List),
     ("policy_group", "policy_group", Form::Text),
     ("log_level", "log_level", Form::Text),
@@ -197,12 +199,11 @@ enum Form {
 }
 
 /// Settings that wrun does not have, by how their names begin, and why.
-const OTHERS: [(&str, &str); 31] = [
+const OTHERS: [(&str, &str); 30] = [
     ("chef_server", "wrun reads local files and signed repositories: see `repository` in docs/wrun.toml"),
     ("chef_license", "wrun asks for no licence"),
     ("validation_", "nodes register nowhere"),
     ("validator", "nodes register nowhere"),
-    ("client_key", "nodes register nowhere"),
     ("client_registration", "nodes register nowhere"),
     ("ssl_", "there is no Chef server; downloads are verified with the system's certificates"),
     ("verify_api_cert", "there is no Chef server"),
@@ -376,6 +377,7 @@ mod tests {
         judge(said, &check, &mut settings);
         let lines: Vec<_> = settings.taken.iter().map(|taken| taken.line.as_str()).collect();
         let expect = [
+            "chef_server = \"https://chef\"",
             "policy_group = \"stage\"",
             "log_location = \"journald\"",
             "interval = \"1800s\"",
@@ -388,11 +390,8 @@ mod tests {
         assert_eq!(left[0], "/c.rb:1 log_level it is what wrun does anyway");
         assert_eq!(left[1], "/c.rb:4 node_name a name has no blanks");
         assert_eq!(left[2], "/c.rb:5 environment `policy_group` is set already");
-        assert!(
-            left[3].contains("chef_server_url wrun reads local files") && left[4].contains("report_handlers a program"),
-            "{left:?}"
-        );
-        assert!(left[5].contains("require mail") && left[6].ends_with("my_own wrun has no such setting"), "{left:?}");
+        assert!(left[3].contains("report_handlers a program") && left[4].contains("require mail"), "{left:?}");
+        assert!(left[5].ends_with("my_own wrun has no such setting"), "{left:?}");
         assert_eq!(settings.stopped, ["/c.rb:20: NameError: x"]);
         assert!(settings.text().contains("# policy_group, /c.rb:6\npolicy_group = \"stage\"\n"));
     }

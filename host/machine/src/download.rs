@@ -93,6 +93,9 @@ const METHODS: [&str; 7] = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OP
 /// Fields that are secrets between the guest and one server.
 const SECRET_FIELDS: [&str; 2] = ["authorization", "cookie"];
 
+/// The beginning of the fields with which a request to a Chef server is signed, for that server.
+const SIGNATURE_FIELDS: &str = "x-ops-";
+
 /// The classes of failures to reach a server. A status that is not a success is an answer.
 const UNREACHABLE: [&str; 8] = [
     "SocketError",
@@ -321,7 +324,10 @@ fn follow(
                 let message = format!("{} redirects to another server: {}", url.url(), next.url());
                 return Err(Raised::new("Chef::Exceptions::InvalidRedirect", message));
             }
-            headers.retain(|(name, _)| !SECRET_FIELDS.contains(&name.to_ascii_lowercase().as_str()));
+            headers.retain(|(name, _)| {
+                let name = name.to_ascii_lowercase();
+                !SECRET_FIELDS.contains(&name.as_str()) && !name.starts_with(SIGNATURE_FIELDS)
+            });
         }
         url = next;
     }

@@ -177,6 +177,26 @@ fn wanted(input: &Input<'_>, lists: &RunLists) -> Vec<String> {
     all.filter(|name| seen.insert((*name).to_owned())).map(str::to_owned).collect()
 }
 
+/// The names that a policy begins with: of its run lists, of those that it names, of what its own cookbooks and its included
+/// policies demand. No other cookbook is chosen but what these depend on.
+#[must_use]
+pub fn starting_points(
+    policy: &Policy,
+    includes: &[Included],
+    own: &BTreeMap<String, OwnCookbook>,
+) -> BTreeSet<String> {
+    let lists = RunLists::of(policy, includes);
+    let recipes = lists.recipes().into_iter().map(|(cookbook, _)| cookbook.to_owned());
+    let named = policy.cookbooks.iter().map(|spec| spec.name.clone());
+    let of_own = own.values().flat_map(|own| own.dependencies.iter().map(|(name, _)| name.clone()));
+    let dependencies = includes.iter().map(|include| &include.lock.dependencies);
+    let of_includes = dependencies.flat_map(|of| {
+        let demanded = of.policyfile.iter().chain(of.cookbooks.values().flatten());
+        demanded.map(|(name, _)| name.clone())
+    });
+    recipes.chain(named).chain(of_own).chain(of_includes).collect()
+}
+
 fn demands(input: &Input<'_>, wanted: &[String]) -> Vec<Demand> {
     let mut demands = vec![];
     for name in wanted {

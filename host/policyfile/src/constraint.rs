@@ -134,7 +134,7 @@ impl fmt::Display for Constraint {
 ///
 /// # Errors
 /// The text is not a version.
-pub(crate) fn version(text: &str) -> Result<Version, InvalidConstraint> {
+pub fn version(text: &str) -> Result<Version, InvalidConstraint> {
     Version::parse(text, VersionStyle::Cookbook).map_err(|_| InvalidConstraint { text: text.to_owned() })
 }
 

@@ -9,6 +9,11 @@ use thiserror::Error;
 
 use crate::constraint::{Constraint, InvalidConstraint};
 
+pub use crate::cookbook_source::{
+    ArchiveSource, CookbookSource, GitSource, ServerObject, ServerSource, cookbook_source, is_cookbook_name,
+    shown_options,
+};
+
 /// What a policy's file says.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Policy {
@@ -109,32 +114,6 @@ pub struct CookbookSpec {
     pub line: u32,
 }
 
-/// A cookbook's own source.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum CookbookSource {
-    /// A folder, relative to the Policyfile's.
-    Path(String),
-    /// A git repository, at a branch, tag or commit.
-    Git(GitSource),
-}
-
-/// A place in a git repository.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct GitSource {
-    /// The repository's address, as git takes it.
-    pub uri: String,
-    /// `branch`, `tag` and `ref`, as written.
-    pub branch: Option<String>,
-    /// The tag, as written: see [`Self::branch`].
-    pub tag: Option<String>,
-    /// The `ref`, as written: see [`Self::branch`].
-    pub reference: Option<String>,
-    /// The commit that a lock pins.
-    pub revision: Option<String>,
-    /// The folder inside the repository.
-    pub rel: Option<String>,
-}
-
 /// A policy to include.
 #[derive(Debug, Clone, PartialEq)]
 pub struct IncludeSpec {
@@ -148,10 +127,6 @@ pub struct IncludeSpec {
 
 /// The keys of which an include needs one.
 const INCLUDE_SOURCES: [&str; 4] = ["path", "remote", "server", "git"];
-
-/// The keys by which a cookbook's source is known, in the order in which they count.
-const COOKBOOK_SOURCES: [&str; 7] =
-    ["git", "github", "path", "artifactserver", "chef_server", "chef_server_artifact", "artifactory"];
 
 /// What is wrong with a policy's file, on one line of it.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
@@ -240,51 +215,6 @@ pub fn preferred_twice(sources: &[DefaultSource]) -> Vec<Problem> {
     problems
 }
 
-/// Reads a cookbook's source options.
-///
-/// # Errors
-/// No source is like this, or none that is supported; the text says why.
-pub fn cookbook_source(name: &str, options: &Map<String, Value>) -> Result<Option<CookbookSource>, String> {
-    let given: Vec<&str> = COOKBOOK_SOURCES.into_iter().filter(|key| options.contains_key(*key)).collect();
-    let text = |key: &str| match options.get(key) {
-        None | Some(Value::Null) => Ok(None),
-        Some(Value::String(text)) => Ok(Some(text.clone())),
-        Some(other) => Err(format!("`{key}` of cookbook '{name}' must be a string, not {other}")),
-    };
-    let needed =
-        |key: &str| text(key)?.ok_or_else(|| format!("`{key}` of cookbook '{name}' must be a string, not null"));
-    match given.as_slice() {
-        [] if options.is_empty() => Ok(None),
-        [] => Err(format!("cookbook `{name}' has invalid source options {}", shown_options(options))),
-        ["path"] => Ok(Some(CookbookSource::Path(needed("path")?))),
-        [place @ ("git" | "github")] => {
-            let uri = needed(place)?;
-            let uri = if *place == "github" { format!("https://github.com/{uri}.git") } else { uri };
-            Ok(Some(CookbookSource::Git(GitSource {
-                uri,
-                branch: text("branch")?,
-                tag: text("tag")?,
-                reference: text("ref")?,
-                revision: text("revision")?,
-                rel: text("rel")?,
-            })))
-        }
-        [kind] => Err(format!("cookbook '{name}' comes from `{kind}`, which is not supported; use path or git")),
-        several => Err(format!(
-            "cookbook '{name}' has several sources, {}: {}; give it one",
-            several.join(" and "),
-            shown_options(options)
-        )),
-    }
-}
-
-/// Options as a Policyfile writes them.
-#[must_use]
-pub fn shown_options(options: &Map<String, Value>) -> String {
-    let shown: Vec<String> = options.iter().map(|(key, value)| format!("{key}: {value}")).collect();
-    format!("{{{}}}", shown.join(", "))
-}
-
 impl IncludeSpec {
     /// What is wrong with the include's options.
     #[must_use]
@@ -371,29 +301,6 @@ fn is_component(name: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use serde_json::json;
-
-    #[test]
-    fn sources_of_cookbooks_are_read_strictly() {
-        #[track_caller]
-        fn check(options: Value, expect: &str) {
-            let got = match cookbook_source("web", options.as_object().unwrap()) {
-                Ok(None) => "none".to_owned(),
-                Ok(Some(CookbookSource::Path(path))) => format!("path {path}"),
-                Ok(Some(CookbookSource::Git(git))) => format!("git {} {:?}", git.uri, git.branch),
-                Err(error) => error,
-            };
-            assert!(got.contains(expect), "{got}");
-        }
-        check(json!({}), "none");
-        check(json!({"path": "c/web"}), "path c/web");
-        check(json!({"git": "file:///x", "branch": "main", "tag": null}), "git file:///x Some(\"main\")");
-        check(json!({"github": "a/b"}), "git https://github.com/a/b.git None");
-        check(json!({"ftp": "x"}), "invalid source options {ftp: \"x\"}");
-        check(json!({"path": "c/web", "git": "file:///x"}), "several sources, git and path");
-        check(json!({"path": 3}), "must be a string, not 3");
-        check(json!({"chef_server": "https://x"}), "`chef_server`, which is not supported");
-    }
 
     #[test]
     fn items_are_checked_part_by_part() {

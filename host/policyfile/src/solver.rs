@@ -16,6 +16,7 @@ use pubgrub::{
 use thiserror::Error;
 
 use crate::constraint::{Constraint, InvalidConstraint, version};
+use crate::universe::reachable;
 
 /// Cookbooks by name, their versions, and the constraints of each version on other cookbooks.
 pub type Universe = BTreeMap<String, BTreeMap<String, Vec<(String, String)>>>;
@@ -151,7 +152,9 @@ struct Graph<'a> {
 impl<'a> Graph<'a> {
     fn new(universe: &'a Universe, demands: &'a [Demand]) -> Result<Self, SolveError> {
         let mut cookbooks = BTreeMap::new();
-        for (name, versions) in universe {
+        // What nobody demands need not be sound.
+        let reached = reachable(&[universe], demands.iter().map(|demand| demand.cookbook.as_str()));
+        for (name, versions) in universe.iter().filter(|(name, _)| reached.contains(*name)) {
             let mut known = BTreeMap::new();
             for (written, dependencies) in versions {
                 let malformed =

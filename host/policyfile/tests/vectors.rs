@@ -1,8 +1,9 @@
-//! Attributes of included policies against what Chef's own code made of them.
+//! Attributes of included policies, and constraints, against what Chef's own code made of them.
 
 #![expect(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "a test fails by panicking")]
 
 use policyfile::attributes::{Attributes, conflicts, merged};
+use policyfile::constraint::{Constraint, version};
 use serde_json::{Map, Value};
 
 /// One file of vectors; a missing one is a failure.
@@ -50,4 +51,29 @@ fn problem(case: &Value) -> Option<String> {
 
 fn source(pair: &Value) -> (&str, &Map<String, Value>) {
     (pair[0].as_str().unwrap(), pair[1].as_object().unwrap())
+}
+
+/// Constraints of Policyfiles and locks know forms that those of metadata do not: `!=`, `~`, versions of one number, and a text that is
+/// empty. For these Chef's errors say nothing about them; everything else is as Chef has it.
+#[test]
+fn version_constraints() {
+    let vectors = vectors("version_constraints.json");
+    let cases = vectors["cases"].as_array().unwrap();
+    let (mut failed, mut other_forms) = (vec![], 0);
+    for case in cases {
+        let text = case["constraint"].as_str().unwrap_or_default();
+        let constraint = Constraint::parse(text);
+        let found = constraint.as_ref().ok().zip(version(case["version"].as_str().unwrap()).ok());
+        let found = found.map(|(constraint, version)| constraint.includes(version));
+        let expected = case["include"].as_bool().filter(|_| case.get("raises").is_none());
+        let number = text.trim_start_matches(|one: char| !one.is_ascii_digit());
+        let is_other_form = text.starts_with("!=") || text.is_empty() || (!number.is_empty() && !number.contains('.'));
+        match (found == expected, is_other_form && expected.is_none()) {
+            (true, _) => {}
+            (false, true) => other_forms += 1,
+            (false, false) => failed.push(format!("{case}: {found:?}")),
+        }
+    }
+    println!("version_constraints.json: {} passed, {} failed", cases.len() - failed.len(), failed.len());
+    assert!(failed.is_empty() && other_forms < cases.len() / 4, "{failed:#?}");
 }

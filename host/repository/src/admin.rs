@@ -7,14 +7,14 @@ use serde_json::{Map, Value, json};
 
 use crate::error::{RepositoryError, Role};
 use crate::key_file::{self, KeyFile};
-use crate::keys::{PublicKey, SigningKey, random_id};
+use crate::keys::{PublicKey, Sign as _, SigningKey, random_id};
 use crate::metadata::{Envelope, RoleKeys, Root, Target, limit, sign};
 use crate::names::{PLATFORM, RepositoryName, check_name, check_team_name, team_folder, team_target};
 use crate::store::Store;
 use crate::teams::{Team, check_apart, teams};
 use crate::trust::Trust;
 use crate::update::{Ages, Trusted, Verified, stored_metadata, trusted_root};
-use crate::writer::{Current, Lifetimes, Publisher, following, no_form, role_keys};
+use crate::writer::{Current, Lifetimes, Publisher, following, role_keys};
 
 /// The target that says how the repository is kept.
 const SETTINGS: &str = "platform.json";
@@ -150,7 +150,7 @@ impl Publisher<'_> {
         targets.insert(SETTINGS.to_owned(), settings_target(lifetimes));
         files.push((SETTINGS.to_owned(), settings));
         let signers = self.keys.enough(Role::Root, role_keys(&document, Role::Root)?, &self.store.place())?;
-        let bytes = sign(&document.to_json(), &signers).ok_or_else(no_form)?;
+        let bytes = sign(&document.to_json(), &signers)?;
         // One without a timestamp was left by an `init` that was killed: nobody has ever used it.
         writer.replace(&path, &bytes)?;
         // What was seen of an earlier repository at this place says nothing about this one.
@@ -255,7 +255,7 @@ impl Publisher<'_> {
             let old = self.keys.of_role(role_keys(before, Role::Root)?, &[])?;
             signers.extend(old.into_iter().filter(|key| !there.contains(&key.public().id())));
         }
-        let bytes = sign(&root.to_json(), &signers).ok_or_else(no_form)?;
+        let bytes = sign(&root.to_json(), &signers)?;
         let path = stored_metadata(&folder, Role::Root, version);
         // One of this number was left by a change that was killed before the platform vouched for it, or by another repository.
         let written = self.store.writer(&folder).and_then(|writer| writer.replace(&path, &bytes));

@@ -12,9 +12,10 @@ use text::{hex, unhex};
 
 use crate::canonical::canonical;
 use crate::error::{RepositoryError, Role};
-use crate::keys::SigningKey;
+use crate::keys::Sign;
 use crate::metadata::{MAX_SIGNATURES, MAX_VERSION, REPOSITORY, RoleKeys};
 use crate::names::RepositoryName;
+use crate::writer::no_form;
 
 /// Most values of a document. Each of them costs far more memory than its bytes: a list of zeros some thirty times as much.
 const MAX_VALUES: usize = 250_000;
@@ -173,25 +174,33 @@ struct Common {
     expires: String,
 }
 
-/// Signs a document with these keys, beside the signatures that it has, by the ids of their keys. `None`: it has no canonical
-/// form.
-#[must_use]
-pub fn sign_too<'k>(
+/// Signs a document with these keys, beside the signatures that it has, by the ids of their keys.
+///
+/// # Errors
+/// It has no canonical form, or one of the keys does not sign.
+pub fn sign_too<'k, Key: Sign + 'k>(
     document: &Value,
     mut signatures: BTreeMap<String, String>,
-    keys: impl IntoIterator<Item = &'k SigningKey>,
-) -> Option<Vec<u8>> {
-    let message = canonical(document)?;
-    signatures.extend(keys.into_iter().map(|key| (key.public().id(), key.sign(&message))));
+    keys: impl IntoIterator<Item = &'k Key>,
+) -> Result<Vec<u8>, RepositoryError> {
+    let message = canonical(document).ok_or_else(no_form)?;
+    for key in keys {
+        signatures.insert(key.public().id(), key.signature(&message)?);
+    }
     let signatures: Vec<_> =
         signatures.iter().map(|(id, signature)| json!({ "keyid": id, "sig": signature })).collect();
     let mut text = json!({ "signatures": signatures, "signed": document }).to_string().into_bytes();
     text.push(b'\n');
-    Some(text)
+    Ok(text)
 }
 
-/// Signs a document with these keys. `None`: it has no canonical form.
-#[must_use]
-pub fn sign<'k>(document: &Value, keys: impl IntoIterator<Item = &'k SigningKey>) -> Option<Vec<u8>> {
+/// Signs a document with these keys.
+///
+/// # Errors
+/// As [`sign_too`].
+pub fn sign<'k, Key: Sign + 'k>(
+    document: &Value,
+    keys: impl IntoIterator<Item = &'k Key>,
+) -> Result<Vec<u8>, RepositoryError> {
     sign_too(document, BTreeMap::new(), keys)
 }

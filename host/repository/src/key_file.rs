@@ -5,7 +5,8 @@
 //! ```
 //!
 //! Without `passphrase`, `secret` is the seed of the key. With it, the seed is encrypted by ChaCha20-Poly1305 with a key that
-//! PBKDF2 with HMAC-SHA-256 makes of the passphrase.
+//! PBKDF2 with HMAC-SHA-256 makes of the passphrase. In place of both there may be `"command": ["/usr/bin/sign", ".."]`: a program
+//! that has the key, such as one that speaks to a token, and signs what it reads.
 
 use std::fs::OpenOptions;
 use std::io::{Read as _, Write as _};
@@ -46,9 +47,12 @@ const MAX_FILES: usize = 4096;
 struct Written {
     format: String,
     public: String,
+    #[serde(default, skip_serializing_if = "String::is_empty")]
     secret: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     passphrase: Option<Encryption>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    command: Option<Vec<String>>,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -94,8 +98,35 @@ pub fn write(path: &Path, key: &SigningKey, passphrase: &str) -> Result<(), Repo
         sealed.map_err(|_| wrong(path, "it cannot be encrypted"))?;
         (hex(secret), Some(Encryption { iterations: ITERATIONS, salt: hex(salt), nonce: hex(nonce) }))
     };
-    let written = Written { format: FORMAT.into(), public: key.public().to_hex(), secret, passphrase: encryption };
-    let text = serde_json::to_string(&written).map_err(|error| wrong(path, error.to_string()))?;
+    let written =
+        Written { format: FORMAT.into(), public: key.public().to_hex(), secret, passphrase: encryption, command: None };
+    store(path, &written)
+}
+
+/// Writes the file of a key that another program has. `command`: the program, by its whole path, and its arguments.
+///
+/// # Errors
+/// The command cannot be one, or the file exists or cannot be written.
+pub fn write_command(path: &Path, public: &PublicKey, command: &[String]) -> Result<(), RepositoryError> {
+    check_command(path, command)?;
+    let (public, command) = (public.to_hex(), Some(command.to_vec()));
+    let written = Written { format: FORMAT.into(), public, secret: String::new(), passphrase: None, command };
+    store(path, &written)
+}
+
+/// Checks the command of a key. Its program is named by its whole path, so that nobody's search path decides which one it is.
+fn check_command(path: &Path, command: &[String]) -> Result<(), RepositoryError> {
+    match command.first() {
+        Some(program) if Path::new(program).is_absolute() => Ok(()),
+        Some(program) => {
+            Err(wrong(path, format!("the program {program:?} of its command is not named by its whole path")))
+        }
+        None => Err(wrong(path, "its command is empty")),
+    }
+}
+
+fn store(path: &Path, written: &Written) -> Result<(), RepositoryError> {
+    let text = serde_json::to_string(written).map_err(|error| wrong(path, error.to_string()))?;
     let opened = OpenOptions::new().write(true).create_new(true).mode(0o600).open(path);
     let stored = opened.and_then(|mut file| {
         file.write_all(text.as_bytes())?;
@@ -132,6 +163,12 @@ impl KeyFile {
             return Err(wrong(path, "its format is not known to this wrun"));
         }
         let public = PublicKey::from_hex(&written.public).ok_or_else(|| wrong(path, "its public key is invalid"))?;
+        if let Some(command) = &written.command {
+            check_command(path, command)?;
+            if !written.secret.is_empty() || written.passphrase.is_some() {
+                return Err(wrong(path, "it has a command, and a secret beside it"));
+            }
+        }
         Ok(Self { path: path.to_owned(), public, written })
     }
 
@@ -176,12 +213,21 @@ impl KeyFile {
         self.written.passphrase.is_some()
     }
 
+    /// The program with its arguments that signs for this key. `None`: the file has the secret.
+    #[must_use]
+    pub fn command(&self) -> Option<&[String]> {
+        self.written.command.as_deref()
+    }
+
     /// Opens the secret.
     ///
     /// # Errors
-    /// The passphrase is another one, or the file is damaged.
+    /// The passphrase is another one, the file is damaged, or another program has the secret.
     pub fn open(&self, passphrase: &str) -> Result<SigningKey, RepositoryError> {
         let damaged = || wrong(&self.path, "it is damaged");
+        if self.written.command.is_some() {
+            return Err(wrong(&self.path, "its secret is not in it: a command signs for it"));
+        }
         let mut secret = unhex(&self.written.secret).ok_or_else(damaged)?;
         if let Some(Encryption { iterations, salt, nonce }) = &self.written.passphrase {
             if *iterations > MAX_ITERATIONS {
@@ -230,6 +276,33 @@ mod tests {
         assert_eq!((files.len(), problems.len()), (2, 1));
         let closed = files[1].open("wrong").unwrap_err().to_string();
         assert!(closed.contains("the passphrase does not fit"), "{closed}");
+    }
+
+    #[test]
+    fn a_key_may_name_the_program_that_has_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.key");
+        let public = SigningKey::generate().unwrap().public().clone();
+        let command = |words: &[&str]| words.iter().map(|word| (*word).to_owned()).collect::<Vec<_>>();
+        for (words, part) in [(&[][..], "its command is empty"), (&["sign"][..], "not named by its whole path")] {
+            let error = write_command(&path, &public, &command(words)).unwrap_err().to_string();
+            assert!(error.contains(part) && !path.exists(), "{error}");
+        }
+        write_command(&path, &public, &command(&["/usr/bin/sign", "slot 1"])).unwrap();
+        let file = KeyFile::read(&path).unwrap();
+        assert_eq!((file.public(), file.needs_passphrase()), (&public, false));
+        assert_eq!(file.command(), Some(&command(&["/usr/bin/sign", "slot 1"])[..]));
+        assert!(file.open("").unwrap_err().to_string().contains("a command signs for it"));
+        let text = std::fs::read_to_string(&path).unwrap();
+        for (from, to, part) in [
+            ("\"command\"", "\"secret\":\"00\",\"command\"", "a secret beside it"),
+            ("/usr/bin/sign", "sign", "not named by its whole path"),
+            ("[\"/usr/bin/sign\",\"slot 1\"]", "[]", "its command is empty"),
+        ] {
+            std::fs::write(&path, text.replace(from, to)).unwrap();
+            let error = KeyFile::read(&path).unwrap_err().to_string();
+            assert!(error.contains(part), "{error}");
+        }
     }
 
     #[test]

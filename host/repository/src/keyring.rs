@@ -5,16 +5,53 @@ use std::path::{Path, PathBuf};
 
 use crate::error::{RepositoryError, Role};
 use crate::key_file::KeyFile;
-use crate::keys::SigningKey;
+use crate::keys::{PublicKey, Sign, SigningKey};
 use crate::metadata::RoleKeys;
+use text::hex;
 
 /// Asks for a key's passphrase.
 pub type AskPassphrase<'a> = dyn Fn(&KeyFile) -> Result<String, String> + 'a;
+
+/// Runs the program of a key, with its arguments: it reads a message, and writes the 64 bytes of its signature.
+pub type RunCommand<'a> = dyn Fn(&[String], &[u8]) -> Result<Vec<u8>, String> + 'a;
+
+/// A key that signs, here or in another program.
+pub struct Signer<'a> {
+    path: PathBuf,
+    public: PublicKey,
+    place: SecretPlace<'a>,
+}
+
+enum SecretPlace<'a> {
+    Here(SigningKey),
+    Command(Vec<String>, &'a RunCommand<'a>),
+}
+
+impl Sign for Signer<'_> {
+    fn public(&self) -> &PublicKey {
+        &self.public
+    }
+
+    fn signature(&self, message: &[u8]) -> Result<String, RepositoryError> {
+        let (command, run) = match &self.place {
+            SecretPlace::Here(key) => return Ok(key.sign(message)),
+            SecretPlace::Command(command, run) => (command, run),
+        };
+        let wrong = |what| RepositoryError::Key { path: self.path.clone(), what };
+        let signature = run(command, message).map_err(wrong)?;
+        // What another program says counts only where it is this key's signature.
+        match self.public.verifies(message, &signature) {
+            true => Ok(hex(signature)),
+            false => Err(wrong("what its command has written is not the signature of this key".into())),
+        }
+    }
+}
 
 /// A folder of keys.
 pub struct KeyRing<'a> {
     folder: PathBuf,
     ask: &'a AskPassphrase<'a>,
+    run: &'a RunCommand<'a>,
     /// Seeds that were opened: nobody is asked twice for one key.
     opened: RefCell<Vec<(PathBuf, SigningKey)>>,
 }
@@ -23,7 +60,14 @@ impl<'a> KeyRing<'a> {
     /// The keys in a folder.
     #[must_use]
     pub fn new(folder: PathBuf, ask: &'a AskPassphrase<'a>) -> Self {
-        Self { folder, ask, opened: RefCell::default() }
+        let run = &|_: &[String], _: &[u8]| Err("a command signs for it, and none is run here".to_owned());
+        Self { folder, ask, run, opened: RefCell::default() }
+    }
+
+    /// The same, with somebody who runs the commands of keys.
+    #[must_use]
+    pub fn with_commands(self, run: &'a RunCommand<'a>) -> Self {
+        Self { run, ..self }
     }
 
     /// The folder.
@@ -36,15 +80,19 @@ impl<'a> KeyRing<'a> {
     ///
     /// # Errors
     /// The folder cannot be read, or a key of the role cannot be opened.
-    pub fn of_role(&self, keys: &RoleKeys, without: &[String]) -> Result<Vec<SigningKey>, RepositoryError> {
+    pub fn of_role(&self, keys: &RoleKeys, without: &[String]) -> Result<Vec<Signer<'a>>, RepositoryError> {
         let (files, _) = KeyFile::all(&self.folder)?;
-        let mut found: Vec<SigningKey> = vec![];
+        let mut found: Vec<Signer<'a>> = vec![];
         let wanted = keys.threshold.saturating_sub(without.len());
         for file in files {
             let id = file.public().id();
             let is_new = !without.contains(&id) && found.iter().all(|key| key.public() != file.public());
             if found.len() < wanted && is_new && keys.keys.contains_key(&id) {
-                found.push(self.open(&file)?);
+                let place = match file.command() {
+                    Some(command) => SecretPlace::Command(command.to_vec(), self.run),
+                    None => SecretPlace::Here(self.open(&file)?),
+                };
+                found.push(Signer { path: file.path().to_owned(), public: file.public().clone(), place });
             }
         }
         Ok(found)
@@ -54,7 +102,7 @@ impl<'a> KeyRing<'a> {
     ///
     /// # Errors
     /// As [`Self::of_role`], or there are fewer.
-    pub fn enough(&self, role: Role, keys: &RoleKeys, repository: &str) -> Result<Vec<SigningKey>, RepositoryError> {
+    pub fn enough(&self, role: Role, keys: &RoleKeys, repository: &str) -> Result<Vec<Signer<'a>>, RepositoryError> {
         let found = self.of_role(keys, &[])?;
         if found.len() >= keys.threshold {
             return Ok(found);

@@ -7,6 +7,7 @@ use sha2::{Digest as _, Sha256};
 use text::{hex, unhex};
 
 use crate::canonical::canonical;
+use crate::error::RepositoryError;
 
 /// Bytes of a public key.
 const PUBLIC_LENGTH: usize = 32;
@@ -119,6 +120,28 @@ impl SigningKey {
     #[must_use]
     pub fn sign(&self, message: &[u8]) -> String {
         hex(self.pair.sign(message))
+    }
+}
+
+/// What signs for a public key.
+pub trait Sign {
+    /// The public key.
+    fn public(&self) -> &PublicKey;
+
+    /// Signs a message; the signature is in hexadecimal, and is the key's.
+    ///
+    /// # Errors
+    /// Another program has the key, and does not sign.
+    fn signature(&self, message: &[u8]) -> Result<String, RepositoryError>;
+}
+
+impl Sign for SigningKey {
+    fn public(&self) -> &PublicKey {
+        &self.public
+    }
+
+    fn signature(&self, message: &[u8]) -> Result<String, RepositoryError> {
+        Ok(self.sign(message))
     }
 }
 

@@ -14,6 +14,7 @@
 //! trust        what a node or an author trusts, kept between runs, one file per repository; first: how trust begins
 //! teams        which team owns a policy
 //! released     which revision a group runs
+//! prefetch     asks a store for several files at once
 //! node         which revision of which policy a node runs; cache keeps it
 //! lifetimes    how long documents are valid
 //! writer       publishes: targets first, the timestamp last; pending waits for signatures
@@ -43,6 +44,7 @@ pub mod metadata;
 pub mod names;
 pub mod node;
 pub mod pending;
+mod prefetch;
 pub mod release;
 mod released;
 pub mod store;

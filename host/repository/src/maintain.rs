@@ -17,7 +17,7 @@ use crate::release::{RELEASED, TeamRepository, group_of};
 use crate::store::Writer;
 use crate::teams::{Team, check_apart, teams};
 use crate::update::{Ages, Trusted, Update, Verified, stored_metadata, stored_target};
-use crate::writer::{Current, Published, Publisher, both, following, no_form, role_keys};
+use crate::writer::{Current, Published, Publisher, both, following, role_keys};
 
 /// How old a revision has to be before it is removed, in seconds.
 const KEPT: i64 = 7 * 24 * 60 * 60;
@@ -142,7 +142,7 @@ impl Publisher<'_> {
             }
         }
         self.release_for(writer.as_ref(), current, &files, targets, lifetimes, Some(&root))?;
-        let bytes = sign(&root.to_json(), &both(old, new)).ok_or_else(no_form)?;
+        let bytes = sign(&root.to_json(), &both(old, new))?;
         let path = stored_metadata(PLATFORM, Role::Root, version);
         if !writer.put_if_absent(&path, &bytes)? {
             return Err(RepositoryError::Changed { repository: self.store.file(PLATFORM) });

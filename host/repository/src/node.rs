@@ -26,6 +26,7 @@ use crate::files::{lock_within, make_folders};
 use crate::first::{check_named_root, first_trust};
 use crate::metadata::limit;
 use crate::names::{PLATFORM, artifact_target, check_name, group_target, team_folder, team_target};
+use crate::prefetch::{Prefetched, first_files};
 use crate::released::{MAX_BYTES, Release};
 use crate::store::Store;
 use crate::teams::{Team, owner, teams};
@@ -102,7 +103,8 @@ pub struct NodeSettings<'a> {
     pub first_use: bool,
     /// Revisions that were not verified for so long are not run. `None`: they are.
     pub stale_after: Option<Duration>,
-    /// For so long a revision that was verified is run without asking the store again. `None`: the store is always asked.
+    /// For so long a revision that was verified is run without asking the store again. `None`: the store is always asked, since
+    /// that costs nothing; of any other, what an update begins with is asked for at once.
     pub refresh: Option<Duration>,
     /// What was verified is kept.
     pub keeps: bool,
@@ -166,7 +168,8 @@ pub fn fetch(settings: NodeSettings<'_>, wanted: &[Wanted]) -> Result<Fetched, R
     };
     node.check_root(store.as_ref().map(|store| *store))?;
     // The platform is asked only if a policy needs it.
-    let (mut waiting, mut platform) = (Some(store), None);
+    let (mut waiting, mut platform, mut prefetched) = (Some(store), None, None);
+    let is_remote = settings.refresh.is_some();
     for one in wanted {
         let is_fresh =
             settings.refresh.is_some_and(|refresh| one.revision.is_none() && fresh(&cache, one, refresh, now));
@@ -191,6 +194,8 @@ pub fn fetch(settings: NodeSettings<'_>, wanted: &[Wanted]) -> Result<Fetched, R
             continue;
         }
         if let Some(store) = waiting.take() {
+            let files = if is_remote { first_files(&node.trust, wanted) } else { vec![] };
+            let store = store.map(|store| &*prefetched.insert(Prefetched::of(store, files)));
             let asked = store.and_then(|store| Ok((store, node.platform(store)?)));
             platform = Some(asked.map_err(|error| error_chain(&error)));
         }

@@ -8,7 +8,7 @@ use text::hex;
 
 use crate::canonical::canonical;
 use crate::error::{RepositoryError, Role};
-use crate::keys::SigningKey;
+use crate::keyring::Signer;
 use crate::metadata::{Envelope, Targets, limit, sign, sign_too};
 use crate::names::is_digest;
 use crate::store::Writer;
@@ -21,11 +21,11 @@ impl Publisher<'_> {
         writer: &dyn Writer,
         current: &Current,
         document: &Targets,
-        signers: &[SigningKey],
+        signers: &[Signer<'_>],
         threshold: usize,
     ) -> Result<Published, RepositoryError> {
         let json = document.to_json(&current.root.repository);
-        let bytes = sign(&json, signers).ok_or_else(no_form)?;
+        let bytes = sign(&json, signers)?;
         let id = id_of(&json)?;
         let path = pending_path(&current.folder, &id);
         if !writer.put_if_absent(&path, &bytes)? {
@@ -98,7 +98,7 @@ impl Publisher<'_> {
             });
         }
         let count = pending.signatures.len() + own.len();
-        let bytes = sign_too(&pending.document, pending.signatures.clone(), &own).ok_or_else(no_form)?;
+        let bytes = sign_too(&pending.document, pending.signatures.clone(), &own)?;
         if count < keys.threshold {
             if !writer.replace_if_unchanged(&pending.path, Some(&pending.bytes), &bytes)? {
                 return Err(RepositoryError::Changed { repository: self.store.file(&pending.path) });

@@ -10,8 +10,8 @@ use jiff::Timestamp as Moment;
 
 use crate::error::{RepositoryError, Role};
 use crate::first::untrusted;
-use crate::keyring::KeyRing;
-use crate::keys::SigningKey;
+use crate::keyring::{KeyRing, Signer};
+use crate::keys::Sign as _;
 use crate::metadata::{MAX_TARGETS, MAX_VERSION, Pointer, RoleKeys, Root, Target, Targets, limit, sign};
 use crate::store::{Store, Writer};
 use crate::trust::{Trust, TrustFolder};
@@ -284,7 +284,7 @@ impl Publisher<'_> {
         }
         let path = |version| stored_metadata(folder, Role::Targets, version);
         let bytes = loop {
-            let bytes = sign(&document.to_json(&root.repository), &signers).ok_or_else(no_form)?;
+            let bytes = sign(&document.to_json(&root.repository), &signers)?;
             if bytes.len() as u64 > limit(Role::Targets) {
                 return Err(too_many(folder));
             }
@@ -324,7 +324,7 @@ impl Publisher<'_> {
             of: Target::of(targets),
         };
         let snapshot_bytes = loop {
-            let bytes = sign(&snapshot.to_json(Role::Snapshot, repository), &snapshot_keys).ok_or_else(no_form)?;
+            let bytes = sign(&snapshot.to_json(Role::Snapshot, repository), &snapshot_keys)?;
             if writer.put_if_absent(&stored_metadata(folder, Role::Snapshot, snapshot.version), &bytes)? {
                 break bytes;
             }
@@ -336,8 +336,7 @@ impl Publisher<'_> {
             of_version: snapshot.version,
             of: Target::of(&snapshot_bytes),
         };
-        let timestamp_bytes =
-            sign(&timestamp.to_json(Role::Timestamp, repository), &timestamp_keys).ok_or_else(no_form)?;
+        let timestamp_bytes = sign(&timestamp.to_json(Role::Timestamp, repository), &timestamp_keys)?;
         let path = stored_metadata(folder, Role::Timestamp, 0);
         if !writer.replace_if_unchanged(&path, current.timestamp.as_deref(), &timestamp_bytes)? {
             return Err(RepositoryError::Changed { repository: self.store.file(folder) });
@@ -353,9 +352,9 @@ impl Publisher<'_> {
         &self,
         current: &Current,
         next_root: Option<&Root>,
-    ) -> Result<(Vec<SigningKey>, Vec<SigningKey>), RepositoryError> {
+    ) -> Result<(Vec<Signer<'_>>, Vec<Signer<'_>>), RepositoryError> {
         let place = self.store.file(&current.folder);
-        let keys = |role| -> Result<Vec<SigningKey>, RepositoryError> {
+        let keys = |role| -> Result<Vec<Signer<'_>>, RepositoryError> {
             let own = self.keys.enough(role, role_keys(&current.root, role)?, &place)?;
             let Some(next_root) = next_root else { return Ok(own) };
             Ok(both(own, self.keys.enough(role, role_keys(next_root, role)?, &place)?))
@@ -399,7 +398,7 @@ impl Publisher<'_> {
 }
 
 /// Keys of two roles, each once.
-pub(crate) fn both(mut keys: Vec<SigningKey>, more: Vec<SigningKey>) -> Vec<SigningKey> {
+pub(crate) fn both<'k>(mut keys: Vec<Signer<'k>>, more: Vec<Signer<'k>>) -> Vec<Signer<'k>> {
     for key in more {
         if keys.iter().all(|known| known.public() != key.public()) {
             keys.push(key);

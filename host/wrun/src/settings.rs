@@ -187,6 +187,12 @@ keys! {
     policy_group: String, "WRUN_POLICY_GROUP";
     /// The node's name.
     node_name: NodeName, "WRUN_NODE_NAME";
+    /// The Chef server that Policyfiles may name.
+    chef_server: String, "WRUN_CHEF_SERVER";
+    /// The name of the client that asks it.
+    chef_client_name: NodeName, "WRUN_CHEF_CLIENT_NAME";
+    /// The client's key.
+    chef_client_key: PathBuf, "WRUN_CHEF_CLIENT_KEY";
     /// The root of the machine to manage.
     root: PathBuf, "WRUN_ROOT";
     /// Where what outlives a run is kept.
@@ -273,6 +279,17 @@ keys! {
     report: Reports, "WRUN_REPORT";
 }
 
+/// A Chef server that is asked for cookbooks and policies.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct ChefServerSettings {
+    /// Its address with the organization.
+    pub(crate) url: String,
+    /// The name of the client that asks; where none is named, the node's.
+    pub(crate) client: Option<String>,
+    /// The file with the client's key.
+    pub(crate) key: Option<PathBuf>,
+}
+
 /// What was decided, complete.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Settings {
@@ -296,6 +313,8 @@ pub(crate) struct Settings {
     pub(crate) rhythm: Rhythm,
     /// The age of a good run that stands for one of the agent's, at most. `None`: every run is made.
     pub(crate) skip_unchanged: Option<Duration>,
+    /// The Chef server that Policyfiles may name.
+    pub(crate) chef_server: Option<ChefServerSettings>,
     /// How runs go.
     pub(crate) run: assemble::Settings,
 }
@@ -414,6 +433,10 @@ impl Settings {
             blocked: blocked.map(AttributePaths::into_items),
         };
         let state_dir = layer.state_dir.unwrap_or(usual.state_dir);
+        let client = layer.chef_client_name.as_ref().or(layer.node_name.as_ref());
+        let client = client.map(|name| name.as_str().to_owned());
+        let key = layer.chef_client_key;
+        let chef_server = layer.chef_server.map(|url| ChefServerSettings { url, client, key });
         let run = assemble::Settings {
             policies: layer.policies.unwrap_or(usual.policies),
             repository: layer.repository.map(|place| RepositorySettings {
@@ -466,6 +489,7 @@ impl Settings {
             color: layer.color.unwrap_or(Color::Auto),
             reports: layer.report.map(Reports::into_destinations).unwrap_or_default(),
             handlers: layer.handlers.map(Handlers::into_list).unwrap_or_default(),
+            chef_server,
             skip_unchanged: layer.skip_unchanged.map(Age::duration),
             rhythm: Rhythm {
                 interval: layer.interval.map_or(INTERVAL, Age::duration),

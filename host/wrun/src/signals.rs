@@ -9,7 +9,7 @@ use crate::terminal;
 use contract::{Stop, StopReason};
 use report::due::DueNotification;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 use text::escape_line;
 
@@ -165,6 +165,26 @@ fn end_at_once(interruption: &Interruption, signal: i32, mut another: impl FnMut
         None => std::thread::sleep(PATIENCE),
     }
     die(signal);
+}
+
+/// Does something before a signal ends the program, in a program that nothing else hears of signals. Once is enough.
+///
+/// # Errors
+/// The system refuses.
+pub(crate) fn die_after(last: fn()) -> std::io::Result<()> {
+    static LISTENS: OnceLock<()> = OnceLock::new();
+    if LISTENS.set(()).is_err() {
+        return Ok(());
+    }
+    let mut signals = signal_hook::iterator::Signals::new([SIGINT, SIGTERM, SIGHUP])?;
+    let die_of_next = move || {
+        if let Some(signal) = signals.forever().next() {
+            last();
+            die(signal);
+        }
+    };
+    std::thread::Builder::new().name("signals".into()).stack_size(512 << 10).spawn(die_of_next)?;
+    Ok(())
 }
 
 /// Ends the program by a signal's own effect: whoever started it sees which one.

@@ -123,6 +123,24 @@ fn shortened(text: &str, columns: usize) -> String {
     short
 }
 
+/// A status line that says one thing, until this is dropped.
+pub(crate) struct Doing;
+
+impl Doing {
+    /// Says it at a terminal. The text is one line without control characters.
+    pub(crate) fn say(text: String) -> Self {
+        show_status();
+        status(text);
+        Self
+    }
+}
+
+impl Drop for Doing {
+    fn drop(&mut self) {
+        hide_status();
+    }
+}
+
 /// Takes the status line away.
 pub(crate) fn hide_status() {
     if let Some(status) = door().status.take() {

@@ -34,9 +34,12 @@ const COPYLEFT_BY_FILE: [(&str, &str); 3] =
     [("priority-queue", "LGPL-3.0-or-later OR MPL-2.0"), ("pubgrub", "MPL-2.0"), ("version-ranges", "MPL-2.0")];
 
 /// Crates that are not let in, also through others, each with what is used instead.
-const BANNED: [(&str, &str); 9] = [
+const BANNED: [(&str, &str); 12] = [
     ("atty", "std::io::IsTerminal"),
+    ("aws-lc-rs", "ring"),
+    ("aws-lc-sys", "ring"),
     ("chrono", "jiff"),
+    ("cmake", "a C compiler alone: see ring in ARCHITECTURE.md, Rejected"),
     ("git2", "the program git"),
     ("native-tls", "rustls"),
     ("openssl-sys", "rustls"),

@@ -233,7 +233,7 @@ fn places(kind: &str, line: u32, value: toml::Value) -> Result<Vec<WrittenSource
 
 fn cookbook(file: &TomlFile, name: String, value: &Spanned<toml::Value>) -> Result<CookbookSpec, AuthorError> {
     let line = file.line_of(&value.span());
-    let (version, options) = match value.get_ref() {
+    let (version, mut options) = match value.get_ref() {
         toml::Value::String(version) => (Some(version.as_str()), Map::new()),
         toml::Value::Table(table) => {
             let mut options = Map::new();
@@ -260,6 +260,12 @@ fn cookbook(file: &TomlFile, name: String, value: &Spanned<toml::Value>) -> Resu
             return Err(file.wrong_on(line, what));
         }
     };
+    // The one version that an address stands for is part of its source.
+    if let Some(version) =
+        version.filter(|_| ["artifactserver", "chef_server"].iter().any(|key| options.contains_key(*key)))
+    {
+        options.insert(VERSION.to_owned(), version.into());
+    }
     let constraint = constraint_on(line, version).map_err(|problem| file.problem(problem))?;
     let source = cookbook_source(&name, &options).map_err(|what| file.wrong_on(line, what))?;
     Ok(CookbookSpec { name, constraint, options, source, line })
@@ -335,6 +341,11 @@ mod tests {
         check("[sources]\nsupermaket = \"x\"", Err("policy.toml:2: "));
         check("[cookbooks]\nntp = \"~> 3.0\"", Ok("2:ntp ~> 3.0 {}"));
         check("[cookbooks]\nntp = { git = \"x\", version = \"1.0.0\" }", Ok("2:ntp = 1.0.0 {\"git\":\"x\"}"));
+        check(
+            "[cookbooks]\nntp = { artifactserver = \"https://x/y\", version = \"1.0.0\" }",
+            Ok("2:ntp = 1.0.0 {\"artifactserver\":\"https://x/y\",\"version\":\"1.0.0\"}"),
+        );
+        check("[cookbooks]\nntp = { artifactserver = \"x\" }", Err("needs its `version` beside it"));
         check("[cookbooks]\nntp = { gitt = \"x\" }", Err("unknown key `gitt`; did you mean `git`?"));
         check("[cookbooks]\nntp = { path = \"x\", git = \"y\" }", Err("has several sources"));
         check("[cookbooks]\nntp = { branch = \"main\" }", Err("invalid source options"));

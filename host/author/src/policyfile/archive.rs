@@ -5,16 +5,12 @@
 //! cookbook is there under its identifier, in its version and with its dependencies. What the files are is said by the
 //! artifact's own digest, which the team signs; the manifest names the archive by its digest.
 //!
-//! The archive is a stranger's: it is unpacked into memory, with limits, and nothing in it but plain files counts.
+//! The archive is a stranger's: see [`unpacked`].
 
 use std::collections::BTreeMap;
-use std::ffi::OsStr;
-use std::io::Read as _;
-use std::os::unix::ffi::OsStrExt as _;
-use std::path::{Component, Path};
+use std::path::Path;
 
-use artifact::{Artifact, MAX_FILES};
-use flate2::read::GzDecoder;
+use artifact::Artifact;
 use policyfile::lock::Lock;
 use serde_json::Value;
 use sha2::{Digest as _, Sha256};
@@ -23,18 +19,12 @@ use text::hex;
 use super::cookbook::LocalCookbook;
 use super::error::PolicyfileError;
 use super::locked::{Read, build};
+use super::unpack::unpacked;
 use super::{MAX_TEXT, Place};
 use crate::policy::Ruby;
-use crate::tar_entries::each_entry;
 
 /// The largest archive, in bytes.
 const MAX_ARCHIVE: u64 = 128 << 20;
-
-/// What an archive may hold, unpacked, in bytes.
-const MAX_UNPACKED: u64 = 256 << 20;
-
-/// How deep its folders may be nested.
-const MAX_DEPTH: usize = 40;
 
 /// The folder of the cookbooks.
 const COOKBOOKS: &str = "cookbook_artifacts";
@@ -69,7 +59,7 @@ pub fn archived(path: &Path, expected: Option<&str>, ruby: &mut dyn Ruby) -> Res
     if expected.is_some_and(|expected| !expected.eq_ignore_ascii_case(&digest)) {
         return Err(wrong(format!("its SHA-256 is {digest}, and not {}", expected.unwrap_or_default())));
     }
-    let mut files = unpacked(&bytes).map_err(wrong)?;
+    let mut files = unpacked(&bytes, "an archive of `chef export -a`").map_err(wrong)?;
     let is_old = || files.keys().any(|file| file.starts_with("cookbooks/"));
     let Some(lock_bytes) = files.get(LOCK) else { return Err(wrong(format!("it has no {LOCK} at its top"))) };
     if !files.keys().any(|file| file.starts_with(&format!("{COOKBOOKS}/"))) && is_old() {
@@ -86,61 +76,6 @@ pub fn archived(path: &Path, expected: Option<&str>, ruby: &mut dyn Ruby) -> Res
     let place = Place { policyfile: path.to_owned(), lock: path.to_owned(), folder, is_lock: true };
     let artifact = build(&place, &lock, cookbooks, Some(digest.clone()), ruby)?;
     Ok(ArchivedPolicy { artifact, lock: lock_bytes, digest })
-}
-
-/// The plain files of an archive, by their paths.
-fn unpacked(bytes: &[u8]) -> Result<BTreeMap<String, Vec<u8>>, String> {
-    let unreadable = |error: std::io::Error| format!("it is not an archive of `chef export -a`: {error}");
-    // Whatever the archive says about itself, no more than this comes out of it.
-    let reader = GzDecoder::new(bytes).take(MAX_UNPACKED);
-    let (mut files, mut entries) = (BTreeMap::new(), 0_usize);
-    each_entry(reader, unreadable, |path, entry| {
-        entries += 1;
-        if entries > 2 * MAX_FILES {
-            return Err(format!("it has more than {} entries", 2 * MAX_FILES));
-        }
-        let kind = entry.header().entry_type();
-        if kind.is_dir() || kind.is_pax_global_extensions() {
-            return Ok(());
-        }
-        let path = plain_path(Path::new(OsStr::from_bytes(path)))?;
-        if !kind.is_file() {
-            return Err(format!("{path} is not a plain file; links and devices are not taken from archives"));
-        }
-        let size = entry.size();
-        let mut content = Vec::new();
-        entry.read_to_end(&mut content).map_err(unreadable)?;
-        if content.len() as u64 != size {
-            return Err(format!("it ends in the middle of {path}, or holds more than {MAX_UNPACKED} bytes"));
-        }
-        if files.insert(path.clone(), content).is_some() {
-            return Err(format!("{path} is there twice"));
-        }
-        if files.len() > MAX_FILES {
-            return Err(format!("it has more than {MAX_FILES} files"));
-        }
-        Ok(())
-    })?;
-    Ok(files)
-}
-
-/// A path below the archive's top.
-fn plain_path(path: &Path) -> Result<String, String> {
-    let mut parts = vec![];
-    for part in path.components() {
-        match part {
-            Component::CurDir => {}
-            Component::Normal(name) => match name.to_str() {
-                Some(name) if !name.contains(char::is_control) => parts.push(name),
-                _ => return Err(format!("{:?} is not a name that a cookbook's file can have", path.display())),
-            },
-            _ => return Err(format!("{:?} leads out of the archive", path.display())),
-        }
-    }
-    if parts.is_empty() || parts.len() > MAX_DEPTH {
-        return Err(format!("{:?} is nested too deeply", path.display()));
-    }
-    Ok(parts.join("/"))
 }
 
 /// The revision that a lock states is the one of its content.

@@ -8,6 +8,7 @@ use artifact::{Language, MAX_FILES};
 use contract::Question;
 use node::version_constraint::{Version, VersionStyle};
 use policyfile::constraint::Constraint;
+use policyfile::model::is_cookbook_name;
 use serde_json::Value;
 
 use super::Session;
@@ -49,7 +50,7 @@ impl LocalCookbook {
         let wrong = |what: String| PolicyfileError::Metadata { path: folder.to_owned(), what };
         let text = |key: &str| metadata.get(key).and_then(Value::as_str).filter(|text| !text.is_empty());
         let name = text("name").ok_or_else(|| wrong("the `name` attribute is required in cookbook metadata".into()))?;
-        if name.contains('/') || matches!(name, "." | "..") {
+        if !is_cookbook_name(name) {
             return Err(wrong(format!("{name:?} cannot be a cookbook's name")));
         }
         let version = Version::parse(text("version").unwrap_or("0.0.0"), VersionStyle::Cookbook);
@@ -112,6 +113,16 @@ impl LocalCookbook {
 impl Session<'_> {
     /// Reads a cookbook's metadata.
     pub(super) fn cookbook(&mut self, folder: &Path) -> Result<LocalCookbook, PolicyfileError> {
+        if let Some(known) = self.known.get(folder) {
+            return Ok(known.clone());
+        }
+        let found = self.read_cookbook(folder)?;
+        self.known.insert(folder.to_owned(), found.clone());
+        Ok(found)
+    }
+
+    /// Reads a cookbook's metadata anew.
+    pub(super) fn read_cookbook(&self, folder: &Path) -> Result<LocalCookbook, PolicyfileError> {
         if let Some(found) = self.crate_cookbook(folder)? {
             return Ok(found);
         }
@@ -119,8 +130,9 @@ impl Session<'_> {
             if folder.join("metadata.json").exists() { json_metadata(folder)? } else { self.metadata(folder)? };
         LocalCookbook::of_metadata(folder, &metadata)
     }
+
     /// A cookbook's metadata with all fields, as Chef writes it.
-    pub(super) fn metadata(&mut self, folder: &Path) -> Result<Value, PolicyfileError> {
+    pub(super) fn metadata(&self, folder: &Path) -> Result<Value, PolicyfileError> {
         if !LocalCookbook::is_in(folder) {
             return Err(self.not_a_cookbook(folder));
         }

@@ -7,7 +7,6 @@ use flate2::Compression;
 use flate2::write::GzEncoder;
 use policyfile::constraint::Constraint;
 use policyfile::lock::{CookbookPlace, Lock, pretty};
-use policyfile::model::CookbookSource;
 use serde_json::{Value, json};
 
 use super::cookbook::{LocalCookbook, files, identifier};
@@ -188,13 +187,12 @@ impl Session<'_> {
                     folder
                 }
                 CookbookPlace::Cached { .. } => {
-                    let Some(CookbookSource::Git(source)) = source_of(name, &locked.source_options)? else {
-                        return Err(PolicyfileError::Cookbook(format!(
-                            "the lock does not say which git repository cookbook {name} is from"
-                        )));
-                    };
-                    let commit = self.repositories.commit_of(&source)?;
-                    let folder = self.cached(name, &source, &commit)?;
+                    let source = source_of(name, &locked.source_options)?;
+                    let folder = source.map_or(Ok(None), |source| self.kept(name, &source))?.ok_or_else(|| {
+                        PolicyfileError::Cookbook(format!(
+                            "the lock does not say where cookbook {name} is fetched from"
+                        ))
+                    })?;
                     if !folder.is_dir() {
                         return Err(PolicyfileError::Cookbook(format!(
                             "cookbook {name} is not in the cache ({}); `wrun policy install` fetches it",

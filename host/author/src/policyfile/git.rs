@@ -122,14 +122,15 @@ const REMOTE_HEAD: &str = "refs/wrun/head";
 const ID_LENGTHS: [usize; 2] = [40, 64];
 
 /// The repositories that were fetched.
-#[derive(Debug)]
-pub(super) struct Repositories {
+pub(super) struct Repositories<'a> {
     folder: PathBuf,
+    /// Tells a person what takes time; an empty text ends it.
+    doing: &'a dyn Fn(&str),
 }
 
-impl Repositories {
-    pub(super) fn new(cache: &Path) -> Self {
-        Self { folder: cache.join("git") }
+impl<'a> Repositories<'a> {
+    pub(super) fn new(cache: &Path, doing: &'a dyn Fn(&str)) -> Self {
+        Self { folder: cache.join("git"), doing }
     }
 
     /// Where a repository lies.
@@ -146,6 +147,14 @@ impl Repositories {
         let place = self.place(uri);
         let failed = |source| GitError::Cache { path: self.folder.clone(), source };
         std::fs::create_dir_all(&self.folder).map_err(failed)?;
+        (self.doing)(&format!("fetching {uri}"));
+        let fetched = self.fetch_to(place, uri);
+        (self.doing)("");
+        fetched
+    }
+
+    fn fetch_to(&self, place: PathBuf, uri: &str) -> Result<PathBuf, GitError> {
+        let failed = |source| GitError::Cache { path: self.folder.clone(), source };
         let _alone = self.lock(&place)?;
         if place.is_dir() {
             self.fetch_into(&place, uri, &BRANCHES_AND_TAGS)?;

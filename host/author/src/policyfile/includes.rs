@@ -1,8 +1,8 @@
 //! Reads the locks of included policies.
 
-use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
+use policyfile::constraint::version;
 use policyfile::include::Included;
 use policyfile::lock::{CookbookPlace, Lock};
 use policyfile::model::{CookbookSpec, IncludeSpec, Policy};
@@ -11,20 +11,15 @@ use text::error_chain;
 
 use super::error::PolicyfileError;
 use super::install::{exactly, source_of};
+use super::loops::{Base, Way};
 use super::paths::{expanded, inside, relative};
 use super::{FOLDER_LOCK, MAX_TEXT, Place, Session, read_text};
 
 /// The lock's path in a repository that does not say.
-const LOCK: &str = "Policyfile.lock.json";
+pub(super) const LOCK: &str = "Policyfile.lock.json";
 
 /// The length of a revision's beginning by which one may be named.
 const SHORT_REVISION: usize = 10;
-
-/// The most policies that one includes.
-const MAX_INCLUDED: usize = 1000;
-
-/// How many policies that include each other are followed.
-const MAX_CHAIN: usize = 32;
 
 /// What an update does with the commits that the lock has of included policies.
 #[derive(Debug, Clone, Copy)]
@@ -37,19 +32,26 @@ pub(super) struct Pins<'a> {
     pub(super) keeps_fetched: bool,
 }
 
+/// The options that a lock adds to those of an include: the commit of a repository; the revision and the policy on a server.
+const ADDED: [&str; 3] = ["revision", REVISION, POLICY];
+
+/// The revision of a policy on a Chef server.
+const REVISION: &str = "policy_revision_id";
+
+/// The name of a policy on a Chef server, where it is not the include's.
+const POLICY: &str = "policy_name";
+
 impl Pins<'_> {
-    /// The commit that an include stays at, unless its options changed.
-    fn commit(&self, include: &IncludeSpec) -> Option<String> {
+    /// What an include stays at, unless its options changed: a commit (`revision`), or a revision on a server.
+    fn kept(&self, include: &IncludeSpec, key: &str) -> Option<String> {
         if self.renewed.iter().any(|name| *name == include.name || name == "all") {
             return None;
         }
         let locked = self.lock?.included.iter().find(|locked| locked.name == include.name)?;
         let mut options = locked.source_options.as_object()?.clone();
-        let commit = options.get("revision")?.as_str()?.to_owned();
-        if !include.options.contains_key("revision") {
-            options.remove("revision");
-        }
-        (options == include.options).then_some(commit)
+        let kept = options.get(key)?.as_str()?.to_owned();
+        options.retain(|key, _| include.options.contains_key(key) || !ADDED.contains(&key.as_str()));
+        (options == include.options).then_some(kept)
     }
 
     /// The policy with the fetched cookbooks of the lock at their commits, if they are to be kept. What an included policy
@@ -64,12 +66,17 @@ impl Pins<'_> {
             }
             let written = policy.cookbooks.iter().position(|spec| spec.name == *name);
             let spec = written.and_then(|at| policy.cookbooks.get(at));
-            if spec.is_some_and(|spec| !is_locked_as(spec, &locked.source_options)) {
+            let constraint = exactly(name, &locked.version)?;
+            let still_fits = |spec: &CookbookSpec| {
+                is_locked_as(spec, &locked.source_options)
+                    && version(&locked.version).is_ok_and(|version| spec.constraint.includes(version))
+            };
+            if spec.is_some_and(|spec| !still_fits(spec)) {
                 continue;
             }
             let kept = CookbookSpec {
                 name: name.clone(),
-                constraint: exactly(name, &locked.version)?,
+                constraint,
                 options: locked.source_options.clone(),
                 source: source_of(name, &locked.source_options)?,
                 line: spec.map_or(0, |spec| spec.line),
@@ -109,20 +116,22 @@ impl Session<'_> {
             let option = |key: &str| include.options.get(key).and_then(Value::as_str);
             let found = match (option("path"), option("git"), option("remote")) {
                 (_, Some(uri), None) => self.lock_in_repository(include, uri, pins, &wrong),
-                (Some(path), None, _) => self.lock_at_path(include, path, place, policy, &wrong),
+                (Some(path), None, _) => self.lock_at_path(include, path, place, &wrong),
                 (_, _, Some(address)) => self.lock_at_address(include, address, &wrong),
-                _ => {
-                    let what = "policies on a Chef server cannot be included yet; use path, git or remote";
-                    return Err(wrong(what.into()));
-                }
+                _ => self.lock_on_server(include, option("server").unwrap_or_default(), pins, &wrong),
             };
-            let (document, lock_place, options) = found.map_err(placed)?;
+            let Found { document, place: lock_place, options, base } = found.map_err(placed)?;
+            let mut way = Way::from(policy.name.clone().unwrap_or_default());
+            self.follow(&mut way, &document, &base, &lock_place).map_err(&wrong)?;
             let lock = Lock::from_json(&document)
                 .map_err(|source| placed(PolicyfileError::Lock { place: lock_place.clone(), source }))?;
+            // A lock that names no revision of it could not be read again.
+            let revision_id = document.get("revision_id").filter(|revision| !revision.is_null()).cloned();
+            let revision_id = revision_id.ok_or_else(|| wrong(format!("{lock_place} has no revision_id")))?;
             all.push(Included {
                 name: include.name.clone(),
                 lock,
-                revision_id: document.get("revision_id").cloned().unwrap_or(Value::Null),
+                revision_id,
                 source_options: options,
                 place: lock_place,
             });
@@ -135,22 +144,18 @@ impl Session<'_> {
         include: &IncludeSpec,
         path: &str,
         place: &Place,
-        policy: &Policy,
         wrong: &dyn Fn(String) -> PolicyfileError,
     ) -> Result<Found, PolicyfileError> {
         let file = lock_file(&include.name, path, &place.folder).map_err(wrong)?;
         let mut document = read_document(&file)?;
         check_revision(include, &document).map_err(wrong)?;
-        let own = policy.name.clone().unwrap_or_default();
-        let mut way = Way { names: vec![own], followed: BTreeSet::new(), say: self.tools.say };
-        way.follow(&document, &file).map_err(wrong)?;
         let folder = file.parent().unwrap_or(Path::new("/")).to_owned();
         for options in source_options(&mut document) {
             if let Some(Value::String(path)) = options.get_mut("path") {
                 *path = relative(&place.folder, &expanded(&*path, &folder));
             }
         }
-        Ok((document, path.to_owned(), include.options.clone()))
+        Ok(Found { document, place: path.to_owned(), options: include.options.clone(), base: Base::Folder(folder) })
     }
 
     fn lock_at_address(
@@ -159,7 +164,7 @@ impl Session<'_> {
         address: &str,
         wrong: &dyn Fn(String) -> PolicyfileError,
     ) -> Result<Found, PolicyfileError> {
-        let text = (self.tools.download)(address).map_err(wrong)?;
+        let text = self.tools.download_text(address).map_err(wrong)?;
         let mut document = parse(&text, address)?;
         check_revision(include, &document).map_err(wrong)?;
         for options in source_options(&mut document) {
@@ -170,7 +175,40 @@ impl Session<'_> {
                 )));
             }
         }
-        Ok((document, address.to_owned(), include.options.clone()))
+        let (place, options) = (address.to_owned(), include.options.clone());
+        Ok(Found { document, place, options, base: Base::Alone })
+    }
+
+    fn lock_on_server(
+        &mut self,
+        include: &IncludeSpec,
+        uri: &str,
+        pins: Pins<'_>,
+        wrong: &dyn Fn(String) -> PolicyfileError,
+    ) -> Result<Found, PolicyfileError> {
+        let option = |key: &str| include.options.get(key).and_then(Value::as_str);
+        let policy = option(POLICY).unwrap_or(&include.name);
+        let revision = option(REVISION).map(str::to_owned).or_else(|| pins.kept(include, REVISION));
+        let text = self.server_lock(uri, policy, revision.as_deref(), option("policy_group"))?;
+        let place = format!("the policy {policy} on {uri}");
+        let text = String::from_utf8(text).map_err(|_| wrong(format!("{place} is not UTF-8 text")))?;
+        let mut document = parse(&text, &place)?;
+        let found = document.get("revision_id").and_then(Value::as_str).unwrap_or_default().to_owned();
+        if let Some(expected) = revision.filter(|expected| *expected != found) {
+            return Err(wrong(format!("{place} has the revision '{found}', and not '{expected}' as it was asked for")));
+        }
+        let locks = document.get_mut("cookbook_locks").and_then(Value::as_object_mut).into_iter();
+        for (_, lock) in locks.flat_map(|locks| locks.iter_mut()) {
+            let identifier = lock.get("identifier").cloned().unwrap_or(Value::Null);
+            let options = [("chef_server_artifact".to_owned(), uri.into()), ("identifier".to_owned(), identifier)];
+            if let Some(fields) = lock.as_object_mut() {
+                fields.insert("source_options".into(), Value::Object(Map::from_iter(options)));
+            }
+        }
+        let mut options = include.options.clone();
+        options.entry(POLICY).or_insert_with(|| policy.into());
+        options.insert(REVISION.into(), found.into());
+        Ok(Found { document, place, options, base: Base::Alone })
     }
 
     fn lock_in_repository(
@@ -183,7 +221,7 @@ impl Session<'_> {
         let option = |key: &str| include.options.get(key).and_then(Value::as_str);
         let address = with_scheme(uri);
         let pinned = option("revision").or_else(|| option("sha")).map(str::to_owned);
-        let commit = match pinned.or_else(|| pins.commit(include)) {
+        let commit = match pinned.or_else(|| pins.kept(include, "revision")) {
             Some(commit) => self.repositories.pinned(&address, &commit)?,
             None => {
                 self.repositories.fetch(&address)?;
@@ -221,8 +259,9 @@ impl Session<'_> {
             add("rel", Some(rel.as_str()).filter(|rel| !rel.is_empty()));
         }
         let mut options = include.options.clone();
-        options.insert("revision".into(), commit.into());
-        Ok((document, lock_place, options))
+        options.insert("revision".into(), commit.clone().into());
+        let base = Base::Commit { uri: address, commit, folder: folder.to_owned() };
+        Ok(Found { document, place: lock_place, options, base })
     }
 }
 
@@ -242,11 +281,19 @@ fn is_locked_as(spec: &CookbookSpec, locked: &Map<String, Value>) -> bool {
     })
 }
 
-/// A lock's document, its place for messages, and the source options that the including lock keeps.
-type Found = (Value, String, Map<String, Value>);
+/// A lock that was read.
+struct Found {
+    document: Value,
+    /// Its place, for messages.
+    place: String,
+    /// The source options that the including lock keeps.
+    options: Map<String, Value>,
+    /// What its paths are relative to.
+    base: Base,
+}
 
 /// The lock that a path means: a file, or `NAME.lock.json` in a folder, or the lock beside a policy.toml there.
-fn lock_file(name: &str, path: &str, folder: &Path) -> Result<PathBuf, String> {
+pub(super) fn lock_file(name: &str, path: &str, folder: &Path) -> Result<PathBuf, String> {
     let found = expanded(path, folder);
     if found.is_dir() {
         let file = found.join(format!("{name}.lock.json"));
@@ -265,11 +312,11 @@ fn lock_file(name: &str, path: &str, folder: &Path) -> Result<PathBuf, String> {
     }
 }
 
-fn read_document(file: &Path) -> Result<Value, PolicyfileError> {
+pub(super) fn read_document(file: &Path) -> Result<Value, PolicyfileError> {
     parse(&read_text(file, MAX_TEXT)?, &file.display().to_string())
 }
 
-fn parse(text: &str, place: &str) -> Result<Value, PolicyfileError> {
+pub(super) fn parse(text: &str, place: &str) -> Result<Value, PolicyfileError> {
     serde_json::from_str(text).map_err(|error| PolicyfileError::Lock {
         place: place.to_owned(),
         source: policyfile::lock::InvalidLock::Json { reason: error.to_string() },
@@ -293,68 +340,8 @@ fn source_options(document: &mut Value) -> impl Iterator<Item = &mut Map<String,
     locks.filter_map(|lock| lock.get_mut("source_options")?.as_object_mut())
 }
 
-/// The way from a policy to one that it includes, over others.
-struct Way<'a> {
-    /// The names of the policies on it.
-    names: Vec<String>,
-    /// The locks from which no way leads back, and files that are not locks: each is read once, however many policies include it.
-    followed: BTreeSet<PathBuf>,
-    say: &'a dyn Fn(&str),
-}
-
-impl Way<'_> {
-    /// Looks for a policy that includes itself. `document`: the lock in a file.
-    fn follow(&mut self, document: &Value, file: &Path) -> Result<(), String> {
-        let name = document.get("name").and_then(Value::as_str).unwrap_or_default().to_owned();
-        let is_known = self.names.contains(&name);
-        self.names.push(name);
-        if is_known {
-            return Err(format!("policies include each other in a loop: {}", self.names.join(" -> ")));
-        }
-        if self.names.len() > MAX_CHAIN {
-            return Err(format!("more than {MAX_CHAIN} policies include each other: {} ..", self.names.join(" -> ")));
-        }
-        let folder = file.parent().unwrap_or(Path::new("/"));
-        let included = document.get("included_policy_locks").and_then(Value::as_array);
-        let included = included.map(Vec::as_slice).unwrap_or_default();
-        if included.len() > MAX_INCLUDED {
-            return Err(format!("{} includes more than {MAX_INCLUDED} policies", file.display()));
-        }
-        for included in included {
-            let options = included.get("source_options");
-            let option = |key: &str| options.and_then(|options| options.get(key)).and_then(Value::as_str);
-            let Some(path) = option("path").filter(|_| option("git").is_none()) else { continue };
-            let name = included.get("name").and_then(Value::as_str).unwrap_or_default();
-            let read = lock_file(name, path, folder).and_then(|file| {
-                let file = file.canonicalize().map_err(|error| format!("{}: {error}", file.display()))?;
-                if self.followed.contains(&file) {
-                    return Ok(None);
-                }
-                match read_document(&file) {
-                    Ok(document) => Ok(Some((file, document))),
-                    Err(error) => {
-                        // It leads nowhere: that is said once.
-                        self.followed.insert(file);
-                        Err(error.to_string())
-                    }
-                }
-            });
-            match read {
-                Ok(Some((file, document))) => {
-                    self.follow(&document, &file)?;
-                    self.followed.insert(file);
-                }
-                Ok(None) => {}
-                Err(error) => (self.say)(&format!("note: cannot look for a loop through {name:?}: {error}")),
-            }
-        }
-        self.names.pop();
-        Ok(())
-    }
-}
-
 /// `github.com/org/repo.git` means https. Paths and `user@host:path` are left as they are.
-fn with_scheme(uri: &str) -> String {
+pub(super) fn with_scheme(uri: &str) -> String {
     let host = uri.split('/').next().unwrap_or_default();
     let is_host = host.contains('.') && !host.starts_with('.') && !host.contains([':', '@']) && uri.contains('/');
     if is_host && !uri.contains("://") { format!("https://{uri}") } else { uri.to_owned() }
@@ -363,50 +350,6 @@ fn with_scheme(uri: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn policies_that_many_include_are_read_once() {
-        let folder = tempfile::tempdir().unwrap();
-        // 31 levels of two policies each, each of which includes both of the next level: 2^31 ways.
-        let lock = |level: usize, side: &str| {
-            let include = |side: &str| {
-                serde_json::json!({"name": format!("p{}{side}", level + 1),
-                    "source_options": {"path": format!("p{}{side}.lock.json", level + 1)}})
-            };
-            let includes = if level < 30 { vec![include("a"), include("b")] } else { vec![] };
-            serde_json::json!({"name": format!("p{level}{side}"), "included_policy_locks": includes})
-        };
-        for level in 0..=30 {
-            for side in ["a", "b"] {
-                let path = folder.path().join(format!("p{level}{side}.lock.json"));
-                std::fs::write(path, lock(level, side).to_string()).unwrap();
-            }
-        }
-        let mut way = Way { names: vec!["own".into()], followed: BTreeSet::new(), say: &|_| {} };
-        way.follow(&lock(0, "a"), &folder.path().join("p0a.lock.json")).unwrap();
-        assert_eq!(way.followed.len(), 60);
-        let mut way = Way { names: vec!["p9b".into()], followed: BTreeSet::new(), say: &|_| {} };
-        let error = way.follow(&lock(0, "a"), &folder.path().join("p0a.lock.json")).unwrap_err();
-        assert!(error.starts_with("policies include each other in a loop: p9b -> p0a -> p1a"), "{error}");
-        assert!(error.ends_with(" -> p9b"), "{error}");
-    }
-
-    #[test]
-    fn what_is_not_a_lock_is_read_once() {
-        let folder = tempfile::tempdir().unwrap();
-        std::fs::write(folder.path().join("bad.lock.json"), "not JSON").unwrap();
-        let said = std::cell::RefCell::new(vec![]);
-        let say = |text: &str| said.borrow_mut().push(text.to_owned());
-        let include = serde_json::json!({"name": "bad", "source_options": {"path": "bad.lock.json"}});
-        let lock =
-            |count: usize| serde_json::json!({"name": "a", "included_policy_locks": vec![include.clone(); count]});
-        let file = folder.path().join("a.lock.json");
-        let mut way = Way { names: vec!["own".into()], followed: BTreeSet::new(), say: &say };
-        way.follow(&lock(1000), &file).unwrap();
-        assert_eq!(said.borrow().len(), 1, "{:?}", said.borrow());
-        let mut way = Way { names: vec!["own".into()], followed: BTreeSet::new(), say: &say };
-        assert!(way.follow(&lock(1001), &file).unwrap_err().ends_with("includes more than 1000 policies"));
-    }
 
     #[test]
     fn addresses_without_a_scheme_mean_https() {

@@ -5,12 +5,13 @@ use std::path::Path;
 
 use node::version_constraint::{Version, VersionStyle};
 use policyfile::compile::{
-    CompileError, From, Input, OwnCookbook, attributes, check_recipes, choose, lock as make_lock,
+    CompileError, From, Input, OwnCookbook, attributes, check_recipes, choose, lock as make_lock, starting_points,
 };
 use policyfile::constraint::Constraint;
 use policyfile::include::Included;
 use policyfile::lock::{CookbookPlace, Lock};
 use policyfile::model::{CookbookSource, CookbookSpec, Policy, cookbook_source};
+use policyfile::solver::Universe;
 use serde_json::{Map, Value};
 
 use super::cookbook::identifier;
@@ -178,7 +179,8 @@ impl Session<'_> {
             (name.clone(), OwnCookbook { version, dependencies })
         });
         let own = own.collect();
-        let opened = self.sources(place, policy)?;
+        let known = pins.keeps_fetched.then(|| kept_universe(&includes, &own));
+        let opened = self.sources(place, policy, &starting_points(policy, &includes, &own), known.as_ref())?;
         let sources: Vec<_> = opened.iter().map(|opened| opened.source.clone()).collect();
         let file = place.file_name();
         let input = Input { policy, file: &file, includes: &includes, own: &own, sources: &sources };
@@ -188,18 +190,22 @@ impl Session<'_> {
             let source = match &one.from {
                 From::Own => continue,
                 From::Include(options) => source_of(name, options)?,
-                From::Source(index) => {
-                    let folders = opened.get(*index).map(|opened| &opened.folders);
-                    let path = folders.and_then(|folders| folders.get(&(name.clone(), one.version.clone())));
-                    path.map(|path| CookbookSource::Path(path.display().to_string()))
-                }
+                From::Source(index) => opened
+                    .get(*index)
+                    .and_then(|opened| opened.cookbooks.get(&(name.clone(), one.version.clone())))
+                    .cloned(),
             };
             let source = source
                 .ok_or_else(|| PolicyfileError::Cookbook(format!("cookbook {name} {} has no source", one.version)))?;
             let found = self.locate(name, &exactly(name, &one.version)?, &source, &place.folder);
-            let found = found.map_err(|error| match &one.from {
-                From::Include(_) => of_include(place, policy, &includes, name, error),
-                _ => error,
+            let found = found.map_err(|error| match (&one.from, &source) {
+                (From::Include(_), CookbookSource::Path(_)) => of_include(place, policy, &includes, name, error),
+                (From::Include(_), _) => {
+                    let what = format!("cookbook {name} from {}: {}", source.origin(), text::error_chain(&error));
+                    of_include(place, policy, &includes, name, PolicyfileError::Cookbook(what))
+                }
+                (_, CookbookSource::Path(_)) => error,
+                _ => of_source(&place.policyfile, 0, name, &source, &error),
             });
             located.insert(name.clone(), found?);
         }
@@ -303,17 +309,23 @@ impl Session<'_> {
     }
 }
 
+/// The cookbooks that have a source of their own, or are locked by an included policy.
+fn kept_universe(includes: &[Included], own: &BTreeMap<String, OwnCookbook>) -> Universe {
+    // What does not agree is told where cookbooks are chosen.
+    let mut universe = policyfile::include::universe(includes).unwrap_or_default();
+    for (name, cookbook) in own {
+        universe.insert(name.clone(), BTreeMap::from([(cookbook.version.clone(), cookbook.dependencies.clone())]));
+    }
+    universe
+}
+
 /// The error for a cookbook that cannot be had, at the line that names its source.
 fn of_source(file: &Path, line: u32, name: &str, source: &CookbookSource, error: &PolicyfileError) -> PolicyfileError {
-    let origin = match source {
-        CookbookSource::Path(path) => path.clone(),
-        CookbookSource::Git(source) => source.uri.clone(),
-    };
     PolicyfileError::Source {
         file: file.to_owned(),
         line,
         name: name.to_owned(),
-        origin,
+        origin: source.origin().to_owned(),
         what: text::error_chain(error),
     }
 }

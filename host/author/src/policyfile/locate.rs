@@ -1,24 +1,19 @@
-//! Finds cookbooks: in folders beside the Policyfile and in git repositories.
+//! Finds cookbooks: in folders beside the Policyfile, in git repositories, in archives, on Chef servers.
 
 use std::path::{Path, PathBuf};
 
 use artifact::lock::CookbookIdentifier;
 use policyfile::constraint::Constraint;
 use policyfile::lock::{CookbookLock, CookbookPlace};
-use policyfile::model::{CookbookSource, GitSource};
-use serde_json::{Map, Value, json};
-use sha2::{Digest as _, Sha256};
-use text::hex;
+use policyfile::model::{ArchiveSource, CookbookSource, GitSource, ServerObject, ServerSource};
+use serde_json::{Map, Value};
 
 use super::Session;
 use super::cookbook::{LocalCookbook, identifier, sums};
 use super::error::PolicyfileError;
-use super::git::GitError;
+use super::kept::{archive_key, commit_key, server_key};
 use super::paths::{expanded, inside, relative};
 use crate::ignore::{FILE as IGNORE, Ignore, Unusable};
-
-/// How many characters of a digest are in the name of a cached cookbook's folder.
-const DIGEST_LENGTH: usize = 32;
 
 /// A cookbook that was found.
 #[derive(Debug, Clone, PartialEq)]
@@ -33,12 +28,16 @@ enum Origin {
     Folder(String),
     /// A commit of a repository.
     Commit { source: GitSource, commit: String },
+    /// An archive on a server.
+    Archive(ArchiveSource),
+    /// A Chef server.
+    Server(ServerSource),
 }
 
 impl Located {
-    /// Whether it was fetched, at a commit.
+    /// Whether it was fetched, and must be what was locked.
     pub(super) fn is_fetched(&self) -> bool {
-        matches!(self.origin, Origin::Commit { .. })
+        !matches!(self.origin, Origin::Folder(_))
     }
 }
 
@@ -64,22 +63,43 @@ impl Session<'_> {
             CookbookSource::Git(source) => {
                 let commit = self.repositories.commit_of(source)?;
                 let path = self.check_out(name, source, &commit)?;
-                if self.is_crate(&path) {
-                    return Err(PolicyfileError::Cookbook(format!(
-                        "the cookbook '{name}' from {} is in Rust: cargo resolves such cookbooks; name a folder with `path`",
-                        source.uri
-                    )));
-                }
-                let cookbook = self.cookbook(&path)?;
-                cookbook.check(name, constraint)?;
+                let cookbook = self.fetched(name, constraint, &path, &source.uri)?;
                 Ok(Located { cookbook, origin: Origin::Commit { source: source.clone(), commit } })
+            }
+            CookbookSource::Archive(source) => {
+                let path = self.unpack_archive(name, constraint, source)?;
+                let cookbook = self.fetched(name, constraint, &path, &source.url)?;
+                Ok(Located { cookbook, origin: Origin::Archive(source.clone()) })
+            }
+            CookbookSource::Server(source) => {
+                let path = self.take_from_server(name, constraint, source)?;
+                let cookbook = self.fetched(name, constraint, &path, &source.uri)?;
+                Ok(Located { cookbook, origin: Origin::Server(source.clone()) })
             }
         }
     }
 
+    /// A cookbook in the cache.
+    fn fetched(
+        &mut self,
+        name: &str,
+        constraint: &Constraint,
+        path: &Path,
+        origin: &str,
+    ) -> Result<LocalCookbook, PolicyfileError> {
+        if self.is_crate(path) {
+            return Err(PolicyfileError::Cookbook(format!(
+                "the cookbook '{name}' from {origin} is in Rust: cargo resolves such cookbooks; name a folder with `path`"
+            )));
+        }
+        let cookbook = self.cookbook(path)?;
+        cookbook.check(name, constraint)?;
+        Ok(cookbook)
+    }
+
     /// The folder of the cache that has a cookbook as it is in a commit.
     fn check_out(&mut self, name: &str, source: &GitSource, commit: &str) -> Result<PathBuf, PolicyfileError> {
-        let place = self.cached(name, source, commit)?;
+        let place = self.kept_commit(name, source, commit)?;
         if place.is_dir() {
             return Ok(place);
         }
@@ -91,41 +111,15 @@ impl Session<'_> {
             })?),
         };
         (self.tools.say)(&format!("Installing {name} {commit} from {}", source.uri));
-        let cookbooks = self.tools.cache.join("cookbooks");
-        let scratch = plain_files::unfinished_name().map_err(PolicyfileError::write(&cookbooks))?;
-        let scratch = cookbooks.join(scratch);
-        std::fs::create_dir_all(&scratch).map_err(PolicyfileError::write(&scratch))?;
-        let checked_out = self.repositories.check_out(&repository, commit, rel.as_deref(), &scratch);
-        let moved = checked_out.map_err(PolicyfileError::from).and_then(|found| {
-            if !self.is_cookbook(&found) {
-                let what = format!("{} at {commit} has no cookbook in {:?}", source.uri, rel.as_deref().unwrap_or("."));
-                return Err(PolicyfileError::Cookbook(what));
+        self.keep(&place, |scratch| {
+            let found = self.repositories.check_out(&repository, commit, rel.as_deref(), scratch)?;
+            if self.is_cookbook(&found) {
+                return Ok(found);
             }
-            match std::fs::rename(&found, &place) {
-                // Another process was faster, and has put the same there.
-                Err(_) if place.is_dir() => Ok(()),
-                moved => moved.map_err(PolicyfileError::write(&place)),
-            }
-        });
-        drop(std::fs::remove_dir_all(&scratch));
-        moved.map(|()| place)
-    }
-
-    /// A folder of the cache. Its name says which content it has: the folder of a commit of a repository. Whatever else has the
-    /// commit's name, such as a branch of another repository, has another folder.
-    pub(super) fn cached(&self, name: &str, source: &GitSource, commit: &str) -> Result<PathBuf, PolicyfileError> {
-        let key = cache_key(name, commit);
-        let is_name = !key.is_empty() && !key.starts_with('.') && !key.contains(['/', '\0']);
-        if !is_name {
-            return Err(PolicyfileError::Git(GitError::Option { text: key }));
-        }
-        if self.tools.cache.as_os_str().is_empty() {
-            return Err(PolicyfileError::Git(GitError::NoCache));
-        }
-        let content = json!([source.uri, commit, source.rel]).to_string();
-        let digest = hex(Sha256::digest(content));
-        let digest = digest.get(..DIGEST_LENGTH).unwrap_or(&digest);
-        Ok(self.tools.cache.join("cookbooks").join(format!("{key}-{digest}")))
+            let what = format!("{} at {commit} has no cookbook in {:?}", source.uri, rel.as_deref().unwrap_or("."));
+            Err(PolicyfileError::Cookbook(what))
+        })?;
+        Ok(place)
     }
 
     /// Whether a cookbook has an identifier that somebody has locked.
@@ -186,7 +180,27 @@ impl Session<'_> {
                 add("branch", source.branch.as_deref());
                 add("tag", source.tag.as_deref());
                 add("rel", source.rel.as_deref());
-                let (cache_key, origin) = (cache_key(&cookbook.name, commit), Value::from(source.uri.clone()));
+                let (cache_key, origin) = (commit_key(&cookbook.name, commit), Value::from(source.uri.clone()));
+                CookbookPlace::Cached { cache_key, origin }
+            }
+            Origin::Archive(source) => {
+                add("artifactserver", Some(&source.url));
+                add("version", Some(&source.version));
+                let (cache_key, origin) = (archive_key(&cookbook.name, source), Value::from(source.url.clone()));
+                CookbookPlace::Cached { cache_key, origin }
+            }
+            Origin::Server(source) => {
+                match &source.object {
+                    ServerObject::Version(version) => {
+                        add("chef_server", Some(&source.uri));
+                        add("version", Some(version));
+                    }
+                    ServerObject::Artifact(identifier) => {
+                        add("chef_server_artifact", Some(&source.uri));
+                        add("identifier", Some(identifier));
+                    }
+                }
+                let (cache_key, origin) = (server_key(&cookbook.name, source), Value::from(source.uri.clone()));
                 CookbookPlace::Cached { cache_key, origin }
             }
         };
@@ -198,9 +212,4 @@ impl Session<'_> {
             source_options: options,
         })
     }
-}
-
-/// The key that a lock has, as Chef writes it.
-fn cache_key(name: &str, commit: &str) -> String {
-    format!("{name}-{commit}")
 }

@@ -7,8 +7,12 @@
 //! ```text
 //! evaluate     Policyfile.rb, in the Ruby runtime
 //! includes     the locks of included policies: from a path, an address, a git repository
-//! sources      default sources
-//! locate       cookbooks: in folders and git repositories
+//! loops        policies that include themselves
+//! sources      default sources: folders of cookbooks, Supermarkets
+//! locate       cookbooks: in folders, git repositories, archives, on Chef servers
+//! kept         the cache of fetched cookbooks
+//! unpack       strangers' archives
+//! chef_server  a Chef server's cookbooks and policies; signing signs what it is asked
 //! install      install and update
 //! export       a Chef repository of a locked policy
 //! archive      archives of `chef export -a`
@@ -19,6 +23,7 @@
 //! ```
 
 mod archive;
+mod chef_server;
 mod compare;
 mod cookbook;
 mod crates;
@@ -32,21 +37,29 @@ mod git_process;
 mod git_settings;
 mod includes;
 mod install;
+mod kept;
 mod locate;
 mod locked;
+mod loops;
 mod outdated;
 mod paths;
+pub mod signing;
 mod sources;
 mod tree;
 mod tried;
+mod unpack;
 mod working_tree;
 
+use std::cell::OnceCell;
+use std::collections::BTreeMap;
 use std::error::Error;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 pub use archive::{ArchivedPolicy, archived};
+pub use chef_server::ChefServer;
 pub use compare::{Base, Side, compare};
+use cookbook::LocalCookbook;
 pub(crate) use cookbook::contents;
 pub use describe::{Described, describe};
 pub use error::PolicyfileError;
@@ -60,10 +73,11 @@ pub use paths::{expanded, relative};
 pub use tried::{TriedPolicy, local_folders, policyfile_of, tried};
 
 use crate::check::{Ask, Readers};
-use contract::{CookbookFiles, Failure, Question};
+use contract::{CookbookFiles, Failure, HttpRequest, HttpResponse, Question};
 use git::Repositories;
 use policyfile::lock::Lock;
 use serde_json::Value;
+use signing::ClientKey;
 use tree::Tree;
 use working_tree::WorkingTrees;
 
@@ -83,15 +97,19 @@ const MAX_TEXT: u64 = 16 << 20;
 pub struct Tools<'a> {
     /// Opens instances of the Ruby runtime.
     pub readers: &'a dyn Readers,
-    /// Downloads the text at an address.
+    /// Asks a server, and follows where it redirects to.
     ///
     /// # Errors
-    /// Why it cannot be had, as a sentence.
-    pub download: &'a dyn Fn(&str) -> Result<String, String>,
+    /// Why it does not answer, as a sentence.
+    pub request: &'a dyn Fn(&HttpRequest) -> Result<HttpResponse, String>,
+    /// The Chef server of the settings.
+    pub chef_server: Option<ChefServer>,
     /// Keeps what was fetched.
     pub cache: &'a Path,
     /// Tells a person what is going on, one line at a time.
     pub say: &'a dyn Fn(&str),
+    /// Tells a person at a terminal what takes time right now; an empty text: nothing any more.
+    pub doing: &'a dyn Fn(&str),
 }
 
 impl Tools<'_> {
@@ -100,10 +118,35 @@ impl Tools<'_> {
     pub fn offline() -> Self {
         Self {
             readers: &NoReaders,
-            download: &|address: &str| Err(format!("{address} cannot be read here; `wrun policy build` can")),
+            request: &|wanted| Err(format!("{} cannot be read here; `wrun policy build` can", wanted.url)),
+            chef_server: None,
             cache: Path::new(""),
             say: &|_| {},
+            doing: &|_| {},
         }
+    }
+
+    /// Asks a server.
+    fn ask(&self, wanted: &HttpRequest) -> Result<HttpResponse, String> {
+        (self.doing)(&format!("asking {}", wanted.url));
+        let answer = (self.request)(wanted);
+        (self.doing)("");
+        answer
+    }
+
+    /// What a server has at an address.
+    fn download(&self, address: &str) -> Result<Vec<u8>, String> {
+        let wanted = HttpRequest { method: "GET".into(), url: address.into(), headers: vec![], body: None };
+        let answer = self.ask(&wanted)?;
+        match answer.status {
+            200..300 => Ok(answer.body),
+            status => Err(format!("{address} answered with the status {status}")),
+        }
+    }
+
+    /// The text that a server has at an address.
+    fn download_text(&self, address: &str) -> Result<String, String> {
+        String::from_utf8(self.download(address)?).map_err(|_| format!("{address} is not UTF-8 text"))
     }
 }
 
@@ -188,16 +231,20 @@ impl Place {
 /// One piece of work.
 struct Session<'a> {
     tools: &'a Tools<'a>,
-    repositories: Repositories,
+    repositories: Repositories<'a>,
     working_trees: WorkingTrees,
+    /// The cookbooks whose metadata were read: each needs an instance of its own, and one session asks for them again.
+    known: BTreeMap<PathBuf, LocalCookbook>,
+    /// The key of a Chef server's client.
+    client_key: OnceCell<ClientKey>,
     /// A folder with a Cargo.toml is a cookbook in Rust, as beside a policy.toml.
     takes_crates: bool,
 }
 
 impl<'a> Session<'a> {
     fn new(tools: &'a Tools<'a>, takes_crates: bool) -> Self {
-        let (repositories, working_trees) = (Repositories::new(tools.cache), WorkingTrees::default());
-        Self { tools, repositories, working_trees, takes_crates }
+        let (repositories, working_trees) = (Repositories::new(tools.cache, tools.doing), WorkingTrees::default());
+        Self { tools, repositories, working_trees, known: BTreeMap::new(), client_key: OnceCell::new(), takes_crates }
     }
 
     /// Work for a Policyfile or a policy.toml.

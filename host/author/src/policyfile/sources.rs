@@ -1,11 +1,14 @@
 //! Default sources: where cookbooks come from that have no source of their own.
 
-use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
 
 use policyfile::compile::Source;
-use policyfile::model::{DefaultPlace, Policy};
+use policyfile::model::{
+    ArchiveSource, CookbookSource, DefaultPlace, DefaultSource, Policy, Problem, ServerObject, ServerSource,
+};
 use policyfile::solver::Universe;
+use policyfile::universe::{Offered, reachable};
 
 use super::cookbook::LocalCookbook;
 use super::error::PolicyfileError;
@@ -20,36 +23,86 @@ const MAX_COOKBOOKS: usize = 10_000;
 pub(super) struct Opened {
     /// What the solver sees of it.
     pub(super) source: Source,
-    /// The folders of its cookbooks, by name and version.
-    pub(super) folders: Folders,
+    /// The sources of its cookbooks, by name and version.
+    pub(super) cookbooks: Cookbooks,
 }
 
-/// Folders of cookbooks, by name and version.
-type Folders = BTreeMap<(String, String), PathBuf>;
+/// Sources of cookbooks, by name and version.
+type Cookbooks = BTreeMap<(String, String), CookbookSource>;
 
 impl Session<'_> {
-    /// Reads the default sources.
-    pub(super) fn sources(&mut self, place: &Place, policy: &Policy) -> Result<Vec<Opened>, PolicyfileError> {
-        let mut all = vec![];
-        for source in &policy.default_sources {
-            let DefaultPlace::ChefRepo(path) = &source.place else {
-                let what =
-                    format!("{} is not supported yet; use :chef_repo, or path or git for each cookbook", source.place);
-                let problem = policyfile::model::Problem { line: source.line, what };
-                return Err(PolicyfileError::Problems { file: place.policyfile.clone(), problems: vec![problem] });
-            };
-            let folder = expanded(path, &place.folder);
-            let inner = folder.join("cookbooks");
-            let folder = if inner.is_dir() { inner } else { folder };
-            let (universe, folders) = self.chef_repo(&folder)?;
-            let name = DefaultPlace::ChefRepo(folder.display().to_string()).to_string();
-            all.push(Opened { source: Source { name, universe, preferred: source.preferred.clone() }, folders });
+    /// Reads the default sources. `starting_points`: the names from which a policy's cookbooks are reached. `known`: the cookbooks
+    /// that are kept as they are locked; where they and folders have all that is reached, no server is asked.
+    pub(super) fn sources(
+        &mut self,
+        place: &Place,
+        policy: &Policy,
+        starting_points: &BTreeSet<String>,
+        known: Option<&Universe>,
+    ) -> Result<Vec<Opened>, PolicyfileError> {
+        let (mut read, mut folders) = (vec![], BTreeMap::new());
+        for (number, source) in policy.default_sources.iter().enumerate() {
+            if let DefaultPlace::ChefRepo(path) = &source.place {
+                folders.insert(number, self.chef_repo_source(&expanded(path, &place.folder), source)?);
+            }
         }
-        Ok(all)
+        let all_known = known.is_some_and(|known| {
+            let universes: Vec<&Universe> = folders.values().map(Read::universe).chain([known]).collect();
+            let reached = reachable(&universes, starting_points.iter().map(String::as_str));
+            reached.iter().all(|name| universes.iter().any(|universe| universe.contains_key(name)))
+        });
+        for (number, source) in policy.default_sources.iter().enumerate() {
+            let problem = |what: String| {
+                let problems = vec![Problem { line: source.line, what }];
+                PolicyfileError::Problems { file: place.policyfile.clone(), problems }
+            };
+            read.push(match &source.place {
+                DefaultPlace::ChefRepo(_) => match folders.remove(&number) {
+                    Some(folder) => folder,
+                    None => continue,
+                },
+                _ if all_known => Read::nothing(source),
+                DefaultPlace::Supermarket(uri) => self.supermarket_source(uri, source).map_err(problem)?,
+                DefaultPlace::ChefServer(uri) => self.chef_server_source(uri, source).map_err(problem)?,
+            });
+        }
+        let universes: Vec<&Universe> = read.iter().map(Read::universe).collect();
+        let reached = reachable(&universes, starting_points.iter().map(String::as_str));
+        Ok(read.into_iter().map(|one| one.opened(&reached, self.tools.say)).collect())
+    }
+
+    fn chef_repo_source(&mut self, folder: &Path, source: &DefaultSource) -> Result<Read, PolicyfileError> {
+        let inner = folder.join("cookbooks");
+        let folder = if inner.is_dir() { inner } else { folder.to_owned() };
+        let (universe, cookbooks) = self.chef_repo(&folder)?;
+        let name = DefaultPlace::ChefRepo(folder.display().to_string()).to_string();
+        let source = Source { name, universe, preferred: source.preferred.clone() };
+        Ok(Read::Folders(Opened { source, cookbooks }))
+    }
+
+    /// Asks a Supermarket for all that it offers.
+    fn supermarket_source(&self, uri: &str, source: &DefaultSource) -> Result<Read, String> {
+        let address = format!("{}/universe", uri.trim_end_matches('/'));
+        let document = self.tools.download(&address).map_err(|what| format!("{}: {what}", source.place))?;
+        let offered = Offered::parse(&document, true).map_err(|error| format!("{address}: {error}"))?;
+        Ok(Read::Offered { name: source.place.to_string(), offered, preferred: source.preferred.clone(), server: None })
+    }
+
+    /// Asks a Chef server for all that it offers.
+    fn chef_server_source(&self, uri: &str, source: &DefaultSource) -> Result<Read, String> {
+        let document = self.ask_chef_server(uri, "/universe").map_err(|what| format!("{}: {what}", source.place))?;
+        let document = document.ok_or_else(|| format!("{}: there is no such organization", source.place))?;
+        let offered = Offered::parse(&document, false).map_err(|error| format!("{uri}/universe: {error}"))?;
+        Ok(Read::Offered {
+            name: source.place.to_string(),
+            offered,
+            preferred: source.preferred.clone(),
+            server: Some(uri.into()),
+        })
     }
 
     /// The cookbooks side by side in a folder.
-    fn chef_repo(&mut self, folder: &Path) -> Result<(Universe, Folders), PolicyfileError> {
+    fn chef_repo(&mut self, folder: &Path) -> Result<(Universe, Cookbooks), PolicyfileError> {
         let mut paths = vec![];
         let entries = match std::fs::read_dir(folder) {
             Ok(entries) => entries,
@@ -69,12 +122,74 @@ impl Session<'_> {
             }
         }
         paths.sort();
-        let (mut universe, mut folders) = (Universe::new(), BTreeMap::new());
+        let (mut universe, mut cookbooks) = (Universe::new(), BTreeMap::new());
         for path in paths {
             let LocalCookbook { name, version, dependencies, .. } = self.cookbook(&path)?;
             universe.entry(name.clone()).or_default().insert(version.clone(), dependencies);
-            folders.insert((name, version), path);
+            cookbooks.insert((name, version), CookbookSource::Path(path.display().to_string()));
         }
-        Ok((universe, folders))
+        Ok((universe, cookbooks))
+    }
+}
+
+/// A default source, as it was read.
+enum Read {
+    /// Cookbooks in folders.
+    Folders(Opened),
+    /// What a server offers, most of which a policy does not need.
+    Offered {
+        name: String,
+        offered: Offered,
+        preferred: Vec<String>,
+        /// The address of a Chef server, which has no archives.
+        server: Option<String>,
+    },
+}
+
+impl Read {
+    /// A server that was not asked.
+    fn nothing(source: &DefaultSource) -> Self {
+        let (name, preferred) = (source.place.to_string(), source.preferred.clone());
+        Self::Offered { name, offered: Offered::default(), preferred, server: None }
+    }
+
+    fn universe(&self) -> &Universe {
+        match self {
+            Self::Folders(opened) => &opened.source.universe,
+            Self::Offered { offered, .. } => &offered.universe,
+        }
+    }
+
+    /// What a policy reaches of it.
+    fn opened(self, reached: &BTreeSet<String>, say: &dyn Fn(&str)) -> Opened {
+        let (name, mut offered, preferred, server) = match self {
+            Self::Folders(opened) => return opened,
+            Self::Offered { name, offered, preferred, server } => (name, offered, preferred, server),
+        };
+        for note in offered.keep(reached) {
+            say(&format!("note: {name}: {note}"));
+        }
+        let archives = std::mem::take(&mut offered.archives);
+        let cookbooks = match server {
+            None => archives
+                .into_iter()
+                .map(|(key, url)| {
+                    let version = key.1.clone();
+                    (key, CookbookSource::Archive(ArchiveSource { url, version }))
+                })
+                .collect(),
+            Some(uri) => {
+                let versions =
+                    offered.universe.iter().flat_map(|(name, versions)| versions.keys().map(move |it| (name, it)));
+                let source = |version: &String| ServerSource {
+                    uri: uri.clone(),
+                    object: ServerObject::Version(version.clone()),
+                };
+                versions
+                    .map(|(name, version)| ((name.clone(), version.clone()), CookbookSource::Server(source(version))))
+                    .collect()
+            }
+        };
+        Opened { source: Source { name, universe: offered.universe, preferred }, cookbooks }
     }
 }

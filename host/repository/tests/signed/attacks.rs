@@ -339,20 +339,33 @@ fn the_cache_of_a_node_is_verified_too() {
     assert!(place.refused("core").contains("is not the file that was signed"));
 }
 
+/// How many repositories are damaged at a time, and how often each: ten thousand times together.
+const PARTS: u64 = 4;
+const ROUNDS: usize = 2_500;
+
 #[test]
 fn damaged_files_end_in_an_error_and_never_in_another_release() {
+    std::thread::scope(|scope| {
+        for part in 0..PARTS {
+            scope.spawn(move || damage(part));
+        }
+    });
+}
+
+/// Damages a file of a repository, and looks what nodes make of it. `part`: which damage.
+fn damage(part: u64) {
     let place = after_two();
     place.push("core", "staging", 3).unwrap();
     place.push("core", "staging", 2).unwrap();
     let files: Vec<_> = place.snapshot("teams/core").into_iter().chain(place.snapshot("platform")).collect();
     let files: Vec<_> = files.into_iter().filter(|(_, content)| !content.is_empty()).collect();
     // A fixed seed: the same damage in every run.
-    let mut state: u64 = 0x2545_f491_4f6c_dd1d;
+    let mut state: u64 = 0x2545_f491_4f6c_dd1d + part;
     let mut random = |below: usize| {
         state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         usize::try_from(state >> 33).unwrap() % below
     };
-    for round in 0..2_000 {
+    for round in 0..ROUNDS {
         let (path, content) = &files[random(files.len())];
         let mut damaged = content.clone();
         for _ in 0..=random(3) {

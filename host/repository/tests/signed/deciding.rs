@@ -2,8 +2,10 @@
 
 use crate::place::{Place, done, revision};
 use repository::admin::TeamKeys;
-use repository::key_file::KeyFile;
+use repository::key_file::{KeyFile, write_command};
+use repository::keyring::KeyRing;
 use repository::metadata::{Envelope, Target, sign as sign_document};
+use repository::trust::TrustFolder;
 use repository::writer::{Published, Publisher};
 use repository::{RepositoryError, admin};
 use std::fs;
@@ -250,4 +252,56 @@ fn an_init_that_was_killed_is_begun_again() {
     place.init(&teams).unwrap();
     place.push("core", "staging", 1).unwrap();
     assert_eq!(place.runs("core"), 1);
+}
+
+/// A ring whose key of the team core is in another program, which `run` plays.
+fn with_command(
+    place: &Place,
+    run: &dyn Fn(&[String], &[u8]) -> Result<Vec<u8>, String>,
+) -> Result<Published, RepositoryError> {
+    let folder = place.some_keys(&["core-online"]);
+    let own = KeyFile::read(&place.folder.path().join("keys/core-0.key")).unwrap();
+    let path = folder.join("core-0.key");
+    drop(fs::remove_file(&path));
+    let command = ["/usr/bin/sign", "slot 1"].map(str::to_owned);
+    write_command(&path, own.public(), &command).unwrap();
+    let (store, ask) = (place.store(), |_: &KeyFile| Ok(String::new()));
+    let keys = KeyRing::new(folder, &ask).with_commands(run);
+    let trust = TrustFolder::new(place.folder.path().join("trust-token"));
+    let publisher = Publisher { store: &store, keys: &keys, trust: &trust, now: place.now };
+    publisher.begin(None, true).unwrap();
+    publisher.push(&revision("core", 2), "staging")
+}
+
+#[test]
+fn a_key_in_another_program_signs_and_is_believed_only_if_the_signature_is_its_own() {
+    let place = Place::new();
+    place.push("core", "staging", 1).unwrap();
+    let key =
+        |name: &str| KeyFile::read(&place.folder.path().join(format!("keys/{name}.key"))).unwrap().open("").unwrap();
+    let (own, other) = (key("core-0"), key("web-0"));
+    let bytes = |signature: String| text::unhex(&signature).unwrap();
+    let timestamp = || place.read("teams/core/metadata/timestamp.json");
+    let before = timestamp();
+    for (answer, part) in [
+        (Ok(vec![0; 64]), "is not the signature of this key"),
+        (Ok(vec![]), "is not the signature of this key"),
+        (Err("the token is not there".to_owned()), "core-0.key: the token is not there"),
+    ] {
+        let error = text::error_chain(&with_command(&place, &|_, _| answer.clone()).unwrap_err());
+        assert!(error.contains(part), "{error}");
+        assert!(timestamp() == before, "nothing was released");
+    }
+    // Another key's signature, and the own one of another message.
+    assert!(with_command(&place, &|_, message| Ok(bytes(other.sign(message)))).is_err());
+    assert!(with_command(&place, &|_, _| Ok(bytes(own.sign(b"other")))).is_err());
+    assert_eq!(place.runs("core"), 1);
+    let asked = std::cell::RefCell::new(vec![]);
+    let signs = |command: &[String], message: &[u8]| {
+        asked.borrow_mut().push(command.to_vec());
+        Ok(bytes(own.sign(message)))
+    };
+    assert_eq!(with_command(&place, &signs).unwrap(), done(2));
+    assert_eq!(asked.into_inner(), [["/usr/bin/sign".to_owned(), "slot 1".to_owned()]]);
+    assert_eq!(place.runs("core"), 2);
 }

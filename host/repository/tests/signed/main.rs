@@ -13,6 +13,7 @@ mod confusion;
 mod deciding;
 mod maintaining;
 mod place;
+mod prefetching;
 mod recovering;
 mod releasing;
 mod strangers;

@@ -82,6 +82,21 @@ pub(crate) enum KeysCommand {
         #[arg(value_name = "NAME")]
         name: String,
     },
+    /// Keep a key in ~/.config/wrun/keys that another program has, such as one that speaks to a token
+    ///
+    /// The program reads what is to be signed from its standard input, and writes the 64 bytes of an Ed25519 signature to its
+    /// standard output, within two minutes. wrun checks each signature before it uses it.
+    Command {
+        /// The key's name
+        #[arg(value_name = "NAME")]
+        name: String,
+        /// The public key, 64 hexadecimal digits
+        #[arg(long, value_name = "HEX")]
+        public: String,
+        /// The program, by its whole path, with its arguments
+        #[arg(value_name = "COMMAND", required = true, last = true)]
+        command: Vec<String>,
+    },
     /// Print public keys, which `wrun repository add-team --key` takes
     Show {
         /// The key's name [default: a list of all keys]

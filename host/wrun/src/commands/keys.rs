@@ -6,7 +6,8 @@ use crate::exit::Exit;
 use crate::printer::{Printer, Tone};
 use anyhow::Context as _;
 use repository::admin::own_key;
-use repository::key_file::{EXTENSION, KeyFile};
+use repository::key_file::{EXTENSION, KeyFile, write_command};
+use repository::keys::PublicKey;
 use repository::names::check_name;
 use text::{error_chain, escape_line};
 
@@ -21,6 +22,16 @@ pub(crate) fn run(command: KeysCommand, printer: &Printer) -> anyhow::Result<Exi
             printer.note(Tone::Quiet, &format!("{} was made", path.display()));
             say(printer, &key.to_json().to_string());
         }
+        KeysCommand::Command { name, public, command } => {
+            check_name(&name, "key")?;
+            let public = PublicKey::from_hex(&public);
+            let public = public.context("--public takes the 64 hexadecimal digits of an Ed25519 key")?;
+            let path = folder.join(format!("{name}.{EXTENSION}"));
+            std::fs::create_dir_all(&folder).with_context(|| format!("cannot make {}", folder.display()))?;
+            write_command(&path, &public, &command)?;
+            printer.note(Tone::Quiet, &format!("{} was made", path.display()));
+            say(printer, &public.to_json().to_string());
+        }
         KeysCommand::Show { name: Some(name) } => {
             check_name(&name, "key")?;
             let key = KeyFile::read(&folder.join(format!("{name}.{EXTENSION}")))?;
@@ -30,8 +41,12 @@ pub(crate) fn run(command: KeysCommand, printer: &Printer) -> anyhow::Result<Exi
             let (files, problems) = KeyFile::all(&folder)?;
             for file in files {
                 let name = file.path().file_stem().context("a key's file has a name")?.to_string_lossy().into_owned();
-                let passphrase = if file.needs_passphrase() { ", with a passphrase" } else { "" };
-                say(printer, &format!("{name}: {}{passphrase}", file.public().id()));
+                let kind = match file.command() {
+                    Some(command) => format!(", signed for by {}", escape_line(&command.join(" "))),
+                    None if file.needs_passphrase() => ", with a passphrase".to_owned(),
+                    None => String::new(),
+                };
+                say(printer, &format!("{name}: {}{kind}", file.public().id()));
             }
             for problem in problems {
                 printer.note(Tone::Warning, &escape_line(&format!("warning: {}", error_chain(&problem))));

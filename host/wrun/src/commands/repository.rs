@@ -70,7 +70,7 @@ fn as_publisher_of<T>(
     work: impl FnOnce(&Publisher<'_>, &DirectoryStore) -> anyhow::Result<T>,
 ) -> anyhow::Result<T> {
     let store = own.open(repository)?;
-    let keys = KeyRing::new(own.keys(), &existing_passphrase);
+    let keys = KeyRing::new(own.keys(), &existing_passphrase).with_commands(&author::signature_of_command);
     work(&Publisher { store: &store, keys: &keys, trust: &own.seen(repository), now: Timestamp::now() }, &store)
 }
 

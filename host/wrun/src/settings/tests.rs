@@ -48,6 +48,7 @@ fn the_example_changes_nothing_and_explains_every_key() {
         handlers: vec![],
         reports: vec![],
         skip_unchanged: None,
+        chef_server: None,
         run: assemble::Settings {
             repository: None,
             policy_group: None,

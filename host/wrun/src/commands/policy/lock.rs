@@ -6,19 +6,22 @@ use crate::arguments::{ExportArguments, InstallArguments, LockDiffArguments, Upd
 use crate::commands::instances::WhenAsked;
 use crate::exit::Exit;
 use crate::printer::{Printer, Tone};
-use crate::settings::{Layer, Settings};
+use crate::settings::{ChefServerSettings, Layer, Settings};
+use crate::terminal;
 use anyhow::{Context as _, bail};
 use author::Options;
 use author::policyfile::{
-    Base, ExportOptions, LockState, Place, Side, Tools, Update, compare, export, install, lock_of_folder, update,
+    Base, ChefServer, ExportOptions, LockState, Place, Side, Tools, Update, compare, export, install, lock_of_folder,
+    update,
 };
-use contract::HttpRequest;
+use contract::{HttpRequest, HttpResponse};
 use grants::Grants;
+use jiff::Timestamp;
 use machine::download::{Downloads, request};
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// How long the lock of an included policy may take to arrive.
+/// How long a lock, a list of cookbooks or the archive of one may take to arrive.
 const DOWNLOAD_TIME: Duration = Duration::from_secs(300);
 
 /// The name of a lock where no Policyfile is named.
@@ -154,10 +157,27 @@ pub(crate) fn with_tools<T>(printer: Printer, work: impl FnOnce(&Tools<'_>) -> a
     let cache = cache(&settings);
     work(&Tools {
         readers: &WhenAsked::new(&settings),
-        download: &download,
+        request: &ask,
+        chef_server: chef_server(&settings),
         cache: &cache,
         say: &|text| printer.note(Tone::Plain, text),
+        doing: &doing,
     })
+}
+
+/// Says at a terminal what takes time.
+fn doing(text: &str) {
+    if text.is_empty() {
+        return terminal::hide_status();
+    }
+    terminal::show_status();
+    terminal::status(text::escape_line(text));
+}
+
+/// The Chef server that the settings name. What they do not say of it is told when it is asked.
+fn chef_server(settings: &Settings) -> Option<ChefServer> {
+    let ChefServerSettings { url, client, key } = settings.chef_server.clone()?;
+    Some(ChefServer { url, client, key, now: Timestamp::now })
 }
 
 /// The user's own cache: what a Policyfile names is fetched with the user's rights.
@@ -166,14 +186,9 @@ fn cache(settings: &Settings) -> PathBuf {
     own.unwrap_or_else(|| settings.run.cache_dir.clone()).join("policyfile")
 }
 
-/// The text at an address.
-fn download(address: &str) -> Result<String, String> {
-    let wanted = HttpRequest { method: "GET".into(), url: address.into(), headers: vec![], body: None };
+/// Asks a server for what a person's Policyfile names.
+fn ask(wanted: &HttpRequest) -> Result<HttpResponse, String> {
     let grants = Grants::allow_all().policy("author", &[]);
     let limits = Downloads { time: DOWNLOAD_TIME, ..Downloads::default() };
-    let answer = request(&wanted, &grants, limits).map_err(|raised| format!("{address}: {}", raised.message))?;
-    if !(200..300).contains(&answer.status) {
-        return Err(format!("{address} answered with the status {}", answer.status));
-    }
-    String::from_utf8(answer.body).map_err(|_| format!("{address} is not UTF-8 text"))
+    request(wanted, &grants, limits).map_err(|raised| format!("{}: {}", wanted.url, raised.message))
 }

@@ -8,6 +8,7 @@ use crate::commands::repository::{as_publisher, say};
 use crate::exit::Exit;
 use crate::printer::{Printer, Tone};
 use crate::settings::Layer;
+use crate::terminal::Doing;
 use artifact::{Artifact, Manifest};
 use author::Options;
 use author::policyfile::{LockState, Place, archived, install, lock_of_folder, locked};
@@ -32,7 +33,9 @@ pub(super) fn run(arguments: &PushArguments, printer: Printer) -> anyhow::Result
 fn release(publisher: &Publisher<'_>, revision: &Revision, group: &str, printer: Printer) -> anyhow::Result<()> {
     let manifest = revision.artifact.manifest();
     let groups = publisher.known_groups(&manifest.name)?;
+    let doing = Doing::say(format!("releasing policy {} to the group {group}", manifest.name));
     let published = publisher.push(revision, group)?;
+    drop(doing);
     if !groups.is_empty() && !groups.contains(group) {
         let near = text::did_you_mean(group, groups.iter().map(String::as_str));
         let near = near.map(|near| format!("; {near}")).unwrap_or_default();

@@ -2,11 +2,14 @@
 
 use crate::printer::{Printer, Tone};
 use crate::settings::PASSPHRASE_VARIABLE;
+use crate::signals::die_after;
+use crate::terminal;
 use anyhow::Context as _;
 use repository::key_file::KeyFile;
-use rustix::termios::{LocalModes, OptionalActions, tcgetattr, tcsetattr};
+use rustix::termios::{LocalModes, OptionalActions, Termios, tcgetattr, tcsetattr};
 use std::io::IsTerminal as _;
 use std::path::PathBuf;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// The longest passphrase, in bytes.
 const MAX_LENGTH: u64 = 4096;
@@ -53,15 +56,34 @@ fn from_file() -> anyhow::Result<Option<String>> {
 
 /// Asks, and reads a line that the terminal does not show. It shows nothing any more when the question appears.
 pub(crate) fn unseen(ask: impl FnOnce()) -> anyhow::Result<String> {
+    // Nothing is drawn while somebody types.
+    terminal::hide_status();
     let input = std::io::stdin();
     let before = tcgetattr(&input).context("the terminal cannot be asked")?;
     let mut quiet = before.clone();
     quiet.local_modes.remove(LocalModes::ECHO);
-    tcsetattr(&input, OptionalActions::Flush, &quiet).context("the terminal cannot be asked")?;
-    ask();
+    die_after(show_again).context("the terminal cannot be asked")?;
+    *hidden() = Some(before.clone());
     let mut line = String::new();
-    let read = input.read_line(&mut line);
+    let asked = tcsetattr(&input, OptionalActions::Flush, &quiet).map_err(std::io::Error::from).and_then(|()| {
+        ask();
+        input.read_line(&mut line)
+    });
+    *hidden() = None;
     tcsetattr(&input, OptionalActions::Flush, &before).context("the terminal cannot be set back")?;
-    read.context("the passphrase cannot be read")?;
+    asked.context("the passphrase cannot be read")?;
     Ok(line.trim_end_matches(['\n', '\r']).to_owned())
+}
+
+/// The terminal as it was, as long as it does not show what is typed.
+fn hidden() -> MutexGuard<'static, Option<Termios>> {
+    static HIDDEN: Mutex<Option<Termios>> = Mutex::new(None);
+    HIDDEN.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Sets the terminal back: whoever interrupts a question goes on typing in a shell.
+fn show_again() {
+    if let Some(before) = hidden().take() {
+        let _ = tcsetattr(std::io::stdin(), OptionalActions::Flush, &before);
+    }
 }

@@ -18,7 +18,7 @@ pub(super) fn run(arguments: &ShowRunArguments, printer: Printer) -> anyhow::Res
     }
     heading(&record, printer);
     for policy in record.policies() {
-        of_policy(policy, record.is_dry(), arguments.all, printer);
+        of_policy(policy, &record.json()["releases"], record.is_dry(), arguments.all, printer);
     }
     conflicts(record.json(), printer);
     Ok(Exit::Done)
@@ -36,12 +36,26 @@ fn heading(record: &Record, printer: Printer) {
     printer.line(tone, &escape_line(&format!("  {outcome}: {what}, began {began}, took {seconds:.2} s")));
 }
 
-fn of_policy(policy: RecordedPolicy<'_>, is_dry: bool, all: bool, printer: Printer) {
+/// Who has signed a policy's artifact. `releases`: what the record says of the repository; `null` if there was none.
+fn signature(releases: &Value, policy: &str) -> String {
+    let releases = releases["policies"].as_array().map_or(&[][..], Vec::as_slice);
+    match releases.iter().find(|release| release["policy"] == policy) {
+        Some(release) => format!("signed by team {}", text(release, "team")),
+        None => "not signed".to_owned(),
+    }
+}
+
+fn of_policy(policy: RecordedPolicy<'_>, releases: &Value, is_dry: bool, all: bool, printer: Printer) {
     let (name, outcome) = (policy.shown_name(), policy.outcome());
     let versions = match (policy.revision(), policy.artifact()) {
         ("", _) => String::new(),
         (revision, "") => format!(" (revision {revision})"),
-        (revision, artifact) => format!(" (revision {revision}, artifact {artifact})"),
+        (revision, artifact) => {
+            format!(
+                " (revision {revision}, artifact {artifact}, {})",
+                signature(releases, policy.json()["name"].as_str().unwrap_or_default())
+            )
+        }
     };
     printer.prose(Tone::Heading, &escape_line(&format!("Policy {name}: {outcome}{versions}")));
     let is_shown =
