@@ -38,11 +38,8 @@ fn heading(record: &Record, printer: Printer) {
 
 fn of_policy(policy: RecordedPolicy<'_>, is_dry: bool, all: bool, printer: Printer) {
     let (name, outcome) = (policy.shown_name(), policy.outcome());
-    let versions = match (policy.revision(), policy.artifact()) {
-        ("", _) => String::new(),
-        (revision, "") => format!(" (revision {revision})"),
-        (revision, artifact) => format!(" (revision {revision}, artifact {artifact})"),
-    };
+    let versions = text::versions(policy.revision(), policy.artifact());
+    let versions = if versions.is_empty() { versions } else { format!(" ({versions})") };
     printer.prose(Tone::Heading, &escape_line(&format!("Policy {name}: {outcome}{versions}")));
     let is_shown =
         |resource: &&Value| all || ["updated", "unknown", "failed"].iter().any(|it| resource["status"] == *it);
