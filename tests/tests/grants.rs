@@ -282,8 +282,11 @@ fn an_ordinary_user_may_look_and_has_a_record_of_it() {
     assert_eq!(code, Some(1), "{out}\n{err}");
     assert!(err.contains("this user may not read"), "{err}");
     let json: Value = serde_json::from_str(&out).unwrap();
-    let record = home.path().join(".local/state/wrun/dry-runs").join(json["run_id"].as_str().unwrap()).join("run.json");
-    assert!(record.is_file(), "{err}");
+    // A state directory that is not the usual one has a folder of its own there.
+    let states = home.path().join(".local/state/wrun/states");
+    let folders: Vec<PathBuf> = fs::read_dir(&states).unwrap().map(|entry| entry.unwrap().path()).collect();
+    let record = folders[0].join("dry-runs").join(json["run_id"].as_str().unwrap()).join("run.json");
+    assert!(folders.len() == 1 && record.is_file(), "{folders:?} {err}");
     assert_eq!(fs::read_dir(at("state")).unwrap().count(), 0);
     // A real run is root's; what a user can do instead is said.
     let real = ["converge", "-N", "n1", "--policies", &policies, "-j", &attributes, "--policy-name", "load"];
@@ -293,6 +296,9 @@ fn an_ordinary_user_may_look_and_has_a_record_of_it() {
     assert!(["sudo wrun converge", "--why-run", "--state-dir DIR"].iter().all(|word| hint.contains(word)), "{err}");
     let (code, out, err) = run(&["grants", "allow", "--last"]);
     assert!(code == Some(43) && out.contains("+[policy.load]\n+paths = ["), "{out}\n{err}");
+    // Another state directory knows nothing of it.
+    let (code, _, err) = run(&["grants", "allow", "--last", "--state-dir", &at("other")]);
+    assert!(code == Some(43) && err.contains("no run is recorded"), "{err}");
     // A user without a home has no record, and is told so.
     fs::remove_dir_all(at(".local")).unwrap();
     std::os::unix::fs::chown(home.path(), Some(0), None).unwrap();
@@ -614,18 +620,35 @@ fn what_is_suggested_is_no_fault_before_the_first_run() {
     };
     run(&["policy", "new", "--ruby", &folder], 0);
     // More than the policy's [needs] say.
-    fs::write(place("web/cookbooks/web/recipes/default.rb"), "file '/srv/more'\n").unwrap();
+    let recipe = "file '/srv/more'\n\
+                  file('/srv/same') { content \"x\\n\"; verify 'grep -q x %{path}' }\n\
+                  execute('touch /srv/never') { not_if { ::File.exist?('/etc/passwd') } }\n";
+    fs::write(place("web/cookbooks/web/recipes/default.rb"), recipe).unwrap();
+    machine.run(&["sh", "-ec", "mkdir -p /srv; echo x > /srv/same"]).unwrap();
     run(&["policy", "build", &folder, "--output", &policies], 0);
     let root = machine.root().path().display().to_string();
     let suggest = ["grants", "suggest", "--policy-name", "web", "--policies", &policies, "--root", &root];
-    run(&[&suggest[..], &["--grants", &grants, "--write", &grants, "--yes"]].concat(), 0);
-    assert!(fs::read_to_string(&grants).unwrap().contains("/srv/more"));
+    run(&[&suggest[..], &["--grants", &grants, "--write", &grants, "--yes", "--dangerous"]].concat(), 0);
+    let suggested = fs::read_to_string(&grants).unwrap();
+    for entry in ["/srv/more", "touch /srv/never", "grep -q x"] {
+        assert!(suggested.contains(entry), "{entry} is not in\n{suggested}");
+    }
+    // What a survey found out is not a run.
+    assert!(run(&["run", "list"], 0).contains("no run is recorded"));
     let check = ["grants", "check", "--grants", &grants, "--policies", &policies];
     let said = run(&check, 0);
-    assert!(said.contains("no run of it is recorded") && said.contains("no problems found"), "{said}");
+    assert!(said.contains("no problems found") && !said.contains("is not used"), "{said}");
+    fs::write(&grants, suggested.replace("\"/srv/more\"", "\"/srv/more\", \"/srv/unneeded\"")).unwrap();
+    let said = run(&check, 0);
+    let note = "paths /srv/unneeded is not used: its [needs] does not ask for it, and no run of it is recorded";
+    assert!(said.contains(note), "{said}");
+    fs::write(&grants, &suggested).unwrap();
     // After a run a rule that neither asks for is one.
     let converge = ["converge", "-N", "n1", "--policy-name", "web", "--policies", &policies, "--root", &root];
     run(&[&converge[..], &["--grants", &grants]].concat(), 0);
+    // Neither was asked for in the run: a guard skipped one, the content was right for the other.
+    let said = run(&check, 0);
+    assert!(said.contains("no problems found"), "{said}");
     fs::write(&grants, "[policy.web]\npaths = [\"/srv/more\", \"/srv/other\"]\n").unwrap();
     let said = run(&check, 1);
     assert!(said.contains("paths /srv/other is not used: neither its [needs] nor its only recorded run"), "{said}");

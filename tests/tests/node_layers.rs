@@ -340,6 +340,7 @@ fn what_is_wrong_with_layers_is_told_before_anything_is_changed() {
         &[(file, "strict.yaml")],
         "strict.yaml:3: layer good asks for cookbook web \"~> 2.0\", but policy web (revision ",
     );
+    check(&[(file, "strict.yaml")], ", artifact ");
     check(&[(file, "late.yaml")], "layer late ([CONFIGURATION]/late.yaml) sets web.site with the merge strategy merge");
     check(&[("--parameter", "web")], "--parameter web: it has no `=`");
     check(&[("--environment-files", "gone")], "gone cannot be read");

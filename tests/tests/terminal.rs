@@ -222,6 +222,22 @@ fn what_commands_tell_is_wrapped_at_words() {
 }
 
 #[test]
+fn a_run_is_one_row_of_a_screen_of_80_columns() {
+    let place = Place::new(
+        "file '/srv/x'\ncookbook_file('/srv/no') { source 'none' }\nremote_file('/srv/far') { source 'http://127.0.0.1:9/' }\n",
+    );
+    let _ = place.terminal(80, &["--why-run"]).end().unwrap();
+    let mut terminal = Terminal::start(&place.program, 80, &["run", "list"]).unwrap();
+    assert_eq!(terminal.end().unwrap().code(), Some(0));
+    let rows = terminal.rows();
+    assert_eq!(rows.len(), 1, "{rows:?}");
+    assert!(rows[0].contains("  dry failed  1 change, 1 unknown, 1 fail  folders"), "{rows:?}");
+    // Elsewhere there is room for all words.
+    let plain = place.program.run(&["run", "list"]).unwrap().stdout;
+    assert!(plain.contains("dry run, failure") && plain.contains("1 would fail (of 3)"), "{plain}");
+}
+
+#[test]
 fn json_is_laid_out_for_a_person_and_is_one_line_for_a_program() {
     let place = Place::new("file '/srv/old' do\n  content 'x'\nend\n");
     let mut terminal = place.terminal(200, &["--why-run", "--format", "json"]);
@@ -470,6 +486,27 @@ fn a_run_that_does_not_answer_is_recorded_all_the_same() {
     let again = place.program.run(&["node", "tag", "add", "late"]).unwrap().expect_code(0).unwrap();
     assert!(again.stderr.contains("nothing to change"), "{}", again.stderr);
     assert!(!place.program.state().join("changes/n1.json").exists());
+}
+
+/// As a real run: the second signal says what it does, and the dry run is recorded as far as it came.
+#[test]
+fn a_dry_run_that_is_ended_at_once_is_recorded() {
+    let place = Place::new("log 'before'\nlog 'held' do\n  only_if { loop {} }\nend\n");
+    fs::write(place.program.configuration().join("wrun.toml"), "guest_seconds = 3000\n").unwrap();
+    let mut terminal = place.terminal(80, &["--why-run"]);
+    terminal.wait_for("s] log[held] write").unwrap();
+    terminal.press("\u{3}").unwrap();
+    terminal.wait_for("Interrupted: finishing log[held] write").unwrap();
+    terminal.press("\u{3}").unwrap();
+    terminal.wait_for("Stopping at once").unwrap();
+    let status = terminal.end().unwrap();
+    let shown = terminal.rows().join("\n");
+    assert_eq!(std::os::unix::process::ExitStatusExt::signal(&status), Some(2), "{shown}");
+    let listed = place.program.run(&["run", "list", "--format", "json"]).unwrap().expect_code(0).unwrap().stdout;
+    let listed: serde_json::Value = serde_json::from_str(&listed).unwrap();
+    let run = &listed["runs"][0];
+    assert_eq!((&run["why_run"], &run["outcome"]), (&true.into(), &"failure".into()), "{listed:#}");
+    assert!(!place.program.state().join("runs").exists(), "it is not a real run");
 }
 
 /// Nothing is under way while a recipe is compiled, and nothing has to be finished.

@@ -51,9 +51,9 @@ impl<'a> GrantsCheck<'a> {
     /// The records cannot be looked for.
     pub fn of(settings: &'a Settings, policy_names: &'a [String], grants: &Grants) -> Result<Self, StateError> {
         let mut check = Self { settings, policy_names, problems: vec![], notes: vec![] };
-        let manifests = check.manifests();
+        let (manifests, digests) = check.manifests();
         let names: Vec<&str> = grants.policy_names().collect();
-        let kept = check.kept(&names)?;
+        let kept = check.kept(&names, &digests)?;
         for (name, kept) in names.iter().zip(&kept) {
             check.policy(grants, name, &manifests, kept);
         }
@@ -83,16 +83,21 @@ impl<'a> GrantsCheck<'a> {
         if found.is_empty() { "no problems found".to_owned() } else { found.join(", ") }
     }
 
-    /// The policies that have an artifact. `None` behind a name: it cannot be opened, which a run tells.
-    fn manifests(&mut self) -> BTreeMap<String, Option<Manifest>> {
+    /// The policies that have an artifact, and the digests of the artifacts. `None` behind a name: it cannot be opened, which a
+    /// run tells.
+    fn manifests(&mut self) -> (BTreeMap<String, Option<Manifest>>, BTreeMap<String, String>) {
+        let mut digests = BTreeMap::new();
         let folder = &self.settings.policies;
-        match artifact::list(folder) {
+        let manifests = match artifact::list(folder) {
             Ok(names) => names
                 .into_iter()
                 .map(|name| {
                     let opened = artifact::find(folder, &name);
                     if let Err(error) = &opened {
                         self.notes.push(error.to_string());
+                    }
+                    if let Ok(artifact) = &opened {
+                        digests.insert(name.clone(), artifact.digest().to_owned());
                     }
                     (name, opened.ok().map(|artifact| artifact.manifest().clone()))
                 })
@@ -101,7 +106,8 @@ impl<'a> GrantsCheck<'a> {
                 self.notes.push(format!("{error}; whether policies exist is not looked at"));
                 BTreeMap::new()
             }
-        }
+        };
+        (manifests, digests)
     }
 
     fn policy(&mut self, grants: &Grants, name: &str, manifests: &BTreeMap<String, Option<Manifest>>, kept: &Kept) {
@@ -137,14 +143,21 @@ impl<'a> GrantsCheck<'a> {
         self.unused(&own, file, name, manifest, kept);
     }
 
-    /// What the kept records of runs say of each of these policies, in their order.
-    fn kept(&mut self, names: &[&str]) -> Result<Vec<Kept>, StateError> {
+    /// What the kept records of runs, and of surveys of the same artifacts, say of each of these policies, in their order.
+    fn kept(&mut self, names: &[&str], artifacts: &BTreeMap<String, String>) -> Result<Vec<Kept>, StateError> {
         let mut all: Vec<Kept> = names.iter().map(|_| Kept::default()).collect();
         let damaged = Records::find(self.settings)?.each(|record| {
             for (name, kept) in names.iter().zip(&mut all) {
                 kept.add(record, name);
             }
         });
+        self.notes.extend(damaged);
+        let damaged = Records::each_survey(self.settings, |survey| {
+            for (name, kept) in names.iter().zip(&mut all) {
+                let artifact = artifacts.get(*name).map_or("", String::as_str);
+                kept.add_survey(survey, name, artifact);
+            }
+        })?;
         self.notes.extend(damaged);
         Ok(all)
     }
@@ -210,5 +223,18 @@ impl Kept {
         self.whole += usize::from(is_whole);
         self.busy += usize::from(asked.is_complete && is_whole && policy.is_busy());
         self.asked.extend(asked.needs);
+    }
+
+    /// Adds what a survey found that a policy could ask for, if it looked at this artifact; empty: cookbooks in folders.
+    fn add_survey(&mut self, survey: &Record, name: &str, artifact: &str) {
+        let surveyed = survey.policies().into_iter().find(|policy| match policy.name {
+            Some(policy_name) => policy_name == name,
+            None => name == FOLDERS_POLICY,
+        });
+        if surveyed.is_some_and(|policy| policy.json()["artifact"].as_str().unwrap_or_default() == artifact)
+            && let Some(asked) = survey.asked(name)
+        {
+            self.asked.extend(asked.needs);
+        }
     }
 }

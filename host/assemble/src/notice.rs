@@ -67,8 +67,8 @@ pub enum Notice {
     BuiltForTrying {
         /// The policy's name.
         policy: String,
-        /// The first twelve letters of its revision.
-        revision: String,
+        /// Its revision and its artifact, in words.
+        versions: String,
     },
     /// Native code of a policy is made, which takes time.
     Compiling {
@@ -144,10 +144,9 @@ impl fmt::Display for Notice {
                 place.display()
             ),
             Self::NativeCodeNotKept { why } => f.write_str(why),
-            Self::BuiltForTrying { policy, revision } => write!(
-                f,
-                "policy {policy} (revision {revision}) was built with --dev, for trying; build it without for nodes"
-            ),
+            Self::BuiltForTrying { policy, versions } => {
+                write!(f, "policy {policy} ({versions}) was built with --dev, for trying; build it without for nodes")
+            }
             Self::Compiling { policy } => write!(f, "compiling native code of policy {policy}"),
             Self::Refused { policy, failure } => {
                 write!(f, "{failure}; policy {policy} will fail when its turn comes")

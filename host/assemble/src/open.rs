@@ -2,7 +2,7 @@
 
 use crate::error::AssembleError;
 use crate::node_changes::take_waiting;
-use crate::own_state;
+use crate::own_state::{self, DryRecord};
 use crate::questions::ask;
 use crate::releases::Releases;
 use crate::run_host::{AssembledHost, BuiltinTypes, Keeper, Kept};
@@ -168,10 +168,15 @@ impl Ending<'_> {
     /// # Errors
     /// Neither can be written to.
     pub fn record_dry_run(&self, record: &impl Serialize, error: Option<&Value>) -> Result<(), StateError> {
-        own_state::keep_dry_run(self.run_host.settings, &self.id, |folder| {
-            folder.save_record(record)?;
-            error.map_or(Ok(()), |error| folder.save_error(error))
-        })
+        DryRecord { settings: self.run_host.settings.clone(), id: self.id.clone() }.keep(record, error)
+    }
+
+    /// Keeps the record of a survey: in the state directory, else in the user's own folder.
+    ///
+    /// # Errors
+    /// Neither can be written to.
+    pub fn record_survey(&self, record: &Value) -> Result<(), StateError> {
+        own_state::keep_survey(self.run_host.settings, &self.id, record)
     }
 
     /// Keeps the record of a real run and releases the lock. Does nothing after a dry run.

@@ -2,16 +2,38 @@
 
 use crate::notice::Notice;
 use crate::settings::Settings;
+use serde::Serialize;
+use serde_json::Value;
+use sha2::{Digest as _, Sha256};
 use state::{RunId, StateDirectory, StateError};
 use std::ffi::OsString;
-use std::path::PathBuf;
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::{Path, PathBuf};
+use text::hex;
 
 /// The name of the folder below the user's folders for state and for what can be made again.
 const NAME: &str = "wrun";
 
+/// The folder below it for the records of other state directories than the usual one, by the digest of their path.
+const OTHERS: &str = "states";
+
+/// The digits of that digest that name a folder.
+const KEY_DIGITS: usize = 16;
+
 /// The user's own folder: `$XDG_STATE_HOME/wrun`, else `~/.local/state/wrun`. `None`: the user has no home.
 pub fn folder() -> Option<PathBuf> {
     below_home(std::env::var_os("XDG_STATE_HOME"), ".local/state", std::env::var_os("HOME"))
+}
+
+/// The place of the records that belong to these settings: the user's own folder, and for another state directory than the usual
+/// one a folder of its own below it. One state's records must not pass for another's.
+pub fn records_folder(settings: &Settings) -> Option<PathBuf> {
+    let own = folder()?;
+    if settings.state_dir == Path::new(state::DEFAULT_PATH) {
+        return Some(own);
+    }
+    let digest = hex(Sha256::digest(settings.state_dir.as_os_str().as_bytes()));
+    Some(own.join(OTHERS).join(digest.get(..KEY_DIGITS).unwrap_or(&digest)))
 }
 
 /// The user's own folder for what can be made again: `$XDG_CACHE_HOME/wrun`, else `~/.cache/wrun`. `None`: the user has no
@@ -52,12 +74,50 @@ pub(crate) fn keep_dry_run(
     id: &RunId,
     save: impl Fn(&state::RunFolder) -> Result<(), StateError>,
 ) -> Result<(), StateError> {
-    let keep = |path: &std::path::Path| {
-        let state = StateDirectory::open_keeping_free(path, settings.min_free)?;
+    keep(settings, |state| {
         save(&state.dry_run_folder(id.clone()))?;
         state.prune_dry_runs(settings.runs_kept, settings.runs_size, Some(id))
-    };
-    match (keep(&settings.state_dir), folder()) {
+    })
+}
+
+/// The place of a dry run's record.
+pub struct DryRecord {
+    pub(crate) settings: Settings,
+    pub(crate) id: RunId,
+}
+
+impl DryRecord {
+    /// Returns the identifier of the dry run.
+    pub fn id(&self) -> &RunId {
+        &self.id
+    }
+
+    /// Keeps the record of the dry run: in the state directory, else in the user's own folder.
+    ///
+    /// # Errors
+    /// Neither can be written to.
+    pub fn keep(&self, record: &impl Serialize, error: Option<&Value>) -> Result<(), StateError> {
+        keep_dry_run(&self.settings, &self.id, |folder| {
+            folder.save_record(record)?;
+            error.map_or(Ok(()), |error| folder.save_error(error))
+        })
+    }
+}
+
+/// Keeps the record of a survey where that of a dry run would be.
+///
+/// # Errors
+/// As [`keep_dry_run`].
+pub(crate) fn keep_survey(settings: &Settings, id: &RunId, record: &Value) -> Result<(), StateError> {
+    keep(settings, |state| {
+        state.survey_folder(id.clone()).save_record(record)?;
+        state.prune_surveys(settings.runs_kept, settings.runs_size, Some(id))
+    })
+}
+
+fn keep(settings: &Settings, save: impl Fn(&StateDirectory) -> Result<(), StateError>) -> Result<(), StateError> {
+    let keep = |path: &Path| save(&StateDirectory::open_keeping_free(path, settings.min_free)?);
+    match (keep(&settings.state_dir), records_folder(settings)) {
         (Err(error), Some(own)) if error.is_forbidden() => keep(&own),
         (kept, _) => kept,
     }
@@ -69,7 +129,7 @@ pub(crate) fn keep_dry_run(
 /// One of them is there and cannot be trusted or read.
 pub fn readable(settings: &Settings) -> Result<Vec<StateDirectory>, StateError> {
     let (state, _) = open_for_looking(settings)?;
-    let own = match folder() {
+    let own = match records_folder(settings) {
         Some(path) => StateDirectory::open_existing(&path).or_else(|error| match error.is_forbidden() {
             true => Ok(None),
             false => Err(error),

@@ -8,6 +8,7 @@ use crate::layers::{LayerFiles, RunLayers};
 use crate::node_changes::LateChanges;
 use crate::notice::{Notice, Notify};
 use crate::open::OpenRun;
+use crate::own_state::DryRecord;
 use crate::program::Program;
 use crate::releases::{Admitted, Releases};
 use crate::request::{GrantsSource, Mode, Request};
@@ -32,7 +33,7 @@ use std::os::unix::fs::DirBuilderExt as _;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
-use text::error_chain;
+use text::{error_chain, versions};
 
 /// A run and its surroundings.
 pub struct Assembly<'a> {
@@ -170,8 +171,8 @@ impl<'a> Assembly<'a> {
             .map(|(name, one)| (name, one.artifact()))
             .filter(|(_, artifact)| !is_dry && artifact.manifest().dev)
         {
-            let revision = artifact.manifest().revision_id.get(..12).unwrap_or_default().to_owned();
-            (self.notify)(Notice::BuiltForTrying { policy: name.clone(), revision });
+            let versions = versions(&artifact.manifest().revision_id, artifact.digest());
+            (self.notify)(Notice::BuiltForTrying { policy: name.clone(), versions });
         }
         let compiler = compiler(self.settings, self.program, self.stop);
         let is_quick =
@@ -247,6 +248,11 @@ impl<'a> ReadyRun<'a> {
     /// The folder of the run's record. `None`: a dry run.
     pub fn folder(&self) -> Option<Arc<RunFolder>> {
         self.folder.clone()
+    }
+
+    /// Keeps the record of this dry run, for whoever ends it at once.
+    pub fn dry_record(&self) -> DryRecord {
+        DryRecord { settings: self.assembly.settings.clone(), id: self.id.clone() }
     }
 
     /// The report of the run if it is left out, since a good run did the same a short while ago.

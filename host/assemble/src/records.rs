@@ -103,6 +103,8 @@ fn runs(count: usize) -> String {
 /// The recorded runs that this user can read, dry ones too, newest first.
 pub struct Records<'a> {
     place: &'a Path,
+    /// The user's own folder for records of this state directory.
+    own: Option<PathBuf>,
     runs: Vec<RecordedRun>,
 }
 
@@ -143,7 +145,24 @@ impl<'a> Records<'a> {
         }
         let order = NewestFirst::at(SystemTime::now());
         runs.sort_by(|one, other| order.compare(&one.id, &other.id));
-        Ok(Self { place: &settings.state_dir, runs })
+        Ok(Self { place: &settings.state_dir, own: own_state::records_folder(settings), runs })
+    }
+
+    /// Gives the record of every survey to a function, the newest first. Returns a sentence about each that is damaged.
+    ///
+    /// # Errors
+    /// A directory cannot be read.
+    pub fn each_survey(settings: &Settings, mut look: impl FnMut(&Record)) -> Result<Vec<String>, StateError> {
+        let mut damaged = Vec::new();
+        for state in own_state::readable(settings)? {
+            for id in state.surveys()? {
+                match state.survey(&id) {
+                    Ok(record) => record.map(Record::new).iter().for_each(&mut look),
+                    Err(error) => damaged.push(format!("survey {id} is left out: {}", error_chain(&error))),
+                }
+            }
+        }
+        Ok(damaged)
     }
 
     /// Returns the runs, newest first.
@@ -180,8 +199,8 @@ impl<'a> Records<'a> {
     /// # Errors
     /// No run has a record, or one is damaged.
     pub fn newest(&self) -> Result<Record, RecordsError> {
-        let own = own_state::folder();
-        self.first(|_| true)?.ok_or_else(|| RecordsError::Empty { place: self.place.to_owned(), own })
+        let empty = || RecordsError::Empty { place: self.place.to_owned(), own: self.own.clone() };
+        self.first(|_| true)?.ok_or_else(empty)
     }
 
     /// Reads the record of the newest run of which something is true, or returns `None`.

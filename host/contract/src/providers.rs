@@ -52,6 +52,10 @@ pub trait Providers: Send {
         vec![]
     }
 
+    /// What an action would leave behind is not known to those who look later in the same dry run: it failed, before or in
+    /// [`prepare`](Self::prepare), or it has no plan because the machine is as it was before an earlier action.
+    fn cannot_foresee(&mut self, _wanted: &Wanted<'_>) {}
+
     /// Stages the content that the guest's `verify` blocks are asked about, and returns their argument (a path).
     ///
     /// # Errors

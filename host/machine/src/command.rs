@@ -29,7 +29,7 @@ pub use start::home;
 pub use wait::MAX_OUTPUT;
 
 use crate::denied::DENIED;
-use crate::guest::Overlay;
+use crate::guest::{Overlay, TOO_MANY};
 use crate::root::Root;
 use crate::users::Users;
 use crate::written;
@@ -300,15 +300,16 @@ impl Commands {
         let input = launch.input.as_deref().map(String::from_utf8_lossy);
         let texts = launch.words.iter().chain(&launch.cwd).chain(launch.environment.iter().map(|(_, value)| value));
         let texts = texts.map(String::as_str).chain(input.as_deref());
+        if self.overlay.is_incomplete() {
+            return Answer::Unknown(TOO_MANY.into());
+        }
         match self.overlay.named_by(texts, self.account.as_ref()) {
             Ok(None) => {}
             Ok(Some(path)) => {
-                let who = if self.overlay.is_foreseen(&path) {
-                    "an earlier resource would have made"
-                } else {
-                    "the cookbook's own code would have changed"
+                let why = match self.overlay.changed_by(&path) {
+                    Some(by) => format!("it names {path}, which {by} would change before"),
+                    None => format!("it names {path}, which the cookbook's own code would have changed"),
                 };
-                let why = format!("it names {path}, which {who}");
                 return Answer::Unknown(why);
             }
             Err(ended) => return Answer::Unknown(ended.to_string()),

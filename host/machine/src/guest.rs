@@ -8,8 +8,11 @@ mod change;
 mod dry;
 mod layer;
 mod named;
+mod planned;
 
 pub use layer::Overlay;
+pub(crate) use planned::TOO_MANY;
+pub use planned::{ForeseenFile, Planned, PlannedAccess};
 
 use crate::command::{self, CommandFailure, CommandOptions, Commands, Launch};
 use crate::denied;
@@ -19,7 +22,7 @@ use crate::users::Users;
 use crate::written;
 use contract::{
     Account, Applied, CommandOutcome, CommandTest, HttpRequest, HttpResponse, Machine, MachineChange, MachineError,
-    MachineGroup, MachineUser, Raised, Receipt, Stat, StatKind,
+    MachineGroup, MachineUser, Raised, Stat, StatKind,
 };
 use grants::{Denied, PolicyGrants};
 use std::fs::File;
@@ -52,14 +55,11 @@ pub struct GuestMachine {
     root: Arc<Root>,
     commands: Commands,
     users: Users,
-    /// Pays for what a dry run keeps.
-    layer_paid: Receipt,
 }
 
 impl GuestMachine {
     pub fn new(settings: Access, root: Arc<Root>, commands: Commands) -> Self {
-        let layer_paid = settings.account.keep(0, Default::default).unwrap_or_default();
-        Self { settings, root, commands, users: Users::default(), layer_paid }
+        Self { settings, root, commands, users: Users::default() }
     }
 
     /// The place a path leads to, if the policy may read it; none if nothing can be there.

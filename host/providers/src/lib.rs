@@ -12,6 +12,7 @@
 
 mod claims;
 mod composite;
+mod foreseen;
 mod operation;
 mod parts;
 mod plan;
@@ -30,14 +31,15 @@ use contract::{
     Account, Certainty, Change, Claim, CommandTest, Composition, Declaration, GuardResult, Known, Part, Prepared,
     Property, Providers, Raised, Wanted,
 };
+use foreseen::Outcomes;
 use machine::command::{self, Commands};
 use machine::denied::DENIED;
-use machine::guest::{Access, GuestMachine};
+use machine::guest::{Access, GuestMachine, Planned};
 use machine::mask::Mask;
 use machine::root::Root;
 use machine::written;
 use parts::Parts;
-use plan::{Assumed, Assumption, Caches, Plan, View, Writer};
+use plan::{Assumed, Caches, Plan, View, Writer};
 use secrets::Secrets;
 use serde_json::{Map, Value};
 use std::sync::Arc;
@@ -106,6 +108,20 @@ impl MachineProviders {
         let access =
             Access { account: account.clone(), grants: Arc::clone(grants), downloads: *downloads, why_run: *why_run };
         GuestMachine::new(access, Arc::clone(&self.root), self.commands.clone())
+    }
+
+    /// Keeps what an action of a dry run would leave behind.
+    fn foresee(&self, wanted: &Wanted<'_>, outcomes: Outcomes) -> Result<(), Raised> {
+        let key = wanted.declaration.key().to_string();
+        let kept = self.commands.overlay().foresee(outcomes, &key, &self.root, &self.settings.account);
+        kept.map_err(|ended| Raised::new("RuntimeError", format!("the policy {ended}")))
+    }
+
+    /// The paths of an action whose outcome is not known.
+    fn unknown_paths(&mut self, wanted: &Wanted<'_>) -> Outcomes {
+        let claims = self.look(wanted, |view| Ok(claims::of(wanted, view))).unwrap_or_default();
+        let paths = claims.into_iter().map(|claim| claim.identity).filter(|identity| identity.kind == "path");
+        paths.map(|identity| (identity.name, Planned::Unknown)).collect()
     }
 
     fn inspect(&mut self, wanted: &Wanted<'_>) -> Result<Plan, Raised> {
@@ -239,11 +255,11 @@ impl Providers for MachineProviders {
     type Plan = ReadyPlan;
 
     fn begin_compile(&mut self) {
-        self.commands.overlay().recipes_are_compiled(true);
+        self.commands.overlay().begin_compile();
     }
 
     fn begin_converge(&mut self) {
-        self.commands.overlay().recipes_are_compiled(false);
+        self.commands.overlay().end_compile(&self.root);
     }
 
     fn prepare(&mut self, wanted: &Wanted<'_>) -> Result<Prepared<ReadyPlan>, Raised> {
@@ -251,14 +267,12 @@ impl Providers for MachineProviders {
         self.settings.grants.let_verify(None);
         let mut plan = self.inspect(wanted)?;
         if wanted.why_run && self.settings.why_run {
-            let assumptions = std::mem::take(&mut plan.assumptions);
-            for assumption in &assumptions {
-                if let Assumption::Path(path) | Assumption::Directory(path) = assumption {
-                    let kept = self.commands.overlay().foresee(path, &self.settings.account);
-                    kept.map_err(|ended| Raised::new("RuntimeError", format!("the policy {ended}")))?;
-                }
+            let mut outcomes = foreseen::of(&plan);
+            if plan.steps.is_empty() && !plan.certainty.is_empty() {
+                outcomes.extend(self.unknown_paths(wanted));
             }
-            self.assumed.extend(assumptions);
+            self.foresee(wanted, outcomes)?;
+            self.assumed.extend(std::mem::take(&mut plan.assumptions));
         }
         let certainty = std::mem::take(&mut plan.certainty);
         let changes = parts::own_changes(&plan, wanted.why_run);
@@ -281,6 +295,14 @@ impl Providers for MachineProviders {
                 self.look(wanted, |view| provider.needs(wanted, property, view))
             }
             _ => Ok(true),
+        }
+    }
+
+    fn cannot_foresee(&mut self, wanted: &Wanted<'_>) {
+        if self.settings.why_run {
+            let outcomes = self.unknown_paths(wanted);
+            // A policy that may not keep more has ended, and hears of it from its account.
+            let _ended = self.foresee(wanted, outcomes);
         }
     }
 

@@ -15,6 +15,7 @@ use contract::{Certainty, Change, CommandOutcome, CommandTest, CookbookFiles, Ra
 use grants::{Denied, GrantedCommand, GrantedTree, PolicyGrants};
 use machine::command::{Answer, CommandFailure, Commands, Launch};
 use machine::denied::denied;
+use machine::guest::ForeseenFile;
 use machine::root::{Entry, Fault, FuturePlace, Place, Root, absolute};
 use machine::users::Users;
 use serde_json::{Map, Value};
@@ -73,6 +74,8 @@ pub(crate) struct Plan {
     pub(crate) rejection: Option<Rejection>,
     /// What later resources of a dry run may take for granted once these steps are done.
     pub(crate) assumptions: Vec<Assumption>,
+    /// Earlier resources of a dry run would leave what the steps would: these are shown, and leave nothing new behind.
+    pub(crate) is_done_before: bool,
 }
 
 impl Plan {
@@ -162,6 +165,11 @@ impl Step {
 
     pub(crate) fn changes_mut(&mut self) -> &mut [Change] {
         &mut self.changes
+    }
+
+    /// Returns the operation that makes the sentences true.
+    pub(crate) fn operation(&self) -> &Operation {
+        &self.operation
     }
 
     /// Returns the operation alone, for a step that stands for several.
@@ -341,6 +349,12 @@ impl View<'_> {
     pub(crate) fn seen_target(&self, path: &str) -> Option<Result<Option<Entry>, Fault>> {
         let real = self.root.asked_about(path);
         self.grants.may_look(&real).map(|_readable| self.root.target_entry(path))
+    }
+
+    /// In a dry run, the file at a real path as earlier resources and the cookbook's own code would leave it; `None`: it is as
+    /// the machine has it, or nobody knows. The caller holds the right to the path.
+    pub(crate) fn foreseen_file(&self, real: &str) -> Option<ForeseenFile> {
+        if self.why_run { self.commands.overlay().foreseen_file(real) } else { None }
     }
 
     /// Checks a command that the cookbook wrote; nothing is started.

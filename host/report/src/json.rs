@@ -59,6 +59,31 @@ pub fn asked(journal: &Journal) -> Value {
         .into()
 }
 
+/// Returns the record of a survey: which policies were looked at, and what each asked for.
+pub fn survey(parts: &Parts<'_>, journal: &Journal) -> Value {
+    let policies = parts.report.policies.iter().map(|policy| {
+        json!({
+            "name": policy.name,
+            "revision": policy.revision,
+            "artifact": policy.artifact,
+            "outcome": policy.outcome.name(),
+        })
+    });
+    let mut record = Map::from_iter([
+        ("version".to_owned(), json!(VERSION)),
+        ("run_id".to_owned(), json!(parts.report.run_id)),
+        ("node_name".to_owned(), json!(parts.node)),
+        ("why_run".to_owned(), json!(true)),
+        ("survey".to_owned(), json!(true)),
+        ("start_time".to_owned(), json!(parts.report.started.seconds)),
+        ("asked".to_owned(), asked(journal)),
+    ]);
+    if !parts.without_policies {
+        record.insert("policies".into(), policies.collect());
+    }
+    Value::Object(record)
+}
+
 /// The whole run, written as it is walked through: a run of thousands of actions is never there a second time as values.
 pub struct Run<'a>(pub &'a Parts<'a>);
 

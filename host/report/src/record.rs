@@ -133,6 +133,18 @@ impl Record {
         if self.is_dry() { would(tally) } else { format!("{} of {} updated", tally.updated, tally.total) }
     }
 
+    /// Returns the counts of [`changes`](Self::changes) in few words, without those of actions that had nothing to do: `2 updated`,
+    /// `3 change, 2 unknown, 1 fail`.
+    pub fn changes_in_short(&self) -> String {
+        let words = match self.is_dry() {
+            true => [("updated", "change"), ("unknown", "unknown"), ("failed", "fail")].as_slice(),
+            false => [("updated", "updated")].as_slice(),
+        };
+        let counts = words.iter().map(|(key, word)| (self.value(key).as_u64().unwrap_or_default(), word));
+        let told = counts.filter(|(count, word)| *count > 0 || matches!(**word, "change" | "updated"));
+        told.map(|(count, word)| format!("{count} {word}")).collect::<Vec<_>>().join(", ")
+    }
+
     /// Tells whether cookbooks ran from folders. Such a run has no policies; its record has their keys at the top.
     pub fn is_of_folders(&self) -> bool {
         !self.value("policies").is_array()
@@ -352,6 +364,11 @@ mod tests {
             record(json!({ "why_run": why_run, "updated": 2, "unknown": 1, "failed": 0, "total": 9 })).changes()
         };
         assert_eq!((run(false), run(true)), ("2 of 9 updated".into(), "2 would change, 1 unknown (of 9)".into()));
+        let short = |why_run: bool| {
+            record(json!({ "why_run": why_run, "updated": 3, "unknown": 2, "failed": 1, "total": 14 }))
+                .changes_in_short()
+        };
+        assert_eq!((short(false), short(true)), ("3 updated".into(), "3 change, 2 unknown, 1 fail".into()));
         let failed = json!({ "status": "failed" });
         assert_eq!((status(&failed, false), status(&failed, true)), ("failed".into(), "would fail".into()));
     }

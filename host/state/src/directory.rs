@@ -135,6 +135,36 @@ impl StateDirectory {
         runs::prune_dry(&self.folder, keep, bytes, written)
     }
 
+    /// A place for the record of a survey. It needs no lock, as that of a dry run.
+    #[must_use]
+    pub fn survey_folder(&self, id: RunId) -> RunFolder {
+        RunFolder::survey(Arc::clone(&self.folder), id)
+    }
+
+    /// Removes records of surveys as [`prune_dry_runs`](Self::prune_dry_runs) removes those of dry runs.
+    ///
+    /// # Errors
+    /// A record cannot be removed.
+    pub fn prune_surveys(&self, keep: usize, bytes: u64, written: Option<&RunId>) -> Result<(), StateError> {
+        runs::prune_surveys(&self.folder, keep, bytes, written)
+    }
+
+    /// The recorded surveys, newest first.
+    ///
+    /// # Errors
+    /// The directory cannot be read.
+    pub fn surveys(&self) -> Result<Vec<RunId>, StateError> {
+        runs::surveys(&self.folder)
+    }
+
+    /// A survey's record. `None`: no survey has that name.
+    ///
+    /// # Errors
+    /// The file cannot be read or is damaged.
+    pub fn survey(&self, id: &RunId) -> Result<Option<Value>, StateError> {
+        runs::survey(&self.folder, id)
+    }
+
     /// The reports that wait for a destination, whose key is hexadecimal digits.
     ///
     /// # Errors

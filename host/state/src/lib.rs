@@ -12,6 +12,7 @@
 //! runs/ID/run.json         what a run did
 //! runs/ID/error.json       why it failed
 //! dry-runs/ID/             the same of a dry run
+//! surveys/ID/run.json      what `grants suggest` found out
 //! reports/KEY/ID.json      reports that wait until their destination takes them
 //! good-runs/NAME.json      what the last good run of a node was made of
 //! agent/                   the agent's lock, its status, its pause

@@ -18,6 +18,9 @@ const FOLDER: &str = "runs";
 /// Dry runs: apart, so that many of them push no real run's record out.
 const DRY_FOLDER: &str = "dry-runs";
 
+/// Surveys: what `grants suggest` found out. They are neither shown nor counted as runs.
+const SURVEY_FOLDER: &str = "surveys";
+
 const RECORD: &str = "run.json";
 const ERROR: &str = "error.json";
 
@@ -117,6 +120,10 @@ impl RunFolder {
         Self { state, below: DRY_FOLDER, id }
     }
 
+    pub(crate) fn survey(state: Arc<Folder>, id: RunId) -> Self {
+        Self { state, below: SURVEY_FOLDER, id }
+    }
+
     /// Returns the identifier of the run that the folder is for.
     #[must_use]
     pub fn id(&self) -> &RunId {
@@ -160,6 +167,11 @@ pub(crate) fn all(state: &Folder) -> Result<Vec<RunId>, StateError> {
     Ok(ids)
 }
 
+/// The names of all recorded surveys, newest first.
+pub(crate) fn surveys(state: &Folder) -> Result<Vec<RunId>, StateError> {
+    of(state, SURVEY_FOLDER)
+}
+
 /// The names of the runs in one folder, newest first.
 fn of(state: &Folder, below: &str) -> Result<Vec<RunId>, StateError> {
     let Some(folder) = state.open(below)? else { return Ok(vec![]) };
@@ -172,17 +184,27 @@ fn of(state: &Folder, below: &str) -> Result<Vec<RunId>, StateError> {
 /// A run's record. `None`: there is none of that name.
 pub(crate) fn record(state: &Folder, id: &RunId) -> Result<Option<Value>, StateError> {
     for below in [FOLDER, DRY_FOLDER] {
-        let Some(folder) = state.open(below)? else { continue };
-        let Some(folder) = folder.open(id.as_str())? else { continue };
-        if let Some(bytes) = folder.read(RECORD)? {
-            return serde_json::from_slice(&bytes).map(Some).map_err(|error| StateError::Malformed {
-                path: folder.path_of(RECORD),
-                line: error.line(),
-                reason: error.to_string(),
-            });
+        if let Some(record) = record_in(state, below, id)? {
+            return Ok(Some(record));
         }
     }
     Ok(None)
+}
+
+/// A survey's record. `None`: no survey has that name.
+pub(crate) fn survey(state: &Folder, id: &RunId) -> Result<Option<Value>, StateError> {
+    record_in(state, SURVEY_FOLDER, id)
+}
+
+fn record_in(state: &Folder, below: &str, id: &RunId) -> Result<Option<Value>, StateError> {
+    let Some(folder) = state.open(below)? else { return Ok(None) };
+    let Some(folder) = folder.open(id.as_str())? else { return Ok(None) };
+    let Some(bytes) = folder.read(RECORD)? else { return Ok(None) };
+    serde_json::from_slice(&bytes).map(Some).map_err(|error| StateError::Malformed {
+        path: folder.path_of(RECORD),
+        line: error.line(),
+        reason: error.to_string(),
+    })
 }
 
 /// Removes records of runs that were not dry: all but the newest `keep`, and older ones until all have `bytes` or less. The
@@ -194,6 +216,16 @@ pub(crate) fn prune(state: &Folder, keep: usize, bytes: u64, written: Option<&Ru
 /// The same of dry runs.
 pub(crate) fn prune_dry(state: &Folder, keep: usize, bytes: u64, written: Option<&RunId>) -> Result<(), StateError> {
     prune_in(state, DRY_FOLDER, keep, bytes, written)
+}
+
+/// The same of surveys.
+pub(crate) fn prune_surveys(
+    state: &Folder,
+    keep: usize,
+    bytes: u64,
+    written: Option<&RunId>,
+) -> Result<(), StateError> {
+    prune_in(state, SURVEY_FOLDER, keep, bytes, written)
 }
 
 fn prune_in(state: &Folder, below: &str, keep: usize, bytes: u64, written: Option<&RunId>) -> Result<(), StateError> {

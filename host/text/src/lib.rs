@@ -1,5 +1,5 @@
 //! The words that rooms share: near names, numbers of things, the characters that may reach a terminal or a log, hexadecimal digests, TOML
-//! quoting and chains of errors. Pure, and without dependencies, so that every room can use it.
+//! quoting, chains of errors and which build of a policy is meant. Pure, and without dependencies, so that every room can use it.
 
 mod chain;
 mod complaints;
@@ -8,6 +8,7 @@ mod hex;
 mod near;
 mod shown;
 mod toml;
+mod versions;
 
 pub use chain::error_chain;
 pub use complaints::plainly;
@@ -16,3 +17,4 @@ pub use hex::{hex, unhex};
 pub use near::{did_you_mean, did_you_mean_type, nearest};
 pub use shown::{cut, escape, escape_json, escape_line, is_hidden};
 pub use toml::{toml_key, toml_string};
+pub use versions::versions;

@@ -43,6 +43,12 @@ impl Table {
         WIDEST.iter().map(|widest| self.lines_of(*widest)).min_by_key(too_long).unwrap_or_default()
     }
 
+    /// Whether each of the rows fits a terminal of so many columns. Rows of a warning are sentences and do not count.
+    pub(crate) fn fits(&self, room: Option<usize>) -> bool {
+        let room = room.unwrap_or(usize::MAX);
+        self.lines(Some(room)).iter().all(|(tone, line)| *tone == Tone::Warning || display_width(line) <= room)
+    }
+
     /// Prints them; on a terminal a row that is too long is wrapped.
     pub(crate) fn print(&self, printer: Printer) {
         for (tone, line) in self.lines(terminal::columns()) {

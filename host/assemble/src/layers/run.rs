@@ -11,6 +11,7 @@ use resolve::layers::{cookbook_constraints, merge_layers};
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
+use text::versions;
 
 /// Layers of policy groups, by group. What is wrong with one group's files stops only the runs of that group.
 type GroupLayers = BTreeMap<String, Result<Vec<Layer>, Arc<LayersError>>>;
@@ -105,13 +106,14 @@ impl RunLayers {
             if matches!((&constraint, parsed), (Ok(constraint), Ok(version)) if constraint.includes(version)) {
                 continue;
             }
-            let revision = policy.revision.get(..12).map(|revision| format!(" (revision {revision})"));
+            let versions = versions(&policy.revision, &policy.artifact);
+            let versions = if versions.is_empty() { versions } else { format!(" ({versions})") };
             return Err(LayersError::Constraint {
                 place: wanted.place.clone(),
                 layer: wanted.layer.clone(),
                 cookbook: cookbook.clone(),
                 constraint: wanted.constraint.clone(),
-                owner: format!("policy {}{}", policy.name, revision.unwrap_or_default()),
+                owner: format!("policy {}{versions}", policy.name),
                 version: version.clone(),
             });
         }

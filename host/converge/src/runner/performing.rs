@@ -72,6 +72,21 @@ impl<G: Guest, P: Providers> Runner<'_, G, P> {
     }
 
     pub(super) async fn act_on_machine(&mut self, id: ResourceId, action: &str) -> Result<ActionOutcome, Failure> {
+        let outcome = self.plan_and_commit(id, action).await;
+        if outcome.is_err() && self.run.why_run() {
+            self.cannot_foresee(id, action)?;
+        }
+        outcome
+    }
+
+    /// Tells the providers that nobody knows what an action of this dry run would leave behind.
+    fn cannot_foresee(&mut self, id: ResourceId, action: &str) -> Outcome {
+        let declaration = &self.run.known(id)?.declaration;
+        self.providers.cannot_foresee(&Wanted { resource: id, declaration, action, resolved: vec![], why_run: true });
+        Ok(())
+    }
+
+    async fn plan_and_commit(&mut self, id: ResourceId, action: &str) -> Result<ActionOutcome, Failure> {
         self.run.check_required(id, action)?;
         let (resolved, checks) = self.resolve_properties(id, action).await?;
         let why_run = self.run.why_run();
@@ -150,6 +165,7 @@ impl<G: Guest, P: Providers> Runner<'_, G, P> {
         let changed_by = self.claim(id, action, claims, false)?.filter(|_| self.run.why_run());
         let Some(other) = changed_by else { return Ok(ActionOutcome::UpToDate) };
         self.uncertain(id, &format!("{other} would change it before"));
+        self.cannot_foresee(id, action)?;
         let change = self.only_assumed(id, action)?;
         self.changed(id, vec![change])?;
         self.run.known_mut(id)?.mark(true);

@@ -4,7 +4,7 @@
 
 use super::layer::{self, Content, Layer, MAX_BYTES, Node};
 use super::{GuestMachine, MAX_NAMES, change, fault, stat_of};
-use crate::root::Kind;
+use crate::root::{Entry, Kind};
 use contract::{Applied, MachineChange, MachineError, Stat, StatKind};
 use grants::GrantedPath;
 use std::collections::BTreeSet;
@@ -60,7 +60,11 @@ impl GuestMachine {
                 }
                 Step::Nothing if !is_last => return Err(dead(system("ENOENT", path), &left)),
                 Step::Other if !is_last => return Err(dead(system("ENOTDIR", path), &left)),
-                Step::Directory | Step::Link(_) | Step::Nothing | Step::Other => key = next,
+                Step::Unknown if !is_last => {
+                    let why = self.layer().refusal(&next).unwrap_or_else(|| system("ENOENT", path));
+                    return Err(dead(why, &left));
+                }
+                Step::Directory | Step::Link(_) | Step::Nothing | Step::Other | Step::Unknown => key = next,
             }
         }
         Ok(if key.is_empty() { "/".to_owned() } else { key })
@@ -69,6 +73,9 @@ impl GuestMachine {
     /// What is at a path on the way; its directory is real.
     fn step(&self, key: &str) -> Result<Step, MachineError> {
         let layer = self.layer();
+        if layer.unknown.contains_key(key) {
+            return Ok(Step::Unknown);
+        }
         match layer.node(key) {
             Some(Node::Gone) => return Ok(Step::Nothing),
             Some(Node::There(_, Content::Link(text))) => return Ok(Step::Link(text.clone())),
@@ -78,7 +85,7 @@ impl GuestMachine {
             Some(Node::There(_, Content::Machines)) | None => {}
         }
         drop(layer);
-        Ok(match self.root.entry(key).map_err(fault)?.map(|entry| entry.kind) {
+        Ok(match self.on_machine(key)?.map(|entry| entry.kind) {
             None => Step::Nothing,
             Some(Kind::Directory) => Step::Directory,
             Some(Kind::Link) => Step::Link(self.root.locate(key).and_then(|place| place.read_link()).map_err(fault)?),
@@ -96,24 +103,28 @@ impl GuestMachine {
 
     /// What would be at a real path.
     fn there(&self, key: &str) -> Result<Option<Stat>, MachineError> {
-        let (known, is_foreseen) = {
+        let (refusal, known) = {
             let layer = self.layer();
-            (layer.stat(key), layer.foreseen().contains(key))
+            (layer.refusal(key), layer.stat(key))
         };
-        if let Some(stat) = known {
-            return Ok(stat);
+        match (refusal, known) {
+            (Some(refusal), _) => Err(refusal),
+            (None, Some(stat)) => Ok(stat),
+            (None, None) => Ok(self.on_machine(key)?.as_ref().map(stat_of)),
         }
-        let found = self.root.entry(key).map_err(fault)?;
-        // The machine does not have it yet, and what it would be like nobody knows.
-        if found.is_none() && is_foreseen {
-            return Err(MachineError::DryRun(format!("look at {key}, which an earlier resource would have made")));
+    }
+
+    /// What the machine itself has at a real path, and keeps.
+    fn on_machine(&self, key: &str) -> Result<Option<Entry>, MachineError> {
+        if self.layer().is_emptied(key) {
+            return Ok(None);
         }
-        Ok(found.as_ref().map(stat_of))
+        self.root.entry(key).map_err(fault)
     }
 
     /// Whether the machine itself has something at a real path.
     fn is_on_machine(&self, key: &str) -> Result<bool, MachineError> {
-        Ok(self.root.entry(key).map_err(fault)?.is_some())
+        Ok(self.on_machine(key)?.is_some())
     }
 
     pub(super) fn dry_stat(&self, path: &str, follow: bool) -> Result<Option<Stat>, MachineError> {
@@ -126,10 +137,15 @@ impl GuestMachine {
 
     pub(super) fn dry_read(&self, path: &str, offset: u64, length: u64) -> Result<Vec<u8>, MachineError> {
         let key = self.readable_key(path, true)?;
-        if let Some(content) = self.layer().read(&key, offset, length) {
-            return Ok(content);
+        let there = self.there(&key)?;
+        {
+            let mut layer = self.layer();
+            if let Some(content) = layer.read(&key, offset, length) {
+                layer.read.insert(key);
+                return Ok(content);
+            }
         }
-        match self.there(&key)?.map(|stat| stat.kind) {
+        match there.map(|stat| stat.kind) {
             None => Err(system("ENOENT", &key)),
             Some(StatKind::Directory) => Err(system("EISDIR", &key)),
             Some(_) => self.read_machine(&key, offset, length),
@@ -147,7 +163,14 @@ impl GuestMachine {
     }
 
     fn names(&self, key: &str) -> Result<Vec<String>, MachineError> {
-        let is_machines = self.root.entry(key).map_err(fault)?.is_some_and(|entry| entry.kind == Kind::Directory);
+        for (unknown, by) in self.layer().unknown_in(key) {
+            // What the machine has stays there, whatever becomes of its content.
+            if self.root.entry(unknown).map_err(fault)?.is_none() {
+                return Err(MachineError::DryRun(format!("list {key}, where {by} would change {unknown} before")));
+            }
+        }
+        let is_whole = !self.layer().emptied.contains(key);
+        let is_machines = is_whole && self.on_machine(key)?.is_some_and(|entry| entry.kind == Kind::Directory);
         let machines = if is_machines { self.existing(key, true)?.names().map_err(fault)? } else { vec![] };
         let mut names: BTreeSet<String> = machines.into_iter().collect();
         for (name, is_there) in self.layer().names(key) {
@@ -165,11 +188,19 @@ impl GuestMachine {
 
     pub(super) fn dry_read_link(&self, path: &str) -> Result<String, MachineError> {
         let key = self.readable_key(path, false)?;
-        match self.layer().node(&key) {
+        let layer = self.layer();
+        if let Some(refusal) = layer.refusal(&key) {
+            return Err(refusal);
+        }
+        match layer.node(&key) {
             Some(Node::There(_, Content::Link(text))) => return Ok(text.clone()),
             Some(Node::There(_, Content::Bytes(_) | Content::Directory)) => return Err(system("EINVAL", &key)),
             Some(Node::Gone) => return Err(system("ENOENT", &key)),
             Some(Node::There(_, Content::Machines)) | None => {}
+        }
+        drop(layer);
+        if self.on_machine(&key)?.is_none() {
+            return Err(system("ENOENT", &key));
         }
         self.existing(&key, false)?.read_link().map_err(fault)
     }
@@ -180,7 +211,7 @@ impl GuestMachine {
     }
 
     /// Keeps a change as a real run would make it, within the same grants.
-    pub(super) fn dry_apply(&mut self, path: &str, change: MachineChange) -> Result<Applied, MachineError> {
+    pub(super) fn dry_apply(&self, path: &str, change: MachineChange) -> Result<Applied, MachineError> {
         let (key, proof) = self.manageable_key(path, change::follows(&change))?;
         let what = change::sentence(&key, &change);
         let there = self.there(&key)?;
@@ -202,8 +233,7 @@ impl GuestMachine {
             change => self.keep(path, &key, there, change)?,
         }
         self.layer().is_called(&key, path.trim_end_matches('/'));
-        let held = self.layer().held_bytes();
-        let paid = self.layer_paid.resize(held, Default::default);
+        let paid = self.layer().pay(&self.settings.account);
         paid.map_err(|ended| MachineError::TooMuch(ended.to_string()))?;
         Ok(Applied { path: key, what })
     }
@@ -392,6 +422,8 @@ enum Step {
     /// A link, with its text.
     Link(String),
     Other,
+    /// Nobody knows.
+    Unknown,
 }
 
 /// The names of a path, last first.

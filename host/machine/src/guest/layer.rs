@@ -1,21 +1,21 @@
-//! What a guest's own code would have changed in a dry run.
+//! What a guest's own code would have changed in a dry run, and what the policy's resources would have.
 //!
-//! Its changes are kept in memory, by real path, over the machine as it is. The guest finds what it wrote; its providers and
-//! its commands do not, so that a command which names such a path is unknown. All of it is gone with the policy.
+//! Changes are kept in memory, by real path, over the machine as it is. The guest finds them, and so do providers that look at
+//! the content of files; commands do not, so that a command which names such a path is unknown. All of it is gone with the
+//! policy.
 //!
 //! Rejected: to refuse every write, which ended the dry run of each policy that writes while it compiles.
 
 use super::named::first_named;
+use super::planned::Outcome;
 use contract::{Account, Ended, MachineError, Receipt, Stat, StatKind};
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// The most bytes of files, and the most changed paths, that a dry run keeps for one policy.
 pub(super) const MAX_BYTES: usize = 64 << 20;
 const MAX_PATHS: usize = 10_000;
-
-/// The most bytes of paths that earlier resources would have made.
-const MAX_FORESEEN: usize = 1 << 20;
 
 /// The longest path, which is the system's own limit.
 pub(super) const MAX_PATH: usize = 4_096;
@@ -34,41 +34,16 @@ impl Overlay {
         self.layer().from_wrun.extend(directories);
     }
 
-    /// Nothing can be said of this real path, which an earlier resource would have made: a guest or a command that asks for it
-    /// hears so, but none while recipes are compiled. The account pays for the path as long as the overlay lives.
-    ///
-    /// # Errors
-    /// The policy may not keep more.
-    pub fn foresee(&self, path: &str, account: &Account) -> Result<(), Ended> {
-        let mut layer = self.layer();
-        let bytes = layer.foreseen_bytes + path.len();
-        if layer.foreseen.len() >= MAX_PATHS || bytes > MAX_FORESEEN || layer.foreseen.contains(path) {
-            return Ok(());
-        }
-        let pays = (path.len() + size_of::<String>()) as u64;
-        match &mut layer.foreseen_paid {
-            Some(paid) => paid.grow(pays, Default::default)?,
-            unpaid => *unpaid = Some(account.keep(pays, Default::default)?),
-        }
-        layer.foreseen_bytes = bytes;
-        layer.foreseen.insert(path.to_owned());
-        Ok(())
-    }
-
-    /// Recipes are compiled from now on, or have been compiled. Before the run's first action they see the machine as it is, in
-    /// a real run too, and an error there would end a dry run.
-    pub fn recipes_are_compiled(&self, now: bool) {
-        self.layer().is_compiling = now;
-    }
-
-    /// Whether an earlier resource would have made what is at this real path.
-    pub fn is_foreseen(&self, path: &str) -> bool {
-        self.layer().foreseen().contains(path)
-    }
-
-    /// Whether the guest finds a directory at this real path that the machine does not have.
+    /// Whether the guest finds a directory at this real path that the machine does not have, and that no resource would make.
     pub fn has_directory(&self, path: &str) -> bool {
-        self.layer().is_directory(path)
+        let layer = self.layer();
+        layer.is_directory(path) && !layer.owners.contains_key(path)
+    }
+
+    /// Whether so many paths would be changed that some of them were dropped.
+    pub fn is_incomplete(&self) -> bool {
+        let layer = self.layer();
+        layer.is_incomplete && !layer.is_compiling
     }
 
     /// A changed path that one of some texts names. Looking for it is charged to the account, if there is one.
@@ -87,17 +62,33 @@ impl Overlay {
 /// The changed paths of one policy.
 #[derive(Debug, Default)]
 pub(super) struct Layer {
-    nodes: BTreeMap<String, Node>,
+    pub(super) nodes: BTreeMap<String, Node>,
     /// Changed paths as the guest wrote them, where the real path is another one.
     aliases: BTreeSet<String>,
-    /// Real paths of what earlier resources would have made.
-    foreseen: BTreeSet<String>,
-    /// The bytes of these paths.
-    foreseen_bytes: usize,
-    /// Pays for these paths.
-    foreseen_paid: Option<Receipt>,
+    /// By real path, the resource that put the node there, as `type[name]`.
+    pub(super) owners: BTreeMap<String, Arc<str>>,
+    /// Real paths of which nothing can be said, with the resource that would change them.
+    pub(super) unknown: BTreeMap<String, Arc<str>>,
+    /// The bytes of these paths and resources.
+    pub(super) unknown_bytes: usize,
+    /// Real paths of files with content of sensitive resources, or made of it.
+    pub(super) secret: BTreeSet<String>,
+    /// Real paths of files that resources would write and that the policy's code has read since.
+    pub(super) read: BTreeSet<String>,
+    /// Directories that a resource would remove: what the machine has below them is gone, also if they are made again.
+    pub(super) emptied: BTreeSet<String>,
     /// Whether recipes are being compiled, which see the machine as it is.
-    is_compiling: bool,
+    pub(super) is_compiling: bool,
+    /// Outcomes of actions that recipes ran while they were compiled, in order.
+    pub(super) waiting: Vec<Outcome>,
+    /// The bytes of these outcomes.
+    pub(super) waiting_bytes: usize,
+    /// All bytes of files that resources would write.
+    pub(super) planned_bytes: usize,
+    /// Some outcome was too much, and was dropped.
+    pub(super) is_incomplete: bool,
+    /// Pays for all of it.
+    paid: Option<Receipt>,
     /// Directories that wrun makes before the policy begins: programs are asked about them as the machine is.
     from_wrun: BTreeSet<String>,
     /// All bytes of all files.
@@ -116,7 +107,7 @@ pub(super) enum Node {
 }
 
 /// The content of what would be at a path.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 pub(super) enum Content {
     /// The content of a regular file.
     Bytes(Vec<u8>),
@@ -126,6 +117,13 @@ pub(super) enum Content {
     Link(String),
     /// The machine's own: only the looks change.
     Machines,
+}
+
+impl fmt::Debug for Content {
+    /// Shows the length alone: the content may be secret.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Content").field("size", &self.held()).finish_non_exhaustive()
+    }
 }
 
 impl Content {
@@ -140,23 +138,28 @@ impl Content {
 
 impl Layer {
     pub(super) fn is_empty(&self) -> bool {
-        self.nodes.is_empty() && self.from_wrun.is_empty() && self.foreseen().is_empty()
+        self.nodes.is_empty() && self.from_wrun.is_empty() && self.unknown.is_empty() && !self.is_incomplete
     }
 
-    /// Bytes that the layer takes, at most.
-    pub(super) fn held_bytes(&self) -> u64 {
-        ((self.nodes.len() + self.aliases.len()) * MAX_PATH + self.bytes) as u64
+    /// Has the account pay for all that the layer holds now.
+    ///
+    /// # Errors
+    /// The policy may not keep more.
+    pub(super) fn pay(&mut self, account: &Account) -> Result<(), Ended> {
+        let paths = self.nodes.len() + self.aliases.len() + self.emptied.len() + self.secret.len() + self.read.len();
+        let held = (paths * MAX_PATH + self.bytes + self.unknown_bytes + self.waiting_bytes) as u64;
+        match &mut self.paid {
+            Some(paid) => paid.resize(held, Default::default),
+            unpaid => {
+                *unpaid = Some(account.keep(held, Default::default)?);
+                Ok(())
+            }
+        }
     }
 
     /// The real paths that would be changed, and how the guest calls some of them.
     pub(super) fn changed(&self) -> (&BTreeMap<String, Node>, &BTreeSet<String>) {
         (&self.nodes, &self.aliases)
-    }
-
-    /// The real paths of what earlier resources would have made, as far as they count now.
-    pub(super) fn foreseen(&self) -> &BTreeSet<String> {
-        static NOTHING: BTreeSet<String> = BTreeSet::new();
-        if self.is_compiling { &NOTHING } else { &self.foreseen }
     }
 
     /// What the layer has at a real path.
@@ -248,6 +251,8 @@ impl Layer {
                 *stat = looks;
                 Ok(())
             }
+            // The machine does not have it.
+            None if self.from_wrun.contains(path) => self.put(path, looks, Content::Directory),
             Some(Node::Gone) | None => self.set(path, Node::There(looks, Content::Machines)),
         }
     }
@@ -272,6 +277,7 @@ impl Layer {
         }
         let replaced = self.nodes.insert(to.to_owned(), node);
         self.bytes = self.bytes.saturating_sub(held(replaced.as_ref()));
+        self.is_moved(from, to);
         Ok(())
     }
 
@@ -283,9 +289,31 @@ impl Layer {
         if below {
             return self.set(path, Node::Gone);
         }
+        self.forget(path);
+        Ok(())
+    }
+
+    /// Forgets all that is known of a path.
+    pub(super) fn forget(&mut self, path: &str) {
         let gone = self.nodes.remove(path);
         self.bytes = self.bytes.saturating_sub(held(gone.as_ref()));
-        Ok(())
+        self.owners.remove(path);
+        self.secret.remove(path);
+        self.read.remove(path);
+        if let Some(by) = self.unknown.remove(path) {
+            self.unknown_bytes = self.unknown_bytes.saturating_sub(path.len() + by.len());
+        }
+    }
+
+    /// The content at a path has another path now: it is the guest's, and as secret as before.
+    fn is_moved(&mut self, from: &str, to: &str) {
+        self.owners.remove(from);
+        self.owners.remove(to);
+        if self.secret.remove(from) {
+            self.secret.insert(to.to_owned());
+        } else {
+            self.secret.remove(to);
+        }
     }
 
     fn set(&mut self, path: &str, node: Node) -> Result<(), MachineError> {
@@ -297,7 +325,13 @@ impl Layer {
         if old.is_none() && self.nodes.len() >= MAX_PATHS || path.len() > MAX_PATH {
             return Err(too_many_paths());
         }
+        // What replaces a secret may have been made of it.
+        let is_secret = self.secret.contains(path) && !matches!(node, Node::Gone);
+        self.forget(path);
         self.nodes.insert(path.to_owned(), node);
+        if is_secret {
+            self.secret.insert(path.to_owned());
+        }
         self.bytes = bytes;
         Ok(())
     }
@@ -324,8 +358,9 @@ impl Layer {
         for old in std::iter::once(from.to_owned()).chain(below) {
             let new = format!("{to}{}", old.strip_prefix(from).unwrap_or_default());
             if let Some(node) = self.nodes.remove(&old) {
-                let replaced = self.nodes.insert(new, node);
+                let replaced = self.nodes.insert(new.clone(), node);
                 self.bytes = self.bytes.saturating_sub(held(replaced.as_ref()));
+                self.is_moved(&old, &new);
             }
         }
         Ok(())

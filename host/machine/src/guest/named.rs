@@ -3,10 +3,11 @@
 //! Guests choose both the text and thousands of paths. Each place of the text where a path may begin is looked up in the
 //! sorted paths, so that the time does not grow with their number, and every look is counted as work.
 
-use super::layer::{Layer, MAX_PATH, Node};
-use contract::{Account, Ended};
+use super::layer::{Content, Layer, MAX_PATH, Node};
+use contract::{Account, Ended, StatKind};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Bound;
+use std::sync::Arc;
 
 /// Bytes that are one unit of work.
 const BYTES_PER_UNIT: usize = 64;
@@ -15,8 +16,8 @@ const BYTES_PER_UNIT: usize = 64;
 struct Paths<'l> {
     nodes: &'l BTreeMap<String, Node>,
     aliases: &'l BTreeSet<String>,
-    /// What earlier resources would have made.
-    foreseen: &'l BTreeSet<String>,
+    /// Paths of which nothing can be said.
+    unknown: &'l BTreeMap<String, Arc<str>>,
     /// The bytes that paths begin with.
     first: BTreeSet<u8>,
 }
@@ -31,15 +32,15 @@ pub(super) fn first_named<'t>(
     account: Option<&Account>,
 ) -> Result<Option<String>, Ended> {
     let (nodes, aliases) = layer.changed();
-    let foreseen = layer.foreseen();
-    if nodes.is_empty() && foreseen.is_empty() {
+    let unknown = &layer.unknown;
+    if nodes.is_empty() && unknown.is_empty() {
         return Ok(None);
     }
     let pay = |bytes: usize| account.map_or(Ok(()), |account| account.work((bytes / BYTES_PER_UNIT) as u64 + 1));
-    let mut first: BTreeSet<u8> = nodes.keys().chain(aliases).filter_map(|path| path.bytes().next()).collect();
     // Real paths all begin so. There may be one for each resource of a run, and each guard asks.
-    first.extend((!foreseen.is_empty()).then_some(b'/'));
-    let paths = Paths { nodes, aliases, foreseen, first };
+    let mut first: BTreeSet<u8> = aliases.iter().filter_map(|path| path.bytes().next()).collect();
+    first.insert(b'/');
+    let paths = Paths { nodes, aliases, unknown, first };
     for text in texts {
         pay(text.len())?;
         if let Some(path) = paths.first_in(text, &pay)? {
@@ -53,15 +54,20 @@ impl<'l> Paths<'l> {
     fn first_in(&self, text: &str, pay: &impl Fn(usize) -> Result<(), Ended>) -> Result<Option<&'l str>, Ended> {
         let ends = ends(text);
         for (at, _) in text.bytes().enumerate().filter(|(_, byte)| self.first.contains(byte)) {
-            let node = |most: &str| Some(self.nodes.range::<str, _>(up_to(most)).next_back()?.0.as_str());
-            let alias = |most: &str| Some(self.aliases.range::<str, _>(up_to(most)).next_back()?.as_str());
-            let later = |most: &str| Some(self.foreseen.range::<str, _>(up_to(most)).next_back()?.as_str());
+            let node = |most: &str| {
+                let (path, node) = self.nodes.range::<str, _>(up_to(most)).next_back()?;
+                let looks_alone =
+                    matches!(node, Node::There(stat, Content::Machines) if stat.kind == StatKind::Directory);
+                Some((path.as_str(), !looks_alone))
+            };
+            let alias = |most: &str| Some((self.aliases.range::<str, _>(up_to(most)).next_back()?.as_str(), true));
+            let unknown = |most: &str| Some((self.unknown.range::<str, _>(up_to(most)).next_back()?.0.as_str(), true));
             let mut found = at_place(text, at, &ends, node, pay)?;
             if found.is_none() {
                 found = at_place(text, at, &ends, alias, pay)?;
             }
             if found.is_none() {
-                found = at_place(text, at, &ends, later, pay)?;
+                found = at_place(text, at, &ends, unknown, pay)?;
             }
             if found.is_some() {
                 return Ok(found);
@@ -82,12 +88,13 @@ fn ends(text: &str) -> Vec<usize> {
     places.chain([text.len()]).collect()
 }
 
-/// The path that the text names at byte `at`. `last`: the last path in the order of paths that is not behind a text.
+/// The path that the text names at byte `at`. `last`: the last path in the order of paths that is not behind a text, and
+/// whether what is below it would be changed with it.
 fn at_place<'l>(
     text: &str,
     at: usize,
     ends: &[usize],
-    last: impl Fn(&str) -> Option<&'l str>,
+    last: impl Fn(&str) -> Option<(&'l str, bool)>,
     pay: &impl Fn(usize) -> Result<(), Ended>,
 ) -> Result<Option<&'l str>, Ended> {
     let mut most = at + MAX_PATH;
@@ -98,9 +105,16 @@ fn at_place<'l>(
         };
         pay(name.len())?;
         match last(name) {
-            Some(path) if path == name => return Ok(Some(path)),
+            Some((path, has_below)) if path == name => {
+                if has_below || text.as_bytes().get(at + name.len()) != Some(&b'/') {
+                    return Ok(Some(path));
+                }
+                most = at + name.len() - 1;
+            }
             // A path that the text begins with is in the order before this one, and a beginning of it.
-            Some(path) => most = at + path.bytes().zip(name.bytes()).take_while(|(one, other)| one == other).count(),
+            Some((path, _)) => {
+                most = at + path.bytes().zip(name.bytes()).take_while(|(one, other)| one == other).count();
+            }
             None => return Ok(None),
         }
     }

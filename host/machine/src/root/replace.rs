@@ -42,6 +42,11 @@ impl ModeBits {
         Self { bits: bits & 0o1777, only_directory: false }
     }
 
+    /// The bits themselves, set-id and sticky ones too.
+    pub const fn bits(self) -> u32 {
+        self.bits
+    }
+
     /// The bits with which something is made: never set-id ones, which are set on the open handle afterwards.
     pub(super) const fn at_creation(self) -> u32 {
         self.bits & 0o1777

@@ -10,6 +10,7 @@ use crate::plan::View;
 use contract::{CommandLine, CommandOutcome, CommandTest, Raised};
 use machine::command::{Answer, Launch};
 use machine::denied::denied;
+use machine::guest::ForeseenFile;
 use machine::root::Place;
 use std::io::Read as _;
 
@@ -151,9 +152,13 @@ impl Machine<'_, '_> {
     /// # Errors
     /// The policy may not read it; it is not a file; it is larger than [`MAXIMUM_FILE`].
     pub(super) fn readable_text(&self, path: &str) -> Result<Option<String>, Raised> {
-        match self.view.readable(path)? {
-            Some((place, _)) => text_of(path, &place).map(Some),
-            None => Ok(None),
+        let found = self.view.readable(path)?;
+        let real =
+            found.as_ref().map_or_else(|| self.view.root.asked_about(path), |(place, _)| place.real().to_owned());
+        match (self.view.foreseen_file(&real), found) {
+            (Some(ForeseenFile::There { content, .. }), _) => Ok(Some(String::from_utf8_lossy(&content).into_owned())),
+            (Some(ForeseenFile::Absent), _) | (None, None) => Ok(None),
+            (None, Some((place, _))) => text_of(path, &place).map(Some),
         }
     }
 

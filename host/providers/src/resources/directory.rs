@@ -2,11 +2,13 @@
 
 use super::asked;
 use super::file_content::{Access, access_step, assumption};
+use crate::foreseen::Outcomes;
 use crate::operation::Operation;
 use crate::plan::{Plan, Provider, Step, View, Writer};
 use contract::{Certainty, Change, Raised, Wanted};
 use grants::{GrantedPath, GrantedTree};
 use machine::denied::denied;
+use machine::guest::{ForeseenFile, Planned, PlannedAccess};
 use machine::root::{Entry, Fault, FuturePlace, Kind, ModeBits};
 use rustix::io::Errno;
 use schema::types::directory::DirectoryProperties;
@@ -67,7 +69,10 @@ pub(super) fn plan_create(
 ) -> Result<Plan, Raised> {
     let mut plan = Plan::up_to_date();
     let numbers = wish.access.numbers(view, &mut plan)?;
-    if let Some((granted, entry)) = existing(wish, view)? {
+    let gone = gone(wish, view);
+    if gone.is_none()
+        && let Some((granted, entry)) = existing(wish, view)?
+    {
         let access = wish.access.compare(numbers, Some(&entry), &granted, true, view)?;
         if !access.is_empty() {
             plan.steps.push(access_step(granted, access));
@@ -75,7 +80,7 @@ pub(super) fn plan_create(
         return Ok(plan);
     }
     let future_place = view.future_place(wish.path, |grants, real| grants.manage_path(real).map(drop))?;
-    let mut paths = future_place.real_paths();
+    let mut paths = gone.clone().map_or_else(|| future_place.real_paths(), |real| vec![real]);
     if !wish.recursive {
         // Missing parents are made only if they are asked for, and then need grants of their own.
         paths.drain(..paths.len().saturating_sub(1));
@@ -86,12 +91,15 @@ pub(super) fn plan_create(
     let mut granted = granted.collect::<Result<Vec<GrantedPath>, Raised>>()?;
     granted.reverse();
     // What has the name and leads to nothing is a link: no directory is made in its place, nor behind it.
-    if let Some(place) = view.managed_place(wish.path)?
+    if gone.is_none()
+        && let Some(place) = view.managed_place(wish.path)?
         && view.managed_entry(wish.path, &place)?.is_some()
     {
         return Err(Fault::new(Errno::EXIST, "dir_s_mkdir", wish.path).into());
     }
-    require_parent(wish, &future_place, view, &mut plan)?;
+    if gone.is_none() {
+        require_parent(wish, &future_place, view, &mut plan)?;
+    }
     let Some(last) = granted.last().cloned() else { return Ok(plan) };
     let access = wish.access.compare(numbers, None, &last, true, view)?;
     if view.why_run && view.assumed.path(last.path()) {
@@ -123,6 +131,14 @@ pub(crate) struct MakeDirectory {
 }
 
 impl MakeDirectory {
+    /// Adds the directories as they would be, outermost first.
+    pub(crate) fn foresee(&self, outcomes: &mut Outcomes) {
+        let parents = self.parents.iter().map(GrantedPath::path);
+        outcomes.extend(parents.map(|parent| (parent.to_owned(), Planned::Directory(PlannedAccess::default()))));
+        let access = PlannedAccess { mode: self.mode.map(ModeBits::bits), uid: self.uid, gid: self.gid };
+        outcomes.push((self.granted.path().to_owned(), Planned::Directory(access)));
+    }
+
     /// Makes the directories, and gives the last one its owner, group and mode.
     ///
     /// # Errors
@@ -139,6 +155,16 @@ impl MakeDirectory {
         }
         self.mode.map_or(Ok(()), |mode| Ok(site.set_mode(mode)?))
     }
+}
+
+/// The real path of what the machine has and an earlier resource of this dry run would remove.
+fn gone(wish: &DirectoryWish<'_>, view: &View<'_>) -> Option<String> {
+    if !view.why_run {
+        return None;
+    }
+    let real = view.root.locate(wish.path).ok()?.real().to_owned();
+    let is_gone = view.foreseen_file(&real) == Some(ForeseenFile::Absent);
+    (is_gone && view.grants.manage_path(&real).is_ok()).then_some(real)
 }
 
 /// The directory that is there, links followed as Chef does.
@@ -230,6 +256,11 @@ pub(crate) struct RemoveDirectory {
 }
 
 impl RemoveDirectory {
+    /// Adds that nothing would be there.
+    pub(crate) fn foresee(&self, outcomes: &mut Outcomes) {
+        outcomes.push((self.granted.path().to_owned(), Planned::Gone));
+    }
+
     /// Removes the directory, with its content where the proof covers that.
     ///
     /// # Errors

@@ -5,11 +5,13 @@
 
 use super::asked;
 use super::file_content::{Access, Account, Numbers, access_step, assumption};
+use crate::foreseen::Outcomes;
 use crate::operation::Operation;
 use crate::plan::{Plan, Provider, Step, View, Writer};
 use contract::{Certainty, Change, Raised, Wanted};
 use grants::GrantedPath;
 use machine::denied::denied;
+use machine::guest::Planned;
 use machine::root::{Entry, Fault, Kind, Place};
 use schema::types::link::LinkProperties;
 
@@ -191,6 +193,15 @@ pub(crate) struct MakeLink {
 }
 
 impl MakeLink {
+    /// Adds the link as it would be. What a further name of a file would hold is not looked up.
+    pub(crate) fn foresee(&self, outcomes: &mut Outcomes) {
+        let planned = match &self.original {
+            Some(_) => Planned::Unknown,
+            None => Planned::Link(self.to.clone()),
+        };
+        outcomes.push((self.granted.path().to_owned(), planned));
+    }
+
     /// Makes the link in place of what has its name, and sets the owner of a symbolic one.
     ///
     /// # Errors
@@ -294,6 +305,11 @@ pub(crate) struct RemoveLink {
 }
 
 impl RemoveLink {
+    /// Adds that nothing would be there.
+    pub(crate) fn foresee(&self, outcomes: &mut Outcomes) {
+        outcomes.push((self.granted.path().to_owned(), Planned::Gone));
+    }
+
     /// Removes the link, never what it leads to.
     ///
     /// # Errors

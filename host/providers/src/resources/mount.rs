@@ -18,6 +18,7 @@ use calls::{Call, Device};
 use contract::{Certainty, Change, Raised, Wanted};
 use grants::{Denied, GrantedMount, GrantedPath, MountAsked, PolicyGrants};
 use machine::command::{Launch, require_success};
+use machine::guest::ForeseenFile;
 use machine::root::absent;
 use machine::written;
 use schema::types::mount::MountProperties;
@@ -149,10 +150,12 @@ impl Task {
     }
 
     fn table(&self, view: &View<'_>) -> Result<String, Raised> {
-        if absent(view.root.target_entry(TABLE))?.flatten().is_none() {
-            return Ok(String::new());
-        }
-        let text = view.root.read(TABLE).map_err(|error| Raised::new("IOError", format!("{TABLE}: {error}")))?;
+        let text = match view.foreseen_file(&view.root.asked_about(TABLE)) {
+            Some(ForeseenFile::There { content, .. }) => content,
+            Some(ForeseenFile::Absent) => return Ok(String::new()),
+            None if absent(view.root.target_entry(TABLE))?.flatten().is_none() => return Ok(String::new()),
+            None => view.root.read(TABLE).map_err(|error| Raised::new("IOError", format!("{TABLE}: {error}")))?,
+        };
         String::from_utf8(text).map_err(|_| Raised::new("IOError", format!("{TABLE} is not UTF-8")))
     }
 

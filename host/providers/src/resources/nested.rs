@@ -24,6 +24,11 @@ pub(crate) struct Sequence {
 }
 
 impl Sequence {
+    /// Returns the operations in their order.
+    pub(crate) fn operations(&self) -> &[Operation] {
+        &self.operations
+    }
+
     /// Carries the operations out in their order.
     ///
     /// # Errors

@@ -7,11 +7,13 @@ use super::asked;
 use super::cookbook_source;
 use super::directory::{self, DirectoryWish};
 use super::file_content::{Access, Content, Current, FileWish, Source, plan_create};
+use crate::foreseen::Outcomes;
 use crate::operation::Operation;
 use crate::plan::{Plan, PlannedPart, Provider, Step, View, Writer};
 use contract::{Change, Raised, Wanted};
 use grants::GrantedPath;
 use machine::denied::denied;
+use machine::guest::Planned;
 use machine::root::{Kind, absent};
 use schema::types::directory::DirectoryProperties;
 use schema::types::remote_directory::RemoteDirectoryProperties;
@@ -148,6 +150,11 @@ pub(crate) struct PurgeDirectory {
 }
 
 impl PurgeDirectory {
+    /// Adds that nothing would be there.
+    pub(crate) fn foresee(&self, outcomes: &mut Outcomes) {
+        outcomes.push((self.granted.path().to_owned(), Planned::Gone));
+    }
+
     /// Removes the directory, which must be empty.
     ///
     /// # Errors

@@ -437,8 +437,11 @@ fn dry_runs_change_nothing_and_assume_what_chef_assumes() {
         plan.certainty,
         [Certainty::Assumed("assuming directory at /srv would have been removed by a previous resource".into())]
     );
+    // What would be there by now is removed, and then is not there.
     let plan = machine.plan(&file("/no/dir/x", "delete", json!({}))).unwrap();
-    assert!(plan.changes.is_empty());
+    assert_eq!((plan.changes.as_slice(), plan.certainty.len()), (&["delete file /no/dir/x".to_owned()][..], 0));
+    let plan = machine.plan(&file("/no/dir/x", "delete", json!({}))).unwrap();
+    assert_eq!((plan.changes.len(), plan.certainty.len()), (0, 0));
     assert_eq!(
         (machine.read("/etc/file").as_str(), machine.names("/")),
         ("old", vec!["etc".into(), "srv".into(), "tmp".into()])

@@ -182,6 +182,9 @@ pub(crate) struct PushArchiveArguments {
     /// The SHA-256 that the archive has to have
     #[arg(long, value_name = "HEX")]
     pub(crate) sha256: Option<String>,
+    /// Release to a group that the policy does not have yet, though one has nearly the same name
+    #[arg(long)]
+    pub(crate) new_group: bool,
     #[command(flatten)]
     pub(crate) repository: RepositoryPlace,
 }
@@ -221,6 +224,9 @@ pub(crate) struct PushArguments {
     /// Keep the compiler's output here [default: DIR/target]
     #[arg(long, value_name = "DIR")]
     pub(crate) target_dir: Option<PathBuf>,
+    /// Release to a group that the policy does not have yet, though one has nearly the same name
+    #[arg(long)]
+    pub(crate) new_group: bool,
     #[command(flatten)]
     pub(crate) repository: RepositoryPlace,
 }

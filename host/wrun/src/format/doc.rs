@@ -12,7 +12,7 @@ use live::Live;
 use node::origin::Origin;
 use report::{NewThing, Tone, compiled_lines, place, ran, sentence};
 use std::collections::VecDeque;
-use text::{escape, escape_line};
+use text::{escape, escape_line, versions};
 
 /// How much further than an action's sentences a diff is indented: its signs are not dashes of the list.
 const DIFF_NESTING: u32 = 3;
@@ -373,10 +373,9 @@ impl Observer for Doc {
             Event::PolicyStarted { policy, revision, artifact, cookbooks, .. } => {
                 (self.recipe, self.told) = (None, None);
                 self.unshown.clear();
-                let versions = match (revision.get(..12), artifact.get(..12)) {
-                    (Some(revision), Some(artifact)) => format!(" (revision {revision}, artifact {artifact})"),
-                    _ => String::new(),
-                };
+                // Cookbooks in folders have neither.
+                let versions = versions(revision, artifact);
+                let versions = if versions.is_empty() { versions } else { format!(" ({versions})") };
                 let cookbooks: Vec<_> = cookbooks.iter().map(|(name, version)| format!("{name} {version}")).collect();
                 self.line(Tone::Heading, &escape_line(&format!("Policy {policy}{versions}")));
                 self.line(Tone::Plain, &escape_line(&format!("  Cookbooks: {}", cookbooks.join(", "))));

@@ -1,18 +1,20 @@
 //! Making a file, or correcting what differs: `create`, `create_if_missing`, `touch`.
 
-use super::access::{AccessPlan, assumption, file_mode};
+use super::access::{AccessPlan, Numbers, assumption, file_mode};
 use super::content::{Content, head_of};
-use super::inspect::{Current, Inspected, There, inspect};
+use super::inspect::{Current, Inspected, There, inspect, on_machine};
 use super::staging::{Rejection, Staged, Staging, stage};
 use super::verify::{Check, Verification};
 use super::wish::FileWish;
 use super::{Source, backup};
+use crate::foreseen::Outcomes;
 use crate::operation::Operation;
 use crate::plan::{Plan, Step, View, Writer};
 use contract::{Account, Certainty, Change, Raised, Wanted};
 use grants::{GrantedPath, GrantedTree};
 use machine::diff;
 use machine::digest::short;
+use machine::guest::{Planned, PlannedAccess};
 use machine::root::{Kind, ModeBits, NewFileAttributes};
 use rustix::fd::OwnedFd;
 
@@ -26,6 +28,10 @@ const NEW_FILE: ModeBits = ModeBits::plain(0o666);
 const MAX_HEARD: u64 = 16 << 20;
 
 /// Plans `create`, `create_if_missing` and `touch`.
+///
+/// Where an earlier resource of a dry run would bring just what this one wants, that is assumed, as in Chef's dry runs: it is
+/// planned against the machine as it is. Code of the policy that has read the file meanwhile made the content of it, so that
+/// nothing is assumed then.
 pub(crate) fn plan_create(
     wish: &FileWish<'_>,
     source: &dyn Source,
@@ -34,10 +40,35 @@ pub(crate) fn plan_create(
 ) -> Result<Plan, Raised> {
     let mut plan = Plan::up_to_date();
     let numbers = wish.access.numbers(view, &mut plan)?;
-    let mut current = match inspect(wish, view, &mut plan)? {
+    let current = match inspect(wish, view, &mut plan)? {
         Inspected::Current(current) => current,
         Inspected::Blocked => return Ok(plan),
     };
+    let is_assumed = current.is_assumed();
+    let by_then = plan_against(current, numbers, plan, (wish, source, wanted), view)?;
+    if !is_assumed || !by_then.steps.is_empty() {
+        return Ok(by_then);
+    }
+    let mut plan = Plan::up_to_date();
+    wish.access.numbers(view, &mut plan)?;
+    let Inspected::Current(now) = on_machine(wish, view, &mut plan)? else { return Ok(by_then) };
+    let is_there = !matches!(now.there, There::Nothing);
+    let mut now = plan_against(now, numbers, plan, (wish, source, wanted), view)?;
+    now.is_done_before = true;
+    if is_there && !now.steps.is_empty() {
+        now.certainty.push(Certainty::Assumed(format!("assuming {} would have been changed so before", wish.path)));
+    }
+    Ok(now)
+}
+
+/// Adds to a plan what is to be done with what is at the path.
+fn plan_against(
+    mut current: Current,
+    numbers: Numbers,
+    mut plan: Plan,
+    (wish, source, wanted): (&FileWish<'_>, &dyn Source, &Wanted<'_>),
+    view: &mut View<'_>,
+) -> Result<Plan, Raised> {
     if wish.only_if_missing && !matches!(current.there, There::Nothing) {
         return Ok(plan);
     }
@@ -191,7 +222,7 @@ fn content_change(
     let (before, after) = (current.digest()?, content.digest());
     let short = before.as_ref().map_or("none", |digest| digest.short());
     let what = format!("update content in file {} from {short} to {}", wish.path, after.short());
-    if wish.sensitive {
+    if wish.sensitive || current.is_secret() {
         return Ok(Change { diff: Some(diff::SENSITIVE.to_owned()), ..Change::new(what) });
     }
     let before = before.map(|digest| digest.text().to_owned());
@@ -225,6 +256,20 @@ pub(crate) struct WriteFile {
 }
 
 impl WriteFile {
+    /// Adds the file as it would be. Content that is not in memory is not known.
+    pub(crate) fn foresee(&self, outcomes: &mut Outcomes) {
+        let content = match &self.content {
+            None => Some(vec![]),
+            Some(Content::Bytes(bytes)) => Some(bytes.to_vec()),
+            Some(Content::File(_)) => None,
+        };
+        let NewFileAttributes { mode, uid, gid, .. } = &self.new_attributes;
+        let access = PlannedAccess { mode: mode.map(ModeBits::bits), uid: *uid, gid: *gid };
+        let is_secret = self.sensitive;
+        let planned = content.map_or(Planned::Unknown, |content| Planned::File { content, access, is_secret });
+        outcomes.push((self.granted.path().to_owned(), planned));
+    }
+
     /// Stages the content early, for blocks of the guest to look at.
     fn staging(&self) -> Staging {
         Staging {
@@ -287,6 +332,12 @@ pub(crate) struct SetAccess {
 }
 
 impl SetAccess {
+    /// Adds the thing as it would be.
+    pub(crate) fn foresee(&self, outcomes: &mut Outcomes) {
+        let access = PlannedAccess { mode: self.mode.map(ModeBits::bits), uid: self.uid, gid: self.gid };
+        outcomes.push((self.granted.path().to_owned(), Planned::Access(access)));
+    }
+
     /// Sets the owner and the group, then the mode.
     ///
     /// # Errors
@@ -324,6 +375,11 @@ pub(crate) struct Touch {
 }
 
 impl Touch {
+    /// Adds the file as it would be.
+    pub(crate) fn foresee(&self, outcomes: &mut Outcomes) {
+        outcomes.push((self.granted.path().to_owned(), Planned::Touched));
+    }
+
     /// Sets both times of the file to the present.
     ///
     /// # Errors

@@ -5,10 +5,12 @@ use crate::plan::{Plan, View};
 use contract::{Account, Certainty, LogLevel, Raised};
 use grants::GrantedPath;
 use machine::digest::{Digest, digest_of};
+use machine::guest::ForeseenFile;
 use machine::remarks::remark;
 use machine::root::{Entry, Fault, Kind, Place, absent};
 use rustix::fd::OwnedFd;
 use rustix::io::Errno;
+use std::io::{Seek as _, Write as _};
 
 /// What is at the path.
 #[derive(Debug)]
@@ -34,6 +36,10 @@ pub(crate) struct Current {
     handle: Option<OwnedFd>,
     digest: Option<Digest>,
     place: Option<Place>,
+    /// The content is what a sensitive resource would write.
+    is_secret: bool,
+    /// The content is what earlier resources of a dry run would write, and no code of the policy has read it.
+    is_assumed: bool,
 }
 
 /// What came of the inspection.
@@ -88,10 +94,60 @@ impl Current {
         self.handle.take()
     }
 
+    /// Whether no difference to the current content may be shown.
+    pub(super) fn is_secret(&self) -> bool {
+        self.is_secret
+    }
+
+    /// Whether the content is what only earlier resources of a dry run know of.
+    pub(super) fn is_assumed(&self) -> bool {
+        self.is_assumed
+    }
+
+    /// In a dry run, what would be at the path once everything before is done.
+    fn by_then(self, view: &View<'_>) -> Self {
+        match view.foreseen_file(self.granted.path()) {
+            None => self,
+            Some(ForeseenFile::Absent) => Self { there: There::Nothing, handle: None, place: None, ..self },
+            Some(ForeseenFile::There { content, stat, is_secret, is_unread }) => {
+                // What cannot be kept is not compared.
+                let Ok(handle) = in_memory(&content) else { return self };
+                let entry = Entry {
+                    kind: Kind::File,
+                    mode: stat.mode,
+                    uid: stat.uid,
+                    gid: stat.gid,
+                    size: content.len() as u64,
+                    modified: stat.modified,
+                    modified_nanos: 0,
+                    identity: stat.identity,
+                    links: stat.links,
+                };
+                Self {
+                    there: There::File(entry),
+                    handle: Some(handle),
+                    place: None,
+                    is_secret,
+                    is_assumed: is_unread,
+                    ..self
+                }
+            }
+        }
+    }
+
     fn found(view: &View<'_>, granted: GrantedPath, there: There, place: Option<Place>) -> Self {
         let account = view.root.account().clone();
-        Self { account, granted, there, handle: None, digest: None, place }
+        Self { account, granted, there, handle: None, digest: None, place, is_secret: false, is_assumed: false }
     }
+}
+
+/// A file that only this process has, with this content.
+fn in_memory(content: &[u8]) -> std::io::Result<OwnedFd> {
+    let handle = rustix::fs::memfd_create("wrun", rustix::fs::MemfdFlags::CLOEXEC)?;
+    let mut file = std::fs::File::from(handle);
+    file.write_all(content)?;
+    file.rewind()?;
+    Ok(file.into())
 }
 
 /// Looks at the path, following a link there as the resource says.
@@ -99,6 +155,17 @@ impl Current {
 /// # Errors
 /// The path is denied, its directory is missing, or something else than a file stands there.
 pub(super) fn inspect(wish: &FileWish<'_>, view: &View<'_>, plan: &mut Plan) -> Result<Inspected, Raised> {
+    Ok(match on_machine(wish, view, plan)? {
+        Inspected::Current(current) => Inspected::Current(current.by_then(view)),
+        Inspected::Blocked => Inspected::Blocked,
+    })
+}
+
+/// Looks at the path as the machine is now.
+///
+/// # Errors
+/// As [`inspect`].
+pub(super) fn on_machine(wish: &FileWish<'_>, view: &View<'_>, plan: &mut Plan) -> Result<Inspected, Raised> {
     if let Some(current) = unlinked(wish, view) {
         return Ok(Inspected::Current(current));
     }
@@ -129,7 +196,9 @@ fn unlinked(wish: &FileWish<'_>, view: &View<'_>) -> Option<Current> {
     let granted = wish.granted(view, wish.path).ok()?;
     let (handle, entry) = view.root.open_unlinked(wish.path)?;
     let account = view.root.account().clone();
-    Some(Current { account, granted, there: There::File(entry), handle: Some(handle), digest: None, place: None })
+    let there = There::File(entry);
+    let (digest, place) = (None, None);
+    Some(Current { account, granted, there, handle: Some(handle), digest, place, is_secret: false, is_assumed: false })
 }
 
 /// The directory is not there: an error, unless something makes it first.

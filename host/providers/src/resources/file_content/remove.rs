@@ -3,10 +3,12 @@
 use super::backup;
 use super::inspect::unresolved;
 use super::wish::FileWish;
+use crate::foreseen::Outcomes;
 use crate::operation::Operation;
 use crate::plan::{Plan, Step, View, Writer};
 use contract::{Certainty, Change, Raised};
 use grants::GrantedPath;
+use machine::guest::{ForeseenFile, Planned};
 use machine::root::{Kind, absent};
 use rustix::io::Errno;
 
@@ -15,9 +17,12 @@ pub(crate) fn plan_delete(wish: &FileWish<'_>, view: &mut View<'_>) -> Result<Pl
     let path = wish.path;
     // What may not be managed may not be asked for, either: whether it exists is nobody's business.
     let may = |real: &str| wish.granted(view, real).map(drop);
-    let Some(place) = view.told(path, view.root.locate(path), may)? else { return Ok(nothing(path, view)) };
+    let Some(place) = view.told(path, view.root.locate(path), may)? else { return nothing(wish, view) };
     let granted = wish.granted(view, place.real())?;
-    let Some(entry) = absent(place.entry())? else { return Ok(nothing(path, view)) };
+    let Some(entry) = absent(place.entry())? else { return nothing(wish, view) };
+    if view.foreseen_file(place.real()) == Some(ForeseenFile::Absent) {
+        return Ok(Plan::up_to_date());
+    }
     if entry.kind == Kind::Link {
         // Whether a link leads somewhere is told to who may look there. To others it does.
         let errno = match view.seen_target(path) {
@@ -62,6 +67,11 @@ pub(crate) struct RemoveFile {
 }
 
 impl RemoveFile {
+    /// Adds that nothing would be there.
+    pub(crate) fn foresee(&self, outcomes: &mut Outcomes) {
+        outcomes.push((self.granted.path().to_owned(), Planned::Gone));
+    }
+
     /// Keeps a backup where one is wanted, then removes the file.
     ///
     /// # Errors
@@ -75,9 +85,21 @@ impl RemoveFile {
 }
 
 /// Nothing there; in a dry run something may have been made before.
-fn nothing(path: &str, view: &View<'_>) -> Plan {
-    if view.why_run && view.assumed.path(path) {
-        return Plan::uncertain(Certainty::Assumed(format!("assuming {path} would have been created")));
+fn nothing(wish: &FileWish<'_>, view: &View<'_>) -> Result<Plan, Raised> {
+    let path = wish.path;
+    if !view.why_run {
+        return Ok(Plan::up_to_date());
     }
-    Plan::up_to_date()
+    let real = view.root.asked_about(path);
+    match view.foreseen_file(&real) {
+        Some(ForeseenFile::Absent) => Ok(Plan::up_to_date()),
+        Some(ForeseenFile::There { .. }) => {
+            let backups = wish.backup.unwrap_or(view.settings.backups);
+            Ok(Plan::steps(vec![step(path.to_owned(), wish.granted(view, &real)?, backups)]))
+        }
+        None if view.assumed.path(path) => {
+            Ok(Plan::uncertain(Certainty::Assumed(format!("assuming {path} would have been created"))))
+        }
+        None => Ok(Plan::up_to_date()),
+    }
 }

@@ -5,6 +5,7 @@ use crate::plan::View;
 use contract::{Property, Raised, Wanted};
 use grants::{Denied, GrantedPath, PolicyGrants};
 use machine::denied::denied;
+use machine::guest::ForeseenFile;
 use schema::typed::Verification;
 use schema::types::file::FileProperties;
 
@@ -99,6 +100,9 @@ impl<'a> FileWish<'a> {
         let Some(place) = view.told(self.path, view.root.locate_target(self.path), granted)? else { return Ok(false) };
         // What may not be managed may not be compared, either.
         let _granted = self.granted(view, place.real())?;
+        if let Some(foreseen) = view.foreseen_file(place.real()) {
+            return Ok(matches!(foreseen, ForeseenFile::There { content, .. } if content == text));
+        }
         Ok(view.root.read(self.path).is_ok_and(|found| found == text))
     }
 

@@ -25,6 +25,7 @@ impl Running<'_> {
         how: &Suggesting,
         journal: &Journal,
         parts: &json::Parts<'_>,
+        ending: &Ending<'_>,
     ) -> anyhow::Result<Exit> {
         for text in survey::of(parts.report) {
             self.printer.note(Tone::Warning, &escape_line(&format!("warning: {text}")));
@@ -40,6 +41,11 @@ impl Running<'_> {
             let entries = if count == 1 { "1 entry" } else { &format!("{count} entries") };
             let text =
                 format!("note: policy {policy}: {entries} for sensitive resources not shown; --sensitive adds them");
+            self.printer.note(Tone::Warning, &escape_line(&text));
+        }
+        // `grants check` reads it. Nothing else depends on it.
+        if let Err(error) = ending.record_survey(&json::survey(parts, journal)) {
+            let text = format!("warning: `wrun grants check` will not know of this: {}", error_chain(&error));
             self.printer.note(Tone::Warning, &escape_line(&text));
         }
         let elevated = assemble::elevated_accounts(&self.settings.run.root);

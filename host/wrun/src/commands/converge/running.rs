@@ -31,24 +31,7 @@ impl Running<'_> {
         let outline = Outline::new(ready.started(), ready.journal().clone());
         let watchers = self.watchers(&kept_log, &outline);
         let without_policies = ready.is_of_folders();
-        if let Some(folder) = ready.folder() {
-            let activity = self.interruption.activity.clone();
-            let late = ready.late_changes();
-            let (settings, reports) = (self.settings.run.clone(), self.settings.reports.clone());
-            let is_run = !self.arguments.compile_only;
-            self.interruption.begin(move |signal| {
-                outline.record(signal, activity.action().as_deref(), without_policies, |record, error| {
-                    // Nobody is left who could do anything about an error.
-                    let _ = folder.save_record(record);
-                    let _ = error.map(|error| folder.save_error(error));
-                    if is_run {
-                        // The next run sends it.
-                        let _ = Destination::keep(&reports, &settings, folder.id(), false, record);
-                    }
-                });
-                let _ = late.take_over();
-            });
-        }
+        self.record_if_ended_at_once(&ready, outline, without_policies);
         let run_id = ready.id().to_string();
         let node = ready.node_name().to_owned();
         let _named = self.log_names_run(&run_id);
@@ -81,13 +64,43 @@ impl Running<'_> {
             compile_seconds: ended.ending.compile_time().as_secs_f64(),
         };
         let exit = if let Some(how) = &self.arguments.suggest_grants {
-            self.suggestion(how, &ended.journal, &parts)
+            self.suggestion(how, &ended.journal, &parts, &ended.ending)
         } else {
             self.end(&parts, &mut ended.ending)
         };
         // The process ends now, and gives all memory back at once: faster than piece by piece.
         std::mem::forget(ended);
         exit
+    }
+
+    /// Has the run recorded by the second signal, if it does not come to its end after that. A dry run changes nothing else, and
+    /// a survey is not a run.
+    fn record_if_ended_at_once(&self, ready: &ReadyRun<'_>, outline: Outline, without_policies: bool) {
+        let activity = self.interruption.activity.clone();
+        let (settings, reports) = (self.settings.run.clone(), self.settings.reports.clone());
+        let is_run = !self.arguments.compile_only;
+        // Nobody is left who could do anything about an error; the next run sends the reports.
+        if let Some(folder) = ready.folder() {
+            let late = ready.late_changes();
+            self.interruption.begin(move |signal| {
+                outline.record(signal, activity.action().as_deref(), without_policies, |record, error| {
+                    let _ = folder.save_record(record);
+                    let _ = error.map(|error| folder.save_error(error));
+                    if is_run {
+                        let _ = Destination::keep(&reports, &settings, folder.id(), false, record);
+                    }
+                });
+                let _ = late.take_over();
+            });
+        } else if is_run && self.arguments.suggest_grants.is_none() {
+            let place = ready.dry_record();
+            self.interruption.begin(move |signal| {
+                outline.record(signal, activity.action().as_deref(), without_policies, |record, error| {
+                    let _ = place.keep(record, error);
+                    let _ = Destination::keep(&reports, &settings, place.id(), true, record);
+                });
+            });
+        }
     }
 
     /// Functions without a file and a line are shown with debug output.

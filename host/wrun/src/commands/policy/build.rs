@@ -48,12 +48,11 @@ pub(super) fn run(arguments: &BuildArguments, printer: Printer) -> anyhow::Resul
     check_output(folder, output)?;
     let path = author::store(&artifact, output)?;
     let manifest = artifact.manifest();
-    let revision = manifest.revision_id.get(..12).unwrap_or_default();
+    let versions = text::versions(&manifest.revision_id, artifact.digest());
     let size = artifact.bytes().len().div_ceil(1024);
-    let digest = artifact.digest().get(..12).unwrap_or_default();
     let (place, name) = (path.display(), &manifest.name);
     let dev = if manifest.dev { ", for this machine (--dev)" } else { "" };
-    let text = format!("{place}: policy {name}, revision {revision}, artifact {digest}, {size} KiB{dev}");
+    let text = format!("{place}: policy {name}, {versions}, {size} KiB{dev}");
     printer.prose(Tone::Plain, &text);
     Ok(Exit::Done)
 }

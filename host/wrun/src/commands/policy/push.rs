@@ -9,12 +9,15 @@ use crate::exit::Exit;
 use crate::printer::{Printer, Tone};
 use crate::settings::Layer;
 use crate::terminal::Doing;
+use anyhow::{Context as _, bail};
 use artifact::{Artifact, Manifest};
 use author::Options;
 use author::policyfile::{LockState, Place, archived, install, lock_of_folder, locked};
 use repository::release::Revision;
 use repository::writer::{Published, Publisher};
+use std::io::IsTerminal as _;
 use std::path::Path;
+use text::{escape_line, versions};
 
 /// Releases policies. All of them are built before the first is released.
 ///
@@ -25,9 +28,34 @@ pub(super) fn run(arguments: &PushArguments, printer: Printer) -> anyhow::Result
     let revisions = arguments.folders.iter().map(|folder| revision(folder, target, printer));
     let revisions = revisions.collect::<Result<Vec<_>, _>>()?;
     as_publisher(&arguments.repository, |publisher| {
+        for revision in revisions.iter().filter(|_| !arguments.new_group) {
+            if !is_meant(publisher, revision, &arguments.group, printer)? {
+                return Ok(Exit::Failed);
+            }
+        }
         revisions.iter().try_for_each(|revision| release(publisher, revision, &arguments.group, printer))?;
         Ok(Exit::Done)
     })
+}
+
+/// Whether a group is meant that a policy does not have yet. A group with nearly the same name has a person asked.
+///
+/// # Errors
+/// Nobody can be asked, or the repository cannot be read.
+fn is_meant(publisher: &Publisher<'_>, revision: &Revision, group: &str, printer: Printer) -> anyhow::Result<bool> {
+    let policy = &revision.artifact.manifest().name;
+    let groups = publisher.known_groups(policy)?;
+    let near = text::nearest(group, groups.iter().map(String::as_str));
+    let Some(near) = near.filter(|_| !groups.contains(group)) else { return Ok(true) };
+    let new = format!("policy {policy} was never released to a group {group}, but to {near}");
+    let input = std::io::stdin();
+    if !input.is_terminal() {
+        bail!("{new}; nothing was released\nSay {near}, or --new-group if {group} is meant");
+    }
+    printer.note(Tone::Heading, &escape_line(&format!("{new}. Release it to the new group {group}? [y/N]")));
+    let mut answer = String::new();
+    input.read_line(&mut answer).context("the answer cannot be read")?;
+    Ok(matches!(answer.trim().to_ascii_lowercase().as_str(), "y" | "yes"))
 }
 
 fn release(publisher: &Publisher<'_>, revision: &Revision, group: &str, printer: Printer) -> anyhow::Result<()> {
@@ -37,13 +65,11 @@ fn release(publisher: &Publisher<'_>, revision: &Revision, group: &str, printer:
     let published = publisher.push(revision, group)?;
     drop(doing);
     if !groups.is_empty() && !groups.contains(group) {
-        let near = text::did_you_mean(group, groups.iter().map(String::as_str));
-        let near = near.map(|near| format!("; {near}")).unwrap_or_default();
-        let note = format!("note: {group} is a new group of the team's: nothing was released to it before{near}");
+        let note = format!("note: {group} is a new group of the team's: nothing was released to it before");
         printer.note(Tone::Warning, &note);
     }
-    let id = manifest.revision_id.get(..12).unwrap_or_default();
-    let what = format!("policy {}, revision {id}, group {group}", manifest.name);
+    let versions = versions(&manifest.revision_id, revision.artifact.digest());
+    let what = format!("policy {}, {versions}, group {group}", manifest.name);
     say(printer, &format!("{what}: {}", outcome(&published)));
     Ok(())
 }
@@ -60,6 +86,9 @@ pub(super) fn archive(arguments: &PushArchiveArguments, printer: Printer) -> any
     as_publisher(&arguments.repository, |publisher| {
         publisher.check_same_files(&revision.artifact)?;
         say(printer, &format!("the archive has the SHA-256 {}", policy.digest));
+        if !arguments.new_group && !is_meant(publisher, &revision, &arguments.group, printer)? {
+            return Ok(Exit::Failed);
+        }
         release(publisher, &revision, &arguments.group, printer)?;
         Ok(Exit::Done)
     })

@@ -7,6 +7,7 @@ use crate::commands::repository::{as_publisher, say};
 use crate::exit::Exit;
 use crate::printer::{Printer, Tone};
 use anyhow::{Context as _, bail};
+use artifact::Artifact;
 use author::policyfile::Side;
 use repository::admin::Platform;
 use repository::names::team_folder;
@@ -16,7 +17,7 @@ use repository::teams::Team;
 use repository::writer::{Current, Publisher};
 use repository::{Release, RepositoryError};
 use std::path::Path;
-use text::{error_chain, escape_line};
+use text::{error_chain, escape_line, versions};
 
 /// Lists releases that wait, or signs one.
 pub(super) fn sign(arguments: &SignArguments, printer: Printer) -> anyhow::Result<Exit> {
@@ -116,6 +117,7 @@ fn described(change: &GroupChange) -> String {
     let id = |release: &Option<Release>| match release {
         Some(release) => {
             let revision: String = release.revision_id.chars().take(12).collect();
+            // Whoever signs compares the whole digest.
             format!("revision {revision} (artifact {})", release.digest)
         }
         None => "nothing".to_owned(),
@@ -135,7 +137,8 @@ pub(super) fn promote(arguments: &PromoteArguments, printer: Printer) -> anyhow:
         let current = publisher.team(&platform, team)?.current;
         let from = released(publisher, &current, &team.name, &policy, &arguments.from)?;
         if let Some(wanted) = arguments.revision.as_ref().filter(|wanted| !from.revision_id.starts_with(*wanted)) {
-            bail!("the group {} runs the revision {}, and not {wanted}", arguments.from, from.revision_id);
+            let runs = versions(&from.revision_id, &from.digest);
+            bail!("the group {} runs {runs}, and not the revision {wanted}", arguments.from);
         }
         match publisher.released(&current, &policy, &arguments.to)? {
             Some(to) if to.digest == from.digest => {
@@ -146,8 +149,8 @@ pub(super) fn promote(arguments: &PromoteArguments, printer: Printer) -> anyhow:
             None => say(printer, &format!("the group {} runs nothing of {policy} yet", arguments.to)),
         }
         let published = publisher.promote(&from, &arguments.to)?;
-        let id = from.revision_id.get(..12).unwrap_or_default();
-        say(printer, &format!("policy {policy}, revision {id}, group {}: {}", arguments.to, outcome(&published)));
+        let versions = versions(&from.revision_id, &from.digest);
+        say(printer, &format!("policy {policy}, {versions}, group {}: {}", arguments.to, outcome(&published)));
         Ok(Exit::Done)
     })
 }
@@ -224,8 +227,8 @@ pub(super) fn verify(arguments: &VerifyArguments, printer: Printer) -> anyhow::R
         }
         false => locked_manifest(&arguments.folder, printer)?,
     };
-    let id = manifest.revision_id.get(..12).unwrap_or_default();
-    say(printer, &format!("policy {}, revision {id}: the lock fits what it locks", manifest.name));
+    let ours = versions(&manifest.revision_id, artifact.as_ref().map_or("", Artifact::digest));
+    say(printer, &format!("policy {}, {ours}: the lock fits what it locks", manifest.name));
     let Some(group) = &arguments.group else { return Ok(Exit::Done) };
     as_publisher(&arguments.repository, |publisher| {
         let platform = publisher.platform()?;
@@ -241,7 +244,8 @@ pub(super) fn verify(arguments: &VerifyArguments, printer: Printer) -> anyhow::R
         };
         let short = |text: &str| text.chars().take(12).collect::<String>();
         if release.revision_id != manifest.revision_id {
-            bail!("the group {group} runs the revision {}, and the lock has {id}", short(&release.revision_id));
+            let theirs = versions(&release.revision_id, &release.digest);
+            bail!("the group {group} runs {theirs}, and the lock has {ours}");
         }
         match &artifact {
             Some(artifact) if release.digest != artifact.digest() => {

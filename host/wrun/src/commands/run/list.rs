@@ -5,6 +5,7 @@ use crate::exit::Exit;
 use crate::printer::{Printer, Tone};
 use crate::settings::View;
 use crate::table::Table;
+use crate::terminal;
 use assemble::Records;
 use report::Record;
 use serde_json::{Map, Value, json};
@@ -30,6 +31,10 @@ pub(super) fn run(arguments: &ListArguments, printer: Printer) -> anyhow::Result
     }
     let mut table = Table::new().with_numbers(&SECONDS);
     listed.iter().for_each(|(id, record)| add(id, record, &mut table));
+    if !table.fits(terminal::columns()) {
+        table = Table::new();
+        listed.iter().for_each(|(id, record)| add_short(id, record, &mut table));
+    }
     table.print(printer);
     let hidden = records.runs().len().saturating_sub(listed.len());
     if listed.is_empty() {
@@ -66,6 +71,24 @@ fn add(id: &str, record: &Read, table: &mut Table) {
         Ok(None) => table.row(Tone::Warning, [id, "no record: the run did not come to its end"]),
         Err(error) => table.row(Tone::Warning, [id, error]),
     }
+}
+
+/// Adds a run's row in as few words as tell the runs apart, for a terminal that is too narrow for the others.
+fn add_short(id: &str, record: &Read, table: &mut Table) {
+    let Ok(Some(record)) = record else { return add(id, record, table) };
+    let tone = if record.has_failed() { Tone::Error } else { Tone::Plain };
+    let outcome = match (record.is_interrupted(), record.has_failed()) {
+        (true, _) => "interrupted",
+        (false, true) => "failed",
+        (false, false) => "ok",
+    };
+    let outcome = if record.is_dry() { format!("dry {outcome}") } else { outcome.to_owned() };
+    let policies = record.policies();
+    let names = match policies.as_slice() {
+        [only] => only.name.unwrap_or("folders").to_owned(),
+        all => counted(all.len(), "policy"),
+    };
+    table.row(tone, [id, &outcome, &record.changes_in_short(), &names]);
 }
 
 fn as_json(id: &str, record: &Read) -> Value {

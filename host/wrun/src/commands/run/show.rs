@@ -47,14 +47,13 @@ fn signature(releases: &Value, policy: &str) -> String {
 
 fn of_policy(policy: RecordedPolicy<'_>, releases: &Value, is_dry: bool, all: bool, printer: Printer) {
     let (name, outcome) = (policy.shown_name(), policy.outcome());
-    let versions = match (policy.revision(), policy.artifact()) {
-        ("", _) => String::new(),
-        (revision, "") => format!(" (revision {revision})"),
-        (revision, artifact) => {
-            format!(
-                " (revision {revision}, artifact {artifact}, {})",
-                signature(releases, policy.json()["name"].as_str().unwrap_or_default())
-            )
+    let (revision, artifact) = (policy.revision(), policy.artifact());
+    let versions = match text::versions(revision, artifact) {
+        versions if versions.is_empty() => versions,
+        versions if artifact.is_empty() => format!(" ({versions})"),
+        versions => {
+            let name = policy.json()["name"].as_str().unwrap_or_default();
+            format!(" ({versions}, {})", signature(releases, name))
         }
     };
     printer.prose(Tone::Heading, &escape_line(&format!("Policy {name}: {outcome}{versions}")));
