@@ -7,6 +7,7 @@
 
 mod map;
 mod operations;
+mod programs;
 mod style;
 mod supply;
 mod targets;

@@ -371,7 +371,8 @@ pub(crate) fn literal_word(word: &str) -> Option<&str> {
 
 /// A word as a rule says it: what would be a placeholder is written so that it means itself.
 fn word_entry(word: &str, is_program: bool) -> String {
-    let is_placeholder = word == ANY || word == REST || ["<path:", "<is:", DIGEST].iter().any(|sign| word.starts_with(sign));
+    let is_placeholder =
+        word == ANY || word == REST || ["<path:", "<is:", DIGEST].iter().any(|sign| word.starts_with(sign));
     if is_placeholder || (is_program && word.starts_with('<')) { format!("<is:{word}>") } else { word.to_owned() }
 }
 

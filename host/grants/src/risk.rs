@@ -283,9 +283,7 @@ fn allows_many(command: &CommandGrant) -> bool {
         GrantedLine::Shell(_) | GrantedLine::Script { sha256: Some(_), .. } => false,
         GrantedLine::AnyShell | GrantedLine::Script { sha256: None, .. } => true,
     };
-    line_is_open
-        || command.cwd.as_ref().is_some_and(|cwd| !cwd.is_exact())
-        || command.environment.iter().any(is_any)
+    line_is_open || command.cwd.as_ref().is_some_and(|cwd| !cwd.is_exact()) || command.environment.iter().any(is_any)
 }
 
 /// Whether a command may have more rights than an ordinary account. Numbers may be anybody's.

@@ -10,7 +10,7 @@ use std::process::Command;
 use anyhow::{Context as _, Result};
 use serde_json::Value;
 
-use super::{Count, map, operations, supply, targets, waiting, words};
+use super::{Count, map, operations, programs, supply, targets, waiting, words};
 use crate::{checkout, docs, say};
 
 /// Each room with the rooms it may know. What is not listed is not allowed; `assemble` alone puts all of them together.
@@ -116,7 +116,7 @@ const ENGINE: (&str, [&str; 2]) = ("wasmtime", ["sandbox", "ruby-runtime"]);
 pub(crate) fn run() -> Result<Count> {
     let mut count = Count::default();
     type Check = fn() -> Result<Vec<String>>;
-    let checks: [(&str, Check); 15] = [
+    let checks: [(&str, Check); 16] = [
         ("sources are formatted", formatting),
         ("lints find nothing", lints),
         ("guests' lints find nothing", guest_lints),
@@ -129,6 +129,7 @@ pub(crate) fn run() -> Result<Count> {
         ("rooms touch only what they may", touches),
         ("the map is true: who names resource types, who decides, who touches the process", map::check),
         ("what providers do to the machine is a value, not a closure", operations::check),
+        ("every program that providers start has a row that says who chose its words", programs::check),
         ("vectors are read by a test, or wait for a feature", waiting::check),
         ("documentation says more than three words", words::check),
         ("links of pages lead somewhere, and the book has every page", docs::links::check),

@@ -39,7 +39,10 @@ fn what_the_machine_has_is_read() {
     let (first, second) = first_script(&marks(), true, &[]);
     assert_eq!(sent, format!("{first}se cret\n{second}"));
     assert!(!Session::<&[u8], Vec<u8>>::command(&marks(), true, &[]).contains('M'), "no argument holds a mark");
-    assert!(second.contains("M2") && !second.contains("M1") && !first.contains("M2"), "arguments hold the first script's");
+    assert!(
+        second.contains("M2") && !second.contains("M1") && !first.contains("M2"),
+        "arguments hold the first script's"
+    );
 }
 
 #[test]

@@ -289,7 +289,9 @@ mod tests {
         {
             assert!(may_be_secret(name, value), "{name}");
         }
-        for (name, value) in [("PORT", "80"), ("SITE", "https://example.org/a"), ("MAIL", "a@b"), ("BORG_PASSCOMMAND", "id")] {
+        for (name, value) in
+            [("PORT", "80"), ("SITE", "https://example.org/a"), ("MAIL", "a@b"), ("BORG_PASSCOMMAND", "id")]
+        {
             assert!(!may_be_secret(name, value), "{name}");
         }
     }

@@ -62,7 +62,8 @@ impl Machine<'_, '_> {
             return Ok(());
         }
         let message = format!("{path} leads over a link, or a directory that others than root may exchange");
-        Err(invalid(message).with_hint("say its resolved path, below directories that root owns and nobody else may write to"))
+        Err(invalid(message)
+            .with_hint("say its resolved path, below directories that root owns and nobody else may write to"))
     }
 
     /// Returns the output of a program of the host's own choosing, or `None` if it cannot be asked. Arguments from a guest must

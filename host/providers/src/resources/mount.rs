@@ -14,13 +14,13 @@ use crate::operation::Operation;
 use crate::plan::{Plan, Provider, Step, View};
 use crate::resources::file_content::{self, FileWish, Text};
 use crate::resources::{asked, nested};
+use calls::{Call, Device};
 use contract::{Certainty, Change, Raised, Wanted};
 use grants::{Denied, GrantedMount, GrantedPath, MountAsked, PolicyGrants};
 use machine::command::{Launch, require_success};
 use machine::root::absent;
 use machine::written;
 use schema::types::mount::MountProperties;
-use calls::{Call, Device};
 use table::Line;
 
 /// The class of what goes wrong with mounts.

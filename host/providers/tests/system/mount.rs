@@ -77,9 +77,7 @@ fn what_cannot_be_held_open_is_refused() {
         let properties = json!({"device": device, "fstype": kind, "options": options});
         node.act("mount", "/mnt/own", "mount", properties).unwrap_err()
     };
-    for (device, kind, options) in
-        [("/srv/app/image", "ext4", "loop"), ("none", "overlay", "lowerdir=/srv/app/data")]
-    {
+    for (device, kind, options) in [("/srv/app/image", "ext4", "loop"), ("none", "overlay", "lowerdir=/srv/app/data")] {
         let raised = refused(device, kind, options);
         assert_eq!(raised.class, "Chef::Exceptions::Mount");
         assert!(raised.message.contains("others than root may exchange"), "{}", raised.message);

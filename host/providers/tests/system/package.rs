@@ -294,9 +294,7 @@ fn a_dry_run_reads_a_package_file_without_writing() {
     let foreseen = node.foresee("dpkg_package", "tool", "install", file).unwrap();
     assert!(!node.root.exists("/srv/written") && !node.root.exists("/tmp/written"), "{foreseen:?}");
     assert_eq!(foreseen.unknown.len(), 1, "{foreseen:?}");
-    node.root
-        .write_program("/usr/bin/dpkg-deb", "#!/bin/sh\ntouch /tmp/written && printf 'tool\\n1.0\\n'\n")
-        .unwrap();
+    node.root.write_program("/usr/bin/dpkg-deb", "#!/bin/sh\ntouch /tmp/written && printf 'tool\\n1.0\\n'\n").unwrap();
     let file = json!({"source": "/srv/archive/tool_1.0_all.deb"});
     let foreseen = node.foresee("dpkg_package", "tool", "install", file).unwrap();
     assert!(!node.root.exists("/tmp/written"), "{foreseen:?}");

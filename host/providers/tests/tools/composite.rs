@@ -269,7 +269,8 @@ fn a_swap_file_lies_where_nobody_but_root_may_exchange_it() {
         let wanted = Wanted { resource: 0, declaration: &declaration, action, resolved: vec![], why_run: false };
         bench.providers(false).compose(&wanted, true)
     };
-    for name in ["/srv/own/swap", "/srv/own/dangling", "/srv/way/new", "/app/new", "/srv/own/../own/new", "/absent/new"] {
+    for name in ["/srv/own/swap", "/srv/own/dangling", "/srv/way/new", "/app/new", "/srv/own/../own/new", "/absent/new"]
+    {
         for action in ["create", "remove"] {
             assert!(compose(name, action).is_err(), "{action} {name}");
         }

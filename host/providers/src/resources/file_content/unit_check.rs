@@ -34,9 +34,9 @@ const MORE: &str = "systemd-analyze says more, about other files; `systemd-analy
 /// The path is not that of a file in one of systemd's folders.
 pub(super) fn unit_at(path: &str) -> Result<String, Raised> {
     let parts: Vec<&str> = path.split('/').filter(|part| !matches!(*part, "" | ".")).collect();
-    let known = parts.split_last().filter(|(_, folder)| {
-        !parts.contains(&"..") && FOLDERS.contains(&format!("/{}", folder.join("/")).as_str())
-    });
+    let known = parts
+        .split_last()
+        .filter(|(_, folder)| !parts.contains(&"..") && FOLDERS.contains(&format!("/{}", folder.join("/")).as_str()));
     known.map(|(name, _)| (*name).to_owned()).ok_or_else(|| {
         let message = format!("{path} cannot be verified by :systemd_unit: it is not in a folder of systemd's units");
         Raised::new("Chef::Exceptions::ValidationFailed", message)
@@ -65,7 +65,7 @@ pub(super) fn ask(writer: &mut Writer<'_>, staged: &StagedFile, name: &str) -> R
     let launch = Launch::program("systemd-analyze", ["verify", "--man=no", "--", &placed])
         .environment("SYSTEMD_LOG_TARGET", "console")
         .placed(name, content)
-        .despite_refused_writes();
+        .scratch("run");
     match writer.ask(&launch) {
         Answer::Ended(outcome) if outcome.code == Some(0) => Ok(Ok(())),
         Answer::Ended(outcome) => Ok(Err(about_unit(&String::from_utf8_lossy(&outcome.errors), name))),

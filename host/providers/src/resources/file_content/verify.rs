@@ -2,8 +2,8 @@
 
 use super::content::Content;
 use super::create::unverified;
-use super::{json_check, unit_check};
 use super::wish::{FileWish, VerifyWish};
+use super::{json_check, unit_check};
 use crate::plan::{Plan, View, Writer};
 use crate::resources::execute::plain_text;
 use crate::secrets::SENSITIVE;

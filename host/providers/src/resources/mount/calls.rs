@@ -156,7 +156,8 @@ fn require_fixed(options: &[String], root: &Root) -> Result<(), Raised> {
 }
 
 fn not_fixed(path: &str) -> Raised {
-    let message = format!("{path} cannot be mounted: it leads over a link, or a directory that others than root may exchange");
+    let message =
+        format!("{path} cannot be mounted: it leads over a link, or a directory that others than root may exchange");
     Raised::new(MOUNT_ERROR, message).with_hint("put it below directories that root owns and nobody else may write to")
 }
 
