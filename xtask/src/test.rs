@@ -8,6 +8,7 @@
 mod contract;
 mod map;
 mod operations;
+mod programs;
 mod style;
 mod supply;
 mod targets;

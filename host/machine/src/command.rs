@@ -109,8 +109,8 @@ pub struct Launch {
     live: bool,
     login: bool,
     placed: Option<(String, Vec<u8>)>,
-    /// Its answer, confined, counts though a write of its own was refused.
-    despite_refused_writes: bool,
+    /// Further directories where it may write to no effect, if it is confined.
+    scratch: Vec<&'static str>,
     /// A cookbook wrote it: its processes are counted.
     granted: bool,
 }
@@ -137,7 +137,7 @@ impl Launch {
             live: false,
             login: false,
             placed: None,
-            despite_refused_writes: false,
+            scratch: vec![],
             granted: false,
         }
     }
@@ -166,7 +166,7 @@ impl Launch {
             live: how.live,
             login: how.login,
             placed: None,
-            despite_refused_writes: false,
+            scratch: vec![],
             granted: true,
         }
     }
@@ -214,11 +214,12 @@ impl Launch {
         Self { placed: Some((name.into(), content)), ..self }
     }
 
-    /// Confined, its answer counts though it could not write something: for a program of the host's own choosing that
-    /// notes something beside what it is asked, and answers the same without that.
+    /// A directory below the root, such as `run`, where a confined program may write to no effect, as it may in `/tmp`: for one
+    /// of the host's own choosing that notes something there beside what it is asked.
     #[must_use]
-    pub fn despite_refused_writes(self) -> Self {
-        Self { despite_refused_writes: true, ..self }
+    pub fn scratch(mut self, directory: &'static str) -> Self {
+        self.scratch.push(directory);
+        self
     }
 
     /// Without these variables, which the command asked for as empty ones.

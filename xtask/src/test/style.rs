@@ -10,7 +10,7 @@ use std::process::Command;
 use anyhow::{Context as _, Result};
 use serde_json::Value;
 
-use super::{Count, contract, map, operations, supply, targets, waiting, words};
+use super::{Count, contract, map, operations, programs, supply, targets, waiting, words};
 use crate::{checkout, docs, say};
 
 /// Each room with the rooms it may know. What is not listed is not allowed; `assemble` alone puts all of them together.
@@ -116,7 +116,7 @@ const ENGINE: (&str, [&str; 2]) = ("wasmtime", ["sandbox", "ruby-runtime"]);
 pub(crate) fn run() -> Result<Count> {
     let mut count = Count::default();
     type Check = fn() -> Result<Vec<String>>;
-    let checks: [(&str, Check); 16] = [
+    let checks: [(&str, Check); 18] = [
         ("sources are formatted", formatting),
         ("lints find nothing", lints),
         ("guests' lints find nothing", guest_lints),
@@ -130,6 +130,7 @@ pub(crate) fn run() -> Result<Count> {
         ("the map is true: who names resource types, who decides, who touches the process", map::check),
         ("providers plan values, not closures, and read typed properties", operations::check),
         ("every item of the contract is documented and versioned, without tuples", contract::check),
+        ("every program that providers start has a row that says who chose its words", programs::check),
         ("vectors are read by a test, or wait for a feature", waiting::check),
         ("documentation says more than three words", words::check),
         ("links of pages lead somewhere, and the book has every page", docs::links::check),

@@ -79,7 +79,10 @@ fn asked_for(
     properties: &SshKnownHostsEntryProperties,
     machine: &mut Machine<'_, '_>,
 ) -> Result<Option<Vec<String>>, Raised> {
-    let host = properties.host.as_str();
+    let host = one_word("host", &properties.host)?;
+    if host.starts_with('-') {
+        return Err(invalid(format!("host {host:?} is an option of ssh-keyscan")));
+    }
     let kind = format!("-t{}", one_word("key_type", &properties.key_type)?);
     let port = properties.port.to_string();
     let mut words = vec![kind.as_str(), "-p", &port];

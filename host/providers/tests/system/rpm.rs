@@ -11,7 +11,7 @@ case "$1" in
     for name; do
       grep "^$name " /srv/installed || { echo "package $name is not installed"; missing=$((missing + 1)); }
     done; exit $missing ;;
-  -qp) cat "$5" ;;
+  -qp) tail -c +5 "$5" ;;
   *) echo "rpm $*" >> /srv/log; [ ! -e /srv/fail ] || { echo "conflict" >&2; exit 3; }
      . /srv/deed ;;
 esac
@@ -47,6 +47,11 @@ fn prepared(node: Node) -> Node {
         node.root.write(format!("/srv/{path}"), text).unwrap();
     }
     node
+}
+
+/// A file that begins as a package does, and holds what the program above answers.
+fn package_file(text: &str) -> Vec<u8> {
+    [&[0xed, 0xab, 0xee, 0xdb], text.as_bytes()].concat()
 }
 
 /// What the next change leaves installed.
@@ -125,17 +130,17 @@ fn versions_are_locked() {
 #[test]
 fn package_files_are_installed_by_what_is_in_them() {
     let mut node = prepared(Node::new());
-    node.root.write("/srv/x.rpm", "tool (none) 1.0 1 noarch\n").unwrap();
+    node.root.write("/srv/x.rpm", package_file("tool (none) 1.0 1 noarch\n")).unwrap();
     deed(&node, "tool (none) 1.0 1 noarch\n");
     let source = json!({"source": "/srv/x.rpm"});
     let sentence = ["install version 1.0-1 of package tool"];
     check(&mut node, ("rpm_package", "x", "install"), source.clone(), &sentence, "rpm -i /srv/x.rpm");
     check(&mut node, ("rpm_package", "x", "install"), source.clone(), &[], "");
-    node.root.write("/srv/x.rpm", "tool (none) 1.1 1 noarch\n").unwrap();
+    node.root.write("/srv/x.rpm", package_file("tool (none) 1.1 1 noarch\n")).unwrap();
     deed(&node, "tool (none) 1.1 1 noarch\n");
     let sentence = ["upgrade package tool from 1.0-1 to 1.1-1"];
     check(&mut node, ("rpm_package", "x", "upgrade"), source.clone(), &sentence, "rpm -U --oldpackage /srv/x.rpm");
-    node.root.write("/srv/x.rpm", "tool (none) 1.0 1 noarch\n").unwrap();
+    node.root.write("/srv/x.rpm", package_file("tool (none) 1.0 1 noarch\n")).unwrap();
     let spared = json!({"source": "/srv/x.rpm", "allow_downgrade": false});
     check(&mut node, ("rpm_package", "x", "upgrade"), spared, &[], "");
     deed(&node, "");
@@ -170,7 +175,7 @@ fn failures_have_chefs_classes_and_words() {
     let remote = raised("rpm_package", "x", json!({"source": "https://example.org/x.rpm"}));
     assert_eq!(remote, package("https://example.org/x.rpm is not a file on the node"));
     node.root.write("/srv/fail", "").unwrap();
-    node.root.write("/srv/x.rpm", "tool (none) 1.0 1 noarch\n").unwrap();
+    node.root.write("/srv/x.rpm", package_file("tool (none) 1.0 1 noarch\n")).unwrap();
     let failed = node.act("rpm_package", "x", "install", json!({"source": "/srv/x.rpm"})).unwrap_err();
     assert_eq!(failed.class, "Mixlib::ShellOut::ShellCommandFailed");
     let mut node = node.dry();
@@ -187,7 +192,7 @@ fn only_granted_packages_and_files_are_touched() {
     let mut node = prepared(Node::granting("packages = [\"vim\"]\npackage_sources = [\"/srv/*.rpm\"]"));
     deed(&node, "vim 2 8.2 1.el9 x86_64\n");
     node.act("dnf_package", "vim", "install", json!({})).unwrap();
-    node.root.write("/srv/vim.rpm", "sudo (none) 1.0 1 noarch\n").unwrap();
+    node.root.write("/srv/vim.rpm", package_file("sudo (none) 1.0 1 noarch\n")).unwrap();
     for (kind, name, action, properties) in [
         ("dnf_package", "bash", "install", json!({})),
         ("dnf_package", "bash", "remove", json!({})),
@@ -201,6 +206,24 @@ fn only_granted_packages_and_files_are_touched() {
         let raised = node.act(kind, name, action, properties.clone()).unwrap_err();
         assert_eq!(raised.class, "Wrun::Denied", "{kind} {name} {action} {properties}");
     }
+}
+
+/// rpm takes a file that is no package for a list of files and addresses, and installs those.
+#[test]
+fn a_list_of_package_files_is_not_a_package_file() {
+    let mut node = prepared(Node::granting("packages = [\"vim\"]\npackage_sources = [\"/srv/*.rpm\"]"));
+    for content in ["/srv/app/evil.rpm\n", "https://example.org/evil.rpm\n", "", "\u{ed}\u{ab}\u{ee}\u{db}"] {
+        node.root.write("/srv/vim.rpm", content).unwrap();
+        for kind in ["rpm_package", "dnf_package"] {
+            let raised = node.act(kind, "vim", "install", json!({"source": "/srv/vim.rpm"})).unwrap_err();
+            assert!(raised.message.contains("is not a package of rpm"), "{content}: {}", raised.message);
+        }
+    }
+    node.root.write("/srv/vim.rpm", package_file("vim 2 8.2 1.el9 x86_64\n")).unwrap();
+    node.output("chown nobody /srv/vim.rpm");
+    let raised = node.act("rpm_package", "vim", "install", json!({"source": "/srv/vim.rpm"})).unwrap_err();
+    assert!(raised.message.contains("others than root may change"), "{}", raised.message);
+    assert_eq!(told(&node), "");
 }
 
 #[test]

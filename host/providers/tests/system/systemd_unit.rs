@@ -121,8 +121,8 @@ fn failures_have_chefs_classes() {
 
 /// A `systemd-analyze` that tells how it is called, tries what `man` could, and says something of the text and of other files.
 const ANALYZE: &str = r#"#!/bin/sh
-id > /srv/pwned
-echo "app.service: called $1 $2 $3"
+id > /run/pwned
+id > /tmp/pwned
 echo "$4:2: it says $(tail -1 "$4")" >&2
 echo "app.service: Command /root/x is not executable: No such file or directory" >&2
 echo "app.service: called $1 $2 $3" >&2
@@ -152,11 +152,18 @@ fn a_verified_unit_runs_nothing_and_tells_of_no_other_file() {
     let mut node = node();
     node.root.write_program("/usr/bin/systemd-analyze", ANALYZE).unwrap();
     let raised = node.act("systemd_unit", "app.service", "create", json!({"content": content()})).unwrap_err();
-    assert!(!node.root.exists("/srv/pwned"), "what systemd-analyze starts may change nothing");
+    for path in ["/run/pwned", "/tmp/pwned"] {
+        assert!(!node.root.exists(path), "what systemd-analyze writes is thrown away");
+    }
     for told in ["/root/x", "hunter2", "other.service"] {
         assert!(!raised.message.contains(told), "{}", raised.message);
     }
     assert!(raised.message.contains("says more, about other files"), "{}", raised.message);
+    // What tries to write elsewhere has no say.
+    node.root.write_program("/usr/bin/systemd-analyze", "#!/bin/sh\nid > /srv/pwned\nexit 0\n").unwrap();
+    let raised = node.act("systemd_unit", "app.service", "create", json!({"content": content()})).unwrap_err();
+    assert!(!node.root.exists("/srv/pwned"));
+    assert!(raised.message.contains("systemd-analyze cannot be asked about app.service"), "{}", raised.message);
 }
 
 #[test]

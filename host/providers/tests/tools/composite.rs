@@ -243,6 +243,14 @@ fn a_swap_file_is_made_by_steps_of_the_action_itself() {
     assert!(composition("swap_file", "/swap", "create", json!({ "size": "large" })).is_err());
 }
 
+#[test]
+fn a_host_that_is_asked_for_its_key_is_no_option() {
+    for host in ["-f/etc/shadow", "-D", "a b", ""] {
+        let made = composition("ssh_known_hosts_entry", "x", "create", json!({ "host": host }));
+        assert!(made.is_err_and(|raised| raised.class.contains("Validation")), "{host}");
+    }
+}
+
 /// Root's tools get the path as text, and would follow whatever link is there when they look.
 #[test]
 fn a_swap_file_lies_where_nobody_but_root_may_exchange_it() {

@@ -43,6 +43,7 @@ pub(in crate::command) fn ask(
         ids: identity.ids.clone(),
         root: root.to_owned(),
         placed: launch.placed.clone(),
+        scratch: launch.scratch.iter().map(|directory| (*directory).to_owned()).collect(),
     };
     let asked = || -> io::Result<Answer> {
         let body = serde_json::to_vec(&request)?;
@@ -61,8 +62,7 @@ pub(in crate::command) fn ask(
                     Err(reply) => return Ok(Traced::Said(reply)),
                 };
                 let _ = started.send(pipes);
-                let tolerant = launch.despite_refused_writes;
-                Ok(Traced::Ended(tracer::watch(pid, &root, as_root, tolerant, leash)))
+                Ok(Traced::Ended(tracer::watch(pid, &root, as_root, leash)))
             };
             let tracer = std::thread::Builder::new().name("tracer".into()).spawn_scoped(scope, trace)?;
             let outcome = hear.recv().ok().map(|pipes| {

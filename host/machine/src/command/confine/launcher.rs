@@ -52,6 +52,8 @@ pub(super) struct Request {
     pub(super) root: PathBuf,
     /// A file to be asked about: its name and content.
     pub(super) placed: Option<(String, Vec<u8>)>,
+    /// Directories below the root where it may write to no effect, beside the usual ones.
+    pub(super) scratch: Vec<String>,
 }
 
 /// The launcher's whole life. Its standard streams are pipes to wrun, and later the program's.
@@ -122,7 +124,7 @@ fn prepare(request: &Request) -> Result<Command, Reason> {
         | CloneFlags::CLONE_NEWUTS
         | CloneFlags::CLONE_FS;
     unshare(namespaces).map_err(Obstacle::at("make namespaces"))?;
-    let writable = view::make(&request.root)?;
+    let writable = view::make(&request.root, &request.scratch)?;
     restrict_files(&writable)?;
     if request.root != Path::new("/") {
         nix::unistd::chroot(&request.root).map_err(Obstacle::at("change the root"))?;

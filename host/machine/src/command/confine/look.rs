@@ -101,7 +101,8 @@ impl Call {
 
     /// Whether the confinement made it fail. Root is otherwise refused little; others are, with good reason.
     pub(super) fn was_stopped(&self, as_root: bool) -> bool {
-        let Some(number) = self.error() else { return false };
+        let result = self.registers.rax.cast_signed().wrapping_neg();
+        let Ok(number) = i32::try_from(result) else { return false };
         if self.number() == libc::SYS_kill {
             // The number of a process that is there, but outside.
             let process = i32::try_from(self.argument(0).cast_signed()).unwrap_or_default().unsigned_abs();
@@ -123,16 +124,6 @@ impl Call {
             }
             _ => false,
         }
-    }
-
-    /// Whether it failed because the view is read-only.
-    pub(super) fn found_read_only(&self) -> bool {
-        self.error().is_some_and(|number| Errno::from_raw(number) == Errno::EROFS)
-    }
-
-    /// The number of the error that it ended with, if any: negative where it did not fail.
-    fn error(&self) -> Option<i32> {
-        i32::try_from(self.registers.rax.cast_signed().wrapping_neg()).ok()
     }
 
     fn passes_over(&self) -> bool {

@@ -70,9 +70,9 @@ pub(super) fn seize(launcher: Pid) -> nix::Result<()> {
     ptrace::seize(other(launcher), options)
 }
 
-/// Watches until nothing is left of it. `tolerant`: a write that the view refuses does not end it.
-pub(super) fn watch(launcher: Pid, root: &Root, as_root: bool, tolerant: bool, leash: &Leash) -> Ending {
-    let mut tracer = Tracer { launcher, program: None, root, as_root, tolerant, leash, ending: Ending::default() };
+/// Watches until nothing is left of it.
+pub(super) fn watch(launcher: Pid, root: &Root, as_root: bool, leash: &Leash) -> Ending {
+    let mut tracer = Tracer { launcher, program: None, root, as_root, leash, ending: Ending::default() };
     // Other threads have children too, which are theirs to wait for.
     let own = WaitOptions::from_bits_retain(libc::__WALL.cast_unsigned() | libc::__WNOTHREAD.cast_unsigned());
     loop {
@@ -93,7 +93,6 @@ struct Tracer<'a> {
     program: Option<Pid>,
     root: &'a Root,
     as_root: bool,
-    tolerant: bool,
     leash: &'a Leash,
     ending: Ending,
 }
@@ -190,8 +189,7 @@ impl Tracer<'_> {
     /// After a call that was looked at.
     fn answered(&mut self, process: Pid) {
         if let Ok(call) = Call::of(process)
-            && ((call.was_stopped(self.as_root) && !(self.tolerant && call.found_read_only()))
-                || call.has_taken_from_others())
+            && (call.was_stopped(self.as_root) || call.has_taken_from_others())
         {
             self.stop(call.to_string());
         }

@@ -47,11 +47,11 @@ pub(super) struct Writable {
     pub(super) devices: Vec<PathBuf>,
 }
 
-/// Makes the calling thread's mounts read-only. It must have a mount namespace of its own.
+/// Makes the calling thread's mounts read-only, with a layer over these directories and the usual ones. It must have a mount namespace of its own.
 ///
 /// # Errors
 /// A mount cannot be made read-only, or it cannot be seen whether it is.
-pub(super) fn make(root: &Path) -> Result<Writable, Obstacle> {
+pub(super) fn make(root: &Path, scratches: &[String]) -> Result<Writable, Obstacle> {
     let private = MsFlags::MS_REC | MsFlags::MS_PRIVATE;
     mount(NOTHING, "/", NOTHING, private, NOTHING).map_err(Obstacle::at("take the mounts apart"))?;
     for mounted in mounts()? {
@@ -66,7 +66,8 @@ pub(super) fn make(root: &Path) -> Result<Writable, Obstacle> {
     }
     let devices = DEVICES.iter().filter_map(|(name, numbers)| live_device(&root.join("dev").join(name), *numbers));
     let devices = devices.collect();
-    let directories = SCRATCH.iter().map(|name| root.join(name)).filter(|path| scratch(path).is_some());
+    let scratches = SCRATCH.into_iter().chain(scratches.iter().map(String::as_str));
+    let directories = scratches.map(|name| root.join(name)).filter(|path| scratch(path).is_some());
     Ok(Writable { directories: directories.collect(), devices })
 }
 

@@ -65,7 +65,7 @@ pub(super) fn ask(writer: &mut Writer<'_>, staged: &StagedFile, name: &str) -> R
     let launch = Launch::program("systemd-analyze", ["verify", "--man=no", "--", &placed])
         .environment("SYSTEMD_LOG_TARGET", "console")
         .placed(name, content)
-        .despite_refused_writes();
+        .scratch("run");
     match writer.ask(&launch) {
         Answer::Ended(outcome) if outcome.code == Some(0) => Ok(Ok(())),
         Answer::Ended(outcome) => Ok(Err(about_unit(&String::from_utf8_lossy(&outcome.errors), name))),

@@ -13,8 +13,13 @@ use crate::withheld::Withheld;
 use contract::{Certainty, Change, Raised, Wanted};
 use grants::GrantedPackage;
 use machine::denied::denied;
+use machine::root::Place;
 use schema::types::rpm_packages::RpmPackageProperties;
 use std::cmp::Ordering;
+use std::io::Read as _;
+
+/// How a package begins.
+const LEAD: [u8; 4] = [0xed, 0xab, 0xee, 0xdb];
 
 /// Packages from `.rpm` files.
 pub(crate) struct RpmPackage;
@@ -48,7 +53,18 @@ pub(super) fn find(source: &str, view: &View<'_>) -> Result<Option<String>, Rais
         return Ok(None);
     }
     require_roots_own(granted.path(), view)?;
+    require_package(&place)?;
     Ok(Some(granted.path().to_owned()))
+}
+
+/// Fails if a file does not begin as packages do: rpm takes any other file for a list of files and addresses to install.
+fn require_package(place: &Place) -> Result<(), Raised> {
+    let mut beginning = [0; LEAD.len()];
+    let (file, _) = place.open_file()?;
+    match std::fs::File::from(file).read_exact(&mut beginning) {
+        Ok(()) if beginning == LEAD => Ok(()),
+        _ => Err(Raised::new(PACKAGE_ERROR, format!("{} is not a package of rpm", place.real()))),
+    }
 }
 
 /// As Chef writes it for this type: without epoch and architecture.
