@@ -1,11 +1,7 @@
 //! The keys of releases as people use them: passphrases that are typed, keys that other programs have, and the revision that a
 //! node is told to run.
 
-#![expect(
-    clippy::unwrap_used,
-    clippy::indexing_slicing,
-    reason = "a test fails by panicking, and helpers are not tests to the lints"
-)]
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking, and helpers are not tests to the lints")]
 
 use nix::sys::stat::Mode;
 use nix::unistd::mkfifo;
@@ -63,7 +59,12 @@ impl Place {
     }
 
     #[track_caller]
-    fn works(&self, line: &str) -> Output {
+    fn works(&self, line: &str) {
+        drop(self.output(line));
+    }
+
+    #[track_caller]
+    fn output(&self, line: &str) -> Output {
         self.run(line).expect_code(0).unwrap()
     }
 }
@@ -118,16 +119,16 @@ fn a_key_that_another_program_has_signs_releases() {
     let made = place.program.run(&["keys", "command", "web", "--public", &public, "--", &program, "slot 1"]).unwrap();
     let made = made.expect_code(0).unwrap();
     assert!(made.stdout.contains(&public), "{}", made.text());
-    let listed = place.works("keys show").stdout;
+    let listed = place.output("keys show").stdout;
     assert!(listed.contains(", signed for by ") && listed.contains("sign slot 1"), "{listed}");
     place.works("repository add-team web");
-    let pushed = place.works("policy push staging /web");
+    let pushed = place.output("policy push staging /web");
     assert!(pushed.stdout.contains("released (version 1)"), "{}", pushed.text());
     place.policy("web", "2");
     place.works("policy update /web/policy.toml");
     let refused = place.run("policy push staging /web").expect_code(43).unwrap();
     assert!(refused.stderr.contains("is not the signature of this key"), "{}", refused.stderr);
-    let shown = place.works("policy show --group staging --policy web").stdout;
+    let shown = place.output("policy show --group staging --policy web").stdout;
     let lock: Value = serde_json::from_slice(&fs::read(place.folder.join("web/policy.lock.json")).unwrap()).unwrap();
     assert!(!shown.contains(lock["revision_id"].as_str().unwrap()), "{shown}");
     for (words, part) in [
@@ -155,7 +156,7 @@ fn runtime_native_a_node_runs_the_revision_that_it_is_told_to() {
         run["releases"]["policies"][policy]["revision"].as_str().unwrap().to_owned()
     };
     let file = |name: &str| fs::read_to_string(place.folder.join("root/tmp").join(name)).unwrap();
-    let first = place.works(line);
+    let first = place.output(line);
     let (core, web) = (revision(&first, 0), revision(&first, 1));
     for policy in ["core", "web"] {
         place.policy(policy, "two");
@@ -165,11 +166,11 @@ fn runtime_native_a_node_runs_the_revision_that_it_is_told_to() {
     // The new one is fetched and looked at; the one that converged last stays.
     place.works(&format!("{line} --why-run"));
     // One policy stays behind, the other goes on.
-    let old = place.works(&format!("{line} --revision core={}", &core[..12]));
+    let old = place.output(&format!("{line} --revision core={}", &core[..12]));
     assert_eq!(revision(&old, 0), core);
     assert_ne!(revision(&old, 1), web);
     assert_eq!((file("core"), file("web")), ("one".into(), "two".into()));
-    let new = place.works(line);
+    let new = place.output(line);
     assert_ne!(revision(&new, 0), core);
     assert_eq!(file("core"), "two");
     let refused = place.run(&format!("{line} --revision mail=1")).expect_code(43).unwrap();

@@ -102,8 +102,12 @@ mod tests {
         check("true", 60_000, "has written 0 bytes");
         check("exec cat /dev/zero", 60_000, "failed: signal: 13");
         check("exec sleep 600", 100, "did not end within");
-        // Somebody who is left behind keeps the output open.
-        check("sleep 600 & exit 0", 100, "did not end within");
+        // Somebody who is left behind keeps the output open, here until the pipe that it reads is closed.
+        let folder = tempfile::tempdir().unwrap();
+        let pipe = folder.path().join("pipe");
+        assert!(Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+        check(&format!("cat {} 2>/dev/null & exit 0", pipe.display()), 100, "did not end within");
+        drop(std::fs::OpenOptions::new().write(true).open(&pipe).unwrap());
         let command = ["/no/such/program".to_owned()];
         assert!(within(&command, b"", TIME).unwrap_err().contains("cannot be started"));
         assert!(within(&[], b"", TIME).unwrap_err().contains("its command is empty"));

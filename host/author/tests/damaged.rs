@@ -1,7 +1,7 @@
 //! A policy.toml, damaged ten thousand times: it ends in an error, or in a lock whose cookbooks lie where it says, under the
 //! identifiers that it states.
 
-#![expect(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "a test fails by panicking")]
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use author::policyfile::{Place, Tools, Update, describe, update};
 use policyfile::lock::{CookbookPlace, Lock};

@@ -11,7 +11,7 @@ pub enum CookbookSource {
     Git(GitSource),
     /// An archive on a server, as a Supermarket has it.
     Archive(ArchiveSource),
-    /// A Chef server.
+    /// A cookbook that a Chef server has.
     Server(ServerSource),
 }
 

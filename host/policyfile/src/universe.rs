@@ -70,8 +70,8 @@ impl Offered {
         let reached = self.refused.drain(..).filter(|(name, _, _)| wanted.contains(name));
         let mut notes: Vec<String> = reached
             .map(|(name, version, reason)| {
-                let name = shown(&name);
-                format!("cookbook {name} {} is left out: {reason}", shown(&version))
+                let which = format!("{} {}", shown(&name), shown(&version));
+                format!("cookbook {} is left out: {reason}", which.trim_end())
             })
             .collect();
         if notes.len() > MAX_NOTES {
@@ -169,8 +169,8 @@ mod tests {
         assert_eq!(
             broken.keep(&wanted),
             [
-                "cookbook broken  is left out: its versions are not an object",
-                "cookbook other 0.1.0 is left out: its dependencies are not an object"
+                "cookbook other 0.1.0 is left out: its dependencies are not an object",
+                "cookbook broken is left out: its versions are not an object"
             ]
         );
         let server = Offered::parse(document().to_string().as_bytes(), false).unwrap();

@@ -1,7 +1,7 @@
 //! What the platform does: it starts a repository, and says who the teams are.
 
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use serde_json::{Map, Value, json};
 
@@ -80,10 +80,32 @@ pub fn own_key(folder: &Path, name: &str, passphrase: &str) -> Result<PublicKey,
     }
     let failed = |what: &str| RepositoryError::Key { path: path.clone(), what: what.to_owned() };
     let key = SigningKey::generate().ok_or_else(|| failed("the system has no random bytes"))?;
-    let made = std::os::unix::fs::DirBuilderExt::mode(std::fs::DirBuilder::new().recursive(true), 0o700).create(folder);
-    made.map_err(|error| failed(&format!("its folder cannot be made: {error}")))?;
+    make_key_folder(folder, &path)?;
     key_file::write(&path, &key, passphrase)?;
     Ok(key.public().clone())
+}
+
+/// Keeps a key of one's own that another program has: see [`key_file::write_command`]. Returns the file's path.
+///
+/// # Errors
+/// The name or the command is impossible, or the file exists or cannot be written.
+pub fn own_command_key(
+    folder: &Path,
+    name: &str,
+    public: &PublicKey,
+    command: &[String],
+) -> Result<PathBuf, RepositoryError> {
+    check_name(name, "key")?;
+    let path = folder.join(format!("{name}.{}", key_file::EXTENSION));
+    make_key_folder(folder, &path)?;
+    key_file::write_command(&path, public, command)?;
+    Ok(path)
+}
+
+fn make_key_folder(folder: &Path, key: &Path) -> Result<(), RepositoryError> {
+    let made = std::os::unix::fs::DirBuilderExt::mode(std::fs::DirBuilder::new().recursive(true), 0o700).create(folder);
+    let what = |error| format!("its folder cannot be made: {error}");
+    made.map_err(|error| RepositoryError::Key { path: key.to_owned(), what: what(error) })
 }
 
 /// Reads a public key: a key's file, or what `wrun keys show` prints.

@@ -3,7 +3,7 @@
 use crate::place::{Place, done, revision};
 use repository::admin::TeamKeys;
 use repository::key_file::{KeyFile, write_command};
-use repository::keyring::KeyRing;
+use repository::keyring::{KeyRing, RunCommand};
 use repository::metadata::{Envelope, Target, sign as sign_document};
 use repository::trust::TrustFolder;
 use repository::writer::{Published, Publisher};
@@ -255,10 +255,7 @@ fn an_init_that_was_killed_is_begun_again() {
 }
 
 /// A ring whose key of the team core is in another program, which `run` plays.
-fn with_command(
-    place: &Place,
-    run: &dyn Fn(&[String], &[u8]) -> Result<Vec<u8>, String>,
-) -> Result<Published, RepositoryError> {
+fn with_command(place: &Place, run: &RunCommand<'_>) -> Result<Published, RepositoryError> {
     let folder = place.some_keys(&["core-online"]);
     let own = KeyFile::read(&place.folder.path().join("keys/core-0.key")).unwrap();
     let path = folder.join("core-0.key");

@@ -5,8 +5,8 @@ use crate::arguments::KeysCommand;
 use crate::exit::Exit;
 use crate::printer::{Printer, Tone};
 use anyhow::Context as _;
-use repository::admin::own_key;
-use repository::key_file::{EXTENSION, KeyFile, write_command};
+use repository::admin::{own_command_key, own_key};
+use repository::key_file::{EXTENSION, KeyFile};
 use repository::keys::PublicKey;
 use repository::names::check_name;
 use text::{error_chain, escape_line};
@@ -23,12 +23,9 @@ pub(crate) fn run(command: KeysCommand, printer: &Printer) -> anyhow::Result<Exi
             say(printer, &key.to_json().to_string());
         }
         KeysCommand::Command { name, public, command } => {
-            check_name(&name, "key")?;
             let public = PublicKey::from_hex(&public);
             let public = public.context("--public takes the 64 hexadecimal digits of an Ed25519 key")?;
-            let path = folder.join(format!("{name}.{EXTENSION}"));
-            std::fs::create_dir_all(&folder).with_context(|| format!("cannot make {}", folder.display()))?;
-            write_command(&path, &public, &command)?;
+            let path = own_command_key(&folder, &name, &public, &command)?;
             printer.note(Tone::Quiet, &format!("{} was made", path.display()));
             say(printer, &public.to_json().to_string());
         }
