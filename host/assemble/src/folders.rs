@@ -19,7 +19,7 @@ use artifact::gems::Gems;
 use author::CookbookFolders;
 use author::folders::{Selected, vendor_directories};
 use author::gems::{GemFolder, GemsError, WantedGem};
-use contract::{Failure, Question, Stop};
+use contract::{Failure, Question};
 use converge::{PolicyInput, Questions, RunHost as _};
 use documents::Documents;
 use grants::{Grants, PolicyGrants};
@@ -296,10 +296,10 @@ fn asking<Got>(
     let grants: Arc<PolicyGrants> = all_grants.policy(POLICY, &[]);
     run_host.grants.insert(POLICY.to_owned(), grants);
     let input = PolicyInput { name: POLICY.to_owned(), ..PolicyInput::default() };
-    let account = run_host.account(&input);
+    let (account, stop) = (run_host.account(&input), run_host.stop.clone());
     let mut opened = run_host.open(&input, &account);
     let mut questions = match &mut opened {
-        Ok(instance) => Ok(Questions::new(instance, POLICY, Arc::new(BuiltinTypes), account, Stop::default())),
+        Ok(instance) => Ok(Questions::new(instance, POLICY, Arc::new(BuiltinTypes), account, stop)),
         Err(failure) => Err(failure.clone()),
     };
     let got = about(&mut |question| match &mut questions {

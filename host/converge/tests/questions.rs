@@ -97,3 +97,49 @@ fn after_a_signal_no_question_is_asked() {
     stop.request(StopReason::Signal(2));
     assert_eq!(ask().unwrap_err().class(), "Interrupt");
 }
+
+/// A guest that answers never, unless a signal may not end it.
+struct Endless(Nothing, Stop);
+
+struct Waiting(Stop);
+
+impl Guest for Waiting {
+    async fn turn(&mut self, run: &mut Run, _: HostMessage) -> Result<GuestMessage, GuestLost> {
+        self.0.request(StopReason::Signal(15));
+        if run.may_be_interrupted() {
+            let (policy, why) = (run.policy().to_owned(), "was interrupted".to_owned());
+            return Err(GuestLost { policy, why, backtrace: vec![], recipe: None });
+        }
+        Ok(GuestMessage::Answer(Answer::Value(ClosureValue::Json("too late".into()))))
+    }
+}
+
+impl Instance for Endless {
+    type Session<'a> = Waiting;
+    type Providers = Nothing;
+
+    fn conversation(&mut self) -> (Waiting, &mut Nothing) {
+        (Waiting(self.1.clone()), &mut self.0)
+    }
+
+    async fn end<'a>(_: Waiting) -> Result<(), GuestLost>
+    where
+        Self: 'a,
+    {
+        Ok(())
+    }
+}
+
+/// An environment file in Ruby could keep a run, and the agent with it, from ending for as long as its processor time lasts.
+#[test]
+fn a_signal_ends_the_question_that_is_asked() {
+    let stop = Stop::default();
+    let mut instance = Endless(Nothing, stop.clone());
+    let account = Account::unmetered("test");
+    let mut questions = Questions::new(&mut instance, "test", Arc::new(Nothing), account, stop);
+    let mut asked = std::pin::pin!(questions.ask(Question::Describe));
+    let Poll::Ready(answer) = asked.as_mut().poll(&mut Context::from_waker(Waker::noop())) else {
+        panic!("the guest waits for nobody");
+    };
+    assert_eq!(answer.unwrap_err().class(), "Interrupt");
+}

@@ -201,7 +201,7 @@ impl<'g> Assessed<'g> {
                 "shows attributes of other policies, with the passwords that are in some"
             }
             Capability::Services | Capability::Packages if needs_its_name() => {
-                "is wrun's own: who stops or removes it ends the runs of all policies"
+                "is wrun's own, or the whole machine depends on it: changing it can end the runs of all policies"
             }
             Capability::PackageSources => "is a package file: installing it runs its scripts as root",
             _ => return None,
@@ -392,6 +392,8 @@ mod tests {
             ("services", "\"*\"", "wildcard"),
             ("services", "\"wrun-agent\"", "wrun's own"),
             ("services", "\"wrun-converge.timer\"", "wrun's own"),
+            ("services", "\"poweroff.target\"", "whole machine"),
+            ("services", "\"systemd-reboot.service\"", "whole machine"),
             ("paths", "\"/srv/**\"", "wildcard"),
             ("paths", "\"/srv/a?c\"", "wildcard"),
             ("paths", "\"/*/**\"", "wildcard"),

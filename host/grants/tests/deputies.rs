@@ -265,6 +265,10 @@ fn wruns_own_package_and_services_need_their_names() {
         assert!(wide.service(name).is_err(), "{name}");
         denied_until_granted("services = [\"wrun*\"]", |grants| grants.service(name));
     }
+    // All services are not the right to restart the machine, or to open a shell of root's.
+    for name in ["reboot.target", "poweroff.target", "systemd-reboot", "systemd-halt.service", "debug-shell"] {
+        denied_until_granted("services = [\"*\"]", |grants| grants.service(name));
+    }
     for name in ["wrun", "wrun:amd64"] {
         denied_until_granted("packages = [\"w*\"]", |grants| grants.package(name));
     }

@@ -171,10 +171,10 @@ impl Launch {
         }
     }
 
-    /// How long it may take.
+    /// How long it may take, a day at most: guests choose some of these times.
     #[must_use]
     pub fn timeout(self, timeout: Duration) -> Self {
-        Self { timeout, ..self }
+        Self { timeout: timeout.min(MAX_TIMEOUT), ..self }
     }
 
     /// As whom it runs.

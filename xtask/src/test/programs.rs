@@ -84,7 +84,7 @@ fn places(file: &Path, text: &str) -> Vec<(String, String)> {
     for beginning in BEGINNINGS {
         for (at, _) in code.match_indices(beginning) {
             let (before, rest) = code.split_at(at);
-            let goes_on = before.ends_with(|last: char| last.is_alphanumeric() || last == '_' || last == ':');
+            let goes_on = before.ends_with(|last: char| last.is_alphanumeric() || last == '_');
             if before.ends_with("fn ") || (goes_on && !beginning.starts_with('.')) {
                 continue;
             }

@@ -17,19 +17,21 @@ pub struct Questions<'a, I: Instance + 'a> {
 }
 
 impl<'a, I: Instance + 'a> Questions<'a, I> {
-    /// Begins to ask. `stop`: after a signal no further question is asked.
+    /// Begins to ask. `stop`: a signal ends the question that is asked, and no further one is.
     pub fn new(instance: &'a mut I, policy: &str, builtin: Arc<dyn Types>, account: Account, stop: Stop) -> Self {
         let (session, _) = instance.conversation();
         let mut run = Run::new(policy, true, Attributes::new(), builtin);
         account.begin_turn(stop.clone());
         run.charge_to(account);
+        // Nothing is half done when a question is cut short.
+        run.set_compiling(true);
         Self { session, run, stop }
     }
 
     /// Asks one question.
     ///
     /// # Errors
-    /// Returns the error that guest code raised, that the guest is lost, or that a signal came before the question.
+    /// Returns the error that guest code raised, that the guest is lost, or that a signal came.
     pub async fn ask(&mut self, question: Question) -> Result<Value, Failure> {
         let name = question.name();
         if let Some(StopReason::Signal(signal)) = self.stop.requested() {
@@ -37,7 +39,11 @@ impl<'a, I: Instance + 'a> Questions<'a, I> {
         }
         let mut tell = HostMessage::Request(Request::Question(question));
         loop {
-            match self.session.turn(&mut self.run, tell).await? {
+            let answered = self.session.turn(&mut self.run, tell).await;
+            if let (Err(_), Some(StopReason::Signal(signal))) = (&answered, self.stop.requested()) {
+                return Err(Failure::raised("Interrupt", format!("{name}: ended by signal {signal}")));
+            }
+            match answered? {
                 GuestMessage::Answer(Answer::Value(ClosureValue::Json(value))) => return Ok(value),
                 GuestMessage::Answer(Answer::Failed(raised)) => return Err(raised.into()),
                 GuestMessage::Answer(_) => {

@@ -1,17 +1,46 @@
-//! wrun's own package and services. A policy that stops them ends the runs of all others, so a rule with wildcards was hardly
-//! meant for them.
+//! wrun's own package and services, and the units with which the machine starts, ends and sleeps. A policy that stops or starts
+//! them ends the runs of all others, so a rule with wildcards was hardly meant for them. `services = ["*"]` is not the right to
+//! restart the machine.
 
 /// The package, and how the names of all services begin.
 const OWN: &str = "wrun";
+
+/// Units that are more than a service: they start and end others, are what all services run in, or mount file systems, for
+/// which there is a right of its own.
+const KINDS: [&str; 7] = [".target", ".slice", ".scope", ".mount", ".automount", ".swap", ".device"];
+
+/// Services of systemd with which the machine ends, sleeps, or does without its log and its devices.
+const SYSTEM: [&str; 17] = [
+    "debug-shell",
+    "emergency",
+    "rescue",
+    "dbus",
+    "systemd-exit",
+    "systemd-halt",
+    "systemd-hibernate",
+    "systemd-hybrid-sleep",
+    "systemd-journald",
+    "systemd-kexec",
+    "systemd-logind",
+    "systemd-poweroff",
+    "systemd-reboot",
+    "systemd-soft-reboot",
+    "systemd-suspend",
+    "systemd-suspend-then-hibernate",
+    "systemd-udevd",
+];
 
 /// Returns whether a package is wrun's own. The architecture may follow its name.
 pub(crate) fn package(name: &str) -> bool {
     name.split(':').next() == Some(OWN)
 }
 
-/// Returns whether a service, a timer or another unit is wrun's own.
+/// Returns whether a service, a timer or another unit is wrun's own, or one that the whole machine depends on.
 pub(crate) fn service(name: &str) -> bool {
+    let plain = name.strip_suffix(".service").unwrap_or(name);
     name.strip_prefix(OWN).is_some_and(|rest| rest.is_empty() || rest.starts_with(['-', '.', '@']))
+        || KINDS.iter().any(|kind| name.ends_with(kind))
+        || SYSTEM.contains(&plain)
 }
 
 #[cfg(test)]
@@ -23,6 +52,17 @@ mod tests {
         for name in ["wrun", "wrun-agent", "wrun-agent.service", "wrun-converge.timer", "wrun.slice", "wrun@x"] {
             assert!(service(name), "{name}");
         }
+        for name in [
+            "reboot.target",
+            "systemd-poweroff",
+            "systemd-poweroff.service",
+            "debug-shell",
+            "system.slice",
+            "home.mount",
+        ] {
+            assert!(service(name), "{name}");
+        }
+        assert!(!service("systemd-timesyncd") && !service("target"));
         assert!(package("wrun") && package("wrun:amd64"));
         for name in ["wrunner", "swrun", "nginx", ""] {
             assert!(!service(name) && !package(name), "{name}");

@@ -109,7 +109,6 @@ fn is_name(word: &str) -> bool {
     let is_plain = |letter: char| letter.is_ascii_alphanumeric() || "@:._-".contains(letter);
     word.starts_with(|first: char| first.is_ascii_alphanumeric())
         && word.chars().all(is_plain)
-        && !word.ends_with(".target")
         && !word.contains("debug-shell")
         && !privileged::service(word)
 }

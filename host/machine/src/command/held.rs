@@ -1,4 +1,7 @@
 //! Programs that nobody cuts off: a package manager that is ended in the middle leaves packages half installed.
+//!
+//! Anybody may call a program `dpkg`. So only root's count, by the user who started them: a program that lends its owner's
+//! rights keeps the other one.
 
 use rustix::process::Pid;
 use std::path::Path;
@@ -15,11 +18,18 @@ pub(super) fn package_manager(group: Pid) -> Option<String> {
         let status = std::fs::read_to_string(process.path().join("stat")).ok()?;
         let (name, of) = name_and_group(&status)?;
         let is_one = of == group.as_raw_nonzero().get() && PACKAGE_MANAGERS.contains(&name);
-        is_one.then(|| (number, name.to_owned()))
+        (is_one && is_roots(&process.path())).then(|| (number, name.to_owned()))
     });
     // The one that started the others.
     let (number, name) = found.min()?;
     Some(format!("{name} (process {number})"))
+}
+
+/// Whether root started a process, by its folder in `/proc`.
+fn is_roots(process: &Path) -> bool {
+    let status = std::fs::read_to_string(process.join("status")).unwrap_or_default();
+    let users = status.lines().find_map(|line| line.strip_prefix("Uid:"));
+    users.and_then(|users| users.split_whitespace().next()) == Some("0")
 }
 
 /// Name and process group in the words of the kernel's `stat`: `12 (name) S 1 12 ..`; the dead no longer count.
@@ -36,6 +46,7 @@ fn name_and_group(stat: &str) -> Option<(&str, i32)> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::os::unix::process::CommandExt as _;
 
     #[test]
     fn a_process_is_read_from_the_kernels_line() {
@@ -45,5 +56,27 @@ mod tests {
         check("12 (a) S 1 99 () S 1 7 12 0", Some(("a) S 1 99 (", 7)));
         check("12 (dpkg) Z 1 12 12 0", None);
         check("", None);
+    }
+
+    /// A policy's own user could keep its command beyond all limits, and the run's lock with it.
+    #[test]
+    fn a_program_with_the_name_of_a_package_manager_is_none_unless_root_started_it() {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::set_permissions(folder.path(), std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+        for name in ["dpkg", "apt-get"] {
+            let program = folder.path().join(name);
+            std::fs::copy("/bin/sleep", &program).unwrap();
+            let check = |uid: u32, expected: bool| {
+                let mut command = std::process::Command::new(&program);
+                let mut child = command.arg("1000").uid(uid).process_group(0).spawn().unwrap();
+                let group = Pid::from_raw(i32::try_from(child.id()).unwrap()).unwrap();
+                let found = package_manager(group);
+                child.kill().unwrap();
+                child.wait().unwrap();
+                assert_eq!(found.is_some(), expected, "{name} of user {uid}: {found:?}");
+            };
+            check(65534, false);
+            check(0, true);
+        }
     }
 }

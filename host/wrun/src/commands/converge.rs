@@ -96,7 +96,7 @@ fn prepare_and_run(
         began: SystemTime::now(),
     };
     let ready = match assembly.make_ready(Box::new(interruption.activity.clone())) {
-        Err(error) if error.is_interrupted() => {
+        Err(error) if error.is_interrupted() || stop.requested().is_some() => {
             let error = error.into();
             printer.error(&error);
             not_begun::tell(Some(settings.format), &error, printer);

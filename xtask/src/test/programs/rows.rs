@@ -10,7 +10,7 @@ const NAME: super::Chooser = Checked("a plain name that is granted: no option, p
 const OPTIONS: super::Chooser =
     Checked("each option and variable is granted by `package_options` and `package_environment`");
 
-/// Files of packages.
+/// Files of packages, as package tools get them.
 const FILE: super::Chooser =
     Resolved("a package file that root alone may change or exchange, granted by `package_sources`");
 
