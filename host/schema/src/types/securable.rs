@@ -2,7 +2,7 @@
 
 use super::file::FILE;
 use super::link::LINK;
-use crate::property::{Deputy, Pattern, Property, TEXT_OR_INTEGER};
+use crate::property::{Pattern, Property, TEXT_OR_INTEGER};
 use crate::typed::{AccountName, Mode, properties};
 
 /// Chef's check of user and group names: no sign, tilde or comma in front, no colon, comma or control character inside.
@@ -17,14 +17,12 @@ pub(crate) const fn owner() -> Property {
     Property::of("owner", TEXT_OR_INTEGER, "The owner, as a user's name or number.")
         .aliases(&["user"])
         .regex(&ACCOUNT_NAMES)
-        .deputy(Deputy::Account)
 }
 
 /// The group that owns it.
 pub(crate) const fn group() -> Property {
     Property::of("group", TEXT_OR_INTEGER, "The owning group, as a name or number.")
         .regex(&ACCOUNT_NAMES)
-        .deputy(Deputy::Account)
 }
 
 /// The permission bits, as octal text or a number.

@@ -64,7 +64,12 @@ pub(super) fn run(arguments: &AllowArguments, printer: Printer) -> anyhow::Resul
         Some(Written::Done) => Exit::Done,
         Some(Written::Declined) => Exit::Failed,
         None => {
-            printer.note(Tone::Plain, &escape(&format!("the grants have all entries that run {id} was denied")));
+            let is_refused = denials.iter().any(|denial| denial.value.is_none());
+            let text = match is_refused {
+                true => format!("nothing was added: the grants refuse what is named above, and have the rest of what run {id} was denied"),
+                false => format!("the grants have all entries that run {id} was denied"),
+            };
+            printer.note(Tone::Plain, &escape(&text));
             Exit::Done
         }
     })
