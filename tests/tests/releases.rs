@@ -420,7 +420,11 @@ fn runtime_native_a_revision_is_promoted_signed_and_verified() {
     );
     assert!(place.output("policy promote staging prod --policy core").stdout.contains("runs this revision already"));
     place.works("policy verify /core prod");
-    place.fails("policy promote staging prod --policy core --revision 123", 43, &["runs revision ", ", artifact ", "and not the revision 123"]);
+    place.fails(
+        "policy promote staging prod --policy core --revision 123",
+        43,
+        &["runs revision ", ", artifact ", "and not the revision 123"],
+    );
     place.converge(" --policy-group prod --policy-name core");
     assert!(place.file("core").starts_with("2 core prod"));
     let checked = place.output("repository check");

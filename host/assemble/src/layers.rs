@@ -4,5 +4,5 @@ mod files;
 mod parameters;
 mod run;
 
-pub use files::{LayerFiles, LayersError};
+pub use files::{LayerFiles, LayersError, changed_group_layers};
 pub(crate) use run::{LayerInput, RunLayers};
