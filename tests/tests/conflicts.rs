@@ -104,12 +104,12 @@ fn packages_services_and_accounts_have_names_of_their_own() {
     root.write_program("etc/init.d/thing", SERVICE).unwrap();
     let core = "package 'nosuchthing' do\n  action :remove\nend\nservice 'thing' do\n  action :start\nend\n\
                 user 'worker' do\n  comment 'one'\nend\ngroup 'workers' do\n  members ['worker']\nend\n\
-                group 'staff' do\n  members ['root']\nend\n";
+                group 'staff' do\n  members ['root']\nend\ngroup 'mail' do\n  members ['root']\nend\n";
     let site = "package 'gone' do\n  package_name 'nosuchthing'\nend\nservice 'thing.service' do\n  action \
                 [:nothing]\nend\nservice 'stop it' do\n  service_name 'thing'\n  action :stop\nend\n\
                 user 'other name' do\n  username 'worker'\n  comment 'two'\nend\n\
                 group 'workers' do\n  append true\n  members ['root']\nend\n\
-                group 'staff'\n";
+                group 'staff'\ngroup 'mail' do\n  members []\nend\n";
     build(&program, "core", core);
     build(&program, "site", site);
     let output = converge(&program, &machine, &["-F", "json", "-W"]);
@@ -120,6 +120,7 @@ fn packages_services_and_accounts_have_names_of_their_own() {
         (json!("unit"), json!("thing"), json!(["running"])),
         (json!("user"), json!("worker"), json!(["comment"])),
         (json!("group"), json!("staff"), json!(["members"])),
+        (json!("group"), json!("mail"), json!(["members"])),
     ];
     assert_eq!(found, expected, "{}", output.text());
 }

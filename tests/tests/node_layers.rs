@@ -221,6 +221,17 @@ fn groups_have_layers_below_the_nodes_own() {
     assert_eq!([site.seen("site"), site.seen("stage")], [json!("prod"), json!("node")]);
     assert_eq!([&report["layers"][0]["from"], &report["layers"][1]["from"]], [&json!("group prod"), &json!("node")]);
     assert_eq!(site.layers(), ["node"]);
+    // Who asks for an explanation hears of changes since, also of the group's files.
+    let explain = |format: &[&str]| {
+        let words = [&["node", "explain", "web.stage"], format].concat();
+        site.program.run(&words).unwrap().expect_code(0).unwrap()
+    };
+    let changed = || site.tool(&["node", "explain", "web.stage", "-F", "json"])["layers_changed"].clone();
+    assert!(changed() == json!([]) && !explain(&[]).stderr.contains("have changed"));
+    site.write("prod.yaml", "override_attributes: {web: {site: prod, stage: other}}");
+    assert_eq!(changed(), json!(["group prod"]));
+    let said = explain(&[]).stderr;
+    assert!(said.contains("note: the layers of the group prod have changed since the last run, "), "{said}");
     site.run(&[], &["--policy-group", "test"]);
     assert_eq!([site.seen("site"), site.seen("stage")], [Value::Null, json!("node")]);
     // What is wrong with one group's files is no other group's trouble.

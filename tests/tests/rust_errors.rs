@@ -104,9 +104,11 @@ fn what_the_sandbox_does_not_have_is_said_with_what_to_use_instead() {
     let (program, root) = (Program::new().unwrap(), Root::new().unwrap());
     let machine = root.machine(Network::Own).unwrap();
     let advice = "declare a resource, or use `wrun_sdk::machine`";
-    let files = error_of(&program, &machine, "standard_files");
-    assert!(files["hint"].as_str().unwrap().contains(advice), "{files:#}");
-    assert_eq!(place(&files), ("mistakes/src/lib.rs", marked("standard_files")));
+    for recipe in ["standard_files", "process"] {
+        let error = error_of(&program, &machine, recipe);
+        assert!(error["hint"].as_str().unwrap().contains(advice), "{error:#}");
+        assert_eq!(place(&error), ("mistakes/src/lib.rs", marked(recipe)), "{error:#}");
+    }
     let variable = error_of(&program, &machine, "variable");
     assert!(variable["hint"].as_str().unwrap().contains("`wrun_sdk::environment::get`"), "{variable:#}");
     assert_eq!(place(&variable), ("mistakes/src/lib.rs", marked("variable")));

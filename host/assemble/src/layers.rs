@@ -5,6 +5,6 @@ mod groups;
 mod parameters;
 mod run;
 
-pub use files::{LayerFiles, LayersError};
+pub use files::{LayerFiles, LayersError, changed_group_layers};
 pub use groups::NextGroups;
 pub(crate) use run::{LayerInput, RunLayers};

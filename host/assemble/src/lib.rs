@@ -50,7 +50,7 @@ pub use grants_check::GrantsCheck;
 pub use grants_files::{GrantsFiles, GrantsFilesError};
 
 pub use known_node::machine_facts;
-pub use layers::{LayerFiles, LayersError, NextGroups};
+pub use layers::{LayerFiles, LayersError, NextGroups, changed_group_layers};
 pub use node_changes::LateChanges;
 pub use notice::{Notice, Notify};
 pub use objects::{

@@ -3,8 +3,12 @@
 //! A policy chooses how often it asks, and the length of what it asks for. So each part of a line is cut, and the lines of a
 //! policy have a limit in all; later decisions are counted, and their number is the last line. Refusals have a limit of
 //! their own: a policy cannot hide one behind permissions.
+//!
+//! A permission that is asked for again is counted. The first line is written at once, and one with the number in the end.
 
+use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError};
 use tracing::{Level, enabled};
 
 /// The most bytes of one part of a line: of what was asked for, the resource, the place. Guests choose their lengths.
@@ -13,6 +17,9 @@ const MAX_PART: usize = 1_024;
 /// The most bytes that the permissions of one policy may take in a run, and the most that its refusals may.
 const MAX_BYTES: u64 = 16 << 20;
 
+/// The most different permissions of one policy that are counted; later ones are written each time.
+const MAX_COUNTED: usize = 4_096;
+
 /// What a line takes besides the parts that a guest chooses: the time, names of fields, the rule.
 const LINE: usize = 256;
 
@@ -20,8 +27,13 @@ const LINE: usize = 256;
 #[derive(Debug, Default)]
 pub(crate) struct AuditLog {
     permissions: Budget,
+    repeated: Repeated,
     refusals: Budget,
 }
+
+/// How often each permission was asked for: key, what was asked, rule.
+#[derive(Debug, Default)]
+struct Repeated(Mutex<BTreeMap<(&'static str, String, String), u64>>);
 
 #[derive(Debug, Default)]
 struct Budget {
@@ -46,7 +58,7 @@ impl AuditLog {
         }
         let Decision { policy, key, .. } = decision;
         let asked = shown(decision.asked);
-        if self.permissions.takes(&[&asked], policy) {
+        if !self.repeated.is_again(decision.key, &asked, rule) && self.permissions.takes(&[&asked], policy) {
             tracing::info!(target: "audit", decision = "allowed", policy, capability = key, asked, rule);
         }
     }
@@ -84,14 +96,41 @@ impl AuditLog {
         }
     }
 
-    /// Writes how many decisions were left out, if any were.
+    /// Writes which permissions were asked for repeatedly, and how many decisions were left out, if any were.
     pub(crate) fn close(&self, policy: &str) {
+        for ((key, asked, rule), times) in self.repeated.take() {
+            if self.permissions.takes(&[&asked], policy) {
+                tracing::info!(target: "audit", decision = "allowed", policy, capability = key, asked, rule, times);
+            }
+        }
         for (budget, of) in [(&self.permissions, "permissions"), (&self.refusals, "refusals")] {
             let more = budget.left_out.swap(0, Ordering::Relaxed);
             if more > 0 {
                 tracing::warn!(target: "audit", policy, more, "{more} more {of} of policy {policy} were not written");
             }
         }
+    }
+}
+
+impl Repeated {
+    /// Counts a permission. Returns whether it was counted before; what there is no room for never was.
+    fn is_again(&self, key: &'static str, asked: &str, rule: &str) -> bool {
+        let mut counts = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let permission = (key, asked.to_owned(), rule.to_owned());
+        if let Some(times) = counts.get_mut(&permission) {
+            *times += 1;
+            return true;
+        }
+        if counts.len() < MAX_COUNTED {
+            counts.insert(permission, 1);
+        }
+        false
+    }
+
+    /// Takes out what was asked for more than once.
+    fn take(&self) -> impl Iterator<Item = ((&'static str, String, String), u64)> {
+        let counts = std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner));
+        counts.into_iter().filter(|(_, times)| *times > 1)
     }
 }
 
@@ -139,6 +178,21 @@ mod tests {
         assert_eq!(shown("a\u{1b}b\n"), "a\\u{1b}b\\n");
         let long = shown(&"\u{1b}".repeat(MAX_PART));
         assert!(long.ends_with("...") && long.len() <= MAX_PART + 3, "{}", long.len());
+    }
+
+    #[test]
+    fn what_is_asked_for_again_is_counted() {
+        let repeated = Repeated::default();
+        let again: Vec<bool> = ["/a", "/b", "/a", "/a"].map(|path| repeated.is_again("paths", path, "/**")).into();
+        assert_eq!(again, [false, false, true, true]);
+        assert!(!repeated.is_again("read_paths", "/a", "/**") && !repeated.is_again("paths", "/a", "/a"));
+        let told: Vec<_> = repeated.take().collect();
+        assert_eq!(told, [(("paths", "/a".to_owned(), "/**".to_owned()), 3)]);
+        // What there is no room for is written each time.
+        for at in 0..MAX_COUNTED {
+            assert!(!repeated.is_again("paths", &at.to_string(), ""));
+        }
+        assert!(!repeated.is_again("paths", "more", "") && !repeated.is_again("paths", "more", ""));
     }
 
     #[test]

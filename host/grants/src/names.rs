@@ -40,6 +40,13 @@ impl PolicyGrants {
         self.plain(Capability::Services, name, || privileged::service(name)).map(GrantedService)
     }
 
+    /// Whether the policy may use a service, where it did not ask to: for near names. Nothing is written down, since no answer is a
+    /// denial.
+    pub fn may_use_service(&self, name: &str) -> bool {
+        let granted = self.list(Capability::Services).decide(Asked::Text(name), || false);
+        self.everything || matches!(granted, Verdict::Allowed(_))
+    }
+
     /// Whether the policy may create, change and remove a user. A rule with wildcards does not reach `root`, users of the
     /// system, and those as good as root on this machine.
     ///

@@ -88,6 +88,22 @@ fn commands_of_sensitive_resources_are_not_shown() {
 }
 
 #[test]
+fn a_permission_that_is_asked_for_again_is_counted() {
+    let heard = Heard::default();
+    let grants = Grants::parse("[policy.p]\npackages = [\"a\", \"b\"]", "grants.toml").unwrap();
+    let policy = grants.policy("p", &[]);
+    tracing::subscriber::with_default(heard.clone(), || {
+        for name in ["a", "b", "a", "a"] {
+            let _ = policy.package(name).unwrap();
+        }
+        policy.end_audit();
+    });
+    let text = heard.0.lock().unwrap().clone();
+    assert_eq!((text.matches("asked=\"a\"").count(), text.matches("asked=\"b\"").count()), (2, 1), "{text}");
+    assert_eq!(text.matches("times=3").count(), 1, "{text}");
+}
+
+#[test]
 fn a_flood_of_questions_is_counted_and_hides_no_refusal() {
     const MIB: usize = 1 << 20;
     let heard = Heard::default();
@@ -95,8 +111,9 @@ fn a_flood_of_questions_is_counted_and_hides_no_refusal() {
     let policy = grants.policy("p", &[]);
     tracing::subscriber::with_default(heard.clone(), || {
         let name = "x".repeat(2_000);
-        for _ in 0..13_500 {
-            let _ = policy.package(&name);
+        // Each is another one: what is asked for again is only counted.
+        for at in 0..13_500 {
+            let _ = policy.package(&format!("{at}{name}"));
         }
         assert!(policy.service("after").is_err());
         policy.end_audit();

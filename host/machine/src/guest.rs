@@ -12,7 +12,7 @@ mod planned;
 
 pub use layer::Overlay;
 pub(crate) use planned::TOO_MANY;
-pub use planned::{ForeseenFile, Planned, PlannedAccess};
+pub use planned::{ForeseenFile, Planned, PlannedAccess, in_memory};
 
 use crate::command::{self, CommandFailure, CommandOptions, Commands, Launch};
 use crate::denied;

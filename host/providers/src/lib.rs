@@ -268,7 +268,8 @@ impl Providers for MachineProviders {
         let mut plan = self.inspect(wanted)?;
         if wanted.why_run && self.settings.why_run {
             let mut outcomes = foreseen::of(&plan);
-            if plan.steps.is_empty() && !plan.certainty.is_empty() {
+            let is_unknown = plan.certainty.iter().any(|certainty| matches!(certainty, Certainty::Unknown(_)));
+            if plan.steps.is_empty() && is_unknown {
                 outcomes.extend(self.unknown_paths(wanted));
             }
             self.foresee(wanted, outcomes)?;

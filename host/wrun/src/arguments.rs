@@ -168,11 +168,21 @@ fn with_variables(command: clap::Command) -> clap::Command {
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     /// Run policies, or cookbooks from folders, on this node
+    #[command(after_help = "Examples:\n  \
+        wrun converge --why-run                        Show what would be changed\n  \
+        wrun converge --policy-name core,web           Run these policies\n  \
+        wrun converge --cookbooks DIR --run-list site  Run cookbooks from a folder")]
     Converge(Box<ConvergeArguments>),
     /// Converge again and again, one run at a time; ask the agent what it does, pause it
     Agent(AgentArguments),
     /// Show and change saved nodes; tell who set their attributes
-    #[command(subcommand)]
+    #[command(
+        subcommand,
+        after_help = "Examples:\n  \
+        wrun node show ntp.servers           Print one attribute\n  \
+        wrun node explain ntp.servers        Tell who set it, who lost, and where\n  \
+        wrun node policy set web@prod        Assign a policy to the node"
+    )]
     Node(NodeCommand),
     /// Show and change a node's layers: environment files, of which the last one wins
     #[command(subcommand)]
@@ -189,7 +199,13 @@ pub(crate) enum Command {
     #[command(subcommand)]
     DataBag(DataBagCommand),
     /// List, show and compare earlier runs
-    #[command(subcommand)]
+    #[command(
+        subcommand,
+        after_help = "Examples:\n  \
+        wrun run list                        List the runs, dry ones too\n  \
+        wrun run show                        Show what the last one did\n  \
+        wrun run diff                        Compare the last two"
+    )]
     Run(RunCommand),
     /// Show the settings and where each comes from
     #[command(subcommand)]
@@ -223,7 +239,13 @@ pub(crate) enum Command {
     #[command(hide = true)]
     ShipRuntime(ShipRuntimeArguments),
     /// Write and check the grants: what each policy may do
-    #[command(subcommand)]
+    #[command(
+        subcommand,
+        after_help = "Examples:\n  \
+        wrun grants suggest --policy-name web    Print all that a policy needs\n  \
+        wrun grants allow --last                 Add what the last run was denied\n  \
+        wrun grants check                        Find rules that nobody uses"
+    )]
     Grants(GrantsCommand),
 }
 
@@ -274,6 +296,17 @@ mod tests {
         }
         assert!(suggest.contains("--policy-name") && suggest.contains("--cookbooks"), "{suggest}");
         assert!(!help(&["node", "show"]).contains("--root") && help(&["node", "show"]).contains("--state-dir"));
+    }
+
+    #[test]
+    fn what_people_type_most_has_examples_of_one_row_each() {
+        for command in ["converge", "node", "run", "grants"] {
+            let help = help(&[command]);
+            let (_, examples) = help.split_once("\nExamples:\n").unwrap();
+            let rows: Vec<_> = examples.lines().collect();
+            assert!(rows.len() == 3 && rows.iter().all(|row| row.len() <= 80), "{help}");
+            assert!(rows.iter().all(|row| row.starts_with(&format!("  wrun {command} "))), "{help}");
+        }
     }
 
     #[test]

@@ -66,7 +66,7 @@ const DOORS: [(&str, &[&str]); 24] = [
     ("node", &["text"]),
     ("plain_files", &[]),
     ("policyfile", &["artifact", "node"]),
-    ("providers", &["contract", "grants", "machine", "node", "schema"]),
+    ("providers", &["contract", "grants", "machine", "node", "schema", "text"]),
     ("report", &["contract", "converge", "grants", "node", "schema", "text"]),
     ("repository", &["artifact", "plain_files", "text"]),
     ("resolve", &["node"]),

@@ -9,7 +9,9 @@ use author::CookbookFolders;
 use contract::{Failure, Question, RubyDocument, Stop};
 use node::layers::{Layer, LayerFormat, LayerListError, TreeError};
 use resolve::layers::{CombineError, LayerError, LayerSource, MAX_FILE, layer_of_ruby, read_layer};
+use serde_json::Value;
 use sha2::{Digest as _, Sha256};
+use std::collections::BTreeSet;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -212,7 +214,7 @@ impl LayerFiles<'_> {
         }
     }
 
-    fn evaluate(&self, path: &Path, name: &str, source: String) -> Result<serde_json::Value, LayersError> {
+    fn evaluate(&self, path: &Path, name: &str, source: String) -> Result<Value, LayersError> {
         let asked = RubyDocument { name: name.to_owned(), file: path.display().to_string(), source };
         let runtime = Runtime::find(self.settings.runtime_dir.as_deref()).map_err(AssembleError::from);
         let answer = runtime.and_then(|runtime| {
@@ -225,6 +227,24 @@ impl LayerFiles<'_> {
             answer.map_err(|source| LayersError::NotAsked { path: path.to_owned(), source: Box::new(source) })?;
         answer.map_err(|failure| LayersError::Ruby { path: path.to_owned(), failure })
     }
+}
+
+/// The groups whose files of layers, as the settings list them, are others than those that a run was given. `given` are the layers
+/// of the run's record. A file that cannot be read is another one.
+pub fn changed_group_layers(settings: &Settings, given: &[Value]) -> Vec<String> {
+    let of_file = |path: &PathBuf| read_bounded(path).map(|bytes| text::hex(Sha256::digest(&bytes))).ok();
+    let given: Vec<(&str, &str)> = given
+        .iter()
+        .filter_map(|layer| Some((layer["from"].as_str()?.strip_prefix("group ")?, layer["digest"].as_str()?)))
+        .collect();
+    // A run's record has the groups of its own policies only.
+    let names: BTreeSet<&str> = given.iter().map(|(group, _)| *group).collect();
+    let has_changed = |group: &&str| {
+        let then: Vec<_> = given.iter().filter(|(name, _)| name == group).map(|(_, digest)| Some(*digest)).collect();
+        let now: Vec<_> = settings.group_layers.get(*group).into_iter().flatten().map(of_file).collect();
+        then != now.iter().map(Option::as_deref).collect::<Vec<_>>()
+    };
+    names.into_iter().filter(has_changed).map(str::to_owned).collect()
 }
 
 /// Appends a layer whose name no other one has.

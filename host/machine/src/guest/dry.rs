@@ -422,7 +422,7 @@ enum Step {
     /// A link, with its text.
     Link(String),
     Other,
-    /// Nobody knows.
+    /// Something that nobody knows.
     Unknown,
 }
 

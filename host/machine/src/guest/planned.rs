@@ -12,6 +12,9 @@ use super::{Overlay, stat_of};
 use crate::root::Root;
 use contract::{Account, Ended, MachineError, Stat, StatKind};
 use std::fmt;
+use std::fs::File;
+use std::io::{Seek as _, Write as _};
+use std::os::fd::OwnedFd;
 use std::sync::Arc;
 
 /// The most bytes of files that resources would write which a dry run keeps for one policy. What is beyond is unknown.
@@ -40,7 +43,7 @@ pub struct PlannedAccess {
 pub enum Planned {
     /// A regular file with this content.
     File {
-        /// The whole content.
+        /// The whole content of the file.
         content: Vec<u8>,
         /// Owner, group and mode, as far as the resource sets them.
         access: PlannedAccess,
@@ -77,7 +80,7 @@ pub enum ForeseenFile {
     Absent,
     /// A regular file would be there.
     There {
-        /// The whole content.
+        /// The whole content of the file.
         content: Vec<u8>,
         /// Size, owner, group, mode and time.
         stat: Stat,
@@ -313,6 +316,18 @@ impl Layer {
         self.unknown_bytes = bytes;
         self.unknown.insert(path, by);
     }
+}
+
+/// Makes a file that only this process has, with this content.
+///
+/// # Errors
+/// The system has no memory or no descriptor for it.
+pub fn in_memory(content: &[u8]) -> std::io::Result<OwnedFd> {
+    let handle = rustix::fs::memfd_create("wrun", rustix::fs::MemfdFlags::CLOEXEC)?;
+    let mut file = File::from(handle);
+    file.write_all(content)?;
+    file.rewind()?;
+    Ok(file.into())
 }
 
 /// Why a dry run cannot tell what a path would be.

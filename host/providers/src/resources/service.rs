@@ -261,7 +261,13 @@ impl Task {
         let raised = Raised::new(SERVICE_ERROR, format!("/etc/init.d/{} does not exist!", self.name));
         match unit::find(view.root, &self.name) {
             Ok(Some(_)) => raised.with_hint("there is a unit for systemd, but systemd does not run here"),
-            _ => raised.with_hint("is the package that brings the service installed?"),
+            _ => {
+                // Names of services that the policy may not use are nobody's business.
+                let names = unit::all_names(view.root);
+                let granted = names.iter().map(String::as_str).filter(|name| view.grants.may_use_service(name));
+                let near = text::did_you_mean(&self.name, granted);
+                raised.with_hint(near.unwrap_or_else(|| "is the package that brings the service installed?".into()))
+            }
         }
     }
 }

@@ -134,6 +134,17 @@ fn services_with_units_are_enabled_and_masked_by_links() {
 }
 
 #[test]
+fn a_missing_service_has_a_near_name_if_the_policy_may_use_that() {
+    let node = Node::new();
+    node.root.write("/lib/systemd/system/collector.service", "[Service]\nExecStart=/bin/true\n").unwrap();
+    let hint = |node: &mut Node| node.act("service", "colector", "start", json!({})).unwrap_err().hint.unwrap();
+    let mut node = node.again(Some("services = [\"colector\", \"collector\"]"));
+    assert_eq!(hint(&mut node), "did you mean `collector`?");
+    let mut node = node.again(Some("services = [\"colector\"]"));
+    assert_eq!(hint(&mut node), "is the package that brings the service installed?");
+}
+
+#[test]
 fn what_policy_rc_d_forbids_is_left_alone() {
     let mut ticker = Ticker::on(Node::new());
     ticker.0.root.write_program("/usr/sbin/policy-rc.d", "#!/bin/sh\necho \"$@\" >> /srv/asked\nexit 101\n").unwrap();

@@ -2,9 +2,7 @@
 
 use super::cookbook_file::COOKBOOK;
 use super::securable::{ACCOUNT_NAMES, SECURABLE};
-use crate::property::{
-    Default, INTEGER_OR_FALSE, Literal, Pattern, Property, TEXT_INTEGER_OR_NIL, TEXT_OR_INTEGER,
-};
+use crate::property::{Default, INTEGER_OR_FALSE, Literal, Pattern, Property, TEXT_INTEGER_OR_NIL, TEXT_OR_INTEGER};
 use crate::resource::{Action, ImplementedBy, ResourceType, action};
 use crate::typed::{AccountName, Backups, Declared, Mode, properties};
 
@@ -39,10 +37,8 @@ pub static REMOTE_DIRECTORY: ResourceType = ResourceType {
             )
             .default(Literal::Integer(5))
             .no_state(),
-            Property::of("files_owner", TEXT_OR_INTEGER, "The owner of the files.")
-                .regex(&ACCOUNT_NAMES),
-            Property::of("files_group", TEXT_OR_INTEGER, "The group of the files.")
-                .regex(&ACCOUNT_NAMES),
+            Property::of("files_owner", TEXT_OR_INTEGER, "The owner of the files.").regex(&ACCOUNT_NAMES),
+            Property::of("files_group", TEXT_OR_INTEGER, "The group of the files.").regex(&ACCOUNT_NAMES),
             Property {
                 is: Some(TEXT_INTEGER_OR_NIL),
                 ..Property::mode("files_mode", "The permission bits of the files; null leaves them to the umask.")

@@ -21,8 +21,7 @@ pub(crate) const fn owner() -> Property {
 
 /// The group that owns it.
 pub(crate) const fn group() -> Property {
-    Property::of("group", TEXT_OR_INTEGER, "The owning group, as a name or number.")
-        .regex(&ACCOUNT_NAMES)
+    Property::of("group", TEXT_OR_INTEGER, "The owning group, as a name or number.").regex(&ACCOUNT_NAMES)
 }
 
 /// The permission bits, as octal text or a number.

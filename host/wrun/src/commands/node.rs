@@ -142,20 +142,44 @@ fn of_failed_policies(settings: &Settings, node: &str) -> Option<String> {
     Some(format!("hint: {failed} failed in the last run, {id}; {end}"))
 }
 
-/// Says that the node's layers are others than those of its last run: what is explained is what that run has seen. `None`: they
-/// are the same, or no record tells.
-fn of_changed_layers(settings: &Settings, node: &NodeObject) -> Option<String> {
+/// Layers that are others than those of the node's last run: what is explained is what that run has seen.
+#[derive(Debug, Default)]
+struct ChangedLayers {
+    /// The run's identifier.
+    run: String,
+    /// Whose layers have changed: `node`, or the name of a group behind `group `.
+    of: Vec<String>,
+}
+
+impl ChangedLayers {
+    /// A sentence about each.
+    fn notes(&self) -> impl Iterator<Item = String> {
+        self.of.iter().map(|whose| match whose.strip_prefix("group ") {
+            Some(group) => format!(
+                "note: the layers of the group {group} have changed since the last run, {}; the next run sees the new ones",
+                self.run
+            ),
+            None => format!(
+                "note: the node's layers have changed since its last run, {}; the next run sees the new ones (`wrun layer list`)",
+                self.run
+            ),
+        })
+    }
+}
+
+/// Compares the layers of the node and of the settings' groups with those of its last run. `None`: no record tells.
+fn changed_layers(settings: &Settings, node: &NodeObject) -> Option<ChangedLayers> {
     // The explanation is right whether or not a record can be read.
     let records = Records::find(&settings.run).ok()?;
     let record = records.first(|record| !record.is_dry() && record.node_name() == node.name()).ok()??;
     let about = |layer: &Value| ["name", "digest"].map(|key| layer.get(key).cloned());
     let of_node = |layer: &&Value| layer.get("from").is_some_and(|from| from == "node");
-    let then: Vec<_> = record.json().get("layers")?.as_array()?.iter().filter(of_node).map(about).collect();
+    let given = record.json().get("layers")?.as_array()?;
+    let then: Vec<_> = given.iter().filter(of_node).map(about).collect();
     let now: Vec<_> = node.layers().summary().as_array()?.iter().map(about).collect();
-    let id = record.id().unwrap_or_default();
-    (then != now).then(|| {
-        format!("note: the node's layers have changed since its last run, {id}; the next run sees the new ones (`wrun layer list`)")
-    })
+    let mut of: Vec<String> = (then != now).then(|| "node".to_owned()).into_iter().collect();
+    of.extend(assemble::changed_group_layers(&settings.run, given).into_iter().map(|group| format!("group {group}")));
+    Some(ChangedLayers { run: record.id().unwrap_or_default().to_owned(), of })
 }
 
 /// The attribute with the nearest name at the first step that leads to nothing.
@@ -205,15 +229,14 @@ fn explain(common: &Common, attribute: &str, format: Format, printer: Printer) -
     // Writes above it say nothing about an attribute that is not there.
     let is_about = |path: &[String]| path.starts_with(keys);
     let was_written = explanation.policies.iter().any(|part| part.writes.iter().any(|write| is_about(&write.path)));
+    let settings = super::settings(common.config.as_deref(), common.layer())?;
+    let changed = changed_layers(&settings, node).unwrap_or_default();
     if format.is_for_programs() {
-        printer.json(&explanation::json(keys, &explanation).to_string());
+        printer.json(&explanation::json(keys, &explanation, &changed.of).to_string());
     } else if is_set || was_written {
         printer.prose(Tone::Plain, &explanation::text(attribute, keys, &explanation));
     }
-    let settings = super::settings(common.config.as_deref(), common.layer())?;
-    if let Some(note) = of_changed_layers(&settings, node) {
-        printer.note(Tone::Warning, &escape_line(&note));
-    }
+    changed.notes().for_each(|note| printer.note(Tone::Warning, &escape_line(&note)));
     if is_set { Ok(Exit::Done) } else { not_set(common, node, attribute, keys, printer) }
 }
 

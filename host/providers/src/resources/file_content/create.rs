@@ -53,6 +53,12 @@ pub(crate) fn plan_create(
     wish.access.numbers(view, &mut plan)?;
     let Inspected::Current(now) = on_machine(wish, view, &mut plan)? else { return Ok(by_then) };
     let is_there = !matches!(now.there, There::Nothing);
+    if wish.only_if_missing {
+        // Nobody has asked for the content, since the file would be there.
+        let assumed = format!("assuming {} would have been created", wish.path);
+        plan.certainty.extend((!is_there).then_some(Certainty::Assumed(assumed)));
+        return Ok(plan);
+    }
     let mut now = plan_against(now, numbers, plan, (wish, source, wanted), view)?;
     now.is_done_before = true;
     if is_there && !now.steps.is_empty() {

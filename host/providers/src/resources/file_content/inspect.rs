@@ -5,12 +5,11 @@ use crate::plan::{Plan, View};
 use contract::{Account, Certainty, LogLevel, Raised};
 use grants::GrantedPath;
 use machine::digest::{Digest, digest_of};
-use machine::guest::ForeseenFile;
+use machine::guest::{ForeseenFile, in_memory};
 use machine::remarks::remark;
 use machine::root::{Entry, Fault, Kind, Place, absent};
 use rustix::fd::OwnedFd;
 use rustix::io::Errno;
-use std::io::{Seek as _, Write as _};
 
 /// What is at the path.
 #[derive(Debug)]
@@ -139,15 +138,6 @@ impl Current {
         let account = view.root.account().clone();
         Self { account, granted, there, handle: None, digest: None, place, is_secret: false, is_assumed: false }
     }
-}
-
-/// A file that only this process has, with this content.
-fn in_memory(content: &[u8]) -> std::io::Result<OwnedFd> {
-    let handle = rustix::fs::memfd_create("wrun", rustix::fs::MemfdFlags::CLOEXEC)?;
-    let mut file = std::fs::File::from(handle);
-    file.write_all(content)?;
-    file.rewind()?;
-    Ok(file.into())
 }
 
 /// Looks at the path, following a link there as the resource says.

@@ -19,8 +19,11 @@ const FORBIDDEN: i32 = 101;
 /// What makes the links.
 const UPDATE: &str = "/usr/sbin/update-rc.d";
 
+/// Where init scripts lie.
+pub(super) const FOLDER: &str = "/etc/init.d";
+
 fn path(name: &str) -> String {
-    format!("/etc/init.d/{name}")
+    format!("{FOLDER}/{name}")
 }
 
 /// Whether a service has an init script.

@@ -83,6 +83,20 @@ pub(super) fn find(root: &Root, name: &str) -> Result<Option<Unit>, Raised> {
     Ok(None)
 }
 
+/// The services that have a unit or an init script, without `.service`.
+pub(super) fn all_names(root: &Root) -> Vec<String> {
+    let folders = FOLDERS.into_iter().chain([super::script::FOLDER]);
+    let listed = folders.filter_map(|folder| Some((folder, root.locate_target(folder).ok()?.names().ok()?)));
+    let service = |(folder, names): (&str, Vec<String>)| {
+        let is_script = folder == super::script::FOLDER;
+        names.into_iter().filter_map(move |name| match name.strip_suffix(".service") {
+            Some(service) => Some(service.to_owned()),
+            None => is_script.then_some(name),
+        })
+    };
+    listed.flat_map(service).collect()
+}
+
 /// What is said of a service, whether it has a unit or not.
 pub(super) fn standing(root: &Root, name: &str) -> Result<Standing, Raised> {
     find(root, name)?.map_or(Ok(Standing::default()), |unit| unit.standing(root))

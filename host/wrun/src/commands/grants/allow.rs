@@ -66,7 +66,9 @@ pub(super) fn run(arguments: &AllowArguments, printer: Printer) -> anyhow::Resul
         None => {
             let is_refused = denials.iter().any(|denial| denial.value.is_none());
             let text = match is_refused {
-                true => format!("nothing was added: the grants refuse what is named above, and have the rest of what run {id} was denied"),
+                true => format!(
+                    "nothing was added: the grants refuse what is named above, and have the rest of what run {id} was denied"
+                ),
                 false => format!("the grants have all entries that run {id} was denied"),
             };
             printer.note(Tone::Plain, &escape(&text));

@@ -110,15 +110,16 @@ fn written(value: &WrittenValue) -> String {
     }
 }
 
-/// For programs: `{attribute, value, automatic, normal, policies: [{policy, seen, default, override, writes}]}`. The writes
+/// For programs: `{attribute, value, automatic, normal, layers_changed, policies: [{policy, seen, default, override, writes}]}`. The writes
 /// are those that the policy met, the strongest first; `verdict` is `won`, `merged`, `lost` or `removed`.
-pub(super) fn json(attribute: &[String], explanation: &NodeExplanation) -> Value {
+pub(super) fn json(attribute: &[String], explanation: &NodeExplanation, layers_changed: &[String]) -> Value {
     let parts = explanation.policies.iter().enumerate();
     json!({
         "attribute": attribute,
         "value": explanation.value(),
         "automatic": explanation.automatic,
         "normal": explanation.normal,
+        "layers_changed": layers_changed,
         "policies": parts.map(|(at, one)| part(one, &explanation.judged(attribute, at))).collect::<Vec<_>>(),
     })
 }
