@@ -49,7 +49,6 @@ fn situations() -> Vec<Situation> {
         ("cookbook_file", "/srv", "create", json!({"source": "x"}), Status::Updated),
         ("template", "/srv/t", "create", json!({"source": "x", "content": null}), Status::Updated),
         ("remote_file", "/srv/r", "create", json!({"source": away}), Status::Unknown),
-        ("file", "/srv/brought", "delete", json!({}), Status::Updated),
         ("directory", "/srv/made", "delete", json!({}), Status::Updated),
         ("link", "/srv/brought", "delete", json!({}), Status::Updated),
         ("execute", "x", "run", json!({"creates": "/srv/brought"}), Status::Unknown),
