@@ -192,7 +192,7 @@ pub(super) const PLACES: &[Place] = &[
     ),
     (
         "resources/systemd_unit.rs",
-        r#"launch(&["show", "-p", "UnitFileState", "-p", "ActiveState", &self.name])"#,
+        r#"launch(&["show", "-p", "UnitFileState", "-p", "ActiveState", self.name()])"#,
         &[Fixed, Checked("the name of a unit, which begins with no dash and has no slash")],
     ),
     ("resources/user.rs", "Launch::program(program, arguments)", &[Checked("the callers are listed here as `run`")]),
