@@ -260,7 +260,7 @@ mod tests {
             value: value.into(),
         };
         let nginx = entry("a", "packages", "\"nginx\"");
-        let added = [entry("new", "reboot", "true"), nginx.clone(), entry("a", "clock", "true"), nginx];
+        let added = [entry("new", "random", "true"), nginx.clone(), entry("a", "clock", "true"), nginx];
         let other = temporary.path().join("grants.d/a.toml");
         let lines = |file: &Path, policy: &str, is_new: bool, lines: &str| NewLines {
             file: file.to_owned(),
@@ -271,7 +271,7 @@ mod tests {
         let expect = [
             lines(&other, "a", true, "clock = true"),
             lines(&other, "a", false, "packages = [\"x\", \"nginx\"]"),
-            lines(&main, "new", true, "reboot = true"),
+            lines(&main, "new", true, "random = true"),
         ];
         assert_eq!(files.new_lines(&added, &ElevatedAccounts::default()), expect);
     }

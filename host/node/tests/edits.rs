@@ -215,7 +215,7 @@ fn layers_change() {
     assert_eq!(apply(&mut node, &set("b")), Ok(true));
     assert_eq!(json!(node.layers().all()[0].override_attributes.values()), json!({"x": {"y": 1}}));
     assert!(apply(&mut node, &set("r")).unwrap_err().contains("`wrun layer replace r FILE`"));
-    assert!(apply(&mut node, &set("z")).unwrap_err().contains("no layer z; it has: b, r"));
+    assert!(apply(&mut node, &set("other")).unwrap_err().contains("no layer other; it has: b, r"));
     apply(&mut node, &NodeEdit::RemoveLayer { name: "b".into() }).unwrap();
     assert_eq!(names(&node), ["r"]);
 }

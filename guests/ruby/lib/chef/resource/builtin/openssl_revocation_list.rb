@@ -26,7 +26,7 @@ class Chef
         # The list's text; nothing where a dry run has no authority yet, which an earlier resource would have made.
         def revocation_list
           given = new_resource
-          return if whyrun_mode? && ![given.ca_cert_file, given.ca_key_file].all? { |path| ::File.exist?(path) }
+          return if whyrun_mode? && ![given.ca_cert_file, given.ca_key_file].all? { |path| made?(path) }
 
           list = current_list
           if list.nil?
@@ -35,6 +35,9 @@ class Chef
           end
           renewed(list).to_pem
         end
+
+        # Whether a file has a certificate or a key. A dry run makes neither: there, files that it would write are empty.
+        def made?(path) = ::File.exist?(path) && ::File.read(path).include?("-----BEGIN")
 
         def current_list
           OpenSSL::X509::CRL.new(::File.read(new_resource.path))
