@@ -38,6 +38,8 @@ pub fn default() -> Result {
     service("collectd")
         .action_enable()
         .action_start()
+        // A daemon that is stopped while it still starts takes its time.
+        .retries(2, 2)
         .subscribes("restart", "cookbook_file[/etc/collectd/types.local.db]")
         .declare()
 }
