@@ -249,6 +249,40 @@ fn a_chef_repository_becomes_policies_that_converge() {
     assert_eq!(place.read("root/etc/motd"), "it's here red north\n");
 }
 
+#[test]
+fn what_is_not_taken_is_listed_with_its_place() {
+    let place = Place::new();
+    place.write(
+        "chef/environments/st.json",
+        "{ \"name\": \"st\",\n  \"default_attribute\": { \"a\": 1 },\n  \"cookbook_versions\": { \"motd\": 1 } }",
+    );
+    place.write(
+        "chef/roles/home.rb",
+        "name 'home'\n# ENV['NO']\nrun_list 'recipe[motd]'\ndefault_attributes 'home' => ENV['HOME']\n",
+    );
+    place.write("chef/environments/home.rb", "name 'home'\ndefault_attributes 'home' => ENV.fetch('HOME', 'x')\n");
+    place.write("chef/cookbooks/bare/recipes/default.rb", "log 'x'\n");
+    place.write("chef/cookbooks/torn/metadata.rb", "name 'torn'\nversion '1.0.0\n");
+    let expected = [
+        "environments/st.json:2: unknown key `default_attribute` of the environment was not taken, did you mean `default_attributes`?",
+        "environments/st.json:3: the pin of motd was not taken: it must be a text",
+        "roles/home.rb:4: it reads ENV, and the import shows a file no variables",
+        "environments/home.rb:2: it reads ENV",
+        "cookbooks/bare: it is no cookbook, because it has neither metadata.rb nor metadata.json",
+        "cookbook torn: metadata.rb:",
+    ];
+    let said = place.run("policy import /chef", 0).stdout;
+    has(&said, &expected);
+    assert!(!said.contains("roles/home.rb:2"), "a comment reads nothing: {said}");
+    let listed = place.read("chef/wrun/import.md").replace('`', "");
+    for line in expected {
+        has(&listed, &[&line.replace('`', "")]);
+    }
+    let checked = place.run("cookbook check --all --cookbooks /chef/cookbooks", 1);
+    has(&checked.stderr, &["cookbooks/bare is left out: it has neither metadata.rb nor metadata.json"]);
+    has(&checked.stdout, &["torn"]);
+}
+
 /// What lies beside the repository is the person's own, and a policy is published.
 #[test]
 fn nothing_is_taken_through_links_out_of_the_repository() {
