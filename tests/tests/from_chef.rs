@@ -382,11 +382,16 @@ fn a_client_rb_becomes_settings() {
     assert!(!said.contains("s3cret") && !text.contains("s3cret") && !text.contains("leaked"), "{said}{text}");
     has(&place.run("config show --config /wrun.toml", 0).stdout, &["web-2.example.com"]);
     has(&place.run("settings import /etc/client.rb --output /wrun.toml", 0).stderr, &["unchanged: "]);
-    place.write("wrun.toml", "# mine\n");
+    place.write("wrun.toml", "# mine\nnode_name = \"n\"\n");
     has(
         &place.run("settings import /etc/client.rb --output /wrun.toml", 43).stderr,
-        &["is there and differs", "--force"],
+        &["is there and differs", "--force replaces it, --output names another file"],
     );
+    assert_eq!(place.read("wrun.toml"), "# mine\nnode_name = \"n\"\n");
+    // The package's file says nothing: what it explains is in the package's documentation.
+    place.write("wrun.toml", include_str!("../../docs/wrun.toml"));
+    has(&place.run("settings import /etc/client.rb --output /wrun.toml", 0).stderr, &["wrote "]);
+    assert_eq!(place.read("wrun.toml"), text);
     has(&place.run("settings import /etc/client.rb --output -", 0).stdout, &["node_name = "]);
 }
 

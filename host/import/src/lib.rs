@@ -29,7 +29,7 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 
 pub use client::{ClientSettings, Left, Taken, client_settings};
-pub use write::{WriteError, Written, write};
+pub use write::{Output, WriteError, Written, write};
 
 use author::check::Readers;
 
