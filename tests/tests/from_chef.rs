@@ -249,6 +249,40 @@ fn a_chef_repository_becomes_policies_that_converge() {
     assert_eq!(place.read("root/etc/motd"), "it's here red north\n");
 }
 
+#[test]
+fn what_is_not_taken_is_listed_with_its_place() {
+    let place = Place::new();
+    place.write(
+        "chef/environments/st.json",
+        "{ \"name\": \"st\",\n  \"default_attribute\": { \"a\": 1 },\n  \"cookbook_versions\": { \"motd\": 1 } }",
+    );
+    place.write(
+        "chef/roles/home.rb",
+        "name 'home'\n# ENV['NO']\nrun_list 'recipe[motd]'\ndefault_attributes 'home' => ENV['HOME']\n",
+    );
+    place.write("chef/environments/home.rb", "name 'home'\ndefault_attributes 'home' => ENV.fetch('HOME', 'x')\n");
+    place.write("chef/cookbooks/bare/recipes/default.rb", "log 'x'\n");
+    place.write("chef/cookbooks/torn/metadata.rb", "name 'torn'\nversion '1.0.0\n");
+    let expected = [
+        "environments/st.json:2: unknown key `default_attribute` of the environment was not taken, did you mean `default_attributes`?",
+        "environments/st.json:3: the pin of motd was not taken: it must be a text",
+        "roles/home.rb:4: it reads ENV, and the import shows a file no variables",
+        "environments/home.rb:2: it reads ENV",
+        "cookbooks/bare: it is no cookbook, because it has neither metadata.rb nor metadata.json",
+        "cookbook torn: metadata.rb:",
+    ];
+    let said = place.run("policy import /chef", 0).stdout;
+    has(&said, &expected);
+    assert!(!said.contains("roles/home.rb:2"), "a comment reads nothing: {said}");
+    let listed = place.read("chef/wrun/import.md").replace('`', "");
+    for line in expected {
+        has(&listed, &[&line.replace('`', "")]);
+    }
+    let checked = place.run("cookbook check --all --cookbooks /chef/cookbooks", 1);
+    has(&checked.stderr, &["cookbooks/bare is left out: it has neither metadata.rb nor metadata.json"]);
+    has(&checked.stdout, &["torn"]);
+}
+
 /// What lies beside the repository is the person's own, and a policy is published.
 #[test]
 fn nothing_is_taken_through_links_out_of_the_repository() {
@@ -348,11 +382,16 @@ fn a_client_rb_becomes_settings() {
     assert!(!said.contains("s3cret") && !text.contains("s3cret") && !text.contains("leaked"), "{said}{text}");
     has(&place.run("config show --config /wrun.toml", 0).stdout, &["web-2.example.com"]);
     has(&place.run("settings import /etc/client.rb --output /wrun.toml", 0).stderr, &["unchanged: "]);
-    place.write("wrun.toml", "# mine\n");
+    place.write("wrun.toml", "# mine\nnode_name = \"n\"\n");
     has(
         &place.run("settings import /etc/client.rb --output /wrun.toml", 43).stderr,
-        &["is there and differs", "--force"],
+        &["is there and differs", "--force replaces it, --output names another file"],
     );
+    assert_eq!(place.read("wrun.toml"), "# mine\nnode_name = \"n\"\n");
+    // The package's file says nothing: what it explains is in the package's documentation.
+    place.write("wrun.toml", include_str!("../../docs/wrun.toml"));
+    has(&place.run("settings import /etc/client.rb --output /wrun.toml", 0).stderr, &["wrote "]);
+    assert_eq!(place.read("wrun.toml"), text);
     has(&place.run("settings import /etc/client.rb --output -", 0).stdout, &["node_name = "]);
 }
 

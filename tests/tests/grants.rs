@@ -195,7 +195,8 @@ fn a_missing_file_of_grants_is_told() {
     let settings = format!("grants = '{}'\n", bench.grants().display());
     fs::write(bench.program.configuration().join("wrun.toml"), settings).unwrap();
     let run = bench.wrun(&machine, &["converge"], &["--why-run"]).expect_code(0).unwrap();
-    assert!(run.stderr.contains("[CONFIGURATION]/grants.toml does not exist"), "{}", run.text());
+    let told = ["[CONFIGURATION]/grants.toml does not exist", "`wrun grants suggest --policy-name NAME`"];
+    assert!(told.iter().all(|part| run.stderr.contains(part)), "{}", run.text());
     let run = bench.wrun(&machine, &["converge"], &["--why-run", "--allow-all"]).expect_code(0).unwrap();
     assert!(!run.stderr.contains("does not exist"), "{}", run.text());
 }
@@ -271,7 +272,7 @@ fn an_ordinary_user_may_look_and_has_a_record_of_it() {
         let mut command = std::process::Command::new(at("wrun"));
         command.env_clear().env("PATH", "/usr/bin:/bin").env("HOME", home.path());
         command.env("WRUN_CONFIG", at("wrun.toml")).env("WRUN_STATE_DIR", at("state"));
-        command.args(arguments).args(["--grants", &at("grants.toml")]).current_dir("/").uid(65_534).gid(65_534);
+        command.env("WRUN_GRANTS", at("grants.toml")).args(arguments).current_dir("/").uid(65_534).gid(65_534);
         let output = command.output().unwrap();
         (output.status.code(), String::from_utf8(output.stdout).unwrap(), String::from_utf8(output.stderr).unwrap())
     };
@@ -296,6 +297,18 @@ fn an_ordinary_user_may_look_and_has_a_record_of_it() {
     assert!(["sudo wrun converge", "--why-run", "--state-dir DIR"].iter().all(|word| hint.contains(word)), "{err}");
     let (code, out, err) = run(&["grants", "allow", "--last"]);
     assert!(code == Some(43) && out.contains("+[policy.load]\n+paths = ["), "{out}\n{err}");
+    // What the user's own folder does not have may be where only root looks.
+    let (code, _, err) = run(&["run", "list"]);
+    let unread = "cannot be read by this user, and has the records of real runs: do the same as root";
+    assert!(code == Some(0) && err.contains(unread) && !err.contains("no run is recorded"), "{err}");
+    let (code, _, err) = run(&["run", "show", "20200101T000000.000Z-00000000"]);
+    assert!(code == Some(43) && err.contains(unread), "{err}");
+    fs::write(at("grants.toml"), "[policy.load]\npaths = [\"/srv/load\"]\n").unwrap();
+    let (_, out, err) = run(&["grants", "check", "--policies", &policies]);
+    let said = format!("{out}{err}");
+    assert!(said.contains("whether rules are used is not looked at") && !said.contains("is not used"), "{said}");
+    assert!(!said.contains("no recorded run"), "{said}");
+    fs::write(at("grants.toml"), "").unwrap();
     // Another state directory knows nothing of it.
     let (code, _, err) = run(&["grants", "allow", "--last", "--state-dir", &at("other")]);
     assert!(code == Some(43) && err.contains("no run is recorded"), "{err}");

@@ -146,7 +146,12 @@ impl<'a> GrantsCheck<'a> {
     /// What the kept records of runs, and of surveys of the same artifacts, say of each of these policies, in their order.
     fn kept(&mut self, names: &[&str], artifacts: &BTreeMap<String, String>) -> Result<Vec<Kept>, StateError> {
         let mut all: Vec<Kept> = names.iter().map(|_| Kept::default()).collect();
-        let damaged = Records::find(self.settings)?.each(|record| {
+        let records = Records::find(self.settings)?;
+        if let Some(sentence) = records.hidden() {
+            self.notes.push(format!("{sentence}; whether rules are used is not looked at"));
+            all.iter_mut().for_each(|kept| kept.is_hidden = true);
+        }
+        let damaged = records.each(|record| {
             for (name, kept) in names.iter().zip(&mut all) {
                 kept.add(record, name);
             }
@@ -166,6 +171,9 @@ impl<'a> GrantsCheck<'a> {
     /// the next one, so that it is not held against a rule; neither are an author's needs before the first run, since
     /// `grants suggest` finds more than authors write down.
     fn unused(&mut self, own: &PolicyGrants, file: &str, name: &str, manifest: Option<&Manifest>, kept: &Kept) {
+        if kept.is_hidden {
+            return;
+        }
         let needs = manifest.map(|manifest| &manifest.needs).filter(|needs| !needs.is_empty());
         if needs.is_none() && kept.complete == 0 {
             self.notes.push(format!(
@@ -200,6 +208,8 @@ impl<'a> GrantsCheck<'a> {
 /// What the kept records say of a policy.
 #[derive(Default)]
 struct Kept {
+    /// The records of real runs are there, and this user may not read them.
+    is_hidden: bool,
     /// Runs in which it began.
     runs: usize,
     /// Runs that tell all that it asked for.

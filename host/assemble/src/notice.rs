@@ -116,8 +116,8 @@ impl fmt::Display for Notice {
             Self::EverythingGranted => f.write_str("every policy may do everything on this machine (--allow-all)"),
             Self::NoGrants { file } => write!(
                 f,
-                "{} does not exist, so that nothing is granted to any policy; `wrun grants suggest` prints a file to \
-                 begin with",
+                "{} does not exist, so that nothing is granted to any policy; `wrun grants suggest --policy-name NAME` \
+                 prints a file to begin with",
                 file.display()
             ),
             Self::RuleWithoutReach { file, line, sentence } => write!(f, "{file}:{line}: {sentence}"),

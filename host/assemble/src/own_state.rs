@@ -65,6 +65,11 @@ pub(crate) fn open_for_looking(settings: &Settings) -> Result<(Option<StateDirec
     }
 }
 
+/// Whether the state directory is there and this user may not look into it.
+pub(crate) fn is_hidden(settings: &Settings) -> Result<bool, StateError> {
+    open_for_looking(settings).map(|(_, notice)| notice.is_some())
+}
+
 /// Keeps the record of a dry run: in the state directory, else in the user's own folder.
 ///
 /// # Errors

@@ -30,6 +30,12 @@ pub enum RecordsError {
         /// The user's own folder.
         own: Option<PathBuf>,
     },
+    /// The state directory is there, and this user may not read it.
+    #[error("{}", unreadable(place))]
+    Hidden {
+        /// The state directory.
+        place: PathBuf,
+    },
     /// An older run is wanted than the oldest one.
     #[error("only {} recorded in {}", runs(*count), place.display())]
     TooFew {
@@ -96,6 +102,13 @@ fn also(own: Option<&Path>) -> String {
     own.map(|own| format!(" or {}", own.display())).unwrap_or_default()
 }
 
+fn unreadable(place: &Path) -> String {
+    format!(
+        "{} cannot be read by this user, and has the records of real runs: do the same as root (sudo)",
+        place.display()
+    )
+}
+
 fn runs(count: usize) -> String {
     if count == 1 { "one run is".to_owned() } else { format!("{count} runs are") }
 }
@@ -105,6 +118,8 @@ pub struct Records<'a> {
     place: &'a Path,
     /// The user's own folder for records of this state directory.
     own: Option<PathBuf>,
+    /// Whether the state directory is there and this user may not read it.
+    is_hidden: bool,
     runs: Vec<RecordedRun>,
 }
 
@@ -145,7 +160,13 @@ impl<'a> Records<'a> {
         }
         let order = NewestFirst::at(SystemTime::now());
         runs.sort_by(|one, other| order.compare(&one.id, &other.id));
-        Ok(Self { place: &settings.state_dir, own: own_state::records_folder(settings), runs })
+        let is_hidden = own_state::is_hidden(settings)?;
+        Ok(Self { place: &settings.state_dir, own: own_state::records_folder(settings), is_hidden, runs })
+    }
+
+    /// Says that there are runs which this user may not see, and who may. `None`: all can be seen.
+    pub fn hidden(&self) -> Option<String> {
+        self.is_hidden.then(|| unreadable(self.place))
     }
 
     /// Gives the record of every survey to a function, the newest first. Returns a sentence about each that is damaged.
@@ -178,6 +199,7 @@ impl<'a> Records<'a> {
         let place = self.place.to_owned();
         let Some(wanted) = wanted else {
             return self.runs.get(back).ok_or(match self.runs.len() {
+                0 if self.is_hidden => RecordsError::Hidden { place },
                 0 => RecordsError::Empty { place, own: None },
                 count => RecordsError::TooFew { place, count },
             });
@@ -186,6 +208,7 @@ impl<'a> Records<'a> {
         let wanted = wanted.to_owned();
         match found.as_slice() {
             [only] => Ok(only),
+            [] if self.is_hidden => Err(RecordsError::Hidden { place }),
             [] => Err(RecordsError::Unknown { place, wanted }),
             several => {
                 let ids = several.iter().take(MAX_LISTED).map(|run| run.id.to_string()).collect();
@@ -199,7 +222,10 @@ impl<'a> Records<'a> {
     /// # Errors
     /// No run has a record, or one is damaged.
     pub fn newest(&self) -> Result<Record, RecordsError> {
-        let empty = || RecordsError::Empty { place: self.place.to_owned(), own: self.own.clone() };
+        let empty = || match self.is_hidden {
+            true => RecordsError::Hidden { place: self.place.to_owned() },
+            false => RecordsError::Empty { place: self.place.to_owned(), own: self.own.clone() },
+        };
         self.first(|_| true)?.ok_or_else(empty)
     }
 
@@ -247,7 +273,12 @@ impl<'a> Records<'a> {
                 return Ok(Record::new(record));
             }
         }
-        Err(RecordsError::Missing { id, place: settings.state_dir.clone() })
+        let place = settings.state_dir.clone();
+        Err(if own_state::is_hidden(settings)? {
+            RecordsError::Hidden { place }
+        } else {
+            RecordsError::Missing { id, place }
+        })
     }
 }
 

@@ -183,6 +183,10 @@ fn a_run_list_leaves_what_it_reaches() {
     };
     let all: Vec<_> = names(&[]).into_iter().map(|(name, _)| name).collect();
     assert_eq!(all, ["base", "web"], "a folder without metadata is not a cookbook");
+    assert!(
+        !subject.left_out().is_empty() && subject.left_out().iter().all(|place| !place.join("metadata.rb").exists())
+    );
+    assert!(subject.without(|name| all.iter().any(|one| one == name)).is_none());
     assert_eq!(names(&["recipe[base]"]), [("base".to_owned(), 0)]);
     let reached: Vec<_> = names(&["web"]).into_iter().map(|(name, _)| name).collect();
     assert_eq!(reached, ["web", "base"]);

@@ -13,7 +13,7 @@ use crate::policy::PolicyRules;
 use crate::rules::Rule;
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
-use text::nearest;
+use text::{nearest, toml_key};
 use toml::Spanned;
 use toml::de::{DeString, DeTable, DeValue};
 
@@ -77,7 +77,7 @@ pub(crate) fn parse(text: &str, name: &str) -> Result<BTreeMap<String, PolicyRul
     let mut policies = BTreeMap::new();
     for (key, value) in table.get_ref() {
         if key.get_ref() != "policy" {
-            return Err(source.unknown(key.get_ref(), key.span().start, &["policy"]));
+            return Err(source.unknown_table(key, value));
         }
         for (policy, value) in source.table("policy", value)? {
             let mut rules = source.policy(policy.get_ref(), value)?;
@@ -179,6 +179,24 @@ impl<'s> Source<'s> {
             line: self.line(offset),
             key: key.into(),
             near: nearest(key, known.iter().copied()).map(Into::into),
+        }
+    }
+
+    /// The error for a table of the file that is not `policy`: the name of a policy alone, or one below a misspelt word.
+    fn unknown_table(&self, key: &Spanned<DeString<'_>>, value: &Entry<'_>) -> GrantsError {
+        let name: &str = key.get_ref();
+        let is_word = name == "policies" || nearest(name, ["policy"]).is_some();
+        let inner = value.get_ref().as_table().map(|table| table.keys().next().map(|first| first.get_ref().as_ref()));
+        let meant = match inner {
+            Some(Some(policy)) if is_word => Some(format!("[policy.{}]", toml_key(policy))),
+            Some(_) if !is_word && name != TABLE => Some(format!("[policy.{}]", toml_key(name))),
+            _ => is_word.then(|| "policy".to_owned()),
+        };
+        GrantsError::UnknownKey {
+            file: self.name.into(),
+            line: self.line(key.span().start),
+            key: name.into(),
+            near: meant,
         }
     }
 

@@ -36,7 +36,17 @@ fn check_refused(text: &str, expect: &str) {
 #[test]
 fn errors_name_file_line_and_key() {
     check_refused("[policy.a]\npathes = []\n", "/etc/wrun/grants.toml:2: unknown key `pathes`, did you mean `paths`?");
-    check_refused("\n[polices.a]\n", "/etc/wrun/grants.toml:2: unknown key `polices`, did you mean `policy`?");
+    for (text, key, meant) in [
+        ("\n[polices.a]\n", "polices", ", did you mean `[policy.a]`?"),
+        ("\n[policies.web]\n", "policies", ", did you mean `[policy.web]`?"),
+        ("\n[web]\npaths = []\n", "web", ", did you mean `[policy.web]`?"),
+        ("\n[\"a b\"]\n", "a b", ", did you mean `[policy.\"a b\"]`?"),
+        ("\n[polices]\n", "polices", ", did you mean `policy`?"),
+        ("\n[needs]\n", "needs", ""),
+        ("\nweb = 1\n", "web", ""),
+    ] {
+        check_refused(text, &format!("/etc/wrun/grants.toml:2: unknown key `{key}`{meant}"));
+    }
     check_refused("[policy.a]\nqqqqqqqqq = 1\n", "/etc/wrun/grants.toml:2: unknown key `qqqqqqqqq`");
     check_refused("[policy.a]\npaths = \"/etc\"\n", "/etc/wrun/grants.toml:2: `paths` must be a list");
     check_refused("[policy.a]\npaths = [\n  \"/a\",\n  3,\n]\n", "/etc/wrun/grants.toml:4: `paths` must hold text");

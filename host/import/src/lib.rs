@@ -5,6 +5,7 @@
 //! berksfile       what a Berksfile and its lock say
 //! policies        a Policyfile for each role, with its grants
 //! layers          a layer for each environment
+//! unsaid          what a file says and nothing takes
 //! ruby            values as a Policyfile writes them
 //! write           the new files, without overwriting
 //! client          a client.rb as settings
@@ -19,6 +20,7 @@ mod layers;
 mod policies;
 mod repository;
 mod ruby;
+mod unsaid;
 mod write;
 
 use std::collections::BTreeSet;
@@ -27,7 +29,7 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 
 pub use client::{ClientSettings, Left, Taken, client_settings};
-pub use write::{WriteError, Written, write};
+pub use write::{Output, WriteError, Written, write};
 
 use author::check::Readers;
 

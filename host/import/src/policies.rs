@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-use author::check::{CheckError, Kind, Readers, Report, Subject, additions, check};
+use author::check::{CheckError, Finding, Kind, Readers, Report, Subject, additions, check};
 use author::folders::CookbookFolders;
 use author::policyfile::{expanded, relative};
 use grants::{Addition, ElevatedAccounts, Grants};
@@ -62,6 +62,7 @@ pub(crate) fn policies(
         }
     }
     work.pins();
+    work.unused()?;
     files.push(work.grants_file(&names)?);
     Ok(Policies { files, names })
 }
@@ -242,9 +243,7 @@ impl<R: Readers> Work<'_, R> {
     /// Notes what would not work of a cookbook.
     fn found(&mut self, report: &Report) {
         for finding in report.findings.iter().filter(|finding| finding.is_problem) {
-            let place = format!("cookbook {}: {}:{}", report.name, finding.file, finding.line);
-            let hint = finding.hint.as_ref().map(|hint| format!(" ({hint})")).unwrap_or_default();
-            self.notes.push(Note::problem(place, format!("{}{hint}", finding.message)));
+            self.notes.push(problem(&report.name, finding));
         }
         let asked =
             [Kind::Facts, Kind::Attributes].into_iter().filter_map(|kind| report.needs.known.get(&kind)).flatten();
@@ -372,6 +371,30 @@ impl<R: Readers> Work<'_, R> {
         }
     }
 
+    /// Notes folders without metadata, and cookbooks whose metadata cannot be read although no role needs them.
+    fn unused(&mut self) -> Result<(), ImportError> {
+        let Some(subject) = &self.subject else { return Ok(()) };
+        for folder in subject.left_out() {
+            let what = "it is no cookbook, because it has neither metadata.rb nor metadata.json: nothing can use it";
+            self.notes.push(Note::problem(self.repository.place(folder), what));
+        }
+        let Some(rest) = subject.without(|folder| self.versions.contains_key(folder)) else { return Ok(()) };
+        let reports = match check(&rest, &[], self.facts, self.readers) {
+            Ok(reports) => reports,
+            Err(CheckError::Reader(error)) => return Err(ImportError::Ruby(error)),
+            Err(error) => {
+                let what = format!("cookbooks that no role uses could not be checked: {error}");
+                self.notes.push(Note::problem("cookbooks", what));
+                return Ok(());
+            }
+        };
+        for report in reports {
+            let is_meant = |finding: &&Finding| finding.is_problem && finding.file.starts_with("metadata.");
+            self.notes.extend(report.findings.iter().filter(is_meant).map(|finding| problem(&report.name, finding)));
+        }
+        Ok(())
+    }
+
     /// The grants of all policies.
     fn grants_file(&mut self, names: &[String]) -> Result<NewFile, ImportError> {
         let mut start = "# What each policy may do, as far as its cookbooks' text says it. Made by `wrun policy import`: read it before you use it.\n# `wrun grants suggest` adds what only a dry run finds.\n".to_owned();
@@ -387,6 +410,13 @@ impl<R: Readers> Work<'_, R> {
         }
         Ok(NewFile { path: file.into(), text })
     }
+}
+
+/// The note on a problem of a cookbook.
+fn problem(cookbook: &str, finding: &Finding) -> Note {
+    let place = format!("cookbook {cookbook}: {}:{}", finding.file, finding.line);
+    let hint = finding.hint.as_ref().map(|hint| format!(" ({hint})")).unwrap_or_default();
+    Note::problem(place, format!("{}{hint}", finding.message))
 }
 
 /// Whether a version satisfies a constraint. What cannot be read satisfies nothing.

@@ -15,7 +15,7 @@ use resolve::roles::Role;
 use serde_json::Value;
 
 use crate::berksfile::{Berksfile, Source};
-use crate::{ImportError, Note};
+use crate::{ImportError, Note, unsaid};
 
 /// Folders in which shops keep cookbooks. One in a later folder replaces one of the same name, as with Chef.
 const COOKBOOKS: [&str; 4] = ["berks-cookbooks", "vendor/cookbooks", "cookbooks", "site-cookbooks"];
@@ -44,7 +44,7 @@ impl Repository {
     }
 
     /// A path of the repository as people know it.
-    fn place(&self, path: &Path) -> String {
+    pub(crate) fn place(&self, path: &Path) -> String {
         path.strip_prefix(&self.folder).unwrap_or(path).display().to_string()
     }
 }
@@ -101,7 +101,12 @@ fn read_documents(
     let found = documents(&folder).map_err(|(path, source)| ImportError::Read { path, source })?;
     for (name, path) in found {
         let place = repository.place(&path);
-        let value = match document(kind, &name, &path, &repository.folder, readers)? {
+        let read = read_source(&path, &repository.folder);
+        let taken = match &read {
+            Ok(source) => document(kind, &name, &path, source, readers)?,
+            Err(error) => Err(error.to_string()),
+        };
+        let value = match taken {
             Ok(value) => value,
             Err(why) => {
                 notes.push(Note::problem(place, format!("the {kind} was not taken: {why}")));
@@ -115,6 +120,11 @@ fn read_documents(
         if let Err(why) = check_object_name(kind, &own) {
             notes.push(Note::problem(place, format!("the {kind} was not taken: {why}")));
             continue;
+        }
+        let source = read.unwrap_or_default();
+        match is_ruby(&path) {
+            true => unsaid::of_ruby(&place, &source, notes),
+            false => unsaid::of_json(kind, &place, &source, &value, notes),
         }
         match kind {
             ObjectKind::Role => match Role::from_json(&own, &value) {
@@ -131,31 +141,30 @@ fn read_documents(
 }
 
 /// Reads a file of the repository in `folder`. What lies elsewhere is the person's and would be published with the policy.
-fn read_own(path: &Path, folder: &Path, limit: u64) -> std::io::Result<String> {
+fn read_source(path: &Path, folder: &Path) -> std::io::Result<String> {
     // A file that is absent is told as that.
     if path.exists() && !plain_files::leads_inside(path, folder) {
         return Err(std::io::Error::other("it is a link that leads out of the repository"));
     }
-    plain_files::read_text(path, limit)
+    plain_files::read_text(path, u64::try_from(MAX_FILE).unwrap_or(u64::MAX))
 }
 
-/// Reads a role or an environment of the repository in `folder`. The inner error is the document's.
+fn is_ruby(path: &Path) -> bool {
+    path.extension().is_some_and(|ending| ending == "rb")
+}
+
+/// Reads a role or an environment from its text. The inner error is the document's.
 fn document(
     kind: ObjectKind,
     name: &str,
     path: &Path,
-    folder: &Path,
+    source: &str,
     readers: &impl Readers,
 ) -> Result<Result<Value, String>, ImportError> {
-    let limit = u64::try_from(MAX_FILE).unwrap_or(u64::MAX);
-    let source = match read_own(path, folder, limit) {
-        Ok(source) => source,
-        Err(error) => return Ok(Err(error.to_string())),
-    };
-    if path.extension().is_none_or(|ending| ending != "rb") {
-        return Ok(parse_json(&source));
+    if !is_ruby(path) {
+        return Ok(parse_json(source));
     }
-    let asked = RubyDocument { name: name.to_owned(), file: path.display().to_string(), source };
+    let asked = RubyDocument { name: name.to_owned(), file: path.display().to_string(), source: source.to_owned() };
     let question = if kind == ObjectKind::Role { Question::Role(asked) } else { Question::Environment(asked) };
     let answer = ask(readers, Arc::new(CookbookFolders::default()), question)?;
     Ok(answer.map(without_lines).map_err(|failure| with_line(&failure, path)))
@@ -196,15 +205,15 @@ fn read_berksfile(
     if !path.exists() {
         return Ok(());
     }
-    let limit = u64::try_from(MAX_FILE).unwrap_or(u64::MAX);
-    let source = match read_own(&path, &repository.folder, limit) {
+    let source = match read_source(&path, &repository.folder) {
         Ok(source) => source,
         Err(error) => {
             notes.push(Note::problem("Berksfile", error.to_string()));
             return Ok(());
         }
     };
-    let lock = read_own(&repository.folder.join("Berksfile.lock"), &repository.folder, limit).unwrap_or_default();
+    unsaid::of_ruby("Berksfile", &source, notes);
+    let lock = read_source(&repository.folder.join("Berksfile.lock"), &repository.folder).unwrap_or_default();
     let (Some(parent), Some(name)) = (repository.folder.parent(), repository.folder.file_name()) else {
         return Ok(());
     };
@@ -250,8 +259,7 @@ fn read_data_bags(repository: &mut Repository, notes: &mut Vec<Note>) {
                 vaults += 1;
                 continue;
             }
-            let limit = u64::try_from(MAX_FILE).unwrap_or(u64::MAX);
-            let text = read_own(&path, &repository.folder, limit).unwrap_or_default();
+            let text = read_source(&path, &repository.folder).unwrap_or_default();
             encrypted += usize::from(text.contains("\"encrypted_data\""));
         }
         let place = repository.place(&bag);

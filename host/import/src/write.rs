@@ -11,8 +11,8 @@ use crate::NewFile;
 #[derive(Debug, thiserror::Error)]
 pub enum WriteError {
     /// Files are there and differ. Nothing was written.
-    #[error("{}; nothing was written\n\nhint: --force replaces them, --output names another folder", listed(.0))]
-    Exists(Vec<PathBuf>),
+    #[error("{}; nothing was written\n\nhint: {}", listed(.0), .1.hint())]
+    Exists(Vec<PathBuf>, Output),
     /// A path leads through a link.
     #[error(transparent)]
     Link(#[from] author::AuthorError),
@@ -34,6 +34,36 @@ fn listed(paths: &[PathBuf]) -> String {
     }
 }
 
+/// What the option `--output` of a command names.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Output {
+    /// A folder for all files that are written.
+    Folder,
+    /// The only file that is written. One with comments alone holds nothing to keep.
+    SettingsFile,
+}
+
+impl Output {
+    fn hint(self) -> &'static str {
+        match self {
+            Self::Folder => "--force replaces them, --output names another folder",
+            Self::SettingsFile => {
+                "--force replaces it, --output names another file, and `--output -` prints the settings"
+            }
+        }
+    }
+
+    /// Whether nobody loses anything if this content is replaced.
+    fn is_free(self, content: &[u8]) -> bool {
+        let is_empty = |line: &str| line.trim_start().is_empty() || line.trim_start().starts_with('#');
+        // Of TOML that begins no line with a key or a table nothing is a value, and a text with several lines needs a key.
+        self == Self::SettingsFile && str::from_utf8(content).is_ok_and(|text| text.lines().all(is_empty))
+    }
+}
+
+/// The largest settings file that is looked at, in bytes.
+const MAX_SETTINGS: u64 = 1 << 20;
+
 /// What happened to a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Written {
@@ -48,22 +78,31 @@ pub enum Written {
 /// Writes files below a folder, all or none as far as can be told before.
 ///
 /// # Errors
-/// A file is there with another content and `replace` is not given, the way to it is a link, or the system refuses.
-pub fn write(folder: &Path, files: &[NewFile], replace: bool) -> Result<Vec<(PathBuf, Written)>, WriteError> {
+/// A file is there with another content that counts and `replace` is not given, the way to it is a link, or the system refuses.
+pub fn write(
+    folder: &Path,
+    files: &[NewFile],
+    output: Output,
+    replace: bool,
+) -> Result<Vec<(PathBuf, Written)>, WriteError> {
     let mut found = vec![];
+    let mut differ = vec![];
     for file in files {
         let path = below_policy(folder, &file.path)?;
-        let limit = u64::try_from(file.text.len()).unwrap_or(u64::MAX);
+        let limit = u64::try_from(file.text.len()).unwrap_or(u64::MAX).max(MAX_SETTINGS);
         let written = match plain_files::read(&path, limit) {
             Ok(bytes) if bytes == file.text.as_bytes() => Written::Same,
             Err(error) if error.kind() == io::ErrorKind::NotFound => Written::Made,
-            _ => Written::Replaced,
+            Ok(bytes) if output.is_free(&bytes) => Written::Replaced,
+            _ => {
+                differ.push(path.clone());
+                Written::Replaced
+            }
         };
         found.push((path, written));
     }
-    let differ: Vec<_> = found.iter().filter(|(_, written)| *written == Written::Replaced).collect();
     if !replace && !differ.is_empty() {
-        return Err(WriteError::Exists(differ.into_iter().map(|(path, _)| path.clone()).collect()));
+        return Err(WriteError::Exists(differ, output));
     }
     for (file, (path, written)) in files.iter().zip(&found) {
         if *written != Written::Same {
@@ -102,7 +141,8 @@ mod tests {
         let file = |path: &str, text: &str| NewFile { path: path.into(), text: text.to_owned() };
         let (a, b) = (file("a/one", "1"), file("two", "2"));
         let said = |files: &[NewFile], force| {
-            write(top.path(), files, force).map(|all| all.into_iter().map(|(_, one)| one).collect::<Vec<_>>())
+            write(top.path(), files, Output::Folder, force)
+                .map(|all| all.into_iter().map(|(_, one)| one).collect::<Vec<_>>())
         };
         assert_eq!(said(std::slice::from_ref(&a), false).unwrap(), [Written::Made]);
         assert_eq!(said(&[a.clone(), b.clone()], false).unwrap(), [Written::Same, Written::Made]);
@@ -114,5 +154,16 @@ mod tests {
         assert_eq!(std::fs::read_to_string(top.path().join("two")).unwrap(), "3");
         std::os::unix::fs::symlink("/tmp", top.path().join("link")).unwrap();
         assert!(said(&[file("link/x", "")], true).unwrap_err().to_string().contains("is a link"));
+    }
+
+    #[test]
+    fn settings_of_comments_alone_make_room() {
+        for (there, is_free) in
+            [("# one\n\n  # two\n", true), ("", true), ("# one\nkey = 1\n", false), ("[layers.a]\n", false)]
+        {
+            assert_eq!(Output::SettingsFile.is_free(there.as_bytes()), is_free, "{there}");
+            assert!(!Output::Folder.is_free(there.as_bytes()));
+        }
+        assert!(!Output::SettingsFile.is_free(b"# \xff"));
     }
 }

@@ -63,6 +63,8 @@ pub struct Subject {
     /// The folders' names, in the order of the reports.
     folders: Vec<String>,
     files: Arc<CookbookFolders>,
+    /// The places of folders beside them that have no metadata.
+    left_out: Vec<PathBuf>,
 }
 
 /// The report on one cookbook.
@@ -128,7 +130,7 @@ impl Subject {
         // Of two folders with one name the later directory's is taken, and that is the one that was asked about.
         let mut all = directories.to_vec();
         all.push(parent.to_owned());
-        Ok(Self { folders: vec![name.to_owned()], files: Arc::new(CookbookFolders::open(&all)?) })
+        Ok(Self { folders: vec![name.to_owned()], files: Arc::new(CookbookFolders::open(&all)?), left_out: vec![] })
     }
 
     /// Finds all cookbooks of some directories.
@@ -144,11 +146,25 @@ impl Subject {
             let paths = files.paths(folder, "").unwrap_or_default();
             paths.iter().any(|path| path == "metadata.rb" || path == "metadata.json")
         };
-        let folders: Vec<String> = files.names().filter(has_metadata).map(str::to_owned).collect();
+        let (folders, others): (Vec<&str>, Vec<&str>) = files.names().partition(has_metadata);
         if folders.is_empty() {
             return Err(CheckError::NoCookbooks(directories.to_vec()));
         }
-        Ok(Self { folders, files: Arc::new(files) })
+        let folders = folders.into_iter().map(str::to_owned).collect();
+        let left_out = others.into_iter().filter_map(|folder| files.place(folder)).map(Path::to_owned).collect();
+        Ok(Self { folders, files: Arc::new(files), left_out })
+    }
+
+    /// The folders beside the cookbooks that are none, because they have no metadata.
+    pub fn left_out(&self) -> &[PathBuf] {
+        &self.left_out
+    }
+
+    /// The cookbooks whose folders' names are not known. `None`: all are.
+    #[must_use]
+    pub fn without(&self, is_known: impl Fn(&str) -> bool) -> Option<Self> {
+        let folders: Vec<String> = self.folders.iter().filter(|folder| !is_known(folder)).cloned().collect();
+        (!folders.is_empty()).then(|| Self { folders, files: Arc::clone(&self.files), left_out: vec![] })
     }
 }
 

@@ -7,10 +7,11 @@ mod show;
 use crate::arguments::CheckArguments;
 use crate::commands::instances::Instances;
 use crate::exit::Exit;
-use crate::printer::Printer;
+use crate::printer::{Printer, Tone};
 use crate::settings::{Format, Layer};
 use assemble::known_facts;
 use author::check::{Report, Subject, check};
+use text::escape_line;
 
 pub(super) fn run(arguments: &CheckArguments, printer: Printer) -> anyhow::Result<Exit> {
     let settings = crate::commands::settings(arguments.config.as_deref(), Layer::default())?;
@@ -18,6 +19,10 @@ pub(super) fn run(arguments: &CheckArguments, printer: Printer) -> anyhow::Resul
         true => Subject::all(&arguments.cookbooks)?,
         false => Subject::one(&arguments.folder, &arguments.cookbooks)?,
     };
+    for folder in subject.left_out() {
+        let text = format!("warning: {} is left out: it has neither metadata.rb nor metadata.json", folder.display());
+        printer.note(Tone::Warning, &escape_line(&text));
+    }
     let readers = Instances::find(&settings)?;
     let reports = check(&subject, &arguments.run_list, &known_facts(), &readers)?;
     match (arguments.format, reports.as_slice()) {

@@ -8,7 +8,7 @@ use crate::settings::Layer;
 use anyhow::Context as _;
 use assemble::known_facts;
 use author::policyfile::expanded;
-use import::{Written, import, write};
+use import::{Output, Written, import, write};
 use text::{counted, escape_line};
 
 pub(super) fn run(arguments: &ImportPolicyArguments, printer: Printer) -> anyhow::Result<Exit> {
@@ -23,7 +23,7 @@ pub(super) fn run(arguments: &ImportPolicyArguments, printer: Printer) -> anyhow
         Some(output) => expanded(output, &here.canonicalize().unwrap_or(here.clone())),
     };
     let import = import(&folder, &output, &known_facts(), &Instances::find(&settings)?)?;
-    for (path, written) in write(&output, &import.files, arguments.force)? {
+    for (path, written) in write(&output, &import.files, Output::Folder, arguments.force)? {
         let word = match written {
             Written::Made => "wrote",
             Written::Replaced => "replaced",

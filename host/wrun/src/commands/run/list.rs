@@ -24,6 +24,10 @@ pub(super) fn run(arguments: &ListArguments, printer: Printer) -> anyhow::Result
     let runs = records.runs().iter().take(arguments.limit);
     let listed: Vec<(&str, Read)> =
         runs.map(|run| (run.id.as_str(), run.read().map_err(|error| text::error_chain(&error)))).collect();
+    let unseen = records.hidden();
+    if let Some(sentence) = &unseen {
+        printer.note(Tone::Warning, &format!("warning: {sentence}"));
+    }
     if arguments.format == View::Json {
         let runs: Vec<_> = listed.iter().map(|(id, record)| as_json(id, record)).collect();
         printer.json(&serde_json::to_string_pretty(&json!({ "version": VERSION, "runs": runs }))?);
@@ -37,7 +41,7 @@ pub(super) fn run(arguments: &ListArguments, printer: Printer) -> anyhow::Result
     }
     table.print(printer);
     let hidden = records.runs().len().saturating_sub(listed.len());
-    if listed.is_empty() {
+    if listed.is_empty() && unseen.is_none() {
         printer.note(Tone::Quiet, &format!("no run is recorded in {}", settings.run.state_dir.display()));
     } else if hidden > 0 {
         let (them, are) = if hidden == 1 { ("it", "is") } else { ("them", "are") };
