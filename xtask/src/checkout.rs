@@ -127,6 +127,24 @@ pub(crate) fn run(command: &mut Command) -> Result<()> {
     Ok(())
 }
 
+/// All files below a folder whose names end with an extension, in order.
+pub(crate) fn files_below(folder: &Path, extension: &str) -> Result<Vec<PathBuf>> {
+    let mut found = Vec::new();
+    let mut folders = vec![folder.to_owned()];
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(&folder).with_context(|| format!("cannot read {}", folder.display()))? {
+            let path = entry?.path();
+            if path.is_dir() {
+                folders.push(path);
+            } else if path.extension().is_some_and(|found| found == extension) {
+                found.push(path);
+            }
+        }
+    }
+    found.sort();
+    Ok(found)
+}
+
 /// What `cargo metadata` says about a workspace. Without dependencies it costs 50 ms.
 pub(crate) fn metadata(manifest: &Path, with_dependencies: bool) -> Result<Value> {
     let mut command = cargo();

@@ -127,7 +127,7 @@ pub enum AssembleError {
     /// The operator chooses a revision of a policy that nothing is run of, or of no repository.
     #[error("`--revision {policy}=..` chooses a revision of a policy that the run takes from a repository, and {why}")]
     NoSuchChoice {
-        /// The policy.
+        /// The name of the policy.
         policy: String,
         /// The reason, as the end of a sentence.
         why: &'static str,

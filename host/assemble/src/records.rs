@@ -33,7 +33,7 @@ pub enum RecordsError {
     /// The state directory is there, and this user may not read it.
     #[error("{}", unreadable(place))]
     Hidden {
-        /// The state directory.
+        /// The path of the state directory.
         place: PathBuf,
     },
     /// An older run is wanted than the oldest one.

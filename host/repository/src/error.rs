@@ -142,7 +142,7 @@ pub enum RepositoryError {
     NoTeam {
         /// The repository.
         repository: String,
-        /// The policy.
+        /// The name of the policy.
         policy: String,
         /// The teams with their policies.
         teams: Vec<String>,
@@ -170,7 +170,7 @@ pub enum RepositoryError {
         repository: String,
         /// The team.
         team: String,
-        /// The policy.
+        /// The name of the policy.
         policy: String,
         /// The group.
         group: String,

@@ -125,7 +125,7 @@ impl SigningKey {
 
 /// What signs for a public key.
 pub trait Sign {
-    /// The public key.
+    /// The public half of the key.
     fn public(&self) -> &PublicKey;
 
     /// Signs a message; the signature is in hexadecimal, and is the key's.

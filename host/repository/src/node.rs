@@ -39,7 +39,7 @@ const PATIENCE: Duration = Duration::from_secs(900);
 /// A policy that a node should run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Wanted {
-    /// The policy.
+    /// The name of the policy.
     pub policy: String,
     /// The node's group.
     pub group: String,

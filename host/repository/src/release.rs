@@ -31,7 +31,7 @@ pub struct Revision {
 pub struct GroupChange {
     /// The group.
     pub group: String,
-    /// The policy.
+    /// The name of the policy.
     pub policy: String,
     /// What it runs now.
     pub was: Option<Release>,

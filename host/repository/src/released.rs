@@ -14,7 +14,7 @@ pub(crate) const MAX_BYTES: u64 = 16 << 10;
 #[serde(deny_unknown_fields)]
 pub struct Release {
     format: u64,
-    /// The policy.
+    /// The name of the policy.
     pub policy: String,
     /// The policy group.
     pub group: String,

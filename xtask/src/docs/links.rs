@@ -19,7 +19,9 @@ pub(crate) fn check() -> Result<Vec<String>> {
     let mut pages = BTreeMap::new();
     let mut files: Vec<PathBuf> = BESIDE_THE_BOOK.iter().map(PathBuf::from).collect();
     files.extend(
-        markdown_below(&root.join("docs"))?.iter().filter_map(|path| Some(path.strip_prefix(root).ok()?.into())),
+        checkout::files_below(&root.join("docs"), "md")?
+            .iter()
+            .filter_map(|path| Some(path.strip_prefix(root).ok()?.into())),
     );
     for file in files {
         let text =
@@ -27,23 +29,6 @@ pub(crate) fn check() -> Result<Vec<String>> {
         pages.insert(file, text);
     }
     Ok(problems(&pages, &|path| root.join(path).exists()))
-}
-
-/// Returns all Markdown files below a folder.
-fn markdown_below(folder: &Path) -> Result<Vec<PathBuf>> {
-    let mut found = Vec::new();
-    let mut folders = vec![folder.to_owned()];
-    while let Some(folder) = folders.pop() {
-        for entry in std::fs::read_dir(&folder).with_context(|| format!("cannot read {}", folder.display()))? {
-            let path = entry?.path();
-            if path.is_dir() {
-                folders.push(path);
-            } else if path.extension().is_some_and(|extension| extension == "md") {
-                found.push(path);
-            }
-        }
-    }
-    Ok(found)
 }
 
 /// The problems of pages, by their paths in the checkout. `exists` tells whether the checkout has another file.

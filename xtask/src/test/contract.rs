@@ -1,7 +1,7 @@
 //! The contract between guests and the host: every item of `wit/` says what it is and since when it is there, and has names
 //! for its parts. Outside guests depend on it, so that what is left out now could never be added without a new version.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use anyhow::{Context as _, Result};
 
@@ -16,7 +16,7 @@ const VERSIONED: [&str; 8] = ["interface ", "record ", "variant ", "enum ", "fla
 /// Returns a line for each item without documentation or version, and for each tuple.
 pub(super) fn check() -> Result<Vec<String>> {
     let mut problems = Vec::new();
-    let files = files(&checkout::root().join(FOLDER))?;
+    let files = checkout::files_below(&checkout::root().join(FOLDER), "wit")?;
     if files.is_empty() {
         problems.push(format!("{FOLDER} has no files: xtask/src/test/contract.rs looks in the wrong folder"));
     }
@@ -25,23 +25,6 @@ pub(super) fn check() -> Result<Vec<String>> {
         problems.extend(in_file(path.strip_prefix(checkout::root()).unwrap_or(&path), &text));
     }
     Ok(problems)
-}
-
-fn files(folder: &Path) -> Result<Vec<PathBuf>> {
-    let mut found = Vec::new();
-    let mut folders = vec![folder.to_owned()];
-    while let Some(folder) = folders.pop() {
-        for entry in std::fs::read_dir(&folder).with_context(|| format!("cannot read {}", folder.display()))? {
-            let path = entry?.path();
-            if path.is_dir() {
-                folders.push(path);
-            } else if path.extension().is_some_and(|extension| extension == "wit") {
-                found.push(path);
-            }
-        }
-    }
-    found.sort();
-    Ok(found)
 }
 
 fn in_file(path: &Path, text: &str) -> Vec<String> {

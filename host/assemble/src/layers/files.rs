@@ -54,7 +54,7 @@ pub enum LayersError {
          another list", list.display(), path.display()
     )]
     NotListable {
-        /// The list.
+        /// The path of the list.
         list: PathBuf,
         /// The line of the list, from 1.
         line: usize,
@@ -64,7 +64,7 @@ pub enum LayersError {
     /// A line of a list names a file that cannot be used.
     #[error("{}:{line} names a file that cannot be used", list.display())]
     Listed {
-        /// The list.
+        /// The path of the list.
         list: PathBuf,
         /// The line of the list, from 1.
         line: usize,

@@ -149,7 +149,7 @@ pub enum PolicyfileError {
         file: PathBuf,
         /// The line that includes it, from 1.
         line: u32,
-        /// The policy.
+        /// The name of the policy.
         name: String,
         /// Why.
         what: String,

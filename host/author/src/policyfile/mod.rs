@@ -126,7 +126,7 @@ impl Tools<'_> {
         }
     }
 
-    /// Asks a server.
+    /// Sends a request to a server, and returns its answer whatever the status is.
     fn ask(&self, wanted: &HttpRequest) -> Result<HttpResponse, String> {
         (self.doing)(&format!("asking {}", wanted.url));
         let answer = (self.request)(wanted);

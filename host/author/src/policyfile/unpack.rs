@@ -66,8 +66,11 @@ pub(super) fn plain_path(path: &Path) -> Result<String, String> {
             _ => return Err(format!("{:?} leads out of the archive", path.display())),
         }
     }
-    if parts.is_empty() || parts.len() > MAX_DEPTH {
-        return Err(format!("{:?} is nested too deeply", path.display()));
+    if parts.is_empty() {
+        return Err(format!("{:?} is not a name that a cookbook's file can have", path.display()));
+    }
+    if parts.len() > MAX_DEPTH {
+        return Err(format!("{:?} is nested more than {MAX_DEPTH} folders deep", path.display()));
     }
     Ok(parts.join("/"))
 }
