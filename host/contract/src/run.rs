@@ -22,7 +22,9 @@ mod writes;
 
 pub use attributes::AttributeChange;
 pub(crate) use bounds::{MAX_ACTION_BYTES, MAX_PER_RESOURCE, MAX_RETRY_DELAY};
-pub use bounds::{MAX_ACTIONS, MAX_DELAYED, MAX_DEPTH, MAX_OPEN_CONTEXTS, MAX_RECORDS, MAX_RESOURCES};
+pub use bounds::{
+    MAX_ACTIONS, MAX_DELAYED, MAX_DEPTH, MAX_NOTIFIED_AT_ONCE, MAX_OPEN_CONTEXTS, MAX_RECORDS, MAX_RESOURCES,
+};
 pub use commands::{CommandEffect, GuestCommand};
 pub use context::{Context, ContextId, Due, ROOT};
 pub use declaration::{
@@ -89,6 +91,8 @@ pub struct Run {
     contexts: Vec<Context>,
     /// How many actions were begun, retries included.
     actions: u32,
+    /// How many actions notifications started at once, `:before` and `:immediately`.
+    notified_at_once: u32,
     /// What has become due in the root context and is not in the journal yet: receiver and action.
     newly_due: Vec<(String, String)>,
     /// Records of the actions that are open, innermost last.

@@ -122,3 +122,23 @@ fn notifications_beside_the_vectors() {
         check(case, leaves).unwrap();
     }
 }
+
+/// With each resource sending two notifications to the next one, the number of actions doubles with each resource.
+#[test]
+fn notifications_that_multiply_end_the_policy() {
+    for timing in ["before", "immediately"] {
+        let resource = |number: usize| {
+            let next = format!("R{}", number + 1);
+            let notifies = json!([["run", next, timing], ["stop", next, timing]]);
+            let notifies = if number < 29 { notifies } else { json!([]) };
+            let actions = if number == 0 { json!(["run"]) } else { json!(["nothing"]) };
+            json!({"name": format!("R{number}"), "action": actions, "updates": true, "notifies": notifies, "subscribes": []})
+        };
+        let case = json!({"id": timing, "resources": (0..30).map(resource).collect::<Vec<_>>()});
+        let (run, outcome, _) = run(&case, false, &Entered::default()).unwrap();
+        let failure = outcome.unwrap_err();
+        assert!(failure.to_string().contains("more than 50000 actions that `:before` and `:immediately`"), "{failure}");
+        assert!(!failure.is_standard(), "a rescue clause must not catch it");
+        assert!(run.records().len() < 200_000, "{}", run.records().len());
+    }
+}

@@ -8,6 +8,10 @@ pub const MAX_DEPTH: u32 = 50;
 /// the host busy for ever without any guest code running.
 pub const MAX_ACTIONS: u32 = 1_000_000;
 
+/// The most actions that `:before` and `:immediately` notifications of one policy may start. A resource may send many, and their
+/// receivers send on: a few dozen resources could ask for more actions than there are seconds.
+pub const MAX_NOTIFIED_AT_ONCE: u32 = 50_000;
+
 /// The most resources that one policy may declare, children and their repetitions included.
 pub const MAX_RESOURCES: usize = 250_000;
 

@@ -1,6 +1,6 @@
 //! How far the run is: the actions that are open, what they keep, what is due.
 
-use super::{ActionRecord, Context, ContextId, Due, MAX_ACTIONS, ReadKind, Reads, ResourceId, Run};
+use super::{ActionRecord, Context, ContextId, Due, MAX_ACTIONS, MAX_NOTIFIED_AT_ONCE, ReadKind, Reads, ResourceId, Run};
 use crate::{Failure, HiddenRead, Outcome};
 
 impl Run {
@@ -8,6 +8,12 @@ impl Run {
     pub fn count_attempt(&mut self) -> bool {
         self.actions += 1;
         self.actions <= MAX_ACTIONS
+    }
+
+    /// Counts an action that a notification starts at once. False: the policy has had as many as it may.
+    pub fn count_notified_at_once(&mut self) -> bool {
+        self.notified_at_once += 1;
+        self.notified_at_once <= MAX_NOTIFIED_AT_ONCE
     }
 
     /// Counts the turn of a resource's action in a survey. False: it has had its turn.

@@ -3,7 +3,7 @@
 use super::Runner;
 use contract::Due;
 use contract::{
-    ActionRecord, ContextId, Event, Failure, FailureMode, Guest, Limit, LogLevel, MAX_ACTIONS, MAX_RECORDS, Notified,
+    ActionRecord, ContextId, Event, Failure, FailureMode, Guest, Limit, LogLevel, MAX_ACTIONS, MAX_NOTIFIED_AT_ONCE, MAX_RECORDS, Notified,
     Outcome, Property, Providers, ROOT, ResourceId, ResourceRef, Status, Timing,
 };
 use std::pin::Pin;
@@ -44,7 +44,7 @@ impl<G: Guest, P: Providers> Runner<'_, G, P> {
         notified: Option<Notified>,
     ) -> Pin<Box<dyn Future<Output = Outcome> + Send + '_>> {
         Box::pin(async move {
-            let outcome = match self.deeper(resource) {
+            let outcome = match self.may_begin(resource, notified.as_ref()) {
                 Ok(()) => {
                     let outcome = self.notify_around(context, resource, action, notified).await;
                     self.depth -= 1;
@@ -54,6 +54,19 @@ impl<G: Guest, P: Providers> Runner<'_, G, P> {
             };
             self.kept_if_dry(outcome)
         })
+    }
+
+    /// Counts an action that begins inside the open ones, and what notifications start at once.
+    fn may_begin(&mut self, resource: ResourceId, notified: Option<&Notified>) -> Outcome {
+        let is_at_once = notified.is_some_and(|notified| notified.timing != Timing::Delayed);
+        if is_at_once && !self.run.count_notified_at_once() {
+            let why = format!(
+                "took more than {MAX_NOTIFIED_AT_ONCE} actions that `:before` and `:immediately` notifications started: look for \
+                 resources that notify each other"
+            );
+            return Err(self.lost(why));
+        }
+        self.deeper(resource)
     }
 
     async fn notify_around(

@@ -232,6 +232,8 @@ impl NodeObject {
             || changed.normal != self.normal
             || changed.layers != self.layers;
         if differs {
+            let ran: Vec<_> = self.records.iter().map(|record| record.name.clone().unwrap_or_default()).collect();
+            changed.histories.unseen_edits.note(self.normal.merged(), changed.normal.merged(), &ran);
             *self = changed;
             self.is_saved = false;
         }

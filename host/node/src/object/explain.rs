@@ -20,6 +20,8 @@ pub struct PolicyPart {
     pub r#override: Option<Value>,
     /// What the attribute was at the end of this policy.
     pub seen: Option<Value>,
+    /// What it would be now, if operators changed `normal` attributes since and this one is another for it.
+    pub changed_to: Option<Option<Value>>,
     /// Its writes there, above and below, oldest first.
     pub writes: Vec<WriteRecord>,
 }
@@ -33,20 +35,19 @@ pub struct NodeExplanation {
     pub normal: Option<Value>,
     /// Each policy's part, in the order in which they run.
     pub policies: Vec<PolicyPart>,
+    /// What it is now: what the last policy saw, with what operators changed since.
+    pub now: Option<Value>,
 }
 
 impl NodeExplanation {
-    /// What the last policy saw.
+    /// The value of the attribute now.
     pub fn value(&self) -> Option<&Value> {
-        match self.policies.last() {
-            Some(last) => last.seen.as_ref(),
-            None => self.automatic.as_ref().or(self.normal.as_ref()),
-        }
+        self.now.as_ref()
     }
 }
 
 impl NodeObject {
-    /// The value at `path` as the last policy saw it; an empty path is everything.
+    /// The value at `path` for the last policy; an empty path is everything.
     pub fn merged_value<Step: AsRef<str>>(&self, path: &[Step]) -> Option<Value> {
         self.explain(path).value().cloned()
     }
@@ -55,35 +56,48 @@ impl NodeObject {
     pub fn explain<Step: AsRef<str>>(&self, path: &[Step]) -> NodeExplanation {
         let mut inherited = Map::new();
         let mut policies = Vec::new();
+        let automatic = along(&self.automatic, path);
+        let unseen_edits = &self.histories.unseen_edits;
+        let mut now = None;
         for record in self.records() {
-            let normal = self.normal.as_written_by(record.name.as_deref().unwrap_or_default());
-            let (normal, automatic) = (along(&normal, path), along(&self.automatic, path));
+            let name = record.name.as_deref().unwrap_or_default();
+            let mut normal = self.normal.as_written_by(name);
             let (default, r#override) = (along(&record.default, path), along(&record.r#override, path));
-            let attributes = as_seen(&[
-                (Level::Inherited, &inherited),
-                (Level::Default, &default),
-                (Level::Normal, &normal),
-                (Level::Override, &r#override),
-                (Level::Automatic, &automatic),
-            ]);
-            let writes = self.histories.about(record.name.as_deref(), path);
+            let with = |normal: &Map<String, Value>| {
+                as_seen(&[
+                    (Level::Inherited, &inherited),
+                    (Level::Default, &default),
+                    (Level::Normal, &along(normal, path)),
+                    (Level::Override, &r#override),
+                    (Level::Automatic, &automatic),
+                ])
+            };
+            let attributes = with(&normal);
+            now = attributes.read(path);
+            let mut seen = now.clone();
+            if unseen_edits.has_any_for(name) {
+                unseen_edits.take_back(name, &mut normal);
+                seen = with(&normal).read(path);
+            }
             policies.push(PolicyPart {
                 policy: record.name.clone(),
                 default: attributes.combined_default(path),
                 r#override: attributes.combined_override(path),
-                seen: attributes.read(path),
-                writes,
+                changed_to: (seen != now).then(|| now.clone()),
+                seen,
+                writes: self.histories.about(record.name.as_deref(), path),
             });
             inherited = hash_only_merge(inherited, default);
             inherited = hash_only_merge(inherited, r#override);
         }
-        let (normal, automatic) = (along(self.normal.merged(), path), along(&self.automatic, path));
+        let normal = along(self.normal.merged(), path);
         let own = as_seen(&[(Level::Normal, &normal), (Level::Automatic, &automatic)]);
-        NodeExplanation {
-            automatic: own.read_level(Level::Automatic, path).map(Cow::into_owned),
-            normal: own.read_level(Level::Normal, path).map(Cow::into_owned),
-            policies,
+        let of_level = |level| own.read_level(level, path).map(Cow::into_owned);
+        let (automatic, normal) = (of_level(Level::Automatic), of_level(Level::Normal));
+        if policies.is_empty() {
+            now = automatic.clone().or_else(|| normal.clone());
         }
+        NodeExplanation { automatic, normal, policies, now }
     }
 }
 

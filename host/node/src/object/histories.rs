@@ -1,14 +1,15 @@
 //! Who wrote what, kept from run to run.
 //!
 //! The saved node has no room for it, so it is a document of its own, which the room that keeps state stores beside
-//! the node: `{"version": 2, "policies": {NAME: TEXT}}`, with a [text](crate::attributes) that is taken apart only if somebody
-//! asks. It only ever explains: where it is lost, damaged or older than the node, attributes are as they are.
+//! the node: `{"version": 2, "policies": {NAME: TEXT}, "unseen_edits": [..]}`, with a [text](crate::attributes) that is taken
+//! apart only if somebody asks, and what operators [changed since](super::unseen_edits). It only ever explains: where it is lost, damaged or older than the node, attributes are as they are.
 
 use std::sync::{Arc, OnceLock};
 
 use serde_json::{Map, Value, json};
 
 use super::size::{MAX_HISTORY_BYTES, written_bytes};
+use super::unseen_edits::UnseenEdits;
 use super::{NodeObject, ObjectError};
 use crate::attributes::{Group, History, Level, WriteRecord};
 use crate::saved_filter::{LevelFilter, SavedFilters};
@@ -28,6 +29,8 @@ const WITHOUT_POLICY: &str = "";
 #[derive(Debug, Clone, Default)]
 pub(super) struct Histories {
     by_policy: Vec<(String, Kept)>,
+    /// What operators changed in `normal` since policies ran.
+    pub(super) unseen_edits: UnseenEdits,
 }
 
 /// The records of one policy.
@@ -81,6 +84,7 @@ impl Kept {
 impl Histories {
     pub(super) fn put(&mut self, policy: Option<&str>, history: Arc<History>) {
         let policy = policy.unwrap_or(WITHOUT_POLICY);
+        self.unseen_edits.seen_by(policy);
         let kept = Kept::of(history);
         match self.by_policy.iter_mut().find(|(name, _)| name == policy) {
             Some((_, known)) => *known = kept,
@@ -123,7 +127,12 @@ impl NodeObject {
         let histories = self.histories.by_policy.iter();
         let policies: Map<String, Value> =
             histories.map(|(name, kept)| (name.clone(), Value::from(kept.to_text(&is_withheld)))).collect();
-        json!({"version": VERSION, "policies": policies})
+        let mut document = Map::from_iter([("version".into(), json!(VERSION)), ("policies".into(), json!(policies))]);
+        let unseen_edits = &self.histories.unseen_edits;
+        if !unseen_edits.is_empty() && !is_withheld(Level::Normal) {
+            document.insert("unseen_edits".into(), unseen_edits.to_json());
+        }
+        Value::Object(document)
     }
 
     /// Takes the stored document back.
@@ -154,7 +163,9 @@ impl NodeObject {
             };
             by_policy.push((name, kept));
         }
-        self.histories = Histories { by_policy };
+        let unseen_edits = json.get("unseen_edits").map(UnseenEdits::from_json);
+        let unseen_edits = unseen_edits.map(|edits| edits.ok_or_else(|| wrong("unseen_edits", "a list of changes")));
+        self.histories = Histories { by_policy, unseen_edits: unseen_edits.transpose()?.unwrap_or_default() };
         Ok(())
     }
 }

@@ -26,6 +26,7 @@ mod replacement;
 mod saved;
 mod size;
 mod start;
+mod unseen_edits;
 mod verdict;
 
 use std::borrow::Cow;
@@ -329,6 +330,7 @@ impl NodeObject {
         self.is_saved &= self.normal == normal
             && automatic.is_none()
             && self.histories.of(start.name.as_deref()) == Some(&history)
+            && !self.histories.unseen_edits.has_any_for(policy_key(start))
             && self.records.contains(&record);
         self.normal = normal;
         if let Some(automatic) = automatic {

@@ -245,7 +245,7 @@ fn make_way(tree: &mut Map<String, Value>, now: &Map<String, Value>, is_top: boo
 }
 
 /// The writes and removals that make one tree the other; of objects, those of their members.
-fn differences<'new>(
+pub(super) fn differences<'new>(
     before: &Map<String, Value>,
     after: &'new Map<String, Value>,
     path: &mut Vec<String>,
@@ -295,7 +295,7 @@ pub(super) fn set(tree: &mut Map<String, Value>, path: &[String], value: Value) 
 }
 
 /// Removes what is at a path. What held it stays.
-fn remove(tree: &mut Map<String, Value>, path: &[String]) {
+pub(super) fn remove(tree: &mut Map<String, Value>, path: &[String]) {
     match path {
         [] => {}
         [last] => {

@@ -2,11 +2,11 @@
 
 use super::support::{ALL_OF_NORMAL, POLICIES, begin, facts, object, run, saved, start};
 use node::attributes::{Change, Level, WrittenValue};
-use node::object::{JudgedWrite, NodeObject, PolicyStart, attribute_key};
+use node::object::{JudgedWrite, NodeEdit, NodeObject, PolicyStart, attribute_key};
 use node::origin::Origin;
 use node::run_list::RunList;
 use node::saved_filter::{LevelFilter, SavedFilters};
-use serde_json::{Map, json};
+use serde_json::{Map, Value, json};
 
 #[test]
 fn an_explanation_names_the_policies() {
@@ -148,4 +148,65 @@ fn who_wrote_a_normal_attribute_is_remembered_in_later_runs() {
     assert_eq!(writers(&["given", "by"]), ["command line"]);
     assert_eq!(writers(&["later"]), ["core"]);
     assert_eq!(writers(&["log", "core"]), ["core"], "what is gone has the record of its removal only");
+}
+
+#[test]
+fn what_an_operator_changes_after_a_run_is_not_told_as_seen() {
+    let mut node = NodeObject::new("n").unwrap();
+    run(&mut node, &[], json!({"port": 80, "old": {"name": "x"}, "same": 1}));
+    let path = |text: &str| text.split('.').map(str::to_owned).collect::<Vec<_>>();
+    let set = |path: Vec<String>, value| NodeEdit::SetAttribute { path, value };
+    for edit in [
+        set(path("port"), json!(81)),
+        set(path("port"), json!(82)),
+        set(path("port"), json!({"http": 83})),
+        set(path("new.deep"), json!(true)),
+        NodeEdit::UnsetAttribute { path: path("old.name") },
+    ] {
+        assert!(node.apply(&edit).unwrap());
+    }
+    let mut read_back = NodeObject::from_saved_json(&saved(&node)).unwrap();
+    read_back.set_histories_from_json(node.histories_to_json(&SavedFilters::default())).unwrap();
+    for node in [&node, &read_back] {
+        let check = |name: &str, seen: Option<Value>, now: Option<Value>| {
+            let explained = node.explain(&path(name));
+            assert_eq!(explained.value(), now.as_ref(), "{name}");
+            for part in &explained.policies {
+                assert_eq!(part.seen, seen, "{name}");
+                assert_eq!(part.changed_to, (seen != now).then(|| now.clone()), "{name}");
+            }
+        };
+        check("port", Some(json!(80)), Some(json!({"http": 83})));
+        check("port.http", None, Some(json!(83)));
+        check("new.deep", None, Some(json!(true)));
+        check("old.name", Some(json!("x")), None);
+        check("same", Some(json!(1)), Some(json!(1)));
+    }
+    // The next run sees it.
+    run(&mut node, &[], json!({}));
+    let explained = node.explain(&["port", "http"]);
+    assert!(explained.policies.iter().all(|part| part.changed_to.is_none() && part.seen == Some(json!(83))));
+    assert!(node.histories_to_json(&SavedFilters::default()).get("unseen_edits").is_none());
+}
+
+#[test]
+fn changes_that_a_policy_has_not_seen_stay_when_another_one_runs() {
+    let mut node = NodeObject::new("n").unwrap();
+    run(&mut node, &[], json!({"port": 80}));
+    assert!(node.apply(&NodeEdit::SetAttribute { path: vec!["port".into()], value: json!(81) }).unwrap());
+    let start = start(POLICIES[0]);
+    let attributes = begin(&node, &start, &facts()).unwrap();
+    node.commit(&start, attributes, &ALL_OF_NORMAL).unwrap();
+    let seen: Vec<_> = node.explain(&["port"]).policies.iter().map(|part| part.seen.clone()).collect();
+    assert_eq!(seen, [Some(json!(81)), Some(json!(80)), Some(json!(80))]);
+}
+
+#[test]
+fn values_that_are_not_saved_are_not_kept_as_those_before_a_change() {
+    let mut node = NodeObject::new("n").unwrap();
+    run(&mut node, &[], json!({"token": "secret"}));
+    assert!(node.apply(&NodeEdit::SetAttribute { path: vec!["token".into()], value: json!("other") }).unwrap());
+    let nothing =
+        SavedFilters { normal: LevelFilter { allowed: Some(Vec::new()), blocked: None }, ..SavedFilters::default() };
+    assert!(!node.histories_to_json(&nothing).to_string().contains("secret"));
 }

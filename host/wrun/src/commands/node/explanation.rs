@@ -39,6 +39,10 @@ pub(super) fn text(attribute: &str, keys: &[String], explanation: &NodeExplanati
         let seen =
             part.seen.as_ref().map_or_else(|| "did not see it".to_owned(), |seen| format!("saw {}", shown(seen)));
         let _ = write!(text, " {seen}");
+        if let Some(now) = &part.changed_to {
+            let now = now.as_ref().map_or_else(|| "it is gone".to_owned(), |now| format!("it is {}", shown(now)));
+            let _ = write!(text, "; a `normal` attribute was changed since, and in the next run {now}");
+        }
         let judged = explanation.judged(keys, at);
         let mut table = Table::new();
         let writes = judged.iter().filter(|write| !makes_room(keys, write));
@@ -110,8 +114,9 @@ fn written(value: &WrittenValue) -> String {
     }
 }
 
-/// For programs: `{attribute, value, automatic, normal, layers_changed, policies: [{policy, seen, default, override, writes}]}`. The writes
-/// are those that the policy met, the strongest first; `verdict` is `won`, `merged`, `lost` or `removed`.
+/// For programs: `{attribute, value, automatic, normal, layers_changed, policies: [{policy, seen, changed, default, override, writes}]}`. The
+/// writes are those that the policy met, the strongest first; `verdict` is `won`, `merged`, `lost` or `removed`. `changed`: an operator
+/// changed `normal` attributes since the policy saw it, and it is another one in the next run, which `value` has.
 pub(super) fn json(attribute: &[String], explanation: &NodeExplanation, layers_changed: &[String]) -> Value {
     let parts = explanation.policies.iter().enumerate();
     json!({
@@ -153,6 +158,7 @@ fn part(part: &PolicyPart, judged: &[JudgedWrite<'_>]) -> Value {
     json!({
         "policy": part.policy,
         "seen": part.seen,
+        "changed": part.changed_to.is_some(),
         "default": part.default,
         "override": part.r#override,
         "writes": writes,
