@@ -6,7 +6,7 @@ use crate::saved_node::{SavedNodeError, node_to_save, saved_node};
 use node::layers::Layer;
 use node::object::{EditError, NodeEdit, NodeObject, ObjectError};
 use node::saved_filter::{FilterError, SavedFilters};
-use resolve::layers::merge_layers;
+use resolve::layers::merge_layer_values;
 use serde_json::Value;
 use sha2::{Digest as _, Sha256};
 use state::{ChangeLock, Holder, LockRequest, RunLock, StateDirectory, StateError, WaitingChange};
@@ -309,7 +309,7 @@ fn check_layers(node: &NodeObject) -> Result<(), LayersError> {
     let policies = node.records().iter().map(|record| record.name.as_deref());
     for policy in policies.chain([None]) {
         let layers: Vec<&Layer> = node.layers().all().iter().filter(|layer| layer.is_for(policy)).collect();
-        merge_layers(&layers, None)?;
+        merge_layer_values(&layers)?;
     }
     Ok(())
 }

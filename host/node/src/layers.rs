@@ -5,6 +5,7 @@
 
 mod attributes;
 mod json;
+mod lines;
 mod list;
 mod tree;
 

@@ -18,7 +18,7 @@ mod yaml_file;
 
 pub use combine::{CombineError, Combined, Kind, NotMergeable, ParameterFile, combine};
 pub use document::MAX_FILE;
-pub use merged::{LayerConstraint, cookbook_constraints, merge_layers};
+pub use merged::{LayerConstraint, cookbook_constraints, merge_layer_values, merge_layers};
 pub use read::{LayerError, LayerSource, layer_of_ruby, read_layer, without_lines};
 pub use strategy::{Strategies, Strategy};
 

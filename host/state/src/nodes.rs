@@ -52,7 +52,7 @@ pub(crate) fn save(state: &Folder, name: &str, node: &Value) -> Result<(), State
     let failed =
         |error: serde_json::Error| StateError::system("write", &folder.path_of(&file), std::io::Error::other(error));
     let whole = Whole { format: NODE_FORMAT, node };
-    let mut bytes = serde_json::to_vec_pretty(&whole).map_err(failed)?;
+    let mut bytes = serde_json::to_vec(&whole).map_err(failed)?;
     bytes.push(b'\n');
     // Policies that changed nothing save nothing, and wait for no disk. What cannot be read is replaced.
     if folder.read(&file).ok().flatten().as_ref() == Some(&bytes) {

@@ -95,7 +95,11 @@ pub fn cut(text: &str, most: usize) -> Cow<'_, str> {
 
 /// Returns JSON with the same values and without hidden characters. They occur within texts only, where JSON can write them
 /// as numbers; line breaks belong to the layout.
-pub fn escape_json(json: &str) -> String {
+pub fn escape_json(json: &str) -> Cow<'_, str> {
+    // Most of it, and what is longest, is plain.
+    if json.bytes().all(|byte| byte == b'\n' || (b' '..=b'~').contains(&byte)) {
+        return Cow::Borrowed(json);
+    }
     let mut shown = String::with_capacity(json.len());
     for character in json.chars() {
         if character == '\n' || !is_hidden(character) {
@@ -106,7 +110,7 @@ pub fn escape_json(json: &str) -> String {
             let _ = write!(shown, "\\u{unit:04x}");
         }
     }
-    shown
+    Cow::Owned(shown)
 }
 
 #[cfg(test)]

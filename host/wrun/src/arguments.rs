@@ -157,9 +157,10 @@ fn with_variables(command: clap::Command) -> clap::Command {
             }
             _ => None,
         };
-        match (variable, argument.get_help().map(ToString::to_string)) {
-            (Some(variable), Some(help)) => argument.help(format!("{help} [env: {variable}]")),
-            _ => argument,
+        // Each command begins with this, so that only what is changed is taken apart.
+        match variable.and_then(|variable| Some((variable, argument.get_help()?.to_string()))) {
+            Some((variable, help)) => argument.help(format!("{help} [env: {variable}]")),
+            None => argument,
         }
     });
     command.mut_subcommands(with_variables)

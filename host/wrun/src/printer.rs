@@ -104,7 +104,14 @@ impl Printer {
 
     /// JSON that was asked for. What could move a cursor or hide text is escaped in it, which changes no value.
     pub(crate) fn json(self, text: &str) {
-        self.line(Tone::Plain, &escape_json(text));
+        let text = escape_json(text);
+        // It is long, and has nothing in it that a terminal would take for a colour.
+        terminal::above(|| {
+            let mut out = io::stdout().lock();
+            if let Err(error) = out.write_all(text.as_bytes()).and_then(|()| out.write_all(b"\n")) {
+                note_lost(error);
+            }
+        });
     }
 
     /// JSON of an event, on a line of its own that arrives at once.

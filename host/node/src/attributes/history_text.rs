@@ -1,8 +1,9 @@
 //! Records of writes as one short text, for keeping them from run to run.
 //!
-//! A policy leaves thousands of records that say much the same: so names and origins stand once, and records refer to them. The
-//! text is JSON: `[[NAME, ..], [[POLICY, COOKBOOK, RECIPE, FILE, LINE], ..], [[LEVEL, ORIGIN, TIMES, [NAME, ..], KIND, VALUE],
-//! ..]]`, with numbers for levels, origins and names in records. Whoever does not ask for it need not take it apart.
+//! A policy leaves thousands of records that say much the same: so names and sources stand once, and records refer to them. The
+//! text is JSON: `[2, [NAME, ..], [[POLICY, COOKBOOK, RECIPE, FILE], ..], [[LEVEL, SOURCE, LINE, TIMES, [NAME, ..], KIND, VALUE],
+//! ..]]`, with numbers for levels, sources and names in records, and 0 for a line that is not known. Whoever does not ask for it
+//! need not take it apart.
 
 use std::collections::HashMap;
 
@@ -12,14 +13,24 @@ use super::history::{Change, History, WriteRecord, WrittenValue};
 use super::{Level, path};
 use crate::origin::Origin;
 
-/// Policy, cookbook, recipe, file and line.
-type ShortOrigin = (String, Option<String>, Option<String>, Option<String>, Option<u32>);
+/// Version of the text. One without a number has lines in its sources, as `[NAMES, SOURCES, RECORDS]`.
+const VERSION: u32 = 2;
 
-/// Level, origin, times, path, kind of change and its value.
-type ShortRecord = (usize, usize, u64, Vec<usize>, String, Value);
+/// Policy, cookbook, recipe and file.
+type Source = (String, Option<String>, Option<String>, Option<String>);
 
-/// Names, origins and records.
-type Text = (Vec<String>, Vec<ShortOrigin>, Vec<ShortRecord>);
+/// Level, source, line, times, path, kind of change and its value.
+type ShortRecord<'text> = (usize, usize, u32, u64, Vec<usize>, &'text str, Value);
+
+/// Version, names, sources and records.
+type Text<'text> = (u32, Vec<String>, Vec<Source>, Vec<ShortRecord<'text>>);
+
+/// Names, origins (policy, cookbook, recipe, file and line) and records of the text without a number.
+type OlderText<'text> = (
+    Vec<String>,
+    Vec<(String, Option<String>, Option<String>, Option<String>, Option<u32>)>,
+    Vec<(usize, usize, u64, Vec<usize>, &'text str, Value)>,
+);
 
 /// What begins the kind of a value that was joined with earlier ones.
 const JOINED: char = '+';
@@ -41,30 +52,66 @@ impl History {
 
     /// Reads records back: all, or those that bear on a path. `None`: it is not such a text.
     pub fn from_text(text: &str, about: Option<&[String]>) -> Option<Self> {
-        let (names, origins, records): Text = serde_json::from_str(text).ok()?;
-        let origin =
-            |(policy, cookbook, recipe, file, line): ShortOrigin| Origin { policy, cookbook, recipe, file, line };
-        let origins: Vec<Origin> = origins.into_iter().map(origin).collect();
-        let mut history = Self::default();
-        for (level, origin, times, steps, kind, value) in records {
-            let level = *Level::ALL.get(level)?;
-            let origin = origins.get(origin)?;
-            let path: Vec<&str> =
-                steps.into_iter().map(|step| names.get(step).map(String::as_str)).collect::<Option<_>>()?;
-            let change = change_of(&kind, value)?;
-            if about.is_none_or(|about| path.iter().zip(about).all(|(one, other)| one == other)) {
-                history.add(level, &path, change, origin, times);
-            } else {
-                history.skip();
-            }
+        if !text.starts_with(&format!("[{VERSION},")) {
+            return Self::from_older_text(text, about);
         }
-        Some(history)
+        let (_, names, sources, records): Text<'_> = serde_json::from_str(text).ok()?;
+        let origin = |(policy, cookbook, recipe, file)| Origin { policy, cookbook, recipe, file, line: None };
+        let sources: Vec<Origin> = sources.into_iter().map(origin).collect();
+        let mut reading = Reading { names: &names, about, history: Self::default() };
+        for (level, source, line, times, steps, kind, value) in records {
+            let source = sources.get(source)?;
+            let origin = || Origin { line: (line > 0).then_some(line), ..source.clone() };
+            reading.add(level, &steps, change_of(kind, value)?, origin, times)?;
+        }
+        Some(reading.history)
+    }
+
+    fn from_older_text(text: &str, about: Option<&[String]>) -> Option<Self> {
+        let (names, origins, records): OlderText<'_> = serde_json::from_str(text).ok()?;
+        let origin = |(policy, cookbook, recipe, file, line)| Origin { policy, cookbook, recipe, file, line };
+        let origins: Vec<Origin> = origins.into_iter().map(origin).collect();
+        let mut reading = Reading { names: &names, about, history: Self::default() };
+        for (level, origin, times, steps, kind, value) in records {
+            let origin = origins.get(origin)?;
+            reading.add(level, &steps, change_of(kind, value)?, || origin.clone(), times)?;
+        }
+        Some(reading.history)
+    }
+}
+
+/// A history that is being read.
+struct Reading<'a> {
+    names: &'a [String],
+    about: Option<&'a [String]>,
+    history: History,
+}
+
+impl Reading<'_> {
+    /// Adds a record, or passes over it if it does not bear on the path that is asked about.
+    fn add(
+        &mut self,
+        level: usize,
+        steps: &[usize],
+        change: Change,
+        origin: impl FnOnce() -> Origin,
+        times: u64,
+    ) -> Option<()> {
+        let level = *Level::ALL.get(level)?;
+        let path: Vec<&str> =
+            steps.iter().map(|step| self.names.get(*step).map(String::as_str)).collect::<Option<_>>()?;
+        if self.about.is_none_or(|about| path.iter().zip(about).all(|(one, other)| one == other)) {
+            self.history.add(level, &path, change, &origin(), times);
+        } else {
+            self.history.skip();
+        }
+        Some(())
     }
 }
 
 fn text_of(records: &[&WriteRecord], is_withheld: &impl Fn(Level) -> bool) -> String {
     let (mut names, mut name_numbers) = (Vec::new(), HashMap::new());
-    let (mut origins, mut origin_numbers) = (Vec::new(), HashMap::new());
+    let (mut sources, mut source_numbers) = (Vec::new(), HashMap::new());
     let mut short = Vec::with_capacity(records.len());
     for record in records {
         let steps = record.path.iter().map(|step| {
@@ -74,16 +121,18 @@ fn text_of(records: &[&WriteRecord], is_withheld: &impl Fn(Level) -> bool) -> St
             })
         });
         let steps: Vec<usize> = steps.collect();
-        let origin = *origin_numbers.entry(record.origin.as_ref()).or_insert_with(|| {
-            let Origin { policy, cookbook, recipe, file, line } = record.origin.as_ref();
-            origins.push(json!([policy, cookbook, recipe, file, line]));
-            origins.len() - 1
+        let Origin { policy, cookbook, recipe, file, line } = record.origin.as_ref();
+        let source = (policy, cookbook, recipe, file);
+        let source = *source_numbers.entry(source).or_insert_with(|| {
+            sources.push(source);
+            sources.len() - 1
         });
         let level = Level::ALL.iter().position(|level| *level == record.level).unwrap_or_default();
         let (kind, value) = kind_of(&record.change, is_withheld(record.level));
-        short.push(json!([level, origin, record.times, steps, kind, value]));
+        short.push((level, source, line.unwrap_or(0), record.times, steps, kind, value));
     }
-    json!([names, origins, short]).to_string()
+    // Texts and numbers: there is nothing that JSON cannot hold.
+    serde_json::to_string(&(VERSION, names, sources, short)).unwrap_or_default()
 }
 
 /// The kind of a change, and its value.
@@ -169,9 +218,20 @@ mod tests {
         assert_eq!(kept.all().last().map(|record| &record.path), all.last().map(|record| &record.path));
         let nothing = history.to_text(|_| false, |_| false);
         assert_eq!(History::from_text(&nothing, None), Some(History::default()));
+        let older =
+            r#"[["a"], [["p", "c", null, "a.rb", 7], ["q", null, null, null, null]], [[1, 0, 2, [0], "v", 5], [1, 1, 1, [0], "r", null]]]"#;
+        let older = History::from_text(older, None).unwrap();
+        let lines: Vec<_> = older.all().into_iter().map(|record| (record.times, record.origin.line)).collect();
+        assert_eq!(lines, [(2, Some(7)), (1, None)]);
         for wrong in [
             "",
             "[]",
+            "[2, [], []]",
+            "[2, [], [], [[0, 0, 1, 1, [], \"r\", null]]]",
+            "[2, [], [[\"p\", null, null, null]], [[99, 0, 1, 1, [], \"r\", null]]]",
+            "[2, [], [[\"p\", null, null, null]], [[0, 0, 1, 1, [7], \"r\", null]]]",
+            "[2, [], [[\"p\", null, null, null]], [[0, 0, 1, 1, [], \"v\", {}]]]",
+            "[2, [], [[\"p\", null, null, null]], [[0, 0, 1, 1, [], \"+r\", null]]]",
             "[[], [], [[0, 0, 1, [], \"r\", null]]]",
             "[[], [[\"p\", null, null, null, null]], [[99, 0, 1, [], \"r\", null]]]",
             "[[], [[\"p\", null, null, null, null]], [[0, 0, 1, [7], \"r\", null]]]",

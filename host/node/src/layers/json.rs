@@ -2,6 +2,8 @@
 
 use serde_json::{Map, Value, json};
 
+use super::lines;
+use super::tree::count;
 use super::{CookbookVersion, Layer, LayerFormat, LayerTree, Layers, MAX_LAYERS, is_layer_name};
 use crate::object::ObjectError;
 
@@ -55,7 +57,7 @@ impl Layer {
         for (key, tree) in trees.into_iter().filter(|(_, tree)| !tree.is_empty()) {
             set(key, json!(tree.values()));
             if !tree.lines().is_empty() {
-                set(&format!("{key}_lines"), json!(tree.lines()));
+                set(&format!("{key}_lines"), json!(lines::to_text(tree.lines())));
             }
         }
         if !self.cookbook_versions.is_empty() {
@@ -96,8 +98,13 @@ impl Layer {
         let format = LayerFormat::of_word(&format).ok_or_else(|| wrong("format", "json, ruby, toml or yaml"))?;
         let mut tree = |key: &str| {
             let lines = layer.shift_remove(&format!("{key}_lines"));
-            let lines: Vec<u32> = lines.and_then(|lines| serde_json::from_value(lines).ok()).unwrap_or_default();
-            Ok::<_, ObjectError>(LayerTree::new(object(layer.shift_remove(key), key)?, lines))
+            let values = object(layer.shift_remove(key), key)?;
+            // Lines only explain: what is no list of them says nothing. Older nodes have numbers.
+            let lines = lines.and_then(|lines| match lines {
+                Value::String(text) => lines::from_text(&text, count(&values)),
+                numbers => serde_json::from_value(numbers).ok(),
+            });
+            Ok::<_, ObjectError>(LayerTree::new(values, lines.unwrap_or_default()))
         };
         let (default_attributes, override_attributes) = (tree("default_attributes")?, tree("override_attributes")?);
         let versions = layer.shift_remove("cookbook_versions").unwrap_or_else(|| json!([]));
@@ -148,6 +155,9 @@ mod tests {
     fn layers_are_read_as_they_were_written() {
         let layers = Layers { all: vec![layer(), Layer::empty("b", LayerFormat::Ruby)] };
         assert_eq!(Layers::from_json(layers.to_json()).unwrap(), layers);
+        let mut older = layers.to_json();
+        older["layers"][0]["default_attributes_lines"] = json!([1, 2]);
+        assert_eq!(Layers::from_json(older).unwrap(), layers);
     }
 
     #[test]

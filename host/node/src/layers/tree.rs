@@ -93,7 +93,7 @@ fn set_at(here: &mut Map<String, Value>, path: &[String], depth: usize, value: V
 }
 
 /// The number of members of all objects.
-fn count(values: &Map<String, Value>) -> usize {
+pub(super) fn count(values: &Map<String, Value>) -> usize {
     values.values().map(|value| 1 + value.as_object().map_or(0, count)).sum()
 }
 

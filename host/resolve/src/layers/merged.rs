@@ -32,6 +32,18 @@ pub struct LayerConstraint {
 /// # Errors
 /// Two layers set an attribute with different strategies, or its values cannot be merged.
 pub fn merge_layers(layers: &[&Layer], parameters: Option<&Layer>) -> Result<LayerLevels, CombineError> {
+    merge(layers, parameters, true)
+}
+
+/// As [`merge_layers`], without the writes: which layer set an attribute costs more than the attribute.
+///
+/// # Errors
+/// Those of [`merge_layers`].
+pub fn merge_layer_values(layers: &[&Layer]) -> Result<LayerLevels, CombineError> {
+    merge(layers, None, false)
+}
+
+fn merge(layers: &[&Layer], parameters: Option<&Layer>, notes_writes: bool) -> Result<LayerLevels, CombineError> {
     let strategies: Vec<_> = layers.iter().map(|layer| strategies_of(&layer.merge_strategies)).collect();
     let has_strategies = strategies.iter().any(|strategies| !strategies.is_empty());
     let mut fixed = FixedStrategies::default();
@@ -41,7 +53,7 @@ pub fn merge_layers(layers: &[&Layer], parameters: Option<&Layer>) -> Result<Lay
         let sections =
             [(&layer.override_attributes, &mut levels.r#override), (&layer.default_attributes, &mut levels.default)];
         for (tree, level) in sections {
-            let writes = &mut level.writes;
+            let writes = notes_writes.then_some(&mut level.writes);
             Merging { layers, number, layer, strategies, fixed: &mut fixed, writes }.add(tree, &mut level.values)?;
         }
     }
@@ -83,7 +95,8 @@ struct Merging<'a> {
     /// `None`: no layer names any strategy.
     strategies: Option<&'a Strategies>,
     fixed: &'a mut FixedStrategies,
-    writes: &'a mut Vec<LayerWrite>,
+    /// `None`: nobody asks which layer set what.
+    writes: Option<&'a mut Vec<LayerWrite>>,
 }
 
 impl Merging<'_> {
@@ -166,8 +179,9 @@ impl Merging<'_> {
 
     /// Notes that the layer sets an attribute. `joins`: earlier values stay.
     fn note(&mut self, path: &[String], value: &Value, line: Option<u32>, joins: bool) {
+        let Some(writes) = &mut self.writes else { return };
         let origin = Origin { file: self.layer.file.clone(), line, ..Origin::policy(&self.layer.name) };
-        self.writes.push(LayerWrite {
+        writes.push(LayerWrite {
             path: path.to_vec(),
             value: WrittenValue::summary(value),
             joins,

@@ -27,7 +27,7 @@ pub(crate) fn run(command: LayerCommand, printer: &Printer) -> anyhow::Result<Ex
             let sources = Sources::of(&node, group)?;
             sources.note_unknown(printer);
             match name {
-                Some(name) => show::one(&sources.named(&name)?, printer),
+                Some(name) => show::one(sources.named(&name)?.as_ref(), printer),
                 None => merged::show(&sources.merged(policy.as_deref())?, origin.then_some(format), printer),
             }
         }

@@ -4,31 +4,35 @@ use super::VERSION;
 use crate::exit::Exit;
 use crate::printer::{Printer, Tone};
 use crate::settings::View;
-use assemble::merge_layers;
+use assemble::{merge_layer_values, merge_layers};
 use contract::dotted_path;
 use node::attributes::WrittenValue;
 use node::layers::{Layer, LayerAttributes, LayerWrite};
+use serde::Serialize;
 use serde_json::{Map, Value, json};
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use text::escape_line;
 
 /// What the layers come to.
-pub(super) fn show(layers: &[Layer], origin: Option<View>, printer: Printer) -> anyhow::Result<Exit> {
-    let levels = merge_layers(&layers.iter().collect::<Vec<_>>(), None)?;
+pub(super) fn show(layers: &[Cow<'_, Layer>], origin: Option<View>, printer: Printer) -> anyhow::Result<Exit> {
+    let layers: Vec<&Layer> = layers.iter().map(AsRef::as_ref).collect();
+    let Some(view) = origin else {
+        let levels = merge_layer_values(&layers)?;
+        let both =
+            Values { default_attributes: &levels.default.values, override_attributes: &levels.r#override.values };
+        printer.json(&serde_json::to_string_pretty(&both)?);
+        return Ok(Exit::Done);
+    };
+    let levels = merge_layers(&layers, None)?;
     let both = [("default", &levels.default), ("override", &levels.r#override)];
-    match origin {
-        None => {
-            let both = json!({
-                "default_attributes": levels.default.values, "override_attributes": levels.r#override.values,
-            });
-            printer.json(&serde_json::to_string_pretty(&both)?);
-        }
-        Some(View::Json) => {
+    match view {
+        View::Json => {
             let all =
                 both.iter().flat_map(|(level, attributes)| merged(attributes).into_iter().map(|one| one.json(level)));
             printer.json(&json!({ "version": VERSION, "attributes": all.collect::<Vec<_>>() }).to_string());
         }
-        Some(View::Doc) => {
+        View::Doc => {
             for (level, attributes) in both {
                 for one in merged(attributes) {
                     printer.line(Tone::Plain, &escape_line(&format!("{level} {}", one.line())));
@@ -37,6 +41,13 @@ pub(super) fn show(layers: &[Layer], origin: Option<View>, printer: Printer) -> 
         }
     }
     Ok(Exit::Done)
+}
+
+/// What all layers come to, without their origins.
+#[derive(Serialize)]
+struct Values<'a> {
+    default_attributes: &'a Map<String, Value>,
+    override_attributes: &'a Map<String, Value>,
 }
 
 /// An attribute with the layers that set it.

@@ -8,13 +8,14 @@ use anyhow::bail;
 use assemble::{NextGroups, NodeStore as _};
 use node::layers::Layer;
 use node::object::NodeObject;
+use std::borrow::Cow;
 use std::fmt;
 use text::{did_you_mean, escape_line};
 
 /// A layer, and what has it.
 pub(super) struct SourcedLayer<'a> {
     pub(super) from: LayerSource<'a>,
-    pub(super) layer: Layer,
+    pub(super) layer: Cow<'a, Layer>,
 }
 
 /// What has a layer.
@@ -75,30 +76,31 @@ impl Sources {
     /// The layers of a group: its files are read now, as each run reads them.
     pub(super) fn of_group<'a>(&self, group: &'a str) -> anyhow::Result<Vec<SourcedLayer<'a>>> {
         let layers = read_files(&self.place, |files| files.of_group(group))?;
-        Ok(layers.into_iter().map(|layer| SourcedLayer { from: LayerSource::Group(group), layer }).collect())
+        Ok(layers.into_iter().map(|layer| SourcedLayer { from: LayerSource::Group(group), layer: Cow::Owned(layer) }).collect())
     }
 
     /// The node's own layers.
     pub(super) fn of_node(&self) -> impl Iterator<Item = SourcedLayer<'_>> {
-        self.node.layers().all().iter().map(|layer| SourcedLayer { from: LayerSource::Node, layer: layer.clone() })
+        let own = self.node.layers().all().iter();
+        own.map(|layer| SourcedLayer { from: LayerSource::Node, layer: Cow::Borrowed(layer) })
     }
 
     /// The layers that go together for one policy or, without its name, for all policies.
-    pub(super) fn merged(&self, policy: Option<&str>) -> anyhow::Result<Vec<Layer>> {
+    pub(super) fn merged(&self, policy: Option<&str>) -> anyhow::Result<Vec<Cow<'_, Layer>>> {
         let group = self.only_group(policy)?;
         let mut all = group.map_or_else(|| Ok(vec![]), |group| self.of_group(group))?;
         all.extend(self.of_node());
-        let is_seen = |layer: &Layer| policy.is_none() || layer.is_for(policy);
+        let is_seen = |layer: &Cow<'_, Layer>| policy.is_none() || layer.is_for(policy);
         Ok(all.into_iter().map(|one| one.layer).filter(is_seen).collect())
     }
 
     /// The layer of a name: the node's own, else one of its groups'.
-    pub(super) fn named(&self, name: &str) -> anyhow::Result<Layer> {
+    pub(super) fn named(&self, name: &str) -> anyhow::Result<Cow<'_, Layer>> {
         let own = self.node.layers().get(name);
-        let Err(missing) = own else { return Ok(own?.clone()) };
+        let Err(missing) = own else { return Ok(Cow::Borrowed(own?)) };
         for group in self.groups() {
             if let Some(found) = self.of_group(group)?.into_iter().find(|one| one.layer.name == name) {
-                return Ok(found.layer);
+                return Ok(Cow::Owned(found.layer.into_owned()));
             }
         }
         Err(missing.into())
