@@ -182,6 +182,13 @@ fn explanations_name_the_layer_the_file_and_the_line() {
     let _ = site.program.run(&["layer", "set", "a", "web.site=\"other\""]).unwrap().expect_code(0).unwrap();
     let changed = site.program.run(&["node", "explain", "web.stage"]).unwrap().expect_code(0).unwrap();
     assert!(changed.stderr.contains(note) && changed.stdout == shown.stdout, "{}", changed.text());
+    let _ = site.program.run(&["node", "attribute", "set", "web.level=9"]).unwrap().expect_code(0).unwrap();
+    let explain = ["node", "explain", "web.level"];
+    let said = site.program.run(&explain).unwrap().expect_code(0).unwrap().stdout;
+    assert!(said.contains("did not see it; a `normal` attribute was changed since, and in the next run it is 9"), "{said}");
+    let explained = site.tool(&[explain.as_slice(), &["-F", "json"]].concat());
+    let policy = &explained["policies"][0];
+    assert_eq!([&explained["value"], &policy["seen"], &policy["changed"]], [&json!(9), &json!(null), &json!(true)]);
 }
 
 #[test]
