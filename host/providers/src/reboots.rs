@@ -7,6 +7,7 @@ use machine::users::Users;
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use text::is_hidden;
 
 /// A policy's request to start the node again.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -72,8 +73,12 @@ impl Reboots {
     }
 }
 
+/// Characters of a reason that everybody who is logged in is shown.
+const MAX_REASON: usize = 400;
+
+/// A guest chose the reason: what would hide or turn text on terminals is left out.
 fn launch(minutes: u32, reason: &str) -> Launch {
-    let reason: String = reason.chars().filter(|c| !c.is_control()).collect();
+    let reason: String = reason.chars().filter(|character| !is_hidden(*character)).take(MAX_REASON).collect();
     Launch::program("shutdown", ["-r", "--", &format!("+{minutes}"), &reason])
 }
 
@@ -102,5 +107,11 @@ mod tests {
     #[test]
     fn a_reason_is_no_option() {
         assert_eq!(launch(2, "-h now\n").shown(), "shutdown -r -- +2 -h now");
+    }
+
+    #[test]
+    fn a_reason_hides_nothing_on_the_terminals_of_others() {
+        assert_eq!(launch(2, "a\u{202e}b\u{200b}\u{1b}[2Jc").shown(), "shutdown -r -- +2 ab[2Jc");
+        assert_eq!(launch(2, &"x".repeat(5000)).shown(), format!("shutdown -r -- +2 {}", "x".repeat(400)));
     }
 }
