@@ -11,7 +11,7 @@ impl PolicyGrants {
     /// A thing that a tool will be told by name. What tools would take for an option, a file or several names is not a name,
     /// whatever the rules say.
     fn plain(&self, capability: Capability, name: &str, privileged: impl Fn() -> bool) -> Result<String, Denied> {
-        let odd = |c: char| c.is_whitespace() || c.is_control() || matches!(c, '/' | ',' | '*' | '?' | '=');
+        let odd = |c: char| c.is_whitespace() || c.is_control() || matches!(c, '/' | ',' | '*' | '?' | '=' | '[' | ']');
         if name.is_empty() || name.starts_with(['-', '.']) || name.contains(odd) {
             return Err(self.refuse_with(capability, name, None, Some("it is not a plain name".into())));
         }
@@ -37,6 +37,17 @@ impl PolicyGrants {
     /// Not granted.
     pub fn service(&self, name: &str) -> Result<GrantedService, Denied> {
         let name = name.strip_suffix(".service").unwrap_or(name);
+        if !name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b":-_.\\@".contains(&byte)) {
+            let reason = "units have names of letters, digits and the characters : - _ . \\ @".to_owned();
+            return Err(self.refuse_with(Capability::Services, name, None, Some(reason)));
+        }
+        // What starts a service, or is started with it, is as good as the service where a rule refuses that.
+        let stem = privileged::unit_stem(name);
+        if stem != name && matches!(self.list(Capability::Services).decide(Asked::Text(stem), || false), Verdict::Refused(_)) {
+            return Err(self.named(Capability::Services, stem, || false).err().unwrap_or_else(|| {
+                self.refuse_with(Capability::Services, name, None, Some(format!("{stem} is refused")))
+            }));
+        }
         self.plain(Capability::Services, name, || privileged::service(name)).map(GrantedService)
     }
 

@@ -287,6 +287,24 @@ fn names_that_tools_take_for_something_else_are_no_names() {
         assert!(Grants::allow_all().policy("x", &[]).package(name).is_err(), "{name}");
     }
     assert!(grants.package("libstdc++6:amd64").is_ok() && grants.service("getty@tty1").is_ok());
+    // `systemctl` takes brackets for a pattern, as shells do.
+    for name in ["[w]run-agent.service", "web-[p]rod", "run-glob.moun[t]", "a]", "w\u{e4}b", "web#1", "web~"] {
+        assert!(grants.service(name).is_err(), "{name}");
+    }
+    assert!(grants.package("[c]oreutils").is_err() && grants.user("[a]nn", Standing::Ordinary).is_err());
+    assert!(grants.service(r"dev-disk-by\x2dlabel-a").is_ok());
+}
+
+#[test]
+fn what_starts_a_refused_service_is_refused_with_it() {
+    let grants = policy("services = [\"*\"]\ndeny_services = [\"web-prod\"]");
+    for name in ["web-prod", "web-prod.service", "web-prod.socket", "web-prod.timer", "web-prod.path"] {
+        assert!(grants.service(name).is_err(), "{name}");
+    }
+    assert!(grants.service("web-prod2.socket").is_ok() && grants.service("web.socket").is_ok());
+    for name in ["dbus.socket", "dbus-org.freedesktop.login1.service", "systemd-journald-dev-log.socket"] {
+        denied_until_granted("services = [\"*\"]", |grants| grants.service(name));
+    }
 }
 
 #[test]

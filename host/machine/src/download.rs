@@ -58,6 +58,16 @@ pub enum NoServers {
     Survey,
 }
 
+impl NoServers {
+    /// A sentence that says so.
+    pub fn reason(self) -> &'static str {
+        match self {
+            Self::Test => "a test downloads nothing",
+            Self::Survey => "`wrun grants suggest` asks no server",
+        }
+    }
+}
+
 impl Default for Downloads {
     fn default() -> Self {
         Self { bytes: 4 << 30, time: Duration::from_secs(1800), off: None }
@@ -279,12 +289,7 @@ fn new_agent(trust_anyone: bool, time: Duration) -> Agent {
 
 /// Refuses to speak to a server where the run asks none.
 fn check_on(limits: Downloads) -> Result<(), Raised> {
-    let why = match limits.off {
-        None => return Ok(()),
-        Some(NoServers::Test) => "a test downloads nothing",
-        Some(NoServers::Survey) => "`wrun grants suggest` asks no server",
-    };
-    Err(Raised::new(UNKNOWN, why))
+    limits.off.map_or(Ok(()), |off| Err(Raised::new(UNKNOWN, off.reason())))
 }
 
 /// Asks, and asks again where the answer says to, as long as that is granted.

@@ -30,17 +30,25 @@ const SYSTEM: [&str; 17] = [
     "systemd-udevd",
 ];
 
+/// Units that start the service of their name.
+const STARTERS: [&str; 4] = [".service", ".socket", ".timer", ".path"];
+
 /// Returns whether a package is wrun's own. The architecture may follow its name.
 pub(crate) fn package(name: &str) -> bool {
     name.split(':').next() == Some(OWN)
 }
 
-/// Returns whether a service, a timer or another unit is wrun's own, or one that the whole machine depends on.
+/// The name of the service that a socket, a timer or a path unit starts; the name itself of other units.
+pub(crate) fn unit_stem(name: &str) -> &str {
+    STARTERS.iter().find_map(|kind| name.strip_suffix(kind)).unwrap_or(name)
+}
+
+/// Returns whether a service, a timer or another unit is wrun's own, or one that the whole machine depends on: with what starts
+/// it, and with its parts and aliases (`systemd-journald-dev-log.socket`, `dbus-org.freedesktop.login1`).
 pub(crate) fn service(name: &str) -> bool {
-    let plain = name.strip_suffix(".service").unwrap_or(name);
-    name.strip_prefix(OWN).is_some_and(|rest| rest.is_empty() || rest.starts_with(['-', '.', '@']))
-        || KINDS.iter().any(|kind| name.ends_with(kind))
-        || SYSTEM.contains(&plain)
+    let stem = unit_stem(name);
+    let is_of = |own: &str| stem.strip_prefix(own).is_some_and(|rest| rest.is_empty() || rest.starts_with(['-', '.', '@']));
+    is_of(OWN) || KINDS.iter().any(|kind| name.ends_with(kind)) || SYSTEM.iter().any(|own| is_of(own))
 }
 
 #[cfg(test)]
@@ -59,6 +67,11 @@ mod tests {
             "debug-shell",
             "system.slice",
             "home.mount",
+            "dbus.socket",
+            "dbus-org.freedesktop.login1.service",
+            "systemd-journald-dev-log.socket",
+            "systemd-udevd-kernel.socket",
+            "wrun-agent.socket",
         ] {
             assert!(service(name), "{name}");
         }

@@ -2,7 +2,7 @@
 
 use super::{fault, raised};
 use crate::denied;
-use crate::root::{Entry, Kind, ModeBits, NewFileAttributes, Root, absent};
+use crate::root::{Entry, Given, Kind, ModeBits, NewFileAttributes, Root, absent};
 use crate::written;
 use contract::{Applied, MachineChange, MachineError};
 use grants::{Denied, GrantedPath, PolicyGrants};
@@ -94,11 +94,13 @@ impl Target<'_> {
                     .grants
                     .file_mode(&self.proof, mode, is_directory)
                     .map_err(|denial| self.denied(denial, self.path))?;
+                self.require_giving(Given { mode: Some(mode), ..Given::default() })?;
                 Box::new(move || {
                     self.root.site(&self.proof).and_then(|site| site.set_mode(ModeBits::from(&granted))).map_err(fault)
                 })
             }
             MachineChange::Owner(uid, gid) => {
+                self.require_giving(Given { uid, gid, mode: None })?;
                 Box::new(move || self.root.site(&self.proof).and_then(|site| site.set_owner(uid, gid)).map_err(fault))
             }
             MachineChange::Times(accessed, modified) => {
@@ -116,6 +118,13 @@ impl Target<'_> {
     /// A denial by a path that the guest wrote.
     fn denied(&self, denial: Denied, written: &str) -> MachineError {
         raised(written::as_asked(denied::denied(denial), written, self.grants))
+    }
+
+    /// Asks for what is in a directory that is given to others.
+    fn require_giving(&self, given: Given) -> Result<(), MachineError> {
+        let place = self.root.locate(self.proof.path()).map_err(fault)?;
+        let asked = place.require_giving(self.grants, given).map_err(fault)?;
+        asked.map_err(|denial| self.denied(denial, self.path))
     }
 
     fn entry(&self) -> Result<Option<Entry>, MachineError> {

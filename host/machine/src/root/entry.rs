@@ -97,6 +97,24 @@ pub struct Entry {
     pub links: u64,
 }
 
+#[cfg(test)]
+impl Entry {
+    /// An empty directory of root's.
+    pub(crate) fn directory() -> Self {
+        Self {
+            kind: Kind::Directory,
+            mode: 0o755,
+            uid: 0,
+            gid: 0,
+            size: 0,
+            modified: 0,
+            modified_nanos: 0,
+            identity: (0, 0),
+            links: 2,
+        }
+    }
+}
+
 impl Entry {
     /// From what cap-std says of a name.
     pub(super) fn of_metadata(metadata: &Metadata) -> Self {

@@ -55,12 +55,21 @@ impl Root {
         }
     }
 
-    /// Whether root alone may exchange any directory that leads to a resolved path, and the path's own last name. In a
-    /// directory like `/tmp`, where everybody may make names, nobody else may exchange what is root's.
+    /// Whether root alone may exchange any directory that leads to a resolved path, and the path's own last name.
     ///
     /// # Errors
     /// A directory is missing or may not be looked at; a link is on the way.
     pub fn is_roots_alone(&self, real: &str) -> Result<bool, Fault> {
+        self.is_alone_of(real, 0)
+    }
+
+    /// Whether nobody but root and one user may exchange any directory that leads to a resolved path, and the path's own last
+    /// name. In a directory like `/tmp`, where everybody may make names, nobody else may exchange what is theirs.
+    ///
+    /// # Errors
+    /// A directory is missing or may not be looked at; a link is on the way.
+    pub fn is_alone_of(&self, real: &str, uid: u32) -> Result<bool, Fault> {
+        let is_theirs = |entry: &Entry| entry.uid == 0 || entry.uid == uid;
         let fault = |errno| Fault::new(errno, "rb_file_s_stat", real);
         let look = |path: &str| -> Result<Entry, Fault> {
             let handle = self.open_plain(path, OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC).map_err(fault)?;
@@ -74,8 +83,8 @@ impl Root {
                 return Err(fault(Errno::NOTDIR));
             }
             let is_safe = entry.mode & OTHERS_WRITE == 0
-                || (entry.mode & STICKY != 0 && absent(look(inner))?.is_some_and(|inner| inner.uid == 0));
-            if entry.uid != 0 || !is_safe {
+                || (entry.mode & STICKY != 0 && absent(look(inner))?.is_some_and(|inner| is_theirs(&inner)));
+            if !is_theirs(&entry) || !is_safe {
                 return Ok(false);
             }
         }
@@ -90,6 +99,28 @@ impl Root {
         let entry = self.locate(real)?.entry()?;
         let is_own = entry.kind == Kind::File && entry.uid == 0 && entry.mode & OTHERS_WRITE == 0;
         Ok(is_own && self.is_roots_alone(real)?)
+    }
+
+    /// The first thing in the directory at a resolved path, itself included, that others than root and one user may change;
+    /// none: there is no such thing.
+    ///
+    /// # Errors
+    /// It is no directory, may not be read, or holds too many names.
+    pub fn changeable_by_others(&self, real: &str, uid: u32) -> Result<Option<String>, Fault> {
+        let place = self.locate(real)?;
+        let is_open = |entry: &Entry| {
+            let is_theirs = entry.uid == 0 || entry.uid == uid;
+            !is_theirs || (entry.kind != Kind::Link && entry.mode & OTHERS_WRITE != 0)
+        };
+        if is_open(&place.entry()?) {
+            return Ok(Some(real.to_owned()));
+        }
+        for (path, _) in place.descendants()? {
+            if absent(self.locate(&path)?.entry())?.as_ref().is_some_and(is_open) {
+                return Ok(Some(path));
+            }
+        }
+        Ok(None)
     }
 
     /// Unmounts what is mounted at a resolved path, and nothing that a link at that name leads to.

@@ -15,11 +15,11 @@ use crate::plan::{Assumption, Plan, Provider, Step, View};
 use crate::resources::asked;
 use contract::{Account, Certainty, Change, Ended, Raised, Receipt, Wanted};
 use machine::denied::denied;
-use machine::root::Entry;
+use machine::root::{Entry, Given};
 use reader::{Archive, Item, Kind};
 use schema::types::archive_file::ArchiveFileProperties;
 use std::collections::HashSet;
-use unpack::Work;
+use unpack::{Work, require_giving};
 
 /// An archive to unpack.
 pub(crate) struct ArchiveFile;
@@ -233,7 +233,9 @@ impl Task {
         let mut names = Names::new(view.root.account(), &base)?;
         self.archive.each(&mut |item, _content| {
             names.hold(&item)?;
-            paths.push(view.grants.manage_path(&format!("{base}{}", item.path)).map_err(denied)?);
+            let path = view.grants.manage_path(&format!("{base}{}", item.path)).map_err(denied)?;
+            require_giving(path.path(), Given { uid, gid, mode: None }, view)?;
+            paths.push(path);
             Ok(())
         })?;
         let sentence = format!(

@@ -35,10 +35,25 @@ impl Provider for CronD {
         let path = format!("{FOLDER}/{name}");
         let users = users_there(&path, view);
         let users = standings(users.into_iter().chain([job.user.clone()]), view);
-        let grant = |grants: &PolicyGrants, real: &str| may_write(grants, real, &users);
+        let is_open = properties.mode.0 & OTHERS_WRITE != 0 || is_open_to_others(&path, view);
+        let grant = |grants: &PolicyGrants, real: &str| match is_open {
+            true => grants.manage_path(real),
+            false => may_write(grants, real, &users),
+        };
         let wish = wish(wanted, &properties, &path, &grant);
         file_content::plan_create(&wish, &Text(job.render()), wanted, view)
     }
+}
+
+/// The bits by which others than the owner may write.
+const OTHERS_WRITE: u32 = 0o022;
+
+/// Whether somebody else may write to the file that is there, or has it open for that: whoever could once, may have it open
+/// still, and write a job of root's when its owner and mode are right again. So that is not a file of one user's jobs any more,
+/// and needs the right to its path.
+fn is_open_to_others(path: &str, view: &View<'_>) -> bool {
+    let entry = view.root.entry(path).ok().flatten();
+    entry.is_some_and(|entry| entry.uid != 0 || entry.mode & OTHERS_WRITE != 0 || entry.links > 1)
 }
 
 /// Cron reads no files with other names, silently.

@@ -194,11 +194,15 @@ impl Task {
         if refs::is_commit(&self.revision) {
             return Ok(Target::commit(&self.revision));
         }
+        let is_elsewhere = access::is_elsewhere(&self.repository);
+        if let Some(off) = view.settings.downloads.off.filter(|_| is_elsewhere) {
+            return Err(Silence::Unknown(off.reason().to_owned()));
+        }
         let pattern = refs::search_pattern(&self.revision);
         let call = Call::new("ls-remote").quoted_as(&self.address, &self.repository).quoted(&pattern);
         let said = match self.caller.ask(view, &call, &[0]) {
             Err(Silence::Raised(raised))
-                if view.why_run && raised.class == COMMAND_FAILED && access::is_elsewhere(&self.repository) =>
+                if view.why_run && raised.class == COMMAND_FAILED && is_elsewhere =>
             {
                 let why = format!("{} does not answer: {}", self.shown_repository, last_line(&raised.message));
                 return Err(Silence::Unknown(why));

@@ -66,6 +66,26 @@ pub(super) fn unit_standing(root: &machine::root::Root, name: &str) -> Result<St
     unit::standing(root, name)
 }
 
+/// Asks for the unit itself, too, where a name is an alias of it: a rule about the one is no right to the other.
+///
+/// # Errors
+/// The unit is not granted.
+pub(super) fn require_unit(name: &str, view: &mut View<'_>) -> Result<(), Raised> {
+    let root = Arc::clone(view.root);
+    let bus = view.caches.services.bus(&root)?;
+    require_own_name(name, bus.as_deref(), view)
+}
+
+fn require_own_name(name: &str, bus: Option<&Bus>, view: &View<'_>) -> Result<(), Raised> {
+    if view.grants.allows_everything() {
+        return Ok(());
+    }
+    let plain = name.strip_suffix(".service").unwrap_or(name);
+    let by_bus = bus.map(|bus| bus.own_name(name)).transpose()?;
+    let aliased = [by_bus, unit::own_name(view.root, name)].into_iter().flatten().filter(|own| own != plain);
+    aliased.into_iter().try_for_each(|own| view.grants.service(&own).map(drop)).map_err(denied)
+}
+
 impl Provider for Service {
     fn plan(&self, wanted: &Wanted<'_>, view: &mut View<'_>) -> Result<Plan, Raised> {
         let key = wanted.declaration.key();
@@ -77,6 +97,7 @@ impl Provider for Service {
         }
         let root = Arc::clone(view.root);
         let bus = view.caches.services.bus(&root)?;
+        require_own_name(&name, bus.as_deref(), view)?;
         let commands = commands(&properties, wanted)?;
         let mut task = Task { key, name, granted, commands, bus, plan: Plan::default() };
         match wanted.action {

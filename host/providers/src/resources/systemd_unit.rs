@@ -12,7 +12,7 @@ use crate::operation::Operation;
 use crate::plan::{Plan, PlannedPart, Provider, Step, View, Writer};
 use crate::resources::asked;
 use crate::resources::file_content::{self, FileWish, Text, wish};
-use crate::resources::service::{Standing, unit_standing};
+use crate::resources::service::{Standing, require_unit, unit_standing};
 use crate::standing;
 use contract::{Change, Raised, Wanted};
 use grants::GrantedService;
@@ -191,6 +191,9 @@ impl Unit {
             return Err(Raised::new("Chef::Exceptions::UnsupportedAction", message));
         };
         let granted = view.grants.service(self.name()).map_err(denied)?;
+        if self.systemctl.user.is_none() {
+            require_unit(self.name(), view)?;
+        }
         if action == "revert" {
             self.may_revert(view)?;
         }

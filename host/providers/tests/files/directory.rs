@@ -151,3 +151,41 @@ fn keys_are_not_removed_with_the_directory_they_are_in() {
     let over = resource("file", "/srv/b", "create", json!({ "content": "x", "force_unlink": true }));
     machine.run(&over).unwrap();
 }
+
+/// Whoever owns a directory, or may write in it, may give all that is in it other names: keys of a home, other policies' caches,
+/// and what a rule refuses.
+#[test]
+fn a_directory_is_not_given_away_with_what_is_not_granted_in_it() {
+    for (rules, folder, inside) in [
+        ("paths = [\"/home/ann/**\"]", "/home/ann", "/home/ann/.ssh/authorized_keys"),
+        ("paths = [\"/var/chef/**\"]", "/var/chef/cache", "/var/chef/cache/policies/victim/install.sh"),
+        ("paths = [\"/srv/**\"]\ndeny_paths = [\"/srv/app/secret/**\"]", "/srv/app", "/srv/app/secret/f"),
+        ("paths = [\"/srv/**\"]\ndeny_read_paths = [\"/srv/app/secret/**\"]", "/srv/app", "/srv/app/secret/f"),
+        ("paths = [\"/srv/app\"]", "/srv/app", "/srv/app/others"),
+    ] {
+        let mut machine = Machine::granted(rules);
+        std::fs::create_dir_all(machine.at(inside).parent().unwrap()).unwrap();
+        machine.write(inside, "kept");
+        for wish in [json!({"owner": "web"}), json!({"group": "www", "mode": "0775"}), json!({"mode": "0777"})] {
+            let raised = machine.denies(&directory(folder, "create", wish.clone()));
+            assert!(raised.hint.is_some(), "{rules} {wish}");
+        }
+        assert_eq!((machine.mode(folder), machine.owner(folder)), (0o755, (0, 0)), "{rules}");
+        // Nobody gets anything by these.
+        machine.check(&directory(folder, "create", json!({"mode": "0750"})), &["change mode from '0755' to '0750'"]);
+        machine.run(&directory(folder, "create", json!({"owner": "root", "group": "www"}))).unwrap();
+        // An empty one may be given away.
+        std::fs::remove_dir_all(machine.at(folder)).unwrap();
+        std::fs::create_dir(machine.at(folder)).unwrap();
+        if folder.starts_with("/srv") {
+            machine.run(&directory(folder, "create", json!({"owner": "web", "mode": "0775"}))).unwrap();
+        }
+    }
+    let mut machine = Machine::granted("paths = [\"/srv/app/**\"]");
+    std::fs::create_dir_all(machine.at("/srv/app/data")).unwrap();
+    machine.write("/srv/app/data/f", "x");
+    machine.check(
+        &directory("/srv/app/data", "create", json!({"owner": "web"})),
+        &["change owner from 'root' to 'web'"],
+    );
+}

@@ -245,6 +245,33 @@ fn a_right_to_a_service_is_no_right_to_commands_or_other_units() {
 }
 
 #[test]
+fn an_alias_of_a_refused_service_is_refused() {
+    let mut node = Node::granting("services = [\"*\"]\ndeny_services = [\"web-prod\"]\n");
+    let unit = "[Install]\nWantedBy=multi-user.target\nAlias=www.service\n";
+    node.root.write("/lib/systemd/system/web-prod.service", unit).unwrap();
+    node.root.write("/lib/systemd/system/web@.service", "[Install]\nWantedBy=multi-user.target\n").unwrap();
+    let _linked = node.output(
+        "sh -c 'cd /etc/systemd/system; ln -s /lib/systemd/system/web-prod.service www.service; \
+         ln -s /lib/systemd/system/systemd-logind.service org.login.service; ln -s ../../../lib/systemd/system/web@.service web@1.service'",
+    );
+    node.root.write("/lib/systemd/system/systemd-logind.service", unit).unwrap();
+    for (kind, name) in [
+        ("service", "www"),
+        ("service", "www.service"),
+        ("service", "org.login"),
+        ("systemd_unit", "www.service"),
+        ("systemd_unit", "org.login.service"),
+    ] {
+        for action in ["disable", "mask"] {
+            let error = node.act(kind, name, action, json!({})).unwrap_err();
+            assert_eq!(error.class, "Wrun::Denied", "{kind} {name} {action}: {error:?}");
+        }
+    }
+    // A unit of a template is no alias of it.
+    let _done = node.act("service", "web@1", "disable", json!({})).unwrap();
+}
+
+#[test]
 fn service_umask_of_a_resource_is_not_that_of_the_programs_it_starts() {
     let mut ticker = Ticker::on(Node::granting("services = [\"ticker\"]\n"));
     let script = SCRIPT.replace("echo reloaded >> /srv/log", "umask > /srv/mask; touch /srv/made");

@@ -433,3 +433,42 @@ fn a_dry_run_runs_no_program_of_the_policy() {
     assert!(!exists(&bench.path("own/wrap.ran")) && !exists(&bench.path("a")));
     assert!(!exists(Path::new("/etc/wrun-wrapped")));
 }
+
+/// Between wrun's look and git's, whoever may write there could put a configuration that has root run a program.
+#[test]
+fn a_checkout_that_others_may_change_is_refused() {
+    for (fill, folder, why) in [
+        ("chmod 777 a/.git", "a", "others than the user as whom git runs may change ROOT/a/.git"),
+        ("chmod 666 a/.git/config", "a", "others than the user as whom git runs may change ROOT/a/.git/config"),
+        ("chown nobody a/.git/refs", "a", "others than the user as whom git runs may change ROOT/a/.git/refs"),
+        ("chmod 775 a", "a", "others than the user as whom git runs may exchange ROOT/a/.git"),
+        ("mkdir b; mv a b/c; chown nobody b", "b/c", "others than the user as whom git runs may exchange ROOT/b/c/.git"),
+        ("mkdir b; chmod 1777 b", "b/new", "others than the user as whom git runs may exchange ROOT/b/new"),
+        ("mkdir b; chown nobody b", "b/new", "others than the user as whom git runs may exchange ROOT/b/new"),
+    ] {
+        let bench = with_foreign_things();
+        bench.run("git", "ROOT/a", "sync", with(json!({}))).unwrap();
+        shell(&bench, "cd src; echo five > f; git commit -q -am five");
+        shell(&bench, fill);
+        check_odd(&bench, folder, json!({"revision": "main"}), why);
+    }
+    let bench = with_foreign_things();
+    shell(&bench, "cp -r src own/x; chmod 777 own/x/.git");
+    check_odd(&bench, "b", json!({"repository": "ROOT/own/x"}), "may change ROOT/own/x/.git");
+}
+
+/// An address could carry what the policy has read to anybody.
+#[test]
+fn a_survey_asks_no_repository() {
+    let server = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    server.set_nonblocking(true).unwrap();
+    let bench = Bench::whole("").unlimited();
+    let mut settings = bench.settings(true);
+    settings.downloads.off = Some(machine::download::NoServers::Survey);
+    let mut providers = providers::MachineProviders::new(std::sync::Arc::new(settings)).unwrap();
+    let repository = format!("http://{}/secret", server.local_addr().unwrap());
+    let declaration = bench.declaration("git", "ROOT/a", json!({ "repository": repository }));
+    let done = crate::support::run(&mut providers, &declaration, "sync", true).unwrap();
+    assert!(matches!(&done.certainty[..], [Certainty::Unknown(why)] if why.contains("asks no server")), "{done:?}");
+    assert_eq!(server.accept().unwrap_err().kind(), std::io::ErrorKind::WouldBlock);
+}

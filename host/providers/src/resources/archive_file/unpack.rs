@@ -6,7 +6,7 @@ use crate::plan::{View, Writer};
 use contract::Raised;
 use grants::{GrantedMode, GrantedPath};
 use machine::denied::denied;
-use machine::root::{ModeBits, NewFileAttributes, absent};
+use machine::root::{Given, ModeBits, NewFileAttributes, absent};
 use rustix::io::Errno;
 use std::io::Read;
 
@@ -91,6 +91,12 @@ impl GiveAway {
     }
 }
 
+/// Asks for what is in a directory that is there already, where others get power over it.
+pub(super) fn require_giving(path: &str, given: Given, view: &View<'_>) -> Result<(), Raised> {
+    let Some(place) = absent(view.root.locate(path.trim_end_matches('/')))? else { return Ok(()) };
+    place.require_giving(view.grants, given)?.map_err(denied)
+}
+
 /// One entry with the rights to it.
 #[derive(Debug)]
 pub(super) struct Work {
@@ -117,6 +123,11 @@ impl Work {
         let is_directory = item.kind == Kind::Directory;
         let kept = options.permissions && matches!(item.kind, Kind::File | Kind::Directory);
         let mode = kept.then(|| view.grants.file_mode(&granted, item.mode & 0o7777, is_directory).map_err(denied));
+        if is_directory {
+            let (uid, gid) = item.owner.filter(|_| options.owner).unzip();
+            let given = Given { uid, gid, mode: kept.then_some(item.mode & 0o7777) };
+            require_giving(granted.path(), given, view)?;
+        }
         Ok(Self { mode: mode.transpose()?, item, granted, original })
     }
 

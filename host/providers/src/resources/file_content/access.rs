@@ -4,7 +4,7 @@ use crate::plan::{Assumption, Plan, View};
 use contract::{Certainty, Change, Raised};
 use grants::{GrantedMode, GrantedPath};
 use machine::denied::denied;
-use machine::root::{Entry, ModeBits};
+use machine::root::{Entry, Given, ModeBits};
 use schema::typed::{AccountName, Mode};
 
 /// An owner or a group as the cookbook wrote it.
@@ -82,7 +82,7 @@ impl<'a> Access<'a> {
     /// Compares with what is there (none: nothing yet), and asks for the grant of special permission bits.
     ///
     /// # Errors
-    /// The mode is denied.
+    /// The mode is denied, or what is in a directory that others get power over.
     pub(crate) fn compare(
         &self,
         numbers: Numbers,
@@ -99,6 +99,10 @@ impl<'a> Access<'a> {
         let unknown_group = numbers.gid.is_none() && self.group.is_some() && current.is_none();
         // The kernel takes set-user-id away when the owner changes.
         let again = |mode: &u32| *mode & 0o4000 != 0 && (uid.is_some() || gid.is_some());
+        if current.is_some() && is_directory {
+            let given = Given { uid, gid, mode: self.mode };
+            view.root.locate(granted.path())?.require_giving(view.grants, given)?.map_err(denied)?;
+        }
         let now = current.map(|entry| entry.mode);
         let mode = self.mode.filter(|mode| now != Some(*mode) || again(mode));
         let mut plan = AccessPlan { uid, gid, mode: None, changes: Vec::new() };

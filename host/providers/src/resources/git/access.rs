@@ -63,7 +63,7 @@ impl Rights {
             Some("submodules, variables and an ssh_wrapper can make git run other programs".to_owned())
         } else {
             let uid = caller.uid(view);
-            let source = path.as_ref().map(|path| plain::odd_source(path.path(), view)).transpose()?.flatten();
+            let source = path.as_ref().map(|path| plain::odd_source(path.path(), uid, view)).transpose()?.flatten();
             source.map_or_else(|| plain::odd_checkout(&real, uid, view), |odd| Ok(Some(odd)))?
         };
         let command = more.map(|why| unrestrained(&why, caller, view)).transpose()?;

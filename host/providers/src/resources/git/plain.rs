@@ -23,27 +23,54 @@ const ODD: [&str; 6] = [
 /// Restrained, git runs no hook.
 const HOOKS: &str = "hooks/";
 
+/// The bits by which others than the owner may write.
+const OTHERS_WRITE: u32 = 0o022;
+
 /// The longest file that is looked into for what kind of file it is, in bytes.
 const MAXIMUM_HEAD: u64 = 4096;
 
 /// What is odd about the checkout in a folder, of which `uid` is going to change; none: nothing, or there is no checkout.
 pub(super) fn odd_checkout(folder: &str, uid: Option<u32>, view: &View<'_>) -> Result<Option<String>, Raised> {
+    let uid = uid.unwrap_or(0);
     let git = format!("{}/.git", folder.trim_end_matches('/'));
-    let Some(entry) = view.root.entry(&git)? else { return Ok(None) };
+    let entry = view.root.entry(&git)?;
+    // Before there is one, its folder decides who may exchange it as soon as it is there.
+    if let Some(odd) = exchangeable(if entry.is_some() { &git } else { folder }, uid, view)? {
+        return Ok(Some(odd));
+    }
+    let Some(entry) = entry else { return Ok(None) };
     if entry.kind != Kind::Directory {
         return Ok(Some(format!("{git} is a {}", entry.kind.words())));
     }
     let top = view.root.entry(folder)?;
-    let foreign = |entry: &Entry| uid.is_some_and(|uid| uid != entry.uid);
+    let foreign = |entry: &Entry| uid != entry.uid;
     // Git itself refuses these, where it is left to find them.
     if foreign(&entry) || top.as_ref().is_some_and(foreign) {
         return Ok(Some(format!("{folder} belongs to another user than git runs as")));
     }
-    odd_repository(&git, view)
+    odd_repository(&git, uid, view)
+}
+
+/// Says so if others than root and the user as whom git runs may exchange what leads to a folder: between wrun's look and
+/// git's they could put a configuration there that has programs run.
+fn exchangeable(folder: &str, uid: u32, view: &View<'_>) -> Result<Option<String>, Raised> {
+    let mut there = folder;
+    // What is missing is made by git, below the last folder that is there.
+    while view.root.entry(there)?.is_none() {
+        there = there.rsplit_once('/').map_or("", |(parent, _)| parent);
+        if there.is_empty() {
+            return Ok(None);
+        }
+    }
+    let is_alone = view.root.is_alone_of(there, uid)?;
+    // Where others may make names, they may be first, in `/tmp` too.
+    let is_open = |entry: Entry| (entry.uid != 0 && entry.uid != uid) || entry.mode & OTHERS_WRITE != 0;
+    let is_open = there != folder && view.root.entry(there)?.is_some_and(is_open);
+    Ok((!is_alone || is_open).then(|| format!("others than the user as whom git runs may exchange {folder}")))
 }
 
 /// What is odd about a repository on the node that is to be fetched from; none: nothing, or nothing is there.
-pub(super) fn odd_source(path: &str, view: &View<'_>) -> Result<Option<String>, Raised> {
+pub(super) fn odd_source(path: &str, uid: Option<u32>, view: &View<'_>) -> Result<Option<String>, Raised> {
     let Some(entry) = view.root.entry(path)? else { return Ok(None) };
     match entry.kind {
         Kind::File if is_bundle(path, view)? => return Ok(None),
@@ -60,10 +87,14 @@ pub(super) fn odd_source(path: &str, view: &View<'_>) -> Result<Option<String>, 
     if !is_whole(folder, view)? {
         return Ok(Some(format!("{folder} is not a whole repository")));
     }
-    odd_repository(folder, view)
+    let uid = uid.unwrap_or(0);
+    match exchangeable(folder, uid, view)? {
+        None => odd_repository(folder, uid, view),
+        odd => Ok(odd),
+    }
 }
 
-fn odd_repository(folder: &str, view: &View<'_>) -> Result<Option<String>, Raised> {
+fn odd_repository(folder: &str, uid: u32, view: &View<'_>) -> Result<Option<String>, Raised> {
     let listed = view.root.locate(folder).and_then(|place| place.descendants());
     let below = match listed {
         Ok(below) => below,
@@ -80,6 +111,9 @@ fn odd_repository(folder: &str, view: &View<'_>) -> Result<Option<String>, Raise
     });
     if odd.is_some() {
         return Ok(odd);
+    }
+    if let Some(path) = view.root.changeable_by_others(folder, uid)? {
+        return Ok(Some(format!("others than the user as whom git runs may change {path}")));
     }
     let text = view.root.read(&format!("{folder}/config")).unwrap_or_default();
     let plain = is_plain_configuration(&String::from_utf8_lossy(&text));

@@ -33,6 +33,13 @@ impl Bus {
             .map_err(|error| Raised::new(SERVICE_ERROR, format!("the system's bus cannot be reached: {error}")))
     }
 
+    /// The name by which systemd knows a unit of which this may be an alias, without `.service`.
+    pub(super) fn own_name(&self, name: &str) -> Result<String, Raised> {
+        let unit = self.unit(name)?;
+        let own = self.property(&unit, UNIT, "Id", name)?;
+        Ok(own.strip_suffix(".service").unwrap_or(&own).to_owned())
+    }
+
     /// Whether a service runs.
     pub(super) fn is_active(&self, name: &str) -> Result<bool, Raised> {
         let unit = self.unit(name)?;

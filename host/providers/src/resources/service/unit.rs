@@ -83,6 +83,19 @@ pub(super) fn find(root: &Root, name: &str) -> Result<Option<Unit>, Raised> {
     Ok(None)
 }
 
+/// The name of the unit of which this is an alias, without `.service`: aliases are links to the unit's file. `None`: it is none.
+pub(super) fn own_name(root: &Root, name: &str) -> Option<String> {
+    let file = unit_name(name);
+    let link = FOLDERS.iter().map(|folder| format!("{folder}/{file}")).find(|path| {
+        let entry = root.entry(path).ok().flatten();
+        entry.is_some_and(|entry| entry.kind == Kind::Link)
+    })?;
+    let target = root.locate_target(&link).ok()?;
+    let own = target.real().rsplit('/').next().filter(|own| *own != file && target.real() != NOTHING)?;
+    // A template's file has the name of none of its instances.
+    (!own.contains("@.")).then(|| own.strip_suffix(".service").unwrap_or(own).to_owned())
+}
+
 /// The services that have a unit or an init script, without `.service`.
 pub(super) fn all_names(root: &Root) -> Vec<String> {
     let folders = FOLDERS.into_iter().chain([super::script::FOLDER]);
