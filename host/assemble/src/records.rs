@@ -139,6 +139,14 @@ impl RecordedRun {
         Ok(self.state.record(&self.id)?.map(Record::new))
     }
 
+    /// Reads some keys of the run's record: a whole one has thousands of lines. `None`: the run did not come to its end.
+    ///
+    /// # Errors
+    /// The record is damaged or cannot be read.
+    pub fn read_part(&self, keys: &[&str]) -> Result<Option<Record>, StateError> {
+        Ok(self.state.record_part(&self.id, keys)?.map(Record::new))
+    }
+
     /// Reads the record of a run that came to its end.
     ///
     /// # Errors
@@ -229,14 +237,15 @@ impl<'a> Records<'a> {
         self.first(|_| true)?.ok_or_else(empty)
     }
 
-    /// Reads the record of the newest run of which something is true, or returns `None`.
+    /// Finds the newest run of a node that was not a dry one, or returns `None`.
     ///
     /// # Errors
     /// A record is damaged or cannot be read.
-    pub fn first(&self, mut is_meant: impl FnMut(&Record) -> bool) -> Result<Option<Record>, StateError> {
+    pub fn last_of(&self, node: &str) -> Result<Option<&RecordedRun>, StateError> {
         for run in &self.runs {
-            if let Some(record) = run.read()?.filter(&mut is_meant) {
-                return Ok(Some(record));
+            let part = run.read_part(&["why_run", "node_name"])?;
+            if part.is_some_and(|record| !record.is_dry() && record.node_name() == node) {
+                return Ok(Some(run));
             }
         }
         Ok(None)

@@ -197,6 +197,14 @@ impl StateDirectory {
         runs::record(&self.folder, id)
     }
 
+    /// Some keys of a run's record, where the rest of it would cost more. `None`: there is none of that name.
+    ///
+    /// # Errors
+    /// The record is damaged or cannot be read.
+    pub fn record_part(&self, id: &RunId, keys: &[&str]) -> Result<Option<Value>, StateError> {
+        runs::record_part(&self.folder, id, keys)
+    }
+
     /// The recorded runs, dry ones too, newest first.
     ///
     /// # Errors

@@ -13,6 +13,10 @@ use crate::names::check_node_name;
 /// The format that is written. Files of a higher one are refused, not guessed at.
 pub const NODE_FORMAT: u64 = 1;
 
+/// The longest file that is written with line breaks, in bytes without them: a longer one nobody reads line by line, and white
+/// space would be half of what each command has to read.
+const FOR_PEOPLE: usize = 64 << 10;
+
 pub(crate) const FOLDER: &str = "nodes";
 
 const EXTENSION: &str = ".json";
@@ -53,6 +57,9 @@ pub(crate) fn save(state: &Folder, name: &str, node: &Value) -> Result<(), State
         |error: serde_json::Error| StateError::system("write", &folder.path_of(&file), std::io::Error::other(error));
     let whole = Whole { format: NODE_FORMAT, node };
     let mut bytes = serde_json::to_vec(&whole).map_err(failed)?;
+    if bytes.len() <= FOR_PEOPLE {
+        bytes = serde_json::to_vec_pretty(&whole).map_err(failed)?;
+    }
     bytes.push(b'\n');
     // Policies that changed nothing save nothing, and wait for no disk. What cannot be read is replaced.
     if folder.read(&file).ok().flatten().as_ref() == Some(&bytes) {

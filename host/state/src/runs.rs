@@ -7,7 +7,8 @@ use std::sync::Arc;
 use std::time::SystemTime;
 
 use serde::Serialize;
-use serde_json::Value;
+use serde::de::{Deserializer as _, IgnoredAny, MapAccess, Visitor};
+use serde_json::{Map, Value};
 
 use crate::StateError;
 use crate::folder::{Folder, Survives, random_hex};
@@ -191,16 +192,62 @@ pub(crate) fn record(state: &Folder, id: &RunId) -> Result<Option<Value>, StateE
     Ok(None)
 }
 
+/// Some keys of a run's record. `None`: there is none of that name.
+pub(crate) fn record_part(state: &Folder, id: &RunId, keys: &[&str]) -> Result<Option<Value>, StateError> {
+    for below in [FOLDER, DRY_FOLDER] {
+        if let Some(record) = read_record(state, below, id, |bytes| part_of(bytes, keys))? {
+            return Ok(Some(record));
+        }
+    }
+    Ok(None)
+}
+
+/// The values of some keys of an object; what else is in it is passed over.
+fn part_of(json: &[u8], keys: &[&str]) -> serde_json::Result<Value> {
+    struct Part<'a>(&'a [&'a str]);
+    impl<'de> Visitor<'de> for Part<'_> {
+        type Value = Map<String, Value>;
+
+        fn expecting(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+            out.write_str("an object")
+        }
+
+        fn visit_map<A: MapAccess<'de>>(self, mut all: A) -> Result<Self::Value, A::Error> {
+            let mut part = Map::new();
+            while let Some(key) = all.next_key::<String>()? {
+                match self.0.contains(&key.as_str()) {
+                    true => drop(part.insert(key, all.next_value()?)),
+                    false => drop(all.next_value::<IgnoredAny>()?),
+                }
+            }
+            Ok(part)
+        }
+    }
+    let mut reader = serde_json::Deserializer::from_slice(json);
+    let part = reader.deserialize_map(Part(keys))?;
+    reader.end()?;
+    Ok(Value::Object(part))
+}
+
 /// A survey's record. `None`: no survey has that name.
 pub(crate) fn survey(state: &Folder, id: &RunId) -> Result<Option<Value>, StateError> {
     record_in(state, SURVEY_FOLDER, id)
 }
 
 fn record_in(state: &Folder, below: &str, id: &RunId) -> Result<Option<Value>, StateError> {
+    read_record(state, below, id, |bytes| serde_json::from_slice(bytes))
+}
+
+fn read_record(
+    state: &Folder,
+    below: &str,
+    id: &RunId,
+    read: impl FnOnce(&[u8]) -> serde_json::Result<Value>,
+) -> Result<Option<Value>, StateError> {
     let Some(folder) = state.open(below)? else { return Ok(None) };
     let Some(folder) = folder.open(id.as_str())? else { return Ok(None) };
     let Some(bytes) = folder.read(RECORD)? else { return Ok(None) };
-    serde_json::from_slice(&bytes).map(Some).map_err(|error| StateError::Malformed {
+    read(&bytes).map(Some).map_err(|error| StateError::Malformed {
         path: folder.path_of(RECORD),
         line: error.line(),
         reason: error.to_string(),

@@ -329,12 +329,32 @@ fn what_cannot_be_recorded_is_said_at_the_end() {
 }
 
 #[test]
+fn of_a_record_a_part_may_be_read_alone() {
+    let (temporary, state, lock) = fresh();
+    let folder = lock.run_folder(SystemTime::UNIX_EPOCH).unwrap();
+    folder.save_record(&json!({"node": {"a": [1, {}]}, "why_run": false, "layers": ["x"]})).unwrap();
+    let part = state.record_part(folder.id(), &["layers", "why_run", "none"]).unwrap();
+    assert_eq!(part, Some(json!({"why_run": false, "layers": ["x"]})));
+    let file = temporary.path().join("var/lib/wrun/runs").join(folder.id().as_str()).join("run.json");
+    for damaged in ["{\"node\": {", "{} {}", "[]"] {
+        fs::write(&file, damaged).unwrap();
+        assert!(matches!(state.record_part(folder.id(), &["layers"]), Err(StateError::Malformed { .. })), "{damaged}");
+    }
+}
+
+#[test]
 fn node_files_are_plain_json_for_people() {
-    let (temporary, _state, lock) = fresh();
+    let (temporary, state, lock) = fresh();
     lock.save_node("n", &json!({"a": 1})).unwrap();
     let text = fs::read_to_string(temporary.path().join("var/lib/wrun/nodes/n.json")).unwrap();
     assert_eq!(text, "{\n  \"format\": 1,\n  \"node\": {\n    \"a\": 1\n  }\n}\n");
     let _: Value = serde_json::from_str(&text).unwrap();
+    // What nobody reads line by line is on one line.
+    let long = json!({ "a": "x".repeat(100 << 10) });
+    lock.save_node("long", &long).unwrap();
+    let text = fs::read_to_string(state.node_file("long")).unwrap();
+    assert_eq!(text.lines().count(), 1);
+    assert_eq!(state.node("long").unwrap(), Some(long));
 }
 
 #[test]

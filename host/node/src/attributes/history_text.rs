@@ -5,12 +5,15 @@
 //! ..]]`, with numbers for levels, sources and names in records, and 0 for a line that is not known. Whoever does not ask for it
 //! need not take it apart.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
+use std::fmt;
 
-use serde_json::{Value, json};
+use serde::de::{Deserialize, Deserializer, Error, Visitor};
+use serde_json::{Number, Value, json};
 
 use super::history::{Change, History, WriteRecord, WrittenValue};
-use super::{Level, path};
+use super::Level;
 use crate::origin::Origin;
 
 /// Version of the text. One without a number has lines in its sources, as `[NAMES, SOURCES, RECORDS]`.
@@ -20,7 +23,7 @@ const VERSION: u32 = 2;
 type Source = (String, Option<String>, Option<String>, Option<String>);
 
 /// Level, source, line, times, path, kind of change and its value.
-type ShortRecord<'text> = (usize, usize, u32, u64, Vec<usize>, &'text str, Value);
+type ShortRecord<'text> = (usize, usize, u32, u64, Vec<usize>, &'text str, Scalar<'text>);
 
 /// Version, names, sources and records.
 type Text<'text> = (u32, Vec<String>, Vec<Source>, Vec<ShortRecord<'text>>);
@@ -29,7 +32,7 @@ type Text<'text> = (u32, Vec<String>, Vec<Source>, Vec<ShortRecord<'text>>);
 type OlderText<'text> = (
     Vec<String>,
     Vec<(String, Option<String>, Option<String>, Option<String>, Option<u32>)>,
-    Vec<(usize, usize, u64, Vec<usize>, &'text str, Value)>,
+    Vec<(usize, usize, u64, Vec<usize>, &'text str, Scalar<'text>)>,
 );
 
 /// What begins the kind of a value that was joined with earlier ones.
@@ -62,7 +65,7 @@ impl History {
         for (level, source, line, times, steps, kind, value) in records {
             let source = sources.get(source)?;
             let origin = || Origin { line: (line > 0).then_some(line), ..source.clone() };
-            reading.add(level, &steps, change_of(kind, value)?, origin, times)?;
+            reading.add(level, &steps, kind, value, origin, times)?;
         }
         Some(reading.history)
     }
@@ -74,9 +77,72 @@ impl History {
         let mut reading = Reading { names: &names, about, history: Self::default() };
         for (level, origin, times, steps, kind, value) in records {
             let origin = origins.get(origin)?;
-            reading.add(level, &steps, change_of(kind, value)?, || origin.clone(), times)?;
+            reading.add(level, &steps, kind, value, || origin.clone(), times)?;
         }
         Some(reading.history)
+    }
+}
+
+/// A value of a record, which is kept only if somebody asks for the record.
+enum Scalar<'text> {
+    Null,
+    Bool(bool),
+    Number(Number),
+    Text(Cow<'text, str>),
+}
+
+impl From<Scalar<'_>> for Value {
+    fn from(scalar: Scalar<'_>) -> Self {
+        match scalar {
+            Scalar::Null => Self::Null,
+            Scalar::Bool(value) => Self::Bool(value),
+            Scalar::Number(number) => Self::Number(number),
+            Scalar::Text(text) => Self::String(text.into_owned()),
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for Scalar<'de> {
+    fn deserialize<D: Deserializer<'de>>(value: D) -> Result<Self, D::Error> {
+        value.deserialize_any(ScalarVisitor)
+    }
+}
+
+struct ScalarVisitor;
+
+impl<'de> Visitor<'de> for ScalarVisitor {
+    type Value = Scalar<'de>;
+
+    fn expecting(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str("a text, a number, true, false or null")
+    }
+
+    fn visit_unit<E>(self) -> Result<Self::Value, E> {
+        Ok(Scalar::Null)
+    }
+
+    fn visit_bool<E>(self, value: bool) -> Result<Self::Value, E> {
+        Ok(Scalar::Bool(value))
+    }
+
+    fn visit_u64<E>(self, value: u64) -> Result<Self::Value, E> {
+        Ok(Scalar::Number(value.into()))
+    }
+
+    fn visit_i64<E>(self, value: i64) -> Result<Self::Value, E> {
+        Ok(Scalar::Number(value.into()))
+    }
+
+    fn visit_f64<E: Error>(self, value: f64) -> Result<Self::Value, E> {
+        Number::from_f64(value).map(Scalar::Number).ok_or_else(|| E::custom("not a finite number"))
+    }
+
+    fn visit_str<E>(self, value: &str) -> Result<Self::Value, E> {
+        Ok(Scalar::Text(Cow::Owned(value.to_owned())))
+    }
+
+    fn visit_borrowed_str<E>(self, value: &'de str) -> Result<Self::Value, E> {
+        Ok(Scalar::Text(Cow::Borrowed(value)))
     }
 }
 
@@ -93,15 +159,17 @@ impl Reading<'_> {
         &mut self,
         level: usize,
         steps: &[usize],
-        change: Change,
+        kind: &str,
+        value: Scalar<'_>,
         origin: impl FnOnce() -> Origin,
         times: u64,
     ) -> Option<()> {
         let level = *Level::ALL.get(level)?;
-        let path: Vec<&str> =
-            steps.iter().map(|step| self.names.get(*step).map(String::as_str)).collect::<Option<_>>()?;
-        if self.about.is_none_or(|about| path.iter().zip(about).all(|(one, other)| one == other)) {
-            self.history.add(level, &path, change, &origin(), times);
+        let path = || steps.iter().map(|step| self.names.get(*step).map(String::as_str));
+        let is_asked = |about: &[String]| path().zip(about).all(|(one, other)| one == Some(other.as_str()));
+        if self.about.is_none_or(is_asked) {
+            let path: Vec<&str> = path().collect::<Option<_>>()?;
+            self.history.add(level, &path, change_of(kind, value)?, &origin(), times);
         } else {
             self.history.skip();
         }
@@ -153,16 +221,19 @@ fn kind_of(change: &Change, is_withheld: bool) -> (String, Value) {
     (format!("{joined}{kind}"), value)
 }
 
-fn change_of(kind: &str, value: Value) -> Option<Change> {
+fn change_of(kind: &str, value: Scalar<'_>) -> Option<Change> {
     let (plain, is_joined) = match kind.strip_prefix(JOINED) {
         Some(plain) => (plain, true),
         None => (kind, false),
     };
-    let size = || value.as_u64().and_then(|size| usize::try_from(size).ok());
+    let size = || match &value {
+        Scalar::Number(number) => number.as_u64().and_then(|size| usize::try_from(size).ok()),
+        _ => None,
+    };
     let written = match plain {
         "r" if !is_joined => return Some(Change::Removed),
         "w" => WrittenValue::Withheld,
-        "v" if path::kind_of(&value) == path::Kind::Scalar => WrittenValue::Value(value),
+        "v" => WrittenValue::Value(value.into()),
         "t" => WrittenValue::LongText(size()?),
         "a" => WrittenValue::Array(size()?),
         "o" => WrittenValue::Object(size()?),

@@ -131,7 +131,7 @@ fn not_set(
 fn of_failed_policies(settings: &Settings, node: &str) -> Option<String> {
     // The attribute is not set, whether or not a record can be read.
     let records = Records::find(&settings.run).ok()?;
-    let record = records.first(|record| !record.is_dry() && record.node_name() == node).ok()??;
+    let record = records.last_of(node).ok()??.read().ok()??;
     let id = record.id().unwrap_or_default();
     let failed = match record.failed_policies()? {
         FailedPolicies::Cookbooks => "its cookbooks".to_owned(),
@@ -171,7 +171,8 @@ impl ChangedLayers {
 fn changed_layers(settings: &Settings, node: &NodeObject) -> Option<ChangedLayers> {
     // The explanation is right whether or not a record can be read.
     let records = Records::find(&settings.run).ok()?;
-    let record = records.first(|record| !record.is_dry() && record.node_name() == node.name()).ok()??;
+    let run = records.last_of(node.name()).ok()??;
+    let record = run.read_part(&["layers"]).ok()??;
     let about = |layer: &Value| ["name", "digest"].map(|key| layer.get(key).cloned());
     let of_node = |layer: &&Value| layer.get("from").is_some_and(|from| from == "node");
     let given = record.json().get("layers")?.as_array()?;
@@ -179,7 +180,7 @@ fn changed_layers(settings: &Settings, node: &NodeObject) -> Option<ChangedLayer
     let now: Vec<_> = node.layers().summary().as_array()?.iter().map(about).collect();
     let mut of: Vec<String> = (then != now).then(|| "node".to_owned()).into_iter().collect();
     of.extend(assemble::changed_group_layers(&settings.run, given).into_iter().map(|group| format!("group {group}")));
-    Some(ChangedLayers { run: record.id().unwrap_or_default().to_owned(), of })
+    Some(ChangedLayers { run: run.id.to_string(), of })
 }
 
 /// The attribute with the nearest name at the first step that leads to nothing.
