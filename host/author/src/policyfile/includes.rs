@@ -4,12 +4,12 @@ use std::path::{Path, PathBuf};
 
 use policyfile::constraint::version;
 use policyfile::include::Included;
-use policyfile::lock::{CookbookPlace, Lock};
+use policyfile::lock::{CookbookPlace, InvalidLock, Lock, document};
 use policyfile::model::{CookbookSpec, IncludeSpec, Policy};
 use serde_json::{Map, Value};
 use text::error_chain;
 
-use super::error::PolicyfileError;
+use super::error::{PolicyfileError, Remedy};
 use super::install::{exactly, source_of};
 use super::loops::{Base, Way};
 use super::paths::{expanded, inside, relative};
@@ -109,8 +109,6 @@ impl Session<'_> {
             // Whatever is wrong with an included lock is told with the line that includes it.
             let placed = |error: PolicyfileError| match error {
                 error @ PolicyfileError::Include { .. } => error,
-                // Its source is part of the message.
-                error @ PolicyfileError::Lock { .. } => wrong(error.to_string()),
                 error => wrong(error_chain(&error)),
             };
             let option = |key: &str| include.options.get(key).and_then(Value::as_str);
@@ -120,18 +118,15 @@ impl Session<'_> {
                 (_, _, Some(address)) => self.lock_at_address(include, address, &wrong),
                 _ => self.lock_on_server(include, option("server").unwrap_or_default(), pins, &wrong),
             };
-            let Found { document, place: lock_place, options, base } = found.map_err(placed)?;
+            let Found { text, document, file, place: lock_place, options, base } = found.map_err(placed)?;
             let mut way = Way::from(policy.name.clone().unwrap_or_default());
             self.follow(&mut way, &document, &base, &lock_place).map_err(&wrong)?;
-            let lock = Lock::from_json(&document)
-                .map_err(|source| placed(PolicyfileError::Lock { place: lock_place.clone(), source }))?;
-            // A lock that names no revision of it could not be read again.
-            let revision_id = document.get("revision_id").filter(|revision| !revision.is_null()).cloned();
-            let revision_id = revision_id.ok_or_else(|| wrong(format!("{lock_place} has no revision_id")))?;
+            let lock = Lock::from_json(&document).and_then(|lock| lock.check_statements(&text).map(|()| lock));
+            let lock = lock.map_err(|invalid| placed(unsound(&file, invalid)))?;
             all.push(Included {
                 name: include.name.clone(),
                 lock,
-                revision_id,
+                revision_id: document.get("revision_id").cloned().unwrap_or_default(),
                 source_options: options,
                 place: lock_place,
             });
@@ -147,15 +142,18 @@ impl Session<'_> {
         wrong: &dyn Fn(String) -> PolicyfileError,
     ) -> Result<Found, PolicyfileError> {
         let file = lock_file(&include.name, path, &place.folder).map_err(wrong)?;
-        let mut document = read_document(&file)?;
-        check_revision(include, &document).map_err(wrong)?;
+        let text = read_text(&file, MAX_TEXT)?;
         let folder = file.parent().unwrap_or(Path::new("/")).to_owned();
+        let file = file.display().to_string();
+        let mut document = parse(&text, &file)?;
+        check_revision(include, &document).map_err(wrong)?;
         for options in source_options(&mut document) {
             if let Some(Value::String(path)) = options.get_mut("path") {
                 *path = relative(&place.folder, &expanded(&*path, &folder));
             }
         }
-        Ok(Found { document, place: path.to_owned(), options: include.options.clone(), base: Base::Folder(folder) })
+        let (place, options) = (path.to_owned(), include.options.clone());
+        Ok(Found { text, document, file, place, options, base: Base::Folder(folder) })
     }
 
     fn lock_at_address(
@@ -176,7 +174,7 @@ impl Session<'_> {
             }
         }
         let (place, options) = (address.to_owned(), include.options.clone());
-        Ok(Found { document, place, options, base: Base::Alone })
+        Ok(Found { text, document, file: place.clone(), place, options, base: Base::Alone })
     }
 
     fn lock_on_server(
@@ -208,7 +206,7 @@ impl Session<'_> {
         let mut options = include.options.clone();
         options.entry(POLICY).or_insert_with(|| policy.into());
         options.insert(REVISION.into(), found.into());
-        Ok(Found { document, place, options, base: Base::Alone })
+        Ok(Found { text, document, file: place.clone(), place, options, base: Base::Alone })
     }
 
     fn lock_in_repository(
@@ -238,7 +236,8 @@ impl Session<'_> {
         let path = option("path").or_else(|| option("rel")).unwrap_or(LOCK);
         let path = inside("", path).ok_or_else(|| wrong(format!("{path:?} leads out of {uri}")))?;
         let lock_place = format!("{path} in {uri} at {commit}");
-        let mut document = parse(&self.repositories.show(&repository, &commit, &path)?, &lock_place)?;
+        let text = self.repositories.show(&repository, &commit, &path)?;
+        let mut document = parse(&text, &lock_place)?;
         check_revision(include, &document).map_err(wrong)?;
         let folder = path.rsplit_once('/').map_or("", |(folder, _)| folder);
         for options in source_options(&mut document) {
@@ -261,7 +260,7 @@ impl Session<'_> {
         let mut options = include.options.clone();
         options.insert("revision".into(), commit.clone().into());
         let base = Base::Commit { uri: address, commit, folder: folder.to_owned() };
-        Ok(Found { document, place: lock_place, options, base })
+        Ok(Found { text, document, file: lock_place.clone(), place: lock_place, options, base })
     }
 }
 
@@ -283,8 +282,13 @@ fn is_locked_as(spec: &CookbookSpec, locked: &Map<String, Value>) -> bool {
 
 /// A lock that was read.
 struct Found {
+    /// The lock as it was written.
+    text: String,
+    /// The lock with its paths made relative to the policy that includes it.
     document: Value,
-    /// Its place, for messages.
+    /// The path of its file, or the place that it was fetched from.
+    file: String,
+    /// The place that its policy names, for messages.
     place: String,
     /// The source options that the including lock keeps.
     options: Map<String, Value>,
@@ -317,10 +321,12 @@ pub(super) fn read_document(file: &Path) -> Result<Value, PolicyfileError> {
 }
 
 pub(super) fn parse(text: &str, place: &str) -> Result<Value, PolicyfileError> {
-    serde_json::from_str(text).map_err(|error| PolicyfileError::Lock {
-        place: place.to_owned(),
-        source: policyfile::lock::InvalidLock::Json { reason: error.to_string() },
-    })
+    document(text).map_err(|invalid| unsound(place, invalid))
+}
+
+/// The error of an included lock.
+fn unsound(place: &str, invalid: InvalidLock) -> PolicyfileError {
+    PolicyfileError::Lock { place: place.to_owned(), invalid, remedy: Remedy::UpdateIncluded }
 }
 
 /// `policy_revision_id` names the revision, or begins it.
