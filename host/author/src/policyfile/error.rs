@@ -99,12 +99,14 @@ pub enum PolicyfileError {
         remedy: Remedy,
     },
     /// No lock can be made.
-    #[error("{}: {error}", file.display())]
+    #[error("{}: {error}{hint}", file.display())]
     Compile {
         /// The Policyfile.
         file: PathBuf,
         /// Why. Part of the message.
         error: Box<CompileError>,
+        /// What helps, as a further line. Empty: nothing that is known.
+        hint: String,
     },
     /// An attribute cannot be in a lock.
     #[error(transparent)]

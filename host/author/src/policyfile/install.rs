@@ -10,8 +10,8 @@ use policyfile::compile::{
 use policyfile::constraint::Constraint;
 use policyfile::include::Included;
 use policyfile::lock::{CookbookLock, CookbookPlace, Lock};
-use policyfile::model::{CookbookSource, CookbookSpec, Policy, cookbook_source};
-use policyfile::solver::Universe;
+use policyfile::model::{CookbookSource, CookbookSpec, DefaultPlace, DefaultSource, Policy, cookbook_source};
+use policyfile::solver::{SolveError, Universe};
 use serde_json::{Map, Value};
 
 use super::cookbook::{LocalCookbook, identifier};
@@ -191,7 +191,10 @@ impl Session<'_> {
         let file = place.file_name();
         let input = Input { policy, file: &file, includes: &includes, own: &own, sources: &sources };
         let failed = |error| compile_error(place, error);
-        let chosen = choose(&input).map_err(failed)?;
+        let chosen = choose(&input).map_err(|error| {
+            let hint = other_sources(place, policy, &error);
+            PolicyfileError::Compile { file: place.policyfile.clone(), error: Box::new(error), hint }
+        })?;
         for (name, one) in &chosen {
             let source = match &one.from {
                 From::Own => continue,
@@ -413,5 +416,25 @@ pub(super) fn changed_in_cache(what: &str) -> PolicyfileError {
 }
 
 pub(super) fn compile_error(place: &Place, error: CompileError) -> PolicyfileError {
-    PolicyfileError::Compile { file: place.policyfile.clone(), error: Box::new(error) }
+    PolicyfileError::Compile { file: place.policyfile.clone(), error: Box::new(error), hint: String::new() }
+}
+
+/// The line that would let a policy take the cookbooks that its sources do not have from elsewhere. Empty: they all have them, or
+/// a server was asked already.
+fn other_sources(place: &Place, policy: &Policy, error: &CompileError) -> String {
+    let CompileError::Solve(SolveError::NoSolution { absent, .. }) = error else { return String::new() };
+    let is_folder = |source: &DefaultSource| matches!(source.place, DefaultPlace::ChefRepo(_));
+    let Some(name) = absent.first().filter(|_| policy.default_sources.iter().all(is_folder)) else {
+        return String::new();
+    };
+    match place.is_toml() {
+        true => format!(
+            "\n`supermarket = \"https://supermarket.chef.io\"` in [sources] takes it from the Supermarket; [cookbooks] may name \
+             a place of its own, as in `{name} = {{ git = \"..\" }}`"
+        ),
+        false => format!(
+            "\n`default_source :supermarket` takes it from the Supermarket; `cookbook '{name}', git: '..'` or `path: '..'` names a \
+             place of its own"
+        ),
+    }
 }
