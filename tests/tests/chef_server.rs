@@ -256,8 +256,8 @@ fn what_a_server_sends_is_held_against_what_it_says() {
     let url = place.store.address("/f");
     let md5 = FileChecksum::of("x", b"x").md5;
     let file = |path: &str, sum: &str| json!({"path": path, "url": url, "checksum": sum});
-    check(json!([file("../x", &md5)]), "leads out of the archive");
-    check(json!([file("/etc/x", &md5)]), "leads out of the archive");
+    check(json!([file("../x", &md5)]), "leads out of the cookbook");
+    check(json!([file("/etc/x", &md5)]), "leads out of the cookbook");
     check(json!([file("x", "0")]), "its checksum is another");
     check(json!([file("x", &md5), file("x", &md5)]), "x is there twice");
     check(json!([{"path": "x", "checksum": md5}]), "has no `url`");

@@ -55,7 +55,11 @@ fn is_meant(publisher: &Publisher<'_>, revision: &Revision, group: &str, printer
     printer.note(Tone::Heading, &escape_line(&format!("{new}. Release it to the new group {group}? [y/N]")));
     let mut answer = String::new();
     input.read_line(&mut answer).context("the answer cannot be read")?;
-    Ok(matches!(answer.trim().to_ascii_lowercase().as_str(), "y" | "yes"))
+    let is_meant = matches!(answer.trim().to_ascii_lowercase().as_str(), "y" | "yes");
+    if !is_meant {
+        printer.note(Tone::Plain, "nothing was released");
+    }
+    Ok(is_meant)
 }
 
 fn release(publisher: &Publisher<'_>, revision: &Revision, group: &str, printer: Printer) -> anyhow::Result<()> {
