@@ -4,7 +4,9 @@
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking, and helpers are not tests to the lints")]
 
 use specs::Place;
+use std::ffi::{OsStr, OsString};
 use std::fs;
+use std::os::unix::ffi::OsStrExt as _;
 
 /// A folder with a Policyfile, its cookbook and its lock, and a repository for its team.
 fn locked() -> Place {
@@ -236,4 +238,33 @@ fn a_run_list_that_is_named_twice_leaves_a_lock_that_can_be_read() {
     place.write("both.rb", policyfile);
     place.works("policy install /both.rb");
     place.works("policy install /both.rb");
+}
+
+/// A file that cannot be in an artifact is not silently missed on the node; a folder's name may be anything.
+#[test]
+fn names_that_are_not_text_are_told_or_do_not_matter() {
+    let place = locked();
+    place.works("repository init /srv --team web");
+    let strange = |folder: &str| place.folder.join(folder).join(OsStr::from_bytes(b"name-\xff"));
+    let file = strange("c/web");
+    fs::write(&file, "").unwrap();
+    for command in
+        ["policy install /Policyfile.rb", "policy update /Policyfile.rb", "policy push staging /", "policy build /"]
+    {
+        place.fails(command, &["c/web/name-\\xFF\" has a name that is not UTF-8"]);
+    }
+    fs::remove_file(file).unwrap();
+    let folder = strange(".");
+    fs::create_dir(&folder).unwrap();
+    for name in ["Policyfile.rb", "c"] {
+        fs::rename(place.folder.join(name), folder.join(name)).unwrap();
+    }
+    let words = |words: &[&str]| words.iter().map(OsString::from).chain([folder.clone().into()]).collect::<Vec<_>>();
+    let mut install = words(&["policy", "install"]);
+    install.last_mut().unwrap().push("/Policyfile.rb");
+    for _ in 0..2 {
+        drop(place.program.run(&install).unwrap().expect_code(0).unwrap());
+    }
+    assert!(folder.join(LOCK).exists());
+    drop(place.program.run(&words(&["policy", "push", "staging"])).unwrap().expect_code(0).unwrap());
 }

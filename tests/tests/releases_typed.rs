@@ -170,4 +170,14 @@ fn a_group_with_nearly_the_name_of_another_is_released_to_where_a_person_says_ye
     assert!(terminal.end().unwrap().success(), "{}", terminal.words());
     assert!(!terminal.words().contains("[y/N]"), "{}", terminal.words());
     place.fails("policy push stagi /web", &["nothing was released", "--new-group"]);
+    // A promotion asks as a push does.
+    place.fails("policy promote staging stagi --policy web", &["nothing was released", "--new-group"]);
+    let mut terminal = typed(&place, "policy promote staging stagi --policy web");
+    terminal.wait_for("Release it to the new group stagi? [y/N]").unwrap();
+    terminal.press("n\n").unwrap();
+    assert_eq!(terminal.end().unwrap().code(), Some(1), "{}", terminal.words());
+    place.fails("policy show --group stagi --policy web", &["stagi"]);
+    place.works("policy promote staging stagi --policy web --new-group");
+    place.works("policy promote staging stagi --policy web");
+    place.works("policy promote staging prod --policy web");
 }

@@ -57,6 +57,12 @@ pub enum PolicyfileError {
         /// What there is too much of: bytes or files.
         of: &'static str,
     },
+    /// A file's name is not text.
+    #[error("{:?} has a name that is not UTF-8: give it another name, or remove it", path)]
+    NotText {
+        /// The file or folder.
+        path: PathBuf,
+    },
     /// A link in a cookbook leads to something outside of it.
     #[error(
         "the link {} leads out of the cookbook in {}: put the file itself there, or name the link in the cookbook's chefignore",

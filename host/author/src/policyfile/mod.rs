@@ -188,16 +188,19 @@ impl Place {
         };
         let path = expanded(named.unwrap_or_else(|| Path::new(usual)), folder);
         let folder = path.parent().unwrap_or(folder).to_owned();
-        let text = path.to_string_lossy().into_owned();
+        // The folders above may have names that are not text.
+        let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
         let (is_toml, is_lock) = (path.ends_with(POLICY_TOML), path.ends_with(FOLDER_LOCK));
         if is_toml || (is_lock && !folder.join("policy.rb").exists()) {
             return Ok(Self { policyfile: folder.join(POLICY_TOML), lock: folder.join(FOLDER_LOCK), folder, is_lock });
         }
-        if let Some(stem) = text.strip_suffix(".lock.json") {
-            return Ok(Self { policyfile: format!("{stem}.rb").into(), lock: path, folder, is_lock: true });
+        if let Some(stem) = name.strip_suffix(".lock.json") {
+            let policyfile = path.with_file_name(format!("{stem}.rb"));
+            return Ok(Self { policyfile, lock: path, folder, is_lock: true });
         }
-        let Some(stem) = text.strip_suffix(".rb") else { return Err(PolicyfileError::FileName { path }) };
-        Ok(Self { lock: format!("{stem}.lock.json").into(), policyfile: path, folder, is_lock: false })
+        let Some(stem) = name.strip_suffix(".rb") else { return Err(PolicyfileError::FileName { path }) };
+        let lock = path.with_file_name(format!("{stem}.lock.json"));
+        Ok(Self { lock, policyfile: path, folder, is_lock: false })
     }
 
     /// The file that says what the policy needs of a node: `Policyfile.needs.toml`.
