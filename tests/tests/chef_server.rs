@@ -6,6 +6,9 @@
     reason = "a test fails by panicking, and helpers are not tests to the lints"
 )]
 
+#[path = "support/stated.rs"]
+mod support;
+
 use artifact::lock::{CookbookIdentifier, FileChecksum};
 use serde_json::{Value, json};
 use specs::chef_signature::{Received, verify};
@@ -15,6 +18,7 @@ use specs::{Answer, Program, Server};
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::PathBuf;
+use support::stated;
 
 /// The address of the organization on the server.
 const ORGANIZATION: &str = "/organizations/acme";
@@ -252,8 +256,8 @@ fn what_a_server_sends_is_held_against_what_it_says() {
     let url = place.store.address("/f");
     let md5 = FileChecksum::of("x", b"x").md5;
     let file = |path: &str, sum: &str| json!({"path": path, "url": url, "checksum": sum});
-    check(json!([file("../x", &md5)]), "leads out of the archive");
-    check(json!([file("/etc/x", &md5)]), "leads out of the archive");
+    check(json!([file("../x", &md5)]), "leads out of the cookbook");
+    check(json!([file("/etc/x", &md5)]), "leads out of the cookbook");
     check(json!([file("x", "0")]), "its checksum is another");
     check(json!([file("x", &md5), file("x", &md5)]), "x is there twice");
     check(json!([{"path": "x", "checksum": md5}]), "has no `url`");
@@ -270,17 +274,17 @@ fn with_policies() -> (Place, [String; 2]) {
     let place = Place::new();
     let revisions = ["1.0.0", "2.0.0"].map(|version| {
         let identifier = place.cookbook("/cookbook_artifacts/base/@IDENTIFIER@", "base", version, true);
-        let lock = json!({
-            "revision_id": format!("{:064}", version.as_bytes()[0]), "name": "base", "run_list": ["recipe[base::default]"],
+        let lock = stated(json!({
+            "name": "base", "run_list": ["recipe[base::default]"],
             "included_policy_locks": [], "default_attributes": {"base": version}, "override_attributes": {},
             "cookbook_locks": {"base": {
-                "version": version, "identifier": identifier.as_str(), "dotted_decimal_identifier": "1.2.3",
+                "version": version, "identifier": identifier.as_str(),
                 "cache_key": null, "source": "cookbooks/base", "scm_info": null, "source_options": {"path": "cookbooks/base"},
             }},
             "solution_dependencies": {
                 "Policyfile": [["base", ">= 0.0.0"]], "dependencies": {format!("base ({version})"): []},
             },
-        });
+        }));
         let revision = lock["revision_id"].as_str().unwrap().to_owned();
         let path = format!("{ORGANIZATION}/policies/base/revisions/{revision}");
         place.chef.answer(&path, Answer::ok(lock.to_string()));

@@ -159,7 +159,7 @@ fn a_chef_repository_becomes_policies_that_converge() {
             "3 policies and 2 layers",
             "roles/broken.rb: the role was not taken: line 3:",
             "roles/db.rb: role[db] names the role gone, which is not there",
-            "roles/db.rb: the run list needs the cookbook postgresql, which is not in the repository: it comes from a Supermarket or a server (locked: 7.1.8): run `berks vendor berks-cookbooks`",
+            "roles/db.rb: the run list needs the cookbook postgresql, which is not in the repository: it comes from a Supermarket or a server (locked: 7.1.8): `default_source :supermarket` in the Policyfile takes it from there, and `cookbook 'postgresql', '= 7.1.8'` keeps its version",
             "cookbook db: the metadata needs the cookbook postgresql",
             "cookbook db: recipes/default.rb:2: ",
             "cookbook web: recipes/site.rb:5: it asks for the node's roles",

@@ -8,70 +8,37 @@ use nix::unistd::mkfifo;
 use ring::signature::{Ed25519KeyPair, KeyPair as _};
 use serde_json::Value;
 use specs::program::Output;
-use specs::{Program, Terminal};
+use specs::{Place, Terminal};
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 use std::os::unix::process::ExitStatusExt as _;
 use std::path::PathBuf;
 
-/// The program with a folder for policies, a repository and a root.
-struct Place {
-    program: Program,
-    folder: PathBuf,
+/// A place with a root for nodes.
+fn place() -> Place {
+    let place = Place::new();
+    for name in ["root/etc", "root/tmp"] {
+        fs::create_dir_all(place.folder.join(name)).unwrap();
+    }
+    place
 }
 
-impl Place {
-    fn new() -> Self {
-        let program = Program::new().unwrap();
-        let folder = program.configuration().join("work");
-        for name in ["root/etc", "root/tmp"] {
-            fs::create_dir_all(folder.join(name)).unwrap();
-        }
-        Self { program, folder }
-    }
+/// A policy with a cookbook in Ruby that writes a file.
+fn policy(place: &Place, name: &str, words: &str) {
+    place.write(&format!("{name}/policy.toml"), &format!("name = \"{name}\"\nrun_list = [\"{name}\"]\n"));
+    let metadata = format!("{{\"name\": \"{name}\", \"version\": \"1.0.0\"}}");
+    place.write(&format!("{name}/cookbooks/{name}/metadata.json"), &metadata);
+    let recipe = format!("file '/tmp/{name}' do\n  content '{words}'\nend\n");
+    place.write(&format!("{name}/cookbooks/{name}/recipes/default.rb"), &recipe);
+}
 
-    fn write(&self, path: &str, text: &str) {
-        let path = self.folder.join(path);
-        fs::create_dir_all(path.parent().unwrap()).unwrap();
-        fs::write(path, text).unwrap();
-    }
-
-    /// A policy with a cookbook in Ruby that writes a file.
-    fn policy(&self, name: &str, words: &str) {
-        self.write(&format!("{name}/policy.toml"), &format!("name = \"{name}\"\nrun_list = [\"{name}\"]\n"));
-        let metadata = format!("{{\"name\": \"{name}\", \"version\": \"1.0.0\"}}");
-        self.write(&format!("{name}/cookbooks/{name}/metadata.json"), &metadata);
-        let recipe = format!("file '/tmp/{name}' do\n  content '{words}'\nend\n");
-        self.write(&format!("{name}/cookbooks/{name}/recipes/default.rb"), &recipe);
-    }
-
-    fn key(&self, name: &str) -> PathBuf {
-        self.program.configuration().with_file_name("home").join(format!(".config/wrun/keys/{name}.key"))
-    }
-
-    /// Runs the program; a word with a slash at its front stands for a path in the test's folder.
-    fn run(&self, line: &str) -> Output {
-        let word = |word: &str| match word.strip_prefix('/') {
-            Some(path) => self.folder.join(path).display().to_string(),
-            None => word.to_owned(),
-        };
-        self.program.run(&line.split(' ').map(word).collect::<Vec<_>>()).unwrap()
-    }
-
-    #[track_caller]
-    fn works(&self, line: &str) {
-        drop(self.output(line));
-    }
-
-    #[track_caller]
-    fn output(&self, line: &str) -> Output {
-        self.run(line).expect_code(0).unwrap()
-    }
+fn key(place: &Place, name: &str) -> PathBuf {
+    place.program.configuration().with_file_name("home").join(format!(".config/wrun/keys/{name}.key"))
 }
 
 #[test]
 fn a_passphrase_is_typed_unseen_and_ctrl_c_leaves_a_terminal_that_shows_what_is_typed() {
-    let place = Place::new();
+    let place = place();
     let mut terminal = Terminal::start(&place.program, 80, &["keys", "new", "web"]).unwrap();
     terminal.wait_for("Passphrase for new keys (empty for none):").unwrap();
     assert!(!terminal.shows_keys().unwrap());
@@ -80,20 +47,20 @@ fn a_passphrase_is_typed_unseen_and_ctrl_c_leaves_a_terminal_that_shows_what_is_
     terminal.press("correct horse\n").unwrap();
     assert!(terminal.end().unwrap().success());
     assert!(terminal.shows_keys().unwrap() && !terminal.words().contains("correct"), "{}", terminal.words());
-    let text = fs::read_to_string(place.key("web")).unwrap();
+    let text = fs::read_to_string(key(&place, "web")).unwrap();
     assert!(text.contains("passphrase"), "{text}");
     let mut terminal = Terminal::start(&place.program, 80, &["keys", "new", "other"]).unwrap();
     terminal.wait_for("Passphrase for new keys").unwrap();
     terminal.press("half of i\u{3}").unwrap();
     assert_eq!(terminal.end().unwrap().signal(), Some(2));
     assert!(terminal.shows_keys().unwrap());
-    assert!(!place.key("other").exists());
+    assert!(!key(&place, "other").exists());
 }
 
 #[test]
 fn a_key_that_another_program_has_signs_releases() {
-    let place = Place::new();
-    place.policy("web", "1");
+    let place = place();
+    policy(&place, "web", "1");
     let seed: Vec<u8> = (0..32).collect();
     let pair = Ed25519KeyPair::from_seed_unchecked(&seed).unwrap();
     let public = text::hex(pair.public_key().as_ref());
@@ -124,7 +91,7 @@ fn a_key_that_another_program_has_signs_releases() {
     place.works("repository add-team web");
     let pushed = place.output("policy push staging /web");
     assert!(pushed.stdout.contains("released (version 1)"), "{}", pushed.text());
-    place.policy("web", "2");
+    policy(&place, "web", "2");
     place.works("policy update /web/policy.toml");
     let refused = place.run("policy push staging /web").expect_code(43).unwrap();
     assert!(refused.stderr.contains("is not the signature of this key"), "{}", refused.stderr);
@@ -143,10 +110,10 @@ fn a_key_that_another_program_has_signs_releases() {
 
 #[test]
 fn runtime_native_a_node_runs_the_revision_that_it_is_told_to() {
-    let place = Place::new();
+    let place = place();
     place.works("repository init /srv --team core --team web");
-    for policy in ["core", "web"] {
-        place.policy(policy, "one");
+    for name in ["core", "web"] {
+        policy(&place, name, "one");
     }
     place.works("policy push staging /core /web");
     let line = "converge --format json --repository /srv --root /root --allow-all --node-name n1 --policy-group staging \
@@ -158,9 +125,9 @@ fn runtime_native_a_node_runs_the_revision_that_it_is_told_to() {
     let file = |name: &str| fs::read_to_string(place.folder.join("root/tmp").join(name)).unwrap();
     let first = place.output(line);
     let (core, web) = (revision(&first, 0), revision(&first, 1));
-    for policy in ["core", "web"] {
-        place.policy(policy, "two");
-        place.works(&format!("policy update /{policy}/policy.toml"));
+    for name in ["core", "web"] {
+        policy(&place, name, "two");
+        place.works(&format!("policy update /{name}/policy.toml"));
     }
     place.works("policy push staging /core /web");
     // The new one is fetched and looked at; the one that converged last stays.
@@ -188,11 +155,53 @@ fn runtime_native_a_node_runs_the_revision_that_it_is_told_to() {
 
 #[test]
 fn a_policy_with_a_cookbook_in_rust_is_not_exported() {
-    let place = Place::new();
+    let place = place();
     let core = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../policies/core/policy.toml");
     let out = place.folder.join("exported").display().to_string();
     let refused = place.program.run(&["policy", "export", &core.display().to_string(), &out]).unwrap();
     let refused = refused.expect_code(43).unwrap();
     assert!(refused.stderr.contains("is in Rust, which Chef cannot run"), "{}", refused.stderr);
     assert!(!place.folder.join("exported").exists());
+}
+
+/// A release that needs two keys, as those who have them type it.
+#[test]
+fn a_release_below_its_threshold_says_who_signed_and_who_still_has_to() {
+    let place = place();
+    policy(&place, "web", "1");
+    place.works("repository init /srv --team core");
+    for name in ["ann", "ben"] {
+        place.works(&format!("keys new {name}"));
+    }
+    let [ann, ben] = ["ann", "ben"].map(|name| key(&place, name));
+    // The name of a key is not the path of its file.
+    let file = "the file of the key of that name is";
+    place.fails("repository add-team web --key ann", &["there is no file ann; ", file, "keys/ann.key"]);
+    place.fails("policy push staging /web", &["no team of the repository", "`wrun repository add-team` adds one"]);
+    let home = "home/.config/wrun/keys";
+    place.works(&format!("repository add-team web --key {home}/ann.key --key {home}/ben.key --threshold 2"));
+    let away = place.folder.join("away.key");
+    fs::rename(&ben, &away).unwrap();
+    let pushed = place.output("policy push staging /web").stdout;
+    let id = pushed.rsplit("wrun policy sign ").next().unwrap().trim_end_matches(['`', '\n']).to_owned();
+    let listed = place.output("policy sign").stdout;
+    assert!(listed.contains(&format!("{id} (team web), signed by 1 key\n")), "{listed}");
+    place.fails(&format!("policy sign {id}"), &["have signed the release", "already; it waits for another key of"]);
+    let verified = place.output(&format!("policy verify /web staging --pending {id}")).stdout;
+    assert!(verified.contains("its artifact is what is built here") && !verified.contains("runs"), "{verified}");
+    // Who has none of the keys is told that.
+    let both = place.folder.join("both.key");
+    fs::rename(&ann, &both).unwrap();
+    place.fails(&format!("policy sign {id}"), &["none of the keys in", "may sign targets"]);
+    fs::rename(&away, &ben).unwrap();
+    let signed = place.output(&format!("policy sign {id}")).stdout;
+    assert!(signed.contains("released (version 1)"), "{signed}");
+    let cleaned = place.output("policy clean web");
+    assert_eq!((cleaned.stdout.as_str(), cleaned.stderr.as_str()), ("", "nothing to remove\n"));
+    fs::rename(place.folder.join("srv"), place.folder.join("moved")).unwrap();
+    place.fails(
+        "policy sign",
+        &["does not exist: it is the repository that `wrun repository init` made last", "--repository"],
+    );
+    place.works("policy sign --repository /moved");
 }

@@ -20,6 +20,15 @@ pub enum ReleaseError {
     /// No repository is named anywhere.
     #[error("which repository? name it with --repository; `wrun repository init` makes one and remembers it")]
     NoRepository,
+    /// The repository that is remembered does not exist any more.
+    #[error(
+        "{place} does not exist: it is the repository that `wrun repository init` made last; name the place that it has now with \
+         --repository"
+    )]
+    Gone {
+        /// Its place.
+        place: String,
+    },
     /// A repository that is not in a directory.
     #[error("{place}: releases are written to a directory; repositories at addresses are for nodes")]
     NotADirectory {
@@ -80,7 +89,13 @@ impl OwnPlaces {
     pub fn repository(&self, named: Option<&str>) -> Result<PathBuf, ReleaseError> {
         let place = match named {
             Some(named) => named.to_owned(),
-            None => self.read_remembered()?.ok_or(ReleaseError::NoRepository)?,
+            None => {
+                let remembered = self.read_remembered()?.ok_or(ReleaseError::NoRepository)?;
+                if !remembered.contains("://") && !Path::new(&remembered).exists() {
+                    return Err(ReleaseError::Gone { place: remembered });
+                }
+                remembered
+            }
         };
         if place.contains("://") {
             return Err(ReleaseError::NotADirectory { place });

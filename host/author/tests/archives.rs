@@ -2,6 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+use artifact::lock::CookbookIdentifier;
 use artifact::{Artifact, Runtime};
 use author::Ruby;
 use author::policyfile::archived;
@@ -37,8 +38,9 @@ impl Ruby for OnlyRuntime {
 type Files = Vec<(String, Vec<u8>)>;
 
 fn lock() -> String {
+    let dotted = CookbookIdentifier::parse(IDENTIFIER).unwrap().dotted_decimal();
     let cookbook = json!({
-        "version": "1.0.0", "identifier": IDENTIFIER, "dotted_decimal_identifier": "1.2.3", "cache_key": null,
+        "version": "1.0.0", "identifier": IDENTIFIER, "dotted_decimal_identifier": dotted, "cache_key": null,
         "source": "c/web", "scm_info": null, "source_options": {"path": "c/web"},
     });
     let lock = json!({
@@ -138,7 +140,7 @@ fn archives_whose_parts_do_not_fit_are_refused() {
             files[0].1 = text.replace(from, to).into_bytes();
         }
     };
-    check(edit("\"a\": 1", "\"a\": 2"), "states the revision");
+    check(edit("\"a\": 1", "\"a\": 2"), "Policyfile.lock.json:2: the lock states the revision_id");
     check(
         |files| files[1].1 = b"{\"name\": \"web\", \"version\": \"2.0.0\"}".to_vec(),
         "its metadata.json says web 2.0.0",

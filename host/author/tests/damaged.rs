@@ -65,15 +65,11 @@ fn a_damaged_policy_toml_ends_in_an_error_or_in_a_lock_of_what_exists() {
     cookbook(&folder, "books/lib", "1.2.0", "");
     cookbook(&folder, "more/extra", "1.0.0", "");
     cookbook(&folder, "own", "1.5.0", "");
-    fs::write(
-        folder.join("base.lock.json"),
-        json!({
-            "revision_id": "0", "name": "base", "run_list": [], "cookbook_locks": {}, "default_attributes": {"base": 1}, "override_attributes": {},
-            "solution_dependencies": {"Policyfile": [], "dependencies": {}},
-        })
-        .to_string(),
-    )
-    .unwrap();
+    let base = Lock::from_json(&json!({
+        "name": "base", "run_list": [], "cookbook_locks": {}, "default_attributes": {"base": 1}, "override_attributes": {},
+        "solution_dependencies": {"Policyfile": [], "dependencies": {}},
+    }));
+    fs::write(folder.join("base.lock.json"), base.unwrap().to_text().unwrap()).unwrap();
     let place = Place::of(Some(Path::new("policy.toml")), &folder).unwrap();
     let tools = Tools::offline();
     let mut state: u64 = 0x9e37_79b9_7f4a_7c15;

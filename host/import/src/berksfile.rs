@@ -4,6 +4,8 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
+use crate::ruby;
+
 /// The most cookbooks that are taken from a Berksfile.
 const MAX_COOKBOOKS: usize = 10_000;
 
@@ -35,6 +37,8 @@ pub(crate) enum Source {
 pub(crate) struct Berksfile {
     pub(crate) wanted: BTreeMap<String, Wanted>,
     pub(crate) locked: BTreeMap<String, Locked>,
+    /// The addresses of the Supermarkets that it names.
+    pub(crate) supermarkets: Vec<String>,
 }
 
 /// A cookbook in a Berksfile.lock.
@@ -43,6 +47,9 @@ pub(crate) struct Locked {
     pub(crate) version: String,
     pub(crate) depends: Vec<String>,
 }
+
+/// The Supermarket that a Policyfile means without an address.
+const PUBLIC: &str = "https://supermarket.chef.io";
 
 /// Options of git sources that Policyfiles have, too.
 const GIT: [&str; 6] = ["git", "github", "branch", "tag", "ref", "rel"];
@@ -64,18 +71,41 @@ impl Berksfile {
             let line = cookbook.get("line").and_then(Value::as_u64).unwrap_or_default();
             Some((name, Wanted { constraint: constraint.to_owned(), source: source(cookbook), line }))
         });
-        Self { wanted: wanted.collect(), locked: locked(lock) }
+        let sources = answer.get("default_sources").and_then(Value::as_array).into_iter().flatten();
+        let supermarkets = sources.filter(|source| source.get("kind").and_then(Value::as_str) == Some(":supermarket"));
+        let supermarkets = supermarkets.filter_map(|source| Some(source.get("argument")?.as_str()?.to_owned()));
+        Self { wanted: wanted.collect(), locked: locked(lock), supermarkets: supermarkets.collect() }
+    }
+
+    /// The line of a Policyfile for the Supermarket that cookbooks come from.
+    fn default_source(&self) -> String {
+        match self.supermarkets.first().filter(|address| address.trim_end_matches('/') != PUBLIC) {
+            None => "default_source :supermarket".to_owned(),
+            Some(address) => format!("default_source :supermarket, {}", ruby::text(address)),
+        }
     }
 
     /// Why a cookbook is not in the repository, with what to do, as the rest of a sentence.
     pub(crate) fn absence(&self, name: &str) -> String {
-        let locked = self.locked.get(name).map(|locked| format!(" (locked: {})", locked.version)).unwrap_or_default();
+        let version = self.locked.get(name).map(|locked| &locked.version);
+        let locked = version.map(|version| format!(" (locked: {version})")).unwrap_or_default();
         match self.wanted.get(name).map(|wanted| &wanted.source) {
             Some(Source::Path(path)) => format!("the Berksfile takes it from {path}, which is not a cookbook"),
             None if locked.is_empty() => "nothing here says where it comes from: put it into cookbooks/".to_owned(),
-            _ => format!(
-                "it comes from a Supermarket or a server{locked}: run `berks vendor berks-cookbooks`, then import again"
-            ),
+            _ => {
+                let pinned = version.map(|version| {
+                    format!(
+                        ", and `cookbook {}, {}` keeps its version",
+                        ruby::text(name),
+                        ruby::text(&format!("= {version}"))
+                    )
+                });
+                format!(
+                    "it comes from a Supermarket or a server{locked}: `{}` in the Policyfile takes it from there{}",
+                    self.default_source(),
+                    pinned.unwrap_or_default()
+                )
+            }
         }
     }
 }
@@ -152,7 +182,16 @@ mod tests {
             berksfile.locked["nginx"],
             Locked { version: "2.7.6".into(), depends: vec!["ohai".into(), "yum".into()] }
         );
-        assert!(berksfile.absence("ohai").contains("(locked: 4.2.3): run `berks vendor berks-cookbooks`"));
+        let absence = |berksfile: &Berksfile, part: &str| assert!(berksfile.absence("ohai").contains(part), "{part}");
+        absence(&berksfile, "(locked: 4.2.3): `default_source :supermarket` in the Policyfile takes it from there");
+        absence(&berksfile, "and `cookbook 'ohai', '= 4.2.3'` keeps its version");
+        let own = json!({ "default_sources": [
+            { "kind": ":chef_repo", "argument": "x" }, { "kind": ":supermarket", "argument": "https://own.example/" },
+        ]});
+        absence(
+            &Berksfile::read(&own, lock),
+            "`default_source :supermarket, 'https://own.example/'` in the Policyfile",
+        );
         assert!(berksfile.absence("other").contains("nothing here says"));
     }
 }

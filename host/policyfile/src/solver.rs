@@ -64,6 +64,8 @@ pub enum SolveError {
     NoSolution {
         /// One sentence for each demand and each cookbook that takes part.
         reasons: Vec<String>,
+        /// The names of those cookbooks that no source has.
+        absent: Vec<String>,
     },
     /// Cookbooks depend on each other in a circle.
     #[error("there is a circular dependency between cookbooks: {}", cycle.join(" -> "))]
@@ -104,7 +106,8 @@ pub fn solve(universe: &Universe, demands: &[Demand]) -> Result<BTreeMap<String,
     let chosen = match resolve(&graph, Package::Root, Version::new(0, 0, 0)) {
         Ok(chosen) => chosen,
         Err(PubGrubError::NoSolution(tree)) => {
-            return Err(SolveError::NoSolution { reasons: graph.reasons(&tree) });
+            let (reasons, absent) = graph.reasons(&tree);
+            return Err(SolveError::NoSolution { reasons, absent });
         }
         Err(_) => return Err(SolveError::TooHard),
     };
@@ -181,8 +184,8 @@ impl<'a> Graph<'a> {
     }
 
     /// The facts that rule every choice out, each once, in the order of the explanation; then the other demands on the
-    /// cookbooks that they are about.
-    fn reasons(&self, tree: &DerivationTree<Package, Ranges<Version>, String>) -> Vec<String> {
+    /// cookbooks that they are about. Also the names of those cookbooks that no source has.
+    fn reasons(&self, tree: &DerivationTree<Package, Ranges<Version>, String>) -> (Vec<String>, Vec<String>) {
         let mut reasons = Reasons::default();
         let mut open = vec![tree];
         while let Some(tree) = open.pop() {
@@ -198,7 +201,8 @@ impl<'a> Graph<'a> {
         for name in &cookbooks {
             reasons.add(self.availability(name));
         }
-        reasons.sentences
+        let is_absent = |name: &String| self.cookbooks.get(name).is_none_or(BTreeMap::is_empty);
+        (reasons.sentences, cookbooks.into_iter().filter(is_absent).collect())
     }
 
     fn fact(&self, fact: &External<Package, Ranges<Version>, String>, reasons: &mut Reasons) {

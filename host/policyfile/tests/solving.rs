@@ -51,7 +51,7 @@ fn the_newest_versions_that_fit_are_chosen() {
 
 #[track_caller]
 fn refused(cookbooks: Versions<'_>, demands: &[Demand], expect: &[&str]) {
-    let SolveError::NoSolution { reasons } = solve(&universe(cookbooks), demands).unwrap_err() else {
+    let SolveError::NoSolution { reasons, .. } = solve(&universe(cookbooks), demands).unwrap_err() else {
         unreachable!("another error")
     };
     assert_eq!(reasons, expect);

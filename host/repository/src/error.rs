@@ -138,7 +138,11 @@ pub enum RepositoryError {
         what: &'static str,
     },
     /// No team of the repository owns a policy.
-    #[error("no team of the repository {repository} owns the policy {policy:?}; the teams are {}", listed(teams))]
+    #[error(
+        "no team of the repository {repository} owns the policy {policy:?}; the teams are {}; `wrun repository add-team` adds one, \
+         or a policy to one",
+        listed(teams)
+    )]
     NoTeam {
         /// The repository.
         repository: String,

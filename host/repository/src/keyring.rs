@@ -98,6 +98,15 @@ impl<'a> KeyRing<'a> {
         Ok(found)
     }
 
+    /// Whether one of these keys, named by their ids, is here. Nobody is asked for a passphrase.
+    ///
+    /// # Errors
+    /// The folder cannot be read.
+    pub fn has_any(&self, ids: &[String]) -> Result<bool, RepositoryError> {
+        let (files, _) = KeyFile::all(&self.folder)?;
+        Ok(files.iter().any(|file| ids.contains(&file.public().id())))
+    }
+
     /// The keys of a role, as many as it needs. `repository`: whose role it is.
     ///
     /// # Errors

@@ -90,11 +90,21 @@ impl Publisher<'_> {
         let keys = role_keys(&current.root, Role::Targets)?;
         let own = self.keys.of_role(keys, &pending.signers())?;
         if own.is_empty() && pending.signatures.len() < keys.threshold {
+            let waits = keys.keys.keys().filter(|id| !pending.signatures.contains_key(*id));
+            if self.keys.has_any(&pending.signers())? {
+                return Err(RepositoryError::Other(format!(
+                    "the keys in {} have signed the release {} already; it waits for another key of {}: {}",
+                    self.keys.folder().display(),
+                    pending.id(),
+                    self.store.file(&current.folder),
+                    waits.map(String::as_str).collect::<Vec<_>>().join(", ")
+                )));
+            }
             return Err(RepositoryError::NoKey {
                 folder: self.keys.folder().to_owned(),
                 repository: self.store.file(&current.folder),
                 role: Role::Targets,
-                wanted: keys.keys.keys().filter(|id| !pending.signatures.contains_key(*id)).cloned().collect(),
+                wanted: waits.cloned().collect(),
             });
         }
         let count = pending.signatures.len() + own.len();

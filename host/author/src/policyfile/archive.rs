@@ -17,7 +17,7 @@ use sha2::{Digest as _, Sha256};
 use text::hex;
 
 use super::cookbook::LocalCookbook;
-use super::error::PolicyfileError;
+use super::error::{PolicyfileError, Remedy};
 use super::locked::{Read, build};
 use super::unpack::unpacked;
 use super::{MAX_TEXT, Place};
@@ -67,26 +67,16 @@ pub fn archived(path: &Path, expected: Option<&str>, ruby: &mut dyn Ruby) -> Res
     }
     let lock_bytes = lock_bytes.clone();
     let text = String::from_utf8(lock_bytes.clone()).map_err(|_| wrong(format!("{LOCK} is not UTF-8 text")))?;
-    let malformed = |source| PolicyfileError::Lock { place: format!("{LOCK} in {}", path.display()), source };
-    let lock = Lock::parse(&text).map_err(malformed)?;
-    check_revision(&text, &lock).map_err(wrong)?;
+    let lock = Lock::parse_stated(&text).map_err(|invalid| {
+        let place = format!("{}: {LOCK}", path.display());
+        PolicyfileError::Lock { place, invalid, remedy: Remedy::Export }
+    })?;
     let cookbooks = cookbooks(&lock, &mut files, path).map_err(wrong)?;
     check_recipes(&lock, &cookbooks).map_err(wrong)?;
     let folder = path.parent().unwrap_or(Path::new(".")).to_owned();
     let place = Place { policyfile: path.to_owned(), lock: path.to_owned(), folder, is_lock: true };
     let artifact = build(&place, &lock, cookbooks, Some(digest.clone()), ruby)?;
     Ok(ArchivedPolicy { artifact, lock: lock_bytes, digest })
-}
-
-/// The revision that a lock states is the one of its content.
-fn check_revision(text: &str, lock: &Lock) -> Result<(), String> {
-    let stated: Value = serde_json::from_str(text).map_err(|error| error.to_string())?;
-    let stated = stated.get("revision_id").and_then(Value::as_str).unwrap_or_default().to_owned();
-    let revision = lock.revision_id().map_err(|error| error.to_string())?;
-    match stated == revision {
-        true => Ok(()),
-        false => Err(format!("{LOCK} states the revision {stated:?}, and its content has {revision}")),
-    }
 }
 
 /// The cookbooks of a lock: each is there under its identifier, and there are no others.

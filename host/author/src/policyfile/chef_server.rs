@@ -148,7 +148,7 @@ impl Session<'_> {
                     .and_then(Value::as_str)
                     .ok_or_else(|| wrong(format!("an entry of its files has no `{key}`")))
             };
-            let path = plain_path(text("path")?.as_ref()).map_err(wrong)?;
+            let path = plain_path(text("path")?.as_ref(), "the cookbook").map_err(wrong)?;
             let content = self.server_file(text("url")?).map_err(wrong)?;
             if FileChecksum::of(&path, &content).md5 != text("checksum")? {
                 return Err(wrong(format!("{path} is not the file that the server names: its checksum is another")));

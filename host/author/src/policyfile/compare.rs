@@ -3,11 +3,11 @@
 use std::fmt::Write as _;
 use std::path::Path;
 
-use policyfile::lock::pretty;
+use policyfile::lock::{document, pretty};
 use serde_json::{Map, Value};
 use similar::{Algorithm, ChangeTag, DiffOp, capture_diff_slices, group_diff_ops};
 
-use super::error::PolicyfileError;
+use super::error::{PolicyfileError, Remedy};
 use super::{MAX_TEXT, read_text};
 
 /// The lines around a change that are shown.
@@ -56,9 +56,10 @@ impl Side {
     /// # Errors
     /// The text is not JSON.
     pub fn of_text(name: String, text: &str) -> Result<Self, PolicyfileError> {
-        let lock = serde_json::from_str(text).map_err(|error| PolicyfileError::Lock {
+        let lock = document(text).map_err(|invalid| PolicyfileError::Lock {
             place: name.clone(),
-            source: policyfile::lock::InvalidLock::Json { reason: error.to_string() },
+            invalid,
+            remedy: Remedy::Nothing,
         })?;
         Ok(Self { name, lock })
     }

@@ -207,7 +207,8 @@ pub(super) fn files(folder: &Path) -> Result<Vec<String>, PolicyfileError> {
     while let Some((path, prefix, depth)) = open.pop() {
         for entry in std::fs::read_dir(&path).map_err(PolicyfileError::read(&path))? {
             let entry = entry.map_err(PolicyfileError::read(&path))?;
-            let Ok(name) = entry.file_name().into_string() else { continue };
+            // Left out, it would be missed on the node, by whoever runs the policy.
+            let name = entry.file_name().into_string().map_err(|_| PolicyfileError::NotText { path: entry.path() })?;
             let kind = entry.file_type().map_err(PolicyfileError::read(entry.path()))?;
             let relative = format!("{prefix}{name}");
             if kind.is_dir() {

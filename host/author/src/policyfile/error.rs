@@ -20,7 +20,7 @@ pub enum PolicyfileError {
         path: PathBuf,
     },
     /// There is no lock.
-    #[error("No lockfile at {}; `wrun policy install {}` writes it", path.display(), of_lock(path))]
+    #[error("No lockfile at {}; `wrun policy install {}` writes it", path.display(), locked_file(path))]
     NoLock {
         /// Where it was looked for.
         path: PathBuf,
@@ -57,6 +57,12 @@ pub enum PolicyfileError {
         /// What there is too much of: bytes or files.
         of: &'static str,
     },
+    /// A file's name is not text.
+    #[error("{:?} has a name that is not UTF-8: give it another name, or remove it", path)]
+    NotText {
+        /// The file or folder.
+        path: PathBuf,
+    },
     /// A link in a cookbook leads to something outside of it.
     #[error(
         "the link {} leads out of the cookbook in {}: put the file itself there, or name the link in the cookbook's chefignore",
@@ -88,22 +94,25 @@ pub enum PolicyfileError {
         /// The exception.
         failure: Box<Failure>,
     },
-    /// A lock is malformed.
-    #[error("{place}: {source}")]
+    /// A lock is malformed, or states something of its content that is not so.
+    #[error("{}{}", of_lock(place, invalid), remedy.words())]
     Lock {
         /// The lock's path or address.
         place: String,
-        /// What is wrong. Part of the message.
-        #[source]
-        source: InvalidLock,
+        /// What is wrong.
+        invalid: InvalidLock,
+        /// What helps.
+        remedy: Remedy,
     },
     /// No lock can be made.
-    #[error("{}: {error}", file.display())]
+    #[error("{}: {error}{hint}", file.display())]
     Compile {
         /// The Policyfile.
         file: PathBuf,
         /// Why. Part of the message.
         error: Box<CompileError>,
+        /// What helps, as a further line. Empty: nothing that is known.
+        hint: String,
     },
     /// An attribute cannot be in a lock.
     #[error(transparent)]
@@ -195,6 +204,31 @@ pub enum PolicyfileError {
     Ruby(#[source] Box<dyn std::error::Error + Send + Sync>),
 }
 
+/// What helps against a lock that is not sound.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Remedy {
+    /// It is this policy's own lock.
+    Update,
+    /// It is the lock of a policy that is included.
+    UpdateIncluded,
+    /// It is part of an archive.
+    Export,
+    /// It is compared, and nothing more.
+    Nothing,
+}
+
+impl Remedy {
+    /// The sentence after the message.
+    fn words(self) -> &'static str {
+        match self {
+            Self::Update => "\n`wrun policy update` makes the lock anew; your version control has it as it was",
+            Self::UpdateIncluded => "\n`wrun policy update` in the included policy makes the lock anew",
+            Self::Export => "\n`wrun policy export -a` where the policy is locked makes the archive anew",
+            Self::Nothing => "",
+        }
+    }
+}
+
 impl PolicyfileError {
     pub(super) fn read(path: impl Into<PathBuf>) -> impl FnOnce(std::io::Error) -> Self {
         let path = path.into();
@@ -208,7 +242,7 @@ impl PolicyfileError {
 }
 
 /// The file that a lock belongs to: the one that is locked to have it.
-fn of_lock(lock: &std::path::Path) -> String {
+fn locked_file(lock: &std::path::Path) -> String {
     let text = lock.display().to_string();
     let stem = text.strip_suffix(".lock.json").unwrap_or(&text);
     let ending = if lock.ends_with(super::FOLDER_LOCK) { "toml" } else { "rb" };
@@ -217,6 +251,17 @@ fn of_lock(lock: &std::path::Path) -> String {
 
 fn place(file: &std::path::Path, line: Option<u32>) -> String {
     line.map_or_else(|| file.display().to_string(), |line| format!("{}:{line}", file.display()))
+}
+
+/// What is wrong with a lock, one line for each.
+pub(super) fn of_lock(lock: &str, invalid: &InvalidLock) -> String {
+    let is_file = std::path::Path::new(lock).is_absolute();
+    let one = |(line, what): (Option<usize>, String)| match line {
+        Some(line) if is_file => format!("{lock}:{line}: {what}"),
+        Some(line) => format!("{lock}, line {line}: {what}"),
+        None => format!("{lock}: {what}"),
+    };
+    invalid.lines().into_iter().map(one).collect::<Vec<_>>().join("\n")
 }
 
 fn listed(file: &std::path::Path, problems: &[Problem]) -> String {

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 use super::cookbook::{LocalCookbook, files, identifier};
 use super::error::PolicyfileError;
-use super::install::{gone, source_of};
+use super::install::{changed_in_cache, gone, other_identifier, source_of};
 use super::paths::expanded;
 use super::{Place, Session, Tools};
 
@@ -204,14 +204,12 @@ impl Session<'_> {
             };
             let cookbook = self.cookbook(&folder)?;
             cookbook.check(name, &Constraint::any())?;
-            let now = identifier(&cookbook)?;
-            if matches!(locked.place, CookbookPlace::Cached { .. }) && now.as_str() != locked.identifier {
-                return Err(PolicyfileError::Cookbook(format!(
-                    "the cached cookbook {name} ({}) was modified after the lock was made: {}",
-                    locked.version,
-                    folder.display()
-                )));
+            if matches!(locked.place, CookbookPlace::Cached { .. })
+                && let Some(what) = other_identifier(place, name, &locked.identifier, &cookbook)?
+            {
+                return Err(changed_in_cache(&what));
             }
+            let now = identifier(&cookbook)?;
             if now.as_str() != locked.identifier || cookbook.version != locked.version {
                 locked.identifier = now.to_string();
                 locked.dotted_decimal_identifier = now.dotted_decimal().into();
@@ -229,7 +227,7 @@ impl Session<'_> {
             problems.extend(lock.dependencies.update(&cookbook.name, &cookbook.version, demands));
         }
         if !problems.is_empty() {
-            return Err(PolicyfileError::Cookbook(problems.join("\n")));
+            return Err(PolicyfileError::Outdated { lock: place.lock.clone(), differences: problems });
         }
         self.refresh_commits(place, lock)?;
         Ok(staged)

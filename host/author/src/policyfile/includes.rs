@@ -4,12 +4,12 @@ use std::path::{Path, PathBuf};
 
 use policyfile::constraint::version;
 use policyfile::include::Included;
-use policyfile::lock::{CookbookPlace, Lock};
+use policyfile::lock::{CookbookPlace, InvalidLock, Lock, document};
 use policyfile::model::{CookbookSpec, IncludeSpec, Policy};
 use serde_json::{Map, Value};
 use text::error_chain;
 
-use super::error::PolicyfileError;
+use super::error::{PolicyfileError, Remedy};
 use super::install::{exactly, source_of};
 use super::loops::{Base, Way};
 use super::paths::{expanded, inside, relative};
@@ -100,38 +100,27 @@ impl Session<'_> {
     ) -> Result<Vec<Included>, PolicyfileError> {
         let mut all = vec![];
         for include in &policy.includes {
-            let wrong = |what: String| PolicyfileError::Include {
-                file: place.policyfile.clone(),
-                line: include.line,
-                name: include.name.clone(),
-                what,
-            };
+            let asked = Asked { include, pins, policyfile: &place.policyfile };
             // Whatever is wrong with an included lock is told with the line that includes it.
             let placed = |error: PolicyfileError| match error {
                 error @ PolicyfileError::Include { .. } => error,
-                // Its source is part of the message.
-                error @ PolicyfileError::Lock { .. } => wrong(error.to_string()),
-                error => wrong(error_chain(&error)),
+                error => asked.wrong(error_chain(&error)),
             };
-            let option = |key: &str| include.options.get(key).and_then(Value::as_str);
-            let found = match (option("path"), option("git"), option("remote")) {
-                (_, Some(uri), None) => self.lock_in_repository(include, uri, pins, &wrong),
-                (Some(path), None, _) => self.lock_at_path(include, path, place, &wrong),
-                (_, _, Some(address)) => self.lock_at_address(include, address, &wrong),
-                _ => self.lock_on_server(include, option("server").unwrap_or_default(), pins, &wrong),
+            let found = match (asked.option("path"), asked.option("git"), asked.option("remote")) {
+                (_, Some(uri), None) => self.lock_in_repository(&asked, uri),
+                (Some(path), None, _) => self.lock_at_path(&asked, path, &place.folder),
+                (_, _, Some(address)) => self.lock_at_address(&asked, address),
+                _ => self.lock_on_server(&asked, asked.option("server").unwrap_or_default()),
             };
-            let Found { document, place: lock_place, options, base } = found.map_err(placed)?;
+            let Found { text, document, file, place: lock_place, options, base } = found.map_err(placed)?;
             let mut way = Way::from(policy.name.clone().unwrap_or_default());
-            self.follow(&mut way, &document, &base, &lock_place).map_err(&wrong)?;
-            let lock = Lock::from_json(&document)
-                .map_err(|source| placed(PolicyfileError::Lock { place: lock_place.clone(), source }))?;
-            // A lock that names no revision of it could not be read again.
-            let revision_id = document.get("revision_id").filter(|revision| !revision.is_null()).cloned();
-            let revision_id = revision_id.ok_or_else(|| wrong(format!("{lock_place} has no revision_id")))?;
+            self.follow(&mut way, &document, &base, &lock_place).map_err(|what| asked.wrong(what))?;
+            let lock = Lock::from_json(&document).and_then(|lock| lock.check_statements(&text).map(|()| lock));
+            let lock = lock.map_err(|invalid| placed(unsound(&file, invalid)))?;
             all.push(Included {
                 name: include.name.clone(),
                 lock,
-                revision_id,
+                revision_id: document.get("revision_id").cloned().unwrap_or_default(),
                 source_options: options,
                 place: lock_place,
             });
@@ -139,63 +128,49 @@ impl Session<'_> {
         Ok(all)
     }
 
-    fn lock_at_path(
-        &mut self,
-        include: &IncludeSpec,
-        path: &str,
-        place: &Place,
-        wrong: &dyn Fn(String) -> PolicyfileError,
-    ) -> Result<Found, PolicyfileError> {
-        let file = lock_file(&include.name, path, &place.folder).map_err(wrong)?;
-        let mut document = read_document(&file)?;
-        check_revision(include, &document).map_err(wrong)?;
+    fn lock_at_path(&mut self, asked: &Asked<'_>, path: &str, from: &Path) -> Result<Found, PolicyfileError> {
+        let file = lock_file(&asked.include.name, path, from).map_err(|what| asked.wrong(what))?;
+        let text = read_text(&file, MAX_TEXT)?;
         let folder = file.parent().unwrap_or(Path::new("/")).to_owned();
+        let file = file.display().to_string();
+        let mut document = parse(&text, &file)?;
+        check_revision(asked.include, &document).map_err(|what| asked.wrong(what))?;
         for options in source_options(&mut document) {
             if let Some(Value::String(path)) = options.get_mut("path") {
-                *path = relative(&place.folder, &expanded(&*path, &folder));
+                *path = relative(from, &expanded(&*path, &folder));
             }
         }
-        Ok(Found { document, place: path.to_owned(), options: include.options.clone(), base: Base::Folder(folder) })
+        let (place, options) = (path.to_owned(), asked.include.options.clone());
+        Ok(Found { text, document, file, place, options, base: Base::Folder(folder) })
     }
 
-    fn lock_at_address(
-        &mut self,
-        include: &IncludeSpec,
-        address: &str,
-        wrong: &dyn Fn(String) -> PolicyfileError,
-    ) -> Result<Found, PolicyfileError> {
-        let text = self.tools.download_text(address).map_err(wrong)?;
+    fn lock_at_address(&mut self, asked: &Asked<'_>, address: &str) -> Result<Found, PolicyfileError> {
+        let text = self.tools.download_text(address).map_err(|what| asked.wrong(what))?;
         let mut document = parse(&text, address)?;
-        check_revision(include, &document).map_err(wrong)?;
+        check_revision(asked.include, &document).map_err(|what| asked.wrong(what))?;
         for options in source_options(&mut document) {
             if let Some(path) = options.get("path").filter(|path| !path.is_null()) {
                 let path = path.as_str().map_or_else(|| path.to_string(), str::to_owned);
-                return Err(wrong(format!(
+                return Err(asked.wrong(format!(
                     "Invalid cookbook path: {path}. Remote Policyfiles should only use remote cookbooks ({address})"
                 )));
             }
         }
-        let (place, options) = (address.to_owned(), include.options.clone());
-        Ok(Found { document, place, options, base: Base::Alone })
+        let (place, options) = (address.to_owned(), asked.include.options.clone());
+        Ok(Found { text, document, file: place.clone(), place, options, base: Base::Alone })
     }
 
-    fn lock_on_server(
-        &mut self,
-        include: &IncludeSpec,
-        uri: &str,
-        pins: Pins<'_>,
-        wrong: &dyn Fn(String) -> PolicyfileError,
-    ) -> Result<Found, PolicyfileError> {
-        let option = |key: &str| include.options.get(key).and_then(Value::as_str);
-        let policy = option(POLICY).unwrap_or(&include.name);
-        let revision = option(REVISION).map(str::to_owned).or_else(|| pins.kept(include, REVISION));
-        let text = self.server_lock(uri, policy, revision.as_deref(), option("policy_group"))?;
+    fn lock_on_server(&mut self, asked: &Asked<'_>, uri: &str) -> Result<Found, PolicyfileError> {
+        let policy = asked.option(POLICY).unwrap_or(&asked.include.name);
+        let revision = asked.option(REVISION).map(str::to_owned).or_else(|| asked.kept(REVISION));
+        let text = self.server_lock(uri, policy, revision.as_deref(), asked.option("policy_group"))?;
         let place = format!("the policy {policy} on {uri}");
-        let text = String::from_utf8(text).map_err(|_| wrong(format!("{place} is not UTF-8 text")))?;
+        let text = String::from_utf8(text).map_err(|_| asked.wrong(format!("{place} is not UTF-8 text")))?;
         let mut document = parse(&text, &place)?;
         let found = document.get("revision_id").and_then(Value::as_str).unwrap_or_default().to_owned();
         if let Some(expected) = revision.filter(|expected| *expected != found) {
-            return Err(wrong(format!("{place} has the revision '{found}', and not '{expected}' as it was asked for")));
+            let what = format!("{place} has the revision '{found}', and not '{expected}' as it was asked for");
+            return Err(asked.wrong(what));
         }
         let locks = document.get_mut("cookbook_locks").and_then(Value::as_object_mut).into_iter();
         for (_, lock) in locks.flat_map(|locks| locks.iter_mut()) {
@@ -205,23 +180,17 @@ impl Session<'_> {
                 fields.insert("source_options".into(), Value::Object(Map::from_iter(options)));
             }
         }
-        let mut options = include.options.clone();
+        let mut options = asked.include.options.clone();
         options.entry(POLICY).or_insert_with(|| policy.into());
         options.insert(REVISION.into(), found.into());
-        Ok(Found { document, place, options, base: Base::Alone })
+        Ok(Found { text, document, file: place.clone(), place, options, base: Base::Alone })
     }
 
-    fn lock_in_repository(
-        &mut self,
-        include: &IncludeSpec,
-        uri: &str,
-        pins: Pins<'_>,
-        wrong: &dyn Fn(String) -> PolicyfileError,
-    ) -> Result<Found, PolicyfileError> {
-        let option = |key: &str| include.options.get(key).and_then(Value::as_str);
+    fn lock_in_repository(&mut self, asked: &Asked<'_>, uri: &str) -> Result<Found, PolicyfileError> {
+        let option = |key: &str| asked.option(key);
         let address = with_scheme(uri);
         let pinned = option("revision").or_else(|| option("sha")).map(str::to_owned);
-        let commit = match pinned.or_else(|| pins.kept(include, "revision")) {
+        let commit = match pinned.or_else(|| asked.kept("revision")) {
             Some(commit) => self.repositories.pinned(&address, &commit)?,
             None => {
                 self.repositories.fetch(&address)?;
@@ -236,15 +205,17 @@ impl Session<'_> {
         };
         let repository = self.repositories.with_commit(&address, &commit)?;
         let path = option("path").or_else(|| option("rel")).unwrap_or(LOCK);
-        let path = inside("", path).ok_or_else(|| wrong(format!("{path:?} leads out of {uri}")))?;
+        let path = inside("", path).ok_or_else(|| asked.wrong(format!("{path:?} leads out of {uri}")))?;
         let lock_place = format!("{path} in {uri} at {commit}");
-        let mut document = parse(&self.repositories.show(&repository, &commit, &path)?, &lock_place)?;
-        check_revision(include, &document).map_err(wrong)?;
+        let text = self.repositories.show(&repository, &commit, &path)?;
+        let mut document = parse(&text, &lock_place)?;
+        check_revision(asked.include, &document).map_err(|what| asked.wrong(what))?;
         let folder = path.rsplit_once('/').map_or("", |(folder, _)| folder);
         for options in source_options(&mut document) {
             let Some(Value::String(cookbook)) = options.shift_remove("path") else { continue };
-            let rel = inside(folder, &cookbook)
-                .ok_or_else(|| wrong(format!("the cookbook path {cookbook:?} in {lock_place} leads out of {uri}")))?;
+            let rel = inside(folder, &cookbook).ok_or_else(|| {
+                asked.wrong(format!("the cookbook path {cookbook:?} in {lock_place} leads out of {uri}"))
+            })?;
             let mut add = |key: &str, value: Option<&str>| {
                 if let Some(value) = value {
                     options.entry(key).or_insert_with(|| value.into());
@@ -258,10 +229,10 @@ impl Session<'_> {
             add("ref", option("ref"));
             add("rel", Some(rel.as_str()).filter(|rel| !rel.is_empty()));
         }
-        let mut options = include.options.clone();
+        let mut options = asked.include.options.clone();
         options.insert("revision".into(), commit.clone().into());
         let base = Base::Commit { uri: address, commit, folder: folder.to_owned() };
-        Ok(Found { document, place: lock_place, options, base })
+        Ok(Found { text, document, file: lock_place.clone(), place: lock_place, options, base })
     }
 }
 
@@ -281,10 +252,41 @@ fn is_locked_as(spec: &CookbookSpec, locked: &Map<String, Value>) -> bool {
     })
 }
 
+/// An included policy whose lock is read.
+struct Asked<'a> {
+    include: &'a IncludeSpec,
+    pins: Pins<'a>,
+    /// The Policyfile or policy.toml that includes it.
+    policyfile: &'a Path,
+}
+
+impl Asked<'_> {
+    /// One of its options, if that is a text.
+    fn option(&self, key: &str) -> Option<&str> {
+        self.include.options.get(key).and_then(Value::as_str)
+    }
+
+    /// The commit or the revision that it stays at: see [`Pins::kept`].
+    fn kept(&self, key: &str) -> Option<String> {
+        self.pins.kept(self.include, key)
+    }
+
+    /// The error for it, at the line that includes it.
+    fn wrong(&self, what: String) -> PolicyfileError {
+        let (file, line, name) = (self.policyfile.to_owned(), self.include.line, self.include.name.clone());
+        PolicyfileError::Include { file, line, name, what }
+    }
+}
+
 /// A lock that was read.
 struct Found {
+    /// The lock as it was written.
+    text: String,
+    /// The lock with its paths made relative to the policy that includes it.
     document: Value,
-    /// Its place, for messages.
+    /// The path of its file, or the place that it was fetched from.
+    file: String,
+    /// The place that its policy names, for messages.
     place: String,
     /// The source options that the including lock keeps.
     options: Map<String, Value>,
@@ -317,10 +319,12 @@ pub(super) fn read_document(file: &Path) -> Result<Value, PolicyfileError> {
 }
 
 pub(super) fn parse(text: &str, place: &str) -> Result<Value, PolicyfileError> {
-    serde_json::from_str(text).map_err(|error| PolicyfileError::Lock {
-        place: place.to_owned(),
-        source: policyfile::lock::InvalidLock::Json { reason: error.to_string() },
-    })
+    document(text).map_err(|invalid| unsound(place, invalid))
+}
+
+/// The error of an included lock.
+fn unsound(place: &str, invalid: InvalidLock) -> PolicyfileError {
+    PolicyfileError::Lock { place: place.to_owned(), invalid, remedy: Remedy::UpdateIncluded }
 }
 
 /// `policy_revision_id` names the revision, or begins it.

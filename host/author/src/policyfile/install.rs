@@ -9,13 +9,13 @@ use policyfile::compile::{
 };
 use policyfile::constraint::Constraint;
 use policyfile::include::Included;
-use policyfile::lock::{CookbookPlace, Lock};
-use policyfile::model::{CookbookSource, CookbookSpec, Policy, cookbook_source};
-use policyfile::solver::Universe;
+use policyfile::lock::{CookbookLock, CookbookPlace, Lock};
+use policyfile::model::{CookbookSource, CookbookSpec, DefaultPlace, DefaultSource, Policy, cookbook_source};
+use policyfile::solver::{SolveError, Universe};
 use serde_json::{Map, Value};
 
-use super::cookbook::identifier;
-use super::error::PolicyfileError;
+use super::cookbook::{LocalCookbook, identifier};
+use super::error::{PolicyfileError, of_lock};
 use super::includes::Pins;
 use super::locate::Located;
 use super::{Place, Session, Tools};
@@ -78,7 +78,13 @@ pub fn update(place: &Place, wanted: &Update, tools: &Tools<'_>) -> Result<Insta
     let before = if is_there { Some(place.read_lock()) } else { None };
     let before = match before {
         // What is to be replaced as a whole need not be sound.
-        Some(Err(_)) if wanted.cookbooks.is_empty() && !wanted.attributes => None,
+        Some(Err(PolicyfileError::Lock { place, invalid, .. }))
+            if wanted.cookbooks.is_empty() && !wanted.attributes =>
+        {
+            let why = "so nothing of it is kept, not even the commits of included policies";
+            (tools.say)(&format!("note: {}, {why}", of_lock(&place, &invalid).replace('\n', "; ")));
+            None
+        }
         Some(lock) => Some(lock?),
         None => None,
     };
@@ -185,7 +191,10 @@ impl Session<'_> {
         let file = place.file_name();
         let input = Input { policy, file: &file, includes: &includes, own: &own, sources: &sources };
         let failed = |error| compile_error(place, error);
-        let chosen = choose(&input).map_err(failed)?;
+        let chosen = choose(&input).map_err(|error| {
+            let hint = other_sources(place, policy, &error);
+            PolicyfileError::Compile { file: place.policyfile.clone(), error: Box::new(error), hint }
+        })?;
         for (name, one) in &chosen {
             let source = match &one.from {
                 From::Own => continue,
@@ -254,18 +263,42 @@ impl Session<'_> {
     /// Installs the cookbooks of a lock, and checks that they are those that were locked.
     fn install_locked(&mut self, place: &Place, lock: &Lock) -> Result<(), PolicyfileError> {
         for (name, locked) in &lock.cookbooks {
-            let source = source_of(name, &locked.source_options)?.ok_or_else(|| {
-                PolicyfileError::Cookbook(format!("the lock has no source options for cookbook {name}"))
-            })?;
-            let found = self.locate(name, &exactly(name, &locked.version)?, &source, &place.folder);
-            let found = found.map_err(|error| of_source(&place.lock, 0, name, &source, &error))?;
+            let found = self
+                .locate_locked(place, name, locked)?
+                .map_err(|what| PolicyfileError::Outdated { lock: place.lock.clone(), differences: vec![what] })?;
             (self.tools.say)(&format!("Using {name} {}", locked.version));
-            // What lies beside the Policyfile may change; what was fetched may not.
-            if let CookbookPlace::Cached { .. } = locked.place {
-                check_identifier(name, &locked.identifier, &found)?;
+            let Some(what) = other_identifier(place, name, &locked.identifier, &found.cookbook)? else { continue };
+            match locked.place {
+                CookbookPlace::Cached { .. } => return Err(changed_in_cache(&what)),
+                // What lies beside the Policyfile may change, and is used as it is: Chef does so too.
+                CookbookPlace::Local { .. } => {
+                    (self.tools.say)(&format!("note: {what}; `wrun policy update` locks what is there now"));
+                }
             }
         }
         Ok(())
+    }
+
+    /// Finds a cookbook of a lock. The inner error: it is there in another version or under another name, as a sentence.
+    pub(super) fn locate_locked(
+        &mut self,
+        place: &Place,
+        name: &str,
+        locked: &CookbookLock,
+    ) -> Result<Result<Located, String>, PolicyfileError> {
+        let source = source_of(name, &locked.source_options)?
+            .ok_or_else(|| PolicyfileError::Cookbook(format!("the lock has no source options for cookbook {name}")))?;
+        if let CookbookSource::Path(path) = &source {
+            let folder = super::paths::expanded(path, &place.folder);
+            if !folder.is_dir() {
+                return Err(gone(name, path, &folder));
+            }
+        }
+        match self.locate(name, &exactly(name, &locked.version)?, &source, &place.folder) {
+            Ok(found) => Ok(Ok(found)),
+            Err(PolicyfileError::Cookbook(what)) if matches!(source, CookbookSource::Path(_)) => Ok(Err(what)),
+            Err(error) => Err(of_source(&place.lock, 0, name, &source, &error)),
+        }
     }
 
     /// Takes the attributes of the Policyfile into a lock.
@@ -353,23 +386,55 @@ fn of_include(
 
 pub(super) fn gone(name: &str, source: &str, folder: &Path) -> PolicyfileError {
     PolicyfileError::Cookbook(format!(
-        "Cookbook `{name}` not found at path source `{source}` (full path: `{}`)",
+        "Cookbook `{name}` not found at path source `{source}` (full path: `{}`)\nput the folder back, or name the place that \
+         it has now and run `wrun policy update`",
         folder.display()
     ))
 }
 
-pub(super) fn check_identifier(name: &str, expected: &str, found: &Located) -> Result<(), PolicyfileError> {
-    let got = identifier(&found.cookbook)?;
-    if got.as_str() == expected {
-        return Ok(());
-    }
-    Err(PolicyfileError::Cookbook(format!(
-        "the cookbook {name} in {} has the identifier {got}, but the lock has {expected}: it was changed after it was \
-         locked; remove the folder to fetch it again",
-        found.cookbook.path.display()
-    )))
+/// How a cookbook's identifier differs from the locked one, as a sentence that begins with the lock's line. `None`: it does not.
+pub(super) fn other_identifier(
+    place: &Place,
+    name: &str,
+    locked: &str,
+    cookbook: &LocalCookbook,
+) -> Result<Option<String>, PolicyfileError> {
+    let got = identifier(cookbook)?;
+    let differs = || {
+        let (lock, line, folder) = (place.lock.display(), place.line_of_identifier(name), cookbook.path.display());
+        format!("{lock}{line}: cookbook {name} in {folder} has the identifier {got}, and the lock has {locked}")
+    };
+    Ok((got.as_str() != locked).then(differs))
+}
+
+/// The error for a cookbook in the cache that is not the locked one. `what`: the sentence of [`other_identifier`].
+pub(super) fn changed_in_cache(what: &str) -> PolicyfileError {
+    PolicyfileError::Cookbook(format!(
+        "{what}: it was changed after it was locked\nremove the folder to fetch the cookbook again; \
+         `wrun policy update` locks what is fetched then"
+    ))
 }
 
 pub(super) fn compile_error(place: &Place, error: CompileError) -> PolicyfileError {
-    PolicyfileError::Compile { file: place.policyfile.clone(), error: Box::new(error) }
+    PolicyfileError::Compile { file: place.policyfile.clone(), error: Box::new(error), hint: String::new() }
+}
+
+/// The line that would let a policy take the cookbooks that its sources do not have from elsewhere. Empty: they all have them, or
+/// a server was asked already.
+fn other_sources(place: &Place, policy: &Policy, error: &CompileError) -> String {
+    let CompileError::Solve(SolveError::NoSolution { absent, .. }) = error else { return String::new() };
+    let is_folder = |source: &DefaultSource| matches!(source.place, DefaultPlace::ChefRepo(_));
+    let Some(name) = absent.first().filter(|_| policy.default_sources.iter().all(is_folder)) else {
+        return String::new();
+    };
+    match place.is_toml() {
+        true => format!(
+            "\n`supermarket = \"https://supermarket.chef.io\"` in [sources] takes it from the Supermarket; [cookbooks] may name \
+             a place of its own, as in `{name} = {{ git = \"..\" }}`"
+        ),
+        false => format!(
+            "\n`default_source :supermarket` takes it from the Supermarket; `cookbook '{name}', git: '..'` or `path: '..'` names a \
+             place of its own"
+        ),
+    }
 }

@@ -6,16 +6,18 @@ use artifact::gems::Gems;
 use artifact::lock::{CookbookIdentifier, FileChecksum};
 use artifact::{Artifact, CookbookEntry, EMPTY_COMPONENT, Language, Manifest, ManifestParts, Runtime};
 use policyfile::compile::{Input, attributes};
+use policyfile::constraint::version;
 use policyfile::include::RunLists;
 use policyfile::lock::Lock;
+use policyfile::model::CookbookSpec;
 use resolve::cookbook_order::cookbook_order;
 
 use super::cookbook::{LocalCookbook, contents};
 use super::error::PolicyfileError;
 use super::includes::Pins;
-use super::install::{compile_error, exactly, source_of};
-use super::outdated::{attribute_differences, list_differences};
-use super::{MAX_TEXT, Place, Session, Tools, read_text};
+use super::install::compile_error;
+use super::outdated::{attribute_differences, line_of_identifier, list_differences};
+use super::{MAX_TEXT, Place, Session, Tools, own_lock, read_text};
 use crate::gems::{GemFolder, WantedGem};
 use crate::policy::{AuthorError, Ruby, gem_entry, gem_files};
 use grants::Needs;
@@ -47,8 +49,8 @@ pub fn locked(place: &Place, tools: &Tools<'_>, ruby: &mut dyn Ruby) -> Result<L
         return Err(PolicyfileError::NoLock { path: place.lock.clone() });
     }
     let text = read_text(&place.lock, MAX_TEXT)?;
-    let lock = place.read_lock()?;
-    let cookbooks = Session::new(tools, false).unchanged(place, &lock)?;
+    let lock = own_lock(&place.lock, &text)?;
+    let cookbooks = Session::new(tools, false).unchanged(place, &lock, &text)?;
     let artifact = build(place, &lock, cookbooks, None, ruby)?;
     Ok(LockedPolicy { artifact, lock: text.into_bytes() })
 }
@@ -62,7 +64,8 @@ pub(super) struct Read {
 
 impl Session<'_> {
     /// Reads the cookbooks of a lock, which must be as they were locked, as must be what the Policyfile says.
-    fn unchanged(&mut self, place: &Place, lock: &Lock) -> Result<BTreeMap<String, Read>, PolicyfileError> {
+    /// `text`: the lock's.
+    fn unchanged(&mut self, place: &Place, lock: &Lock, text: &str) -> Result<BTreeMap<String, Read>, PolicyfileError> {
         let mut differences = vec![];
         if place.policyfile.exists() {
             let policy = self.evaluate(place)?;
@@ -76,33 +79,30 @@ impl Session<'_> {
             differences.extend(list_differences(lock, &RunLists::full(&lists.main), &named));
             let (default, r#override) = attributes(&input).map_err(|error| compile_error(place, error))?;
             differences.extend(attribute_differences(lock, &default, &r#override));
+            differences.extend(policy.cookbooks.iter().filter_map(|spec| unsatisfied(place, spec, lock)));
             if policy.name.is_some() && policy.name != lock.name {
                 differences.push("the policy has another name".to_owned());
             }
         }
         let (mut found, mut room) = (BTreeMap::new(), MAX_BYTES);
         for (name, locked) in &lock.cookbooks {
-            let source = source_of(name, &locked.source_options)?.ok_or_else(|| {
-                PolicyfileError::Cookbook(format!("the lock has no source options for cookbook {name}"))
-            })?;
-            let any = exactly(name, &locked.version);
-            let located = match self.locate(name, &any?, &source, &place.folder) {
+            let located = match self.locate_locked(place, name, locked)? {
                 Ok(located) => located,
                 // Another version than the locked one is a change like others.
-                Err(PolicyfileError::Cookbook(what)) => {
+                Err(what) => {
                     differences.push(what);
                     continue;
                 }
-                Err(error) => return Err(error),
             };
             let read = contents(&located.cookbook.path, &mut room, MAX_BYTES)?;
             let sums: Vec<_> = read.iter().map(|(path, content)| FileChecksum::of(path, content)).collect();
             let identifier = CookbookIdentifier::of(&sums).to_string();
             if identifier != locked.identifier {
                 differences.push(format!(
-                    "cookbook {name} in {} has the identifier {identifier}, the lock has {}",
+                    "cookbook {name} in {} has the identifier {identifier}, the lock has {}{}",
                     located.cookbook.path.display(),
-                    locked.identifier
+                    locked.identifier,
+                    line_of_identifier(text, name)
                 ));
             }
             found.insert(name.clone(), Read { cookbook: located.cookbook, identifier, files: read });
@@ -112,6 +112,14 @@ impl Session<'_> {
         }
         Err(PolicyfileError::Outdated { lock: place.lock.clone(), differences })
     }
+}
+
+/// The demand of a Policyfile that the version in the lock does not satisfy, as a sentence without a period.
+fn unsatisfied(place: &Place, spec: &CookbookSpec, lock: &Lock) -> Option<String> {
+    let locked = &lock.cookbooks.get(&spec.name)?.version;
+    let fits = version(locked).is_ok_and(|version| spec.constraint.includes(version));
+    let (name, file, line) = (&spec.name, place.file_name(), spec.line);
+    (!fits).then(|| format!("{file}:{line} demands {name} {}, the lock has {name} {locked}", spec.constraint))
 }
 
 /// The artifact of a lock with its cookbooks.

@@ -62,7 +62,7 @@ pub use compare::{Base, Side, compare};
 use cookbook::LocalCookbook;
 pub(crate) use cookbook::contents;
 pub use describe::{Described, describe};
-pub use error::PolicyfileError;
+pub use error::{PolicyfileError, Remedy};
 pub use export::{ExportOptions, Exported, export};
 pub(crate) use folder::{Resolved, resolve_folder};
 pub use git::GitError;
@@ -75,7 +75,7 @@ pub use tried::{TriedPolicy, local_folders, policyfile_of, tried};
 use crate::check::{Ask, Readers};
 use contract::{CookbookFiles, Failure, HttpRequest, HttpResponse, Question};
 use git::Repositories;
-use policyfile::lock::Lock;
+use policyfile::lock::{Lock, line_of};
 use serde_json::Value;
 use signing::ClientKey;
 use tree::Tree;
@@ -188,16 +188,19 @@ impl Place {
         };
         let path = expanded(named.unwrap_or_else(|| Path::new(usual)), folder);
         let folder = path.parent().unwrap_or(folder).to_owned();
-        let text = path.to_string_lossy().into_owned();
+        // The folders above may have names that are not text.
+        let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
         let (is_toml, is_lock) = (path.ends_with(POLICY_TOML), path.ends_with(FOLDER_LOCK));
         if is_toml || (is_lock && !folder.join("policy.rb").exists()) {
             return Ok(Self { policyfile: folder.join(POLICY_TOML), lock: folder.join(FOLDER_LOCK), folder, is_lock });
         }
-        if let Some(stem) = text.strip_suffix(".lock.json") {
-            return Ok(Self { policyfile: format!("{stem}.rb").into(), lock: path, folder, is_lock: true });
+        if let Some(stem) = name.strip_suffix(".lock.json") {
+            let policyfile = path.with_file_name(format!("{stem}.rb"));
+            return Ok(Self { policyfile, lock: path, folder, is_lock: true });
         }
-        let Some(stem) = text.strip_suffix(".rb") else { return Err(PolicyfileError::FileName { path }) };
-        Ok(Self { lock: format!("{stem}.lock.json").into(), policyfile: path, folder, is_lock: false })
+        let Some(stem) = name.strip_suffix(".rb") else { return Err(PolicyfileError::FileName { path }) };
+        let lock = path.with_file_name(format!("{stem}.lock.json"));
+        Ok(Self { lock, policyfile: path, folder, is_lock: false })
     }
 
     /// The file that says what the policy needs of a node: `Policyfile.needs.toml`.
@@ -216,16 +219,31 @@ impl Place {
         self.policyfile.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()
     }
 
-    /// Reads the lock.
+    /// Reads the lock, and checks what it states of its content.
     fn read_lock(&self) -> Result<Lock, PolicyfileError> {
-        let text = read_text(&self.lock, MAX_TEXT)?;
-        Lock::parse(&text).map_err(|source| PolicyfileError::Lock { place: self.lock.display().to_string(), source })
+        own_lock(&self.lock, &read_text(&self.lock, MAX_TEXT)?)
+    }
+
+    /// The line of the lock that has a cookbook's identifier, in the form `:LINE`; empty where it cannot be told.
+    fn line_of_identifier(&self, cookbook: &str) -> String {
+        let text = read_text(&self.lock, MAX_TEXT).unwrap_or_default();
+        line_of(&text, &["cookbook_locks", cookbook, "identifier"]).map(|line| format!(":{line}")).unwrap_or_default()
     }
 
     /// Writes the lock: whole or not at all.
     fn write_lock(&self, lock: &Lock) -> Result<(), PolicyfileError> {
         write_whole(&self.lock, lock.to_text()?.as_bytes())
     }
+}
+
+/// Reads the text of a policy's own lock, and checks what it states of its content.
+fn own_lock(path: &Path, text: &str) -> Result<Lock, PolicyfileError> {
+    let place = || path.display().to_string();
+    Lock::parse_stated(text).map_err(|invalid| PolicyfileError::Lock {
+        place: place(),
+        invalid,
+        remedy: Remedy::Update,
+    })
 }
 
 /// One piece of work.

@@ -5,12 +5,12 @@ use std::path::{Path, PathBuf};
 
 use artifact::lock::CookbookIdentifier;
 use policyfile::constraint::Constraint;
-use policyfile::lock::{CookbookLock, CookbookPlace, Lock, SolutionDependencies};
+use policyfile::lock::{CookbookLock, CookbookPlace, Lock, SolutionDependencies, line_of};
 use serde_json::{Map, Value};
 
 use super::error::PolicyfileError;
 use super::paths::{expanded, relative};
-use super::{FOLDER_LOCK, MAX_TEXT, read_text, write_whole};
+use super::{FOLDER_LOCK, MAX_TEXT, own_lock, read_text, write_whole};
 use crate::policy::PolicyFolder;
 
 /// What was found of a lock.
@@ -49,9 +49,8 @@ pub fn lock_of_folder(policy: &PolicyFolder, folder: &Path, renew: bool) -> Resu
     let now = policy.resolved().cloned().unwrap_or_else(|| of_folder(policy, folder));
     if path.exists() && !renew {
         let text = read_text(&path, MAX_TEXT)?;
-        let locked =
-            Lock::parse(&text).map_err(|source| PolicyfileError::Lock { place: path.display().to_string(), source })?;
-        let differences = differences(&locked, &now);
+        let locked = own_lock(&path, &text)?;
+        let differences = differences(&locked, &text, &now);
         return match differences.is_empty() {
             true => Ok(LockState::Fits { text }),
             false => Err(PolicyfileError::Outdated { lock: path, differences }),
@@ -67,9 +66,7 @@ pub fn lock_of_folder(policy: &PolicyFolder, folder: &Path, renew: bool) -> Resu
 /// # Errors
 /// The lock cannot be read, or is not sound.
 pub fn locked_name(path: &Path) -> Result<String, PolicyfileError> {
-    let lock = Lock::parse(&read_text(path, MAX_TEXT)?);
-    let lock = lock.map_err(|source| PolicyfileError::Lock { place: path.display().to_string(), source })?;
-    Ok(lock.name.unwrap_or_default())
+    Ok(own_lock(path, &read_text(path, MAX_TEXT)?)?.name.unwrap_or_default())
 }
 
 /// What a folder would be locked to whose cookbooks are all its own: there is nothing to choose.
@@ -111,8 +108,14 @@ fn of_folder(policy: &PolicyFolder, folder: &Path) -> Lock {
     }
 }
 
-/// All differences of what a revision is made of, each as a sentence without a period.
-fn differences(locked: &Lock, now: &Lock) -> Vec<String> {
+/// The line of a lock's text that has a cookbook's identifier, as the end of a sentence: ` (line 12)`.
+pub(super) fn line_of_identifier(text: &str, cookbook: &str) -> String {
+    let line = line_of(text, &["cookbook_locks", cookbook, "identifier"]);
+    line.map(|line| format!(" (line {line})")).unwrap_or_default()
+}
+
+/// All differences of what a revision is made of, each as a sentence without a period. `text`: the lock's.
+pub(super) fn differences(locked: &Lock, text: &str, now: &Lock) -> Vec<String> {
     let mut found = list_differences(locked, &now.run_list, &now.named_run_lists);
     if locked.name != now.name {
         found.push("the policy has another name".to_owned());
@@ -122,8 +125,10 @@ fn differences(locked: &Lock, now: &Lock) -> Vec<String> {
         match locked.cookbooks.get(name) {
             None => found.push(format!("cookbook {name} is new")),
             Some(before) if before.identifier != cookbook.identifier => found.push(format!(
-                "cookbook {name} has the identifier {}, the lock has {}",
-                cookbook.identifier, before.identifier
+                "cookbook {name} has the identifier {}, the lock has {}{}",
+                cookbook.identifier,
+                before.identifier,
+                line_of_identifier(text, name)
             )),
             Some(_) => {}
         }

@@ -5,15 +5,16 @@ use std::path::{Path, PathBuf};
 
 use artifact::Artifact;
 use artifact::lock::{CookbookIdentifier, FileChecksum};
-use policyfile::lock::{CookbookPlace, Lock};
+use policyfile::lock::CookbookPlace;
 
 use super::cookbook::contents;
 use super::error::PolicyfileError;
 use super::includes::Pins;
 use super::locate::Located;
 use super::locked::{MAX_BYTES, Read, build};
+use super::outdated::differences;
 use super::paths::expanded;
-use super::{POLICY_TOML, POLICYFILE, Place, Session, Tools};
+use super::{MAX_TEXT, POLICY_TOML, POLICYFILE, Place, Session, Tools, own_lock, read_text};
 use crate::policy::Ruby;
 
 /// A Policyfile's artifact that was built to be tried.
@@ -21,8 +22,9 @@ use crate::policy::Ruby;
 pub struct TriedPolicy {
     /// The artifact.
     pub artifact: Artifact,
-    /// The lock that does not fit what was built: `push` would refuse it.
-    pub outdated: Option<PathBuf>,
+    /// The lock, and how what was built differs from it, each as a sentence without a period: `push` would refuse it. `None`: it
+    /// fits.
+    pub outdated: Option<(PathBuf, Vec<String>)>,
 }
 
 /// The Policyfile of a folder. `None`: the folder has none, or a policy.toml says what the policy is.
@@ -53,18 +55,16 @@ pub fn tried(place: &Place, tools: &Tools<'_>, ruby: &mut dyn Ruby) -> Result<Tr
     if !place.lock.exists() {
         return Err(PolicyfileError::NoLock { path: place.lock.clone() });
     }
-    let before = place.read_lock()?;
+    let text = read_text(&place.lock, MAX_TEXT)?;
+    let before = own_lock(&place.lock, &text)?;
     let mut session = Session::of(place, tools);
     let policy = session.evaluate(place)?;
     let pins = Pins { lock: Some(&before), renewed: &[], keeps_fetched: true };
     let (now, located) = session.compile(place, &policy, pins)?;
     let artifact = build(place, &now, read(located)?, None, ruby)?;
-    let outdated = !is_same(&before, &now)?;
-    Ok(TriedPolicy { artifact, outdated: outdated.then(|| place.lock.clone()) })
-}
-
-fn is_same(before: &Lock, now: &Lock) -> Result<bool, PolicyfileError> {
-    Ok(before.revision_id()? == now.revision_id()?)
+    let is_same = before.revision_id()? == now.revision_id()?;
+    let outdated = (!is_same).then(|| (place.lock.clone(), differences(&before, &text, &now)));
+    Ok(TriedPolicy { artifact, outdated })
 }
 
 /// Reads the files of cookbooks that were found.

@@ -32,7 +32,7 @@ pub(super) fn unpacked(bytes: &[u8], kind: &str) -> Result<BTreeMap<String, Vec<
         if kind.is_dir() || kind.is_pax_global_extensions() {
             return Ok(());
         }
-        let path = plain_path(Path::new(OsStr::from_bytes(path)))?;
+        let path = plain_path(Path::new(OsStr::from_bytes(path)), "the archive")?;
         if !kind.is_file() {
             return Err(format!("{path} is not a plain file; links and devices are not taken from archives"));
         }
@@ -53,8 +53,8 @@ pub(super) fn unpacked(bytes: &[u8], kind: &str) -> Result<BTreeMap<String, Vec<
     Ok(files)
 }
 
-/// A path below the archive's top.
-pub(super) fn plain_path(path: &Path) -> Result<String, String> {
+/// A path below the top of what holds the file. `holder`: what that is, for messages.
+pub(super) fn plain_path(path: &Path, holder: &str) -> Result<String, String> {
     let mut parts = vec![];
     for part in path.components() {
         match part {
@@ -63,7 +63,7 @@ pub(super) fn plain_path(path: &Path) -> Result<String, String> {
                 Some(name) if !name.contains(char::is_control) => parts.push(name),
                 _ => return Err(format!("{:?} is not a name that a cookbook's file can have", path.display())),
             },
-            _ => return Err(format!("{:?} leads out of the archive", path.display())),
+            _ => return Err(format!("{:?} leads out of {holder}", path.display())),
         }
     }
     if parts.is_empty() {

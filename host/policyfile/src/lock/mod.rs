@@ -1,8 +1,10 @@
 //! A policy's lock, `Policyfile.lock.json`, field for field as chef-cli has it, so that both worlds read each other's.
 
 mod dependencies;
+mod lines;
 mod pretty;
 mod read;
+mod statements;
 mod write;
 
 use std::collections::BTreeMap;
@@ -11,8 +13,10 @@ use artifact::lock::{AttributeValue, InvalidAttribute, RevisionParts};
 use serde_json::{Map, Value};
 
 pub use dependencies::SolutionDependencies;
+pub use lines::line_of;
 pub use pretty::pretty;
-pub use read::InvalidLock;
+pub use read::{InvalidLock, document};
+pub use statements::Misstatement;
 
 /// The content of a lock.
 #[derive(Debug, Clone, PartialEq)]

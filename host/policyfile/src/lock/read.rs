@@ -2,10 +2,11 @@
 
 use std::collections::BTreeMap;
 
+use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 use thiserror::Error;
 
-use super::{CookbookLock, CookbookPlace, IncludedLock, Lock, SolutionDependencies};
+use super::{CookbookLock, CookbookPlace, IncludedLock, Lock, Misstatement, SolutionDependencies};
 use crate::constraint::Constraint;
 
 /// The most characters of a wrong value that a message shows.
@@ -23,15 +24,57 @@ pub enum InvalidLock {
         /// What the JSON reader said, with line and column.
         reason: String,
     },
+    /// A merge left its conflict in it.
+    #[error("line {line}: {CONFLICT}")]
+    Conflict {
+        /// The line, from 1.
+        line: usize,
+    },
     /// A field is missing or is not what a lock has.
     #[error("{what}")]
     Field {
         /// The field and what is wrong with it.
         what: String,
     },
+    /// The lock states something of its content that is not so.
+    #[error("{}", found.iter().map(Misstatement::to_string).collect::<Vec<_>>().join("; "))]
+    Misstated {
+        /// All that is not so.
+        found: Vec<Misstatement>,
+    },
 }
 
-fn wrong(what: impl Into<String>) -> InvalidLock {
+impl InvalidLock {
+    /// What is wrong, each with its line from 1, where that is known.
+    #[must_use]
+    pub fn lines(&self) -> Vec<(Option<usize>, String)> {
+        match self {
+            Self::Json { .. } | Self::Field { .. } => vec![(None, self.to_string())],
+            Self::Conflict { line } => vec![(Some(*line), CONFLICT.to_owned())],
+            Self::Misstated { found } => found.iter().map(|one| (one.line, one.what.clone())).collect(),
+        }
+    }
+}
+
+/// Why a file with a conflict of git's is no lock.
+const CONFLICT: &str = "git has left a merge conflict here, and a lock cannot be merged line by line";
+
+/// Reads a lock's text as JSON.
+///
+/// # Errors
+/// It is not JSON.
+pub fn document<Document: DeserializeOwned>(text: &str) -> Result<Document, InvalidLock> {
+    serde_json::from_str(text).map_err(|error| {
+        // No line of JSON begins like this.
+        let conflict = text.lines().position(|line| line.starts_with("<<<<<<<"));
+        match conflict {
+            Some(at) => InvalidLock::Conflict { line: at.saturating_add(1) },
+            None => InvalidLock::Json { reason: error.to_string() },
+        }
+    })
+}
+
+pub(super) fn wrong(what: impl Into<String>) -> InvalidLock {
     InvalidLock::Field { what: what.into() }
 }
 
@@ -41,8 +84,7 @@ impl Lock {
     /// # Errors
     /// The text is not JSON, or a field is not what a lock has.
     pub fn parse(text: &str) -> Result<Self, InvalidLock> {
-        let value = serde_json::from_str(text).map_err(|error| InvalidLock::Json { reason: error.to_string() })?;
-        Self::from_json(&value)
+        Self::from_json(&document(text)?)
     }
 
     /// Reads a lock.

@@ -129,6 +129,9 @@ pub(crate) struct PromoteArguments {
     /// The beginning of the revision that FROM has to run
     #[arg(long, value_name = "ID")]
     pub(crate) revision: Option<String>,
+    /// Release to a group that the policy does not have yet, though one has nearly the same name
+    #[arg(long)]
+    pub(crate) new_group: bool,
     #[command(flatten)]
     pub(crate) repository: RepositoryPlace,
 }

@@ -128,12 +128,15 @@ fn of_policyfile(place: &Place, options: &Options<'_>, printer: Printer) -> anyh
     }
     let settings = crate::commands::settings(None, Layer::default())?;
     let policy = with_tools(printer, |tools| Ok(tried(place, tools, &mut RuntimeHere::new(&settings))?))?;
-    if let Some(lock) = policy.outdated {
+    if let Some((lock, differences)) = policy.outdated {
         let (lock, file) = (lock.display(), place.policyfile.display());
         let text = format!(
             "note: {lock} does not fit what was built; `wrun policy update {file}` locks it, and `wrun policy push` needs that"
         );
         printer.note(Tone::Quiet, &escape_line(&text));
+        for difference in differences {
+            printer.note(Tone::Quiet, &escape_line(&format!("- {difference}")));
+        }
     }
     Ok(policy.artifact)
 }

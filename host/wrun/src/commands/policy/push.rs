@@ -29,7 +29,7 @@ pub(super) fn run(arguments: &PushArguments, printer: Printer) -> anyhow::Result
     let revisions = revisions.collect::<Result<Vec<_>, _>>()?;
     as_publisher(&arguments.repository, |publisher| {
         for revision in revisions.iter().filter(|_| !arguments.new_group) {
-            if !is_meant(publisher, revision, &arguments.group, printer)? {
+            if !is_meant(publisher, &revision.artifact.manifest().name, &arguments.group, printer)? {
                 return Ok(Exit::Failed);
             }
         }
@@ -42,8 +42,7 @@ pub(super) fn run(arguments: &PushArguments, printer: Printer) -> anyhow::Result
 ///
 /// # Errors
 /// Nobody can be asked, or the repository cannot be read.
-fn is_meant(publisher: &Publisher<'_>, revision: &Revision, group: &str, printer: Printer) -> anyhow::Result<bool> {
-    let policy = &revision.artifact.manifest().name;
+pub(super) fn is_meant(publisher: &Publisher<'_>, policy: &str, group: &str, printer: Printer) -> anyhow::Result<bool> {
     let groups = publisher.known_groups(policy)?;
     let near = text::nearest(group, groups.iter().map(String::as_str));
     let Some(near) = near.filter(|_| !groups.contains(group)) else { return Ok(true) };
@@ -55,7 +54,11 @@ fn is_meant(publisher: &Publisher<'_>, revision: &Revision, group: &str, printer
     printer.note(Tone::Heading, &escape_line(&format!("{new}. Release it to the new group {group}? [y/N]")));
     let mut answer = String::new();
     input.read_line(&mut answer).context("the answer cannot be read")?;
-    Ok(matches!(answer.trim().to_ascii_lowercase().as_str(), "y" | "yes"))
+    let is_meant = matches!(answer.trim().to_ascii_lowercase().as_str(), "y" | "yes");
+    if !is_meant {
+        printer.note(Tone::Plain, "nothing was released");
+    }
+    Ok(is_meant)
 }
 
 fn release(publisher: &Publisher<'_>, revision: &Revision, group: &str, printer: Printer) -> anyhow::Result<()> {
@@ -86,7 +89,8 @@ pub(super) fn archive(arguments: &PushArchiveArguments, printer: Printer) -> any
     as_publisher(&arguments.repository, |publisher| {
         publisher.check_same_files(&revision.artifact)?;
         say(printer, &format!("the archive has the SHA-256 {}", policy.digest));
-        if !arguments.new_group && !is_meant(publisher, &revision, &arguments.group, printer)? {
+        if !arguments.new_group && !is_meant(publisher, &revision.artifact.manifest().name, &arguments.group, printer)?
+        {
             return Ok(Exit::Failed);
         }
         release(publisher, &revision, &arguments.group, printer)?;

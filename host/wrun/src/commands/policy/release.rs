@@ -1,7 +1,7 @@
 //! `wrun policy sign`, `promote`, `verify` and `clean`: what is done with releases that exist.
 
 use super::lock::{here, show_difference};
-use super::push::{locked_manifest, outcome, revision};
+use super::push::{is_meant, locked_manifest, outcome, revision};
 use crate::arguments::{CleanArguments, PromoteArguments, SignArguments, VerifyArguments};
 use crate::commands::repository::{as_publisher, say};
 use crate::exit::Exit;
@@ -17,7 +17,7 @@ use repository::teams::Team;
 use repository::writer::{Current, Publisher};
 use repository::{Release, RepositoryError};
 use std::path::Path;
-use text::{error_chain, escape_line, versions};
+use text::{counted, error_chain, escape_line, versions};
 
 /// Lists releases that wait, or signs one.
 pub(super) fn sign(arguments: &SignArguments, printer: Printer) -> anyhow::Result<Exit> {
@@ -72,7 +72,8 @@ fn show(
     id: &str,
     printer: Printer,
 ) -> Result<(), RepositoryError> {
-    say(printer, &format!("{id} (team {}), signed by {} keys", team.name, pending.signers().len()));
+    let signers = counted(pending.signers().len(), "key");
+    say(printer, &format!("{id} (team {}), signed by {signers}", team.name));
     let changes = publisher.changes(current, &pending.targets)?;
     for change in &changes {
         say(printer, &format!("  {}", described(change)));
@@ -146,6 +147,9 @@ pub(super) fn promote(arguments: &PromoteArguments, printer: Printer) -> anyhow:
                 return Ok(Exit::Done);
             }
             Some(to) => show_difference(&side(publisher, &current, &to)?, &side(publisher, &current, &from)?, printer),
+            None if !arguments.new_group && !is_meant(publisher, &policy, &arguments.to, printer)? => {
+                return Ok(Exit::Failed);
+            }
             None => say(printer, &format!("the group {} runs nothing of {policy} yet", arguments.to)),
         }
         let published = publisher.promote(&from, &arguments.to)?;
@@ -261,6 +265,7 @@ pub(super) fn verify(arguments: &VerifyArguments, printer: Printer) -> anyhow::R
                     "the group {group} runs this revision as the artifact {theirs}, and what is built here is {ours}:{found}"
                 );
             }
+            Some(_) if arguments.pending.is_some() => say(printer, "its artifact is what is built here, byte by byte"),
             Some(_) => say(printer, &format!("the group {group} runs what is built from it, byte by byte")),
             None => say(printer, "the artifact was not built again; --rebuild compiles it and compares"),
         }
@@ -277,7 +282,7 @@ pub(super) fn clean(arguments: &CleanArguments, printer: Printer) -> anyhow::Res
     as_publisher(&arguments.repository, |publisher| {
         let platform = publisher.platform()?;
         let named = !arguments.teams.is_empty();
-        let mut exit = Exit::Done;
+        let (mut exit, mut count) = (Exit::Done, 0_usize);
         for team in platform.teams.iter().filter(|team| !named || arguments.teams.contains(&team.name)) {
             match publisher.clean(team, &platform) {
                 Err(error @ RepositoryError::NoKey { .. }) if !named => {
@@ -291,11 +296,15 @@ pub(super) fn clean(arguments: &CleanArguments, printer: Printer) -> anyhow::Res
                     printer.note(Tone::Error, &escape_line(&text));
                 }
                 Ok(removed) => {
+                    count = count.saturating_add(removed.len());
                     for path in removed {
                         say(printer, &format!("team {}: {path}", team.name));
                     }
                 }
             }
+        }
+        if count == 0 && matches!(exit, Exit::Done) {
+            printer.note(Tone::Plain, "nothing to remove");
         }
         Ok(exit)
     })

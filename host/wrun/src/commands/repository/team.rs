@@ -4,6 +4,7 @@ use super::{as_publisher, new_passphrase, own_places, say};
 use crate::arguments::{AddTeamArguments, RefreshArguments, RotateArguments};
 use crate::exit::Exit;
 use crate::printer::{Printer, Tone};
+use anyhow::bail;
 use jiff::Timestamp;
 use repository::RepositoryError;
 use repository::admin::{TeamKeys, own_key, public_key};
@@ -11,6 +12,7 @@ use repository::key_file::EXTENSION;
 use repository::keys::PublicKey;
 use repository::names::{ONLINE, PLATFORM, PolicyPattern, team_folder};
 use repository::teams::Team;
+use std::path::Path;
 use text::{error_chain, escape_line};
 
 pub(super) fn add(arguments: &AddTeamArguments, printer: Printer) -> anyhow::Result<Exit> {
@@ -57,10 +59,10 @@ fn wanted(
     let keys = match (arguments.key.as_slice(), before) {
         ([], Some(before)) => before.keys.clone(),
         ([], None) => vec![own_key(&folder, name, &passphrase)?],
-        (files, _) => files.iter().map(|file| public_key(file)).collect::<Result<_, _>>()?,
+        (files, _) => files.iter().map(|file| key_of(file, &folder)).collect::<Result<_, _>>()?,
     };
     let online = match (&arguments.online_key, before) {
-        (Some(file), _) => public_key(file)?,
+        (Some(file), _) => key_of(file, &folder)?,
         (None, Some(before)) => before.online.clone(),
         (None, None) => {
             let path = folder.join(format!("{name}{ONLINE}.{EXTENSION}"));
@@ -70,6 +72,16 @@ fn wanted(
     };
     let threshold = arguments.threshold.or(before.map(|before| before.threshold)).unwrap_or(1);
     Ok(TeamKeys { team: Team { name: name.clone(), policies }, keys, threshold, online })
+}
+
+/// Reads a public key from a file. Who gives the name of an own key instead is told its file.
+fn key_of(file: &Path, folder: &Path) -> anyhow::Result<PublicKey> {
+    let mut own = folder.join(file).into_os_string();
+    own.push(format!(".{EXTENSION}"));
+    if !file.exists() && Path::new(&own).is_file() {
+        bail!("there is no file {}; the file of the key of that name is {}", file.display(), Path::new(&own).display());
+    }
+    Ok(public_key(file)?)
 }
 
 /// What changes of a team, one line for each part.
@@ -106,8 +118,9 @@ fn changes(before: &TeamKeys, after: &TeamKeys) -> Vec<String> {
 }
 
 pub(super) fn rotate(arguments: &RotateArguments, printer: Printer) -> anyhow::Result<Exit> {
-    let keys = arguments.key.iter().map(|file| public_key(file)).collect::<Result<Vec<_>, _>>()?;
-    let online = public_key(&arguments.online_key)?;
+    let folder = own_places()?.keys();
+    let keys = arguments.key.iter().map(|file| key_of(file, &folder)).collect::<Result<Vec<_>, _>>()?;
+    let online = key_of(&arguments.online_key, &folder)?;
     let (version, failed) =
         as_publisher(&arguments.repository, |publisher| Ok(publisher.rotate(&keys, arguments.threshold, &online)?))?;
     say(printer, &format!("the platform has other keys (version {version} of its root)"));
