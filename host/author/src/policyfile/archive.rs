@@ -67,7 +67,7 @@ pub fn archived(path: &Path, expected: Option<&str>, ruby: &mut dyn Ruby) -> Res
     }
     let lock_bytes = lock_bytes.clone();
     let text = String::from_utf8(lock_bytes.clone()).map_err(|_| wrong(format!("{LOCK} is not UTF-8 text")))?;
-    let malformed = |source| PolicyfileError::Lock { place: format!("{LOCK} in {}", path.display()), source };
+    let malformed = |reason| PolicyfileError::Lock { place: format!("{LOCK} in {}", path.display()), reason };
     let lock = Lock::parse(&text).map_err(malformed)?;
     check_revision(&text, &lock).map_err(wrong)?;
     let cookbooks = cookbooks(&lock, &mut files, path).map_err(wrong)?;

@@ -58,7 +58,7 @@ impl Side {
     pub fn of_text(name: String, text: &str) -> Result<Self, PolicyfileError> {
         let lock = serde_json::from_str(text).map_err(|error| PolicyfileError::Lock {
             place: name.clone(),
-            source: policyfile::lock::InvalidLock::Json { reason: error.to_string() },
+            reason: policyfile::lock::InvalidLock::Json { reason: error.to_string() },
         })?;
         Ok(Self { name, lock })
     }

@@ -89,13 +89,12 @@ pub enum PolicyfileError {
         failure: Box<Failure>,
     },
     /// A lock is malformed.
-    #[error("{place}: {source}")]
+    #[error("{place}: {reason}")]
     Lock {
         /// The lock's path or address.
         place: String,
-        /// What is wrong. Part of the message.
-        #[source]
-        source: InvalidLock,
+        /// What is wrong. Part of the message, hence no `source`.
+        reason: InvalidLock,
     },
     /// No lock can be made.
     #[error("{}: {error}", file.display())]

@@ -124,7 +124,7 @@ impl Session<'_> {
             let mut way = Way::from(policy.name.clone().unwrap_or_default());
             self.follow(&mut way, &document, &base, &lock_place).map_err(&wrong)?;
             let lock = Lock::from_json(&document)
-                .map_err(|source| placed(PolicyfileError::Lock { place: lock_place.clone(), source }))?;
+                .map_err(|reason| placed(PolicyfileError::Lock { place: lock_place.clone(), reason }))?;
             // A lock that names no revision of it could not be read again.
             let revision_id = document.get("revision_id").filter(|revision| !revision.is_null()).cloned();
             let revision_id = revision_id.ok_or_else(|| wrong(format!("{lock_place} has no revision_id")))?;
@@ -319,7 +319,7 @@ pub(super) fn read_document(file: &Path) -> Result<Value, PolicyfileError> {
 pub(super) fn parse(text: &str, place: &str) -> Result<Value, PolicyfileError> {
     serde_json::from_str(text).map_err(|error| PolicyfileError::Lock {
         place: place.to_owned(),
-        source: policyfile::lock::InvalidLock::Json { reason: error.to_string() },
+        reason: policyfile::lock::InvalidLock::Json { reason: error.to_string() },
     })
 }
 

@@ -219,7 +219,7 @@ impl Place {
     /// Reads the lock.
     fn read_lock(&self) -> Result<Lock, PolicyfileError> {
         let text = read_text(&self.lock, MAX_TEXT)?;
-        Lock::parse(&text).map_err(|source| PolicyfileError::Lock { place: self.lock.display().to_string(), source })
+        Lock::parse(&text).map_err(|reason| PolicyfileError::Lock { place: self.lock.display().to_string(), reason })
     }
 
     /// Writes the lock: whole or not at all.

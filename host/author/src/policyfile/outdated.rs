@@ -50,7 +50,7 @@ pub fn lock_of_folder(policy: &PolicyFolder, folder: &Path, renew: bool) -> Resu
     if path.exists() && !renew {
         let text = read_text(&path, MAX_TEXT)?;
         let locked =
-            Lock::parse(&text).map_err(|source| PolicyfileError::Lock { place: path.display().to_string(), source })?;
+            Lock::parse(&text).map_err(|reason| PolicyfileError::Lock { place: path.display().to_string(), reason })?;
         let differences = differences(&locked, &now);
         return match differences.is_empty() {
             true => Ok(LockState::Fits { text }),
@@ -68,7 +68,7 @@ pub fn lock_of_folder(policy: &PolicyFolder, folder: &Path, renew: bool) -> Resu
 /// The lock cannot be read, or is not sound.
 pub fn locked_name(path: &Path) -> Result<String, PolicyfileError> {
     let lock = Lock::parse(&read_text(path, MAX_TEXT)?);
-    let lock = lock.map_err(|source| PolicyfileError::Lock { place: path.display().to_string(), source })?;
+    let lock = lock.map_err(|reason| PolicyfileError::Lock { place: path.display().to_string(), reason })?;
     Ok(lock.name.unwrap_or_default())
 }
 
