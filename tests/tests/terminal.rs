@@ -413,7 +413,10 @@ fn the_second_ends_what_runs_and_the_run_is_recorded() {
     let record = record(&place);
     let resources = record["resources"].as_array().unwrap();
     let held = resources.iter().find(|one| one["name"] == "held").unwrap();
-    assert_eq!((&record["outcome"], &held["status"]), (&"failure".into(), &"unprocessed".into()), "{record:#}");
+    assert_eq!((&record["outcome"], &held["status"]), (&"failure".into(), &"interrupted".into()), "{record:#}");
+    assert_eq!(record["interrupted"], true, "{record:#}");
+    // What was seen while it ran says the same.
+    assert!(shown.contains("* execute[held] action run (interrupted)") && !shown.contains("failed)"), "{shown}");
 }
 
 #[test]
@@ -459,9 +462,10 @@ fn place_line(mut pipe: &fs::File) {
     std::io::Write::write_all(&mut pipe, b"go on\n").unwrap();
 }
 
+/// Code that never returns is ended where it is, and the run comes to its end as any other.
 #[test]
-fn a_run_that_does_not_answer_is_recorded_all_the_same() {
-    // The guest's own code runs, and its time has not run out.
+fn the_second_ends_the_policys_own_code() {
+    // Its time has not run out.
     let place = Place::new("log 'looping' do\n  level :warn\nend\nruby_block 'loop' do\n  block { loop { } }\nend\n");
     fs::write(place.program.configuration().join("wrun.toml"), "guest_seconds = 3000\n").unwrap();
     let _ = place.program.run(&["node", "create", "n1"]).unwrap().expect_code(0).unwrap();
@@ -473,13 +477,17 @@ fn a_run_that_does_not_answer_is_recorded_all_the_same() {
     terminal.wait_for("Interrupted: finishing ruby_block[loop] run").unwrap();
     terminal.press("\u{3}").unwrap();
     let status = terminal.end().unwrap();
-    assert_eq!(std::os::unix::process::ExitStatusExt::signal(&status), Some(2), "{}", terminal.rows().join("\n"));
+    let shown = terminal.rows().join("\n");
+    assert_eq!(std::os::unix::process::ExitStatusExt::signal(&status), Some(2), "{shown}");
+    assert!(shown.contains("! ruby_block[loop] action run (interrupted)"), "{shown}");
+    assert!(shown.contains("\nRun interrupted in ") && shown.contains("\nsolo  stopped "), "{shown}");
     let record = record(&place);
     assert_eq!(record["error"]["class"], "SignalException", "{record:#}");
-    assert!(
-        record["error"]["message"].as_str().unwrap().contains("in the middle of ruby_block[loop] run"),
-        "{record:#}"
-    );
+    let statuses = record["resources"].as_array().unwrap().iter().map(|one| one["status"].as_str().unwrap());
+    assert_eq!(statuses.collect::<Vec<_>>(), ["up-to-date", "interrupted"], "{record:#}");
+    assert_eq!(record["interrupted"], true, "{record:#}");
+    let listed = place.program.run(&["run", "list"]).unwrap().stdout;
+    assert!(listed.contains("  interrupted  "), "{listed}");
     // What an operator changed meanwhile is in the node.
     let saved = fs::read_to_string(place.program.state().join("nodes/n1.json")).unwrap();
     assert!(saved.contains("\"late\""), "{saved}");
@@ -505,6 +513,7 @@ fn a_dry_run_that_is_ended_at_once_is_recorded() {
     let listed = place.program.run(&["run", "list", "--format", "json"]).unwrap().expect_code(0).unwrap().stdout;
     let listed: serde_json::Value = serde_json::from_str(&listed).unwrap();
     let run = &listed["runs"][0];
+    assert!(shown.contains("* log[held] action write (interrupted)"), "{shown}");
     assert_eq!((&run["why_run"], &run["outcome"]), (&true.into(), &"failure".into()), "{listed:#}");
     assert!(!place.program.state().join("runs").exists(), "it is not a real run");
 }

@@ -234,7 +234,12 @@ impl<'a> Records<'a> {
             true => RecordsError::Hidden { place: self.place.to_owned() },
             false => RecordsError::Empty { place: self.place.to_owned(), own: self.own.clone() },
         };
-        self.first(|_| true)?.ok_or_else(empty)
+        for run in &self.runs {
+            if let Some(record) = run.read()? {
+                return Ok(record);
+            }
+        }
+        Err(empty())
     }
 
     /// Finds the newest run of a node that was not a dry one, or returns `None`.

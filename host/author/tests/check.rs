@@ -201,6 +201,44 @@ fn a_run_list_leaves_what_it_reaches() {
 }
 
 #[test]
+fn a_dependency_that_is_in_none_of_all_directories_is_a_problem() {
+    let folder = cookbooks();
+    let depends = |cookbook: &str, file: &str| match (cookbook, file) {
+        ("web", "metadata.rb") => json!([
+            { "fact": "metadata", "name": "web", "version": "1.2.0" },
+            { "fact": "depends", "line": 3, "name": "gone", "constraint": ">= 0.0.0" },
+        ]),
+        _ => facts(cookbook, file),
+    };
+    for is_whole in [true, false] {
+        let subject = Subject::all(&[folder.path().to_owned()]).unwrap();
+        let subject = if is_whole { subject.whole() } else { subject };
+        let reports = checked(&subject, &[], &Facts::new(depends)).unwrap();
+        let mut found = reports.iter().flat_map(|report| &report.findings);
+        let found = found.find(|one| one.file == "metadata.rb" && one.message.contains("cookbook gone is not here"));
+        assert_eq!(found.map(|one| one.is_problem), Some(is_whole), "{reports:?}");
+    }
+}
+
+/// `site_for 'x'` looks like a resource, and is a call.
+#[test]
+fn methods_of_libraries_are_not_among_the_resource_types() {
+    let folder = cookbooks();
+    let calls = |cookbook: &str, file: &str| match (cookbook, file) {
+        ("web", "recipes/default.rb") => json!([
+            { "fact": "method", "line": 1, "name": "site_for" },
+            resource(2, "site_for", "x", json!([])),
+            resource(3, "package", "nginx", json!([])),
+        ]),
+        _ => facts(cookbook, file),
+    };
+    let subject = Subject::one(&folder.path().join("web"), &[]).unwrap();
+    let reports = checked(&subject, &[], &Facts::new(calls)).unwrap();
+    let types: Vec<_> = reports[0].needs.known[&Kind::Resources].keys().collect();
+    assert_eq!(types, ["package"]);
+}
+
+#[test]
 fn an_instance_that_is_lost_is_replaced_and_its_file_is_a_problem() {
     let folder = cookbooks();
     let subject = Subject::one(&folder.path().join("web"), &[]).unwrap();

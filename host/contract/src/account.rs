@@ -20,7 +20,7 @@ pub use meters::{Meters, Usage};
 pub use weight::{claim_bytes, json_text_bytes, value_bytes};
 pub(crate) use weight::{failure_bytes, guard_bytes, origin_bytes, property_bytes, text_bytes, wish_bytes};
 
-use crate::{Stop, StopReason};
+use crate::{Stop, StopReason, StopStep};
 use meters::{Counter, Turn};
 use node::origin::Origin;
 use std::collections::HashMap;
@@ -234,6 +234,13 @@ impl Account {
             inner.interrupted.store(reason.number(), Ordering::Relaxed);
         }
         checked
+    }
+
+    /// Tells whether the run is to end at once, whatever is under way.
+    pub fn ends_at_once(&self) -> bool {
+        let Some(inner) = &self.0 else { return false };
+        let turn = inner.turn.lock().unwrap_or_else(PoisonError::into_inner);
+        turn.stop.step() >= Some(StopStep::AtOnce)
     }
 
     /// Looks whether the policy's wall time is over: for a step that a first signal lets run to its end.

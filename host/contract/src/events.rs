@@ -61,7 +61,7 @@ pub enum LogSource {
     Host,
 }
 
-/// How one action of one resource ended, in Chef's words.
+/// How one action of one resource ended, in Chef's words where Chef has one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Status {
     /// It changed something, or would have in a dry run.
@@ -74,6 +74,8 @@ pub enum Status {
     Skipped,
     /// The action ended with an error.
     Failed,
+    /// A signal ended it, or kept it from being carried out to its end.
+    Interrupted,
     /// It was never reached; with a failure in the record: it ended where Chef hears no more of it.
     Unprocessed,
     /// A dry run left it out, since it cannot be simulated.
@@ -81,6 +83,11 @@ pub enum Status {
 }
 
 impl Status {
+    /// As Chef's handlers hear it: an action that a signal ended was not carried out.
+    pub fn chef_name(self) -> &'static str {
+        if self == Self::Interrupted { Self::Unprocessed.name() } else { self.name() }
+    }
+
     /// As reports write it.
     pub fn name(self) -> &'static str {
         match self {
@@ -89,6 +96,7 @@ impl Status {
             Self::UpToDate => "up-to-date",
             Self::Skipped => "skipped",
             Self::Failed => "failed",
+            Self::Interrupted => "interrupted",
             Self::Unprocessed => "unprocessed",
             Self::Bypassed => "bypassed",
         }

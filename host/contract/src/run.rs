@@ -201,10 +201,10 @@ impl Run {
         std::mem::replace(&mut self.compiling, compiling)
     }
 
-    /// Tells whether a signal may end the guest's code at once: it is being loaded or compiled, and no action is under way that
-    /// would stay half done.
+    /// Tells whether a signal may end the guest's code in the middle: the second one always, the first one while code is
+    /// loaded or compiled and no action is under way that would stay half done.
     pub fn may_be_interrupted(&self) -> bool {
-        self.compiling && self.open_record().is_none()
+        (self.compiling && self.open_record().is_none()) || self.account.ends_at_once()
     }
 
     /// Tells whether this is a dry run that asks for the grants of everything that a real run could come to.

@@ -6,7 +6,11 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 /// Asks a run to end, shared with whoever receives signals.
 #[derive(Debug, Clone, Default)]
-pub struct Stop(Arc<Asked>);
+pub struct Stop {
+    asked: Arc<Asked>,
+    /// Less than the second step is not heard.
+    only_at_once: bool,
+}
 
 #[derive(Debug, Default)]
 struct Asked {
@@ -118,14 +122,20 @@ impl Stop {
         self.change(|asked| asked.at_least(StopStep::WithoutWaiting));
     }
 
+    /// The same requests for work that the first step does not end, such as the handlers at a run's end.
+    #[must_use]
+    pub fn only_at_once(&self) -> Self {
+        Self { asked: Arc::clone(&self.asked), only_at_once: true }
+    }
+
     /// How the run is to end. `None`: it goes on.
     pub fn step(&self) -> Option<StopStep> {
-        self.asked().step
+        self.asked().step.filter(|step| !self.only_at_once || *step >= StopStep::AtOnce)
     }
 
     /// The reason, if the run is to end.
     pub fn requested(&self) -> Option<StopReason> {
-        self.asked().reason
+        self.step().and(self.asked().reason)
     }
 
     /// The signal that the run is to end at once for.
@@ -135,22 +145,22 @@ impl Stop {
 
     /// Tells that a process is left to finish, as `apt-get (process 123)`; `None`: it has ended.
     pub fn hold(&self, process: Option<String>) {
-        *self.0.held.lock().unwrap_or_else(PoisonError::into_inner) = process;
+        *self.asked.held.lock().unwrap_or_else(PoisonError::into_inner) = process;
     }
 
     /// The process that the run waits for although it is to end at once.
     pub fn held(&self) -> Option<String> {
-        self.0.held.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        self.asked.held.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     fn asked(&self) -> Request {
-        Request::unpacked(self.0.request.load(Ordering::Relaxed))
+        Request::unpacked(self.asked.request.load(Ordering::Relaxed))
     }
 
     fn change(&self, change: impl Fn(Request) -> Request) {
         let changed = |packed| Some(change(Request::unpacked(packed)).packed());
         // It is changed in any case: the function always gives a value.
-        let _ = self.0.request.fetch_update(Ordering::Relaxed, Ordering::Relaxed, changed);
+        let _ = self.asked.request.fetch_update(Ordering::Relaxed, Ordering::Relaxed, changed);
     }
 }
 
@@ -173,5 +183,15 @@ mod tests {
         stop.request(StopReason::Reboot);
         let asked = (stop.step(), stop.requested(), stop.requested_at_once());
         assert_eq!(asked, (Some(StopStep::WithoutWaiting), Some(StopReason::Reboot), Some(2)));
+    }
+
+    #[test]
+    fn work_at_the_end_hears_of_the_second_step_alone() {
+        let stop = Stop::default();
+        let late = stop.only_at_once();
+        stop.request(StopReason::Signal(2));
+        assert_eq!((late.step(), late.requested()), (None, None));
+        stop.request_at_once(2);
+        assert_eq!((late.step(), late.requested()), (Some(StopStep::AtOnce), Some(StopReason::Signal(2))));
     }
 }

@@ -197,14 +197,13 @@ impl<'a, H: RunHost> WholeRun<'a, H> {
         let mut finished = std::mem::take(&mut self.finished);
         for one in finished.iter_mut().filter(|one| one.listens(end)) {
             one.run.set_observer(self.observer.take());
-            // Signals no longer stop anything: the handlers are the end of the run.
             let mut input = status.clone();
             if let Some(object) = input.as_object_mut() {
                 object.insert("exception".into(), report::exception(one.run.policy(), outcomes));
                 object.insert("policy".into(), one.run.policy().into());
                 object.insert("resources".into(), report::resources(&one.run));
             }
-            one.handle(end, input, self.run_host.memory()).await;
+            one.handle(end, input, self.run_host.memory(), &self.stop).await;
             self.observer = one.run.take_observer();
         }
         self.finished = finished;

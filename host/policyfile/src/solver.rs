@@ -74,15 +74,14 @@ pub enum SolveError {
         cycle: Vec<String>,
     },
     /// A version or constraint in the metadata of a cookbook is malformed.
-    #[error("cookbook {cookbook} {version}: {source}")]
+    #[error("cookbook {cookbook} {version}: {reason}")]
     Malformed {
         /// The name of the cookbook with the metadata.
         cookbook: String,
         /// The version with that metadata, as `x.y.z`.
         version: String,
-        /// What is malformed. Part of the message.
-        #[source]
-        source: InvalidConstraint,
+        /// What is malformed. Part of the message, hence no `source`.
+        reason: InvalidConstraint,
     },
     /// The solver gave up.
     #[error("no set of cookbook versions was found in {MAX_STEPS} steps; narrow the constraints in the Policyfile")]
@@ -161,7 +160,7 @@ impl<'a> Graph<'a> {
             let mut known = BTreeMap::new();
             for (written, dependencies) in versions {
                 let malformed =
-                    |source| SolveError::Malformed { cookbook: name.clone(), version: written.clone(), source };
+                    |reason| SolveError::Malformed { cookbook: name.clone(), version: written.clone(), reason };
                 let dependencies = dependencies
                     .iter()
                     .map(|(name, constraint)| Ok((name.as_str(), Constraint::parse(constraint)?)))

@@ -3,7 +3,7 @@
 
 use crate::error::{self, Frames};
 use crate::json::{Parts, Run, asked};
-use contract::{Event, Failure, Moment, Observer};
+use contract::{Event, Failure, Moment, Observer, StopReason};
 use converge::{PolicyOutcome, PolicyReport, RunReport};
 use grants::Journal;
 use serde_json::{Value, json};
@@ -56,7 +56,7 @@ impl Outline {
             started: seen.started,
             seconds: seen.began.elapsed().as_secs_f64(),
             policies: std::mem::take(&mut seen.policies),
-            stopped: None,
+            stopped: Some(StopReason::Signal(signal)),
             conflicts: vec![],
             conflicts_left_out: 0,
             shared_cookbooks: vec![],

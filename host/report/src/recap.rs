@@ -23,7 +23,11 @@ const MARGIN: &str = "    ";
 pub fn blocks(parts: &Parts<'_>) -> Vec<Block> {
     let report = parts.report;
     let failed = report.failure().is_some();
-    let word = if failed { "failed" } else { "finished" };
+    let word = match failed {
+        true if report.is_interrupted() => "interrupted",
+        true => "failed",
+        false => "finished",
+    };
     let counts = match (report.why_run, report.tally()) {
         (true, tally) => would(tally),
         (false, Tally { updated, total, .. }) => format!("{updated} of {total} resources updated"),
@@ -70,7 +74,8 @@ fn row(policy: &PolicyReport, width: usize, parts: &Parts<'_>) -> Block {
         PolicyOutcome::Failed(failure) => {
             let error = parts.errors.iter().find(|(name, _)| *name == policy.name).map(|(_, error)| error);
             let error = error.unwrap_or(&Value::Null);
-            let block = Block::new(Tone::Error, line("FAILED"));
+            let is_stopped = parts.report.is_interrupted() && failure.class() == "SignalException";
+            let block = Block::new(Tone::Error, line(if is_stopped { "stopped" } else { "FAILED" }));
             let text = failure.to_string();
             let of_policy = |denial: &&Denial| denial.policy == policy.name && denial.is_told_in(&text);
             match parts.denials.iter().find(of_policy) {

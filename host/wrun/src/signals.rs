@@ -1,5 +1,5 @@
 //! Signals. One SIGINT, SIGTERM or SIGHUP finishes the current action and ends the run in order. A second ends the commands
-//! that run, has the run recorded, and the program dies of it; package managers are left to finish. A third waits for
+//! and the policy's code that run, has the run recorded, and the program dies of it; package managers are left to finish. A third waits for
 //! nothing. Each says at once what it does, and what the next one would do.
 
 use crate::activity::Activity;
@@ -102,7 +102,7 @@ fn after_the_action(signal: i32, action: Option<&str>, due: &[DueNotification]) 
         _ => ("Terminated (SIGTERM)", "Send a second signal"),
     };
     let due = left_due(due).map(|sentence| format!(" {sentence}")).unwrap_or_default();
-    format!("{word}: {doing}stopping.{due} {again} to stop at once; commands that still run are then ended.")
+    format!("{word}: {doing}stopping.{due} {again} to stop at once; commands and code that still run are then ended.")
 }
 
 /// The sentence about notifications that a stopped run leaves to the next one. `None`: nothing is due.
@@ -128,7 +128,7 @@ fn end_at_once(interruption: &Interruption, signal: i32, mut another: impl FnMut
     if !interruption.has_begun() {
         die(signal);
     }
-    printer.note(Tone::Warning, "Stopping at once: ending the commands that run, then recording the run.");
+    printer.note(Tone::Warning, "Stopping at once: ending the commands and the code that run, then recording the run.");
     let mut until = Instant::now() + PATIENCE;
     let mut said = None;
     while Instant::now() < until && interruption.has_begun() {
@@ -156,7 +156,7 @@ fn end_at_once(interruption: &Interruption, signal: i32, mut another: impl FnMut
         std::thread::sleep(TICK);
     }
     match interruption.take_record() {
-        // The run does not come to its end: it is in a guest's code, or waits for a server.
+        // The run does not come to its end: it waits for a server or a file system.
         Some(record) => {
             record(signal);
             die(signal);

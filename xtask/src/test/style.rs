@@ -10,7 +10,7 @@ use std::process::Command;
 use anyhow::{Context as _, Result};
 use serde_json::Value;
 
-use super::{Count, contract, map, operations, programs, supply, targets, waiting, words};
+use super::{Count, causes, contract, map, operations, programs, supply, targets, waiting, words};
 use crate::{checkout, docs, say};
 
 /// Each room with the rooms it may know. What is not listed is not allowed; `assemble` alone puts all of them together.
@@ -69,7 +69,7 @@ const DOORS: [(&str, &[&str]); 24] = [
     ("providers", &["contract", "grants", "machine", "node", "schema", "text"]),
     ("report", &["contract", "converge", "grants", "node", "schema", "text"]),
     ("repository", &["artifact", "plain_files", "text"]),
-    ("resolve", &["node"]),
+    ("resolve", &["node", "text"]),
     ("sandbox", &["contract", "node"]),
     ("schema", &["text"]),
     ("state", &["contract", "text"]),
@@ -116,7 +116,7 @@ const ENGINE: (&str, [&str; 2]) = ("wasmtime", ["sandbox", "ruby-runtime"]);
 pub(crate) fn run() -> Result<Count> {
     let mut count = Count::default();
     type Check = fn() -> Result<Vec<String>>;
-    let checks: [(&str, Check); 18] = [
+    let checks: [(&str, Check); 19] = [
         ("sources are formatted", formatting),
         ("lints find nothing", lints),
         ("guests' lints find nothing", guest_lints),
@@ -129,6 +129,7 @@ pub(crate) fn run() -> Result<Count> {
         ("rooms touch only what they may", touches),
         ("the map is true: who names resource types, who decides, who touches the process", map::check),
         ("providers plan values, not closures, and read typed properties", operations::check),
+        ("an error's sentence leaves its cause to whoever prints it", causes::check),
         ("every item of the contract is documented and versioned, without tuples", contract::check),
         ("every program that providers start has a row that says who chose its words", programs::check),
         ("vectors are read by a test, or wait for a feature", waiting::check),

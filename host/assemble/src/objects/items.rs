@@ -202,7 +202,8 @@ impl Items<'_> {
         let mut random = |bytes: &mut [u8]| -> Result<(), EncryptionError> {
             let mut filled = 0;
             while let Some(rest) = bytes.get_mut(filled..).filter(|rest| !rest.is_empty()) {
-                filled += rustix::io::retry_on_intr(|| getrandom(&mut *rest, GetRandomFlags::empty()))?;
+                filled += rustix::io::retry_on_intr(|| getrandom(&mut *rest, GetRandomFlags::empty()))
+                    .map_err(EncryptionError::Random)?;
             }
             Ok(())
         };
@@ -216,5 +217,5 @@ enum EncryptionError {
     #[error(transparent)]
     Value(#[from] ValueError),
     #[error("the system gives no random bytes: {0}")]
-    Random(#[from] rustix::io::Errno),
+    Random(rustix::io::Errno),
 }

@@ -119,9 +119,10 @@ impl Verdict {
     }
 }
 
-/// Everything that there is to say, problems first, by file and line.
-pub(super) fn findings(gathered: &Gathered) -> Vec<Finding> {
-    let judge = Judge { gathered, brought: Brought::of(gathered), declared: notifications::Declared::of(gathered) };
+/// Everything that there is to say, problems first, by file and line. `is_whole`: a run has no other cookbooks than these.
+pub(super) fn findings(gathered: &Gathered, is_whole: bool) -> Vec<Finding> {
+    let (brought, declared) = (Brought::of(gathered), notifications::Declared::of(gathered));
+    let judge = Judge { gathered, brought, declared, is_whole };
     let mut findings = judge.folders();
     for (file, fact) in &gathered.facts {
         for (line, verdict) in judge.fact(file, fact) {
@@ -148,6 +149,7 @@ struct Judge<'a> {
     gathered: &'a Gathered,
     brought: Brought<'a>,
     declared: notifications::Declared<'a>,
+    is_whole: bool,
 }
 
 impl Judge<'_> {
@@ -210,8 +212,15 @@ impl Judge<'_> {
             }
             What::Gem { name, why } => gem(name, why.as_deref()),
             What::Depends { name, .. } if self.gathered.missing.contains(name) => {
-                let message = format!("the cookbook {name} is not here: what it brings is not known");
-                Some(Verdict::note("cookbook", message))
+                let what = format!("the cookbook {name} is not here");
+                Some(match self.is_whole {
+                    true => {
+                        let hint = "name its directory with --cookbooks too, or remove the dependency";
+                        Verdict::problem("cookbook", format!("{what}: a run of this cookbook fails"))
+                            .hint(Some(hint.to_owned()))
+                    }
+                    false => Verdict::note("cookbook", format!("{what}: what it brings is not known")),
+                })
             }
             What::Error { class, message } => Some(error(file, class, message)),
             What::TooMuch {} => {

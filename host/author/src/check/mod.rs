@@ -65,6 +65,8 @@ pub struct Subject {
     files: Arc<CookbookFolders>,
     /// The places of folders beside them that have no metadata.
     left_out: Vec<PathBuf>,
+    /// Its directories are all that a run has.
+    is_whole: bool,
 }
 
 /// The report on one cookbook.
@@ -85,12 +87,12 @@ pub struct Report {
 }
 
 impl Report {
-    fn of(gathered: &Gathered, automatic: &BTreeSet<String>) -> Self {
+    fn of(gathered: &Gathered, automatic: &BTreeSet<String>, is_whole: bool) -> Self {
         Self {
             name: gathered.name.clone(),
             version: gathered.version.clone(),
             files: gathered.files.len(),
-            findings: judge::findings(gathered),
+            findings: judge::findings(gathered, is_whole),
             needs: needs::needs(gathered, automatic),
             only_on: gathered.only_on.clone(),
         }
@@ -130,7 +132,12 @@ impl Subject {
         // Of two folders with one name the later directory's is taken, and that is the one that was asked about.
         let mut all = directories.to_vec();
         all.push(parent.to_owned());
-        Ok(Self { folders: vec![name.to_owned()], files: Arc::new(CookbookFolders::open(&all)?), left_out: vec![] })
+        Ok(Self {
+            folders: vec![name.to_owned()],
+            files: Arc::new(CookbookFolders::open(&all)?),
+            left_out: vec![],
+            is_whole: false,
+        })
     }
 
     /// Finds all cookbooks of some directories.
@@ -152,7 +159,13 @@ impl Subject {
         }
         let folders = folders.into_iter().map(str::to_owned).collect();
         let left_out = others.into_iter().filter_map(|folder| files.place(folder)).map(Path::to_owned).collect();
-        Ok(Self { folders, files: Arc::new(files), left_out })
+        Ok(Self { folders, files: Arc::new(files), left_out, is_whole: false })
+    }
+
+    /// The same where nothing but these directories is at hand in a run: a dependency that is in none of them is a problem.
+    #[must_use]
+    pub fn whole(self) -> Self {
+        Self { is_whole: true, ..self }
     }
 
     /// The folders beside the cookbooks that are none, because they have no metadata.
@@ -164,7 +177,12 @@ impl Subject {
     #[must_use]
     pub fn without(&self, is_known: impl Fn(&str) -> bool) -> Option<Self> {
         let folders: Vec<String> = self.folders.iter().filter(|folder| !is_known(folder)).cloned().collect();
-        (!folders.is_empty()).then(|| Self { folders, files: Arc::clone(&self.files), left_out: vec![] })
+        (!folders.is_empty()).then(|| Self {
+            folders,
+            files: Arc::clone(&self.files),
+            left_out: vec![],
+            is_whole: self.is_whole,
+        })
     }
 }
 
@@ -199,7 +217,7 @@ pub fn check(
             return Err(CheckError::NotReached);
         }
     }
-    Ok(gathered.iter().map(|one| Report::of(one, automatic)).collect())
+    Ok(gathered.iter().map(|one| Report::of(one, automatic, subject.is_whole)).collect())
 }
 
 fn is_cookbook(place: &Path) -> bool {

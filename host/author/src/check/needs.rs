@@ -139,15 +139,15 @@ const SCRIPTS: [&str; 7] = ["bash", "csh", "ksh", "perl", "python", "ruby", "scr
 
 /// `automatic` are the names of the facts that a node has.
 pub(super) fn needs(gathered: &Gathered, automatic: &BTreeSet<String>) -> Needs {
-    let own: BTreeSet<&str> = gathered
-        .facts
-        .iter()
-        .filter_map(|(_, fact)| match &fact.what {
-            What::Type { name, .. } => Some(name.as_str()),
-            _ => None,
-        })
-        .collect();
-    let mut collector = Collector { gathered, own, automatic, needs: Needs::default() };
+    let own: BTreeSet<&str> = gathered.facts.iter().filter_map(|(_, fact)| type_of(fact)).collect();
+    let all = || gathered.facts.iter().chain(&gathered.brought).map(|(_, fact)| fact);
+    let types: BTreeSet<&str> = all().filter_map(type_of).collect();
+    let methods = all().filter_map(|fact| match &fact.what {
+        What::Method { name } => Some(name.as_str()),
+        _ => None,
+    });
+    let helpers = methods.filter(|name| !types.contains(name)).collect();
+    let mut collector = Collector { gathered, own, helpers, automatic, needs: Needs::default() };
     for (name, constraint) in &gathered.depends {
         let here = if gathered.missing.contains(name) { ", not here" } else { "" };
         let note = format!("{constraint}{here}");
@@ -166,10 +166,20 @@ pub(super) fn needs(gathered: &Gathered, automatic: &BTreeSet<String>) -> Needs 
     collector.needs
 }
 
+/// The name of the type that a file declares.
+fn type_of(fact: &Fact) -> Option<&str> {
+    match &fact.what {
+        What::Type { name, .. } => Some(name),
+        _ => None,
+    }
+}
+
 struct Collector<'a> {
     gathered: &'a Gathered,
     /// The cookbook's own types.
     own: BTreeSet<&'a str>,
+    /// Methods of libraries, which recipes call as they declare resources.
+    helpers: BTreeSet<&'a str>,
     automatic: &'a BTreeSet<String>,
     needs: Needs,
 }
@@ -249,7 +259,7 @@ impl Collector<'_> {
     fn resource(&mut self, resource: &Resource, file: &str, fact: &Fact) {
         let kind = resource.kind.as_str();
         let is_own = self.own.contains(kind);
-        if !(resource.sure || resource.known) {
+        if !(resource.known || resource.sure && !self.helpers.contains(kind)) {
             return;
         }
         self.add(Kind::Resources, kind, file, fact);

@@ -22,7 +22,7 @@ impl Status {
             Self::UpToDate => "resource_up_to_date",
             Self::Skipped => "resource_skipped",
             Self::Failed => "resource_failed",
-            Self::Unprocessed => "resource_unprocessed",
+            Self::Interrupted | Self::Unprocessed => "resource_unprocessed",
             Self::Bypassed => "resource_bypassed",
         }
     }

@@ -84,6 +84,7 @@ impl Tally {
                 _ if record.forced_why_run => {}
                 Status::Updated => tally.updated += 1,
                 Status::Unknown => tally.unknown += 1,
+                Status::Interrupted => {}
                 // One that was never carried out may have failed too: a notification's receiver is missing.
                 _ if record.failure.is_some() && !record.ignored => tally.failed += 1,
                 _ => {}

@@ -3,8 +3,8 @@
 use super::Runner;
 use contract::Due;
 use contract::{
-    ActionRecord, ContextId, Event, Failure, FailureMode, Guest, Limit, LogLevel, MAX_ACTIONS, MAX_NOTIFIED_AT_ONCE, MAX_RECORDS, Notified,
-    Outcome, Property, Providers, ROOT, ResourceId, ResourceRef, Status, Timing,
+    ActionRecord, ContextId, Event, Failure, FailureMode, Guest, Limit, LogLevel, MAX_ACTIONS, MAX_NOTIFIED_AT_ONCE,
+    MAX_RECORDS, Notified, Outcome, Property, Providers, ROOT, ResourceId, ResourceRef, Status, StopReason, Timing,
 };
 use std::pin::Pin;
 use std::time::Instant;
@@ -292,6 +292,7 @@ impl<G: Guest, P: Providers> Runner<'_, G, P> {
             Ok(ActionOutcome::Updated) => (Status::Updated, None, None),
             Ok(ActionOutcome::Unknown) => (Status::Unknown, None, None),
             Ok(ActionOutcome::Bypassed) => (Status::Bypassed, None, None),
+            Err(failure) if self.is_interrupted_by(&failure) => (Status::Interrupted, None, Some(failure)),
             Err(_) if unshown.is_some() => (Status::Unprocessed, None, unshown.clone()),
             // What Ruby's `rescue` lets pass ends the run in the middle of the action, of which Chef then hears no more.
             Err(failure @ Failure::Raised(_)) if !failure.is_standard() => (Status::Unprocessed, None, Some(failure)),
@@ -317,6 +318,11 @@ impl<G: Guest, P: Providers> Runner<'_, G, P> {
             self.run.log(LogLevel::Error, &format!("{failure}; ignore_failure is set, continuing"));
         }
         Ok(())
+    }
+
+    /// Whether an action failed of the signal that ends the run: its code was ended, its command, or a child of its.
+    fn is_interrupted_by(&self, failure: &Failure) -> bool {
+        matches!(self.stop.requested(), Some(StopReason::Signal(_))) && failure.class() == "SignalException"
     }
 
     /// Writes down how an action ended, and tells it.

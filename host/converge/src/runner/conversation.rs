@@ -2,7 +2,8 @@
 
 use super::Runner;
 use contract::{
-    Answer, Callback, ClosureValue, Errand, Failure, Guest, GuestMessage, HostMessage, Outcome, Providers, Request,
+    Answer, Callback, ClosureValue, Errand, Failure, Guest, GuestLost, GuestMessage, HostMessage, Outcome, Providers,
+    Request, StopStep,
 };
 use serde_json::Value;
 use std::pin::Pin;
@@ -12,7 +13,7 @@ impl<G: Guest, P: Providers> Runner<'_, G, P> {
     pub(super) async fn ask(&mut self, request: Request) -> Result<Answer, Failure> {
         let mut tell = HostMessage::Request(request);
         loop {
-            let said = self.guest.turn(self.run, tell).await?;
+            let said = self.guest.turn(self.run, tell).await.map_err(|lost| self.ended_or_lost(lost))?;
             self.remember()?;
             match said {
                 GuestMessage::Answer(Answer::Failed(raised)) => return Err(self.run.known_again(raised).into()),
@@ -20,6 +21,12 @@ impl<G: Guest, P: Providers> Runner<'_, G, P> {
                 GuestMessage::Errand(errand) => tell = HostMessage::Done(self.errand(errand).await),
             }
         }
+    }
+
+    /// Why a guest can no longer be asked: the second signal ends its code wherever that is.
+    fn ended_or_lost(&self, lost: GuestLost) -> Failure {
+        let reason = self.stop.requested().filter(|_| self.stop.step() >= Some(StopStep::AtOnce));
+        reason.map_or_else(|| lost.into(), Failure::Stopped)
     }
 
     pub(super) async fn evaluate(&mut self, callback: Callback, input: Option<Value>) -> Result<ClosureValue, Failure> {

@@ -111,13 +111,14 @@ impl<I: Instance> FinishedPolicy<I> {
     }
 
     /// Runs the late handlers in a conversation of their own.
-    pub(super) async fn handle(&mut self, end: RunEnd, status: Value, memory: &mut dyn Memory) {
+    pub(super) async fn handle(&mut self, end: RunEnd, status: Value, memory: &mut dyn Memory, stop: &Stop) {
         let Some(instance) = &mut self.instance else { return };
         let (mut session, providers) = instance.conversation();
-        // Signals no longer stop anything: the handlers are the end of the run. They have a time of their own.
+        // The handlers are the end of the run, which a first signal lets come. They have a time of their own.
+        let stop = stop.only_at_once();
         let account = self.run.account().clone();
-        account.begin_turn(Stop::default());
-        let mut runner = Runner::new(&mut self.run, &mut session, providers, memory, Stop::default());
+        account.begin_turn(stop.clone());
+        let mut runner = Runner::new(&mut self.run, &mut session, providers, memory, stop);
         let succeeded = matches!(end, RunEnd::Succeeded);
         let heard = runner.run.happened(|_| Some(Event::PolicyStatus { succeeded, status: &status }));
         runner.hand_over(heard).await;

@@ -307,7 +307,7 @@ pub(super) fn resources(run: &Run) -> Value {
                 "type": &*record.kind,
                 "name": record.name,
                 "action": record.action,
-                "status": record.status.name(),
+                "status": record.status.chef_name(),
                 "cookbook": record.origin.cookbook,
                 "recipe": record.origin.recipe,
                 "nesting": record.nesting,

@@ -43,6 +43,8 @@ pub(crate) struct Doc {
     panicked: Option<String>,
     /// The policy's last lines that the level of the log leaves out.
     unshown: VecDeque<String>,
+    /// A signal has ended an action of the policy.
+    interrupted: bool,
 }
 
 /// An action that has begun.
@@ -55,6 +57,13 @@ struct Begun {
     new: Option<NewThing>,
     /// Its changes are not made: a dry run, or the trial run that `:before` makes.
     dry: bool,
+}
+
+/// How an action failed.
+struct Failed<'a> {
+    failure: &'a Failure,
+    status: Status,
+    ignored: bool,
 }
 
 struct Untold {
@@ -81,6 +90,7 @@ impl Doc {
             attempt: None,
             panicked: None,
             unshown: VecDeque::new(),
+            interrupted: false,
         }
     }
 
@@ -198,7 +208,7 @@ impl Doc {
             } else {
                 head
             };
-            self.failed(resource, action, &head, failure, *ignored, *nesting);
+            self.failed(resource, action, &head, Failed { failure, status: *status, ignored: *ignored }, *nesting);
             return;
         }
         let note = match status {
@@ -210,7 +220,7 @@ impl Doc {
             },
             Status::Bypassed => "bypassed: cannot be simulated".to_owned(),
             Status::Unknown => "unknown: may change".to_owned(),
-            Status::Updated | Status::Failed | Status::Unprocessed => String::new(),
+            Status::Updated | Status::Failed | Status::Interrupted | Status::Unprocessed => String::new(),
         };
         match (shown, note.is_empty()) {
             (false, true) => self.line(Tone::Plain, &head),
@@ -222,15 +232,13 @@ impl Doc {
         }
     }
 
-    fn failed(
-        &mut self,
-        resource: &Resource,
-        action: &str,
-        head: &str,
-        failure: &Failure,
-        ignored: bool,
-        nesting: u32,
-    ) {
+    fn failed(&mut self, resource: &Resource, action: &str, head: &str, failed: Failed<'_>, nesting: u32) {
+        let Failed { failure, status, ignored } = failed;
+        if status == Status::Interrupted {
+            self.line(Tone::Warning, &format!("{head} (interrupted)"));
+            self.interrupted = true;
+            return;
+        }
         let raised = format!("{}: {failure}", failure.class());
         let sentence = sentence::with_resources(failure, resource.declaration.origin.file.as_deref());
         // The end of the run lists all denials.
@@ -426,7 +434,8 @@ impl Observer for Doc {
                     self.tell_others();
                 }
                 self.tell_rescued(0);
-                self.line(Tone::Error, &escape_line(&format!("Policy {policy} failed")));
+                let word = if std::mem::take(&mut self.interrupted) { "stopped" } else { "failed" };
+                self.line(Tone::Error, &escape_line(&format!("Policy {policy} {word}")));
             }
             Event::HandlerFailed { policy, handler, failure } => {
                 let text = format!("Handler {handler} of policy {policy} failed: {failure}");

@@ -45,6 +45,7 @@ impl Observer for Minimal {
                     Status::Updated => (Tone::Change, "U"),
                     Status::Unknown => (Tone::Warning, "?"),
                     Status::Failed => (Tone::Error, "F"),
+                    Status::Interrupted => (Tone::Warning, "I"),
                     Status::Skipped | Status::Bypassed => (Tone::Quiet, "S"),
                     Status::UpToDate | Status::Unprocessed => (Tone::Quiet, "."),
                 };

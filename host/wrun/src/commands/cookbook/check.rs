@@ -16,7 +16,7 @@ use text::escape_line;
 pub(super) fn run(arguments: &CheckArguments, printer: Printer) -> anyhow::Result<Exit> {
     let settings = crate::commands::settings(arguments.config.as_deref(), Layer::default())?;
     let subject = match arguments.all {
-        true => Subject::all(&arguments.cookbooks)?,
+        true => Subject::all(&arguments.cookbooks)?.whole(),
         false => Subject::one(&arguments.folder, &arguments.cookbooks)?,
     };
     for folder in subject.left_out() {
