@@ -2,7 +2,8 @@
 
 use super::Runner;
 use contract::{
-    Answer, Callback, ClosureValue, Errand, Failure, Guest, GuestMessage, HostMessage, Outcome, Providers, Request,
+    Answer, Callback, ClosureValue, Errand, ErrorKind, Failure, Guest, GuestMessage, HostMessage, Outcome, Providers,
+    Request,
 };
 use serde_json::Value;
 use std::pin::Pin;
@@ -74,7 +75,7 @@ impl<G: Guest, P: Providers> Runner<'_, G, P> {
     fn deeper_recipe(&mut self, recipe: &str) -> Outcome {
         if self.depth >= contract::MAX_DEPTH {
             let message = format!("recipe {recipe}: recipes include each other more than {} deep", contract::MAX_DEPTH);
-            return Err(Failure::raised("Wrun::NestedTooDeep", message));
+            return Err(Failure::raised(ErrorKind::NestedTooDeep, message));
         }
         self.depth += 1;
         Ok(())
