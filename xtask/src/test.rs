@@ -5,6 +5,7 @@
 //! folders, roots and networks of its own. Which area a test program belongs to follows from its package and its source,
 //! see [`targets`].
 
+mod border;
 mod causes;
 mod contract;
 mod map;

@@ -1,5 +1,9 @@
 //! Errors of cookbooks.
 
+mod kind;
+
+pub use kind::ErrorKind;
+
 use crate::bindings::wrun::types::types::Raised;
 use crate::outside;
 use crate::table::frame;
@@ -37,12 +41,18 @@ impl Error {
         Self::new("RuntimeError", message)
     }
 
-    /// Its class: what a failure of the host says can be told apart by this.
+    /// What went wrong, to tell errors of the host apart.
+    pub fn kind(&self) -> ErrorKind {
+        kind::of_class(&self.0.class)
+    }
+
+    /// Its class, by which reports and Ruby cookbooks know it.
     pub fn class(&self) -> &str {
         &self.0.class
     }
 
-    /// Its message, without the resources that it has passed through.
+    /// Its message as reports have it, without the resources that it has passed through. [`Display`](fmt::Display) has
+    /// a plain sentence.
     pub fn message(&self) -> &str {
         &self.0.message
     }
@@ -107,8 +117,9 @@ impl<T, E: Into<Error>> Here<T> for std::result::Result<T, E> {
 
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.passed.iter().rev().try_for_each(|place| write!(f, "{place} had an error: {}: ", self.0.class))?;
-        f.write_str(&self.0.message)
+        let Raised { class, message, passed, .. } = self.0.as_ref();
+        passed.iter().rev().try_for_each(|place| write!(f, "{place} had an error: "))?;
+        f.write_str(&kind::plainly(class, message))
     }
 }
 

@@ -130,7 +130,7 @@ pub mod testing;
 
 pub use builder::find;
 pub use cookbook::{Cookbook, include_recipe};
-pub use error::{Error, Result};
+pub use error::{Error, ErrorKind, Result};
 pub use from_value::{FromValue, Mismatch};
 pub use serde_json::{self, Value, json};
 
@@ -143,8 +143,8 @@ pub mod prelude {
     pub use crate::custom::{Action, Resource, custom};
     pub use crate::resources::*;
     pub use crate::{
-        Cookbook, Error, FromValue, Map, Result, Value, bail, cookbook, handlers, include_recipe, json, log, machine,
-        node,
+        Cookbook, Error, ErrorKind, FromValue, Map, Result, Value, bail, cookbook, handlers, include_recipe, json, log,
+        machine, node,
     };
 }
 

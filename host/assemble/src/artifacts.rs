@@ -15,7 +15,7 @@ use crate::settings::Settings;
 use crate::source::{Released, Source};
 use crate::stand_in::StandIn;
 use artifact::ArtifactError;
-use contract::{Failure, Interfaces, Stop};
+use contract::{ErrorKind, Failure, Interfaces, Stop};
 use grants::{Grants, Needs, PolicyGrants};
 use machine::data::DataFolders;
 use sandbox::{Sandbox, SandboxError};
@@ -64,7 +64,7 @@ impl Artifacts {
                 }
                 Err(error) if is_of_operator(&error, grants) => return Err(error.into()),
                 Err(error) => {
-                    let failure = Failure::raised(Failure::NOT_STARTED, error_chain(&error));
+                    let failure = Failure::raised(ErrorKind::NotStarted, error_chain(&error));
                     artifacts.refused.insert(name.clone(), failure);
                 }
             }
@@ -145,7 +145,7 @@ pub(crate) fn make_ready(
                 Err(error) if settings.runtime_dir.as_deref().is_some_and(|folder| !runtime::is_in(folder)) => {
                     return Err(error.into());
                 }
-                Err(error) => policy.refused = Some(Failure::raised(Failure::NOT_STARTED, error_chain(&error))),
+                Err(error) => policy.refused = Some(Failure::raised(ErrorKind::NotStarted, error_chain(&error))),
                 Ok(source) => match check(&source, Interfaces::granted(grants)) {
                     Ok(()) => drop(ready.sources.insert(name.to_owned(), source)),
                     Err(SandboxError::Interrupted { .. }) if stop.requested().is_some() => return Ok(None),
@@ -154,7 +154,7 @@ pub(crate) fn make_ready(
                         let needs = artifact.manifest().needs.clone();
                         ready.ungranted.insert(name.to_owned(), Ungranted { needs, interfaces: interfaces.clone() });
                         let error = SandboxError::NotGranted { policy: named, import, interfaces };
-                        let failure = Failure::raised(Failure::NOT_STARTED, error_chain(&error));
+                        let failure = Failure::raised(ErrorKind::NotStarted, error_chain(&error));
                         // Each call is checked: a dry run finds out what the policy asks for.
                         if is_dry && check(&source, Interfaces::ALL).is_ok() {
                             policy.real_refusal = Some(failure);
@@ -163,7 +163,7 @@ pub(crate) fn make_ready(
                             policy.refused = Some(failure.and_hint(TRY_DRY.to_owned()));
                         }
                     }
-                    Err(error) => policy.refused = Some(Failure::raised(Failure::NOT_STARTED, error_chain(&error))),
+                    Err(error) => policy.refused = Some(Failure::raised(ErrorKind::NotStarted, error_chain(&error))),
                 },
             }
         }

@@ -19,7 +19,7 @@ use artifact::gems::Gems;
 use author::CookbookFolders;
 use author::folders::{Selected, vendor_directories};
 use author::gems::{GemFolder, GemsError, WantedGem};
-use contract::{Failure, Question};
+use contract::{ErrorKind, Failure, Question};
 use converge::{PolicyInput, Questions, RunHost as _};
 use documents::Documents;
 use grants::{Grants, PolicyGrants};
@@ -206,7 +206,7 @@ impl FolderInput {
             Err(GemsError::Refused(refused)) => {
                 let place = self.cookbooks.place(&refused.cookbook).unwrap_or(Path::new(&refused.cookbook));
                 let message = format!("the metadata of {}: {}", place.display(), refused.what);
-                Ok(Err(Failure::raised("Gem::InstallError", message)))
+                Ok(Err(Failure::raised(ErrorKind::GemNotInstalled, message)))
             }
             Err(other) => Err(other.into()),
         }
@@ -231,8 +231,8 @@ impl FolderInput {
 
     /// The failure of a run list, with a hint.
     fn failure(&self, error: ResolveError<Failure>, known: &BTreeMap<String, Metadata>) -> Failure {
-        let class = error.chef_class();
-        let raised = |message: String| Failure::raised(class.unwrap_or("RuntimeError"), message);
+        let kind = error.kind();
+        let raised = |message: String| Failure::raised(kind.clone().unwrap_or_default(), message);
         let message = error.to_string();
         match error {
             ResolveError::Document(failure) => failure,
@@ -341,5 +341,5 @@ struct Resolved {
 
 fn ambiguous() -> Failure {
     let error = ObjectError::AmbiguousRunList;
-    Failure::raised(error.chef_class(), error.to_string())
+    Failure::raised(error.kind(), error.to_string())
 }

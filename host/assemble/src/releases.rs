@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
 use artifact::Artifact;
-use contract::Failure;
+use contract::{ErrorKind, Failure};
 use jiff::Timestamp as Moment;
 use repository::first::{first_root, max_root};
 use repository::names::place_key;
@@ -181,7 +181,7 @@ impl Releases {
             return Ok(Admitted::signed(signed));
         }
         let why = self.refused.get(policy).map_or_else(|| "it was not released".to_owned(), |error| error_chain(error));
-        Err(Failure::raised(Failure::NOT_STARTED, why))
+        Err(Failure::raised(ErrorKind::NotStarted, why))
     }
 
     /// What the run's record says: the repository, and for each policy its release. `null` without a repository.

@@ -12,7 +12,7 @@ use crate::settings::Settings;
 use crate::source::Source;
 use crate::stand_in::StandIn;
 
-use contract::{Account, AccountLimits, Failure, GuestLost, Interfaces, Memory, Moment, Services, Stop};
+use contract::{Account, AccountLimits, ErrorKind, Failure, GuestLost, Interfaces, Memory, Moment, Services, Stop};
 use converge::{Instance, PolicyInput, RunHost};
 use grants::{Grants, Limit, PolicyGrants};
 use machine::download::{Downloads, NoServers};
@@ -141,7 +141,7 @@ pub(crate) fn policy_grants(
 
 impl AssembledHost<'_> {
     fn grants_of(&self, policy: &str) -> Result<&Arc<PolicyGrants>, Failure> {
-        self.grants.get(policy).ok_or_else(|| Failure::raised("Wrun::Bug", format!("policy {policy} has no grants")))
+        self.grants.get(policy).ok_or_else(|| Failure::raised(ErrorKind::Bug, format!("policy {policy} has no grants")))
     }
 
     /// Records as denials what the authors of policies ask for that import more than they are granted. What the policies
@@ -248,7 +248,7 @@ impl RunHost for AssembledHost<'_> {
 
     fn open(&mut self, policy: &PolicyInput, account: &Account) -> Result<Opened, Failure> {
         let name = policy.name.as_str();
-        let missing = || Failure::raised("Wrun::Bug", format!("policy {name} has no artifact"));
+        let missing = || Failure::raised(ErrorKind::Bug, format!("policy {name} has no artifact"));
         let source = self.sources.get(name).ok_or_else(missing)?;
         let grants = self.grants_of(name)?;
         let providers = MachineProviders::new(Arc::new(self.provider_settings(policy, grants, source, account)))?;
@@ -260,7 +260,7 @@ impl RunHost for AssembledHost<'_> {
         let start = |code: Code<'_>, interfaces, limits: &Limits| {
             let services = self.services(grants, providers.machine(), source, interfaces, account);
             block_on(self.sandbox.open(name, code, limits, services))
-                .map_err(|error| Failure::raised(Failure::NOT_STARTED, error.to_string()))
+                .map_err(|error| Failure::raised(ErrorKind::NotStarted, error.to_string()))
         };
         let limits = limits(self.settings, grants);
         let imports = if self.links_all || self.ungranted.contains_key(name) {
@@ -277,7 +277,7 @@ impl RunHost for AssembledHost<'_> {
         let policies = match (own, ruby.transpose()?) {
             (Some(own), Some(ruby)) => Policies::two(own, ruby, source.ruby_cookbooks()),
             (Some(only), None) | (None, Some(only)) => Policies::One(only),
-            (None, None) => return Err(Failure::raised("Wrun::Bug", format!("policy {name} has no code"))),
+            (None, None) => return Err(Failure::raised(ErrorKind::Bug, format!("policy {name} has no code"))),
         };
         Ok(Opened { policies, providers })
     }
@@ -301,7 +301,7 @@ impl RunHost for AssembledHost<'_> {
     fn save(&mut self, node: &NodeObject) -> Result<(), Failure> {
         let Keeper::Kept(kept) = &self.keeper else { return Ok(()) };
         let Kept { lock, filters, .. } = kept.as_ref();
-        let failed = |why: String| Failure::raised("Wrun::StateNotSaved", why);
+        let failed = |why: String| Failure::raised(ErrorKind::StateNotSaved, why);
         let saved = node_to_save(node, filters).map_err(|error| failed(error.to_string()))?;
         lock.save_node(node.name(), &saved).map_err(|error| failed(error_chain(&error)))
     }

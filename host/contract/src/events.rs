@@ -9,6 +9,9 @@ use crate::{Change, Failure, GuestCommand, GuestWrite, HiddenRead, Notified, Res
 use node::origin::Origin;
 use serde_json::Value;
 
+/// The guard that skips the action `nothing`, as events name it.
+pub const NOTHING_CONDITIONAL: &str = "not_if { action == :nothing }";
+
 /// Someone who wants to hear what happens. Must not fail: who cannot write says so on another way.
 pub trait Observer: Send {
     /// Receives one event, at the moment it happens.

@@ -1,17 +1,18 @@
-//! What can go wrong in a policy's run, with the class under which guest code may rescue it.
+//! What can go wrong in a policy's run, with the kind by which code tells it apart.
 
 use crate::{SensitiveMessage, StopReason};
+use errors::{ErrorKind, SystemError, chef};
 use std::fmt;
 
 /// How something that may fail ended.
 pub type Outcome = Result<(), Failure>;
 
-/// An exception: of guest code, or of a provider under the class that guest code may rescue.
+/// An exception of guest code, or of a provider.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Raised {
-    /// The class name, Chef's where Chef has one: `Chef::Exceptions::ResourceNotFound`.
-    pub class: String,
-    /// The message, without class and place.
+    /// What went wrong. Guests rescue it, and reports show it, by the name of a [class](Self::class).
+    pub kind: ErrorKind,
+    /// The message, without kind and place.
     pub message: String,
     /// The resources it has passed through on its way, innermost first, as `type[name] (place)`.
     pub passed: Vec<String>,
@@ -42,8 +43,18 @@ pub struct Resolved {
 
 impl Raised {
     /// An exception of the host's, without backtrace.
-    pub fn new(class: &str, message: impl Into<String>) -> Self {
-        Self { class: class.into(), message: message.into(), ..Self::default() }
+    pub fn new(kind: impl Into<ErrorKind>, message: impl Into<String>) -> Self {
+        Self { kind: kind.into(), message: message.into(), ..Self::default() }
+    }
+
+    /// An exception by the name of its class, as guests send it.
+    pub fn of_class(class: &str, message: impl Into<String>) -> Self {
+        Self::new(chef::kind(class), message)
+    }
+
+    /// The name of its class, for guests and reports: `Errno::ENOENT`.
+    pub fn class(&self) -> &str {
+        chef::class(&self.kind)
     }
 
     /// The same with what a person could do about it.
@@ -100,6 +111,15 @@ impl fmt::Display for Place {
     }
 }
 
+impl From<Place> for chef::FailedIn {
+    fn from(place: Place) -> Self {
+        match place {
+            Place::Converge => Self::Converge,
+            Place::DelayedNotification => Self::DelayedNotification,
+        }
+    }
+}
+
 /// Why a run, a resource or a phase did not reach its end.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Failure {
@@ -124,39 +144,15 @@ pub struct Excerpt {
     pub lines: Vec<(u32, String)>,
 }
 
-/// Ruby's and Chef's exceptions that are not `StandardError`.
-const NOT_STANDARD: [&str; 19] = [
-    "Exception",
-    "ScriptError",
-    "LoadError",
-    "NotImplementedError",
-    "SyntaxError",
-    "Gem::LoadError",
-    "Gem::MissingSpecError",
-    "Gem::MissingSpecVersionError",
-    "Gem::ConflictError",
-    "NoMemoryError",
-    "SecurityError",
-    "SystemExit",
-    "SystemStackError",
-    "SignalException",
-    "Interrupt",
-    "Timeout::ExitException",
-    "Chef::Exceptions::Reboot",
-    "Chef::Exceptions::RebootPending",
-    "Chef::Exceptions::ClientUpgraded",
-];
-
-/// The class of what a dry run refuses.
-pub const DRY_REFUSAL: &str = "Wrun::DryRun";
-
 impl Failure {
-    /// The class of the failure of a policy that could not be started.
-    pub const NOT_STARTED: &str = "Wrun::PolicyNotStarted";
-
     /// An exception of the host's.
-    pub fn raised(class: &str, message: impl Into<String>) -> Self {
-        Self::Raised(Box::new(Raised::new(class, message)))
+    pub fn raised(kind: impl Into<ErrorKind>, message: impl Into<String>) -> Self {
+        Self::Raised(Box::new(Raised::new(kind, message)))
+    }
+
+    /// An exception by the name of its class, as guests send it.
+    pub fn of_class(class: &str, message: impl Into<String>) -> Self {
+        Raised::of_class(class, message).into()
     }
 
     /// The same of a guest that was lost while it compiled a recipe. The innermost recipe is said first, and stays.
@@ -168,19 +164,24 @@ impl Failure {
         self
     }
 
-    /// The class under which it is reported.
-    pub fn class(&self) -> &str {
+    /// What went wrong.
+    pub fn kind(&self) -> &ErrorKind {
         match self {
-            Self::Raised(raised) => &raised.class,
-            Self::GuestLost(_) => "Wrun::GuestLost",
-            Self::Stopped(_) => "SignalException",
-            Self::Many(_) => "Chef::Exceptions::MultipleFailures",
+            Self::Raised(raised) => &raised.kind,
+            Self::GuestLost(_) => &ErrorKind::GuestLost,
+            Self::Stopped(_) => &ErrorKind::Signalled,
+            Self::Many(_) => &ErrorKind::Several,
         }
+    }
+
+    /// The name of the class under which it is reported.
+    pub fn class(&self) -> &str {
+        chef::class(self.kind())
     }
 
     /// Whether a grant is missing, in the host's words or in those of a language whose code asked.
     pub fn is_denial(&self) -> bool {
-        matches!(self, Self::Raised(raised) if ["Wrun::Denied", "Errno::EACCES"].contains(&raised.class.as_str()))
+        matches!(self.kind(), ErrorKind::Denied | ErrorKind::System(SystemError::Access))
     }
 
     /// Whether a dry run refused what would change the machine, in the host's words or in those of a language whose code asked.
@@ -191,11 +192,7 @@ impl Failure {
     /// What a dry run refused: `would run /usr/bin/x: its program is not on this machine`. `None`: it refused nothing.
     pub fn dry_refusal(&self) -> Option<&str> {
         let Self::Raised(raised) = self else { return None };
-        match raised.class.as_str() {
-            DRY_REFUSAL => Some(&raised.message),
-            "Errno::EROFS" => Some(raised.message.split_once("this is a dry run, which ")?.1),
-            _ => None,
-        }
+        chef::dry_refusal(&raised.kind, &raised.message)
     }
 
     /// What a person could do about it.
@@ -247,11 +244,10 @@ impl Failure {
         }
     }
 
-    /// True for what Ruby's `rescue` without a class catches: resources retry and ignore nothing else. Guests send no
-    /// ancestors, so that other classes of a cookbook's own count as standard.
+    /// True for what Ruby's `rescue` without a class catches: resources retry and ignore nothing else.
     pub fn is_standard(&self) -> bool {
         match self {
-            Self::Raised(raised) => !NOT_STANDARD.contains(&raised.class.as_str()),
+            Self::Raised(raised) => chef::is_standard(&raised.kind),
             Self::Many(_) => !self.is_final(),
             Self::GuestLost(_) | Self::Stopped(_) => false,
         }
@@ -261,7 +257,9 @@ impl Failure {
     pub fn into_raised(self) -> Raised {
         match self {
             Self::Raised(raised) => *raised,
-            other => Raised { backtrace: other.backtrace().to_vec(), ..Raised::new(other.class(), other.to_string()) },
+            other => {
+                Raised { backtrace: other.backtrace().to_vec(), ..Raised::new(other.kind().clone(), other.to_string()) }
+            }
         }
     }
 }
@@ -269,7 +267,7 @@ impl Failure {
 impl fmt::Display for Raised {
     /// Chef's sentence: every resource that it passed stands before the message.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.passed.iter().rev().try_for_each(|place| write!(f, "{place} had an error: {}: ", self.class))?;
+        self.passed.iter().rev().try_for_each(|place| f.write_str(&chef::passed_on(place, &self.kind)))?;
         f.write_str(&self.message)
     }
 }
@@ -297,15 +295,8 @@ impl fmt::Display for Failure {
             Self::Stopped(StopReason::Reboot) => f.write_str("ended early, to start the node again"),
             Self::Stopped(StopReason::Signal(signal)) => write!(f, "ended by signal {signal}"),
             Self::Many(all) => {
-                f.write_str("Multiple failures occurred:")?;
-                all.iter().try_for_each(|(place, failure)| match place {
-                    Place::Converge => {
-                        write!(f, "\n* {} occurred in Chef Infra Client run: {failure}", failure.class())
-                    }
-                    Place::DelayedNotification => {
-                        write!(f, "\n* {} occurred in delayed notification: {failure}", failure.class())
-                    }
-                })
+                let each = all.iter().map(|(place, failure)| (failure.kind(), (*place).into(), failure.to_string()));
+                f.write_str(&chef::several(each))
             }
         }
     }

@@ -23,8 +23,9 @@ pub use conversation::{
     Answer, Call, Callback, ClosureValue, Errand, FileCheck, Guest, GuestMessage, HostMessage, Load, Phase, Question,
     Request, RubyDocument, StartPhase,
 };
-pub use events::{Event, GuestEvent, LogLevel, LogSource, Observer, Status};
-pub use failure::{DRY_REFUSAL, Excerpt, Failure, GuestLost, LostRecipe, Outcome, Place, Raised, Resolved};
+pub use errors::{ErrorKind, FileCall, SystemError};
+pub use events::{Event, GuestEvent, LogLevel, LogSource, NOTHING_CONDITIONAL, Observer, Status};
+pub use failure::{Excerpt, Failure, GuestLost, LostRecipe, Outcome, Place, Raised, Resolved};
 pub use providers::{
     Certainty, Change, Child, ChildRow, CommandLine, CommandTest, Composition, Expected, GuardResult, Known, Memory,
     Part, PartStatus, Prepared, Providers, Shared, SharedLine, Types, ValueChange, Wanted,

@@ -450,13 +450,13 @@ pub trait Types: Send + Sync {
     /// Checks a declaration's type, actions and plain properties, and brings the properties into their canonical form.
     ///
     /// # Errors
-    /// `Chef::Exceptions::ValidationFailed` and its like, with a near name as the hint.
+    /// [`ErrorKind::InvalidValue`](errors::ErrorKind::InvalidValue) and its like, with a near name as the hint.
     fn check(&self, declaration: &mut Declaration) -> Result<(), Failure>;
 
     /// Holds a declaration of a guest's own type against the limits of sizes that built-in types have.
     ///
     /// # Errors
-    /// `Chef::Exceptions::ValidationFailed`.
+    /// [`ErrorKind::InvalidValue`](errors::ErrorKind::InvalidValue).
     fn check_own(&self, _declaration: &Declaration) -> Result<(), Failure> {
         Ok(())
     }

@@ -16,8 +16,8 @@ pub use survey::UNSEEN;
 
 use crate::claims::Claims;
 use contract::{
-    ClosureValue, Due, Ended, Event, Failure, Guest, GuestEvent, GuestLost, Limit, LogLevel, LostRecipe, MAX_DEPTH,
-    Memory, Outcome, Phase, Providers, ROOT, Request, ResourceId, ResourceRef, Run, Stop,
+    ClosureValue, Due, Ended, ErrorKind, Event, Failure, Guest, GuestEvent, GuestLost, Limit, LogLevel, LostRecipe,
+    MAX_DEPTH, Memory, Outcome, Phase, Providers, ROOT, Request, ResourceId, ResourceRef, Run, Stop,
 };
 use serde_json::Value;
 
@@ -204,7 +204,7 @@ impl<'a, G: Guest, P: Providers> Runner<'a, G, P> {
         if self.depth >= MAX_DEPTH {
             let key = self.run.known(resource)?.key.clone();
             return Err(Failure::raised(
-                "Wrun::NestedTooDeep",
+                ErrorKind::NestedTooDeep,
                 format!("{key}: notifications and child resources nest more than {MAX_DEPTH} deep"),
             ));
         }

@@ -90,7 +90,7 @@ fn after_a_signal_no_question_is_asked() {
         let mut asked = asked;
         match asked.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
             Poll::Ready(answer) => answer,
-            Poll::Pending => Err(Failure::raised("Error", "the guest waits for nobody")),
+            Poll::Pending => Err(Failure::of_class("Error", "the guest waits for nobody")),
         }
     };
     assert_eq!(ask().unwrap(), json!(1));

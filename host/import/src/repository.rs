@@ -8,7 +8,7 @@ use author::CookbookFolders;
 use author::check::Readers;
 use author::documents::documents;
 use author::folders::Selected;
-use contract::{CookbookFiles, Failure, Question, RubyDocument};
+use contract::{CookbookFiles, ErrorKind, Failure, Question, RubyDocument};
 use resolve::layers::{MAX_FILE, parse_json, without_lines};
 use resolve::objects::{ObjectKind, check_object_name};
 use resolve::roles::Role;
@@ -178,7 +178,7 @@ pub(crate) fn ask(
 ) -> Result<Result<Value, Failure>, ImportError> {
     let (mut question, mut answer) = (Some(question), None);
     readers.open(files, &mut |ask| answer = question.take().map(&mut *ask)).map_err(ImportError::Ruby)?;
-    Ok(answer.unwrap_or_else(|| Err(Failure::raised(Failure::NOT_STARTED, "the instance was not used"))))
+    Ok(answer.unwrap_or_else(|| Err(Failure::raised(ErrorKind::NotStarted, "the instance was not used"))))
 }
 
 /// A failure with the line of the file that raised it.

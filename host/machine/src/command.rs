@@ -24,16 +24,15 @@ pub use answers::Answers;
 pub use confine::{Answer, MAX_PLACED, MISSING_PROGRAM, PLACED};
 pub use confine::{give_up_all_rights, launch_confined};
 pub(crate) use exported::Exported;
-pub use failure::{ASSUMED, CommandFailure, UNKNOWN, require_success};
+pub use failure::{CommandFailure, require_success};
 pub use start::home;
 pub use wait::MAX_OUTPUT;
 
-use crate::denied::DENIED;
 use crate::guest::{Overlay, TOO_MANY};
 use crate::root::Root;
 use crate::users::Users;
 use crate::written;
-use contract::{Account, CommandLine, CommandOutcome, CommandTest, Raised, Stop, StopStep};
+use contract::{Account, CommandLine, CommandOutcome, CommandTest, ErrorKind, Raised, Stop, StopStep};
 use grants::{CommandAsked, GrantedCommand, LineAsked, PolicyGrants, Program, split_words};
 use start::Identity;
 use std::io;
@@ -450,6 +449,6 @@ pub fn check(grants: &PolicyGrants, root: &Root, command: &CommandTest) -> Resul
 /// The denial of a command that is shown nowhere.
 pub fn denied_secretly(grants: &PolicyGrants) -> Raised {
     let policy = grants.policy();
-    Raised::new(DENIED, format!("policy `{policy}` may not run the command of this sensitive resource"))
+    Raised::new(ErrorKind::Denied, format!("policy `{policy}` may not run the command of this sensitive resource"))
         .with_hint("`wrun grants suggest` writes the grant that is needed")
 }

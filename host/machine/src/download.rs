@@ -4,7 +4,7 @@
 //! not by the library. What is downloaded goes into a file without a name in wrun's own cache: in a dry run nothing stays
 //! behind, and nobody can change it between the look at it and its use.
 //!
-//! Failures carry the classes that Ruby's `Net::HTTP` raises, since cookbooks rescue them.
+//! Failures have the kinds and the words of Ruby's `Net::HTTP`, since cookbooks rescue them.
 
 mod arriving;
 mod cache_control;
@@ -13,13 +13,13 @@ mod redirect;
 
 pub use cache_control::CacheControl;
 
-use crate::command::UNKNOWN;
 use crate::denied::denied;
 use crate::digest::Hasher;
 use crate::pace::looked_at;
 use crate::root::{Disk, NamelessFile, Root, memory_file};
 use arriving::{Arriving, awaited};
-use contract::{Account, HttpRequest, HttpResponse, Raised};
+use contract::{Account, ErrorKind, HttpRequest, HttpResponse, Raised, SystemError};
+use errors::chef;
 use failure::{of_body, of_call, of_status};
 use grants::{GrantedUrl, PolicyGrants};
 use std::io::{Read, Write};
@@ -105,18 +105,6 @@ const SECRET_FIELDS: [&str; 2] = ["authorization", "cookie"];
 
 /// The beginning of the fields with which a request to a Chef server is signed, for that server.
 const SIGNATURE_FIELDS: &str = "x-ops-";
-
-/// The classes of failures to reach a server. A status that is not a success is an answer.
-const UNREACHABLE: [&str; 8] = [
-    "SocketError",
-    "Errno::ECONNREFUSED",
-    "Errno::ECONNRESET",
-    "Errno::EHOSTUNREACH",
-    "Net::OpenTimeout",
-    "Net::ReadTimeout",
-    "EOFError",
-    "Chef::Exceptions::ContentLengthMismatch",
-];
 
 /// A file that is wanted.
 pub struct DownloadRequest<'a> {
@@ -236,22 +224,29 @@ pub fn post(url: &str, headers: Vec<(String, String)>, body: Vec<u8>, time: Dura
 
 /// A failure as Chef's own client words it, which names the address.
 pub fn worded(raised: Raised, url: &str) -> Raised {
-    let message = match raised.class.as_str() {
-        "Errno::ECONNREFUSED" => format!("Connection refused - Connection refused connecting to {url}, giving up"),
-        "SocketError" => format!("Error connecting to {url} - {}", raised.message),
-        _ => return raised,
-    };
+    let Some(message) = chef::with_address(&raised.kind, &raised.message, url) else { return raised };
     Raised { message, ..raised }
 }
 
-/// Whether a failure says nothing about what was asked for: the server did not answer, or not to the end.
+/// Whether a failure says nothing about what was asked for: the server did not answer, or not to the end. A status that is
+/// not a success is an answer.
 pub fn is_unreachable(raised: &Raised) -> bool {
-    UNREACHABLE.contains(&raised.class.as_str())
+    matches!(
+        raised.kind,
+        ErrorKind::Unreachable
+            | ErrorKind::ConnectTimeout
+            | ErrorKind::ReadTimeout
+            | ErrorKind::EndOfInput
+            | ErrorKind::LengthMismatch
+            | ErrorKind::System(
+                SystemError::ConnectionRefused | SystemError::ConnectionReset | SystemError::HostUnreachable
+            )
+    )
 }
 
 /// There is no address: Ruby's own failure, which Chef passes on.
 pub fn no_address() -> Raised {
-    Raised::new("URI::InvalidURIError", "bad URI(is not URI?): nil")
+    Raised::new(ErrorKind::InvalidUrl, chef::NO_URL)
 }
 
 /// What a status that is not a success is called.
@@ -289,7 +284,7 @@ fn new_agent(trust_anyone: bool, time: Duration) -> Agent {
 
 /// Refuses to speak to a server where the run asks none.
 fn check_on(limits: Downloads) -> Result<(), Raised> {
-    limits.off.map_or(Ok(()), |off| Err(Raised::new(UNKNOWN, off.reason())))
+    limits.off.map_or(Ok(()), |off| Err(Raised::new(ErrorKind::Unknown, off.reason())))
 }
 
 /// Asks, and asks again where the answer says to, as long as that is granted.
@@ -305,7 +300,7 @@ fn follow(
     if !METHODS.contains(&request.method.as_str()) {
         let message =
             format!("{:?} is not a method of HTTP requests: there are {}", request.method, METHODS.join(", "));
-        return Err(Raised::new("ArgumentError", message));
+        return Err(Raised::new(ErrorKind::InvalidArgument, message));
     }
     let mut url = grants.download(&request.url).map_err(denied)?;
     check_on(limits)?;
@@ -315,7 +310,7 @@ fn follow(
         let Some(location) = redirect::location(&response) else { return Ok((url, response)) };
         if !matches!(request.method.as_str(), "GET" | "HEAD") {
             return Err(Raised::new(
-                "Chef::Exceptions::InvalidRedirect",
+                ErrorKind::InvalidRedirect,
                 format!(
                     "{} request was redirected from {} to {location}. Only GET and HEAD support redirects.",
                     request.method,
@@ -327,7 +322,7 @@ fn follow(
         if (next.scheme(), next.host(), next.port()) != (url.scheme(), url.host(), url.port()) {
             if redirects == Redirects::SameServer {
                 let message = format!("{} redirects to another server: {}", url.url(), next.url());
-                return Err(Raised::new("Chef::Exceptions::InvalidRedirect", message));
+                return Err(Raised::new(ErrorKind::InvalidRedirect, message));
             }
             headers.retain(|(name, _)| {
                 let name = name.to_ascii_lowercase();
@@ -336,7 +331,8 @@ fn follow(
         }
         url = next;
     }
-    Err(Raised::new("Chef::Exceptions::RedirectLimitExceeded", "Chef::Exceptions::RedirectLimitExceeded"))
+    // Chef gives it no message, so that Ruby shows the class.
+    Err(Raised::new(ErrorKind::TooManyRedirects, chef::class(&ErrorKind::TooManyRedirects)))
 }
 
 fn send(
@@ -354,7 +350,7 @@ fn send(
     for (name, value) in headers {
         builder = builder.header(name, value);
     }
-    let malformed = |error: ureq::http::Error| Raised::new("ArgumentError", error.to_string());
+    let malformed = |error: ureq::http::Error| Raised::new(ErrorKind::InvalidArgument, error.to_string());
     let agent = agent.clone();
     let answer = match request.body.clone() {
         Some(body) => {
@@ -403,22 +399,23 @@ fn store(
             return Err(too_large(url, limit));
         }
         let on_disk = disk.as_ref().map_or(Ok(()), |disk| disk.write(&file, length as u64));
-        on_disk.map_err(|ended| Raised::new("IOError", ended.to_string()))?;
-        looked_at(account, length).map_err(|error| Raised::new("IOError", error.to_string()))?;
+        on_disk.map_err(|ended| Raised::new(ErrorKind::InputOutput, ended.to_string()))?;
+        looked_at(account, length).map_err(|error| Raised::new(ErrorKind::InputOutput, error.to_string()))?;
         hash.update(chunk);
-        file.write_all(chunk).map_err(|error| Raised::new("IOError", format!("the cache directory: {error}")))?;
+        file.write_all(chunk)
+            .map_err(|error| Raised::new(ErrorKind::InputOutput, format!("the cache directory: {error}")))?;
     }
 }
 
 fn too_large(url: &GrantedUrl, limit: u64) -> Raised {
-    Raised::new("Wrun::TooLarge", format!("what {} sends is larger than {limit} bytes", url.host()))
+    Raised::new(ErrorKind::TooLarge, format!("what {} sends is larger than {limit} bytes", url.host()))
 }
 
 /// Header fields of a guest's.
 fn check_fields(headers: &[(String, String)]) -> Result<(), Raised> {
     let refuse = |name: &str, why: &str| {
         let name: String = name.chars().take(100).collect();
-        Err(Raised::new("ArgumentError", format!("the header field `{name}` {why}")))
+        Err(Raised::new(ErrorKind::InvalidArgument, format!("the header field `{name}` {why}")))
     };
     if headers.len() > MAXIMUM_FIELDS {
         return refuse("..", "is one too many");

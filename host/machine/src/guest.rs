@@ -21,8 +21,8 @@ use crate::root::{Entry, Fault, Kind, Place, Root, absent};
 use crate::users::Users;
 use crate::written;
 use contract::{
-    Account, Applied, CommandOutcome, CommandTest, HttpRequest, HttpResponse, Machine, MachineChange, MachineError,
-    MachineGroup, MachineUser, Raised, Stat, StatKind,
+    Account, Applied, CommandOutcome, CommandTest, ErrorKind, FileCall, HttpRequest, HttpResponse, Machine,
+    MachineChange, MachineError, MachineGroup, MachineUser, Raised, Stat, StatKind, SystemError,
 };
 use grants::{Denied, PolicyGrants};
 use std::fs::File;
@@ -76,7 +76,8 @@ impl GuestMachine {
 
     /// The same where something must be there.
     fn existing(&self, path: &str, follow: bool) -> Result<Place, MachineError> {
-        self.readable(path, follow)?.ok_or_else(|| MachineError::System("ENOENT".into(), path.into()))
+        self.readable(path, follow)?
+            .ok_or_else(|| MachineError::System(SystemError::NotFound.name().into(), path.into()))
     }
 
     /// A part of a file of the machine.
@@ -100,29 +101,27 @@ fn denied(denial: Denied) -> MachineError {
 }
 
 fn fault(fault: Fault) -> MachineError {
-    MachineError::System(fault.name().into(), fault.path)
+    MachineError::System(fault.error().name().into(), fault.path)
 }
 
 fn raised(raised: Raised) -> MachineError {
-    match raised.class.strip_prefix("Errno::") {
-        Some(name) => MachineError::System(name.into(), raised.message),
-        None if raised.class == denied::DENIED => {
-            MachineError::Denied(format!("{}\n{}", raised.message, raised.hint.unwrap_or_default()))
-        }
-        None => MachineError::System("EINVAL".into(), raised.message),
+    match raised.kind {
+        ErrorKind::System(error) => MachineError::System(error.name().into(), raised.message),
+        ErrorKind::Denied => MachineError::Denied(format!("{}\n{}", raised.message, raised.hint.unwrap_or_default())),
+        _ => MachineError::System(SystemError::Invalid.name().into(), raised.message),
     }
 }
 
 /// What went wrong on the way to a server, under the names that the system's own calls have for it; a time that is up while
 /// reading is `ETIME`, what ends too early `ENODATA`, a failed encryption `EPROTO`, an answer that is none `EBADMSG`.
 fn unreachable(failure: Raised) -> MachineError {
-    let name = match failure.class.as_str() {
-        "SocketError" => "EAI_NONAME",
-        "Net::OpenTimeout" => "ETIMEDOUT",
-        "Net::ReadTimeout" => "ETIME",
-        "EOFError" | "Chef::Exceptions::ContentLengthMismatch" => "ENODATA",
-        "OpenSSL::SSL::SSLError" => "EPROTO",
-        "Net::HTTPBadResponse" => "EBADMSG",
+    let name = match failure.kind {
+        ErrorKind::Unreachable => "EAI_NONAME",
+        ErrorKind::ConnectTimeout => "ETIMEDOUT",
+        ErrorKind::ReadTimeout => "ETIME",
+        ErrorKind::EndOfInput | ErrorKind::LengthMismatch => "ENODATA",
+        ErrorKind::Tls => "EPROTO",
+        ErrorKind::HttpBadResponse => "EBADMSG",
         _ => return raised(failure),
     };
     MachineError::System(name.into(), failure.message)
@@ -150,7 +149,7 @@ fn stat_of(entry: &Entry) -> Stat {
 fn part_of(handle: OwnedFd, path: &str, offset: u64, length: u64) -> Result<Vec<u8>, MachineError> {
     let system = |error: std::io::Error| {
         let errno = rustix::io::Errno::from_io_error(&error).unwrap_or(rustix::io::Errno::IO);
-        fault(Fault::new(errno, "read", path))
+        fault(Fault::new(errno, FileCall::Read, path))
     };
     let mut file = File::from(handle);
     file.seek(SeekFrom::Start(offset)).map_err(system)?;
@@ -218,7 +217,9 @@ impl Machine for GuestMachine {
         match self.commands.run(&launch, &mut self.users, None) {
             Ok(outcome) => Ok(outcome),
             Err(CommandFailure::TimedOut { outcome, .. }) => Ok(outcome),
-            Err(CommandFailure::NotStarted { name, about, .. }) => Err(MachineError::System(name.into(), about)),
+            Err(CommandFailure::NotStarted { error, about, .. }) => {
+                Err(MachineError::System(error.name().into(), about))
+            }
             Err(stopped @ CommandFailure::Stopped { .. }) => {
                 Err(MachineError::System("EINTR".into(), stopped.to_string()))
             }

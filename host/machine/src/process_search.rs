@@ -1,6 +1,6 @@
 //! The process table, for services that nobody else can tell about.
 
-use contract::Raised;
+use contract::{ErrorKind, Raised};
 use std::path::Path;
 
 /// How large a pattern may grow when it is compiled, in bytes: a guest wrote it.
@@ -20,7 +20,7 @@ pub enum Scope {
 pub fn any_matches(pattern: &str, scope: Scope, root: &Path) -> Result<bool, Raised> {
     let pattern = regex::RegexBuilder::new(pattern).size_limit(MAXIMUM_PATTERN).build().map_err(|error| {
         let message = format!("pattern {pattern:?}: {}", error.to_string().lines().last().unwrap_or_default());
-        Raised::new("RegexpError", message)
+        Raised::new(ErrorKind::InvalidPattern, message)
     })?;
     let whole = root == Path::new("/");
     let root = std::fs::canonicalize(root).unwrap_or_else(|_| root.to_owned());
@@ -75,6 +75,6 @@ mod tests {
         assert!(found.unwrap() && !elsewhere.unwrap());
         assert!(by_program.unwrap() && !by_argument.unwrap());
         assert!(!any_matches("no such process here at all", Scope::Line, Path::new("/")).unwrap());
-        assert_eq!(any_matches("(", Scope::Program, Path::new("/")).unwrap_err().class, "RegexpError");
+        assert_eq!(any_matches("(", Scope::Program, Path::new("/")).unwrap_err().kind, ErrorKind::InvalidPattern);
     }
 }

@@ -36,6 +36,7 @@ pub use asked::{PathSource, Written};
 pub use disk::Disk;
 pub use entry::{Entry, Kind};
 pub use fault::Fault;
+pub(crate) use fault::system_error;
 pub use giving::Given;
 pub use home::HomeAccess;
 pub use nameless::NamelessFile;
@@ -47,7 +48,7 @@ pub use site::Site;
 
 use boot_mounts::BootMounts;
 use cap_std::fs::Dir;
-use contract::{Account, OpenFile};
+use contract::{Account, FileCall, OpenFile};
 use grants::{GrantedPath, GrantedTree};
 use rustix::fd::OwnedFd;
 use rustix::fs::{CWD, Mode, OFlags, ResolveFlags};
@@ -143,7 +144,7 @@ impl Root {
     /// It is not a directory, or may not be opened.
     pub fn open(path: &Path, account: &Account) -> Result<Self, Fault> {
         let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
-        let failed = |errno| Fault::new(errno, "rb_sysopen", &path.to_string_lossy());
+        let failed = |errno| Fault::new(errno, FileCall::Open, &path.to_string_lossy());
         let handle = rustix::fs::openat(CWD, path, flags, Mode::empty()).map_err(failed)?;
         let asked = asked::Asked::default();
         let handle = Dir::from(handle);
@@ -159,7 +160,7 @@ impl Root {
     pub fn open_own(path: &Path, account: &Account) -> Result<Self, Fault> {
         std::fs::DirBuilder::new().recursive(true).mode(OWN_DIRECTORY).create(path).map_err(|error| {
             let errno = error.raw_os_error().map_or(Errno::IO, Errno::from_raw_os_error);
-            Fault::new(errno, "dir_s_mkdir", &path.to_string_lossy())
+            Fault::new(errno, FileCall::MakeDirectory, &path.to_string_lossy())
         })?;
         Ok(Self { own: true, ..Self::open(path, account)? })
     }
@@ -190,7 +191,7 @@ impl Root {
             match self.open_plain(parent, PLAIN_DIRECTORY) {
                 Ok(handle) => return Ok(self.place(handle.into(), name.to_owned(), path.to_owned())),
                 Err(errno) if is_final(errno) => {
-                    return Err(Fault::new(errno, "rb_sysopen", path).reached(path.to_owned()));
+                    return Err(Fault::new(errno, FileCall::Open, path).reached(path.to_owned()));
                 }
                 Err(_) => {}
             }
@@ -244,7 +245,7 @@ impl Root {
     pub fn future_place(&self, path: &str) -> Result<FuturePlace, Fault> {
         let (base, entry, missing) = self.deepest(path)?;
         if missing.iter().any(|name| name == "..") {
-            return Err(Fault::new(Errno::NOENT, "rb_sysopen", path));
+            return Err(Fault::new(Errno::NOENT, FileCall::Open, path));
         }
         let future_place = FuturePlace { base, entry, missing };
         self.asked.note(path, &future_place.real());
@@ -284,7 +285,7 @@ impl Root {
                 ControlFlow::Continue(behind_link) => behind_link,
             };
         }
-        Err(Fault::new(Errno::LOOP, "rb_sysopen", &path))
+        Err(Fault::new(Errno::LOOP, FileCall::Open, &path))
     }
 
     /// One round of [`deepest`](Self::deepest): what was found, or the path behind a link that leads to nothing.
@@ -307,7 +308,7 @@ impl Root {
                 return Ok(ControlFlow::Continue(format!("{target}/{}", missing.join("/"))));
             }
         }
-        Err(Fault::new(Errno::NOENT, "rb_sysopen", path))
+        Err(Fault::new(Errno::NOENT, FileCall::Open, path))
     }
 
     /// Opens a regular file that is reached without any link, in a single look at the path: the case of thousands of
@@ -359,10 +360,10 @@ impl Root {
     /// The root was not opened with [`Root::open_own`], or a directory cannot be made.
     pub fn own_site(&self, path: &str) -> Result<Site, Fault> {
         if !self.own {
-            return Err(Fault::new(Errno::PERM, "rb_sysopen", path));
+            return Err(Fault::new(Errno::PERM, FileCall::Open, path));
         }
         let mut made = String::new();
-        let parent = plain(path).ok_or_else(|| Fault::new(Errno::INVAL, "rb_sysopen", path))?.0;
+        let parent = plain(path).ok_or_else(|| Fault::new(Errno::INVAL, FileCall::Open, path))?.0;
         for part in parent.split('/').filter(|part| !part.is_empty()) {
             made = made + "/" + part;
             match Site::new(self.exact(&made)?).make_directory(ModeBits::plain(OWN_DIRECTORY)) {
@@ -379,14 +380,14 @@ impl Root {
         if real == "/" {
             return walk::walk(self, real, false);
         }
-        let (parent, name) = plain(real).ok_or_else(|| Fault::new(Errno::INVAL, "rb_sysopen", real))?;
+        let (parent, name) = plain(real).ok_or_else(|| Fault::new(Errno::INVAL, FileCall::Open, real))?;
         match self.open_plain(parent, PLAIN_DIRECTORY) {
             Ok(handle) => Ok(self.place(handle.into(), name.to_owned(), real.to_owned())),
             Err(Errno::NOSYS | Errno::PERM | Errno::AGAIN) => {
                 let place = walk::walk(self, real, false)?;
-                if place.real == real { Ok(place) } else { Err(Fault::new(Errno::LOOP, "rb_sysopen", real)) }
+                if place.real == real { Ok(place) } else { Err(Fault::new(Errno::LOOP, FileCall::Open, real)) }
             }
-            Err(errno) => Err(Fault::new(errno, "rb_sysopen", real)),
+            Err(errno) => Err(Fault::new(errno, FileCall::Open, real)),
         }
     }
 
@@ -421,7 +422,7 @@ pub fn absent<T>(result: Result<T, Fault>) -> Result<Option<T>, Fault> {
 pub fn absolute(path: &str) -> Result<(), Fault> {
     match path.starts_with('/') && !path.contains('\0') {
         true => Ok(()),
-        false => Err(Fault::new(Errno::INVAL, "rb_sysopen", path).because(fault::Hint::NotAbsolute)),
+        false => Err(Fault::new(Errno::INVAL, FileCall::Open, path).because(fault::Hint::NotAbsolute)),
     }
 }
 
@@ -430,7 +431,7 @@ fn check(path: &str) -> Result<(), Fault> {
     absolute(path)?;
     let is_deep = || path.split('/').filter(|part| !part.is_empty()).count() > MAXIMUM_DEPTH;
     match path.len() > MAXIMUM_PATH || is_deep() {
-        true => Err(Fault::new(Errno::NAMETOOLONG, "rb_sysopen", path)),
+        true => Err(Fault::new(Errno::NAMETOOLONG, FileCall::Open, path)),
         false => Ok(()),
     }
 }

@@ -5,9 +5,9 @@
 //! there were no links. Where the rules would allow the written path, only the resolved one is refused. The operator finds it,
 //! and the line that would allow it, in the audit log and in the list of denials.
 
-use crate::denied::{DENIED, denied};
+use crate::denied::denied;
 use crate::root::{MAXIMUM_PATH, PathSource, Root, Written};
-use contract::{Raised, Resolved};
+use contract::{ErrorKind, Raised, Resolved};
 use grants::{CommandAsked, Denied, MountAsked, PolicyGrants};
 
 /// What is shown in place of the line that would allow it.
@@ -71,7 +71,7 @@ pub fn mount(denial: Denied, written: &MountAsked<'_>, grants: &PolicyGrants) ->
 fn again(denial: Denied, by_text: Result<(), Denied>) -> Raised {
     match by_text {
         Err(refusal) => denied(refusal),
-        Ok(()) => Raised::new(DENIED, Denied { reason: None, ..denial }.to_string()).with_hint(HINT),
+        Ok(()) => Raised::new(ErrorKind::Denied, Denied { reason: None, ..denial }.to_string()).with_hint(HINT),
     }
 }
 

@@ -5,6 +5,7 @@
 //! to nothing is passed over; one that leads through something without keys is an error, because a list of secrets
 //! that silently blocks nothing is worse than a failed save.
 
+use errors::ErrorKind;
 use serde_json::{Map, Value};
 use thiserror::Error;
 
@@ -16,13 +17,13 @@ pub struct FilterError {
     pub item: Vec<String>,
     /// What stands there instead.
     pub found: &'static str,
-    chef_class: &'static str,
+    kind: ErrorKind,
 }
 
 impl FilterError {
-    /// The exception class that Ruby raises for it in Chef.
-    pub fn chef_class(&self) -> &'static str {
-        self.chef_class
+    /// Returns what went wrong, as the kind of the failure that it becomes.
+    pub fn kind(&self) -> ErrorKind {
+        self.kind.clone()
     }
 }
 
@@ -190,9 +191,9 @@ fn find_blocked<'data>(
 /// What becomes of an item that reached a value without keys and has `rest` keys to go before its last.
 fn blocked_in_scalar(item: &FilterItem, value: &Value, rest: &[String]) -> Result<(), FilterError> {
     match (value, rest) {
-        (Value::Array(_), [_, ..]) => Err(FilterError { chef_class: "TypeError", ..not_an_object(item, value) }),
+        (Value::Array(_), [_, ..]) => Err(FilterError { kind: ErrorKind::WrongType, ..not_an_object(item, value) }),
         (Value::Number(number), [_, ..]) if !number.is_f64() => {
-            Err(FilterError { chef_class: "TypeError", ..not_an_object(item, value) })
+            Err(FilterError { kind: ErrorKind::WrongType, ..not_an_object(item, value) })
         }
         (Value::String(text), rest) if !is_chain_of_substrings(text, rest) => Ok(()),
         _ => Err(not_an_object(item, value)),
@@ -213,5 +214,5 @@ fn not_an_object(item: &FilterItem, found: &Value) -> FilterError {
         Value::Array(_) => "an array",
         Value::Object(_) => "an object",
     };
-    FilterError { item: item.keys.clone(), found, chef_class: "NoMethodError" }
+    FilterError { item: item.keys.clone(), found, kind: ErrorKind::NoSuchName }
 }

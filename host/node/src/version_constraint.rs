@@ -4,6 +4,7 @@
 
 use std::fmt;
 
+use errors::ErrorKind;
 use thiserror::Error;
 
 /// Which texts count as versions.
@@ -40,12 +41,12 @@ pub enum VersionError {
 }
 
 impl VersionError {
-    /// The exception class that Chef raises for it.
-    pub fn chef_class(&self) -> &'static str {
+    /// Returns what went wrong, as the kind of the failure that it becomes.
+    pub fn kind(&self) -> ErrorKind {
         match self {
-            Self::InvalidCookbookVersion { .. } => "Chef::Exceptions::InvalidCookbookVersion",
-            Self::InvalidPlatformVersion { .. } => "Chef::Exceptions::InvalidPlatformVersion",
-            Self::InvalidConstraint { .. } => "Chef::Exceptions::InvalidVersionConstraint",
+            Self::InvalidCookbookVersion { .. } => ErrorKind::InvalidCookbookVersion,
+            Self::InvalidPlatformVersion { .. } => ErrorKind::InvalidPlatformVersion,
+            Self::InvalidConstraint { .. } => ErrorKind::InvalidVersionConstraint,
         }
     }
 }

@@ -20,7 +20,7 @@ fn check(case: &Value) -> Result<(), String> {
         let what = format!("operation {number} {operation}");
         match (apply(&mut attributes, operation), operation.get("raises")) {
             (Ok(found), None) => operation.get("returns").map_or(Ok(()), |expected| same(&what, &found, expected))?,
-            (Err(error), Some(class)) => same(&what, &json!(error.chef_class()), class)?,
+            (Err(error), Some(class)) => same(&what, &json!(errors::chef::class(&error.kind())), class)?,
             (Ok(found), Some(class)) => return Err(format!("{what}: found {found}, expected {class}")),
             (Err(error), None) => return Err(format!("{what}: {error}")),
         }

@@ -65,7 +65,7 @@ struct Raised(String);
 
 impl From<AttributeError> for Raised {
     fn from(error: AttributeError) -> Self {
-        Self(error.chef_class().to_owned())
+        Self(errors::chef::class(&error.kind()).to_owned())
     }
 }
 

@@ -30,8 +30,8 @@ mod yum_repository;
 pub(crate) use machine::Machine;
 
 use contract::{
-    Change, Child, ChildRow, Composition, Declaration, Guard, Known, Property, Raised, ResourceRef, Test, Timing,
-    Wanted, Wish,
+    Change, Child, ChildRow, Composition, Declaration, ErrorKind, Guard, Known, Property, Raised, ResourceRef, Test,
+    Timing, Wanted, Wish,
 };
 use serde_json::{Value, json};
 
@@ -148,12 +148,12 @@ fn with_text(mut file: Declaration, text: Property) -> Declaration {
 }
 
 fn invalid(message: impl Into<String>) -> Raised {
-    Raised::new("Chef::Exceptions::ValidationFailed", message)
+    Raised::new(ErrorKind::InvalidValue, message)
 }
 
 /// The error of an action for which the properties do not suffice, as Chef's `raise` without a class makes it.
 fn runtime_error(message: impl Into<String>) -> Raised {
-    Raised::new("RuntimeError", message)
+    Raised::new(ErrorKind::Failed, message)
 }
 
 #[cfg(test)]

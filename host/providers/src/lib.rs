@@ -28,12 +28,11 @@ pub use settings::{Contents, GatherFacts, Log, Settings};
 pub use standing::{elevated_accounts, homes};
 
 use contract::{
-    Account, Certainty, Change, Claim, CommandTest, Composition, Declaration, GuardResult, Known, Part, Prepared,
-    Property, Providers, Raised, Wanted,
+    Account, Certainty, Change, Claim, CommandTest, Composition, Declaration, ErrorKind, GuardResult, Known, Part,
+    Prepared, Property, Providers, Raised, SystemError, Wanted,
 };
 use foreseen::Outcomes;
 use machine::command::{self, Commands};
-use machine::denied::DENIED;
 use machine::guest::{Access, GuestMachine, Planned};
 use machine::mask::Mask;
 use machine::root::Root;
@@ -114,7 +113,7 @@ impl MachineProviders {
     fn foresee(&self, wanted: &Wanted<'_>, outcomes: Outcomes) -> Result<(), Raised> {
         let key = wanted.declaration.key().to_string();
         let kept = self.commands.overlay().foresee(outcomes, &key, &self.root, &self.settings.account);
-        kept.map_err(|ended| Raised::new("RuntimeError", format!("the policy {ended}")))
+        kept.map_err(|ended| Raised::new(ErrorKind::Failed, format!("the policy {ended}")))
     }
 
     /// The paths of an action whose outcome is not known.
@@ -128,15 +127,17 @@ impl MachineProviders {
         let kind = wanted.declaration.kind.as_str();
         let Some(provider) = resources::provider(kind) else {
             let message = format!("there is no provider for resource type `{kind}`");
-            return Err(Raised::new("Chef::Exceptions::ProviderNotFound", message));
+            return Err(Raised::new(ErrorKind::NoProvider, message));
         };
         let secrets = Secrets::of(wanted);
         match self.look(wanted, |view| provider.plan(wanted, view)).map(|plan| secrets.hide_in_plan(plan)) {
-            Err(raised) if wanted.why_run => match raised.class.as_str() {
-                command::ASSUMED => Ok(Plan::uncertain(Certainty::Assumed(raised.message))),
-                command::UNKNOWN => Ok(Plan::uncertain(Certainty::Unknown(raised.message))),
+            Err(raised) if wanted.why_run => match raised.kind {
+                ErrorKind::Assumed => Ok(Plan::uncertain(Certainty::Assumed(raised.message))),
+                ErrorKind::Unknown => Ok(Plan::uncertain(Certainty::Unknown(raised.message))),
                 // A real run is root's.
-                "Errno::EACCES" | "Errno::EPERM" if !rustix::process::geteuid().is_root() => {
+                ErrorKind::System(SystemError::Access | SystemError::NotPermitted)
+                    if !rustix::process::geteuid().is_root() =>
+                {
                     let why = format!("only root can look: {}", raised.message);
                     Ok(Plan::uncertain(Certainty::Unknown(why)))
                 }
@@ -352,7 +353,7 @@ impl Providers for MachineProviders {
 
     fn commit(&mut self, wanted: &Wanted<'_>, plan: ReadyPlan) -> Result<Vec<Change>, Raised> {
         if wanted.why_run || self.settings.why_run {
-            return Err(Raised::new(contract::DRY_REFUSAL, "a dry run changes nothing"));
+            return Err(Raised::new(ErrorKind::DryRun, "a dry run changes nothing"));
         }
         let _mask = wanted.declaration.umask.map(Mask::set);
         self.settings.grants.let_verify(None);
@@ -409,19 +410,17 @@ impl Providers for MachineProviders {
 fn hidden_guard(raised: Raised, command: &CommandTest) -> Raised {
     match command.sensitive {
         false => raised,
-        true if raised.class == DENIED => {
-            Raised::new(DENIED, "the policy may not run the command of a sensitive guard")
+        true if raised.kind == ErrorKind::Denied => {
+            Raised::new(ErrorKind::Denied, "the policy may not run the command of a sensitive guard")
                 .with_hint("`wrun grants suggest` writes the grant that is needed")
         }
-        true => {
-            Raised::new(&raised.class, "the command of a sensitive guard failed; its text and output are not shown")
-        }
+        true => Raised::new(raised.kind, "the command of a sensitive guard failed; its text and output are not shown"),
     }
 }
 
 /// A denial names the resource and who declared it.
 fn with_origin(raised: Raised, declaration: &Declaration) -> Raised {
-    if raised.class != DENIED {
+    if raised.kind != ErrorKind::Denied {
         return raised;
     }
     let message = format!("{} ({}, declared by {})", raised.message, declaration.key(), declaration.origin);
@@ -437,7 +436,7 @@ fn not_converged(wanted: &Wanted<'_>, left: &Plan) -> Raised {
         wanted.action,
         what.join("; ")
     );
-    Raised::new("Wrun::DidNotConverge", message)
+    Raised::new(ErrorKind::DidNotConverge, message)
 }
 
 /// A property's plain value.

@@ -1,6 +1,6 @@
 //! Requests to start the node again: policies make them while they converge, and whoever ends the run carries them out.
 
-use contract::Raised;
+use contract::{ErrorKind, Raised};
 use grants::GrantedReboot;
 use machine::command::{Commands, Launch, require_success};
 use machine::users::Users;
@@ -54,7 +54,7 @@ impl Reboots {
     /// the machine itself cannot be started.
     ///
     /// # Errors
-    /// `Chef::Exceptions::RebootFailed`.
+    /// [`ErrorKind::RebootFailed`].
     pub fn carry_out(&self, root: &Path) -> Result<Option<bool>, Raised> {
         let Some((policy, reboot)) = self.all().into_iter().min_by_key(|(_, reboot)| reboot.minutes) else {
             return Ok(None);
@@ -65,7 +65,7 @@ impl Reboots {
         let Reboot { minutes, reason, asked_by, granted: _proof } = reboot;
         tracing::warn!("starting the node again for {policy}: {} ({})", reason.escape_debug(), asked_by.escape_debug());
         let launch = launch(minutes, &reason);
-        let failed = |raised: Raised| Raised::new("Chef::Exceptions::RebootFailed", raised.message);
+        let failed = |raised: Raised| Raised::new(ErrorKind::RebootFailed, raised.message);
         let outcome = Commands::new(root, None).run(&launch, &mut Users::default(), None);
         let outcome = outcome.map_err(|failure| failed(failure.into_raised(&launch)))?;
         require_success(&launch, &outcome, &[0]).map_err(failed)?;

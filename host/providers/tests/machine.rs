@@ -373,7 +373,7 @@ fn the_file_cache_is_not_made_where_a_link_leads_to_what_root_runs() {
     std::fs::create_dir_all(bench.path("var")).unwrap();
     symlink("/etc/cron.d", bench.path("var/chef")).unwrap();
     let raised = bench.providers(false).make_file_cache("/var/chef/cache/policies/web").unwrap_err();
-    assert!(raised.class == "Errno::ELOOP" && raised.message.contains("/var/chef/cache"), "{raised:?}");
+    assert!(raised.class() == "Errno::ELOOP" && raised.message.contains("/var/chef/cache"), "{raised:?}");
     assert!(!exists(&bench.path("etc/cron.d/cache")));
 }
 

@@ -4,8 +4,9 @@
 mod unplaced;
 
 use crate::json::bounded_error;
-use contract::{ActionRecord, CookbookFiles, Excerpt, Failure};
+use contract::{ActionRecord, CookbookFiles, ErrorKind, Excerpt, Failure};
 use converge::{PolicyOutcome, PolicyReport, RunReport};
+use errors::chef;
 use node::origin::Origin;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -54,7 +55,7 @@ pub fn json(
     // A recipe that ended early failed outside of all actions, also if the actions that a dry run looks at then fail too.
     let is_of_recipe = report.ended_recipes.iter().any(|ended| ended.failure == *failure);
     // A dry run looks at a policy that a real run would not start.
-    let is_of_policy = failure.class() == Failure::NOT_STARTED;
+    let is_of_policy = *failure.kind() == ErrorKind::NotStarted;
     let record = innermost(&report.records).filter(|_| !is_of_recipe && !is_of_policy);
     let origin = record.map(|record| Origin::clone(&record.origin));
     let raised = || place(failure).map(|place| with_recipe(place, failure));
@@ -97,16 +98,14 @@ pub fn json(
     }))
 }
 
-/// The class of an error that keeps a run from beginning.
-const NOT_BEGUN: &str = "Wrun::NotBegun";
-
 /// Why a run never began, for programs.
 pub fn not_begun(message: &str, causes: &[String]) -> Value {
-    let cause = |message: &String| json!({ "class": NOT_BEGUN, "message": message });
+    let class = chef::class(&ErrorKind::NotBegun);
+    let cause = |message: &String| json!({ "class": class, "message": message });
     json!({
         "version": VERSION,
         "policy": null,
-        "class": NOT_BEGUN,
+        "class": class,
         "message": message,
         "backtrace": [],
         "origin": null,
@@ -219,13 +218,13 @@ pub fn excerpt(origin: &Origin, files: &dyn CookbookFiles) -> Option<Excerpt> {
 #[cfg(test)]
 mod tests {
     use super::{innermost_failed, place};
-    use contract::{Failure, Raised};
+    use contract::{ErrorKind, Failure, Raised};
 
     #[test]
     fn the_place_of_an_error_is_never_in_rusts_own_libraries() {
         let raised = |frames: &[&str]| {
             let backtrace = frames.iter().map(|frame| (*frame).to_owned()).collect();
-            Failure::from(Raised { backtrace, ..Raised::new("Wrun::Denied", "no") })
+            Failure::from(Raised { backtrace, ..Raised::new(ErrorKind::Denied, "no") })
         };
         let library = "/rustc/59/library/core/src/ops/function.rs:250: in ?";
         let found = place(&raised(&[library, "redis/src/recipes.rs:9: in redis::default"])).unwrap();

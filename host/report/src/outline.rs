@@ -3,7 +3,7 @@
 
 use crate::error::{self, Frames};
 use crate::json::{Parts, Run, asked};
-use contract::{Event, Failure, Moment, Observer, StopReason};
+use contract::{ErrorKind, Event, Failure, Moment, Observer, StopReason};
 use converge::{PolicyOutcome, PolicyReport, RunReport};
 use grants::Journal;
 use serde_json::{Value, json};
@@ -46,7 +46,7 @@ impl Outline {
         let running = seen.policies.iter_mut().find(|policy| matches!(policy.outcome, PolicyOutcome::NotRun));
         let mut errors = Vec::new();
         if let Some(policy) = running {
-            let failure = Failure::raised("SignalException", message);
+            let failure = Failure::raised(ErrorKind::Signalled, message);
             errors.push((policy.name.clone(), error::json(policy, &failure, None, Frames::WithPlaces)));
             policy.outcome = PolicyOutcome::Failed(failure);
         }

@@ -1,7 +1,8 @@
-//! Errors as people read them. Reports have the classes that cookbooks rescue: they are Ruby's and Chef's, and the author of
-//! a cookbook in Rust has not seen most of them.
+//! Errors as people read them. Reports have the classes that Ruby cookbooks rescue, and the author of a cookbook in Rust has
+//! not seen most of them.
 
 use contract::{Failure, Place};
+use errors::chef;
 use std::path::Path;
 
 /// Returns the failure in words, without the resources that it passed through. Authors of Ruby files read the class first.
@@ -9,7 +10,7 @@ use std::path::Path;
 /// `file` is the file that it is about, if one is known.
 pub fn of(failure: &Failure, file: Option<&str>) -> String {
     let (class, message) = match failure {
-        Failure::Raised(raised) => (raised.class.as_str(), raised.message.clone()),
+        Failure::Raised(raised) => (raised.class(), raised.message.clone()),
         Failure::Stopped(_) => return failure.to_string(),
         Failure::GuestLost(_) => (failure.class(), failure.to_string()),
         Failure::Many(all) => return many(all, file),
@@ -21,7 +22,7 @@ pub fn of(failure: &Failure, file: Option<&str>) -> String {
 pub fn of_recorded(class: &str, message: &str, file: Option<&str>) -> String {
     let passed = format!(" had an error: {class}: ");
     let message = message.rsplit_once(&passed).map_or(message, |(_, own)| own);
-    if is_plain(class, file) { plain(class, message) } else { format!("{class}: {message}") }
+    if is_plain(class, file) { chef::plainly(class, message) } else { format!("{class}: {message}") }
 }
 
 /// As [`of`], with the resources that it passed through.
@@ -45,59 +46,13 @@ fn many(all: &[(Place, Failure)], file: Option<&str>) -> String {
 /// Returns whether the class says nothing to the author: the file is not Ruby's, or the class is wrun's own.
 fn is_plain(class: &str, file: Option<&str>) -> bool {
     let extension = file.and_then(|file| Path::new(file).extension()?.to_str());
-    class.starts_with("Wrun::") || matches!(extension, Some("rs" | "j2"))
-}
-
-fn plain(class: &str, message: &str) -> String {
-    let said = match class {
-        "Mixlib::ShellOut::ShellCommandFailed" => exited(message),
-        "Mixlib::ShellOut::CommandTimeout" => Some(format!("the command took too long: {message}")),
-        _ if class.starts_with("Errno::") => system_error(message).or_else(|| named_error(class, message)),
-        _ => None,
-    };
-    said.unwrap_or_else(|| if message.is_empty() { class.to_owned() } else { message.to_owned() })
-}
-
-/// `Expected process to exit with [0, 2], but received '3'`, and the output below it.
-fn exited(message: &str) -> Option<String> {
-    let (first, output) = message.split_once('\n').map_or((message, None), |(first, rest)| (first, Some(rest)));
-    let (wanted, received) = first.strip_prefix("Expected process to exit with [")?.split_once("], but received ")?;
-    let (wanted, received) = (wanted.replace(", ", " or "), received.trim_matches('\''));
-    let output = output.map(|output| format!("\n{output}")).unwrap_or_default();
-    Some(format!("the command ended with {received}, not with {wanted}{output}"))
-}
-
-/// `No such file or directory @ rb_sysopen - /srv/x`: the function is one of Ruby's.
-fn system_error(message: &str) -> Option<String> {
-    let (sentence, about) = message.split_once(" - ")?;
-    let sentence = sentence.split(" @ ").next().unwrap_or(sentence);
-    let mut letters = sentence.chars();
-    let first = letters.next()?.to_lowercase();
-    Some(format!("{first}{}: {about}", letters.as_str()))
-}
-
-/// The same of a guest's own call, which names the path alone: `/srv/x`.
-fn named_error(class: &str, about: &str) -> Option<String> {
-    let words = match class.strip_prefix("Errno::")? {
-        "EACCES" | "EPERM" => "permission denied",
-        "EEXIST" => "something is there already",
-        "EINVAL" => "the path is invalid",
-        "EISDIR" => "it is a directory",
-        "ELOOP" => "its links lead in a circle",
-        "ENOENT" => "no such file or directory",
-        "ENOTDIR" => "a part of the path is not a directory",
-        "ENOTEMPTY" => "the directory is not empty",
-        "EROFS" => "a dry run changes nothing",
-        _ => return None,
-    };
-    let is_path = about.starts_with('/') && !about.contains('\n');
-    is_path.then(|| format!("{about}: {words}"))
+    chef::is_own(class) || matches!(extension, Some("rs" | "j2"))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use contract::StopReason;
+    use contract::{ErrorKind, StopReason, SystemError};
 
     #[test]
     fn a_path_alone_is_told_with_what_is_wrong_with_it() {
@@ -112,28 +67,20 @@ mod tests {
     #[test]
     fn authors_of_rust_read_plain_sentences() {
         let check = |class: &str, message: &str, expected: &str| {
-            let failure = Failure::raised(class, message);
+            let failure = Failure::of_class(class, message);
             assert_eq!(of(&failure, Some("src/lib.rs")), expected);
             assert_eq!(of(&failure, Some("recipes/default.rb")), format!("{class}: {message}"));
         };
-        let shell = "Mixlib::ShellOut::ShellCommandFailed";
-        let output = "---- Begin output of x ----\nno\n---- End output of x ----";
-        check(
-            shell,
-            &format!("Expected process to exit with [0, 2], but received '3'\n{output}"),
-            &format!("the command ended with 3, not with 0 or 2\n{output}"),
-        );
-        check(shell, "something else", "something else");
-        check("Errno::ENOENT", "No such file or directory - nosuch", "no such file or directory: nosuch");
         check("Errno::EACCES", "Permission denied @ rb_sysopen - /srv/a - b", "permission denied: /srv/a - b");
         check("NoMethodError", "resource type `x` does not exist", "resource type `x` does not exist");
-        check("RuntimeError", "", "RuntimeError");
+        assert_eq!(of_recorded("Errno::ENOENT", "/x", Some("a.rs")), "/x: no such file or directory");
+        assert_eq!(of_recorded("Errno::ENOENT", "/x", Some("a.rb")), "Errno::ENOENT: /x");
     }
 
     #[test]
     fn several_failures_are_counted_and_told_each() {
         let many = Failure::Many(vec![
-            (Place::Converge, Failure::raised("Errno::ENOENT", "No such file or directory - nosuch")),
+            (Place::Converge, Failure::raised(SystemError::NotFound, "No such file or directory - nosuch")),
             (Place::DelayedNotification, Failure::Stopped(StopReason::Signal(2))),
         ]);
         let rust = "2 failures:\n* no such file or directory: nosuch\n* in a delayed notification: ended by signal 2";
@@ -146,9 +93,9 @@ mod tests {
 
     #[test]
     fn wruns_own_classes_and_resources_on_the_way_are_left_out() {
-        let denied = Failure::raised("Wrun::Denied", "policy `web` may not read fact `x`");
+        let denied = Failure::raised(ErrorKind::Denied, "policy `web` may not read fact `x`");
         assert_eq!(of(&denied, None), "policy `web` may not read fact `x`");
-        let passed = contract::Raised { passed: vec!["a[b] (c)".into()], ..contract::Raised::new("E", "no") };
+        let passed = contract::Raised { passed: vec!["a[b] (c)".into()], ..contract::Raised::of_class("E", "no") };
         assert_eq!(with_resources(&passed.clone().into(), Some("src/lib.rs")), "no");
         assert_eq!(with_resources(&passed.into(), Some("a.rb")), "E: a[b] (c) had an error: E: no");
     }

@@ -2,9 +2,7 @@
 
 use contract::Failure;
 use converge::{PolicyOutcome, RunReport, UNSEEN};
-
-/// What the message of a change that a dry run refuses begins with.
-const READ_ONLY: &str = "Read-only file system - this is a dry run, which would ";
+use errors::chef;
 
 /// A sentence for each, in order, each failure once.
 pub fn of(report: &RunReport) -> Vec<String> {
@@ -56,7 +54,7 @@ pub fn empty(report: &RunReport) -> Vec<String> {
 fn message(failure: &Failure) -> String {
     match failure {
         // Cookbooks are told by the error of a read-only file system that a dry run changes nothing.
-        Failure::Raised(raised) => match raised.message.strip_prefix(READ_ONLY) {
+        Failure::Raised(raised) => match chef::dry_run_does_not(&raised.message) {
             Some(rest) => format!("a dry run does not {rest}"),
             None => raised.message.clone(),
         },
@@ -67,13 +65,13 @@ fn message(failure: &Failure) -> String {
 #[cfg(test)]
 mod tests {
     use super::message;
-    use contract::Failure;
+    use contract::{ErrorKind, Failure, SystemError};
 
     #[test]
     fn a_change_that_a_dry_run_refuses_is_told_in_its_own_words() {
         let refused = "Read-only file system - this is a dry run, which would run sysctl -w x=1: its program is not on this machine";
-        let said = message(&Failure::raised("Errno::EROFS", refused));
+        let said = message(&Failure::raised(SystemError::ReadOnly, refused));
         assert_eq!(said, "a dry run does not run sysctl -w x=1: its program is not on this machine");
-        assert_eq!(message(&Failure::raised("RuntimeError", "no disk")), "no disk");
+        assert_eq!(message(&Failure::raised(ErrorKind::Failed, "no disk")), "no disk");
     }
 }

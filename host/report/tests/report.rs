@@ -2,7 +2,7 @@
 
 #![cfg(test)]
 
-use contract::{Event, Failure, Moment, Observer, Raised};
+use contract::{ErrorKind, Event, Failure, Moment, Observer, Raised};
 use converge::{PolicyOutcome, PolicyReport, RunReport};
 use grants::Grants;
 use report::error::{self, Frames};
@@ -14,7 +14,7 @@ use std::collections::BTreeMap;
 /// A run of two policies, of which the first failed.
 fn failed_run() -> RunReport {
     let frames = ["wasm: in ?".to_owned(), "site/recipes/default.rb:3: in site::default".to_owned()];
-    let raised = Raised { backtrace: frames.to_vec(), ..Raised::new("RuntimeError", "no disk") };
+    let raised = Raised { backtrace: frames.to_vec(), ..Raised::new(ErrorKind::Failed, "no disk") };
     let failed = PolicyReport { outcome: PolicyOutcome::Failed(raised.into()), ..PolicyReport::not_run("web".into()) };
     RunReport {
         run_id: "r1".into(),
@@ -114,7 +114,7 @@ fn a_run_that_is_ended_from_outside_is_recorded_as_far_as_it_is_known() {
 
 #[test]
 fn an_event_is_one_object_with_its_version() {
-    let failure = Failure::raised("RuntimeError", "no disk");
+    let failure = Failure::raised(ErrorKind::Failed, "no disk");
     let event = report::events::as_json(&Event::PolicyFailed { policy: "web", failure: &failure }).unwrap();
     let error = json!({ "class": "RuntimeError", "message": "no disk", "hint": null });
     let expect =

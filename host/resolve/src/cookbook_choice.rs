@@ -5,6 +5,7 @@
 
 use std::collections::BTreeMap;
 
+use errors::ErrorKind;
 use thiserror::Error;
 
 use crate::cookbook_order::{Dependencies, MissingCookbook, cookbook_order};
@@ -50,12 +51,12 @@ pub enum ChoiceError {
 }
 
 impl ChoiceError {
-    /// The exception class that Chef has for it.
-    pub fn chef_class(&self) -> &'static str {
+    /// Returns what went wrong, as the kind of the failure that it becomes.
+    pub fn kind(&self) -> ErrorKind {
         match self {
-            Self::Missing(missing) => missing.chef_class(),
-            Self::Unsatisfied { .. } => "Chef::Exceptions::CookbookVersionSelection::UnsatisfiableRunListItem",
-            Self::Malformed { reason, .. } => reason.chef_class(),
+            Self::Missing(missing) => missing.kind(),
+            Self::Unsatisfied { .. } => ErrorKind::UnsatisfiableRunList,
+            Self::Malformed { reason, .. } => reason.kind(),
         }
     }
 }
@@ -175,6 +176,6 @@ mod tests {
         let known = KnownCookbook { version: "1.0.0".to_owned(), dependencies: map(&[("a", "around 2")]) };
         let recipes = [ExpandedRecipe { name: "a".to_owned(), version: None }];
         let refused = choose_cookbooks(&recipes, &BTreeMap::from([("a".to_owned(), known)]), ("_default", &map(&[])));
-        assert_eq!(refused.unwrap_err().chef_class(), "Chef::Exceptions::InvalidVersionConstraint");
+        assert_eq!(refused.unwrap_err().kind(), ErrorKind::InvalidVersionConstraint);
     }
 }

@@ -6,6 +6,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
+use errors::ErrorKind;
 use thiserror::Error;
 
 use node::run_list::split_recipe;
@@ -24,9 +25,9 @@ pub struct MissingCookbook {
 }
 
 impl MissingCookbook {
-    /// The exception class that Chef raises for it.
-    pub fn chef_class(&self) -> &'static str {
-        "Chef::Exceptions::CookbookNotFound"
+    /// Returns what went wrong, as the kind of the failure that it becomes.
+    pub fn kind(&self) -> ErrorKind {
+        ErrorKind::NoSuchCookbook
     }
 }
 

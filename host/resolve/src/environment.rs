@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use errors::ErrorKind;
 use node::version_constraint::{VersionConstraint, VersionStyle};
 use serde_json::{Map, Value};
 use thiserror::Error;
@@ -32,10 +33,10 @@ pub enum EnvironmentError {
 }
 
 impl EnvironmentError {
-    /// Returns the exception class that Chef raises for it.
-    pub fn chef_class(&self) -> &'static str {
+    /// Returns what went wrong, as the kind of the failure that it becomes.
+    pub fn kind(&self) -> ErrorKind {
         match self {
-            Self::InvalidConstraints { .. } => "Chef::Exceptions::ValidationFailed",
+            Self::InvalidConstraints { .. } => ErrorKind::InvalidValue,
         }
     }
 }
@@ -89,7 +90,7 @@ mod tests {
     fn an_invalid_constraint_is_refused_with_all_of_them() {
         let error = Environment::from_json("stage", &json!({ "cookbook_versions": { "a": "= 1.0", "b": "newest" } }));
         let error = error.unwrap_err();
-        assert_eq!(error.chef_class(), "Chef::Exceptions::ValidationFailed");
+        assert_eq!(error.kind(), ErrorKind::InvalidValue);
         assert!(error.to_string().contains("{\"a\"=>\"= 1.0\", \"b\"=>\"newest\"}"), "{error}");
     }
 }

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 
+use errors::ErrorKind;
 use node::layers::{Layer, LayerFormat, LayerTree};
 use node::object::{DEFAULT_ENVIRONMENT, PolicyStart};
 use node::run_list::{RunList, RunListError, split_recipe};
@@ -67,15 +68,15 @@ pub enum ResolveError<Document> {
 }
 
 impl<Document> ResolveError<Document> {
-    /// Returns the exception class that Chef raises for it, or `None` if the repository has the reason.
-    pub fn chef_class(&self) -> Option<&'static str> {
+    /// Returns what went wrong, as the kind of the failure that it becomes.
+    pub fn kind(&self) -> Option<ErrorKind> {
         match self {
-            Self::RunList(error) => Some(error.chef_class()),
-            Self::Role(error) => Some(error.chef_class()),
-            Self::MissingRoles { .. } => Some("Chef::Exceptions::MissingRole"),
-            Self::NoSuchEnvironment { .. } => Some("Chef::Exceptions::EnvironmentNotFound"),
-            Self::Environment(error) => Some(error.chef_class()),
-            Self::Choice(error) => Some(error.chef_class()),
+            Self::RunList(error) => Some(error.kind()),
+            Self::Role(error) => Some(error.kind()),
+            Self::MissingRoles { .. } => Some(ErrorKind::NoSuchRole),
+            Self::NoSuchEnvironment { .. } => Some(ErrorKind::NoSuchEnvironment),
+            Self::Environment(error) => Some(error.kind()),
+            Self::Choice(error) => Some(error.kind()),
             Self::Document(_) => None,
         }
     }
@@ -304,27 +305,25 @@ mod tests {
     }
 
     #[test]
-    fn each_thing_that_is_wrong_has_its_error_and_chefs_class() {
+    fn each_thing_that_is_wrong_has_its_error_and_kind() {
         #[track_caller]
-        fn check(list: &[&str], environment: &str, class: Option<&str>, says: &str) -> Resolution {
+        fn check(list: &[&str], environment: &str, kind: Option<ErrorKind>, says: &str) -> Resolution {
             let (resolution, error) = resolved(list, environment);
             let error = error.expect("it was resolved");
-            assert_eq!(error.chef_class(), class, "{error}");
+            assert_eq!(error.kind(), kind, "{error}");
             assert!(error.to_string().contains(says), "{error}");
             resolution
         }
-        let class = |name: &str| Some(format!("Chef::Exceptions::{name}"));
-        check(&["role[web]", "role[gone]"], "_default", class("MissingRole").as_deref(), "nonexistent roles: gone");
-        check(&["role[odd]"], "_default", Some("ArgumentError"), "");
+        check(&["role[web]", "role[gone]"], "_default", Some(ErrorKind::NoSuchRole), "nonexistent roles: gone");
+        check(&["role[odd]"], "_default", Some(ErrorKind::InvalidArgument), "");
         check(&["role[unread]"], "_default", None, "roles/unread cannot be read");
         check(&["recipe[torn]"], "_default", None, "torn is invalid");
-        check(&["recipe[gone]"], "_default", class("CookbookNotFound").as_deref(), "gone");
-        let early =
-            check(&["role[web]"], "nowhere", class("EnvironmentNotFound").as_deref(), "environment \"nowhere\"");
+        check(&["recipe[gone]"], "_default", Some(ErrorKind::NoSuchCookbook), "gone");
+        let early = check(&["role[web]"], "nowhere", Some(ErrorKind::NoSuchEnvironment), "environment \"nowhere\"");
         // The recipes are known and shown; no attribute is set before the environment is known.
         assert_eq!(early.recipes(), ["nginx::default"]);
         assert!(early.start().role_default.is_empty());
-        let unsatisfied = "CookbookVersionSelection::UnsatisfiableRunListItem";
-        check(&["recipe[ntp]"], "stage", class(unsatisfied).as_deref(), "the environment stage asks for \"~> 2.0\"");
+        let unsatisfied = Some(ErrorKind::UnsatisfiableRunList);
+        check(&["recipe[ntp]"], "stage", unsatisfied, "the environment stage asks for \"~> 2.0\"");
     }
 }

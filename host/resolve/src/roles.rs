@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use errors::ErrorKind;
 use serde_json::{Map, Value};
 use thiserror::Error;
 
@@ -52,11 +53,11 @@ pub enum RoleError {
 }
 
 impl RoleError {
-    /// The exception that Chef has for it.
-    pub fn chef_class(&self) -> &'static str {
+    /// Returns what went wrong, as the kind of the failure that it becomes.
+    pub fn kind(&self) -> ErrorKind {
         match self {
-            Self::WrongKind { .. } => "Chef::Exceptions::ValidationFailed",
-            Self::RunList { reason, .. } => reason.chef_class(),
+            Self::WrongKind { .. } => ErrorKind::InvalidValue,
+            Self::RunList { reason, .. } => reason.kind(),
         }
     }
 }

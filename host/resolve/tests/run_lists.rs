@@ -25,7 +25,7 @@ fn run_list_items() {
                 same("to_s", &json!(item.to_string()), &case["to_s"])
             }
             (Err(error), Some(class)) => {
-                same("class", &json!(error.chef_class()), class)?;
+                same("class", &json!(errors::chef::class(&error.kind())), class)?;
                 same("message", &json!(error.to_string()), &case["message"])
             }
             (found, _) => Err(format!("found {found:?}")),
@@ -55,7 +55,7 @@ fn run_list_expansion_fuzz() {
                 same("missing", &json!(expansion.missing_roles), &case["missing"])?;
                 same("trace", &expansion.trace_json(), &case["trace"])
             }
-            (Err(error), Some(class)) => same("class", &json!(error.chef_class()), class),
+            (Err(error), Some(class)) => same("class", &json!(errors::chef::class(&error.kind())), class),
             (found, _) => Err(format!("found {found:?}")),
         }
     });

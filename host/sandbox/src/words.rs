@@ -8,8 +8,9 @@ use crate::limits::{ORIGIN_FILE, ORIGIN_NAME, RAISED_FRAMES, RAISED_HINT, RAISED
 use crate::policy_guest::PolicyGuest;
 use crate::rules::ProtocolViolation;
 use contract::{
-    Amendment, Answer, Call, ClosureValue, CommandLine, CommandTest, Declaration, Errand, Failure, FailureMode, Guard,
-    GuestMessage, HostMessage, Property, Raised, Request, ResourceRef, Test, Timing, Wish, json_text_bytes,
+    Amendment, Answer, Call, ClosureValue, CommandLine, CommandTest, Declaration, Errand, ErrorKind, Failure,
+    FailureMode, Guard, GuestMessage, HostMessage, Property, Raised, Request, ResourceRef, Test, Timing, Wish,
+    json_text_bytes,
 };
 use node::origin::Origin;
 use serde_json::Value;
@@ -92,7 +93,9 @@ fn plain_text(json: &str) -> Option<&str> {
 
 /// A failure as guest code hears of it.
 pub(crate) fn raised(guest: PolicyGuest, failure: Failure) -> types::Raised {
-    let Raised { class, message, passed, backtrace, object, hint, resolved: _, unshown } = failure.into_raised();
+    let raised = failure.into_raised();
+    let class = raised.class().to_owned();
+    let Raised { message, passed, backtrace, object, hint, unshown, .. } = raised;
     let message = unshown.map_or(message, contract::SensitiveMessage::for_its_guest);
     types::Raised { class, message, passed, backtrace, object: object.and_then(|object| guest.own(object)), hint }
 }
@@ -101,14 +104,11 @@ fn raised_from(guest: PolicyGuest, raised: types::Raised) -> Raised {
     let limit = |text: String, most: usize| if text.len() > most { shorten(&text, most) } else { text };
     let cut = |text: String| limit(text, RAISED_TEXT);
     Raised {
-        class: cut(raised.class),
-        message: cut(raised.message),
         passed: raised.passed.into_iter().take(contract::MAX_DEPTH as usize).map(cut).collect(),
         backtrace: raised.backtrace.into_iter().take(RAISED_FRAMES).map(cut).collect(),
         object: raised.object.and_then(|object| guest.mark(object)),
         hint: raised.hint.filter(|hint| !hint.is_empty()).map(|hint| limit(hint, RAISED_HINT)),
-        resolved: None,
-        unshown: None,
+        ..Raised::of_class(&cut(raised.class), cut(raised.message))
     }
 }
 
@@ -197,9 +197,11 @@ fn failure_mode(mode: wit::FailureMode) -> FailureMode {
 fn property(guest: PolicyGuest, name: &str, property: wit::Property) -> Result<Property, Failure> {
     Ok(match property {
         wit::Property::Text(text) => Property::Plain(Value::String(text)),
-        wit::Property::Plain(json) => Property::Plain(parse(&json).map_err(|why| {
-            Failure::raised("Chef::Exceptions::ValidationFailed", format!("property {name} is not JSON: {why}"))
-        })?),
+        wit::Property::Plain(json) => {
+            Property::Plain(parse(&json).map_err(|why| {
+                Failure::raised(ErrorKind::InvalidValue, format!("property {name} is not JSON: {why}"))
+            })?)
+        }
         wit::Property::Bytes(bytes) => Property::Bytes(bytes),
         wit::Property::Lazy(callback) => Property::Lazy(closure(guest, callback)?),
         wit::Property::Rendered(callback) => Property::Rendered(closure(guest, callback)?),
@@ -209,7 +211,8 @@ fn property(guest: PolicyGuest, name: &str, property: wit::Property) -> Result<P
 
 /// A closure's number, marked as its guest's.
 fn closure(guest: PolicyGuest, callback: u32) -> Result<u32, Failure> {
-    let too_large = || Failure::raised("ArgumentError", format!("{callback} is too large for a closure's number"));
+    let too_large =
+        || Failure::raised(ErrorKind::InvalidArgument, format!("{callback} is too large for a closure's number"));
     guest.mark(callback).ok_or_else(too_large)
 }
 

@@ -39,7 +39,7 @@ pub trait TypedProperties: Sized {
     fn read_as(resource: &'static ResourceType, values: &dyn DeclaredValues) -> Result<Self, PropertyError>;
 }
 
-/// The reason why properties cannot be read. Chef raises `Chef::Exceptions::ValidationFailed` for it.
+/// The reason why properties cannot be read. It becomes [`ErrorKind::InvalidValue`](errors::ErrorKind::InvalidValue).
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum PropertyError {
     /// A value is of another kind than the property.

@@ -6,6 +6,7 @@
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
+use errors::ErrorKind;
 use serde_json::Value as Json;
 
 use crate::property::{Default, Property};
@@ -129,19 +130,17 @@ pub enum ValidationFailed {
 }
 
 impl ValidationFailed {
-    /// The exception that Chef raises, which cookbooks rescue by name.
-    pub const fn class_name(&self) -> &'static str {
+    /// Returns what went wrong, as the kind of the failure that it becomes.
+    pub const fn kind(&self) -> ErrorKind {
         match self {
-            Self::UnknownType { .. } | Self::UnknownProperty { .. } => "NoMethodError",
-            Self::NoProvider { .. } | Self::RubyOnly { .. } | Self::OtherPlatform { .. } => {
-                "Chef::Exceptions::ProviderNotFound"
-            }
+            Self::UnknownType { .. } | Self::UnknownProperty { .. } => ErrorKind::NoSuchName,
+            Self::NoProvider { .. } | Self::RubyOnly { .. } | Self::OtherPlatform { .. } => ErrorKind::NoProvider,
             Self::UnknownAction { .. }
             | Self::Invalid { .. }
             | Self::Missing { .. }
             | Self::Unacceptable { .. }
             | Self::Oversized { .. }
-            | Self::TooMany { .. } => "Chef::Exceptions::ValidationFailed",
+            | Self::TooMany { .. } => ErrorKind::InvalidValue,
         }
     }
 

@@ -199,7 +199,7 @@ fn near_names_stand_beside_the_message() {
     check(validate("file", "x", vec![("zzz".into(), Given::Lazy)], &[]).unwrap_err(), None);
     check(validate("file", "x", vec![], &["craete"]).unwrap_err(), Some("create"));
     check(require("templat").unwrap_err(), Some("template"));
-    assert_eq!(require("templat").unwrap_err().class_name(), "NoMethodError");
+    assert_eq!(require("templat").unwrap_err().kind(), errors::ErrorKind::NoSuchName);
 }
 
 #[test]

@@ -10,11 +10,11 @@ use std::process::Command;
 use anyhow::{Context as _, Result};
 use serde_json::Value;
 
-use super::{Count, causes, contract, map, operations, programs, supply, targets, waiting, words};
+use super::{Count, border, causes, contract, map, operations, programs, supply, targets, waiting, words};
 use crate::{checkout, docs, say};
 
 /// Each room with the rooms it may know. What is not listed is not allowed; `assemble` alone puts all of them together.
-const DOORS: [(&str, &[&str]); 24] = [
+const DOORS: [(&str, &[&str]); 25] = [
     ("agent", &["state", "text"]),
     ("artifact", &["contract", "grants", "node", "plain_files", "text"]),
     (
@@ -25,6 +25,7 @@ const DOORS: [(&str, &[&str]); 24] = [
             "contract",
             "converge",
             "databag",
+            "errors",
             "facts",
             "grants",
             "machine",
@@ -45,6 +46,7 @@ const DOORS: [(&str, &[&str]); 24] = [
         &[
             "artifact",
             "contract",
+            "errors",
             "grants",
             "node",
             "plain_files",
@@ -56,22 +58,23 @@ const DOORS: [(&str, &[&str]); 24] = [
         ],
     ),
     ("bootstrap", &["text"]),
-    ("contract", &["grants", "node", "text"]),
-    ("converge", &["contract", "node"]),
+    ("contract", &["errors", "grants", "node", "text"]),
+    ("converge", &["contract", "errors", "node"]),
     ("databag", &[]),
+    ("errors", &[]),
     ("facts", &[]),
     ("grants", &["text"]),
     ("import", &["author", "contract", "grants", "node", "plain_files", "resolve", "text"]),
-    ("machine", &["contract", "databag", "grants", "node", "plain_files", "text"]),
-    ("node", &["text"]),
+    ("machine", &["contract", "databag", "errors", "grants", "node", "plain_files", "text"]),
+    ("node", &["errors", "text"]),
     ("plain_files", &[]),
     ("policyfile", &["artifact", "node"]),
-    ("providers", &["contract", "grants", "machine", "node", "schema", "text"]),
-    ("report", &["contract", "converge", "grants", "node", "schema", "text"]),
+    ("providers", &["contract", "errors", "grants", "machine", "node", "schema", "text"]),
+    ("report", &["contract", "converge", "errors", "grants", "node", "schema", "text"]),
     ("repository", &["artifact", "plain_files", "text"]),
-    ("resolve", &["node", "text"]),
+    ("resolve", &["errors", "node", "text"]),
     ("sandbox", &["contract", "node"]),
-    ("schema", &["text"]),
+    ("schema", &["errors", "text"]),
     ("state", &["contract", "text"]),
     ("text", &[]),
     (
@@ -100,8 +103,8 @@ const DOORS: [(&str, &[&str]); 24] = [
 ];
 
 /// Rooms that decide and touch nothing.
-const PURE_ROOMS: [&str; 9] =
-    ["contract", "converge", "grants", "node", "policyfile", "report", "resolve", "schema", "text"];
+const PURE_ROOMS: [&str; 10] =
+    ["contract", "converge", "errors", "grants", "node", "policyfile", "report", "resolve", "schema", "text"];
 
 /// What pure rooms do not name: files, processes, the network, the environment and the clock.
 const IMPURE_NAMES: [&str; 5] = ["std::fs", "std::process", "std::net", "std::env", "SystemTime::now"];
@@ -129,6 +132,7 @@ pub(crate) fn run() -> Result<Count> {
         ("rooms touch only what they may", touches),
         ("the map is true: who names resource types, who decides, who touches the process", map::check),
         ("providers plan values, not closures, and read typed properties", operations::check),
+        ("names of Ruby and Chef have one place", border::check),
         ("an error's sentence leaves its cause to whoever prints it", causes::check),
         ("every item of the contract is documented and versioned, without tuples", contract::check),
         ("every program that providers start has a row that says who chose its words", programs::check),

@@ -3,7 +3,7 @@
 use super::hints;
 use crate::error::AssembleError;
 use crate::objects::documents;
-use contract::{Failure, Question, RubyDocument};
+use contract::{ErrorKind, Failure, Question, RubyDocument};
 use machine::data::parse_written_json;
 use resolve::layers::without_lines;
 use serde_json::Value;
@@ -77,7 +77,7 @@ impl Documents {
             Document::Known(value) => Ok(value.clone()),
             Document::Broken(failure) => Err(failure.clone()),
             Document::Ruby { .. } => {
-                Err(Failure::raised("Wrun::Bug", format!("the {} {name} was not evaluated", self.kind)))
+                Err(Failure::raised(ErrorKind::Bug, format!("the {} {name} was not evaluated", self.kind)))
             }
         })
     }
@@ -103,17 +103,14 @@ fn ruby(path: PathBuf) -> Document {
 fn json_file(path: &Path) -> Document {
     let parsed = text(path).and_then(|text| {
         parse_written_json(&text).map_err(|error| {
-            Failure::raised(
-                "Chef::Exceptions::JSON::ParseError",
-                format!("{}:{}: {error}", path.display(), error.line()),
-            )
+            Failure::raised(ErrorKind::InvalidJson, format!("{}:{}: {error}", path.display(), error.line()))
         })
     });
     parsed.map_or_else(Document::Broken, Document::Known)
 }
 
 fn text(path: &Path) -> Result<String, Failure> {
-    let failed = |why: String| Failure::raised("IOError", format!("{}: {why}", path.display()));
+    let failed = |why: String| Failure::raised(ErrorKind::InputOutput, format!("{}: {why}", path.display()));
     plain_files::read_text(path, MAX_BYTES).map_err(|error| failed(error.to_string()))
 }
 
@@ -143,7 +140,7 @@ mod tests {
             asked.push(format!("{} {}", input.name, input.source));
             match input.name.as_str() {
                 "db" => Ok(json!({"name": "db"})),
-                _ => Err(Failure::raised("RuntimeError", "unhandled")),
+                _ => Err(Failure::raised(ErrorKind::Failed, "unhandled")),
             }
         });
         assert_eq!(asked, ["db name 'db'", "mail raise"]);

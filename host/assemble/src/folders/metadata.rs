@@ -3,7 +3,7 @@
 use author::CookbookFolders;
 use author::folders::Selected;
 use author::gems::{WantedGem, wanted_gems};
-use contract::{CookbookFiles as _, Failure, FileError, Question};
+use contract::{CookbookFiles as _, ErrorKind, Failure, FileError, Question};
 use resolve::cookbook_choice::KnownCookbook;
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
@@ -91,16 +91,16 @@ fn read(
     let place = cookbooks.place(folder).map(|path| path.display().to_string()).unwrap_or_default();
     let invalid = |what: &str| {
         let message = format!("Cookbook loaded at path [{place}] has invalid metadata: {what}");
-        Failure::raised("Chef::Exceptions::MetadataNotValid", message)
+        Failure::raised(ErrorKind::InvalidMetadata, message)
     };
     // A guest would be told of a cookbook without files.
     cookbooks.paths(folder, "").map_err(|(FileError::NoSuchFile(why) | FileError::NoSuchCookbook(why))| {
-        Failure::raised("IOError", format!("{place}: {why}"))
+        Failure::raised(ErrorKind::InputOutput, format!("{place}: {why}"))
     })?;
     let json = match cookbooks.read(folder, "metadata.json") {
         Ok(bytes) => serde_json::from_slice(&bytes).map_err(|error| {
             let message = format!("{place}/metadata.json:{}: {error}", error.line());
-            Failure::raised("Chef::Exceptions::JSON::ParseError", message)
+            Failure::raised(ErrorKind::InvalidJson, message)
         })?,
         Err(FileError::NoSuchFile(_) | FileError::NoSuchCookbook(_)) => match cookbooks.read(folder, "metadata.rb") {
             Ok(_) => ask(Question::Metadata { cookbook: folder.to_owned(), place: place.clone() })?,
@@ -151,7 +151,7 @@ mod tests {
             asked.push(cookbook.clone());
             match cookbook.as_str() {
                 "b-cookbook" => Ok(json!({"name": "b", "version": "1.0.1"})),
-                _ => Err(Failure::raised("ArgumentError", "wrong number of arguments")),
+                _ => Err(Failure::raised(ErrorKind::InvalidArgument, "wrong number of arguments")),
             }
         });
         assert_eq!(asked, ["b-cookbook", "wrong"]);

@@ -1,7 +1,7 @@
 //! Hands a report over to a file or a server, and tells what may be taken later from what never will be.
 
 use super::{Place, lines, own_file, reduced};
-use contract::Raised;
+use contract::{ErrorKind, Raised, SystemError};
 use machine::download::{is_unreachable, post};
 use std::io;
 use std::path::Path;
@@ -19,9 +19,6 @@ const TOO_LARGE: [u16; 2] = [413, 417];
 /// Bytes from which a server is asked first whether it takes a report (`Expect: 100-continue`). Many end the connection in the
 /// middle of one that is too large, and nobody hears their answer.
 const ASK_FIRST: usize = 1 << 20;
-
-/// The classes of a connection that was ended in the middle of a report.
-const BROKEN_OFF: [&str; 2] = ["Errno::ECONNRESET", "EOFError"];
 
 /// What was taken.
 pub(super) enum Taken {
@@ -80,7 +77,7 @@ fn send(url: &str, token_file: Option<&Path>, report: Vec<u8>, time: Duration) -
         headers.push(("expect".to_owned(), "100-continue".to_owned()));
     }
     let failed = |raised: Raised| {
-        let broke_off = BROKEN_OFF.contains(&raised.class.as_str());
+        let broke_off = matches!(raised.kind, ErrorKind::EndOfInput | ErrorKind::System(SystemError::ConnectionReset));
         match is_unreachable(&raised) {
             true if is_large && broke_off => NotTaken::TooLarge(raised.message),
             true => NotTaken::Away(format!("it cannot be reached: {}", raised.message)),

@@ -3,6 +3,7 @@
 //! What the server sends is verified by signatures, so that HTTP does not let anybody change a release; it lets others see
 //! which ones are read, and hold them back until they expire.
 
+use contract::ErrorKind;
 use machine::download::{Downloads, is_unreachable, read};
 use repository::RepositoryError;
 use repository::store::{Store, Writer};
@@ -61,7 +62,7 @@ impl Store for AddressStore {
             return Err(RepositoryError::Read { file, source });
         }
         read(&file, Downloads { bytes: limit, time: TIME, off: None }).map_err(|raised| {
-            if raised.class == "Wrun::TooLarge" {
+            if raised.kind == ErrorKind::TooLarge {
                 return RepositoryError::TooLarge { file: file.clone(), limit };
             }
             let kind =

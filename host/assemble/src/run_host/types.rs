@@ -1,6 +1,7 @@
 //! The built-in resource types, as the runner and guests need them: `schema` behind `contract`'s traits.
 
-use contract::{Amendment, Declaration, Failure, HOST_AS_GUEST, Property, Raised, TypeTexts, Types};
+use contract::{Amendment, Declaration, ErrorKind, Failure, HOST_AS_GUEST, Property, Raised, TypeTexts, Types};
+use errors::chef;
 use schema::{Given, ValidationFailed, is_rendered};
 use serde_json::Value;
 
@@ -8,7 +9,7 @@ use serde_json::Value;
 pub(crate) struct BuiltinTypes;
 
 fn failed(error: &ValidationFailed) -> Failure {
-    let raised = Raised::new(error.class_name(), error.to_string());
+    let raised = Raised::new(error.kind(), error.to_string());
     match error.did_you_mean() {
         Some(near) => raised.with_hint(format!("did you mean `{near}`?")).into(),
         None => raised.into(),
@@ -101,14 +102,13 @@ impl Types for BuiltinTypes {
         schema::check_required(found, action, is_set).map_err(|error| failed(&error))?;
         // `run_action` and notifications may name any action; a declaration's own were checked when it was made.
         if action != "nothing" && !found.actions.iter().any(|known| known.name == action) {
-            let message =
-                format!("undefined method 'action_{action}' for an instance of Chef::Provider::{}", camel_case(kind));
+            let message = chef::no_such_action(action, kind);
             let known = found.actions.iter().map(|known| known.name);
             let hint = match text::nearest(action, known.clone()) {
                 Some(near) => format!("did you mean the action `{near}`?"),
                 None => format!("{kind} has the actions: {}", known.collect::<Vec<_>>().join(", ")),
             };
-            return Err(Raised::new("NoMethodError", message).with_hint(hint).into());
+            return Err(Raised::new(ErrorKind::NoSuchName, message).with_hint(hint).into());
         }
         Ok(())
     }
@@ -137,16 +137,7 @@ impl Types for BuiltinTypes {
 /// The error of a property that a guest wants to render, and that is not a template's text.
 fn not_rendered(kind: &str, name: &str) -> Failure {
     let message = format!("property {name} of {kind} is not a text that the policy renders: declare it as lazy");
-    Failure::raised("Chef::Exceptions::ValidationFailed", message)
-}
-
-/// A type's name as that of a Ruby class.
-fn camel_case(kind: &str) -> String {
-    let words = kind.split('_').map(|word| {
-        let mut letters = word.chars();
-        letters.next().map(|first| first.to_uppercase().chain(letters).collect::<String>()).unwrap_or_default()
-    });
-    words.collect()
+    Failure::raised(ErrorKind::InvalidValue, message)
 }
 
 /// A value that is known now.

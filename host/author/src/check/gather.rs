@@ -4,6 +4,7 @@ use super::facts::{Fact, What};
 use super::{Ask, CheckError, Readers, elsewhere};
 use crate::CookbookFolders;
 use contract::{CookbookFiles as _, Failure, FileCheck, Question};
+use errors::{ErrorKind, chef};
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -373,7 +374,7 @@ pub(super) fn facts(answer: Result<Value, Failure>) -> Vec<Fact> {
 }
 
 fn error(message: String) -> Fact {
-    let what = What::Error { class: "Wrun::CheckFailed".to_owned(), message };
+    let what = What::Error { class: chef::class(&ErrorKind::CheckFailed).to_owned(), message };
     Fact { line: 0, platform: None, optional: false, what }
 }
 

@@ -7,6 +7,7 @@ use super::facts::{Fact, Property, Resource, What};
 use super::gather::Gathered;
 use super::shapes::{Shape, Shapes};
 use super::{files, modes, notifications};
+use errors::{ErrorKind, chef};
 use std::collections::{BTreeMap, BTreeSet};
 use text::nearest;
 
@@ -426,8 +427,8 @@ fn gem(name: &str, why: Option<&str>) -> Option<Verdict> {
 }
 
 fn error(file: &str, class: &str, message: &str) -> Verdict {
-    let kind = match class {
-        "SyntaxError" => "syntax",
+    let kind = match chef::kind(class) {
+        ErrorKind::InvalidSyntax => "syntax",
         _ if file.starts_with("metadata.") => "metadata",
         _ => "file",
     };

@@ -254,7 +254,7 @@ mod tests {
     fn a_file_that_cannot_be_read_is_told() {
         let line = Line { cookbook: "a".into(), file: "recipes/default.rb".into(), line: 6 };
         let none = BTreeSet::new();
-        let rest = RestReader::new(&Files, &none, &none).read(&[line], &mut |_| Err(Failure::raised("X", "gone")));
+        let rest = RestReader::new(&Files, &none, &none).read(&[line], &mut |_| Err(Failure::of_class("X", "gone")));
         assert_eq!(rest, Rest { incomplete: true, ..Rest::default() });
     }
 

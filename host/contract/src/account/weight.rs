@@ -96,9 +96,9 @@ pub(crate) fn failure_bytes(failure: &Failure) -> u64 {
     let texts = |texts: &[String]| texts.iter().map(|text| text_bytes(text)).sum::<u64>();
     match failure {
         Failure::Raised(raised) => {
-            let Raised { class, message, passed, backtrace, hint, .. } = raised.as_ref();
+            let Raised { message, passed, backtrace, hint, .. } = raised.as_ref();
             let hint = hint.as_ref().map_or(0, |hint| text_bytes(hint));
-            128 + text_bytes(class) + text_bytes(message) + texts(passed) + texts(backtrace) + hint
+            128 + text_bytes(raised.class()) + text_bytes(message) + texts(passed) + texts(backtrace) + hint
         }
         Failure::GuestLost(lost) => 128 + text_bytes(&lost.why) + texts(&lost.backtrace),
         Failure::Stopped(_) => VALUE,

@@ -6,9 +6,7 @@ use super::{
 };
 use crate::account::{guard_bytes, property_bytes, text_bytes, wish_bytes};
 use crate::{Failure, GuestLost, Outcome};
-
-/// The class of a value that a resource cannot have.
-const INVALID: &str = "Chef::Exceptions::ValidationFailed";
+use errors::ErrorKind;
 
 impl Run {
     /// Changes a declared resource.
@@ -39,13 +37,13 @@ impl Run {
             },
             Amendment::Clear(name) => declaration.properties.retain(|(other, _)| *other != name),
             Amendment::Guard(guard) if declaration.guards.len() < MAX_PER_RESOURCE => declaration.guards.push(guard),
-            Amendment::Guard(_) => return Err(Failure::raised("Wrun::TooManyNotifications", "too many guards")),
+            Amendment::Guard(_) => return Err(Failure::raised(ErrorKind::TooManyNotifications, "too many guards")),
             Amendment::Notification(wish) => {
                 let (context, note) = self.interpret(id, wish)?;
                 let there = self.open(context)?;
                 let sent = there.group_of.get(&note.sender_key).and_then(|group| there.groups.get(*group));
                 if sent.is_some_and(|group| group.notes.len() >= MAX_PER_RESOURCE) {
-                    return Err(Failure::raised("Wrun::TooManyNotifications", "too many notifications"));
+                    return Err(Failure::raised(ErrorKind::TooManyNotifications, "too many notifications"));
                 }
                 self.register(context, note)?;
             }
@@ -137,7 +135,7 @@ pub(super) fn due_bytes(due: &Due) -> u64 {
 pub(super) fn check_actions<'a>(actions: impl IntoIterator<Item = &'a String>) -> Outcome {
     let is_long = actions.into_iter().any(|action| action.len() > MAX_ACTION_BYTES);
     let message = || format!("an action's name has at most {MAX_ACTION_BYTES} bytes");
-    if is_long { Err(Failure::raised(INVALID, message())) } else { Ok(()) }
+    if is_long { Err(Failure::raised(ErrorKind::InvalidValue, message())) } else { Ok(()) }
 }
 
 /// Whether a pause between tries is short enough.
@@ -146,5 +144,5 @@ pub(super) fn check_retry_delay(seconds: u32) -> Outcome {
         return Ok(());
     }
     let message = format!("retry_delay is {seconds} s, which is more than the longest possible, {MAX_RETRY_DELAY} s");
-    Err(Failure::raised(INVALID, message))
+    Err(Failure::raised(ErrorKind::InvalidValue, message))
 }

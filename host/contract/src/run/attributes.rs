@@ -73,7 +73,7 @@ impl Run {
         let origin = Origin::policy(&self.policy);
         let growth = self.node.most_growth(Some((marker.level, &value)), &marker.path, &origin);
         let frozen = self.paying_for(growth, &origin, |node| node.freeze(marker.level, &marker.path, value))?;
-        frozen.map_err(|error| Failure::raised(error.chef_class(), error.to_string()))
+        frozen.map_err(|error| Failure::raised(error.kind(), error.to_string()))
     }
 
     /// Puts facts that were gathered anew in place of the old ones of the same first key.
@@ -87,7 +87,7 @@ impl Run {
             let growth = self.node.most_growth(Some((Level::Automatic, &value)), &path, &origin);
             let written =
                 self.paying_for(growth, &origin, |node| node.host_write(Level::Automatic, &path, value, &origin))?;
-            written.map_err(|error| Failure::raised(error.chef_class(), error.to_string()))?;
+            written.map_err(|error| Failure::raised(error.kind(), error.to_string()))?;
         }
         Ok(())
     }

@@ -7,6 +7,7 @@ use super::{
     MAX_RESOURCES, Resource, ResourceId, Run,
 };
 use crate::{Failure, LogLevel, Outcome, Types};
+use errors::{ErrorKind, chef};
 use node::origin::Origin;
 use std::sync::Arc;
 
@@ -17,7 +18,7 @@ impl Run {
     /// The name is empty or too long; the policy's memory is used up.
     pub fn define(&mut self, guest_id: GuestId, name: String, guest_type: GuestType) -> Outcome {
         if name.is_empty() || name.len() > 256 {
-            return Err(Failure::raised("ArgumentError", "a resource type's name has 1 to 256 characters"));
+            return Err(Failure::raised(ErrorKind::InvalidArgument, "a resource type's name has 1 to 256 characters"));
         }
         if self.builtin.default_action(&name).is_some() {
             let line = format!("policy `{}` replaces the built-in resource type `{name}` by its own", self.policy);
@@ -99,7 +100,7 @@ impl Run {
         if self.resources.len() >= MAX_RESOURCES {
             let message =
                 format!("{} is one more than the {MAX_RESOURCES} resources that a policy may have", declaration.key());
-            return Err(Failure::raised("Wrun::TooManyResources", message));
+            return Err(Failure::raised(ErrorKind::TooManyResources, message));
         }
         let paid = self.pay_for_declaration(&declaration)?;
         let id = ResourceId::try_from(self.resources.len()).unwrap_or(ResourceId::MAX);
@@ -139,7 +140,7 @@ impl Run {
     fn check(&self, declaration: &mut Declaration) -> Outcome {
         if declaration.notifications.len() + declaration.guards.len() > MAX_PER_RESOURCE {
             let message = format!("{} has more than {MAX_PER_RESOURCE} guards and notifications", declaration.key());
-            return Err(Failure::raised("Wrun::TooManyNotifications", message));
+            return Err(Failure::raised(ErrorKind::TooManyNotifications, message));
         }
         check_actions(&declaration.actions)?;
         check_actions(declaration.notifications.iter().map(|wish| &wish.action))?;
@@ -157,7 +158,7 @@ impl Run {
     pub fn known(&self, id: ResourceId) -> Result<&Resource, Failure> {
         self.resources
             .get(id as usize)
-            .ok_or_else(|| Failure::raised("Wrun::NoSuchResource", format!("there is no resource {id}")))
+            .ok_or_else(|| Failure::raised(ErrorKind::InvalidResourceId, format!("there is no resource {id}")))
     }
 
     /// The same, to be changed.
@@ -167,7 +168,7 @@ impl Run {
     pub fn known_mut(&mut self, id: ResourceId) -> Result<&mut Resource, Failure> {
         self.resources
             .get_mut(id as usize)
-            .ok_or_else(|| Failure::raised("Wrun::NoSuchResource", format!("there is no resource {id}")))
+            .ok_or_else(|| Failure::raised(ErrorKind::InvalidResourceId, format!("there is no resource {id}")))
     }
 
     /// A context that is open.
@@ -176,13 +177,13 @@ impl Run {
     /// There is no such context, or it has ended.
     pub fn open(&self, context: ContextId) -> Result<&Context, Failure> {
         let open = self.contexts.get(context as usize).filter(|context| !context.ended);
-        open.ok_or_else(|| Failure::raised("Wrun::ContextEnded", format!("context {context} is not open")))
+        open.ok_or_else(|| Failure::raised(ErrorKind::ContextEnded, format!("context {context} is not open")))
     }
 
     /// Checks a value of a built-in type's property that is known only now.
     ///
     /// # Errors
-    /// `Chef::Exceptions::ValidationFailed`.
+    /// [`ErrorKind::InvalidValue`].
     pub fn check_property(
         &self,
         kind: &str,
@@ -197,7 +198,7 @@ impl Run {
     /// Whether everything that an action of a built-in type needs is set.
     ///
     /// # Errors
-    /// `Chef::Exceptions::ValidationFailed`.
+    /// [`ErrorKind::InvalidValue`].
     pub fn check_required(&self, id: ResourceId, action: &str) -> Outcome {
         let declaration = &self.known(id)?.declaration;
         self.builtin.check_required(&declaration.kind, action, &|name| declaration.property(name).is_some())
@@ -208,12 +209,9 @@ impl Run {
         let (Some(file), Some(line)) = (&origin.file, origin.line) else { return String::new() };
         let folder = origin.cookbook.as_ref().and_then(|cookbook| self.places.get(cookbook));
         match folder {
-            // Chef shows the frame that declared it: of a recipe's own lines that is the method which reads files, of an
-            // action's the action's block in the file of its class.
             Some(folder) if file.ends_with(".rb") => {
                 let in_action = file.starts_with("resources/") || file.starts_with("providers/");
-                let frame = if in_action { "block in class_from_file" } else { "from_file" };
-                format!("{folder}/{file}:{line}:in `{frame}'")
+                chef::declared_at(&format!("{folder}/{file}:{line}"), in_action)
             }
             Some(folder) => format!("{folder}/{file}:{line}"),
             None => format!("{file}:{line}"),

@@ -2,6 +2,7 @@
 
 use super::{Context, ContextId, MAX_OPEN_CONTEXTS, ResourceId, Run};
 use crate::Failure;
+use errors::ErrorKind;
 use std::collections::HashSet;
 
 impl Run {
@@ -12,7 +13,7 @@ impl Run {
     pub fn begin(&mut self, parent: ContextId, owner: ResourceId, by_guest: bool) -> Result<ContextId, Failure> {
         if self.open_contexts.len() >= MAX_OPEN_CONTEXTS {
             let message = format!("more than {MAX_OPEN_CONTEXTS} contexts are open at a time");
-            return Err(Failure::raised("Wrun::TooManyContexts", message));
+            return Err(Failure::raised(ErrorKind::TooManyContexts, message));
         }
         self.pay(size_of::<Context>() as u64)?;
         let unified = self.resources.get(owner as usize).is_some_and(|owner| match self.type_of(&owner.declaration) {
@@ -39,7 +40,7 @@ impl Run {
             Some((around, _)) if around == owner => self.begin(parent, owner, true),
             _ => {
                 let message = format!("context {parent} is not around an action of resource {owner}");
-                Err(Failure::raised("Wrun::NotInAction", message))
+                Err(Failure::raised(ErrorKind::NotInAction, message))
             }
         }
     }
@@ -53,7 +54,7 @@ impl Run {
             Some((owner, true)) => Ok(owner),
             _ => {
                 let message = format!("context {context} is not the guest's to leave");
-                Err(Failure::raised("Wrun::NotEntered", message))
+                Err(Failure::raised(ErrorKind::NotEntered, message))
             }
         }
     }

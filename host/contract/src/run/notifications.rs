@@ -2,6 +2,7 @@
 
 use super::{Due, ResourceId, ResourceRef, Run, Timing, Wish};
 use crate::{Failure, Outcome, Raised};
+use errors::{ErrorKind, chef};
 
 /// The most resources whose names are compared with a receiver's that was not found.
 const MAX_COMPARED: usize = 1_000;
@@ -42,7 +43,7 @@ impl Run {
                  while in unified mode",
                 own.key
             );
-            return Err(Failure::raised("Chef::Exceptions::UnifiedModeBeforeSubscriptionEarlierResource", message));
+            return Err(Failure::raised(ErrorKind::TooLateForBefore, message));
         }
         Ok((context, Notification { sender_key, target, action: wish.action, timing: wish.timing }))
     }
@@ -143,12 +144,7 @@ impl Run {
 
 /// Chef's sentence for several receivers in one notification, which names an object; which one it is, is the hint.
 fn too_many(sender: &str, place: &str, target: &str) -> Failure {
-    let message = format!(
-        "Notification #<Chef::Resource::Notification:0x{:016x}> from {sender} was created with a reference to multiple \
-         resources, but can only notify one resource. Notifying resource was defined on {place}",
-        0
-    );
-    let raised = Raised::new("Chef::Exceptions::InvalidResourceReference", message.trim_end());
+    let raised = Raised::new(ErrorKind::InvalidResourceKey, chef::several_receivers(sender, place));
     raised.with_hint(format!("notify each of {target} by itself")).into()
 }
 
@@ -157,7 +153,7 @@ fn not_found(sender: &str, place: &str, target: &str, action: &str) -> Failure {
     // A type alone stands for its resource without a name.
     let target = target.strip_suffix("[]").unwrap_or(target);
     Failure::raised(
-        "Chef::Exceptions::ResourceNotFound",
+        ErrorKind::ResourceNotFound,
         format!(
             "resource {sender} is configured to notify resource {target} with action {action}, but {target} cannot be \
              found in the resource collection. {sender} is defined in {place}"

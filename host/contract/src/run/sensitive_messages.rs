@@ -59,8 +59,8 @@ pub(super) struct Known {
 
 impl Known {
     fn knows(&self, raised: &Raised) -> bool {
-        let texts = [Some(&raised.message), Some(&raised.class), raised.hint.as_ref()].into_iter().flatten();
-        let mut texts = texts.chain(&raised.passed).chain(&raised.backtrace);
+        let texts = [Some(raised.message.as_str()), Some(raised.class()), raised.hint.as_deref()].into_iter().flatten();
+        let mut texts = texts.chain(raised.passed.iter().chain(&raised.backtrace).map(String::as_str));
         raised.object.is_some_and(|object| self.objects.contains(&object)) || texts.any(|text| self.is_in(text))
     }
 
@@ -121,13 +121,13 @@ impl Run {
     }
 
     fn hide_raised(&mut self, raised: Raised) -> Raised {
-        let Raised { class, message, passed, backtrace, object, .. } = raised;
+        let Raised { kind, message, passed, backtrace, object, .. } = raised;
         let keeps = self.keep_unshown(&message, object);
         Raised {
             message: SUPPRESSED.into(),
             object: object.filter(|_| keeps),
             unshown: keeps.then_some(SensitiveMessage(message)),
-            ..Raised { class, passed, backtrace, ..Raised::default() }
+            ..Raised { kind, passed, backtrace, ..Raised::default() }
         }
     }
 
@@ -167,7 +167,7 @@ fn telling_lines(message: &str) -> impl Iterator<Item = &str> {
 mod tests {
     use super::*;
     use crate::account::Meters;
-    use crate::{Account, AccountLimits, Amendment, Outcome, Types};
+    use crate::{Account, AccountLimits, Amendment, ErrorKind, Outcome, Types};
 
     fn run() -> Run {
         let mut run = Run::default();
@@ -176,7 +176,7 @@ mod tests {
     }
 
     fn raised(message: &str, object: Option<u32>) -> Raised {
-        Raised { object, hint: Some("try".into()), ..Raised::new("RuntimeError", message) }
+        Raised { object, hint: Some("try".into()), ..Raised::new(ErrorKind::Failed, message) }
     }
 
     fn hide(run: &mut Run, raised: Raised) -> Raised {

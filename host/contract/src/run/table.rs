@@ -5,6 +5,7 @@
 
 use super::{Amendment, Declaration, Property};
 use crate::{Failure, Outcome, Types};
+use errors::ErrorKind;
 use std::ops::Deref;
 use std::sync::Arc;
 
@@ -30,7 +31,7 @@ struct NoTypes;
 
 impl NoTypes {
     fn refuse() -> Failure {
-        Failure::raised("Wrun::NoTypes", "a resource cannot be checked: this run has no table of resource types")
+        Failure::raised(ErrorKind::NoTypes, "a resource cannot be checked: this run has no table of resource types")
     }
 }
 

@@ -3,9 +3,11 @@
 use super::Runner;
 use contract::Due;
 use contract::{
-    ActionRecord, ContextId, Event, Failure, FailureMode, Guest, Limit, LogLevel, MAX_ACTIONS, MAX_NOTIFIED_AT_ONCE,
-    MAX_RECORDS, Notified, Outcome, Property, Providers, ROOT, ResourceId, ResourceRef, Status, StopReason, Timing,
+    ActionRecord, ContextId, ErrorKind, Event, Failure, FailureMode, Guest, Limit, LogLevel, MAX_ACTIONS,
+    MAX_NOTIFIED_AT_ONCE, MAX_RECORDS, NOTHING_CONDITIONAL, Notified, Outcome, Property, Providers, ROOT, ResourceId,
+    ResourceRef, Status, StopReason, Timing,
 };
+use errors::chef;
 use std::pin::Pin;
 use std::time::Instant;
 
@@ -152,7 +154,7 @@ impl<G: Guest, P: Providers> Runner<'_, G, P> {
         this.mark(false);
         let (context, key) = (this.declaration.context, this.key.clone());
         if self.run.open(context).is_err() {
-            return Err(Failure::raised("Wrun::ContextEnded", format!("{key} belongs to a context that has ended")));
+            return Err(Failure::raised(ErrorKind::ContextEnded, format!("{key} belongs to a context that has ended")));
         }
         let record = self.begin_record(resource, action, notified).await?;
         let began = Instant::now();
@@ -207,7 +209,7 @@ impl<G: Guest, P: Providers> Runner<'_, G, P> {
             return Err(self.lost(format!("took more than {MAX_ACTIONS} actions")));
         }
         if action == "nothing" {
-            return Ok(ActionOutcome::Skipped("not_if { action == :nothing }".into()));
+            return Ok(ActionOutcome::Skipped(NOTHING_CONDITIONAL.into()));
         }
         let skips = self.run.is_survey() && self.survey_guards(resource).await?;
         let verdict = if self.run.is_survey() { super::guards::Verdict::Run } else { self.guards(resource).await? };
@@ -385,14 +387,14 @@ impl<G: Guest, P: Providers> Runner<'_, G, P> {
             match self.evaluate(callback, None).await {
                 // A value of the wrong kind is shown as it is.
                 Ok(_) => {}
-                Err(failure) if failure.class() == "Chef::Exceptions::ValidationFailed" => {}
+                Err(failure) if *failure.kind() == ErrorKind::InvalidValue => {}
                 Err(failure) => return Some(failure),
             }
         }
         None
     }
 
-    /// A failure as the resource's declarer hears of it: same class and exception object, with the place it passed.
+    /// A failure as the resource's declarer hears of it: same kind and exception object, with the place it passed.
     fn in_resource(&self, id: ResourceId, failure: Failure) -> Failure {
         let Ok(resource) = self.run.known(id) else { return failure };
         if !failure.is_standard() {
@@ -401,7 +403,7 @@ impl<G: Guest, P: Providers> Runner<'_, G, P> {
         let declaration = &resource.declaration;
         let place = format!("{}[{}] ({})", resource.shown, declaration.name, defined_at(&declaration.origin));
         match failure {
-            Failure::Raised(raised) if OWN_MESSAGE.contains(&raised.class.as_str()) => Failure::Raised(raised),
+            Failure::Raised(raised) if chef::has_own_message(&raised.kind) => Failure::Raised(raised),
             Failure::Raised(mut raised) => {
                 if raised.passed.len() <= contract::MAX_DEPTH as usize {
                     raised.passed.push(place);
@@ -432,9 +434,6 @@ impl<G: Guest, P: Providers> Runner<'_, G, P> {
         self.run.delayed_in(ROOT)
     }
 }
-
-/// Chef's classes that compute their message themselves, so that a longer one never shows.
-const OWN_MESSAGE: [&str; 2] = ["Chef::Mixin::Template::TemplateError", "Chef::Exceptions::MultipleFailures"];
 
 /// Where a resource was written, in Chef's words.
 fn defined_at(origin: &node::origin::Origin) -> String {

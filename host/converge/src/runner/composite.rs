@@ -8,8 +8,8 @@ use super::actions::ActionOutcome;
 use super::performing::why;
 use super::sensitive::{SUPPRESSED_CHANGE, SecretValues};
 use contract::{
-    Amendment, Change, Child, ChildRow, Claim, Composition, ContextId, Declaration, Failure, Guest, HOST_AS_GUEST,
-    LogLevel, Outcome, Property, Providers, ROOT, ResourceId, Shared, SharedLine, Wanted,
+    Amendment, Change, Child, ChildRow, Claim, Composition, ContextId, Declaration, ErrorKind, Failure, Guest,
+    HOST_AS_GUEST, LogLevel, Outcome, Property, Providers, ROOT, ResourceId, Shared, SharedLine, Wanted,
 };
 use serde_json::Value;
 use std::pin::Pin;
@@ -172,7 +172,7 @@ impl<G: Guest, P: Providers> Runner<'_, G, P> {
         if let Some(action) = action {
             let Some(id) = found else {
                 let message = format!("Cannot find a resource matching {key} (did you define it first?)");
-                return Err(Failure::raised("Chef::Exceptions::ResourceNotFound", message));
+                return Err(Failure::raised(ErrorKind::ResourceNotFound, message));
             };
             return self.run_action(ROOT, id, action.to_owned(), None).await;
         }

@@ -2,8 +2,8 @@
 
 use super::Runner;
 use contract::{
-    Answer, Callback, ClosureValue, Errand, Failure, Guest, GuestLost, GuestMessage, HostMessage, Outcome, Providers,
-    Request, StopStep,
+    Answer, Callback, ClosureValue, Errand, ErrorKind, Failure, Guest, GuestLost, GuestMessage, HostMessage, Outcome,
+    Providers, Request, StopStep,
 };
 use serde_json::Value;
 use std::pin::Pin;
@@ -81,7 +81,7 @@ impl<G: Guest, P: Providers> Runner<'_, G, P> {
     fn deeper_recipe(&mut self, recipe: &str) -> Outcome {
         if self.depth >= contract::MAX_DEPTH {
             let message = format!("recipe {recipe}: recipes include each other more than {} deep", contract::MAX_DEPTH);
-            return Err(Failure::raised("Wrun::NestedTooDeep", message));
+            return Err(Failure::raised(ErrorKind::NestedTooDeep, message));
         }
         self.depth += 1;
         Ok(())

@@ -3,7 +3,8 @@
 use super::Runner;
 use super::sensitive::SUPPRESSED_GUARD;
 use contract::{
-    ClosureValue, CommandLine, CommandTest, Failure, Guard, GuardResult, Guest, LogLevel, Providers, ResourceId, Test,
+    ClosureValue, CommandLine, CommandTest, ErrorKind, Failure, Guard, GuardResult, Guest, LogLevel, Providers,
+    ResourceId, Test,
 };
 use serde_json::Value;
 
@@ -92,7 +93,7 @@ impl<G: Guest, P: Providers> Runner<'_, G, P> {
         let command = CommandTest { sensitive: self.is_sensitive(id), ..command.clone() };
         self.providers.guard(&command, dry).map_err(|mut raised| {
             if let Ok(resource) = self.run.known(id)
-                && raised.class == "Wrun::Denied"
+                && raised.kind == ErrorKind::Denied
             {
                 let origin = &resource.declaration.origin;
                 raised.message = format!("{} (a guard of {}, declared by {origin})", raised.message, resource.key);

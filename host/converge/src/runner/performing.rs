@@ -6,8 +6,8 @@ use super::guards::is_true;
 use super::sensitive::SecretValues;
 use crate::claims::{ChangedBy, Ended};
 use contract::{
-    Answer, Call, Callback, Certainty, Change, Claim, Claimant, ClosureValue, Expected, Failure, Guest, GuestType,
-    Outcome, Property, Providers, Raised, Request, ResourceId, Run, Wanted, claim_bytes,
+    Answer, Call, Callback, Certainty, Change, Claim, Claimant, ClosureValue, ErrorKind, Expected, Failure, Guest,
+    GuestType, Outcome, Property, Providers, Raised, Request, ResourceId, Run, Wanted, claim_bytes,
 };
 use serde_json::Value;
 use std::sync::Arc;
@@ -293,7 +293,7 @@ impl<G: Guest, P: Providers> Runner<'_, G, P> {
                     _ => &declaration.name,
                 };
                 return Err(Failure::raised(
-                    "Chef::Exceptions::ValidationFailed",
+                    ErrorKind::InvalidValue,
                     format!("Proposed content for {path} failed verification <Proc>{kept}"),
                 ));
             }

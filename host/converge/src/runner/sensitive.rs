@@ -2,8 +2,9 @@
 
 use super::Runner;
 use contract::{
-    Answer, Callback, ClosureValue, DRY_REFUSAL, Failure, Guest, Property, Providers, Request, ResourceId, Wanted,
+    Answer, Callback, ClosureValue, ErrorKind, Failure, Guest, Property, Providers, Request, ResourceId, Wanted,
 };
+use errors::chef::OUTPUT_BEGINS;
 use serde_json::Value;
 
 /// What stands for a guard.
@@ -14,9 +15,6 @@ pub(super) const SUPPRESSED_CHANGE: &str = "suppressed sensitive resource";
 
 /// What stands for a value of a sensitive resource in a sentence of its provider.
 const SUPPRESSED_VALUE: &str = "(not shown)";
-
-/// What the output of a command begins with in a failure.
-const OUTPUT_BEGINS: &str = "---- Begin output of ";
 
 /// The least bytes of a value that is looked for in a sentence. Shorter ones are in words of the sentence itself.
 const LEAST_VALUE: usize = 4;
@@ -149,7 +147,7 @@ impl<G: Guest, P: Providers> Runner<'_, G, P> {
         if let Failure::Raised(raised) = &mut hidden
             && is_refusal
         {
-            DRY_REFUSAL.clone_into(&mut raised.class);
+            raised.kind = ErrorKind::DryRun;
         }
         hidden
     }

@@ -287,7 +287,7 @@ impl<H: RunHost> WholeRun<'_, H> {
 }
 
 fn refused(error: ObjectError) -> Failure {
-    Failure::raised(error.chef_class(), error.to_string())
+    Failure::raised(error.kind(), error.to_string())
 }
 
 /// Loads the cookbooks, compiles the recipes and converges the resources.

@@ -2,8 +2,8 @@
 
 use super::Instance;
 use contract::{
-    Account, Answer, ClosureValue, Failure, Guest as _, GuestMessage, HostMessage, Outcome, Question, Request, Run,
-    Stop, StopReason, Types,
+    Account, Answer, ClosureValue, ErrorKind, Failure, Guest as _, GuestMessage, HostMessage, Outcome, Question,
+    Request, Run, Stop, StopReason, Types,
 };
 use node::attributes::Attributes;
 use serde_json::Value;
@@ -35,23 +35,23 @@ impl<'a, I: Instance + 'a> Questions<'a, I> {
     pub async fn ask(&mut self, question: Question) -> Result<Value, Failure> {
         let name = question.name();
         if let Some(StopReason::Signal(signal)) = self.stop.requested() {
-            return Err(Failure::raised("Interrupt", format!("{name}: not asked after signal {signal}")));
+            return Err(Failure::raised(ErrorKind::Interrupted, format!("{name}: not asked after signal {signal}")));
         }
         let mut tell = HostMessage::Request(Request::Question(question));
         loop {
             let answered = self.session.turn(&mut self.run, tell).await;
             if let (Err(_), Some(StopReason::Signal(signal))) = (&answered, self.stop.requested()) {
-                return Err(Failure::raised("Interrupt", format!("{name}: ended by signal {signal}")));
+                return Err(Failure::raised(ErrorKind::Interrupted, format!("{name}: ended by signal {signal}")));
             }
             match answered? {
                 GuestMessage::Answer(Answer::Value(ClosureValue::Json(value))) => return Ok(value),
                 GuestMessage::Answer(Answer::Failed(raised)) => return Err(raised.into()),
                 GuestMessage::Answer(_) => {
-                    return Err(Failure::raised("TypeError", format!("{name}: the answer is not a value")));
+                    return Err(Failure::raised(ErrorKind::WrongType, format!("{name}: the answer is not a value")));
                 }
                 GuestMessage::Errand(_) => {
                     let message = format!("{name}: resources and recipes are not to be had before the policy begins");
-                    tell = HostMessage::Done(Err(Failure::raised("Wrun::TooEarly", message)));
+                    tell = HostMessage::Done(Err(Failure::raised(ErrorKind::TooEarly, message)));
                 }
             }
         }

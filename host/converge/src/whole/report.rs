@@ -2,16 +2,14 @@
 
 use super::PolicyInput;
 use contract::{
-    Account, ActionRecord, Conflict, EndedRecipe, Failure, GuestCommand, GuestWrite, Moment, ROOT, Reads, Run,
-    RunResults, StopReason, Tally,
+    Account, ActionRecord, Conflict, EndedRecipe, ErrorKind, Failure, GuestCommand, GuestWrite, Moment, ROOT, Reads,
+    Run, RunResults, StopReason, Tally,
 };
+use errors::chef;
 use node::attributes::Level;
 use node::object::PolicyStart;
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
-
-/// The class under which handlers hear of another policy's failure.
-const OTHERS_FAILURE: &str = "Wrun::PolicyFailed";
 
 /// How a policy ended.
 #[derive(Debug)]
@@ -293,7 +291,8 @@ pub(super) fn exception(listener: &str, outcomes: &[(String, PolicyOutcome)]) ->
             json!({ "class": failure.class(), "message": failure.to_string(), "backtrace": failure.backtrace() })
         }
         Some((name, _)) => {
-            json!({ "class": OTHERS_FAILURE, "message": format!("policy {name} failed"), "backtrace": [] })
+            let class = chef::class(&ErrorKind::PolicyFailed);
+            json!({ "class": class, "message": format!("policy {name} failed"), "backtrace": [] })
         }
     }
 }

@@ -2,8 +2,8 @@
 
 use contract::{
     Answer, Call, Certainty, Change, Child, ChildRow, ClosureValue, CommandTest, Composition, ContextId, Declaration,
-    Errand, Failure, Guard, GuardResult, Guest, GuestLost, GuestMessage, GuestType, HostMessage, Memory, Prepared,
-    Property, Providers, Raised, Request, ResourceId, ResourceRef, Run, Test, Timing, Types, Wanted, Wish,
+    Errand, ErrorKind, Failure, Guard, GuardResult, Guest, GuestLost, GuestMessage, GuestType, HostMessage, Memory,
+    Prepared, Property, Providers, Raised, Request, ResourceId, ResourceRef, Run, Test, Timing, Types, Wanted, Wish,
 };
 use serde_json::Value;
 use std::collections::HashMap;
@@ -45,7 +45,7 @@ impl Invocations {
     /// A dry run does not count, and fails only where the case says so (`would_fail`).
     fn enter(&mut self, id: ResourceId, spec: &Value, why_run: bool) -> Result<bool, Raised> {
         if let (true, Some(class)) = (why_run, spec["would_fail"].as_str()) {
-            return Err(Raised::new(class, format!("boom {}", spec["name"].as_str().unwrap())));
+            return Err(Raised::of_class(class, format!("boom {}", spec["name"].as_str().unwrap())));
         }
         if why_run {
             return Ok(spec["updates"] == true);
@@ -54,7 +54,7 @@ impl Invocations {
         let count = self.0.entry(id).or_default();
         *count += 1;
         if spec["fails"].as_array().is_some_and(|fails| fails.iter().any(|n| n.as_u64() == Some(*count - 1))) {
-            return Err(Raised::new("RuntimeError", format!("boom {name}")));
+            return Err(Raised::new(ErrorKind::Failed, format!("boom {name}")));
         }
         Ok(spec["updates"] == true)
     }
@@ -260,7 +260,7 @@ impl Types for AnyType {
         if ["t", "c"].contains(&declaration.kind.as_str()) {
             return Ok(());
         }
-        Err(Failure::raised("NoMethodError", format!("there is no resource type {}", declaration.kind)))
+        Err(Failure::raised(ErrorKind::NoSuchName, format!("there is no resource type {}", declaration.kind)))
     }
     fn uses(&self, _: &str, _: &str, _: &str) -> bool {
         true

@@ -2,8 +2,8 @@
 //!
 //! Where they are given, no program is started, whoever asks for it: a test server is not a way to the machine that it runs on.
 
-use super::{Answer, CommandFailure, Launch, UNKNOWN};
-use contract::CommandOutcome;
+use super::{Answer, CommandFailure, Launch};
+use contract::{CommandOutcome, ErrorKind};
 use std::fmt;
 use std::sync::Arc;
 
@@ -37,7 +37,7 @@ impl Answers {
     /// Answers a program that would be run.
     pub(super) fn run(&self, launch: &Launch) -> Result<CommandOutcome, CommandFailure> {
         let why = || format!("{}: {NOT_GIVEN}", launch.shown());
-        (self.0)(launch).ok_or_else(|| CommandFailure::CannotLook { class: UNKNOWN, why: why() })
+        (self.0)(launch).ok_or_else(|| CommandFailure::CannotLook { kind: ErrorKind::Unknown, why: why() })
     }
 }
 

@@ -4,6 +4,7 @@ use super::failure::Nobody;
 use super::{CommandFailure, DEFAULT_PATH, Launch, SHELL, SHELL_NAME};
 use crate::users::Users;
 use contract::{CommandOutcome, MachineUser};
+use errors::chef;
 use nix::errno::Errno;
 use nix::sched::{CloneFlags, unshare};
 use process_wrap::std::{CommandWrap, ProcessSession};
@@ -179,12 +180,10 @@ pub(super) fn take_on(ids: &Ids) -> io::Result<()> {
 
 /// What Mixlib::ShellOut's child reports when its directory is missing: it fails as a program would.
 pub(super) fn no_directory(error: &io::Error, cwd: &str) -> CommandOutcome {
-    let text = error.to_string();
-    let sentence = text.split(" (os error").next().unwrap_or_default();
-    let CommandFailure::NotStarted { name, .. } = CommandFailure::of_system(error, cwd) else {
+    let CommandFailure::NotStarted { error, sentence, .. } = CommandFailure::of_system(error, cwd) else {
         return CommandOutcome { code: Some(1), ..CommandOutcome::default() };
     };
-    let errors = format!("in `chdir': {sentence} @ dir_s_chdir - {cwd} (Errno::{name})").into_bytes();
+    let errors = chef::without_directory(&sentence, error, cwd).into_bytes();
     CommandOutcome { code: Some(1), errors, ..CommandOutcome::default() }
 }
 

@@ -2,7 +2,7 @@
 //! the policy's wall time, however slow a server is. A thread that nobody waits for any more ends with its next bytes, or
 //! with the server's silence.
 
-use contract::{Account, Raised};
+use contract::{Account, ErrorKind, Raised};
 use rustix::time::{ClockId, clock_gettime};
 use std::io::{self, Read};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
@@ -25,7 +25,7 @@ pub(super) fn awaited<T: Send + 'static>(
     account: &Account,
     work: impl FnOnce() -> T + Send + 'static,
 ) -> Result<T, Raised> {
-    let failed = |error: io::Error| Raised::new("IOError", error.to_string());
+    let failed = |error: io::Error| Raised::new(ErrorKind::InputOutput, error.to_string());
     let receiver = beside(move |sender| {
         let done = work();
         drop(sender.send((done, processor_time())));

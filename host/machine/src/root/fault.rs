@@ -1,16 +1,17 @@
-//! What the kernel refused, under the class that Ruby would have raised: cookbooks rescue `Errno::ENOENT`.
+//! What the kernel refused of a call about a file.
 
-use contract::{Ended, Raised};
+use contract::{Ended, FileCall, Raised, SystemError};
+use errors::chef;
 use rustix::io::Errno;
 
 /// A refused system call.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{} @ {operation} - {path}", description(*errno))]
+#[error("{}", chef::refused_call(&description(*errno), *call, path))]
 pub struct Fault {
     /// The error number of the refused call.
     pub errno: Errno,
-    /// Ruby's name of the operation, part of its message.
-    pub(crate) operation: &'static str,
+    /// What wrun was doing.
+    call: FileCall,
     /// What it was about, as seen from inside the root.
     pub path: String,
     /// The resolved path that it is about, as far as it resolves. Who may not look there does not hear of the refusal.
@@ -40,10 +41,10 @@ impl Hint {
 }
 
 impl Fault {
-    pub fn new(errno: Errno, operation: &'static str, path: &str) -> Self {
+    pub fn new(errno: Errno, call: FileCall, path: &str) -> Self {
         // Whoever says a path of megabytes gets the beginning of it back.
         let path = path.chars().take(super::MAXIMUM_PATH).collect();
-        Self { errno, operation, path, reached: None, hint: None }
+        Self { errno, call, path, reached: None, hint: None }
     }
 
     /// The same about a resolved path.
@@ -62,15 +63,15 @@ impl Fault {
         matches!(self.errno, Errno::NOENT | Errno::NOTDIR)
     }
 
-    /// The error's name, as in `ENOENT`.
-    pub fn name(&self) -> &'static str {
-        name(self.errno)
+    /// The error, by the system's name.
+    pub fn error(&self) -> SystemError {
+        system_error(self.errno)
     }
 
     /// The same under another path: the one that the cookbook wrote.
     #[must_use]
     pub fn about(self, path: &str) -> Self {
-        Self { reached: self.reached, hint: self.hint, ..Self::new(self.errno, self.operation, path) }
+        Self { reached: self.reached, hint: self.hint, ..Self::new(self.errno, self.call, path) }
     }
 
     /// The same with what a person could do about it.
@@ -79,16 +80,16 @@ impl Fault {
         Self { hint: Some(hint), ..self }
     }
 
-    /// The same as another operation.
+    /// The same of another call.
     #[must_use]
-    pub fn during(self, operation: &'static str) -> Self {
-        Self { operation, ..self }
+    pub fn during(self, call: FileCall) -> Self {
+        Self { call, ..self }
     }
 }
 
 impl From<Fault> for Raised {
     fn from(fault: Fault) -> Self {
-        let raised = Self::new(&format!("Errno::{}", fault.name()), fault.to_string());
+        let raised = Self::new(fault.error(), fault.to_string());
         Self { hint: fault.hint.map(|hint| hint.text().to_owned()), ..raised }
     }
 }
@@ -106,7 +107,7 @@ pub(super) fn errno_of(ended: &Ended) -> Errno {
     }
 }
 
-/// The C library's sentence, which Ruby shows too.
+/// The C library's sentence.
 fn description(errno: Errno) -> String {
     let text = std::io::Error::from(errno).to_string();
     match text.rfind(" (os error") {
@@ -115,38 +116,39 @@ fn description(errno: Errno) -> String {
     }
 }
 
-fn name(errno: Errno) -> &'static str {
+/// The error with its name. Those that nothing here meets are errors of the device.
+pub(crate) fn system_error(errno: Errno) -> SystemError {
     match errno {
-        Errno::ACCESS => "EACCES",
-        Errno::AGAIN => "EAGAIN",
-        Errno::BADF => "EBADF",
-        Errno::BUSY => "EBUSY",
-        Errno::DQUOT => "EDQUOT",
-        Errno::EXIST => "EEXIST",
-        Errno::FBIG => "EFBIG",
-        Errno::ILSEQ => "EILSEQ",
-        Errno::INTR => "EINTR",
-        Errno::INVAL => "EINVAL",
-        Errno::ISDIR => "EISDIR",
-        Errno::LOOP => "ELOOP",
-        Errno::MFILE => "EMFILE",
-        Errno::MLINK => "EMLINK",
-        Errno::NAMETOOLONG => "ENAMETOOLONG",
-        Errno::NFILE => "ENFILE",
-        Errno::NODEV => "ENODEV",
-        Errno::NOENT => "ENOENT",
-        Errno::NOMEM => "ENOMEM",
-        Errno::NOSPC => "ENOSPC",
-        Errno::NOSYS => "ENOSYS",
-        Errno::NOTDIR => "ENOTDIR",
-        Errno::NOTEMPTY => "ENOTEMPTY",
-        Errno::NXIO => "ENXIO",
-        Errno::OPNOTSUPP => "EOPNOTSUPP",
-        Errno::PERM => "EPERM",
-        Errno::ROFS => "EROFS",
-        Errno::STALE => "ESTALE",
-        Errno::TXTBSY => "ETXTBSY",
-        Errno::XDEV => "EXDEV",
-        _ => "EIO",
+        Errno::ACCESS => SystemError::Access,
+        Errno::AGAIN => SystemError::Again,
+        Errno::BADF => SystemError::BadDescriptor,
+        Errno::BUSY => SystemError::Busy,
+        Errno::DQUOT => SystemError::Quota,
+        Errno::EXIST => SystemError::Exists,
+        Errno::FBIG => SystemError::FileTooLarge,
+        Errno::ILSEQ => SystemError::InvalidSequence,
+        Errno::INTR => SystemError::Interrupted,
+        Errno::INVAL => SystemError::Invalid,
+        Errno::ISDIR => SystemError::IsDirectory,
+        Errno::LOOP => SystemError::Loop,
+        Errno::MFILE => SystemError::TooManyOpen,
+        Errno::MLINK => SystemError::TooManyLinks,
+        Errno::NAMETOOLONG => SystemError::NameTooLong,
+        Errno::NFILE => SystemError::TooManyOpenInSystem,
+        Errno::NODEV => SystemError::NoDevice,
+        Errno::NOENT => SystemError::NotFound,
+        Errno::NOMEM => SystemError::NoMemory,
+        Errno::NOSPC => SystemError::NoSpace,
+        Errno::NOSYS => SystemError::NoSuchCall,
+        Errno::NOTDIR => SystemError::NotDirectory,
+        Errno::NOTEMPTY => SystemError::NotEmpty,
+        Errno::NXIO => SystemError::NoSuchDevice,
+        Errno::OPNOTSUPP => SystemError::NotSupported,
+        Errno::PERM => SystemError::NotPermitted,
+        Errno::ROFS => SystemError::ReadOnly,
+        Errno::STALE => SystemError::Stale,
+        Errno::TXTBSY => SystemError::TextBusy,
+        Errno::XDEV => SystemError::CrossDevice,
+        _ => SystemError::InputOutput,
     }
 }

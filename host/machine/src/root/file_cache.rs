@@ -1,6 +1,7 @@
 //! Chef's file cache, which cookbooks put downloads into and never make themselves: Chef makes it before a run.
 
 use super::{Fault, ModeBits, Root, Site};
+use contract::FileCall;
 use rustix::io::Errno;
 
 /// Everybody may read what is in there, and only root writes, whatever the file mode creation mask: as Chef's.
@@ -18,7 +19,7 @@ impl Root {
         for folder in ends.filter_map(|end| path.get(..end)) {
             let place = self.locate(folder)?;
             if place.real() != folder && guarded(place.real()) {
-                return Err(Fault::new(Errno::LOOP, "dir_s_mkdir", folder));
+                return Err(Fault::new(Errno::LOOP, FileCall::MakeDirectory, folder));
             }
             match Site::new(place).make_directory(ModeBits::plain(MODE)) {
                 Err(fault) if fault.errno != Errno::EXIST => return Err(fault),

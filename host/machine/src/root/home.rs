@@ -7,7 +7,7 @@ use super::site::give;
 use super::{Disk, Fault, Kind, Place, Site, disk, open, tree};
 use crate::pace::Paced;
 use cap_std::fs::{Dir, DirBuilder, DirBuilderExt as _};
-use contract::{Account, Ended, Limit};
+use contract::{Account, Ended, FileCall, Limit};
 use rustix::fd::AsFd;
 use rustix::fs::Mode;
 use rustix::io::Errno;
@@ -47,7 +47,7 @@ impl Site {
             }
             hand_over(&home, access, access.mode)
         };
-        make().map_err(|error: io::Error| place.refused(&error, "dir_s_mkdir"))
+        make().map_err(|error: io::Error| place.refused(&error, FileCall::MakeDirectory))
     }
 }
 

@@ -4,7 +4,7 @@ use super::fault::errno;
 use super::{Fault, Root};
 use crate::digest::Digest;
 use cap_std_ext::cap_tempfile::TempFile;
-use contract::OpenFile;
+use contract::{FileCall, OpenFile};
 use rustix::io::Errno;
 use std::fs::File;
 use std::io::Seek;
@@ -41,7 +41,7 @@ impl NamelessFile {
 pub(crate) fn memory_file() -> Result<File, Fault> {
     rustix::fs::memfd_create("download", rustix::fs::MemfdFlags::CLOEXEC)
         .map(File::from)
-        .map_err(|errno| Fault::new(errno, "rb_sysopen", "memory"))
+        .map_err(|errno| Fault::new(errno, FileCall::Open, "memory"))
 }
 
 impl Root {
@@ -50,7 +50,7 @@ impl Root {
     /// # Errors
     /// The root was not opened with [`Root::open_own`], or the kernel refuses.
     pub(crate) fn nameless_file(&self) -> Result<File, Fault> {
-        let fault = |errno| Fault::new(errno, "rb_sysopen", &self.path.to_string_lossy());
+        let fault = |errno| Fault::new(errno, FileCall::Open, &self.path.to_string_lossy());
         if !self.own {
             return Err(fault(Errno::PERM));
         }

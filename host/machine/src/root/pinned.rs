@@ -5,6 +5,7 @@
 //! happens to the path. Where nobody but root can exchange anything on the way, the path itself is as good.
 
 use super::{Entry, Fault, Kind, PLAIN_DIRECTORY, Root, absent, plain};
+use contract::FileCall;
 use nix::mount::MntFlags;
 use rustix::fd::{AsRawFd as _, OwnedFd};
 use rustix::fs::OFlags;
@@ -46,7 +47,7 @@ impl Root {
     /// # Errors
     /// Nothing is there, or a link is on the way or at its end: `ELOOP`.
     pub fn pin(&self, real: &str) -> Result<Pinned, Fault> {
-        let fault = |errno| Fault::new(errno, "rb_sysopen", real);
+        let fault = |errno| Fault::new(errno, FileCall::Open, real);
         let handle = self.open_plain(real, OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC).map_err(fault)?;
         let kind = Entry::of(&rustix::fs::fstat(&handle).map_err(fault)?).kind;
         match kind {
@@ -70,7 +71,7 @@ impl Root {
     /// A directory is missing or may not be looked at; a link is on the way.
     pub fn is_alone_of(&self, real: &str, uid: u32) -> Result<bool, Fault> {
         let is_theirs = |entry: &Entry| entry.uid == 0 || entry.uid == uid;
-        let fault = |errno| Fault::new(errno, "rb_file_s_stat", real);
+        let fault = |errno| Fault::new(errno, FileCall::Look, real);
         let look = |path: &str| -> Result<Entry, Fault> {
             let handle = self.open_plain(path, OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC).map_err(fault)?;
             Ok(Entry::of(&rustix::fs::fstat(&handle).map_err(fault)?))
@@ -128,7 +129,7 @@ impl Root {
     /// # Errors
     /// Nothing is mounted there; it is in use: `EBUSY`; a link is on the way.
     pub fn unmount(&self, real: &str) -> Result<(), Fault> {
-        let fault = |errno| Fault::new(errno, "umount", real);
+        let fault = |errno| Fault::new(errno, FileCall::Unmount, real);
         let (folder, name) = plain(real).ok_or_else(|| fault(Errno::INVAL))?;
         let handle = self.open_plain(folder, PLAIN_DIRECTORY).map_err(fault)?;
         let named = format!("{}/{name}", in_proc(rustix::process::getpid().as_raw_nonzero().get(), handle.as_raw_fd()));

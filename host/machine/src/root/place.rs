@@ -4,7 +4,7 @@ use super::fault::errno;
 use super::{Entry, Fault, Kind, Place, disk, fault, open, tree};
 use cap_fs_ext::DirExt as _;
 use cap_std::fs::Dir;
-use contract::{Account, Limit};
+use contract::{Account, FileCall, Limit};
 use grants::{Denied, GrantedTree, PolicyGrants};
 use rustix::fd::OwnedFd;
 use rustix::fs::{Access, AtFlags};
@@ -33,7 +33,7 @@ impl Place {
     /// Nothing is there, or it may not be looked at.
     pub fn entry(&self) -> Result<Entry, Fault> {
         let metadata = self.parent.symlink_metadata(&self.name);
-        metadata.map(|it| Entry::of_metadata(&it)).map_err(|error| self.refused(&error, "rb_file_lstat"))
+        metadata.map(|it| Entry::of_metadata(&it)).map_err(|error| self.refused(&error, FileCall::LookAtLink))
     }
 
     /// Opens the regular file that is there, for reading.
@@ -48,13 +48,13 @@ impl Place {
         };
         // Opening a device or a pipe can have effects, so it is looked at before; and again, since it may be swapped.
         if let Some(errno) = wrong(self.entry()?.kind) {
-            return Err(self.fault(errno, "rb_sysopen"));
+            return Err(self.fault(errno, FileCall::Open));
         }
         let opened = self.parent.open_with(&self.name, &open::to_read());
-        let handle = OwnedFd::from(opened.map_err(|error| self.refused(&error, "rb_sysopen"))?);
-        let entry = Entry::of(&rustix::fs::fstat(&handle).map_err(|errno| self.fault(errno, "rb_file_lstat"))?);
+        let handle = OwnedFd::from(opened.map_err(|error| self.refused(&error, FileCall::Open))?);
+        let entry = Entry::of(&rustix::fs::fstat(&handle).map_err(|errno| self.fault(errno, FileCall::LookAtLink))?);
         match wrong(entry.kind) {
-            Some(errno) => Err(self.fault(errno, "rb_sysopen")),
+            Some(errno) => Err(self.fault(errno, FileCall::Open)),
             None => Ok((handle, entry)),
         }
     }
@@ -65,8 +65,8 @@ impl Place {
     /// It is not a link, or says something that is not UTF-8.
     pub fn read_link(&self) -> Result<String, Fault> {
         let text = self.parent.read_link_contents(&self.name);
-        let text = text.map_err(|error| self.refused(&error, "rb_readlink"))?;
-        text.into_os_string().into_string().map_err(|_| self.fault(Errno::ILSEQ, "rb_readlink"))
+        let text = text.map_err(|error| self.refused(&error, FileCall::ReadLink))?;
+        text.into_os_string().into_string().map_err(|_| self.fault(Errno::ILSEQ, FileCall::ReadLink))
     }
 
     /// The names in the directory that is there, sorted; those that are not UTF-8 with replacement characters.
@@ -75,7 +75,7 @@ impl Place {
     /// It is not a directory, or may not be read.
     pub fn names(&self) -> Result<Vec<String>, Fault> {
         let handle = self.open_directory()?;
-        tree::names(&handle).map_err(|errno| self.fault(errno, "dir_initialize"))
+        tree::names(&handle).map_err(|errno| self.fault(errno, FileCall::List))
     }
 
     /// Whether this process may create and remove names in the directory that is there.
@@ -90,7 +90,7 @@ impl Place {
     /// It may not be read, changes meanwhile, or holds more than [`tree::MAXIMUM_ENTRIES`] names.
     pub fn descendants(&self) -> Result<Vec<(String, Kind)>, Fault> {
         let handle = self.open_directory()?;
-        tree::descendants(&handle, &self.real, self.account()).map_err(|errno| self.fault(errno, "dir_initialize"))
+        tree::descendants(&handle, &self.real, self.account()).map_err(|errno| self.fault(errno, FileCall::List))
     }
 
     /// Whether all that is in the directory that is there may be changed with it: keys need a rule of their own. Of
@@ -112,25 +112,25 @@ impl Place {
     /// It may not be read, changes meanwhile, or holds more than [`tree::MAXIMUM_ENTRIES`] names.
     pub fn names_below(&self) -> Result<Vec<String>, Fault> {
         let handle = self.open_directory()?;
-        tree::names_below(&handle, self.account()).map_err(|errno| self.fault(errno, "dir_initialize"))
+        tree::names_below(&handle, self.account()).map_err(|errno| self.fault(errno, FileCall::List))
     }
 
     pub(super) fn open_directory(&self) -> Result<Dir, Fault> {
-        self.parent.open_dir_nofollow(&self.name).map_err(|error| self.refused(&error, "dir_initialize"))
+        self.parent.open_dir_nofollow(&self.name).map_err(|error| self.refused(&error, FileCall::List))
     }
 
     /// Charges an entry that is about to be made there, and keeps the floor of the file system.
     pub(super) fn spend_entry(&self) -> Result<(), Fault> {
         let charged =
             self.account().spend(Limit::Entries, 1).and_then(|()| disk::leave_room(self.account(), &self.parent));
-        charged.map_err(|ended| self.fault(fault::errno_of(&ended), "rb_sysopen"))
+        charged.map_err(|ended| self.fault(fault::errno_of(&ended), FileCall::Open))
     }
 
-    pub(super) fn refused(&self, error: &io::Error, operation: &'static str) -> Fault {
-        self.fault(errno(error), operation)
+    pub(super) fn refused(&self, error: &io::Error, call: FileCall) -> Fault {
+        self.fault(errno(error), call)
     }
 
-    pub(super) fn fault(&self, errno: Errno, operation: &'static str) -> Fault {
-        Fault::new(errno, operation, &self.real).reached(self.real.clone())
+    pub(super) fn fault(&self, errno: Errno, call: FileCall) -> Fault {
+        Fault::new(errno, call, &self.real).reached(self.real.clone())
     }
 }

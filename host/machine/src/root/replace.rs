@@ -11,7 +11,7 @@ use super::{Disk, Entry, Fault, Place, open};
 use crate::pace::looked_at;
 use crate::remarks::remark;
 use cap_std::fs::Dir;
-use contract::{Account, LogLevel, OpenFile};
+use contract::{Account, FileCall, LogLevel, OpenFile};
 use grants::GrantedMode;
 use rustix::fd::{AsFd, OwnedFd};
 use rustix::fs::{Gid, Mode, Uid, XattrFlags};
@@ -98,7 +98,7 @@ pub struct StagedFile {
 }
 
 pub(super) fn stage(place: &Place, creation_mode: ModeBits) -> Result<StagedFile, Fault> {
-    let fault = |errno| Fault::new(errno, "rb_sysopen", place.real());
+    let fault = |errno| Fault::new(errno, FileCall::Open, place.real());
     place.spend_entry()?;
     let parent = place.parent.try_clone().map_err(|_| fault(Errno::MFILE))?;
     let options = open::to_create(creation_mode.at_creation());
@@ -163,7 +163,7 @@ impl StagedFile {
     /// # Errors
     /// The kernel refuses; then it is removed and the target is as before.
     pub fn publish(mut self, new_attributes: &NewFileAttributes) -> Result<(), Fault> {
-        put_on(new_attributes, &self.file).map_err(|errno| Fault::new(errno, "apply2files", &self.real))?;
+        put_on(new_attributes, &self.file).map_err(|errno| Fault::new(errno, FileCall::Change, &self.real))?;
         let rename = || {
             if new_attributes.old.is_some() {
                 rustix::fs::fdatasync(&self.file)?;
@@ -177,7 +177,7 @@ impl StagedFile {
             }
             // The target is a mount point (a container runtime mounts single files): its name cannot be given away.
             Err(Errno::BUSY) if new_attributes.in_place != Some(false) => self.pour(new_attributes),
-            Err(errno) => Err(Fault::new(errno, "rb_file_s_rename", &self.real)),
+            Err(errno) => Err(Fault::new(errno, FileCall::Rename, &self.real)),
         }
     }
 
@@ -196,7 +196,7 @@ impl StagedFile {
             Ok(file)
         };
         // It is emptied only if there is time to begin.
-        let ended = |ended| Fault::new(errno_of(&ended), "rb_sysopen", &self.real);
+        let ended = |ended| Fault::new(errno_of(&ended), FileCall::Open, &self.real);
         self.account.check().map_err(ended)?;
         let mut target = open().map_err(|error| self.input_output(&error))?;
         if let Err(fault) = self.pour_into(&mut target, &mut content) {
@@ -204,7 +204,7 @@ impl StagedFile {
             remark(&self.account, LogLevel::Error, &line);
             return Err(fault);
         }
-        put_on(new_attributes, &target).map_err(|errno| Fault::new(errno, "apply2files", &self.real))
+        put_on(new_attributes, &target).map_err(|errno| Fault::new(errno, FileCall::Change, &self.real))
     }
 
     /// Copies all of the content, as long as the policy may go on.
@@ -222,12 +222,12 @@ impl StagedFile {
     /// Charges bytes that are about to be written, and looks whether the policy may go on.
     fn spend_on(&self, disk: &Disk, file: &File, bytes: usize) -> Result<(), Fault> {
         let spent = disk.write(file, bytes as u64);
-        spent.map_err(|ended| Fault::new(errno_of(&ended), "rb_sysopen", &self.real))?;
+        spent.map_err(|ended| Fault::new(errno_of(&ended), FileCall::Open, &self.real))?;
         looked_at(&self.account, bytes).map_err(|error| self.input_output(&error))
     }
 
     fn input_output(&self, error: &io::Error) -> Fault {
-        Fault::new(Errno::from_io_error(error).unwrap_or(Errno::IO), "rb_sysopen", &self.real)
+        Fault::new(Errno::from_io_error(error).unwrap_or(Errno::IO), FileCall::Open, &self.real)
     }
 }
 

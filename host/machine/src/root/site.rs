@@ -5,6 +5,7 @@ use super::{Entry, Fault, ModeBits, NewFileAttributes, Place, StagedFile, open, 
 use cap_fs_ext::{DirExt as _, SystemTimeSpec};
 use cap_std::fs::{DirBuilder, DirBuilderExt as _};
 use cap_std::time::{Duration, SystemClock, SystemTime};
+use contract::FileCall;
 use rustix::fd::{AsFd, AsRawFd as _, OwnedFd};
 use rustix::fs::{AtFlags, CWD, Gid, Mode, RenameFlags, Uid};
 use rustix::io::Errno;
@@ -31,9 +32,9 @@ impl GrantedSite {
         if self.0.entry()?.kind != super::Kind::Directory {
             return self.0.remove_file();
         }
-        self.0.may_go("dir_s_rmdir")?;
+        self.0.may_go(FileCall::RemoveDirectory)?;
         let handle = self.0.0.open_directory()?;
-        tree::empty(&handle, self.0.0.account()).map_err(|errno| self.0.fault(errno, "apply2files"))?;
+        tree::empty(&handle, self.0.0.account()).map_err(|errno| self.0.fault(errno, FileCall::Change))?;
         self.0.remove_directory()
     }
 
@@ -50,8 +51,8 @@ impl GrantedSite {
     /// # Errors
     /// The kernel refuses; `EEXIST` if something has the name, `EXDEV` if it is on another file system.
     pub fn rename_to_free(&self, target: &Site) -> Result<(), Fault> {
-        self.0.may_go("rb_file_s_rename")?;
-        target.may_go("rb_file_s_rename")?;
+        self.0.may_go(FileCall::Rename)?;
+        target.may_go(FileCall::Rename)?;
         rename_to_free(&self.0.0, &target.0)
     }
 
@@ -101,7 +102,10 @@ impl Site {
         self.0.spend_entry()?;
         let mut builder = DirBuilder::new();
         builder.mode(mode.at_creation());
-        self.0.parent.create_dir_with(&self.0.name, &builder).map_err(|error| self.refused(&error, "dir_s_mkdir"))
+        self.0
+            .parent
+            .create_dir_with(&self.0.name, &builder)
+            .map_err(|error| self.refused(&error, FileCall::MakeDirectory))
     }
 
     /// Removes a file, a link, anything but a directory.
@@ -109,7 +113,7 @@ impl Site {
     /// # Errors
     /// The kernel refuses; `EISDIR` for a directory.
     pub fn remove_file(&self) -> Result<(), Fault> {
-        self.0.parent.remove_file(&self.0.name).map_err(|error| self.refused(&error, "apply2files"))
+        self.0.parent.remove_file(&self.0.name).map_err(|error| self.refused(&error, FileCall::Change))
     }
 
     /// Removes an empty directory.
@@ -117,8 +121,8 @@ impl Site {
     /// # Errors
     /// The kernel refuses; `ENOTEMPTY`, `ENOTDIR`.
     pub fn remove_directory(&self) -> Result<(), Fault> {
-        self.may_go("dir_s_rmdir")?;
-        self.0.parent.remove_dir(&self.0.name).map_err(|error| self.refused(&error, "dir_s_rmdir"))
+        self.may_go(FileCall::RemoveDirectory)?;
+        self.0.parent.remove_dir(&self.0.name).map_err(|error| self.refused(&error, FileCall::RemoveDirectory))
     }
 
     /// Makes a symbolic link that says `text`. What it says is not looked at: whoever follows it later is checked then.
@@ -127,7 +131,7 @@ impl Site {
     /// # Errors
     /// The kernel refuses; `EEXIST` if something is there, `EISDIR` if a directory is to be replaced.
     pub fn make_link(&self, text: &str, replace: bool) -> Result<(), Fault> {
-        self.name_it(replace, "rb_file_s_symlink", |name| self.0.parent.symlink_contents(text, name))
+        self.name_it(replace, FileCall::LinkSymbolic, |name| self.0.parent.symlink_contents(text, name))
     }
 
     /// Makes a further name for the file at another site; both are granted, since either name changes the one file.
@@ -137,26 +141,21 @@ impl Site {
     /// As [`make_link`](Self::make_link).
     pub fn make_hard_link(&self, original: &Self, replace: bool) -> Result<(), Fault> {
         let (from, to) = (&original.0, &self.0);
-        self.name_it(replace, "rb_file_s_link", |name| from.parent.hard_link(&from.name, &to.parent, name))
+        self.name_it(replace, FileCall::LinkHard, |name| from.parent.hard_link(&from.name, &to.parent, name))
     }
 
     /// Makes something under this name; or under another and then renames it, so that the name always leads somewhere.
-    fn name_it(
-        &self,
-        replace: bool,
-        operation: &'static str,
-        make: impl Fn(&str) -> io::Result<()>,
-    ) -> Result<(), Fault> {
-        self.may_go(operation)?;
+    fn name_it(&self, replace: bool, call: FileCall, make: impl Fn(&str) -> io::Result<()>) -> Result<(), Fault> {
+        self.may_go(call)?;
         self.0.spend_entry()?;
         if !replace {
-            return make(&self.0.name).map_err(|error| self.refused(&error, operation));
+            return make(&self.0.name).map_err(|error| self.refused(&error, call));
         }
-        let name = staging::unused_name(&self.0.name, &make).map_err(|error| self.refused(&error, operation))?;
+        let name = staging::unused_name(&self.0.name, &make).map_err(|error| self.refused(&error, call))?;
         let parent = &self.0.parent;
         parent.rename(&name, parent, &self.0.name).map_err(|error| {
             let _ = parent.remove_file(&name);
-            self.refused(&error, "apply2files")
+            self.refused(&error, FileCall::Change)
         })
     }
 
@@ -165,17 +164,17 @@ impl Site {
     /// # Errors
     /// The kernel refuses.
     pub fn rename(&self, target: &Self) -> Result<(), Fault> {
-        self.may_go("rb_file_s_rename")?;
-        target.may_go("rb_file_s_rename")?;
+        self.may_go(FileCall::Rename)?;
+        target.may_go(FileCall::Rename)?;
         let (from, to) = (&self.0, &target.0);
         let renamed = from.parent.rename(&from.name, &to.parent, &to.name);
-        renamed.map_err(|error| self.refused(&error, "rb_file_s_rename"))
+        renamed.map_err(|error| self.refused(&error, FileCall::Rename))
     }
 
     /// Refuses an effect that would take away, or put a link in the place of, what is mounted at the next start.
-    fn may_go(&self, operation: &'static str) -> Result<(), Fault> {
+    fn may_go(&self, call: FileCall) -> Result<(), Fault> {
         self.0.boot_mounts.check(self.0.real()).map_err(|errno| {
-            let fault = Fault::new(errno, operation, self.0.real());
+            let fault = Fault::new(errno, call, self.0.real());
             if errno == Errno::BUSY { fault.because(Hint::BootMount) } else { fault }
         })
     }
@@ -202,7 +201,7 @@ impl Site {
                 other => Ok(other?),
             }
         };
-        set().map_err(|error: io::Error| self.refused(&error, "apply2files"))
+        set().map_err(|error: io::Error| self.refused(&error, FileCall::Change))
     }
 
     /// Sets owner and group by number; none leaves it. A link's own are set, not those of what it leads to.
@@ -214,7 +213,7 @@ impl Site {
             let handle = self.0.parent.open_with(&self.0.name, &open::to_hold())?;
             Ok(give(&handle, uid, gid)?)
         };
-        set().map_err(|error: io::Error| self.refused(&error, "apply2files"))
+        set().map_err(|error: io::Error| self.refused(&error, FileCall::Change))
     }
 
     /// Sets last access and last change, in seconds since 1970; none: now.
@@ -231,7 +230,7 @@ impl Site {
             let change = moment(times.map(|(_, change)| change))?;
             self.0.parent.set_symlink_times(&self.0.name, Some(access), Some(change))
         };
-        set().map_err(|error: io::Error| self.refused(&error, "apply2files"))
+        set().map_err(|error: io::Error| self.refused(&error, FileCall::Change))
     }
 
     /// Begins a new file beside this site, for [`StagedFile::publish`] to put in place.
@@ -257,12 +256,12 @@ impl Site {
         staged.publish(new_attributes)
     }
 
-    fn fault(&self, errno: Errno, operation: &'static str) -> Fault {
-        Fault::new(errno, operation, self.0.real())
+    fn fault(&self, errno: Errno, call: FileCall) -> Fault {
+        Fault::new(errno, call, self.0.real())
     }
 
-    fn refused(&self, error: &io::Error, operation: &'static str) -> Fault {
-        self.fault(errno(error), operation)
+    fn refused(&self, error: &io::Error, call: FileCall) -> Fault {
+        self.fault(errno(error), call)
     }
 }
 
@@ -281,5 +280,5 @@ pub(super) fn give(handle: impl AsFd, uid: Option<u32>, gid: Option<u32>) -> Res
 fn rename_to_free(from: &Place, to: &Place) -> Result<(), Fault> {
     let flags = RenameFlags::NOREPLACE;
     rustix::fs::renameat_with(&from.parent, from.name.as_str(), &to.parent, to.name.as_str(), flags)
-        .map_err(|errno| Fault::new(errno, "rb_file_s_rename", from.real()))
+        .map_err(|errno| Fault::new(errno, FileCall::Rename, from.real()))
 }

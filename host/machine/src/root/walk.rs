@@ -8,7 +8,7 @@ use super::fault::errno;
 use super::{Fault, Kind, MAXIMUM_DEPTH, Place, Root, entry::Entry, tree};
 use cap_fs_ext::DirExt as _;
 use cap_std::fs::Dir;
-use contract::OpenFile;
+use contract::{FileCall, OpenFile};
 use rustix::io::Errno;
 
 /// How many links a path may lead over: the kernel's own limit.
@@ -50,7 +50,7 @@ impl Trail<'_> {
 
 /// Where a path leads; `follow`: the last link too. A missing last component is a place as well.
 pub(super) fn walk(root: &Root, path: &str, follow: bool) -> Result<Place, Fault> {
-    resolve(root, path, follow).map_err(|(errno, reached)| Fault::new(errno, "rb_sysopen", path).reached(reached))
+    resolve(root, path, follow).map_err(|(errno, reached)| Fault::new(errno, FileCall::Open, path).reached(reached))
 }
 
 /// The path that a path leads to, all links followed as far as they can be. The rest is the text's own: what is missing, what

@@ -1,5 +1,6 @@
 //! What can go wrong with an attribute.
 
+use errors::ErrorKind;
 use thiserror::Error;
 
 use super::Level;
@@ -84,12 +85,12 @@ pub enum AttributeError {
 }
 
 impl AttributeError {
-    /// The exception class that a Ruby cookbook sees and may rescue: Chef's own where Chef has one.
-    pub fn chef_class(&self) -> &'static str {
+    /// Returns what went wrong, as the kind of the failure that it becomes.
+    pub fn kind(&self) -> ErrorKind {
         match self {
-            Self::ReadOnlyLevel { .. } => "Chef::Exceptions::ImmutableAttributeModification",
-            Self::TypeMismatch { .. } => "Chef::Exceptions::AttributeTypeMismatch",
-            Self::NoSuchAttribute { .. } => "Chef::Exceptions::NoSuchAttribute",
+            Self::ReadOnlyLevel { .. } => ErrorKind::ReadOnlyAttribute,
+            Self::TypeMismatch { .. } => ErrorKind::AttributeTypeMismatch,
+            Self::NoSuchAttribute { .. } => ErrorKind::NoSuchAttribute,
             Self::EmptyPath
             | Self::GuestValueNotAccepted { .. }
             | Self::NoGuestValue { .. }
@@ -97,7 +98,7 @@ impl AttributeError {
             | Self::KeyTooLong { .. }
             | Self::TooDeep { .. }
             | Self::TooManyValues { .. }
-            | Self::TooManyBytes { .. } => "ArgumentError",
+            | Self::TooManyBytes { .. } => ErrorKind::InvalidArgument,
         }
     }
 }

@@ -122,7 +122,7 @@ fn strict_writes_do_not_replace() {
     let mut attributes = attributes(&[(Level::Default, json!({"a": {"b": 1}, "list": [1]}))]);
     for path in [&["a", "b", "c"][..], &["list", "x"], &["list", "5", "x"]] {
         let error = attributes.write_strict(Level::Default, path, json!(1), &origin()).unwrap_err();
-        assert_eq!(error.chef_class(), "Chef::Exceptions::AttributeTypeMismatch", "{path:?}");
+        assert_eq!(error.kind(), errors::ErrorKind::AttributeTypeMismatch, "{path:?}");
     }
     attributes.write_strict(Level::Default, &["a", "new", "c"], json!(1), &origin()).unwrap();
     attributes.write_strict(Level::Default, &["list", "1"], json!(2), &origin()).unwrap();

@@ -1,5 +1,6 @@
 //! What can be wrong with a node object.
 
+use errors::ErrorKind;
 use thiserror::Error;
 
 use crate::attributes::{AttributeError, Level};
@@ -93,19 +94,19 @@ pub enum ObjectError {
 }
 
 impl ObjectError {
-    /// The exception class that Chef raises for it.
-    pub fn chef_class(&self) -> &'static str {
+    /// Returns what went wrong, as the kind of the failure that it becomes.
+    pub fn kind(&self) -> ErrorKind {
         match self {
-            Self::InvalidName { .. } | Self::InvalidEnvironment { .. } => "Chef::Exceptions::ValidationFailed",
-            Self::AmbiguousRunList => "Chef::Exceptions::AmbiguousRunlistSpecification",
-            Self::Attributes { reason, .. } => reason.chef_class(),
-            Self::RunList { reason, .. } => reason.chef_class(),
+            Self::InvalidName { .. } | Self::InvalidEnvironment { .. } => ErrorKind::InvalidValue,
+            Self::AmbiguousRunList => ErrorKind::AmbiguousRunList,
+            Self::Attributes { reason, .. } => reason.kind(),
+            Self::RunList { reason, .. } => reason.kind(),
             Self::WrongKind { .. }
             | Self::Missing { .. }
             | Self::GuestValueNotAccepted { .. }
             | Self::GuestValueLeft { .. }
             | Self::NormalTooLarge { .. }
-            | Self::PolicyTooLarge { .. } => "ArgumentError",
+            | Self::PolicyTooLarge { .. } => ErrorKind::InvalidArgument,
         }
     }
 }

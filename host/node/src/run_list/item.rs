@@ -6,6 +6,7 @@
 
 use std::fmt;
 
+use errors::{ErrorKind, chef};
 use serde_json::Value;
 use thiserror::Error;
 
@@ -14,7 +15,7 @@ use thiserror::Error;
 #[non_exhaustive]
 pub enum RunListError {
     /// Text that the grammar refuses. The message is Chef's.
-    #[error("Unable to create Chef::RunList::RunListItem from String:{}: must be recipe[] or role[]", quoted(.text))]
+    #[error("{}", chef::not_a_run_list_item(&quoted(.text)))]
     NotAnItem {
         /// The text that was given as an item.
         text: String,
@@ -60,15 +61,15 @@ pub enum RunListError {
 }
 
 impl RunListError {
-    /// The exception class that Chef raises for it.
-    pub fn chef_class(&self) -> &'static str {
+    /// Returns what went wrong, as the kind of the failure that it becomes.
+    pub fn kind(&self) -> ErrorKind {
         match self {
-            Self::VersionConflict { .. } => "Chef::Exceptions::CookbookVersionConflict",
+            Self::VersionConflict { .. } => ErrorKind::CookbookVersionConflict,
             Self::NotAnItem { .. }
             | Self::NotText { .. }
             | Self::TooManyItems { .. }
             | Self::NotInList { .. }
-            | Self::RolesTooDeep { .. } => "ArgumentError",
+            | Self::RolesTooDeep { .. } => ErrorKind::InvalidArgument,
         }
     }
 

@@ -139,7 +139,7 @@ fn an_earlier_policy_informs_a_later_one_and_never_overrules_it() {
     attributes.force_default(&["cleared"], json!({"new": 1}), &origin).unwrap();
     assert_eq!(attributes.read(&["cleared"]), Some(json!({"new": 1})), "what is cleared does not come back");
     let refused = attributes.write(Level::Inherited, &["told"], json!(3), &origin).unwrap_err();
-    assert_eq!(refused.chef_class(), "Chef::Exceptions::ImmutableAttributeModification");
+    assert_eq!(refused.kind(), errors::ErrorKind::ReadOnlyAttribute);
     assert_eq!(attributes.combined_override(&["told"]), None, "the override of another policy is not one's own");
 }
 
@@ -213,7 +213,7 @@ fn a_policy_knows_itself_and_cannot_change_what_the_host_says() {
         attributes.unlink_strict(Level::Automatic, &["platform"], &origin).map(|_| ()),
     ];
     for refused in refused {
-        assert_eq!(refused.unwrap_err().chef_class(), "Chef::Exceptions::ImmutableAttributeModification");
+        assert_eq!(refused.unwrap_err().kind(), errors::ErrorKind::ReadOnlyAttribute);
     }
     attributes.remove(&["platform"], &origin).unwrap();
     assert_eq!(attributes.read(&["platform"]), Some(json!("debian")), "rm does not reach the facts");
@@ -247,7 +247,7 @@ fn markers_do_not_come_in_from_outside() {
     let mut node = NodeObject::new("n").unwrap();
     node.begin_run(&POLICIES, object(json!({"x": guest_value(1)})));
     let refused = begin(&node, &start("core"), &facts()).unwrap_err();
-    assert_eq!(refused.chef_class(), "ArgumentError");
+    assert_eq!(refused.kind(), errors::ErrorKind::InvalidArgument);
     node.begin_run(&POLICIES, Map::new());
     let mut lock = start("core");
     lock.role_default = object(json!({"x": guest_value(1)}));

@@ -4,7 +4,7 @@ use super::machine::Family;
 use super::text::plain_name;
 use super::{Composite, Machine, change, child, command, in_real_runs, invalid, step, with};
 use crate::resources::asked;
-use contract::{Composition, Raised, Wanted};
+use contract::{Composition, ErrorKind, Raised, Wanted};
 use schema::types::locale::LocaleProperties;
 use serde_json::json;
 
@@ -89,5 +89,5 @@ fn is_same(made: &str, wanted: &str) -> bool {
 }
 
 fn not_here(message: String) -> Raised {
-    Raised::new("Chef::Exceptions::ProviderNotFound", message)
+    Raised::new(ErrorKind::NoProvider, message)
 }

@@ -7,7 +7,7 @@
 
 use super::invalid;
 use crate::plan::View;
-use contract::{CommandLine, CommandOutcome, CommandTest, Raised};
+use contract::{CommandLine, CommandOutcome, CommandTest, ErrorKind, Raised};
 use machine::command::{Answer, Launch};
 use machine::denied::denied;
 use machine::guest::ForeseenFile;
@@ -193,6 +193,6 @@ fn text_of(path: &str, place: &Place) -> Result<String, Raised> {
     }
     let mut content = Vec::new();
     let read = std::fs::File::from(file).take(MAXIMUM_FILE).read_to_end(&mut content);
-    read.map_err(|error| Raised::new("IOError", format!("{path}: {error}")))?;
+    read.map_err(|error| Raised::new(ErrorKind::InputOutput, format!("{path}: {error}")))?;
     Ok(String::from_utf8_lossy(&content).into_owned())
 }

@@ -3,7 +3,7 @@
 use super::text::file_name;
 use super::{Composite, Machine, child, children, notifying};
 use crate::resources::asked;
-use contract::{Composition, Raised, Timing, Wanted};
+use contract::{Composition, ErrorKind, Raised, Timing, Wanted};
 use schema::types::ohai::OhaiHintProperties;
 use serde_json::{Value, json};
 
@@ -30,7 +30,7 @@ impl Composite for OhaiHint {
         }
         let text = match content {
             Some(Value::Object(entries)) if !entries.is_empty() => serde_json::to_string_pretty(&entries)
-                .map_err(|error| Raised::new("JSON::GeneratorError", error.to_string()))?,
+                .map_err(|error| Raised::new(ErrorKind::NotJson, error.to_string()))?,
             _ => String::new(),
         };
         Ok(children([

@@ -3,7 +3,7 @@
 use super::text::{one_line, one_word};
 use super::{Composite, Machine, child, invalid};
 use crate::resources::asked;
-use contract::{Composition, Raised, Shared, SharedLine, Wanted};
+use contract::{Composition, ErrorKind, Raised, Shared, SharedLine, Wanted};
 use schema::types::ssh_known_hosts_entry::SshKnownHostsEntryProperties;
 use serde_json::json;
 
@@ -96,7 +96,7 @@ fn asked_for(
     }
     let Some(printed) = machine.printed("ssh-keyscan", &words) else {
         let message = format!("ssh-keyscan could not ask {host} for its key");
-        return Err(Raised::new("Mixlib::ShellOut::ShellCommandFailed", message));
+        return Err(Raised::new(ErrorKind::CommandFailed, message));
     };
     let lines = printed.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#'));
     lines.map(|line| one_line("key", line).map(str::to_owned)).collect::<Result<_, _>>().map(Some)

@@ -1,6 +1,6 @@
 //! What `user` and `group` have in common.
 
-use contract::Raised;
+use contract::{ErrorKind, Raised};
 
 /// The longest name that the kernel's and the login tools' records hold, in bytes.
 const MAXIMUM_NAME: usize = 32;
@@ -10,11 +10,11 @@ const MAXIMUM_NAME: usize = 32;
 /// # Errors
 /// It is empty, too long, a number, begins with a sign that tools or files read as something else, or holds separators of
 /// the files.
-pub(super) fn check_name(name: &str, class: &str) -> Result<(), Raised> {
+pub(super) fn check_name(name: &str, kind: ErrorKind) -> Result<(), Raised> {
     let separator = |c: char| c.is_control() || c.is_whitespace() || matches!(c, ':' | ',' | '/');
     let is_number = name.bytes().all(|byte| byte.is_ascii_digit());
     if is_number || name.len() > MAXIMUM_NAME || name.starts_with(['-', '+', '~']) || name.contains(separator) {
-        return Err(Raised::new(class, format!("{name:?} cannot be the name of a user or a group")));
+        return Err(Raised::new(kind, format!("{name:?} cannot be the name of a user or a group")));
     }
     Ok(())
 }
@@ -23,9 +23,9 @@ pub(super) fn check_name(name: &str, class: &str) -> Result<(), Raised> {
 ///
 /// # Errors
 /// It holds one.
-pub(super) fn check_field(property: &str, value: &str, class: &str) -> Result<(), Raised> {
+pub(super) fn check_field(property: &str, value: &str, kind: ErrorKind) -> Result<(), Raised> {
     if value.contains(|c: char| c == ':' || c.is_control()) {
-        return Err(Raised::new(class, format!("{property} holds a colon or a control character")));
+        return Err(Raised::new(kind, format!("{property} holds a colon or a control character")));
     }
     Ok(())
 }
@@ -34,9 +34,9 @@ pub(super) fn check_field(property: &str, value: &str, class: &str) -> Result<()
 ///
 /// # Errors
 /// It is none that an account can have.
-pub(super) fn parse_number(property: &str, text: &str, class: &str) -> Result<u32, Raised> {
+pub(super) fn parse_number(property: &str, text: &str, kind: ErrorKind) -> Result<u32, Raised> {
     let number = text.trim().parse().ok().filter(|number| *number != u32::MAX);
-    number.ok_or_else(|| Raised::new(class, format!("{property} {text:?} is not a number from 0 to {}", u32::MAX - 1)))
+    number.ok_or_else(|| Raised::new(kind, format!("{property} {text:?} is not a number from 0 to {}", u32::MAX - 1)))
 }
 
 #[cfg(test)]
@@ -45,7 +45,8 @@ mod tests {
 
     #[test]
     fn names_that_would_break_the_files_are_refused() {
-        let check = |name: &str, expect: bool| assert_eq!(check_name(name, "x").is_ok(), expect, "{name:?}");
+        let check =
+            |name: &str, expect: bool| assert_eq!(check_name(name, ErrorKind::User).is_ok(), expect, "{name:?}");
         check("mysql", true);
         check("_apt", true);
         check("host$", true);
@@ -67,7 +68,9 @@ mod tests {
 
     #[test]
     fn numbers_are_what_accounts_can_have() {
-        let check = |text: &str, expect: Option<u32>| assert_eq!(parse_number("uid", text, "x").ok(), expect, "{text}");
+        let check = |text: &str, expect: Option<u32>| {
+            assert_eq!(parse_number("uid", text, ErrorKind::User).ok(), expect, "{text}");
+        };
         check("0", Some(0));
         check(" 1000 ", Some(1000));
         check("4294967295", None);

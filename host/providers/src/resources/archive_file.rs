@@ -13,7 +13,7 @@ pub(crate) use unpack::{GiveAway, MakeDestination, UnpackArchive};
 use crate::operation::Operation;
 use crate::plan::{Assumption, Plan, Provider, Step, View};
 use crate::resources::asked;
-use contract::{Account, Certainty, Change, Ended, Raised, Receipt, Wanted};
+use contract::{Account, Certainty, Change, Ended, ErrorKind, Raised, Receipt, SystemError, Wanted};
 use machine::denied::denied;
 use machine::root::{Entry, Given};
 use reader::{Archive, Item, Kind};
@@ -134,14 +134,14 @@ impl Task {
         let properties: ArchiveFileProperties = asked::properties(wanted)?;
         let path = properties.path.clone();
         let Some(destination) = properties.destination.clone() else {
-            return Err(Raised::new("Chef::Exceptions::ValidationFailed", "destination is a required property"));
+            return Err(Raised::new(ErrorKind::InvalidValue, "destination is a required property"));
         };
         let Some((place, _)) = view.readable(&path)? else {
             if view.why_run && view.assumed.path(&path) {
                 return still_to_come(&properties, &destination, view).map(Err);
             }
             let message = format!("No such file or directory - No archive found at {path}! Cannot continue.");
-            return Err(Raised::new("Errno::ENOENT", message));
+            return Err(Raised::new(SystemError::NotFound, message));
         };
         let real = view.future_place(&destination, |grants, real| grants.manage_tree(real).map(drop))?.real();
         let _tree = view.grants.manage_tree(&real).map_err(denied)?;
@@ -258,7 +258,7 @@ fn number_of(kind: &str, name: &str, view: &mut View<'_>) -> Result<Option<u32>,
         _ => users.group(name).map(|group| group.gid),
     };
     match known.or_else(|| name.parse().ok()) {
-        None if !why_run => Err(Raised::new("ArgumentError", format!("can't find {kind} for {name}"))),
+        None if !why_run => Err(Raised::new(ErrorKind::InvalidArgument, format!("can't find {kind} for {name}"))),
         number => Ok(number),
     }
 }
@@ -303,5 +303,5 @@ impl Names {
 }
 
 fn too_many(ended: &Ended) -> Raised {
-    Raised::new("Archive::Error", format!("the archive's names are too many and too long: the policy {ended}"))
+    Raised::new(ErrorKind::InvalidArchive, format!("the archive's names are too many and too long: the policy {ended}"))
 }

@@ -1,6 +1,6 @@
 //! Reading the properties of a declaration, which the schema has validated: all at once, typed and with the schema's defaults.
 
-use contract::{Known, Raised, Wanted};
+use contract::{ErrorKind, Known, Raised, Wanted};
 use schema::typed::{DeclaredValues, PropertyError, TypedProperties};
 use serde_json::Value;
 
@@ -16,7 +16,7 @@ pub(crate) fn properties<T: TypedProperties>(wanted: &Wanted<'_>) -> Result<T, R
         None | Some(Err(PropertyError::Unknown { .. })) => T::read(&values),
         Some(read) => read,
     };
-    read.map_err(|error| Raised::new("Chef::Exceptions::ValidationFailed", error.to_string()))
+    read.map_err(|error| Raised::new(ErrorKind::InvalidValue, error.to_string()))
 }
 
 /// The values of a declaration, as the schema reads them.
@@ -45,8 +45,6 @@ pub(crate) fn content<'w>(wanted: &'w Wanted<'_>, property: &str) -> Result<Opti
         None | Some(Known::Json(Value::Null)) => Ok(None),
         Some(Known::Bytes(bytes)) => Ok(Some(bytes)),
         Some(Known::Json(Value::String(text))) => Ok(Some(text.as_bytes())),
-        Some(Known::Json(_)) => {
-            Err(Raised::new("Chef::Exceptions::ValidationFailed", format!("{property} must be text or bytes")))
-        }
+        Some(Known::Json(_)) => Err(Raised::new(ErrorKind::InvalidValue, format!("{property} must be text or bytes"))),
     }
 }

@@ -4,7 +4,7 @@ use super::asked;
 use crate::Settings;
 use crate::operation::Operation;
 use crate::plan::{Plan, Provider, Step, View, Writer};
-use contract::{Change, Limit, Raised, Wanted};
+use contract::{Change, ErrorKind, Limit, Raised, Wanted};
 use schema::types::chef_sleep::ChefSleepProperties;
 use std::time::{Duration, Instant};
 
@@ -45,7 +45,7 @@ impl Sleep {
 /// Waits, at the policy's expense, and returns early when the run is to stop.
 fn wait(seconds: u32, settings: &Settings) -> Result<(), Raised> {
     let charged = settings.account.spend(Limit::Pauses, u64::from(seconds).saturating_mul(1_000));
-    charged.map_err(|ended| Raised::new("IOError", ended.to_string()))?;
+    charged.map_err(|ended| Raised::new(ErrorKind::InputOutput, ended.to_string()))?;
     let end = Instant::now() + Duration::from_secs(seconds.into());
     while settings.stop.requested().is_none() && settings.account.check().is_ok() {
         let left = end.saturating_duration_since(Instant::now());

@@ -1,11 +1,8 @@
 //! Finds what a cookbook brings along, the most specific place first.
 
 use crate::plan::View;
-use contract::{FileError, Raised, Wanted};
+use contract::{ErrorKind, FileError, Raised, Wanted};
 use node::file_specificity::{given_paths, lookup_paths};
-
-/// Chef's class for a cookbook that lacks a file.
-const NOT_FOUND: &str = "Chef::Exceptions::FileNotFound";
 
 /// How many files of a cookbook a message names.
 const MAXIMUM_NAMED: usize = 50;
@@ -13,18 +10,18 @@ const MAXIMUM_NAMED: usize = 50;
 /// The cookbook that a resource means: the one that it names, else the one that declares it.
 ///
 /// # Errors
-/// `Chef::Exceptions::CookbookNotFound`: no cookbook declares it.
+/// [`ErrorKind::NoSuchCookbook`]: no cookbook declares it.
 pub(crate) fn cookbook<'a>(named: Option<&'a str>, wanted: &'a Wanted<'_>) -> Result<&'a str, Raised> {
     named.or(wanted.declaration.origin.cookbook.as_deref()).ok_or_else(|| {
         let key = wanted.declaration.key();
-        Raised::new("Chef::Exceptions::CookbookNotFound", format!("{key} belongs to no cookbook and names none"))
+        Raised::new(ErrorKind::NoSuchCookbook, format!("{key} belongs to no cookbook and names none"))
     })
 }
 
 /// The bytes of a cookbook's file: one name is looked up by host and platform, several are places to look in, in order.
 ///
 /// # Errors
-/// `Chef::Exceptions::CookbookNotFound`, `FileNotFound` with the places that were looked in.
+/// [`ErrorKind::NoSuchCookbook`], [`ErrorKind::NoSuchFile`] with the places that were looked in.
 pub(crate) fn read(view: &View<'_>, cookbook: &str, segment: &str, names: &[String]) -> Result<Vec<u8>, Raised> {
     let identity = &view.settings.node;
     let places = match names {
@@ -45,7 +42,7 @@ pub(crate) fn read(view: &View<'_>, cookbook: &str, segment: &str, names: &[Stri
 /// place that has any.
 ///
 /// # Errors
-/// `Chef::Exceptions::CookbookNotFound`, `FileNotFound`.
+/// [`ErrorKind::NoSuchCookbook`], [`ErrorKind::NoSuchFile`].
 pub(super) fn folder(view: &View<'_>, cookbook: &str, folder: &str) -> Result<Vec<String>, Raised> {
     for place in lookup_paths("files", folder, &view.settings.node) {
         let paths = match view.files.paths(cookbook, &place) {
@@ -62,12 +59,12 @@ pub(super) fn folder(view: &View<'_>, cookbook: &str, folder: &str) -> Result<Ve
             return Ok(below);
         }
     }
-    Err(Raised::new(NOT_FOUND, format!("cookbook {cookbook} has no directory files/default/{folder}")))
+    Err(Raised::new(ErrorKind::NoSuchFile, format!("cookbook {cookbook} has no directory files/default/{folder}")))
 }
 
 fn no_cookbook(cookbook: &str, known: String) -> Raised {
     Raised::new(
-        "Chef::Exceptions::CookbookNotFound",
+        ErrorKind::NoSuchCookbook,
         format!(
             "Cookbook {cookbook} not found. If you're loading {cookbook} from another cookbook, make sure you configure the \
              dependency in your metadata"
@@ -102,5 +99,5 @@ fn not_found(view: &View<'_>, cookbook: &str, segment: &str, names: &[String]) -
         let named: Vec<&str> = there.iter().take(MAXIMUM_NAMED).map(String::as_str).collect();
         message.push_str(&format!("\n\nThis cookbook _does_ contain: ['{}']", named.join("','")));
     }
-    Raised::new(NOT_FOUND, message)
+    Raised::new(ErrorKind::NoSuchFile, message)
 }

@@ -14,15 +14,12 @@ use crate::resources::asked;
 use crate::resources::cron_fields::{field, line, timeout, times};
 use crate::standing;
 use crate::withheld::Withheld;
-use contract::{Certainty, Change, CommandOutcome, Raised, Wanted};
+use contract::{Certainty, Change, CommandOutcome, ErrorKind, Raised, SystemError, Wanted};
 use grants::GrantedName;
-use machine::command::{ASSUMED, CommandFailure, Launch, UNKNOWN, require_success};
+use machine::command::{CommandFailure, Launch, require_success};
 use machine::denied::denied;
 use schema::types::cron::CronProperties;
 use table::{Entry, Table};
-
-/// The class of what goes wrong with crontabs.
-const CRON_ERROR: &str = "Chef::Exceptions::Cron";
 
 /// A job in a crontab.
 pub(crate) struct Cron;
@@ -33,15 +30,12 @@ impl Provider for Cron {
         let properties: CronProperties = asked::properties(wanted)?;
         let user = field("user", properties.user.clone())?;
         if user.starts_with('-') {
-            return Err(Raised::new(
-                "Chef::Exceptions::ValidationFailed",
-                format!("user {user:?} is not a user's name"),
-            ));
+            return Err(Raised::new(ErrorKind::InvalidValue, format!("user {user:?} is not a user's name")));
         }
         let granted = view.grants.crontab(&user, standing::of_user(&user, view)).map_err(denied)?;
         let (text, assumed) = match read(view, &name, granted.name()) {
             // The package that brings `crontab` brings no jobs.
-            Err(raised) if raised.class == ASSUMED && wanted.action != "delete" => {
+            Err(raised) if raised.kind == ErrorKind::Assumed && wanted.action != "delete" => {
                 (String::new(), Some(Certainty::Assumed(raised.message)))
             }
             read => (read?, None),
@@ -91,7 +85,7 @@ impl WriteCrontab {
 }
 
 fn failed(doing: &str, name: &str, why: &str) -> Raised {
-    Raised::new(CRON_ERROR, format!("Error {doing} state of {name}, error: {why}"))
+    Raised::new(ErrorKind::Cron, format!("Error {doing} state of {name}, error: {why}"))
 }
 
 /// The user's crontab; empty if there is none.
@@ -100,14 +94,14 @@ fn read(view: &mut View<'_>, name: &str, user: &str) -> Result<String, Raised> {
     let outcome: Result<CommandOutcome, CommandFailure> = view.query(&launch);
     let outcome = outcome.map_err(|failure| match failure {
         CommandFailure::CannotLook { .. } => failure.into_raised(&launch),
-        CommandFailure::NotStarted { name: "ENOENT", .. } => {
+        CommandFailure::NotStarted { error: SystemError::NotFound, .. } => {
             let hint = "install the package that has `crontab`, such as cron, before this resource";
             failed("determining", name, &failure.to_string()).with_hint(hint)
         }
         failure => failed("determining", name, &failure.to_string()),
     })?;
     if view.why_run && outcome.code == Some(1) && !rustix::process::geteuid().is_root() {
-        return Err(Raised::new(UNKNOWN, format!("the crontab of {user} can only be read by root")));
+        return Err(Raised::new(ErrorKind::Unknown, format!("the crontab of {user} can only be read by root")));
     }
     if outcome.code == Some(1) {
         return Ok(String::new());
@@ -136,7 +130,10 @@ fn entry(properties: &CronProperties, name: &str) -> Result<Entry, Raised> {
         let value = line("environment", value)?;
         let plain = |byte: u8| byte.is_ascii_graphic() && byte != b'=';
         if variable.is_empty() || variable.starts_with('#') || !variable.bytes().all(plain) {
-            return Err(Raised::new("ArgumentError", format!("environment: {variable:?} is not a name of a variable")));
+            return Err(Raised::new(
+                ErrorKind::InvalidArgument,
+                format!("environment: {variable:?} is not a name of a variable"),
+            ));
         }
         match own.iter().find(|(name, _, _)| *name == variable) {
             None => variables.push((variable, value)),
@@ -145,7 +142,7 @@ fn entry(properties: &CronProperties, name: &str) -> Result<Entry, Raised> {
                     "{name}: the '{variable}' property is set and environment property also contains the '{variable}' \
                      variable. Remove the variable from the environment property."
                 );
-                return Err(Raised::new(CRON_ERROR, message));
+                return Err(Raised::new(ErrorKind::Cron, message));
             }
             Some(_) => variables.push((variable, format!("\"{value}\""))),
         }
@@ -157,7 +154,7 @@ fn entry(properties: &CronProperties, name: &str) -> Result<Entry, Raised> {
     };
     let command = line("command", properties.command.clone().unwrap_or_default())?;
     if command.trim().is_empty() {
-        return Err(Raised::new("Chef::Exceptions::ValidationFailed", "command is a required property"));
+        return Err(Raised::new(ErrorKind::InvalidValue, "command is a required property"));
     }
     let limit = timeout(&properties.time_out)?.map(|words| format!("{words} ")).unwrap_or_default();
     Ok(Entry { variables, job: Some(format!("{time} {limit}{command}")) })

@@ -10,7 +10,7 @@ use crate::resources::cron_fields::{field, line, timeout, times};
 use crate::resources::file_content::wish::Grant;
 use crate::resources::file_content::{self, Access, FileWish, Text};
 use crate::standing;
-use contract::{Raised, Wanted};
+use contract::{ErrorKind, Raised, Wanted};
 use grants::{Denied, GrantedPath, PolicyGrants, Standing};
 use schema::types::cron::CronDProperties;
 
@@ -61,7 +61,7 @@ fn check_name(name: &str) -> Result<(), Raised> {
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-');
     if name.is_empty() || !name.bytes().all(plain) {
         let message = "The cron job name should contain letters, numbers, hyphens and underscores only.";
-        return Err(Raised::new("RuntimeError", message));
+        return Err(Raised::new(ErrorKind::Failed, message));
     }
     Ok(())
 }
@@ -74,7 +74,7 @@ fn delete(wanted: &Wanted<'_>, properties: &CronDProperties, view: &mut View<'_>
     let names = if replaced == name { vec![name] } else { vec![name, replaced.as_str()] };
     for name in names {
         if name.is_empty() || name.contains(['/', '\0']) || matches!(name, "." | "..") {
-            return Err(Raised::new("RuntimeError", format!("{name:?} is not a name of a file in {FOLDER}")));
+            return Err(Raised::new(ErrorKind::Failed, format!("{name:?} is not a name of a file in {FOLDER}")));
         }
         let path = format!("{FOLDER}/{name}");
         // Who may see what stands there is not ours to say: everybody may look into the folder.
@@ -166,7 +166,10 @@ impl Job {
         for (name, value) in properties.environment.clone() {
             let plain = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_';
             if name.is_empty() || !name.bytes().all(plain) {
-                return Err(Raised::new("ArgumentError", format!("environment: {name:?} is not a name of a variable")));
+                return Err(Raised::new(
+                    ErrorKind::InvalidArgument,
+                    format!("environment: {name:?} is not a name of a variable"),
+                ));
             }
             job.variables.push((name, quote(&line("environment", value)?)));
         }
@@ -179,7 +182,7 @@ impl Job {
         job.user = field("user", properties.user.clone())?;
         job.command = line("command", properties.command.clone().unwrap_or_default())?;
         if job.command.trim().is_empty() {
-            return Err(Raised::new("Chef::Exceptions::ValidationFailed", "command is a required property"));
+            return Err(Raised::new(ErrorKind::InvalidValue, "command is a required property"));
         }
         if let Some(timeout) = timeout(&properties.time_out)? {
             job.command = format!("{timeout} {}", job.command);

@@ -1,6 +1,6 @@
 //! What the fields of `cron` and `cron_d` jobs may hold: nothing that would begin another job.
 
-use contract::Raised;
+use contract::{ErrorKind, Raised};
 
 /// The `timeout` command that the job runs under. (Chef's `cron_d` accepts the property and does nothing with it; its
 /// `cron` writes it as this does.)
@@ -32,7 +32,7 @@ pub(super) fn line(property: &str, value: String) -> Result<String, Raised> {
     if value.contains(|c: char| c != '\t' && c.is_control()) {
         let message =
             format!("{property} holds a line end or another control character, which would begin another job");
-        return Err(Raised::new("Chef::Exceptions::ValidationFailed", message));
+        return Err(Raised::new(ErrorKind::InvalidValue, message));
     }
     Ok(value)
 }
@@ -41,7 +41,7 @@ pub(super) fn line(property: &str, value: String) -> Result<String, Raised> {
 pub(super) fn field(property: &str, value: String) -> Result<String, Raised> {
     if value.is_empty() || value.contains(|c: char| c.is_control() || c.is_whitespace()) {
         let message = format!("{property} {value:?} is not a single word");
-        return Err(Raised::new("Chef::Exceptions::ValidationFailed", message));
+        return Err(Raised::new(ErrorKind::InvalidValue, message));
     }
     Ok(value)
 }

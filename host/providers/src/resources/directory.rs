@@ -5,9 +5,9 @@ use super::file_content::{Access, access_step, assumption};
 use crate::foreseen::Outcomes;
 use crate::operation::Operation;
 use crate::plan::{Plan, Provider, Step, View, Writer};
-use contract::{Certainty, Change, Raised, Wanted};
+use contract::{Certainty, Change, ErrorKind, FileCall, Raised, Wanted};
 use grants::{GrantedPath, GrantedTree};
-use machine::denied::{DENIED, denied};
+use machine::denied::denied;
 use machine::guest::{ForeseenFile, Planned, PlannedAccess};
 use machine::root::{Entry, Fault, FuturePlace, Kind, ModeBits};
 use rustix::io::Errno;
@@ -89,7 +89,7 @@ pub(super) fn ask_for_missing(path: &str, view: &View<'_>) {
 
 /// Tells whether a grant is missing.
 pub(super) fn is_denial(raised: &Raised) -> bool {
-    raised.class == DENIED
+    raised.kind == ErrorKind::Denied
 }
 
 fn planned_create(wish: &DirectoryWish<'_>, view: &mut View<'_>, made: &mut Vec<String>) -> Result<Plan, Raised> {
@@ -121,7 +121,7 @@ fn planned_create(wish: &DirectoryWish<'_>, view: &mut View<'_>, made: &mut Vec<
         && let Some(place) = view.managed_place(wish.path)?
         && view.managed_entry(wish.path, &place)?.is_some()
     {
-        return Err(Fault::new(Errno::EXIST, "dir_s_mkdir", wish.path).into());
+        return Err(Fault::new(Errno::EXIST, FileCall::MakeDirectory, wish.path).into());
     }
     if gone.is_none() {
         require_parent(wish, &future_place, view, &mut plan)?;
@@ -209,7 +209,7 @@ fn existing(wish: &DirectoryWish<'_>, view: &View<'_>) -> Result<Option<(Granted
         return Ok(Some((granted, entry)));
     }
     Err(Raised::new(
-        "Chef::Exceptions::FileTypeMismatch",
+        ErrorKind::WrongFileType,
         format!("Cannot create {} at {} because a file already exists at that path", wish.key, wish.path),
     ))
 }
@@ -226,7 +226,7 @@ fn require_parent(
     if !is_there {
         if !view.why_run {
             return Err(Raised::new(
-                "Chef::Exceptions::EnclosingDirectoryDoesNotExist",
+                ErrorKind::NoParentDirectory,
                 format!("Parent directory {parent} does not exist, cannot create {}", wish.path),
             ));
         }
@@ -235,7 +235,7 @@ fn require_parent(
         plan.certainty.push(Certainty::Assumed(format!("assuming that a run as root may write to {parent}")));
     } else if !future_place.base.is_writable() {
         return Err(Raised::new(
-            "Chef::Exceptions::InsufficientPermissions",
+            ErrorKind::NotPermitted,
             format!("Cannot create {} at {} due to insufficient permissions", wish.key, wish.path),
         ));
     }
@@ -262,7 +262,7 @@ pub(super) fn plan_delete(wish: &DirectoryWish<'_>, view: &mut View<'_>) -> Resu
         None => return Ok(Plan::up_to_date()),
         Some(Kind::Directory) if is_link || place.is_writable() => {}
         Some(_) => {
-            return Err(Raised::new("RuntimeError", format!("Cannot delete {} at {}!", wish.key, wish.path)));
+            return Err(Raised::new(ErrorKind::Failed, format!("Cannot delete {} at {}!", wish.key, wish.path)));
         }
     }
     let change = Change::new(format!("delete existing directory {}", wish.path)).disappears("directory");

@@ -1,6 +1,6 @@
 //! `execute`: runs one command, each time unless `creates` names something that exists.
 //!
-//! Classes and sentences are those of Chef's provider and of Mixlib::ShellOut, since cookbooks rescue the former and people
+//! Failures are those of Chef's provider and of Mixlib::ShellOut, since cookbooks rescue the former and people
 //! search for the latter. What differs: the environment is clean, not the one wrun was started in; a line is given to a
 //! shell only where it needs one, so `command` means the same with and without grants.
 
@@ -10,12 +10,11 @@ use crate::operation::Operation;
 use crate::plan::{Assumption, Plan, Provider, Step, View, Writer};
 use crate::resources::asked;
 use crate::withheld::Withheld;
-use contract::{Certainty, Change, Raised, Wanted};
+use contract::{Certainty, Change, ErrorKind, Raised, Wanted};
 use grants::{CommandAsked, GrantedCommand, LineAsked};
 use machine::command::{
     CommandFailure, CommandOptions, Launch, denied_secretly, home, list_of_words, real_directory, require_success,
 };
-use machine::denied::DENIED;
 use machine::written;
 use schema::types::execute::{CommandProperties, ExecuteProperties};
 use serde_json::Value;
@@ -77,8 +76,9 @@ pub(super) fn plan(command: Command, wanted: &Wanted<'_>, view: &mut View<'_>) -
         return Ok(found);
     }
     let sensitive = wanted.declaration.sensitive;
-    let granted = grant(&command, &properties, wanted, view)
-        .map_err(|raised| if sensitive && raised.class == DENIED { denied_secretly(view.grants) } else { raised })?;
+    let granted = grant(&command, &properties, wanted, view).map_err(|raised| {
+        if sensitive && raised.kind == ErrorKind::Denied { denied_secretly(view.grants) } else { raised }
+    })?;
     let shown = command.shown();
     let shown = if sensitive { "sensitive resource".to_owned() } else { shown };
     let unset = unset(&properties);
@@ -119,26 +119,26 @@ impl RunCommand {
     /// Runs the command to its end.
     ///
     /// # Errors
-    /// It cannot be started, takes too long, or ends with another exit code. Of a sensitive one only the class is told.
+    /// It cannot be started, takes too long, or ends with another exit code. Of a sensitive one only the kind is told.
     pub(crate) fn carry_out(self, writer: &mut Writer<'_>) -> Result<(), Raised> {
         let launch = Launch::granted(&self.granted.0, &self.how).shown_as(&self.shown.0).without(&self.unset);
         let outcome = match writer.launch(&launch) {
             Ok(outcome) => outcome,
             // What it wrote until then may be secret; that there is no such program or user is not.
             Err(failure @ CommandFailure::TimedOut { .. }) if self.sensitive => {
-                return Err(hidden(&failure.into_raised(&launch).class));
+                return Err(hidden(failure.into_raised(&launch).kind));
             }
             Err(failure) => return Err(failure.into_raised(&launch)),
         };
         match require_success(&launch, &outcome, &self.codes) {
-            Err(raised) if self.sensitive => Err(hidden(&raised.class)),
+            Err(raised) if self.sensitive => Err(hidden(raised.kind)),
             other => other,
         }
     }
 }
 
-fn hidden(class: &str) -> Raised {
-    Raised::new(class, "Command execution failed. STDOUT/STDERR suppressed for sensitive resource")
+fn hidden(kind: ErrorKind) -> Raised {
+    Raised::new(kind, "Command execution failed. STDOUT/STDERR suppressed for sensitive resource")
 }
 
 /// The absolute path that `creates` names.
@@ -150,7 +150,7 @@ fn creates(properties: &CommandProperties, wanted: &Wanted<'_>) -> Result<Option
         (false, None) => {
             let key = wanted.declaration.key();
             Err(Raised::new(
-                "Chef::Exceptions::Execute",
+                ErrorKind::Execute,
                 format!(
                     "Please either specify a full path for the creates property, or specify a cwd property to the {key} resource"
                 ),

@@ -21,7 +21,7 @@ use crate::resources::asked;
 use crate::withheld::Withheld;
 use access::Rights;
 use call::{Call, Caller, Silence};
-use contract::{Certainty, Change, Raised, Wanted};
+use contract::{Certainty, Change, ErrorKind, Raised, Wanted};
 use machine::denied::denied;
 use machine::root::{Kind, absent};
 use refs::Target;
@@ -35,7 +35,7 @@ impl Provider for Git {
     fn plan(&self, wanted: &Wanted<'_>, view: &mut View<'_>) -> Result<Plan, Raised> {
         if !matches!(wanted.action, "sync" | "checkout" | "export") {
             let message = format!("{} does not support :{}", wanted.declaration.key(), wanted.action);
-            return Err(Raised::new("Chef::Exceptions::UnsupportedAction", message));
+            return Err(Raised::new(ErrorKind::UnsupportedAction, message));
         }
         let mut plan = Plan::default();
         let found = Task::read(wanted, view, &mut plan).and_then(|task| Ok((task.resolve(view)?, task)));
@@ -152,7 +152,7 @@ impl Task {
     fn require(&self, wanted: &Wanted<'_>, view: &mut View<'_>, plan: &mut Plan) -> Result<(), Raised> {
         if let Some(user) = self.caller.missing_user(view) {
             let message = format!("{user} required by resource {} does not exist", wanted.declaration.name);
-            missing(view, plan, "Chef::Exceptions::User", message, format!("User {user} does not exist"))?;
+            missing(view, plan, ErrorKind::User, message, format!("User {user} does not exist"))?;
         }
         if wanted.action != "export" {
             let parent = self.destination.rsplit_once('/').map_or("", |(parent, _)| parent);
@@ -164,8 +164,8 @@ impl Task {
                     "Cannot clone {} to {}, the enclosing directory {parent} does not exist",
                     self.key, self.destination
                 );
-                let class = "Chef::Exceptions::MissingParentDirectory";
-                missing(view, plan, class, message, format!("Directory {parent} does not exist"))?;
+                let kind = ErrorKind::NoCheckoutParent;
+                missing(view, plan, kind, message, format!("Directory {parent} does not exist"))?;
             }
         }
         if let Some(branch) = self.revision.strip_prefix("origin/") {
@@ -174,7 +174,7 @@ impl Task {
                  repository you're deploying from (ie: '{branch}' rather than '{}').",
                 self.revision
             );
-            return Err(Raised::new("Chef::Exceptions::InvalidRemoteGitReference", message));
+            return Err(Raised::new(ErrorKind::InvalidGitReference, message));
         }
         Ok(())
     }
@@ -202,7 +202,7 @@ impl Task {
         let call = Call::new("ls-remote").quoted_as(&self.address, &self.repository).quoted(&pattern);
         let said = match self.caller.ask(view, &call, &[0]) {
             Err(Silence::Raised(raised))
-                if view.why_run && raised.class == COMMAND_FAILED && is_elsewhere =>
+                if view.why_run && raised.kind == ErrorKind::CommandFailed && is_elsewhere =>
             {
                 let why = format!("{} does not answer: {}", self.shown_repository, last_line(&raised.message));
                 return Err(Silence::Unknown(why));
@@ -215,7 +215,7 @@ impl Task {
                  and revision.\n`git ls-remote '{}' '{pattern}'` output: {said}",
                 self.revision, self.repository, self.repository
             );
-            Raised::new("Chef::Exceptions::UnresolvableGitReference", message).into()
+            Raised::new(ErrorKind::NoSuchGitReference, message).into()
         })
     }
 
@@ -310,9 +310,6 @@ impl Job {
     }
 }
 
-/// The class of a command that ended badly.
-const COMMAND_FAILED: &str = "Mixlib::ShellOut::ShellCommandFailed";
-
 /// What git complained of last, without the frame that Chef puts around it.
 fn last_line(message: &str) -> &str {
     let mut lines = message.lines().map(str::trim).filter(|line| !line.is_empty());
@@ -321,9 +318,9 @@ fn last_line(message: &str) -> &str {
 }
 
 /// An error; in a dry run something that an earlier resource is assumed to see to.
-fn missing(view: &View<'_>, plan: &mut Plan, class: &str, message: String, assumed: String) -> Result<(), Raised> {
+fn missing(view: &View<'_>, plan: &mut Plan, kind: ErrorKind, message: String, assumed: String) -> Result<(), Raised> {
     if !view.why_run {
-        return Err(Raised::new(class, message));
+        return Err(Raised::new(kind, message));
     }
     let rest = "this run will fail unless it has been previously created. Assuming it would have been created.";
     plan.certainty.push(Certainty::Assumed(format!("{assumed}, {rest}")));
@@ -334,7 +331,7 @@ fn missing(view: &View<'_>, plan: &mut Plan, class: &str, message: String, assum
 fn plain(property: &str, value: String) -> Result<String, Raised> {
     if value.is_empty() || value.starts_with('-') || value.contains(char::is_control) {
         let message = format!("{property} {value:?} is empty, begins with `-` or holds a control character");
-        return Err(Raised::new("ArgumentError", message));
+        return Err(Raised::new(ErrorKind::InvalidArgument, message));
     }
     Ok(value)
 }

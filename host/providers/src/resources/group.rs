@@ -4,14 +4,11 @@ use crate::operation::Operation;
 use crate::plan::{Assumption, Plan, Provider, Step, View, Writer};
 use crate::resources::{account, asked};
 use crate::standing;
-use contract::{Certainty, Change, MachineGroup, Raised, Wanted};
+use contract::{Certainty, Change, ErrorKind, MachineGroup, Raised, Wanted};
 use grants::{GrantedGroup, Standing};
 use machine::command::{Launch, list_of_words, require_success};
 use machine::denied::denied;
 use schema::types::group::GroupProperties;
-
-/// The class of what goes wrong with groups.
-const GROUP_ERROR: &str = "Chef::Exceptions::Group";
 
 /// The provider of `group`: local groups and their members.
 pub(crate) struct Group;
@@ -36,7 +33,7 @@ impl Provider for Group {
             ("modify", None) => {
                 if !view.why_run {
                     let message = format!("Cannot modify {} - group does not exist!", wanted.declaration.key());
-                    return Err(Raised::new(GROUP_ERROR, message));
+                    return Err(Raised::new(ErrorKind::Group, message));
                 }
                 plan.certainty.push(Certainty::Assumed(format!(
                     "Group {} does not exist. Unless it would have been created earlier in this run, this attempt to \
@@ -58,7 +55,7 @@ impl Provider for Group {
             ("manage" | "remove", None) => {}
             (other, _) => {
                 let message = format!("{} does not support :{other}", wanted.declaration.key());
-                return Err(Raised::new("Chef::Exceptions::UnsupportedAction", message));
+                return Err(Raised::new(ErrorKind::UnsupportedAction, message));
             }
         }
         Ok(plan)
@@ -83,7 +80,7 @@ impl DesiredGroup {
         let different = |all: Vec<String>| -> Result<Vec<String>, Raised> {
             let mut names: Vec<String> = vec![];
             for name in all {
-                account::check_name(&name, GROUP_ERROR)?;
+                account::check_name(&name, ErrorKind::Group)?;
                 if !names.contains(&name) {
                     names.push(name);
                 }
@@ -91,14 +88,14 @@ impl DesiredGroup {
             Ok(names)
         };
         let name = properties.group_name;
-        account::check_name(&name, GROUP_ERROR)?;
+        account::check_name(&name, ErrorKind::Group)?;
         let (members, excluded) = (different(properties.members)?, different(properties.excluded_members)?);
         let common = members.iter().filter(|name| excluded.contains(name)).map(String::as_str).collect::<Vec<_>>();
         if !common.is_empty() {
             let message = format!("Attempting to both add and remove users from a group: '{}'", common.join(", "));
-            return Err(Raised::new("Chef::Exceptions::ConflictingMembersInGroup", message));
+            return Err(Raised::new(ErrorKind::ConflictingMembers, message));
         }
-        let gid = properties.gid.map(|text| account::parse_number("gid", &text, GROUP_ERROR)).transpose()?;
+        let gid = properties.gid.map(|text| account::parse_number("gid", &text, ErrorKind::Group)).transpose()?;
         Ok(Self {
             name,
             gid,

@@ -8,7 +8,7 @@ use super::file_content::{Access, Account, Numbers, access_step, assumption};
 use crate::foreseen::Outcomes;
 use crate::operation::Operation;
 use crate::plan::{Plan, Provider, Step, View, Writer};
-use contract::{Certainty, Change, Raised, Wanted};
+use contract::{Certainty, Change, ErrorKind, FileCall, Raised, SystemError, Wanted};
 use grants::GrantedPath;
 use machine::denied::denied;
 use machine::guest::Planned;
@@ -74,7 +74,7 @@ fn known<'a>(access: Access<'a>, view: &mut View<'_>) -> Access<'a> {
 
 /// What Ruby says where `to` was needed; Chef has no better class for it.
 fn no_text() -> Raised {
-    Raised::new("TypeError", "no implicit conversion of nil into String")
+    Raised::new(ErrorKind::WrongType, "no implicit conversion of nil into String")
 }
 
 fn inspect(wish: &LinkWish<'_>, place: &Place, view: &View<'_>) -> Result<There, Raised> {
@@ -91,10 +91,7 @@ fn plan_create(wish: &LinkWish<'_>, place: Option<Place>, there: There, view: &m
     let mut plan = Plan::up_to_date();
     let to = wish.to.ok_or_else(no_text)?;
     if to.is_empty() {
-        return Err(Raised::new(
-            "Chef::Exceptions::Link",
-            format!("Cannot create {} without specifying 'to'.", wish.key),
-        ));
+        return Err(Raised::new(ErrorKind::Link, format!("Cannot create {} without specifying 'to'.", wish.key)));
     }
     let real = match &place {
         Some(place) => place.real().to_owned(),
@@ -246,9 +243,9 @@ fn original(wish: &LinkWish<'_>, to: &str, view: &View<'_>) -> Result<GrantedPat
 /// A refusal as Ruby words it: of both names.
 fn refused(fault: Fault, is_hard: bool, to: &str, path: &str) -> Fault {
     if fault.errno == rustix::io::Errno::ISDIR {
-        return fault.during("apply2files").about(path);
+        return fault.during(FileCall::Change).about(path);
     }
-    fault.during(if is_hard { "rb_file_s_link" } else { "rb_file_s_symlink" }).about(&format!("({to}, {path})"))
+    fault.during(if is_hard { FileCall::LinkHard } else { FileCall::LinkSymbolic }).about(&format!("({to}, {path})"))
 }
 
 /// The kernel's own refusal, as there is no directory to be in; a dry run assumes one.
@@ -256,7 +253,7 @@ fn missing_parent(wish: &LinkWish<'_>, to: &str, view: &View<'_>, plan: &mut Pla
     if !view.why_run {
         let looked = view.root.locate(wish.path).map(|_| ());
         return Err(looked.err().map_or_else(
-            || Raised::new("Errno::ENOENT", wish.path),
+            || Raised::new(SystemError::NotFound, wish.path),
             |fault| refused(fault, wish.is_hard, to, wish.path).into(),
         ));
     }
@@ -290,7 +287,7 @@ fn plan_delete(wish: &LinkWish<'_>, place: Option<Place>, there: &There, view: &
         }
         let kind = if wish.is_hard { "hard" } else { "symbolic" };
         return Err(Raised::new(
-            "Chef::Exceptions::Link",
+            ErrorKind::Link,
             format!("Cannot delete {} at {}! Not a {kind} link.", wish.key, wish.path),
         ));
     }

@@ -4,7 +4,7 @@
 
 use crate::plan::{Plan, Provider, View};
 use crate::resources::asked;
-use contract::{Limit, LogLevel, Raised, Wanted};
+use contract::{ErrorKind, Limit, LogLevel, Raised, Wanted};
 use schema::types::log::LogProperties;
 
 pub(crate) struct Log;
@@ -13,15 +13,12 @@ impl Provider for Log {
     fn plan(&self, wanted: &Wanted<'_>, view: &mut View<'_>) -> Result<Plan, Raised> {
         let LogProperties { message, level } = asked::properties(wanted)?;
         let level = LogLevel::from_name(&level).ok_or_else(|| {
-            Raised::new(
-                "Chef::Exceptions::ValidationFailed",
-                "Option level must be one of debug, info, warn, error, fatal",
-            )
+            Raised::new(ErrorKind::InvalidValue, "Option level must be one of debug, info, warn, error, fatal")
         })?;
         if let Some(log) = &view.settings.log {
             // It is kept in the record of the run.
             let charged = view.settings.account.spend(Limit::Disk, message.len() as u64);
-            charged.map_err(|ended| Raised::new("IOError", ended.to_string()))?;
+            charged.map_err(|ended| Raised::new(ErrorKind::InputOutput, ended.to_string()))?;
             log(level, &message);
         }
         Ok(Plan::up_to_date())

@@ -15,7 +15,7 @@ use crate::plan::{Plan, Provider, Step, View};
 use crate::resources::file_content::{self, FileWish, Text};
 use crate::resources::{asked, nested};
 use calls::{Call, Device};
-use contract::{Certainty, Change, Raised, Wanted};
+use contract::{Certainty, Change, ErrorKind, Raised, Wanted};
 use grants::{Denied, GrantedMount, GrantedPath, MountAsked, PolicyGrants};
 use machine::command::{Launch, require_success};
 use machine::guest::ForeseenFile;
@@ -23,9 +23,6 @@ use machine::root::absent;
 use machine::written;
 use schema::types::mount::MountProperties;
 use table::Line;
-
-/// The class of what goes wrong with mounts.
-const MOUNT_ERROR: &str = "Chef::Exceptions::Mount";
 
 /// The table of what is mounted at boot.
 const TABLE: &str = "/etc/fstab";
@@ -47,7 +44,7 @@ impl Provider for Mount {
             "disable" => task.disable(wanted, view),
             other => {
                 let message = format!("{} does not support :{other}", wanted.declaration.key());
-                Err(Raised::new("Chef::Exceptions::UnsupportedAction", message))
+                Err(Raised::new(ErrorKind::UnsupportedAction, message))
             }
         }
     }
@@ -88,7 +85,7 @@ impl Task {
         let MountProperties { mount_point, device, device_type, fstype: kind, options, dump, pass, supports } =
             asked::properties(wanted)?;
         let Some(device) = device else {
-            return Err(Raised::new("Chef::Exceptions::ValidationFailed", "device is a required property"));
+            return Err(Raised::new(ErrorKind::InvalidValue, "device is a required property"));
         };
         let named = match device_type.as_str() {
             "label" => Named::Label,
@@ -154,9 +151,12 @@ impl Task {
             Some(ForeseenFile::There { content, .. }) => content,
             Some(ForeseenFile::Absent) => return Ok(String::new()),
             None if absent(view.root.target_entry(TABLE))?.flatten().is_none() => return Ok(String::new()),
-            None => view.root.read(TABLE).map_err(|error| Raised::new("IOError", format!("{TABLE}: {error}")))?,
+            None => view
+                .root
+                .read(TABLE)
+                .map_err(|error| Raised::new(ErrorKind::InputOutput, format!("{TABLE}: {error}")))?,
         };
-        String::from_utf8(text).map_err(|_| Raised::new("IOError", format!("{TABLE} is not UTF-8")))
+        String::from_utf8(text).map_err(|_| Raised::new(ErrorKind::InputOutput, format!("{TABLE} is not UTF-8")))
     }
 
     /// Whether a line of the table is about this mount.
@@ -213,7 +213,7 @@ impl Task {
             return Ok(());
         };
         if !view.why_run {
-            return Err(Raised::new(MOUNT_ERROR, missing));
+            return Err(Raised::new(ErrorKind::Mount, missing));
         }
         plan.certainty.push(Certainty::Assumed(format!("{missing}, assuming a prior action would have made it")));
         Ok(())

@@ -5,7 +5,7 @@
 use crate::operation::Operation;
 use crate::plan::{Plan, Provider, Step, View, Writer};
 use crate::resources::asked;
-use contract::{Change, Raised, Wanted};
+use contract::{Change, ErrorKind, Raised, Wanted};
 use schema::types::ohai::OhaiProperties;
 
 /// A gathering of facts.
@@ -37,7 +37,7 @@ impl GatherFacts {
     /// They cannot be gathered.
     pub(crate) fn carry_out(self, writer: &mut Writer<'_>) -> Result<(), Raised> {
         let Some(gather) = &writer.settings.facts else { return Ok(()) };
-        let facts = gather(self.plugin.as_deref()).map_err(|why| Raised::new("Wrun::FactsNotGathered", why))?;
+        let facts = gather(self.plugin.as_deref()).map_err(|why| Raised::new(ErrorKind::FactsNotGathered, why))?;
         writer.gathered.get_or_insert_default().extend(facts);
         Ok(())
     }

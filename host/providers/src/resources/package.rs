@@ -31,6 +31,3 @@ pub(crate) use gem::Gem;
 pub(crate) use preseed::Preseed;
 pub(crate) use rpm::{DnfPackage, RpmPackage, RpmTransaction};
 pub(crate) use tools::{InstallFromArchives, RefreshLists, Transaction};
-
-/// The class of what goes wrong with packages.
-const PACKAGE_ERROR: &str = "Chef::Exceptions::Package";

@@ -7,7 +7,7 @@ use super::file_content::{self, Content, Current, Source};
 use crate::plan::{Plan, Provider, View};
 use crate::secrets::SENSITIVE;
 use address::Address;
-use contract::{Certainty, LogLevel, Raised, Wanted};
+use contract::{Certainty, ErrorKind, FileCall, LogLevel, Raised, SystemError, Wanted};
 use machine::denied::denied;
 use machine::digest::Digest;
 use machine::download::{self, CacheControl, DownloadRequest, Fetched};
@@ -19,19 +19,24 @@ use schema::types::file::FileProperties;
 use schema::types::remote_file::RemoteFileProperties;
 use std::sync::Arc;
 
-/// Failures after which the next address of a list is tried: Chef's.
-const TRY_NEXT: [&str; 10] = [
-    "SocketError",
-    "Errno::ECONNREFUSED",
-    "Errno::ENOENT",
-    "Errno::EACCES",
-    "Errno::ETIMEDOUT",
-    "Errno::EHOSTUNREACH",
-    "Net::OpenTimeout",
-    "Net::ReadTimeout",
-    "Net::HTTPClientException",
-    "Net::HTTPFatalError",
-];
+/// Whether the next address of a list is tried after this failure: Chef's choice.
+fn tries_next(failure: &Raised) -> bool {
+    matches!(
+        failure.kind,
+        ErrorKind::Unreachable
+            | ErrorKind::ConnectTimeout
+            | ErrorKind::ReadTimeout
+            | ErrorKind::HttpClientError
+            | ErrorKind::HttpServerError
+            | ErrorKind::System(
+                SystemError::ConnectionRefused
+                    | SystemError::NotFound
+                    | SystemError::Access
+                    | SystemError::TimedOut
+                    | SystemError::HostUnreachable
+            )
+    )
+}
 
 /// The provider of `remote_file`: it downloads or copies a file.
 pub(crate) struct RemoteFile;
@@ -41,7 +46,7 @@ impl Provider for RemoteFile {
         let RemoteFileProperties { remote_user, remote_domain, remote_password, .. } = asked::properties(wanted)?;
         if remote_user.or(remote_domain).or(remote_password).is_some() {
             return Err(Raised::new(
-                "Chef::Exceptions::UnsupportedPlatform",
+                ErrorKind::UnsupportedPlatform,
                 "'remote_user', 'remote_domain' and 'remote_password' properties are supported only for Windows platform",
             ));
         }
@@ -77,10 +82,10 @@ impl Source for RemoteFile {
         }
         let Some(sources) = &properties.source else { return Err(download::no_address()) };
         let addresses = sources.iter().map(|source| Address::of(source)).collect::<Result<Vec<_>, _>>()?;
-        let mut failed = Raised::new("ArgumentError", "remote_file has an empty source");
+        let mut failed = Raised::new(ErrorKind::InvalidArgument, "remote_file has an empty source");
         for address in &addresses {
             match fetch(address, &properties, current, view) {
-                Err(raised) if TRY_NEXT.contains(&raised.class.as_str()) => {
+                Err(raised) if tries_next(&raised) => {
                     let why = if view.sensitive { SENSITIVE } else { &raised.message };
                     let line = format!("a source of {} cannot be had: {why}", wanted.declaration.key());
                     remark(&view.settings.account, LogLevel::Warn, &line);
@@ -135,7 +140,7 @@ fn fetch(
     let verify = properties.ssl_verify_mode.as_deref() != Some("verify_none");
     if !verify && properties.checksum.as_ref().is_none_or(|checksum| checksum.len() != 64) {
         return Err(Raised::new(
-            "OpenSSL::SSL::SSLError",
+            ErrorKind::Tls,
             "a server that need not prove who it is may send anything: ssl_verify_mode verify_none needs a checksum",
         ));
     }
@@ -161,7 +166,7 @@ fn fetch(
 
 /// A file of the node itself. Whoever may write a copy of it could read it, so it needs the right to be read.
 fn local(path: &str, view: &View<'_>) -> Result<Content<'static>, Raised> {
-    let absent = |fault: machine::root::Fault| -> Raised { fault.during("rb_sysopen").about(path).into() };
+    let absent = |fault: machine::root::Fault| -> Raised { fault.during(FileCall::Open).about(path).into() };
     let place = view.root.locate_target(path);
     let real = match &place {
         Ok(place) => place.real().to_owned(),
@@ -172,7 +177,8 @@ fn local(path: &str, view: &View<'_>) -> Result<Content<'static>, Raised> {
     let place = place.map_err(absent)?;
     let (handle, entry) = place.open_file().map_err(absent)?;
     let file = std::fs::File::from(handle);
-    let unreadable = |error: std::io::Error| Raised::new("IOError", format!("{}: {error}", readable.path()));
+    let unreadable =
+        |error: std::io::Error| Raised::new(ErrorKind::InputOutput, format!("{}: {error}", readable.path()));
     let digest = Digest::read(Paced::new(&file, view.root.account())).map_err(unreadable)?;
     let _open = view.root.account().open_file();
     Ok(Content::File(Arc::new(NamelessFile { file, size: entry.size, digest, _open })))

@@ -5,7 +5,7 @@
 use super::execute::{self, Command};
 use crate::plan::{Plan, Provider, View};
 use crate::resources::asked;
-use contract::{Raised, Wanted};
+use contract::{ErrorKind, Raised, Wanted};
 use grants::split_words;
 use schema::types::script::ScriptProperties;
 
@@ -31,7 +31,7 @@ fn command(wanted: &Wanted<'_>) -> Result<Command, Raised> {
     let shown = format!("\"{interpreter}\" {}", flags.unwrap_or_default());
     let words = split_words(&shown).ok_or_else(|| {
         let message = format!("flags of {} must be plain words, without a shell's signs", wanted.declaration.key());
-        Raised::new("Chef::Exceptions::ValidationFailed", message)
+        Raised::new(ErrorKind::InvalidValue, message)
     })?;
     Ok(Command::Script(words, code, shown))
 }

@@ -19,15 +19,12 @@ use crate::plan::{Plan, Provider, Step, View, Writer};
 use crate::resources::asked;
 use bus::Bus;
 use command::{Act, Commands, Way};
-use contract::{Certainty, Change, LogLevel, Raised, Wanted};
+use contract::{Certainty, Change, ErrorKind, LogLevel, Raised, Wanted};
 use grants::GrantedService;
 use machine::denied::denied;
 use machine::remarks::remark;
 use schema::types::service::{ServicePattern, ServiceProperties};
 use std::sync::Arc;
-
-/// The class of what goes wrong with services.
-const SERVICE_ERROR: &str = "Chef::Exceptions::Service";
 
 /// What is known of the root's service manager.
 #[derive(Debug, Default)]
@@ -130,7 +127,7 @@ impl Provider for Service {
 }
 
 fn unsupported(message: String) -> Raised {
-    Raised::new("Chef::Exceptions::UnsupportedAction", message)
+    Raised::new(ErrorKind::UnsupportedAction, message)
 }
 
 /// One action of one service.
@@ -279,7 +276,7 @@ impl Task {
 
     /// There is no such service, in Chef's words, and what there is instead.
     fn missing(&self, view: &View<'_>) -> Raised {
-        let raised = Raised::new(SERVICE_ERROR, format!("/etc/init.d/{} does not exist!", self.name));
+        let raised = Raised::new(ErrorKind::Service, format!("/etc/init.d/{} does not exist!", self.name));
         match unit::find(view.root, &self.name) {
             Ok(Some(_)) => raised.with_hint("there is a unit for systemd, but systemd does not run here"),
             _ => {

@@ -14,7 +14,7 @@ use crate::resources::asked;
 use crate::resources::file_content::{self, FileWish, Text, wish};
 use crate::resources::service::{Standing, require_unit, unit_standing};
 use crate::standing;
-use contract::{Change, Raised, Wanted};
+use contract::{Change, ErrorKind, Raised, Wanted};
 use grants::GrantedService;
 use machine::command::{Launch, require_success};
 use machine::denied::denied;
@@ -129,7 +129,7 @@ impl Unit {
         let properties: SystemdUnitProperties = asked::properties(wanted)?;
         let name = &properties.unit_name;
         if name.is_empty() || name.starts_with(['-', '.']) || name.contains(['/', '\0']) {
-            return Err(Raised::new("ArgumentError", format!("{name:?} is not a name of a unit")));
+            return Err(Raised::new(ErrorKind::InvalidArgument, format!("{name:?} is not a name of a unit")));
         }
         let systemctl = Systemctl::of(properties.user.clone(), view)?;
         let folder = if systemctl.user.is_some() { "user" } else { "system" };
@@ -188,7 +188,7 @@ impl Unit {
         let known = CONTROLS.iter().find(|(name, ..)| *name == action);
         let Some((_, when, doing, word)) = known.copied() else {
             let message = format!("systemd_unit[{}] does not support :{action}", self.name());
-            return Err(Raised::new("Chef::Exceptions::UnsupportedAction", message));
+            return Err(Raised::new(ErrorKind::UnsupportedAction, message));
         };
         let granted = view.grants.service(self.name()).map_err(denied)?;
         if self.systemctl.user.is_none() {
@@ -245,7 +245,7 @@ impl Systemctl {
         let Some(name) = user else { return Ok(Self { user: None }) };
         let _granted = view.grants.user(&name, standing::of_user(&name, view)).map_err(denied)?;
         let uid = view.users().user(&name).map(|user| user.uid);
-        let uid = uid.ok_or_else(|| Raised::new("ArgumentError", format!("can't find user for {name}")))?;
+        let uid = uid.ok_or_else(|| Raised::new(ErrorKind::InvalidArgument, format!("can't find user for {name}")))?;
         Ok(Self { user: Some((name, uid)) })
     }
 

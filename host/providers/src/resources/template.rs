@@ -7,7 +7,7 @@ use super::asked;
 use super::cookbook_source;
 use super::file_content::{self, Content, Current, Source};
 use crate::plan::{Plan, Provider, View};
-use contract::{Certainty, Known, Raised, Wanted};
+use contract::{Certainty, ErrorKind, Known, Raised, Wanted};
 use schema::types::template::TemplateProperties;
 use serde_json::Value;
 use std::borrow::Cow;
@@ -56,9 +56,6 @@ impl Source for Template {
         }
         let cookbook = cookbook_source::cookbook(cookbook.as_deref(), wanted)?;
         cookbook_source::read(view, cookbook, "templates", &source)?;
-        Err(Raised::new(
-            "Chef::Mixin::Template::TemplateError",
-            format!("{} came without its rendered text", wanted.declaration.key()),
-        ))
+        Err(Raised::new(ErrorKind::Template, format!("{} came without its rendered text", wanted.declaration.key())))
     }
 }

@@ -14,16 +14,13 @@ use crate::plan::{Assumption, Plan, Provider, Step, View, Writer};
 use crate::resources::{account, asked};
 use crate::standing;
 use change::{Account, DesiredUser, Difference, compare};
-use contract::{Certainty, Change, LogLevel, Raised, Wanted};
+use contract::{Certainty, Change, ErrorKind, LogLevel, Raised, Wanted};
 use grants::{GrantedUser, Standing};
 use machine::command::{Launch, require_success};
 use machine::denied::denied;
 use machine::remarks::remark;
 use schema::types::user::UserProperties;
 use shadow::Shadow;
-
-/// The class of what goes wrong with users.
-const USER_ERROR: &str = "Chef::Exceptions::User";
 
 /// The provider of `user`: local login accounts.
 pub(crate) struct User;
@@ -32,7 +29,7 @@ impl Provider for User {
     fn plan(&self, wanted: &Wanted<'_>, view: &mut View<'_>) -> Result<Plan, Raised> {
         let properties: UserProperties = asked::properties(wanted)?;
         let name = properties.username.clone();
-        account::check_name(&name, USER_ERROR)?;
+        account::check_name(&name, ErrorKind::User)?;
         let granted = view.grants.user(&name, standing(&properties, view)).map_err(denied)?;
         let current = view.users().user(&name).cloned();
         let shadow = Shadow::find(view.root, &name);
@@ -88,7 +85,7 @@ impl Provider for User {
             }
             other => {
                 let message = format!("{} does not support :{other}", wanted.declaration.key());
-                return Err(Raised::new("Chef::Exceptions::UnsupportedAction", message));
+                return Err(Raised::new(ErrorKind::UnsupportedAction, message));
             }
         }
         Ok(plan)
@@ -108,7 +105,7 @@ fn standing(properties: &UserProperties, view: &mut View<'_>) -> Standing {
 /// A user that must be there and is not: an error, or the work of an earlier resource of a dry run.
 fn require(wanted: &Wanted<'_>, name: &str, view: &View<'_>, plan: &mut Plan) -> Result<(), Raised> {
     if !view.why_run {
-        return Err(Raised::new(USER_ERROR, format!("Cannot modify user {name} - does not exist!")));
+        return Err(Raised::new(ErrorKind::User, format!("Cannot modify user {name} - does not exist!")));
     }
     if !view.assumed.holds(&Assumption::User(name.to_owned())) {
         let line = format!("{}: user {name} does not exist in this dry run", wanted.declaration.key());

@@ -155,11 +155,11 @@ fn keys_are_not_removed_with_the_directory_they_are_in() {
     let delete = |path: &str| resource("directory", path, "delete", json!({ "recursive": true }));
     for path in ["/srv/a", "/srv/a/home"] {
         let raised = machine.run(&delete(path)).unwrap_err();
-        assert_eq!(raised.class, "Wrun::Denied", "{raised:?}");
+        assert_eq!(raised.class(), "Wrun::Denied", "{raised:?}");
         assert!(raised.message.contains("/srv/a/home/.ssh"), "{}", raised.message);
     }
     let over = resource("file", "/srv/a/home", "create", json!({ "content": "x", "force_unlink": true }));
-    assert_eq!(machine.run(&over).unwrap_err().class, "Wrun::Denied");
+    assert_eq!(machine.run(&over).unwrap_err().class(), "Wrun::Denied");
     assert_eq!(machine.read("/srv/a/home/.ssh/authorized_keys"), "k");
     machine.run(&delete("/srv/b")).unwrap();
     let over = resource("file", "/srv/b", "create", json!({ "content": "x", "force_unlink": true }));

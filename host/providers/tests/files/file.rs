@@ -371,7 +371,7 @@ fn a_path_does_not_become_a_part_of_the_line_that_verifies_it() {
     for line in ["grep -q ok '%{path}' || true", "grep -q ok \"%{path}\" || true", "grep -q ok %{path} || true"] {
         let asked = file(&path, "create", json!({ "content": "x", "verify": [line] }));
         for raised in [machine.run(&asked).unwrap_err(), machine.plan(&asked).unwrap_err()] {
-            assert_eq!(raised.class, "Chef::Exceptions::ValidationFailed", "{line}: {raised:?}");
+            assert_eq!(raised.class(), "Chef::Exceptions::ValidationFailed", "{line}: {raised:?}");
         }
         let plain = file(&machine.absolute("/etc/plain.x"), "create", json!({ "content": line, "verify": [line] }));
         machine.run(&plain).unwrap();

@@ -62,7 +62,7 @@ fn a_hard_link_makes_nothing_readable() {
     let mut machine = Machine::granted("paths = [\"/srv/**\"]\ndeny_read_paths = [\"/srv/key\"]");
     machine.write("/srv/key", "secret");
     let asked = link("/srv/open", "create", json!({ "to": "/srv/key", "link_type": "hard" }));
-    assert_eq!(machine.run(&asked).unwrap_err().class, "Wrun::Denied");
+    assert_eq!(machine.run(&asked).unwrap_err().class(), "Wrun::Denied");
     assert_eq!(machine.names("/srv"), ["key"]);
 }
 

@@ -2,7 +2,7 @@
 //! every call of the guest's machine, with every kind of path.
 
 use crate::support::{Machine, resource};
-use contract::{CommandTest, Machine as _, MachineChange, Providers as _, Raised};
+use contract::{CommandTest, Machine as _, MachineChange, Providers as _};
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 use std::os::unix::fs::symlink;
@@ -124,7 +124,7 @@ fn answer(machine: &mut Machine, probe: &crate::support::Asked, path: &str, why_
             let certainty = format!("{:?}", prepared.certainty());
             format!("{certainty} {:?}", prepared.expected().1)
         }
-        Err(Raised { class, message, hint, .. }) => format!("{class} {message} {hint:?}"),
+        Err(raised) => format!("{} {} {:?}", raised.class(), raised.message, raised.hint),
     };
     machine.providers.parts();
     let told = told.replace(path, "PATH");

@@ -153,5 +153,5 @@ fn the_part_that_fails_is_the_last_that_is_reported() {
     let raised = machine.providers.commit(&wanted, plan).unwrap_err();
     let parts = rows(&machine.providers.parts());
     assert_eq!(parts[0], "cookbook_file[/srv/site/index.html] create up-to-date");
-    assert_eq!(parts[1..], [format!("directory[/srv/site/css] create {}", raised.class)]);
+    assert_eq!(parts[1..], [format!("directory[/srv/site/css] create {}", raised.class())]);
 }

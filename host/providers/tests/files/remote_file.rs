@@ -200,5 +200,5 @@ fn a_dry_run_does_not_know_what_a_server_that_does_not_answer_would_send() {
         assert!(machine.plan(&remote("/srv/z", json!({ "source": server.url(address) }))).is_err(), "{address}");
     }
     let mut real = Machine::open();
-    assert_eq!(real.run(&asked).unwrap_err().class, "Errno::ECONNREFUSED");
+    assert_eq!(real.run(&asked).unwrap_err().class(), "Errno::ECONNREFUSED");
 }

@@ -1,8 +1,8 @@
 //! A throw-away root with providers on it, and one call that runs an action as the runner does.
 
 use contract::{
-    Account, Certainty, Change, CookbookFiles, Declaration, FileError, Part, PartStatus, Prepared, Property, Providers,
-    Raised, Stop, Wanted,
+    Account, Certainty, Change, CookbookFiles, Declaration, ErrorKind, FileError, Part, PartStatus, Prepared, Property,
+    Providers, Raised, Stop, Wanted,
 };
 use grants::{Grants, Journal};
 use node::file_specificity::NodeIdentity;
@@ -206,7 +206,7 @@ impl Machine {
                 && !block(path)
             {
                 let kept = self.providers.reject(plan)?.unwrap_or_default();
-                return Err(Raised::new("Chef::Exceptions::ValidationFailed", kept));
+                return Err(Raised::new(ErrorKind::InvalidValue, kept));
             }
         }
         let changes = self.providers.commit(&asked.wanted(false), plan)?;
@@ -243,7 +243,7 @@ impl Machine {
     #[track_caller]
     pub(crate) fn fails(&mut self, asked: &Asked, class: &str, message: &str) -> Raised {
         let raised = self.run(asked).unwrap_err();
-        assert_eq!(raised.class, class, "{}", raised.message);
+        assert_eq!(raised.class(), class, "{}", raised.message);
         assert!(raised.message.contains(message), "{}", raised.message);
         raised
     }
@@ -279,7 +279,7 @@ pub(crate) fn rows(parts: &[Part]) -> Vec<String> {
         let status = match &part.outcome {
             Ok(PartStatus::Updated) => "updated",
             Ok(PartStatus::UpToDate) => "up-to-date",
-            Err(raised) => &raised.class,
+            Err(raised) => raised.class(),
         };
         format!("{}[{}] {} {status}", part.kind, part.name, part.action)
     };

@@ -33,7 +33,7 @@ fn what_is_missing_is_refused_as_what_is_there() {
     let mut machine = machine("paths = [\"/srv/**\"]");
     let mut refused = |asked: &Asked| {
         let raised = machine.run(asked).unwrap_err();
-        assert_eq!(raised.class, "Wrun::Denied", "{}", raised.message);
+        assert_eq!(raised.class(), "Wrun::Denied", "{}", raised.message);
         format!("{}{}", raised.message, raised.hint.unwrap_or_default())
     };
     for (there, gone) in [
@@ -53,7 +53,7 @@ fn who_may_look_hears_what_is_missing() {
     let mut machine = machine("paths = [\"/srv/**\", \"/secret/**\"]");
     let mut said = |kind: &str, action: &str, properties| {
         let done = machine.run(&resource(kind, "/secret/other/x", action, properties));
-        done.map(|outcome| outcome.changes.len()).map_err(|raised| raised.class)
+        done.map(|outcome| outcome.changes.len()).map_err(|raised| raised.class().to_owned())
     };
     assert_eq!(said("file", "delete", json!({})), Ok(0));
     assert_eq!(said("directory", "delete", json!({})), Ok(0));
@@ -62,7 +62,7 @@ fn who_may_look_hears_what_is_missing() {
     let parent = "Chef::Exceptions::EnclosingDirectoryDoesNotExist";
     assert_eq!(said("file", "create", json!({"content": "x"})), Err(parent.into()));
     let dotted = resource("file", "/secret/other/../x", "create", json!({"content": "x"}));
-    assert_eq!(machine.run(&dotted).unwrap_err().class, "Errno::ENOENT");
+    assert_eq!(machine.run(&dotted).unwrap_err().class(), "Errno::ENOENT");
 }
 
 /// A policy lays links to places where it may not look, and compares what it hears.
@@ -83,7 +83,7 @@ fn link_oracle_a_links_target_is_told_to_nobody_who_may_not_look_there() {
                 let asked = asked(&format!("/srv/way{suffix}")).swap_remove(number);
                 match machine.run(&asked) {
                     Ok(done) => format!("{:?}", done.changes),
-                    Err(raised) => format!("{} {} {:?}", raised.class, raised.message, raised.hint),
+                    Err(raised) => format!("{} {} {:?}", raised.class(), raised.message, raised.hint),
                 }
             };
             for number in 0..asking("").len() + asking_of_links("").len() {

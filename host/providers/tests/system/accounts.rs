@@ -12,7 +12,7 @@ fn check(node: &mut Node, kind: &str, name: &str, action: &str, properties: Valu
 #[track_caller]
 fn fails(node: &mut Node, kind: &str, name: &str, action: &str, properties: Value, class: &str, message: &str) {
     let error = node.act(kind, name, action, properties).unwrap_err();
-    assert_eq!((error.class.as_str(), error.message.as_str()), (class, message));
+    assert_eq!((error.class(), error.message.as_str()), (class, message));
 }
 
 #[test]
@@ -87,15 +87,15 @@ fn home_through_link_is_asked_for_where_it_would_be_made() {
     node.act("user", "deploy", "create", json!({"manage_home": true, "home": "/srv/h/a/b"})).unwrap();
     assert_eq!(node.output("stat -c %U:%a /srv/h/a /srv/h/a/b"), "root:755\ndeploy:755");
     let away = json!({"manage_home": true, "home": "/srv/h/way/perl/5.36.0"});
-    assert_eq!(node.act("user", "deploy", "modify", away).unwrap_err().class, "Wrun::Denied");
+    assert_eq!(node.act("user", "deploy", "modify", away).unwrap_err().class(), "Wrun::Denied");
     assert_eq!(node.output("getent passwd deploy | cut -d: -f6"), "/srv/h/a/b");
     let text_only = json!({"home": "/srv/h/way/there"});
-    assert_eq!(node.act("user", "deploy", "modify", text_only).unwrap_err().class, "Wrun::Denied");
+    assert_eq!(node.act("user", "deploy", "modify", text_only).unwrap_err().class(), "Wrun::Denied");
     node.output("mkdir /usr/local/share/there; chown deploy /usr/local/share/there");
     node.output("usermod -d /srv/h/way/there deploy");
     let mut node = node.again(Some("users = [\"deploy\"]\npaths = [\"/srv/h/**\"]\n"));
     let error = node.act("user", "deploy", "remove", json!({"manage_home": true})).unwrap_err();
-    assert_eq!(error.class, "Wrun::Denied");
+    assert_eq!(error.class(), "Wrun::Denied");
     assert!(node.root.exists("/usr/local/share/there"));
 }
 
@@ -129,7 +129,7 @@ fn a_home_that_is_only_named_is_asked_for() {
     let mut node = Node::granting("users = [\"deploy\"]\npaths = [\"/srv/own/**\"]\n");
     for home in ["/srv/victim", "/etc/cron.d", "/usr/local/share/x/y"] {
         let error = node.act("user", "deploy", "create", json!({"home": home})).unwrap_err();
-        assert!(error.class == "Wrun::Denied" && error.message.contains(home), "{home}: {}", error.message);
+        assert!(error.class() == "Wrun::Denied" && error.message.contains(home), "{home}: {}", error.message);
     }
     for home in ["/nonexistent", "/srv/own/deploy", "/home/deploy"] {
         node.act("user", "deploy", "create", json!({"home": home})).unwrap();
@@ -241,7 +241,7 @@ fn a_right_to_a_user_is_no_right_to_root_others_or_groups() {
     let mut node = Node::granting("users = [\"app\", \"app-*\"]\ngroups = [\"app\"]\npaths = [\"/srv/app\"]\n");
     let mut denied = |kind: &str, name: &str, action: &str, properties: Value| {
         let error = node.act(kind, name, action, properties).unwrap_err();
-        assert_eq!(error.class, "Wrun::Denied", "{kind} {name}: {error:?}");
+        assert_eq!(error.class(), "Wrun::Denied", "{kind} {name}: {error:?}");
         assert!(error.hint.is_some());
     };
     denied("user", "other", "create", json!({}));
@@ -291,7 +291,7 @@ fn a_right_to_one_users_jobs_is_no_right_to_roots() {
     node.root.write("/etc/cron.d/theirs", "0 0 * * * root /bin/true\n").unwrap();
     let denied = |node: &mut Node, name: &str, action: &str, properties: Value| {
         let error = node.act("cron_d", name, action, properties).unwrap_err();
-        assert_eq!(error.class, "Wrun::Denied", "{name}: {error:?}");
+        assert_eq!(error.class(), "Wrun::Denied", "{name}: {error:?}");
     };
     denied(&mut node, "mine", "create", json!({"command": "/bin/evil"}));
     denied(&mut node, "mine", "create", json!({"command": "/bin/evil", "user": "root"}));
@@ -324,20 +324,20 @@ fn wide_accounts_are_found_out_on_the_machine() {
     node.output("useradd -M hans; echo 'permit nopass hans as root' >/etc/doas.conf");
     for user in ["alice", "bob", "carl", "dora", "gina", "hans", "robot", "daemon", "root", "nobody"] {
         let error = node.act("user", user, "modify", password.clone()).unwrap_err();
-        assert_eq!(error.class, "Wrun::Denied", "{user}: {error:?}");
+        assert_eq!(error.class(), "Wrun::Denied", "{user}: {error:?}");
         let job = json!({"command": "/bin/x", "user": user});
-        assert_eq!(node.act("cron_d", "job", "create", job).unwrap_err().class, "Wrun::Denied", "{user}");
+        assert_eq!(node.act("cron_d", "job", "create", job).unwrap_err().class(), "Wrun::Denied", "{user}");
     }
     for group in ["sudo", "ops", "helpers", "daemon", "robot", "incus-admin"] {
         let error = node.act("group", group, "create", json!({"members": ["eve"], "append": true})).unwrap_err();
-        assert_eq!(error.class, "Wrun::Denied", "{group}: {error:?}");
+        assert_eq!(error.class(), "Wrun::Denied", "{group}: {error:?}");
     }
     // What would be one of the system's once it is made is so before.
-    assert_eq!(node.act("user", "new", "create", json!({"system": true})).unwrap_err().class, "Wrun::Denied");
-    assert_eq!(node.act("group", "new", "create", json!({"gid": 7})).unwrap_err().class, "Wrun::Denied");
+    assert_eq!(node.act("user", "new", "create", json!({"system": true})).unwrap_err().class(), "Wrun::Denied");
+    assert_eq!(node.act("group", "new", "create", json!({"gid": 7})).unwrap_err().class(), "Wrun::Denied");
     for number in ["0", "1000"] {
         let error = node.act("user", number, "create", json!({})).unwrap_err();
-        assert_eq!(error.class, "Chef::Exceptions::User", "{error:?}");
+        assert_eq!(error.class(), "Chef::Exceptions::User", "{error:?}");
     }
     node.act("user", "eve", "modify", password.clone()).unwrap();
     node.act("user", "fred", "create", json!({})).unwrap();

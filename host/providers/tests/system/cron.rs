@@ -73,7 +73,7 @@ fn failures_have_chefs_class_and_words() {
     let mut node = Node::new();
     let raised = node.act("cron", "a", "create", json!({"command": "x"})).unwrap_err();
     let expect = "Error determining state of a, error: No such file or directory - crontab";
-    assert_eq!((raised.class.as_str(), raised.message.as_str()), ("Chef::Exceptions::Cron", expect));
+    assert_eq!((raised.class(), raised.message.as_str()), ("Chef::Exceptions::Cron", expect));
     let mut node = prepared(node.dry());
     let foreseen = node.foresee("cron", "a", "create", json!({"command": "x"})).unwrap();
     assert_eq!(foreseen.changes, ["add crontab entry for cron[a]"]);
@@ -81,7 +81,7 @@ fn failures_have_chefs_class_and_words() {
     let mut node = node.again(None);
     node.root.write("/srv/fail", "").unwrap();
     let raised = node.act("cron", "a", "create", json!({"command": "x"})).unwrap_err();
-    assert_eq!(raised.class, "Chef::Exceptions::Cron");
+    assert_eq!(raised.class(), "Chef::Exceptions::Cron");
     assert!(
         raised.message.starts_with("Error updating state of a, error: Expected process to exit with [0]"),
         "{raised:?}"
@@ -97,7 +97,7 @@ fn the_right_to_one_users_jobs_is_no_right_to_anothers() {
     node.act("cron", "a", "create", json!({"command": "x", "user": "daemon"})).unwrap();
     for (action, user) in [("create", "backup"), ("create", "root"), ("delete", "root")] {
         let raised = node.act("cron", "a", action, json!({"command": "x", "user": user})).unwrap_err();
-        assert_eq!(raised.class, "Wrun::Denied", "{action} {user}");
+        assert_eq!(raised.class(), "Wrun::Denied", "{action} {user}");
         assert!(raised.hint.unwrap().contains(&format!("cron_users = [\"{user}\"]")));
     }
 }

@@ -79,11 +79,11 @@ fn what_cannot_be_held_open_is_refused() {
     };
     for (device, kind, options) in [("/srv/app/image", "ext4", "loop"), ("none", "overlay", "lowerdir=/srv/app/data")] {
         let raised = refused(device, kind, options);
-        assert_eq!(raised.class, "Chef::Exceptions::Mount");
+        assert_eq!(raised.class(), "Chef::Exceptions::Mount");
         assert!(raised.message.contains("others than root may exchange"), "{}", raised.message);
     }
     // Anybody may lay links below it, so it is not one of the system's own devices.
-    assert_eq!(refused("/dev/shm/link", "none", "bind").class, "Wrun::Denied");
+    assert_eq!(refused("/dev/shm/link", "none", "bind").class(), "Wrun::Denied");
     assert_eq!(node.root.read("/srv/log").unwrap(), "");
     let image = json!({"device": "/srv/image", "fstype": "ext4", "options": "loop"});
     // The program mounts nothing here, so that it is still to do afterwards.

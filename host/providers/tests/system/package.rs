@@ -77,7 +77,7 @@ fn several_packages_are_one_transaction() {
 fn a_package_that_nobody_offers_is_chefs_error() {
     let mut node = node();
     let error = node.act("package", "wrun-no-such", "install", json!({})).unwrap_err();
-    assert_eq!(error.class, "Chef::Exceptions::Package");
+    assert_eq!(error.class(), "Chef::Exceptions::Package");
     assert_eq!(error.message, "No candidate version available for wrun-no-such");
     let error = node.act("package", "tool", "install", json!({"version": "9"})).unwrap_err();
     assert_eq!(error.message, "No candidate version available for tool");
@@ -88,7 +88,7 @@ fn a_package_that_nobody_offers_is_chefs_error() {
     for name in ["tool/sid", "tool=1.0", "too*", "-y", "--purge"] {
         for action in ["install", "remove"] {
             let error = node.act("package", name, action, json!({})).unwrap_err();
-            assert_eq!(error.class, "Wrun::Denied", "{name}");
+            assert_eq!(error.class(), "Wrun::Denied", "{name}");
         }
     }
     for name in ["tool-", "tool^", "TOOL.", "tool:amd64:x"] {
@@ -197,7 +197,7 @@ fn a_held_lock_is_waited_for_and_its_holder_named() {
         std::thread::sleep(std::time::Duration::from_millis(20));
     }
     let error = node.act("package", "tool", "install", json!({})).unwrap_err();
-    assert_eq!(error.class, "Chef::Exceptions::Package");
+    assert_eq!(error.class(), "Chef::Exceptions::Package");
     let expect = format!("/var/lib/dpkg/lock-frontend is held by process {} (dpkg)", other.id());
     assert!(error.message.starts_with(&expect), "{}", error.message);
     let mut node = node.patient();
@@ -217,7 +217,7 @@ fn an_interrupted_dpkg_is_named() {
     let mut node = node();
     node.output("apt-get -q update");
     let error = node.act("package", "broken", "install", json!({})).unwrap_err();
-    assert_eq!(error.class, "Mixlib::ShellOut::ShellCommandFailed");
+    assert_eq!(error.class(), "Mixlib::ShellOut::ShellCommandFailed");
     // Now it is half-configured, and that is said before anything is tried.
     let error = node.act("package", "broken", "install", json!({})).unwrap_err();
     assert_eq!(error.message, "package broken is half-configured: dpkg was interrupted, so no package can be changed");
@@ -328,7 +328,7 @@ fn response_files_answer_for_granted_packages_alone() {
         ("to\\\nol-evil tool/colour string x\n", "tool-evil"),
     ] {
         let error = install(answers).unwrap_err();
-        assert_eq!(error.class, "Wrun::Denied", "{answers}: {error:?}");
+        assert_eq!(error.class(), "Wrun::Denied", "{answers}: {error:?}");
         assert!(error.message.contains(part), "{error:?}");
     }
     assert!(install("tool tool/colour string blue\n").unwrap().iter().any(|done| done == "preseed package tool"));
@@ -341,7 +341,7 @@ fn what_is_not_granted_is_denied() {
     let mut node = stocked(Node::granting(GRANTS));
     let mut denied = |kind: &str, name: &str, action: &str, properties, part: &str| {
         let error = node.act(kind, name, action, properties).unwrap_err();
-        assert_eq!(error.class, "Wrun::Denied", "{error:?}");
+        assert_eq!(error.class(), "Wrun::Denied", "{error:?}");
         assert!(error.message.contains(part), "{error:?}");
         assert!(error.hint.is_some_and(|hint| !hint.is_empty()), "{part}");
     };
@@ -366,9 +366,9 @@ fn a_right_to_a_package_is_no_right_to_those_that_need_or_hinder_it() {
     let mut node = stocked(Node::granting("packages = [\"tool\", \"rival\"]\n"));
     node.output("apt-get -q update && apt-get -q -y install other");
     let error = node.act("package", "tool", "remove", json!({})).unwrap_err();
-    assert!(error.class == "Wrun::Denied" && error.message.contains("other"), "{error:?}");
+    assert!(error.class() == "Wrun::Denied" && error.message.contains("other"), "{error:?}");
     let error = node.act("package", "rival", "install", json!({})).unwrap_err();
-    assert!(error.class == "Wrun::Denied" && error.message.contains("other"), "{error:?}");
+    assert!(error.class() == "Wrun::Denied" && error.message.contains("other"), "{error:?}");
     assert_eq!(version(&node, "other"), "installed 1.0");
     let mut node = node.again(Some("packages = [\"tool\", \"rival\", \"other\"]\n"));
     let done = node.act("package", "tool", "remove", json!({})).unwrap();
@@ -382,5 +382,5 @@ fn a_package_file_is_judged_by_the_name_inside() {
     std::fs::copy(source.join("mailer_1.0_all.deb"), source.join("tool_3.0_all.deb")).unwrap();
     let error =
         node.act("dpkg_package", "tool", "install", json!({"source": "/srv/archive/tool_3.0_all.deb"})).unwrap_err();
-    assert!(error.class == "Wrun::Denied" && error.message.contains("mailer"), "{error:?}");
+    assert!(error.class() == "Wrun::Denied" && error.message.contains("mailer"), "{error:?}");
 }

@@ -165,7 +165,7 @@ fn failures_have_chefs_classes_and_words() {
     let mut node = prepared(Node::new());
     let mut raised = |kind: &str, name: &str, properties: Value| {
         let raised = node.act(kind, name, "install", properties).unwrap_err();
-        (raised.class, raised.message)
+        (raised.class().to_owned(), raised.message)
     };
     let package = |message: &str| ("Chef::Exceptions::Package".to_owned(), message.to_owned());
     assert_eq!(raised("dnf_package", "absent", json!({})), package("No candidate version available for absent"));
@@ -177,7 +177,7 @@ fn failures_have_chefs_classes_and_words() {
     node.root.write("/srv/fail", "").unwrap();
     node.root.write("/srv/x.rpm", package_file("tool (none) 1.0 1 noarch\n")).unwrap();
     let failed = node.act("rpm_package", "x", "install", json!({"source": "/srv/x.rpm"})).unwrap_err();
-    assert_eq!(failed.class, "Mixlib::ShellOut::ShellCommandFailed");
+    assert_eq!(failed.class(), "Mixlib::ShellOut::ShellCommandFailed");
     let mut node = node.dry();
     let foreseen = node.foresee("dnf_package", "absent", "install", json!({})).unwrap();
     let assumed = "Assuming a repository that offers absent would have been configured".to_owned();
@@ -204,7 +204,7 @@ fn only_granted_packages_and_files_are_touched() {
         ("rpm_package", "vim", "install", json!({"source": "/tmp/vim.rpm"})),
     ] {
         let raised = node.act(kind, name, action, properties.clone()).unwrap_err();
-        assert_eq!(raised.class, "Wrun::Denied", "{kind} {name} {action} {properties}");
+        assert_eq!(raised.class(), "Wrun::Denied", "{kind} {name} {action} {properties}");
     }
 }
 
@@ -232,7 +232,7 @@ fn gems_are_refused_and_said_so() {
     for kind in ["gem_package", "chef_gem"] {
         let raised = node.act(kind, "pg", "install", json!({})).unwrap_err();
         let expect = ("Gem::InstallError", "gem pg is not installed: wrun installs no gems");
-        assert_eq!((raised.class.as_str(), raised.message.as_str()), expect);
+        assert_eq!((raised.class(), raised.message.as_str()), expect);
         assert!(raised.hint.is_some());
     }
     let mut node = node.with_files(&[("greeter-1.0.3/lib/greeter.rb", "")]);
@@ -243,7 +243,7 @@ fn gems_are_refused_and_said_so() {
         [("chef_gem", "greeter", "2.0"), ("chef_gem", "greet", "1.0.3"), ("gem_package", "greeter", "1.0.3")]
     {
         let raised = node.act(kind, name, "install", json!({"version": version})).unwrap_err();
-        assert_eq!(raised.class, "Gem::InstallError", "{kind} {name} {version}");
+        assert_eq!(raised.class(), "Gem::InstallError", "{kind} {name} {version}");
     }
     // Cookbooks find it in the runtime.
     assert!(node.act("chef_gem", "toml-rb", "install", json!({})).unwrap().is_empty());
@@ -255,5 +255,5 @@ fn gems_are_refused_and_said_so() {
     }
     // A real run would fail for certain, so a dry run does not call it unknown.
     let raised = node.dry().foresee("chef_gem", "pg", "install", json!({})).unwrap_err();
-    assert_eq!(raised.class, "Gem::InstallError");
+    assert_eq!(raised.class(), "Gem::InstallError");
 }

@@ -79,7 +79,7 @@ fn a_service_that_does_not_run_after_its_start_is_an_error() {
     let mut ticker = Ticker::on(Node::new());
     ticker.0.root.write("/srv/refuse", "").unwrap();
     let error = ticker.0.act("service", "ticker", "start", json!({})).unwrap_err();
-    assert_eq!(error.class, "Chef::Exceptions::Service");
+    assert_eq!(error.class(), "Chef::Exceptions::Service");
     assert_eq!(error.message, "service ticker does not run after `start`");
     // What a cookbook's own command or pattern says is the cookbook's affair.
     ticker.check("start", json!({"status_command": "false"}), &["start service service[ticker]"]);
@@ -162,12 +162,12 @@ fn a_service_that_is_missing_is_an_error_now_or_an_assumption() {
     let mut node = Node::new();
     for action in ["start", "stop", "restart", "reload", "enable"] {
         let error = node.act("service", "absent", action, json!({})).unwrap_err();
-        assert_eq!(error.class, "Chef::Exceptions::Service", "{action}");
+        assert_eq!(error.class(), "Chef::Exceptions::Service", "{action}");
         assert_eq!(error.message, "/etc/init.d/absent does not exist!");
     }
     assert_eq!(node.act("service", "absent", "disable", json!({})).unwrap(), [""; 0]);
     let error = node.act("service", "absent", "start", json!({"user": "ann"})).unwrap_err();
-    assert_eq!(error.class, "Chef::Exceptions::UnsupportedAction");
+    assert_eq!(error.class(), "Chef::Exceptions::UnsupportedAction");
     let mut node = node.dry();
     let assumed = "Init script '/etc/init.d/absent' doesn't exist, assuming a prior action would have created it.";
     let expect = Foreseen {
@@ -223,7 +223,7 @@ fn a_right_to_a_service_is_no_right_to_commands_or_other_units() {
     let mut ticker = Ticker::on(Node::granting(grants));
     let mut denied = |name: &str, action: &str, properties: Value| {
         let error = ticker.0.act("service", name, action, properties).unwrap_err();
-        assert_eq!(error.class, "Wrun::Denied", "{name} {action}: {error:?}");
+        assert_eq!(error.class(), "Wrun::Denied", "{name} {action}: {error:?}");
         assert!(error.hint.is_some());
     };
     denied("other", "start", json!({}));

@@ -102,17 +102,17 @@ fn a_users_own_systemd_is_spoken_to_as_that_user() {
     let bus = "unix:path=/run/user/4711/bus";
     assert_eq!(told(&node), [format!("--user daemon-reload {bus}"), format!("--user restart a.timer {bus}")]);
     let raised = node.act("systemd_unit", "a.timer", "restart", json!({"user": "nobody-here"})).unwrap_err();
-    assert_eq!((raised.class.as_str(), raised.message.as_str()), ("ArgumentError", "can't find user for nobody-here"));
+    assert_eq!((raised.class(), raised.message.as_str()), ("ArgumentError", "can't find user for nobody-here"));
 }
 
 #[test]
 fn failures_have_chefs_classes() {
     let mut node = node();
     let raised = node.act("systemd_unit", "app.service", "create", json!({"content": "derp"})).unwrap_err();
-    assert_eq!(raised.class, "IniParse::ParseError");
+    assert_eq!(raised.class(), "IniParse::ParseError");
     node.root.write("/srv/fail", "").unwrap();
     let raised = node.act("systemd_unit", "app.service", "restart", json!({})).unwrap_err();
-    assert_eq!(raised.class, "Mixlib::ShellOut::ShellCommandFailed");
+    assert_eq!(raised.class(), "Mixlib::ShellOut::ShellCommandFailed");
     assert!(raised.message.contains("systemctl --system restart app.service"), "{}", raised.message);
     for name in ["../x.service", "-x", "a/b"] {
         assert!(node.act("systemd_unit", name, "create", json!({"content": ""})).is_err(), "{name}");
@@ -136,7 +136,7 @@ fn a_unit_that_systemd_does_not_accept_is_not_written() {
     node.root.write_program("/usr/bin/systemd-analyze", ANALYZE).unwrap();
     let text = "[Unit]\nDescription=mine";
     let raised = node.act("systemd_unit", "app.service", "create", json!({"content": text})).unwrap_err();
-    assert_eq!(raised.class, "Chef::Exceptions::ValidationFailed");
+    assert_eq!(raised.class(), "Chef::Exceptions::ValidationFailed");
     assert!(raised.message.contains("failed verification :systemd_unit"), "{}", raised.message);
     for said in ["app.service:2: it says Description=mine\n", "called verify --man=no --\n"] {
         assert!(raised.message.contains(said), "{}", raised.message);
@@ -196,7 +196,7 @@ fn the_file_and_the_service_are_two_rights() {
     node.act("systemd_unit", "app.service", "create", json!({"content": content()})).unwrap();
     let denied = |node: &mut Node, name: &str, action: &str| {
         let raised = node.act("systemd_unit", name, action, json!({"content": content()})).unwrap_err();
-        assert_eq!(raised.class, "Wrun::Denied", "{name} {action}");
+        assert_eq!(raised.class(), "Wrun::Denied", "{name} {action}");
         raised.hint.unwrap_or_default()
     };
     assert!(denied(&mut node, "app.service", "enable").contains("services = [\"app\"]"));

@@ -247,7 +247,7 @@ fn a_swap_file_is_made_by_steps_of_the_action_itself() {
 fn a_host_that_is_asked_for_its_key_is_no_option() {
     for host in ["-f/etc/shadow", "-D", "a b", ""] {
         let made = composition("ssh_known_hosts_entry", "x", "create", json!({ "host": host }));
-        assert!(made.is_err_and(|raised| raised.class.contains("Validation")), "{host}");
+        assert!(made.is_err_and(|raised| raised.class().contains("Validation")), "{host}");
     }
 }
 
@@ -346,5 +346,5 @@ fn small_types_are_made_of_packages_files_and_commands() {
         assert!(children("alternatives", name, "set", properties.clone()).is_err(), "{name} {properties}");
     }
     let refused = children("locale", "x", "update", json!({ "lang": "en_GB.UTF-8" })).unwrap_err();
-    assert_eq!(refused.class, "Chef::Exceptions::ProviderNotFound");
+    assert_eq!(refused.class(), "Chef::Exceptions::ProviderNotFound");
 }

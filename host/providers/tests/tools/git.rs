@@ -121,7 +121,7 @@ fn check_failure(folder: &str, properties: Value, class: &str, message: &str) {
     let bench = machine();
     let raised = bench.run("git", &format!("ROOT/{folder}"), "sync", with(properties)).unwrap_err();
     let expect = bench.text(message);
-    assert_eq!(raised.class, class);
+    assert_eq!(raised.class(), class);
     assert!(raised.message.starts_with(&expect), "{}", raised.message);
 }
 
@@ -182,7 +182,7 @@ fn a_dry_run_knows_the_commit_and_makes_nothing() {
     assert!(bench.run("git", "ROOT/a", "sync", far).is_err());
     assert!(bench.why_run("git", "ROOT/a", "sync", with(json!({"repository": "ROOT/nowhere"}))).is_err());
     let raised = bench.why_run("git", "ROOT/a", "sync", with(json!({"user": "nobody-here"}))).unwrap_err();
-    assert_eq!(raised.class, "ArgumentError", "as which user to ask is not known");
+    assert_eq!(raised.class(), "ArgumentError", "as which user to ask is not known");
 }
 
 /// Notes that it ran, beside itself.
@@ -200,7 +200,7 @@ fn the_right_to_fetch_is_no_right_to_run_programs() {
     bench.run("git", "ROOT/a", "sync", with(json!({}))).unwrap();
     let denied = |folder: &str, properties: Value| {
         let raised = bench.run("git", &format!("ROOT/{folder}"), "sync", with(properties.clone())).unwrap_err();
-        assert_eq!(raised.class, "Wrun::Denied", "{properties}");
+        assert_eq!(raised.class(), "Wrun::Denied", "{properties}");
     };
     denied("c", json!({}));
     denied("a", json!({"repository": "ROOT/other"}));
@@ -253,7 +253,7 @@ fn with_foreign_things() -> Bench {
 #[track_caller]
 fn check_odd(bench: &Bench, folder: &str, properties: Value, why: &str) {
     let raised = bench.run("git", &format!("ROOT/{folder}"), "sync", with(properties)).unwrap_err();
-    assert_eq!(raised.class, "Wrun::Denied", "{raised:?}");
+    assert_eq!(raised.class(), "Wrun::Denied", "{raised:?}");
     assert!(raised.message.contains(&bench.text(why)), "{}", raised.message);
     assert!(raised.hint.unwrap().contains("argv = [\"git\"]"), "{why}");
 }
@@ -324,7 +324,7 @@ fn a_repository_on_the_node_is_read_alone() {
         ["file://ROOT/own/%2e%2e/foreign/secret.git", "ROOT/foreign/secret", "ROOT/own/../foreign/secret.git"]
     {
         let raised = bench.run("git", "ROOT/b", "sync", with(json!({"repository": repository}))).unwrap_err();
-        assert_eq!(raised.class, "Wrun::Denied", "{repository}");
+        assert_eq!(raised.class(), "Wrun::Denied", "{repository}");
         assert!(!raised.hint.unwrap().contains("secret.git"), "{repository}");
     }
     assert!(!exists(&bench.path("b")));
@@ -388,7 +388,7 @@ fn a_commit_brings_no_keys() {
     let refused = |folder: &str, revision: &str, what: &str| {
         let raised =
             bench.run("git", &format!("ROOT/{folder}"), "sync", with(json!({"revision": revision}))).unwrap_err();
-        assert_eq!(raised.class, "Wrun::Denied", "{raised:?}");
+        assert_eq!(raised.class(), "Wrun::Denied", "{raised:?}");
         assert!(raised.message.contains(&bench.text(what)), "{}", raised.message);
     };
     refused("a", "keys", "ROOT/a/home/.ssh/authorized_keys");

@@ -50,7 +50,7 @@ fn failures_have_rubys_classes() {
     for (path, class) in [("/absent", "Net::HTTPClientException"), ("/broken", "Net::HTTPFatalError")] {
         for action in ["get", "head", "post"] {
             let raised = bench.run("http_request", "q", action, json!({"url": server.url(path)})).unwrap_err();
-            assert_eq!(raised.class, class, "{path} {action}");
+            assert_eq!(raised.class(), class, "{path} {action}");
         }
     }
     assert!(bench.run("http_request", "q", "get", json!({})).is_err());
@@ -62,7 +62,7 @@ fn only_granted_servers_are_asked() {
     let bench = Bench::whole("download_hosts = [\"https://example.org\"]");
     for action in ["get", "head"] {
         let raised = bench.run("http_request", "q", action, json!({"url": server.url("/x")})).unwrap_err();
-        assert_eq!(raised.class, "Wrun::Denied", "{action}");
+        assert_eq!(raised.class(), "Wrun::Denied", "{action}");
     }
     assert_eq!(server.requests().len(), 0);
     let granted = Bench::whole(&format!("download_hosts = [\"{}\"]", server.url("")));

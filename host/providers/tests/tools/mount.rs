@@ -73,14 +73,14 @@ fn what_must_be_there_is() {
     let raised = |properties: Value| bench.run("mount", "ROOT/mnt", "mount", properties).unwrap_err();
     let absent = raised(json!({"device": "/dev/no-such-device"}));
     let expect = ("Chef::Exceptions::Mount", "Device /dev/no-such-device does not exist");
-    assert_eq!((absent.class.as_str(), absent.message.as_str()), expect);
+    assert_eq!((absent.class(), absent.message.as_str()), expect);
     assert_eq!(raised(memory()).message, bench.text("Mount point ROOT/mnt does not exist"));
     let done = bench.why_run("mount", "ROOT/mnt", "mount", memory()).unwrap();
     assert_eq!(done.sentences(), [bench.text("mount tmpfs to ROOT/mnt")]);
     assert!(matches!(done.certainty.as_slice(), [Certainty::Assumed(_)]));
     std::fs::create_dir(bench.path("mnt")).unwrap();
     let failed = raised(json!({"device": "tmpfs", "fstype": "tmpfs", "options": ["size=rubbish"]}));
-    assert_eq!(failed.class, "Mixlib::ShellOut::ShellCommandFailed");
+    assert_eq!(failed.class(), "Mixlib::ShellOut::ShellCommandFailed");
 }
 
 const TABLE: &str = "# a remark\n/dev/sda1 / ext4 errors=remount-ro 0 1\nLABEL=data /srv ext4 defaults 0 2\n";
@@ -104,7 +104,7 @@ fn the_table_gets_one_line() {
     let changed = with_share.replace("defaults 0 2", "noatime 0 2");
     // Which device has the label is asked of `findfs`, which this root lacks.
     let raised = bench.run("mount", "/srv", "enable", labelled).unwrap_err();
-    assert_eq!(raised.class, "Errno::ENOENT");
+    assert_eq!(raised.class(), "Errno::ENOENT");
     let by_name = json!({"device": "LABEL=data", "fstype": "ext4", "options": "noatime"});
     check("/srv", "enable", by_name.clone(), &["enable LABEL=data"], &changed);
     check(
@@ -141,7 +141,7 @@ fn a_link_to_a_mount_point_is_not_entered_in_the_table() {
     assert_eq!(bench.read("etc/fstab"), with_data);
     std::fs::remove_file(bench.path("srv/link")).unwrap();
     std::os::unix::fs::symlink("/etc", bench.path("srv/link")).unwrap();
-    assert_eq!(bench.run("mount", "/srv/link", "enable", memory()).unwrap_err().class, "Wrun::Denied");
+    assert_eq!(bench.run("mount", "/srv/link", "enable", memory()).unwrap_err().class(), "Wrun::Denied");
 }
 
 #[test]
@@ -155,7 +155,7 @@ fn mount_options_a_folder_to_bind_is_the_one_a_link_leads_to() {
     assert_eq!(bench.read("etc/fstab"), format!("{TABLE}/srv/real /srv/data none bind 0 0\n"));
     std::fs::remove_file(bench.path("srv/link")).unwrap();
     std::os::unix::fs::symlink("/etc", bench.path("srv/link")).unwrap();
-    assert_eq!(bench.run("mount", "/srv/data", "enable", bound()).unwrap_err().class, "Wrun::Denied");
+    assert_eq!(bench.run("mount", "/srv/data", "enable", bound()).unwrap_err().class(), "Wrun::Denied");
 }
 
 #[test]
@@ -175,7 +175,7 @@ fn a_mount_needs_its_own_grant() {
     ] {
         for action in ["mount", "umount", "enable", "disable"] {
             let raised = bench.run("mount", name, action, properties.clone()).unwrap_err();
-            assert_eq!(raised.class, "Wrun::Denied", "{name} {properties}");
+            assert_eq!(raised.class(), "Wrun::Denied", "{name} {properties}");
         }
     }
 }

@@ -51,7 +51,7 @@ fn a_dry_run_requests_nothing_and_a_policy_needs_the_right() {
     for action in ["request_reboot", "reboot_now"] {
         let (settings, reboots, _) = with_reboots(&bench, false);
         let raised = act(settings, &bench, action, json!({})).unwrap_err();
-        assert_eq!(raised.class, "Wrun::Denied");
+        assert_eq!(raised.class(), "Wrun::Denied");
         assert!(raised.hint.unwrap().contains("reboot = true") && reboots.all().is_empty());
     }
     let bench = Bench::new("reboot = true");
@@ -108,7 +108,7 @@ fn the_settings_limit_backups_and_downloads() {
     let server = crate::server::Server::start(|_| b"200 OK\r\n\r\n0123456789".to_vec());
     let source = json!({"source": server.url("/x")});
     let raised = act(settings(1, 9), "remote_file", "ROOT/file", source.clone()).unwrap_err();
-    assert_eq!(raised.class, "Wrun::TooLarge");
+    assert_eq!(raised.class(), "Wrun::TooLarge");
     act(settings(1, 10), "remote_file", "ROOT/file", source).unwrap();
     assert_eq!(bench.read("file"), "0123456789");
 }

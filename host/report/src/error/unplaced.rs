@@ -92,7 +92,7 @@ mod tests {
         assert_eq!(found, [Origin { file: Some("src/lib.rs".into()), line: Some(3), ..about.clone() }]);
         assert_eq!(hint(&found), None);
         assert!(calls(&lost("panicked at site/src/lib.rs:3: no"), &about, &one).is_empty());
-        assert!(calls(&Failure::raised("E", "panicked: no"), &about, &one).is_empty());
+        assert!(calls(&Failure::of_class("E", "panicked: no"), &about, &one).is_empty());
         // Another call that the sandbox does not have is not the one that panicked.
         let slept = Files(vec![("src/a.rs", "Instant::now()\nthread::sleep(second)\n")]);
         let found = calls(&lost("panicked: can't sleep"), &about, &slept);

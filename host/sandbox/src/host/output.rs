@@ -5,7 +5,7 @@ use crate::bindings::wrun::{output::log as wit, turns::events, types::types};
 use crate::limits::{LOG_BYTES, LOG_LINE};
 use crate::policy::State;
 use crate::words;
-use contract::{Event, Failure, LogLevel};
+use contract::{ErrorKind, Event, Failure, LogLevel};
 use wasmtime::Result;
 
 /// What a guest may listen to besides events.
@@ -73,7 +73,7 @@ impl events::Host for State {
             names.iter().find(|name| !PHASES.contains(&name.as_str()) && !Event::NAMES.contains(&name.as_str()));
         if let Some(name) = unknown {
             let message = format!("there is no event `{}`", words::shorten(name, 100));
-            return Ok(Err(words::raised(self.guest, Failure::raised("ArgumentError", message))));
+            return Ok(Err(words::raised(self.guest, Failure::raised(ErrorKind::InvalidArgument, message))));
         }
         self.run()?.listen(names);
         Ok(Ok(()))

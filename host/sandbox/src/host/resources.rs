@@ -5,7 +5,7 @@ use crate::bindings::wrun::{resources::collection as wit, types::types};
 use crate::policy::State;
 use crate::policy_guest::PolicyGuest;
 use crate::words;
-use contract::{Failure, GuestType, json_text_bytes};
+use contract::{ErrorKind, Failure, GuestType, json_text_bytes};
 use wasmtime::Result;
 
 type Answer<T> = Result<Result<T, types::Raised>>;
@@ -79,8 +79,9 @@ impl wit::Host for State {
     fn observed(&mut self, id: u32, state: Option<String>) -> Answer<()> {
         let _while_it_lasts = self.pay_for_call(state.as_deref().map_or(0, json_text_bytes))?;
         let state = state.map_or(Ok(serde_json::Value::Null), |json| words::parse(&json));
-        let state =
-            state.map_err(|why| Failure::raised("ArgumentError", format!("the current value is not JSON: {why}")));
+        let state = state.map_err(|why| {
+            Failure::raised(ErrorKind::InvalidArgument, format!("the current value is not JSON: {why}"))
+        });
         let guest = self.guest;
         let run = self.run()?;
         answer(guest, state.and_then(|state| run.observed(id, state)))

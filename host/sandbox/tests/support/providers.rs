@@ -1,8 +1,8 @@
 //! Providers that only keep a list, the built-in types, and a journal in memory.
 
 use contract::{
-    Change, CommandLine, CommandTest, Declaration, Failure, GuardResult, Known, Memory, Prepared, Property, Providers,
-    Raised, ResourceId, Types, Wanted,
+    Change, CommandLine, CommandTest, Declaration, ErrorKind, Failure, GuardResult, Known, Memory, Prepared, Property,
+    Providers, Raised, ResourceId, SystemError, Types, Wanted,
 };
 use serde_json::Value;
 use std::collections::HashMap;
@@ -26,7 +26,7 @@ impl Acting {
     fn enter(&mut self, wanted: &Wanted<'_>) -> Result<bool, Raised> {
         let Some(specification) = self.case.get(&wanted.declaration.name) else {
             return match wanted.declaration.name.as_str() {
-                "broken" if !wanted.why_run => Err(Raised::new("Errno::EIO", "the disk is broken")),
+                "broken" if !wanted.why_run => Err(Raised::new(SystemError::InputOutput, "the disk is broken")),
                 _ => Ok(true),
             };
         };
@@ -37,7 +37,7 @@ impl Acting {
         *times += 1;
         let fails = specification["fails"].as_array();
         if fails.is_some_and(|fails| fails.iter().any(|at| at.as_u64() == Some(*times - 1))) {
-            return Err(Raised::new("RuntimeError", format!("boom {}", wanted.declaration.name)));
+            return Err(Raised::new(ErrorKind::Failed, format!("boom {}", wanted.declaration.name)));
         }
         Ok(specification["updates"] == true)
     }
@@ -90,7 +90,7 @@ impl Types for BuiltinTypes {
     fn check(&self, declaration: &mut Declaration) -> Result<(), Failure> {
         let Some(action) = self.default_action(&declaration.kind) else {
             let message = format!("undefined method `{}'", declaration.kind);
-            return Err(Failure::raised("NoMethodError", message));
+            return Err(Failure::raised(ErrorKind::NoSuchName, message));
         };
         if declaration.actions.is_empty() {
             declaration.actions.push(action.to_owned());

@@ -153,7 +153,7 @@ impl converge::RunHost for RunHost {
         let services = Services { account: account.clone(), ..(self.services)(guest.fixture) };
         let bytes = fixture(guest.fixture);
         let opened = finish(self.sandbox.open(&policy.name, &bytes, &guest.limits, services));
-        let opened = opened.map_err(|error| Failure::raised("Wrun::Sandbox", error.to_string()))?;
+        let opened = opened.map_err(|error| Failure::of_class("Wrun::Sandbox", error.to_string()))?;
         let acting = Acting { done: Arc::clone(&self.done), slow: guest.slow, ..Acting::default() };
         Ok(Opened { policy: opened, acting })
     }

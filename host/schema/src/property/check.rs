@@ -2,8 +2,9 @@
 
 use super::{Callback, Class, Default, Matcher, Pattern, Property, responds_to};
 use crate::value::Value;
+use errors::chef::NESTED_PROPERTY;
 
-/// A value was not accepted. The message is the one Chef raises (`Chef::Exceptions::ValidationFailed`); for a sensitive property
+/// A value was not accepted. The message is the one Chef raises; for a sensitive property
 /// the value is left out of it.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{message}")]
@@ -223,7 +224,7 @@ fn shown_matcher(matcher: &Matcher) -> String {
         Matcher::Class(class) => class.name().to_owned(),
         Matcher::Equal(literal) => literal.to_value().inspect(),
         Matcher::Pattern(pattern) => pattern.shown().to_owned(),
-        Matcher::Nested(_) => "#<Chef::Property>".to_owned(),
+        Matcher::Nested(_) => NESTED_PROPERTY.to_owned(),
         Matcher::Test(callback) => callback.message.to_owned(),
     }
 }

@@ -7,7 +7,7 @@
 mod live;
 
 use crate::printer::Printer;
-use contract::{Change, Event, Failure, LogLevel, LogSource, Observer, Resource, Status};
+use contract::{Change, ErrorKind, Event, Failure, LogLevel, LogSource, Observer, Resource, Status};
 use live::Live;
 use node::origin::Origin;
 use report::{NewThing, Tone, compiled_lines, place, ran, sentence};
@@ -71,6 +71,8 @@ struct Untold {
     nesting: u32,
     /// The failure as it was raised.
     raised: String,
+    /// A grant was missing.
+    is_denied: bool,
     /// As people read it.
     sentence: String,
 }
@@ -214,7 +216,7 @@ impl Doc {
         let note = match status {
             Status::UpToDate => "up to date".to_owned(),
             Status::Skipped => match conditional {
-                Some("not_if { action == :nothing }") => "skipped due to action :nothing".to_owned(),
+                Some(contract::NOTHING_CONDITIONAL) => "skipped due to action :nothing".to_owned(),
                 Some(guard) => format!("skipped due to {}", escape_line(guard)),
                 None => "skipped".to_owned(),
             },
@@ -242,7 +244,7 @@ impl Doc {
         let raised = format!("{}: {failure}", failure.class());
         let sentence = sentence::with_resources(failure, resource.declaration.origin.file.as_deref());
         // The end of the run lists all denials.
-        let is_denied = failure.class() == "Wrun::Denied";
+        let is_denied = *failure.kind() == ErrorKind::Denied;
         let why = if is_denied { ": denied" } else { "" };
         let word = format!("{}{why}", if self.why_run { "would fail" } else { "failed" });
         if ignored {
@@ -267,7 +269,13 @@ impl Doc {
         }
         if !self.why_run || self.untold.is_empty() {
             self.untold.retain(|untold| !(untold.nesting > nesting && inner(&untold.raised)));
-            self.untold.push(Untold { key: format!("{} {action}", resource.key), nesting, raised, sentence });
+            self.untold.push(Untold {
+                key: format!("{} {action}", resource.key),
+                nesting,
+                raised,
+                is_denied,
+                sentence,
+            });
         }
     }
 
@@ -284,8 +292,8 @@ impl Doc {
 
     /// Tells the failures of a dry run that its policy does not end with: nobody rescued them. Denials are listed at the end.
     fn tell_others(&mut self) {
-        for Untold { key, nesting, raised, sentence } in std::mem::take(&mut self.untold) {
-            if !raised.starts_with("Wrun::Denied: ") {
+        for Untold { key, nesting, is_denied, sentence, .. } in std::mem::take(&mut self.untold) {
+            if !is_denied {
                 let text = format!("! {key} would fail: {sentence}");
                 self.line(Tone::Warning, &escape(&indented(&text, nesting)));
             }

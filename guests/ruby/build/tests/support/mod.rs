@@ -12,9 +12,9 @@ mod services;
 
 use author::build::{GuestCompiler, Settings, guest_compiler};
 use contract::{
-    Answer, Change, ClosureValue, CommandTest, Declaration, Event, Failure, GuardResult, Guest as _, GuestMessage,
-    HostMessage, Known, Load, Memory, Observer, Phase, Prepared, Property, Providers, Question, Raised, Request, Run,
-    Services, Stop, Types, Wanted,
+    Answer, Change, ClosureValue, CommandTest, Declaration, ErrorKind, Event, Failure, GuardResult, Guest as _,
+    GuestMessage, HostMessage, Known, Load, Memory, Observer, Phase, Prepared, Property, Providers, Question, Raised,
+    Request, Run, Services, Stop, SystemError, Types, Wanted,
 };
 use converge::Runner;
 use node::attributes::{Attributes, Level};
@@ -237,7 +237,7 @@ impl Providers for Acting {
 
     fn prepare(&mut self, wanted: &Wanted<'_>) -> Result<Prepared<()>, Raised> {
         match wanted.declaration.name.as_str() {
-            "broken" => Err(Raised::new("Errno::EIO", "the disk is broken")),
+            "broken" => Err(Raised::new(SystemError::InputOutput, "the disk is broken")),
             _ => Ok(Prepared::changes((), vec![Change::new("change")])),
         }
     }
@@ -275,7 +275,7 @@ impl Types for BuiltinTypes {
     fn check(&self, declaration: &mut Declaration) -> Result<(), Failure> {
         let Some(action) = self.default_action(&declaration.kind) else {
             let message = format!("undefined method `{}'", declaration.kind);
-            return Err(Failure::raised("NoMethodError", message));
+            return Err(Failure::raised(ErrorKind::NoSuchName, message));
         };
         if declaration.actions.is_empty() {
             declaration.actions.push(action.to_owned());

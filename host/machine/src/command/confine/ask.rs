@@ -7,7 +7,7 @@ use super::{Answer, MISSING_PROGRAM};
 use crate::command::wait::{self, Pipes};
 use crate::command::{CommandFailure, Launch, start, start::Identity};
 use crate::root::Root;
-use contract::Stop;
+use contract::{Stop, SystemError};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Pid, PidfdFlags, pidfd_open};
 use std::io::{self, Read as _, Write as _};
@@ -155,7 +155,7 @@ fn answer_of_reply(reply: Reply, cwd: &str) -> Answer {
         Reply::NotStarted(errno) => {
             let error = CommandFailure::of_system(&io::Error::from_raw_os_error(errno), "the program");
             Answer::Unknown(match error {
-                CommandFailure::NotStarted { name: "ENOENT", .. } => MISSING_PROGRAM.to_owned(),
+                CommandFailure::NotStarted { error: SystemError::NotFound, .. } => MISSING_PROGRAM.to_owned(),
                 error => format!("it could not be started: {error}"),
             })
         }

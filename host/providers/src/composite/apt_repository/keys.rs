@@ -4,7 +4,7 @@
 use super::super::text::one_word;
 use super::super::{Machine, always, child, command_in_default_environment, invalid, not_if, notifying, step, with};
 use super::{KEYRINGS, Repository, refresh};
-use contract::{Child, Declaration, Raised, Timing};
+use contract::{Child, Declaration, ErrorKind, Raised, Timing};
 use node::file_specificity::lookup_paths;
 use serde_json::{Value, json};
 
@@ -19,7 +19,7 @@ impl Repository<'_> {
         } else if self.is_own_file(key, machine) {
             "cookbook_file"
         } else {
-            return Err(Raised::new("Chef::Exceptions::FileNotFound", format!("Cannot locate key file: {key}")));
+            return Err(Raised::new(ErrorKind::NoSuchFile, format!("Cannot locate key file: {key}")));
         };
         match self.has_own_ring() {
             true => self.kept_in_ring(source, key, machine),

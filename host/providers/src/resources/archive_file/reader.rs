@@ -3,7 +3,7 @@
 //! Everything in an archive is a stranger's: names are checked before anybody uses them, and counts and sizes are bounded.
 
 use super::meter::Meter;
-use contract::{Account, Raised};
+use contract::{Account, ErrorKind, Raised};
 use machine::pace::{Paced, looked_at};
 use std::cell::Cell;
 use std::fs::File;
@@ -181,7 +181,7 @@ impl Seek for Limited<'_> {
 }
 
 fn each_of_zip(file: &File, strip: usize, account: &Account, visit: &mut Visit<'_>) -> Result<(), Raised> {
-    let damaged = |error: zip::result::ZipError| Raised::new(ERROR, error.to_string());
+    let damaged = |error: zip::result::ZipError| Raised::new(ErrorKind::InvalidArchive, error.to_string());
     let left = Cell::new(Some(MAXIMUM_DIRECTORY));
     let mut archive = ZipArchive::new(BufReader::new(Limited { file, left: &left })).map_err(damaged)?;
     left.set(None);
@@ -232,24 +232,25 @@ fn modified<R: Read>(entry: &zip::read::ZipFile<'_, R>) -> i64 {
     zoned.map_or(0, |zoned| zoned.timestamp().as_second())
 }
 
-/// The class of what goes wrong with archives.
-const ERROR: &str = "Archive::Error";
-
 fn broken(error: &io::Error) -> Raised {
-    Raised::new(ERROR, format!("Unrecognized archive format, or a damaged archive: {error}"))
+    Raised::new(ErrorKind::InvalidArchive, format!("Unrecognized archive format, or a damaged archive: {error}"))
 }
 
 fn refused(path: &str, why: &str) -> Raised {
     let path: String = path.chars().take(200).collect();
-    Raised::new(ERROR, format!("the archive's entry {path:?} {why}"))
+    Raised::new(ErrorKind::InvalidArchive, format!("the archive's entry {path:?} {why}"))
 }
 
 fn too_much() -> Raised {
-    Raised::new(ERROR, format!("the archive holds more than {MAXIMUM_UNPACKED} bytes"))
+    Raised::new(ErrorKind::InvalidArchive, format!("the archive holds more than {MAXIMUM_UNPACKED} bytes"))
 }
 
 fn within_limit(count: usize) -> Result<(), Raised> {
-    if count < MAXIMUM_ENTRIES { Ok(()) } else { Err(Raised::new(ERROR, "the archive has too many entries")) }
+    if count < MAXIMUM_ENTRIES {
+        Ok(())
+    } else {
+        Err(Raised::new(ErrorKind::InvalidArchive, "the archive has too many entries"))
+    }
 }
 
 fn text(bytes: &[u8]) -> Result<String, Raised> {

@@ -3,7 +3,7 @@
 use super::reader::{Archive, Item, Kind};
 use super::{Names, Options};
 use crate::plan::{View, Writer};
-use contract::Raised;
+use contract::{ErrorKind, Raised};
 use grants::{GrantedMode, GrantedPath};
 use machine::denied::denied;
 use machine::root::{Given, ModeBits, NewFileAttributes, absent};
@@ -62,7 +62,7 @@ impl UnpackArchive {
         let (options, mut left) = (self.options, self.works.iter());
         self.archive.each(&mut |item, content| {
             let work = left.next().filter(|work| work.item == item);
-            let work = work.ok_or_else(|| Raised::new("Archive::Error", "the archive changed meanwhile"))?;
+            let work = work.ok_or_else(|| Raised::new(ErrorKind::InvalidArchive, "the archive changed meanwhile"))?;
             work.unpack(content, options, writer)
         })?;
         // Whatever is put into a directory changes its time.
@@ -145,7 +145,7 @@ impl Work {
                 let mut buffer = vec![0; CHUNK];
                 loop {
                     let length = content.read(&mut buffer);
-                    let length = length.map_err(|error| Raised::new("Archive::Error", error.to_string()))?;
+                    let length = length.map_err(|error| Raised::new(ErrorKind::InvalidArchive, error.to_string()))?;
                     match buffer.get(..length) {
                         Some(chunk) if !chunk.is_empty() => staged.write(chunk)?,
                         _ => break,

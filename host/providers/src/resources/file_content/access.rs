@@ -1,7 +1,7 @@
 //! Owner, group and mode: what is wanted, how it differs, and Chef's sentences about it.
 
 use crate::plan::{Assumption, Plan, View};
-use contract::{Certainty, Change, Raised};
+use contract::{Certainty, Change, ErrorKind, Raised};
 use grants::{GrantedMode, GrantedPath};
 use machine::denied::denied;
 use machine::root::{Entry, Given, ModeBits};
@@ -57,14 +57,14 @@ impl<'a> Access<'a> {
     /// Looks up names in the root's own database. In a dry run, an unknown one is assumed to be made by then.
     ///
     /// # Errors
-    /// `Chef::Exceptions::UserIDNotFound`, `GroupIDNotFound`.
+    /// [`ErrorKind::NoSuchUser`], [`ErrorKind::NoSuchGroup`].
     pub(crate) fn numbers(&self, view: &mut View<'_>, plan: &mut Plan) -> Result<Numbers, Raised> {
         let mut numbers = Numbers::default();
         match self.owner {
             Some(Account::Number(uid)) => numbers.uid = Some(uid),
             Some(Account::Name(name)) => match view.users().user(name) {
                 Some(user) => numbers.uid = Some(user.uid),
-                None => missing(view, plan, "user", "UserIDNotFound", name)?,
+                None => missing(view, plan, "user", ErrorKind::NoSuchUser, name)?,
             },
             None => {}
         }
@@ -72,7 +72,7 @@ impl<'a> Access<'a> {
             Some(Account::Number(gid)) => numbers.gid = Some(gid),
             Some(Account::Name(name)) => match view.users().group(name) {
                 Some(group) => numbers.gid = Some(group.gid),
-                None => missing(view, plan, "group", "GroupIDNotFound", name)?,
+                None => missing(view, plan, "group", ErrorKind::NoSuchGroup, name)?,
             },
             None => {}
         }
@@ -178,10 +178,10 @@ fn group_shown(like: Account<'_>, gid: u32, view: &mut View<'_>) -> String {
     }
 }
 
-fn missing(view: &View<'_>, plan: &mut Plan, what: &str, class: &str, name: &str) -> Result<(), Raised> {
+fn missing(view: &View<'_>, plan: &mut Plan, what: &str, kind: ErrorKind, name: &str) -> Result<(), Raised> {
     if !view.why_run {
         return Err(Raised::new(
-            &format!("Chef::Exceptions::{class}"),
+            kind,
             format!("cannot determine {what} id for '{name}', does the {what} exist on this system?"),
         ));
     }

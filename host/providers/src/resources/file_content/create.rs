@@ -10,7 +10,7 @@ use super::{Source, backup};
 use crate::foreseen::Outcomes;
 use crate::operation::Operation;
 use crate::plan::{Plan, Step, View, Writer};
-use contract::{Account, Certainty, Change, Raised, Wanted};
+use contract::{Account, Certainty, Change, ErrorKind, FileCall, Raised, Wanted};
 use grants::{GrantedPath, GrantedTree};
 use machine::diff;
 use machine::digest::short;
@@ -125,7 +125,7 @@ fn compare_content<'a>(
         let found = content.digest();
         if !found.text().eq_ignore_ascii_case(checksum) {
             return Err(Raised::new(
-                "Chef::Exceptions::ChecksumMismatch",
+                ErrorKind::ChecksumMismatch,
                 format!(
                     "Checksum on resource ({}...) does not match checksum on content ({}...)",
                     short(checksum),
@@ -139,7 +139,7 @@ fn compare_content<'a>(
     let same = match current.file()? {
         Some(file) => content
             .is_in(file, size, &account)
-            .map_err(|errno| machine::root::Fault::new(errno, "rb_sysopen", &real))?,
+            .map_err(|errno| machine::root::Fault::new(errno, FileCall::Open, &real))?,
         None => false,
     };
     Ok((!same).then_some(content))

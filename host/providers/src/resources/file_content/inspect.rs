@@ -2,7 +2,7 @@
 
 use super::wish::FileWish;
 use crate::plan::{Plan, View};
-use contract::{Account, Certainty, LogLevel, Raised};
+use contract::{Account, Certainty, ErrorKind, FileCall, LogLevel, Raised};
 use grants::GrantedPath;
 use machine::digest::{Digest, digest_of};
 use machine::guest::{ForeseenFile, in_memory};
@@ -73,7 +73,7 @@ impl Current {
         if self.digest.is_none() {
             let (real, account) = (self.granted.path().to_owned(), self.account.clone());
             if let Some(file) = self.file()? {
-                let digest = digest_of(file, &account).map_err(|errno| Fault::new(errno, "rb_sysopen", &real))?;
+                let digest = digest_of(file, &account).map_err(|errno| Fault::new(errno, FileCall::Open, &real))?;
                 self.digest = Some(digest);
             }
         }
@@ -208,7 +208,7 @@ fn parent_missing(wish: &FileWish<'_>, view: &View<'_>, plan: &mut Plan) -> Resu
     if !made_first && !view.commands.overlay().has_directory(real_parent) {
         if !view.why_run {
             return Err(Raised::new(
-                "Chef::Exceptions::EnclosingDirectoryDoesNotExist",
+                ErrorKind::NoParentDirectory,
                 format!("Parent directory {parent} does not exist."),
             ));
         }
@@ -327,15 +327,15 @@ fn leads_nowhere(path: &str, says: &str, view: &View<'_>, plan: &mut Plan) -> Re
 /// A link that leads nowhere, where nobody says whether it is followed. Chef warns of every such link, by the name of what it
 /// leads to, and fails on that name, in a dry run too.
 pub(super) fn unresolved(path: &str, errno: Errno) -> Raised {
-    Fault::new(errno, "rb_check_realpath_internal", path).into()
+    Fault::new(errno, FileCall::ResolveLinks, path).into()
 }
 
 fn invalid_link(view: &View<'_>, plan: &mut Plan, message: String, assumed: &str) -> Result<Inspected, Raised> {
-    block(view, plan, Raised::new("Chef::Exceptions::InvalidSymlink", message), assumed.to_owned())
+    block(view, plan, Raised::new(ErrorKind::InvalidLink, message), assumed.to_owned())
 }
 
 fn mismatch(view: &View<'_>, plan: &mut Plan, message: String, assumed: String) -> Result<Inspected, Raised> {
-    block(view, plan, Raised::new("Chef::Exceptions::FileTypeMismatch", message), assumed)
+    block(view, plan, Raised::new(ErrorKind::WrongFileType, message), assumed)
 }
 
 /// An error; in a dry run the end of what can be said about this resource.

@@ -6,7 +6,7 @@ use super::wish::FileWish;
 use crate::foreseen::Outcomes;
 use crate::operation::Operation;
 use crate::plan::{Plan, Step, View, Writer};
-use contract::{Certainty, Change, Raised};
+use contract::{Certainty, Change, ErrorKind, Raised};
 use grants::GrantedPath;
 use machine::guest::{ForeseenFile, Planned};
 use machine::root::{Kind, absent};
@@ -38,7 +38,7 @@ pub(crate) fn plan_delete(wish: &FileWish<'_>, view: &mut View<'_>) -> Result<Pl
     }
     if entry.kind != Kind::Link && !place.is_writable() {
         return Err(Raised::new(
-            "Chef::Exceptions::InsufficientPermissions",
+            ErrorKind::NotPermitted,
             format!("File {path} exists but is not writable so it cannot be deleted"),
         ));
     }

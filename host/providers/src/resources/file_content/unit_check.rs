@@ -6,7 +6,7 @@
 //! confined as a dry run's commands are; and a policy hears what it says of this unit, and nothing of other files.
 
 use crate::plan::Writer;
-use contract::Raised;
+use contract::{ErrorKind, Raised};
 use machine::command::{Answer, Launch, MAX_PLACED, MISSING_PROGRAM, PLACED};
 use machine::root::StagedFile;
 use std::io::Read as _;
@@ -39,7 +39,7 @@ pub(super) fn unit_at(path: &str) -> Result<String, Raised> {
         .filter(|(_, folder)| !parts.contains(&"..") && FOLDERS.contains(&format!("/{}", folder.join("/")).as_str()));
     known.map(|(name, _)| (*name).to_owned()).ok_or_else(|| {
         let message = format!("{path} cannot be verified by :systemd_unit: it is not in a folder of systemd's units");
-        Raised::new("Chef::Exceptions::ValidationFailed", message)
+        Raised::new(ErrorKind::InvalidValue, message)
             .with_hint("verify a file elsewhere by a command, as in verify 'systemd-analyze verify --man=no %{path}'")
     })
 }
@@ -53,7 +53,7 @@ pub(super) fn ask(writer: &mut Writer<'_>, staged: &StagedFile, name: &str) -> R
     unit_at(&real)?;
     let cannot = |why: &str| {
         let message = format!("systemd-analyze cannot be asked about {name}: {why}");
-        Raised::new("Chef::Exceptions::ValidationFailed", message).with_hint("`verify false` writes the unit unasked")
+        Raised::new(ErrorKind::InvalidValue, message).with_hint("`verify false` writes the unit unasked")
     };
     let mut content = Vec::new();
     let file = staged.content().map_err(|error| cannot(&error.to_string()))?;

@@ -7,7 +7,8 @@ use super::{json_check, unit_check};
 use crate::plan::{Plan, View, Writer};
 use crate::secrets::SENSITIVE;
 use crate::withheld::Withheld;
-use contract::{Certainty, CommandTest, LogLevel, Raised};
+use contract::{Certainty, CommandTest, ErrorKind, LogLevel, Raised};
+use errors::chef::{VERIFIES_JSON, VERIFIES_UNIT};
 use grants::GrantedCommand;
 use machine::command::{Answer, CommandOptions, Launch, MAX_PLACED, PLACED};
 use machine::remarks::remark;
@@ -82,17 +83,14 @@ fn check(asked: &typed::Verification, path: &str, view: &View<'_>) -> Result<Che
         "json" => return Ok(Check::Json),
         "systemd_unit" => return unit_check::unit_at(path).map(Check::SystemdUnit),
         name if name == "yaml" || is_symbol(line) => {
-            return Err(Raised::new(
-                "Chef::Exceptions::VerificationNotFound",
-                format!("No file verification for {name} found."),
-            )
-            .with_hint("say a command that checks it, as in verify 'yamllint %{path}'"));
+            return Err(Raised::new(ErrorKind::NoSuchVerification, format!("No file verification for {name} found."))
+                .with_hint("say a command that checks it, as in verify 'yamllint %{path}'"));
         }
         _ => {}
     }
     if line.contains("%{file}") {
         return Err(Raised::new(
-            "ArgumentError",
+            ErrorKind::InvalidArgument,
             "The %{file} expansion for verify commands has been removed. Please use %{path} instead.",
         ));
     }
@@ -111,7 +109,7 @@ fn check(asked: &typed::Verification, path: &str, view: &View<'_>) -> Result<Che
 fn about(command: &GrantedCommand, line: &str, path: &str) -> Result<GrantedCommand, Raised> {
     command.with_path(path).ok_or_else(|| {
         let message = format!("{path} cannot be verified by {line}: a shell would read signs in the path as its own");
-        Raised::new("Chef::Exceptions::ValidationFailed", message)
+        Raised::new(ErrorKind::InvalidValue, message)
             .with_hint("give the file a path of letters, digits and /._-+:,@%=~, or verify it without a shell, as in verify 'program %{path}'")
     })
 }
@@ -173,7 +171,7 @@ impl Check {
     /// Asks it.
     ///
     /// # Errors
-    /// `Chef::Exceptions::ValidationFailed`; the rejected content is kept for people to look at, unless it is sensitive.
+    /// [`ErrorKind::InvalidValue`]; the rejected content is kept for people to look at, unless it is sensitive.
     pub(super) fn run(
         &self,
         writer: &mut Writer<'_>,
@@ -185,7 +183,7 @@ impl Check {
             Self::Command(Withheld(command), how, Withheld(line)) => {
                 let command = about(command, if sensitive { SENSITIVE } else { line }, &staged.path())?;
                 let outcome = writer.run(&command, how).map_err(|raised| match sensitive {
-                    true => Raised::new(&raised.class, "the verify command of this sensitive resource cannot be run"),
+                    true => Raised::new(raised.kind, "the verify command of this sensitive resource cannot be run"),
                     false => raised,
                 })?;
                 if outcome.code == Some(0) && !outcome.timed_out {
@@ -200,12 +198,12 @@ impl Check {
                     let why = if sensitive { SENSITIVE } else { &why };
                     let line = format!("Json syntax verify failed with : {why}");
                     remark(&writer.settings.account, LogLevel::Error, &line);
-                    ":json (Chef::Resource::File::Verification::Json)\n".to_owned()
+                    format!("{VERIFIES_JSON}\n")
                 }
             },
             Self::SystemdUnit(name) => match unit_check::ask(writer, staged, name)? {
                 Ok(()) => return Ok(()),
-                Err(why) => format!(":systemd_unit (Chef::Resource::File::Verification::SystemdUnit)\nSTDERR: {why}"),
+                Err(why) => format!("{VERIFIES_UNIT}\nSTDERR: {why}"),
             },
         };
         let message = match sensitive {
@@ -215,7 +213,7 @@ impl Check {
                 format!("Proposed content for {path} failed verification {rejected}\nTemporary file moved to {kept}")
             }
         };
-        Err(Raised::new("Chef::Exceptions::ValidationFailed", message))
+        Err(Raised::new(ErrorKind::InvalidValue, message))
     }
 }
 

@@ -12,9 +12,9 @@ use super::call::Caller;
 use super::plain;
 use crate::plan::{View, Writer};
 use crate::standing;
-use contract::{CommandLine, CommandTest, Raised};
+use contract::{CommandLine, CommandTest, ErrorKind, Raised};
 use grants::{GrantedCommand, GrantedRepository, GrantedTree, ReadablePath};
-use machine::denied::{DENIED, denied};
+use machine::denied::denied;
 
 /// The proofs that a checkout needs before git runs.
 #[derive(Debug, Clone)]
@@ -112,7 +112,7 @@ impl Rights {
 /// The right to run git without restraint. A refusal says what that is needed for.
 fn unrestrained(why: &str, caller: &mut Caller, view: &View<'_>) -> Result<GrantedCommand, Raised> {
     caller.restrained = false;
-    view.command(&command(caller)).map_err(|raised| match raised.class == DENIED {
+    view.command(&command(caller)).map_err(|raised| match raised.kind == ErrorKind::Denied {
         true => Raised { message: format!("{}; it is needed because {why}", raised.message), ..raised },
         false => raised,
     })

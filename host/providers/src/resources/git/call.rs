@@ -2,7 +2,7 @@
 
 use super::access::Rights;
 use crate::plan::{View, Writer};
-use contract::{CommandOutcome, Raised};
+use contract::{CommandOutcome, ErrorKind, Raised};
 use machine::command::{Answer, Launch, require_success};
 use machine::root::Fault;
 use schema::types::git::GitProperties;
@@ -77,7 +77,7 @@ impl Caller {
     pub(super) fn ask(&self, view: &mut View<'_>, call: &Call, codes: &[i32]) -> Result<String, Silence> {
         // Chef looks for the user's home before it starts anything.
         if let Some(nobody) = self.missing_user(view) {
-            return Err(Raised::new("ArgumentError", format!("can't find user for {nobody}")).into());
+            return Err(Raised::new(ErrorKind::InvalidArgument, format!("can't find user for {nobody}")).into());
         }
         let launch = self.launch(call);
         let outcome = if view.why_run && !self.environment.is_empty() {

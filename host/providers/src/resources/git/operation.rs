@@ -5,7 +5,7 @@ use super::call::Call;
 use super::refs::{self, Target};
 use crate::plan::Writer;
 use crate::withheld::Withheld;
-use contract::Raised;
+use contract::{ErrorKind, Raised};
 use grants::GrantedTree;
 use machine::command::MAX_OUTPUT;
 use machine::root::absent;
@@ -189,7 +189,7 @@ impl Task {
         let said = self.caller.run(writer, call, &[0], &self.rights)?.output;
         if said.len() >= MAX_OUTPUT {
             let message = format!("{} has more names than can be checked", self.key);
-            return Err(Raised::new("Wrun::TooLarge", message)
+            return Err(Raised::new(ErrorKind::TooLarge, message)
                 .with_hint("fetch it with an `execute` that is granted, or as an archive"));
         }
         Ok(said.split(|byte| *byte == 0).map(|name| String::from_utf8_lossy(name).into_owned()).collect())

@@ -5,7 +5,7 @@
 //! git itself makes it. What is odd is said, and refused; nothing is repaired.
 
 use crate::plan::View;
-use contract::Raised;
+use contract::{ErrorKind, Raised};
 use machine::root::{Entry, Fault, Kind, absent};
 use std::collections::HashSet;
 use std::io::Read as _;
@@ -144,7 +144,7 @@ fn beginning(path: &str, view: &View<'_>) -> Result<Vec<u8>, Raised> {
     };
     let mut head = Vec::new();
     let read = std::fs::File::from(file).take(MAXIMUM_HEAD).read_to_end(&mut head);
-    read.map_err(|error| Raised::new("IOError", format!("{path}: {error}")))?;
+    read.map_err(|error| Raised::new(ErrorKind::InputOutput, format!("{path}: {error}")))?;
     Ok(head)
 }
 

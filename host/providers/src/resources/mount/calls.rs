@@ -5,10 +5,9 @@
 //! cannot be named so (an image, a path within an option) is refused. Where root alone may exchange anything, the programs
 //! get the resolved paths as they are: helpers of network file systems note them.
 
-use super::MOUNT_ERROR;
 use crate::plan::Writer;
 use crate::withheld::Withheld;
-use contract::Raised;
+use contract::{ErrorKind, Raised};
 use grants::GrantedMount;
 use machine::command::{Launch, require_success};
 use machine::root::{Kind, Pinned, Root};
@@ -158,7 +157,8 @@ fn require_fixed(options: &[String], root: &Root) -> Result<(), Raised> {
 fn not_fixed(path: &str) -> Raised {
     let message =
         format!("{path} cannot be mounted: it leads over a link, or a directory that others than root may exchange");
-    Raised::new(MOUNT_ERROR, message).with_hint("put it below directories that root owns and nobody else may write to")
+    Raised::new(ErrorKind::Mount, message)
+        .with_hint("put it below directories that root owns and nobody else may write to")
 }
 
 /// Runs `mount`. The last word is the mount point.

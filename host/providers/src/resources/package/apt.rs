@@ -3,12 +3,12 @@
 use super::request::{Request, grant, is_name};
 use super::targets::{Aim, Seen, change, missing, needs_candidate, removal, step, target};
 use super::tools::{self, InstallFromArchives, REFRESH_SENTENCE, RefreshLists, Transaction};
-use super::{PACKAGE_ERROR, database, preseed, status::Status};
+use super::{database, preseed, status::Status};
 use crate::operation::Operation;
 use crate::plan::{Assumption, Plan, Provider, Step, View};
 use crate::resources::asked;
 use crate::withheld::Withheld;
-use contract::{Certainty, Change, Raised, Wanted};
+use contract::{Certainty, Change, ErrorKind, Raised, Wanted};
 use schema::types::apt_package::AptPackageProperties;
 use std::sync::Arc;
 
@@ -41,10 +41,7 @@ impl Provider for AptPackage {
 
 /// An action that the tools have nothing for.
 pub(super) fn unsupported(wanted: &Wanted<'_>, action: &str) -> Raised {
-    Raised::new(
-        "Chef::Exceptions::UnsupportedAction",
-        format!("{} does not support :{action}", wanted.declaration.key()),
-    )
+    Raised::new(ErrorKind::UnsupportedAction, format!("{} does not support :{action}", wanted.declaration.key()))
 }
 
 fn refuse_source(wanted: &Wanted<'_>, request: &Request) -> Result<(), Raised> {
@@ -54,10 +51,10 @@ fn refuse_source(wanted: &Wanted<'_>, request: &Request) -> Result<(), Raised> {
     }
     if request.packages.len() > 1 {
         let message = "You may not specify both multipackage and source";
-        return Err(Raised::new("Chef::Exceptions::InvalidResourceSpecification", message));
+        return Err(Raised::new(ErrorKind::InvalidRequest, message));
     }
     let message = "apt package provider cannot handle source property. Use dpkg provider instead";
-    Err(Raised::new(PACKAGE_ERROR, message).with_hint("declare it as `dpkg_package`"))
+    Err(Raised::new(ErrorKind::Package, message).with_hint("declare it as `dpkg_package`"))
 }
 
 /// What is there and what could be, of all packages of a resource. The second: under which name apt knows each.
@@ -106,7 +103,7 @@ fn look_behind(
             request.names()
         );
         let names = providers.into_iter().collect::<Vec<_>>().join(", ");
-        return Err(Raised::new(PACKAGE_ERROR, message).with_hint(format!("{name} is provided by: {names}")));
+        return Err(Raised::new(ErrorKind::Package, message).with_hint(format!("{name} is provided by: {names}")));
     }
     let Some(provider) = providers.into_iter().next().filter(|provider| is_name(provider)) else { return Ok(()) };
     let offers = database::offers(view, release, &[provider.as_str()])?;
@@ -187,7 +184,7 @@ fn without_candidates(sentence: &str, request: &Request, names: &str, view: &Vie
         let step = Step::new(Change::new(REFRESH_SENTENCE), Operation::RefreshLists(RefreshLists));
         return Ok(Plan::steps(vec![step]));
     }
-    let raised = Raised::new(PACKAGE_ERROR, format!("{sentence} {names}"));
+    let raised = Raised::new(ErrorKind::Package, format!("{sentence} {names}"));
     Err(match view.caches.packages.complaint() {
         Some(complaint) => {
             raised.with_hint(format!("the lists of available packages could not be refreshed: {complaint}"))

@@ -2,9 +2,9 @@
 
 use super::candidates::{Offer, parse_policy, parse_providers};
 use super::status::{JOURNAL, STATUS_FILE, Status};
-use super::{PACKAGE_ERROR, tools};
+use super::tools;
 use crate::plan::View;
-use contract::Raised;
+use contract::{ErrorKind, Raised};
 use machine::root::Root;
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
@@ -53,7 +53,7 @@ impl PackageCache {
         let text = match root.read(STATUS_FILE) {
             Ok(text) => text,
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => vec![],
-            Err(error) => return Err(Raised::new(PACKAGE_ERROR, format!("cannot read {STATUS_FILE}: {error}"))),
+            Err(error) => return Err(Raised::new(ErrorKind::Package, format!("cannot read {STATUS_FILE}: {error}"))),
         };
         let native = root.read("/var/lib/dpkg/arch").unwrap_or_default();
         let native = String::from_utf8_lossy(&native).lines().next().map(str::to_owned);

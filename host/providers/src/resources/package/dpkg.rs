@@ -1,16 +1,16 @@
 //! `dpkg_package`: packages from files on the node.
 
 use super::apt::unsupported;
+use super::preseed;
 use super::request::{Request, grant, is_name, require_roots_own};
 use super::status::Status;
 use super::targets::{Aim, Seen, change, missing, needs_candidate, removal, step, target};
 use super::tools::{self, Transaction};
-use super::{PACKAGE_ERROR, preseed};
 use crate::operation::Operation;
 use crate::plan::{Assumption, Plan, Provider, Step, View};
 use crate::resources::asked;
 use crate::withheld::Withheld;
-use contract::{Certainty, Change, Raised, Wanted};
+use contract::{Certainty, Change, ErrorKind, Raised, Wanted};
 use grants::GrantedPackage;
 use machine::command::{Answer, Launch, require_success};
 use machine::denied::denied;
@@ -87,7 +87,7 @@ fn install(
             return Ok(plan);
         }
         let message = format!("{key} source file(s) do not exist: {}", absent.join(", "));
-        return Err(Raised::new(PACKAGE_ERROR, message));
+        return Err(Raised::new(ErrorKind::Package, message));
     }
     // A file may hold any package whatever it is called: the name inside is what counts.
     let granted = grant(view, archives.iter().map(|archive| archive.name.as_str()))?;
@@ -141,7 +141,7 @@ fn check_version(archive: &Archive, version: &str) -> Result<(), Raised> {
         "version {version} of package {} is wanted, but {} holds {}",
         archive.name, archive.path, archive.version
     );
-    Err(Raised::new(PACKAGE_ERROR, message))
+    Err(Raised::new(ErrorKind::Package, message))
 }
 
 /// The file of each package: the one the resource names, or its name if that is one.
@@ -174,7 +174,7 @@ fn without_sources(aim: Aim, request: &Request, key: &str, status: &Status, view
         Some((sentence, names)) => format!("{sentence} {names}"),
         None => format!("{key} the source property is required for action :install or :upgrade"),
     };
-    Err(Raised::new(PACKAGE_ERROR, message))
+    Err(Raised::new(ErrorKind::Package, message))
 }
 
 /// The real path of a package file; none: it is not there.
@@ -215,7 +215,7 @@ fn read(path: String, view: &mut View<'_>) -> Result<Result<Archive, String>, Ra
         (Some(name), Some(version)) if is_name(name) && !version.is_empty() => {
             Ok(Ok(Archive { path, name: name.into(), version: version.into() }))
         }
-        _ => Err(Raised::new(PACKAGE_ERROR, format!("{path} names no package and version"))),
+        _ => Err(Raised::new(ErrorKind::Package, format!("{path} names no package and version"))),
     }
 }
 

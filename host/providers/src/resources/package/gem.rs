@@ -5,7 +5,7 @@
 
 use crate::plan::{Plan, Provider, View};
 use crate::resources::asked;
-use contract::{Raised, Wanted};
+use contract::{ErrorKind, Raised, Wanted};
 use schema::types::gem_package::{GemPackageProperties, RUNTIME_GEMS};
 
 /// The pseudo-cookbook that holds the policy's gems, in folders called NAME-VERSION.
@@ -36,7 +36,7 @@ impl Provider for Gem {
         } else {
             "install it as a package of the distribution, or with an `execute` that is granted"
         };
-        Err(Raised::new("Gem::InstallError", message).with_hint(hint))
+        Err(Raised::new(ErrorKind::GemNotInstalled, message).with_hint(hint))
     }
 }
 

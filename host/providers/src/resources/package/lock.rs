@@ -3,9 +3,8 @@
 //! apt-get can wait for dpkg's lock itself but not for the one of its lists, dpkg for none, and neither says in time whom it
 //! waits for. So the locks are looked at before a tool is started.
 
-use super::PACKAGE_ERROR;
 use crate::plan::Writer;
-use contract::{LogLevel, Raised};
+use contract::{ErrorKind, LogLevel, Raised};
 use machine::locks::holder;
 use machine::remarks::remark;
 use std::time::{Duration, Instant};
@@ -32,7 +31,7 @@ pub(super) fn wait(writer: &Writer<'_>, locks: &[&str]) -> Result<(), Raised> {
         if begin.elapsed() >= limit || writer.settings.stop.requested().is_some() {
             let seconds = begin.elapsed().as_secs();
             let message = format!("{path} is held by {holder}; waited {seconds} seconds for it");
-            return Err(Raised::new(PACKAGE_ERROR, message)
+            return Err(Raised::new(ErrorKind::Package, message)
                 .with_hint("another package tool is at work: let it finish, or end it, then converge again"));
         }
         if !told {

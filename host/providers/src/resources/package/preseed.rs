@@ -3,7 +3,6 @@
 //! The answers come as a file of the cookbook. Chef keeps what it answered last in its cache and acts only when that
 //! changed; so does this. A file can answer any package's questions, so the owner of each question must be granted.
 
-use super::PACKAGE_ERROR;
 use super::request::{Request, grant, is_name};
 use super::status::Status;
 use super::tools::Transaction;
@@ -11,7 +10,7 @@ use crate::operation::Operation;
 use crate::plan::{Plan, Step, View, Writer};
 use crate::resources::{asked, cookbook_source};
 use crate::withheld::Withheld;
-use contract::{Change, Raised, Wanted};
+use contract::{Change, ErrorKind, Raised, Wanted};
 use grants::GrantedPackage;
 use machine::root::{ModeBits, NewFileAttributes};
 use schema::types::apt_package::ResponseFileProperties;
@@ -108,14 +107,14 @@ fn new_answers(wanted: &Wanted<'_>, chosen: &[String], view: &View<'_>) -> Resul
     })?;
     let answers = answers(&String::from_utf8_lossy(&text));
     let owners = owners(&answers, &known_owners(view), view.grants.allows_everything()).map_err(|what| {
-        Raised::new(PACKAGE_ERROR, format!("response file {file} answers for {what:?}, which is not a package"))
+        Raised::new(ErrorKind::Package, format!("response file {file} answers for {what:?}, which is not a package"))
     })?;
     if !view.grants.allows_everything()
         && let Some(odd) = answers.iter().find(|answer| !grants::is_harmless_answer(&answer.label, &answer.value))
     {
         let (label, value) = (&odd.label, &odd.value);
         let message = format!("response file {file} answers {label} with {value:?}, which debconf would run as code");
-        return Err(Raised::new(PACKAGE_ERROR, message));
+        return Err(Raised::new(ErrorKind::Package, message));
     }
     let granted = grant(view, owners.iter().map(String::as_str))?;
     let plain = |text: &str| text.replace(|c: char| !c.is_ascii_alphanumeric() && !"+.=~-".contains(c), "_");

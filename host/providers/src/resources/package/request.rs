@@ -1,10 +1,9 @@
 //! What a resource asks of its packages, read and checked.
 
-use super::PACKAGE_ERROR;
 use super::status::{State, Status};
 use crate::plan::View;
 use crate::resources::asked;
-use contract::{Raised, Wanted};
+use contract::{ErrorKind, Raised, Wanted};
 use grants::GrantedPackage;
 use machine::denied::denied;
 use schema::types::package::{PackageProperties, TRANSACTION_SECONDS};
@@ -17,13 +16,13 @@ const MAXIMUM_NAME: usize = 200;
 /// looked at.
 ///
 /// # Errors
-/// `Chef::Exceptions::Package`.
+/// [`ErrorKind::Package`].
 pub(super) fn require_roots_own(path: &str, view: &View<'_>) -> Result<(), Raised> {
     if view.root.is_roots_own_file(path)? {
         return Ok(());
     }
     let message = format!("{path} is not installed: others than root may change or exchange it");
-    Err(Raised::new(PACKAGE_ERROR, message).with_hint(
+    Err(Raised::new(ErrorKind::Package, message).with_hint(
         "let root own the file, and all directories that lead to it, with no write permission for others: the policy's file \
          cache is such a place",
     ))

@@ -1,9 +1,9 @@
 //! apt-get, dpkg and their kin: how they are started, and what their failures mean.
 
-use super::{PACKAGE_ERROR, database, lock};
+use super::{database, lock};
 use crate::plan::{View, Writer};
 use crate::withheld::Withheld;
-use contract::{Change, CommandOutcome, LogLevel, Raised};
+use contract::{Change, CommandOutcome, ErrorKind, LogLevel, Raised};
 use grants::GrantedPackage;
 use machine::command::{Launch, require_success};
 use machine::remarks::remark;
@@ -174,7 +174,7 @@ pub(super) fn refresh(writer: &mut Writer<'_>) -> Result<(), Raised> {
 
 /// An interrupted dpkg, and what to do about it.
 pub(super) fn interrupted(what: &str) -> Raised {
-    Raised::new(PACKAGE_ERROR, format!("{what}, so no package can be changed"))
+    Raised::new(ErrorKind::Package, format!("{what}, so no package can be changed"))
         .with_hint("run `dpkg --configure -a`, which finishes what was interrupted, then converge again")
 }
 

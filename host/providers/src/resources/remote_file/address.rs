@@ -1,6 +1,6 @@
 //! What a `source` means.
 
-use contract::Raised;
+use contract::{ErrorKind, Raised};
 use std::borrow::Cow;
 
 /// An address that `source` gave, by its kind.
@@ -20,7 +20,7 @@ impl<'a> Address<'a> {
     pub(super) fn of(source: &'a str) -> Result<Self, Raised> {
         if source.starts_with("\\\\") {
             return Err(Raised::new(
-                "Chef::Exceptions::UnsupportedPlatform",
+                ErrorKind::UnsupportedPlatform,
                 format!(
                     "Fetching the file on a network share is supported only on the Windows platform. Please change your \
                      source: {source}"
@@ -29,7 +29,7 @@ impl<'a> Address<'a> {
         }
         let Some((scheme, rest)) = source.split_once(':').filter(|(scheme, _)| is_scheme(scheme)) else {
             return Err(Raised::new(
-                "Chef::Exceptions::InvalidRemoteFileURI",
+                ErrorKind::InvalidFileUrl,
                 format!(
                     "{source:?} is not a valid `source` parameter for remote_file. `source` must be an absolute URI or an \
                      array of URIs."
@@ -39,10 +39,13 @@ impl<'a> Address<'a> {
         match scheme.to_ascii_lowercase().as_str() {
             "http" | "https" => Ok(Self::Http(escaped(source))),
             "file" => path(rest).map(Self::File).ok_or_else(|| {
-                Raised::new("Chef::Exceptions::InvalidRemoteFileURI", format!("{source:?} names no file of this node"))
+                Raised::new(ErrorKind::InvalidFileUrl, format!("{source:?} names no file of this node"))
             }),
-            _ => Err(Raised::new("ArgumentError", "Invalid uri, Only http(s), ftp, and file are currently supported")
-                .with_hint("wrun supports http, https and file")),
+            _ => Err(Raised::new(
+                ErrorKind::InvalidArgument,
+                "Invalid uri, Only http(s), ftp, and file are currently supported",
+            )
+            .with_hint("wrun supports http, https and file")),
         }
     }
 }
@@ -94,8 +97,8 @@ mod tests {
 
     #[test]
     fn sources_are_read_as_chef_does() {
-        let check = |source: &str, expect: Result<Address<'_>, &str>| {
-            assert_eq!(Address::of(source).map_err(|raised| raised.class), expect.map_err(str::to_owned), "{source}");
+        let check = |source: &str, expect: Result<Address<'_>, ErrorKind>| {
+            assert_eq!(Address::of(source).map_err(|raised| raised.kind), expect, "{source}");
         };
         check("http://a/b", Ok(Address::Http("http://a/b".into())));
         check("http://a/b%20c", Ok(Address::Http("http://a/b%20c".into())));
@@ -104,12 +107,12 @@ mod tests {
         check("file:///etc/a%20b+c", Ok(Address::File("/etc/a b c".into())));
         check("file://localhost/x", Ok(Address::File("/x".into())));
         check("file:/x", Ok(Address::File("/x".into())));
-        check("file://server/x", Err("Chef::Exceptions::InvalidRemoteFileURI"));
-        check("file:x", Err("Chef::Exceptions::InvalidRemoteFileURI"));
-        check("file:///%f", Err("Chef::Exceptions::InvalidRemoteFileURI"));
-        check("nothing", Err("Chef::Exceptions::InvalidRemoteFileURI"));
-        check("/etc/passwd", Err("Chef::Exceptions::InvalidRemoteFileURI"));
-        check("ftp://a/b", Err("ArgumentError"));
-        check("\\\\server\\share", Err("Chef::Exceptions::UnsupportedPlatform"));
+        check("file://server/x", Err(ErrorKind::InvalidFileUrl));
+        check("file:x", Err(ErrorKind::InvalidFileUrl));
+        check("file:///%f", Err(ErrorKind::InvalidFileUrl));
+        check("nothing", Err(ErrorKind::InvalidFileUrl));
+        check("/etc/passwd", Err(ErrorKind::InvalidFileUrl));
+        check("ftp://a/b", Err(ErrorKind::InvalidArgument));
+        check("\\\\server\\share", Err(ErrorKind::UnsupportedPlatform));
     }
 }

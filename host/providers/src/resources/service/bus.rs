@@ -1,8 +1,8 @@
 //! systemd over its bus.
 
+use super::Standing;
 use super::command::Way;
-use super::{SERVICE_ERROR, Standing};
-use contract::{Account, Ended, Raised};
+use contract::{Account, Ended, ErrorKind, Raised};
 use std::time::{Duration, Instant};
 use zbus::{Connection, DynamicType, OwnedObjectPath, OwnedVariant};
 
@@ -30,7 +30,7 @@ impl Bus {
         let connected = zbus::block_on(Connection::system());
         connected
             .map(Self)
-            .map_err(|error| Raised::new(SERVICE_ERROR, format!("the system's bus cannot be reached: {error}")))
+            .map_err(|error| Raised::new(ErrorKind::Service, format!("the system's bus cannot be reached: {error}")))
     }
 
     /// The name by which systemd knows a unit of which this may be an alias, without `.service`.
@@ -99,10 +99,9 @@ impl Bus {
             if begin.elapsed() > timeout {
                 let seconds = timeout.as_secs();
                 let message = format!("service {name}: `{}` is not done after {seconds} seconds", way.verb());
-                return Err(Raised::new("Mixlib::ShellOut::CommandTimeout", message));
+                return Err(Raised::new(ErrorKind::CommandTimeout, message));
             }
-            let over =
-                |ended: Ended| Raised::new("Mixlib::ShellOut::CommandTimeout", format!("service {name}: {ended}"));
+            let over = |ended: Ended| Raised::new(ErrorKind::CommandTimeout, format!("service {name}: {ended}"));
             account.check_wall().map_err(over)?;
             std::thread::sleep(LOOK_AGAIN);
         }
@@ -117,7 +116,7 @@ impl Bus {
             return Ok(());
         }
         let message = format!("service {name} is {state} after `{}`: {result}", way.verb());
-        Err(Raised::new(SERVICE_ERROR, message).with_hint(format!("see `journalctl -u {}`", unit_name(name))))
+        Err(Raised::new(ErrorKind::Service, message).with_hint(format!("see `journalctl -u {}`", unit_name(name))))
     }
 
     /// The object of a unit, which systemd makes for every name that could be one.
@@ -155,7 +154,7 @@ fn failed(name: &str, error: &zbus::Error) -> Raised {
         zbus::Error::MethodError(class, Some(text), _) => format!("{text} ({})", class.as_str()),
         other => other.to_string(),
     };
-    Raised::new(SERVICE_ERROR, format!("service {name}: {text}"))
+    Raised::new(ErrorKind::Service, format!("service {name}: {text}"))
 }
 
 #[cfg(test)]

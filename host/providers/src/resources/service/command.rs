@@ -3,10 +3,10 @@
 //! A command that a resource brings along is the cookbook's, not the service's, and needs a grant of its own.
 
 use super::bus::Bus;
-use super::{SERVICE_ERROR, script, unsupported};
+use super::{script, unsupported};
 use crate::plan::{View, Writer};
 use crate::withheld::Withheld;
-use contract::{Certainty, CommandTest, Raised};
+use contract::{Certainty, CommandTest, ErrorKind, Raised};
 use grants::{GrantedCommand, Program};
 use machine::command::{Answer, CommandFailure, CommandOptions, Launch, require_success};
 use machine::process_search::{self, Scope};
@@ -279,7 +279,10 @@ impl Act {
             }
             if begin.elapsed() > SETTLING {
                 let state = if expected { "does not run" } else { "still runs" };
-                return Err(Raised::new(SERVICE_ERROR, format!("service {name} {state} after `{}`", self.way.verb())));
+                return Err(Raised::new(
+                    ErrorKind::Service,
+                    format!("service {name} {state} after `{}`", self.way.verb()),
+                ));
             }
             std::thread::sleep(LOOK_AGAIN);
         }

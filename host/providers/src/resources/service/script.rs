@@ -1,8 +1,7 @@
 //! Init scripts: what starts services where systemd does not run, and the links that enable them.
 
-use super::SERVICE_ERROR;
 use crate::plan::{View, Writer};
-use contract::Raised;
+use contract::{ErrorKind, Raised};
 use machine::command::{Launch, require_success};
 use machine::root::Root;
 use serde_json::Value;
@@ -98,7 +97,12 @@ impl Priorities {
             };
             match known.filter(|(level, _)| level.is_ascii_digit() || *level == 'S') {
                 Some(rule) => rules.push(rule),
-                None => return Err(Raised::new(SERVICE_ERROR, format!("priority: run level {level:?} means nothing"))),
+                None => {
+                    return Err(Raised::new(
+                        ErrorKind::Service,
+                        format!("priority: run level {level:?} means nothing"),
+                    ));
+                }
             }
         }
         Ok(Self(rules))
@@ -113,7 +117,7 @@ impl Priorities {
 /// Makes the links that enable or disable a service.
 pub(super) fn enable(writer: &mut Writer<'_>, name: &str, enable: bool, rules: &Priorities) -> Result<(), Raised> {
     if !writer.root.target_entry(UPDATE).is_ok_and(|entry| entry.is_some()) {
-        return Err(Raised::new(SERVICE_ERROR, format!("{UPDATE} does not exist!")));
+        return Err(Raised::new(ErrorKind::Service, format!("{UPDATE} does not exist!")));
     }
     // Links in all the levels that the script names, which the second call then turns over.
     update(writer, &[name, "defaults"])?;

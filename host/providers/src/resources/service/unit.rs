@@ -3,9 +3,9 @@
 //! Only links are made, and only to units that are there: the right to a service is the right to have it started, not to say
 //! what it starts.
 
-use super::{SERVICE_ERROR, Standing};
+use super::Standing;
 use crate::plan::{View, Writer};
-use contract::Raised;
+use contract::{ErrorKind, Raised};
 use grants::{GrantedPath, GrantedService};
 use machine::denied::denied;
 use machine::root::{Kind, ModeBits, Root};
@@ -213,7 +213,7 @@ pub(super) fn mask(mask: bool, name: &str, service: &GrantedService, view: &View
     }
     if view.root.entry(&path)?.is_some() {
         let message = format!("Failed to mask unit: File {path} already exists.");
-        return Err(Raised::new(SERVICE_ERROR, message));
+        return Err(Raised::new(ErrorKind::Service, message));
     }
     Ok(Links { make: vec![(granted, NOTHING.into())], ..Links::default() })
 }

@@ -1,6 +1,6 @@
 //! The text of a unit, from a text or from sections.
 
-use contract::Raised;
+use contract::{ErrorKind, Raised};
 use serde_json::Value;
 
 /// A unit's text. Sections come as a map of maps; a list is an option that is written several times.
@@ -64,7 +64,7 @@ pub(super) fn check(text: &str) -> Result<(), Raised> {
             || bare.split_once('=').is_some_and(|(option, _)| !option.trim().is_empty());
         if !known {
             let message = format!("A line of your INI document could not be parsed to a LineType: '{line}'.");
-            return Err(Raised::new("IniParse::ParseError", message));
+            return Err(Raised::new(ErrorKind::InvalidUnit, message));
         }
         continued = bare.ends_with('\\');
     }
@@ -96,7 +96,7 @@ mod tests {
             assert_eq!(check(good), Ok(()), "{good}");
         }
         for bad in ["just words\n", "[Unit\n", "=x\n"] {
-            assert_eq!(check(bad).unwrap_err().class, "IniParse::ParseError", "{bad}");
+            assert_eq!(check(bad).unwrap_err().class(), "IniParse::ParseError", "{bad}");
         }
     }
 }

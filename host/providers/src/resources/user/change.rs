@@ -1,9 +1,9 @@
 //! What is wanted of a user, how that differs, and the calls that change it.
 
-use super::{Shadow, USER_ERROR, run, shadow};
+use super::{Shadow, run, shadow};
 use crate::plan::{Assumption, Plan, View, Writer};
 use crate::resources::account;
-use contract::{Certainty, Change, MachineUser, Raised};
+use contract::{Certainty, Change, ErrorKind, MachineUser, Raised};
 use machine::command::{Launch, require_success};
 use schema::types::user::UserProperties;
 use std::fmt;
@@ -80,24 +80,24 @@ pub(super) fn read(
     plan: &mut Plan,
 ) -> Result<DesiredUser, Raised> {
     let field = |property: &str, value: Option<String>| -> Result<Option<String>, Raised> {
-        value.as_deref().map_or(Ok(()), |value| account::check_field(property, value, USER_ERROR))?;
+        value.as_deref().map_or(Ok(()), |value| account::check_field(property, value, ErrorKind::User))?;
         Ok(value)
     };
-    let uid = properties.uid.map(|text| account::parse_number("uid", &text, USER_ERROR)).transpose()?;
+    let uid = properties.uid.map(|text| account::parse_number("uid", &text, ErrorKind::User)).transpose()?;
     let expire_date = properties.expire_date;
     if let Some(date) = expire_date.as_deref().filter(|date| !date.is_empty())
         && shadow::parse_day(date).is_none()
     {
-        return Err(Raised::new(USER_ERROR, format!("expire_date {date:?} is not a date of the form YYYY-MM-DD")));
+        return Err(Raised::new(ErrorKind::User, format!("expire_date {date:?} is not a date of the form YYYY-MM-DD")));
     }
     let inactive = properties.inactive.filter(|text| !text.is_empty());
     let inactive = inactive.map(|text| {
         let days = text.trim().parse().ok().filter(|days| (-1..=i64::from(i32::MAX)).contains(days));
-        days.ok_or_else(|| Raised::new(USER_ERROR, format!("inactive {text:?} is not a number of days")))
+        days.ok_or_else(|| Raised::new(ErrorKind::User, format!("inactive {text:?} is not a number of days")))
     });
     let home = field("home", properties.home)?;
     if home.as_deref().is_some_and(|home| home.split('/').any(|part| part == "..")) {
-        return Err(Raised::new(USER_ERROR, "home leads upwards with `..`"));
+        return Err(Raised::new(ErrorKind::User, "home leads upwards with `..`"));
     }
     Ok(DesiredUser {
         comment: field("comment", properties.comment)?,
@@ -106,7 +106,7 @@ pub(super) fn read(
         home,
         shell: field("shell", properties.shell)?,
         password: field("password", properties.password)
-            .map_err(|_| Raised::new(USER_ERROR, "password is not a hash"))?
+            .map_err(|_| Raised::new(ErrorKind::User, "password is not a hash"))?
             .map(Hash),
         expire_date,
         inactive: inactive.transpose()?,
@@ -130,7 +130,7 @@ fn primary_group(
     if let Ok(number) = group.trim().parse::<u32>() {
         return Ok(Some(number.to_string()));
     }
-    account::check_name(&group, USER_ERROR)?;
+    account::check_name(&group, ErrorKind::User)?;
     if let Some(found) = view.users().group(&group) {
         return Ok(Some(found.gid.to_string()));
     }
@@ -142,7 +142,7 @@ fn primary_group(
         )));
         let _known = view.assumed.holds(&Assumption::Group(group.clone()));
     } else if exists && matches!(action, "create" | "modify" | "manage" | "lock" | "unlock") {
-        return Err(Raised::new(USER_ERROR, format!("Couldn't lookup integer GID for group name {group}")));
+        return Err(Raised::new(ErrorKind::User, format!("Couldn't lookup integer GID for group name {group}")));
     }
     Ok(Some(group))
 }

@@ -4,10 +4,9 @@
 //! whoever owns a directory that a policy manages, can lay such a link. So these programs only change the user database, and
 //! wrun makes, moves and removes directories over handles, each with its own proof.
 
-use super::USER_ERROR;
 use super::change::{Account, DesiredUser, clean};
 use crate::plan::{View, Writer};
-use contract::{LogLevel, Raised};
+use contract::{ErrorKind, LogLevel, Raised};
 use grants::{GrantedPath, GrantedTree, GrantedUser};
 use machine::denied::denied;
 use machine::remarks::remark;
@@ -64,12 +63,15 @@ pub(super) fn plan_new(user: &GrantedUser, wish: &mut DesiredUser, view: &View<'
     };
     let granted = granted.map_err(denied)?;
     if future_place.entry.kind != Kind::Directory && !missing.is_empty() {
-        return Err(Raised::new(USER_ERROR, format!("the home {asked} cannot be made: a file is on the way")));
+        return Err(Raised::new(ErrorKind::User, format!("the home {asked} cannot be made: a file is on the way")));
     }
     // A link to nowhere resolves to itself; what it says can change at any time.
     for path in &missing {
         if view.root.entry(path)?.is_some() {
-            return Err(Raised::new(USER_ERROR, format!("the home {asked} cannot be made: a link leads to nowhere")));
+            return Err(Raised::new(
+                ErrorKind::User,
+                format!("the home {asked} cannot be made: a link leads to nowhere"),
+            ));
         }
     }
     wish.home = wish.home.as_ref().map(|_| future_place.real());
@@ -162,7 +164,7 @@ impl NewHome {
         writer.caches.users.forget();
         writer.caches.users.refresh(writer.root);
         let Some((uid, gid)) = writer.caches.users.user(name).map(|user| (user.uid, user.gid)) else {
-            return Err(Raised::new(USER_ERROR, format!("user {name} is not in the user database after useradd")));
+            return Err(Raised::new(ErrorKind::User, format!("user {name} is not in the user database after useradd")));
         };
         let root = writer.root;
         let skeleton = setting(root, "/etc/default/useradd", "SKEL").unwrap_or_else(|| SKELETON.into());
@@ -201,7 +203,7 @@ impl MovedHome {
             Errno::XDEV => {
                 let (from, to) = (old.path(), home.path());
                 let message = format!("the home {from} cannot be moved to {to}, which is on another file system");
-                Raised::new(USER_ERROR, message).with_hint(format!("copy {from} to {to} by hand, then run again"))
+                Raised::new(ErrorKind::User, message).with_hint(format!("copy {from} to {to} by hand, then run again"))
             }
             _ => fault.into(),
         })?;
@@ -234,7 +236,7 @@ impl Belongings {
         if !wish.force && (entry.uid != self.uid || shared) {
             let whose = if shared { "is another user's home too" } else { "is not owned by the user" };
             let message = format!("user {} was removed, but not the home {}: it {whose}", wish.name, home.path());
-            return Err(Raised::new(USER_ERROR, message));
+            return Err(Raised::new(ErrorKind::User, message));
         }
         Ok(site.remove()?)
     }

@@ -5,12 +5,11 @@ use super::{RpmTransaction, is_name, query};
 use crate::operation::Operation;
 use crate::plan::{Assumption, Plan, Provider, Step, View};
 use crate::resources::asked;
-use crate::resources::package::PACKAGE_ERROR;
 use crate::resources::package::apt::unsupported;
 use crate::resources::package::request::{Request, grant};
 use crate::resources::package::targets::{Aim, Seen, change, missing, needs_candidate, removal, step, target_by};
 use crate::withheld::Withheld;
-use contract::{Certainty, Change, Raised, Wanted};
+use contract::{Certainty, Change, ErrorKind, Raised, Wanted};
 use schema::types::rpm_packages::{ArchitectureProperties, RpmPackageProperties, YumPackageProperties};
 use std::cmp::Ordering;
 
@@ -62,13 +61,13 @@ impl Task {
         if let Some(source) = source {
             if task.request.packages.len() > 1 {
                 let message = "You may not specify both multipackage and source";
-                return Err(Raised::new("Chef::Exceptions::InvalidResourceSpecification", message));
+                return Err(Raised::new(ErrorKind::InvalidRequest, message));
             }
             let real = super::file::find(&source, view)?;
             task.source_is_missing = real.is_none();
             if real.is_none() && !view.why_run {
                 let name = task.request.names();
-                return Err(Raised::new(PACKAGE_ERROR, format!("Package {name} not found: {source}")));
+                return Err(Raised::new(ErrorKind::Package, format!("Package {name} not found: {source}")));
             }
             if let Some(real) = &real {
                 // A file may hold any package whatever it is called: the name inside is what counts.
@@ -86,7 +85,7 @@ impl Task {
             let YumPackageProperties { yum_binary } = asked::properties(wanted)?;
             if let Some(binary) = yum_binary.filter(|binary| !matches!(binary.as_str(), "yum" | "dnf")) {
                 let message = format!("yum_binary {binary:?} is neither yum nor dnf");
-                return Err(Raised::new("Chef::Exceptions::ValidationFailed", message));
+                return Err(Raised::new(ErrorKind::InvalidValue, message));
             }
         }
         Ok(task)
@@ -161,7 +160,7 @@ impl Task {
         let mut plan = Plan::default();
         if let Some((sentence, names)) = missing(aim, &seen) {
             if !view.why_run {
-                return Err(Raised::new(PACKAGE_ERROR, format!("{sentence} {names}")));
+                return Err(Raised::new(ErrorKind::Package, format!("{sentence} {names}")));
             }
             let assumed = format!("Assuming a repository that offers {names} would have been configured");
             plan.certainty.push(Certainty::Assumed(assumed));

@@ -5,12 +5,11 @@ use super::{RpmTransaction, is_name, query};
 use crate::operation::Operation;
 use crate::plan::{Assumption, Plan, Provider, Step, View};
 use crate::resources::asked;
-use crate::resources::package::PACKAGE_ERROR;
 use crate::resources::package::apt::unsupported;
 use crate::resources::package::request::{Request, grant, require_roots_own};
 use crate::resources::package::targets::{Aim, Seen, change, removal, target_by};
 use crate::withheld::Withheld;
-use contract::{Certainty, Change, Raised, Wanted};
+use contract::{Certainty, Change, ErrorKind, Raised, Wanted};
 use grants::GrantedPackage;
 use machine::denied::denied;
 use machine::root::Place;
@@ -41,7 +40,7 @@ impl Provider for RpmPackage {
 pub(super) fn find(source: &str, view: &View<'_>) -> Result<Option<String>, Raised> {
     if source.contains("://") {
         let message = format!("{source} is not a file on the node");
-        return Err(Raised::new(PACKAGE_ERROR, message).with_hint("fetch it with `remote_file` first"));
+        return Err(Raised::new(ErrorKind::Package, message).with_hint("fetch it with `remote_file` first"));
     }
     // Whether it is there is told only to who may have it installed.
     let granted = view.grants.package_source(&view.root.asked_about(source)).map_err(denied)?;
@@ -63,7 +62,7 @@ fn require_package(place: &Place) -> Result<(), Raised> {
     let (file, _) = place.open_file()?;
     match std::fs::File::from(file).read_exact(&mut beginning) {
         Ok(()) if beginning == LEAD => Ok(()),
-        _ => Err(Raised::new(PACKAGE_ERROR, format!("{} is not a package of rpm", place.real()))),
+        _ => Err(Raised::new(ErrorKind::Package, format!("{} is not a package of rpm", place.real()))),
     }
 }
 
@@ -92,11 +91,11 @@ fn install(aim: Aim, wanted: &Wanted<'_>, request: &Request, view: &mut View<'_>
             return Ok(plan);
         }
         let message = format!("Package {name} not found: {}", source.unwrap_or_default());
-        return Err(Raised::new(PACKAGE_ERROR, message));
+        return Err(Raised::new(ErrorKind::Package, message));
     };
     // A file may hold any package whatever it is called: the name inside is what counts.
     let Some((name, held)) = query::in_file(view, &path)?.pop().filter(|(name, _)| is_name(name)) else {
-        return Err(Raised::new(PACKAGE_ERROR, format!("{path} names no package and version")));
+        return Err(Raised::new(ErrorKind::Package, format!("{path} names no package and version")));
     };
     let granted = grant(view, [name.as_str()])?;
     let installed = current(view, &name)?;

@@ -198,7 +198,7 @@ fn jobs_are_waited_for_and_judged() {
     assert_eq!(shared.lock().unwrap().calls, expect);
     let (bus, _) = fake(State { after_start: "failed", result: "exit-code", ..state("inactive", "") });
     let error = bus.job("web", Way::Start, minute, &account).unwrap_err();
-    assert_eq!(error.class, "Chef::Exceptions::Service");
+    assert_eq!(error.class(), "Chef::Exceptions::Service");
     assert_eq!(error.message, "service web is failed after `start`: exit-code");
     let error = bus.job("absent", Way::Start, minute, &account).unwrap_err();
     assert!(error.message.contains("Unit absent.service not found."), "{}", error.message);

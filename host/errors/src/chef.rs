@@ -1,0 +1,353 @@
+//! The border to Ruby and Chef: the only place with their names of classes and functions, and with the sentences of theirs
+//! that are built from an error's fields. Ruby cookbooks rescue the classes, and people search for the sentences.
+
+mod http;
+mod plain;
+mod shell_out;
+
+pub use http::{NO_URL, status, unreachable, with_address};
+pub use plain::{dry_refusal, dry_run_does_not, is_own, plainly};
+pub use shell_out::{CommandEnd, OUTPUT_BEGINS, timed_out, unexpected_exit, without_account, without_directory};
+
+use crate::{ClassName, ErrorKind, FileCall, SystemError};
+
+/// Returns the name of the class under which Ruby code rescues the error. Classes that begin with `Wrun::` are wrun's own.
+pub fn class(kind: &ErrorKind) -> &str {
+    match kind {
+        ErrorKind::System(error) => system_class(*error),
+        ErrorKind::Custom(class) => &class.0,
+        ErrorKind::Denied => "Wrun::Denied",
+        ErrorKind::DryRun => "Wrun::DryRun",
+        ErrorKind::Assumed => "Wrun::Assumed",
+        ErrorKind::Unknown => "Wrun::Unknown",
+        ErrorKind::Bug => "Wrun::Bug",
+        ErrorKind::GuestLost => "Wrun::GuestLost",
+        ErrorKind::NotStarted => "Wrun::PolicyNotStarted",
+        ErrorKind::PolicyFailed => "Wrun::PolicyFailed",
+        ErrorKind::NotBegun => "Wrun::NotBegun",
+        ErrorKind::StateNotSaved => "Wrun::StateNotSaved",
+        ErrorKind::FactsNotGathered => "Wrun::FactsNotGathered",
+        ErrorKind::CheckFailed => "Wrun::CheckFailed",
+        ErrorKind::TooLarge => "Wrun::TooLarge",
+        ErrorKind::TooEarly => "Wrun::TooEarly",
+        ErrorKind::TooManyResources => "Wrun::TooManyResources",
+        ErrorKind::TooManyNotifications => "Wrun::TooManyNotifications",
+        ErrorKind::TooManyContexts => "Wrun::TooManyContexts",
+        ErrorKind::NestedTooDeep => "Wrun::NestedTooDeep",
+        ErrorKind::NoTypes => "Wrun::NoTypes",
+        ErrorKind::InvalidResourceId => "Wrun::NoSuchResource",
+        ErrorKind::ContextEnded => "Wrun::ContextEnded",
+        ErrorKind::NotInAction => "Wrun::NotInAction",
+        ErrorKind::NotEntered => "Wrun::NotEntered",
+        ErrorKind::DidNotConverge => "Wrun::DidNotConverge",
+        ErrorKind::Failed => "RuntimeError",
+        ErrorKind::InvalidArgument => "ArgumentError",
+        ErrorKind::WrongType => "TypeError",
+        ErrorKind::NoSuchName => "NoMethodError",
+        ErrorKind::InputOutput => "IOError",
+        ErrorKind::EndOfInput => "EOFError",
+        ErrorKind::InvalidSyntax => "SyntaxError",
+        ErrorKind::InvalidPattern => "RegexpError",
+        ErrorKind::Signalled => "SignalException",
+        ErrorKind::Interrupted => "Interrupt",
+        ErrorKind::NotJson => "JSON::GeneratorError",
+        ErrorKind::InvalidJson => "Chef::Exceptions::JSON::ParseError",
+        ErrorKind::InvalidUnit => "IniParse::ParseError",
+        ErrorKind::InvalidArchive => "Archive::Error",
+        ErrorKind::GemNotInstalled => "Gem::InstallError",
+        ErrorKind::Template => "Chef::Mixin::Template::TemplateError",
+        ErrorKind::CommandFailed => "Mixlib::ShellOut::ShellCommandFailed",
+        ErrorKind::CommandTimeout => "Mixlib::ShellOut::CommandTimeout",
+        ErrorKind::Unreachable => "SocketError",
+        ErrorKind::ConnectTimeout => "Net::OpenTimeout",
+        ErrorKind::ReadTimeout => "Net::ReadTimeout",
+        ErrorKind::HttpClientError => "Net::HTTPClientException",
+        ErrorKind::HttpServerError => "Net::HTTPFatalError",
+        ErrorKind::HttpRedirect => "Net::HTTPRetriableError",
+        ErrorKind::HttpStatus => "Net::HTTPError",
+        ErrorKind::HttpBadResponse => "Net::HTTPBadResponse",
+        ErrorKind::Tls => "OpenSSL::SSL::SSLError",
+        ErrorKind::InvalidUrl => "URI::InvalidURIError",
+        ErrorKind::LengthMismatch => "Chef::Exceptions::ContentLengthMismatch",
+        ErrorKind::InvalidRedirect => "Chef::Exceptions::InvalidRedirect",
+        ErrorKind::TooManyRedirects => "Chef::Exceptions::RedirectLimitExceeded",
+        ErrorKind::InvalidFileUrl => "Chef::Exceptions::InvalidRemoteFileURI",
+        ErrorKind::ChecksumMismatch => "Chef::Exceptions::ChecksumMismatch",
+        ErrorKind::InvalidValue => "Chef::Exceptions::ValidationFailed",
+        ErrorKind::NoSuchVerification => "Chef::Exceptions::VerificationNotFound",
+        ErrorKind::UnsupportedAction => "Chef::Exceptions::UnsupportedAction",
+        ErrorKind::UnsupportedPlatform => "Chef::Exceptions::UnsupportedPlatform",
+        ErrorKind::NoProvider => "Chef::Exceptions::ProviderNotFound",
+        ErrorKind::NoSuchFile => "Chef::Exceptions::FileNotFound",
+        ErrorKind::WrongFileType => "Chef::Exceptions::FileTypeMismatch",
+        ErrorKind::InvalidLink => "Chef::Exceptions::InvalidSymlink",
+        ErrorKind::NoParentDirectory => "Chef::Exceptions::EnclosingDirectoryDoesNotExist",
+        ErrorKind::NoCheckoutParent => "Chef::Exceptions::MissingParentDirectory",
+        ErrorKind::NotPermitted => "Chef::Exceptions::InsufficientPermissions",
+        ErrorKind::NoSuchUser => "Chef::Exceptions::UserIDNotFound",
+        ErrorKind::NoSuchGroup => "Chef::Exceptions::GroupIDNotFound",
+        ErrorKind::ConflictingMembers => "Chef::Exceptions::ConflictingMembersInGroup",
+        ErrorKind::InvalidRequest => "Chef::Exceptions::InvalidResourceSpecification",
+        ErrorKind::InvalidGitReference => "Chef::Exceptions::InvalidRemoteGitReference",
+        ErrorKind::NoSuchGitReference => "Chef::Exceptions::UnresolvableGitReference",
+        ErrorKind::Cron => "Chef::Exceptions::Cron",
+        ErrorKind::Execute => "Chef::Exceptions::Execute",
+        ErrorKind::Group => "Chef::Exceptions::Group",
+        ErrorKind::Link => "Chef::Exceptions::Link",
+        ErrorKind::Mount => "Chef::Exceptions::Mount",
+        ErrorKind::Package => "Chef::Exceptions::Package",
+        ErrorKind::Service => "Chef::Exceptions::Service",
+        ErrorKind::User => "Chef::Exceptions::User",
+        ErrorKind::RebootFailed => "Chef::Exceptions::RebootFailed",
+        ErrorKind::ResourceNotFound => "Chef::Exceptions::ResourceNotFound",
+        ErrorKind::InvalidResourceKey => "Chef::Exceptions::InvalidResourceReference",
+        ErrorKind::TooLateForBefore => "Chef::Exceptions::UnifiedModeBeforeSubscriptionEarlierResource",
+        ErrorKind::Several => "Chef::Exceptions::MultipleFailures",
+        ErrorKind::ReadOnlyAttribute => "Chef::Exceptions::ImmutableAttributeModification",
+        ErrorKind::AttributeTypeMismatch => "Chef::Exceptions::AttributeTypeMismatch",
+        ErrorKind::NoSuchAttribute => "Chef::Exceptions::NoSuchAttribute",
+        ErrorKind::NoSuchCookbook => "Chef::Exceptions::CookbookNotFound",
+        ErrorKind::CookbookVersionConflict => "Chef::Exceptions::CookbookVersionConflict",
+        ErrorKind::UnsatisfiableRunList => "Chef::Exceptions::CookbookVersionSelection::UnsatisfiableRunListItem",
+        ErrorKind::InvalidCookbookVersion => "Chef::Exceptions::InvalidCookbookVersion",
+        ErrorKind::InvalidPlatformVersion => "Chef::Exceptions::InvalidPlatformVersion",
+        ErrorKind::InvalidVersionConstraint => "Chef::Exceptions::InvalidVersionConstraint",
+        ErrorKind::InvalidMetadata => "Chef::Exceptions::MetadataNotValid",
+        ErrorKind::NoSuchRole => "Chef::Exceptions::MissingRole",
+        ErrorKind::NoSuchEnvironment => "Chef::Exceptions::EnvironmentNotFound",
+        ErrorKind::AmbiguousRunList => "Chef::Exceptions::AmbiguousRunlistSpecification",
+    }
+}
+
+fn system_class(error: SystemError) -> &'static str {
+    match error {
+        SystemError::Access => "Errno::EACCES",
+        SystemError::Again => "Errno::EAGAIN",
+        SystemError::BadDescriptor => "Errno::EBADF",
+        SystemError::Busy => "Errno::EBUSY",
+        SystemError::ConnectionRefused => "Errno::ECONNREFUSED",
+        SystemError::ConnectionReset => "Errno::ECONNRESET",
+        SystemError::Quota => "Errno::EDQUOT",
+        SystemError::Exists => "Errno::EEXIST",
+        SystemError::FileTooLarge => "Errno::EFBIG",
+        SystemError::HostUnreachable => "Errno::EHOSTUNREACH",
+        SystemError::InvalidSequence => "Errno::EILSEQ",
+        SystemError::Interrupted => "Errno::EINTR",
+        SystemError::Invalid => "Errno::EINVAL",
+        SystemError::InputOutput => "Errno::EIO",
+        SystemError::IsDirectory => "Errno::EISDIR",
+        SystemError::Loop => "Errno::ELOOP",
+        SystemError::TooManyOpen => "Errno::EMFILE",
+        SystemError::TooManyLinks => "Errno::EMLINK",
+        SystemError::NameTooLong => "Errno::ENAMETOOLONG",
+        SystemError::TooManyOpenInSystem => "Errno::ENFILE",
+        SystemError::NoDevice => "Errno::ENODEV",
+        SystemError::NotFound => "Errno::ENOENT",
+        SystemError::NoMemory => "Errno::ENOMEM",
+        SystemError::NoSpace => "Errno::ENOSPC",
+        SystemError::NoSuchCall => "Errno::ENOSYS",
+        SystemError::NotDirectory => "Errno::ENOTDIR",
+        SystemError::NotEmpty => "Errno::ENOTEMPTY",
+        SystemError::NoSuchDevice => "Errno::ENXIO",
+        SystemError::NotSupported => "Errno::EOPNOTSUPP",
+        SystemError::NotPermitted => "Errno::EPERM",
+        SystemError::ReadOnly => "Errno::EROFS",
+        SystemError::Stale => "Errno::ESTALE",
+        SystemError::TimedOut => "Errno::ETIMEDOUT",
+        SystemError::TextBusy => "Errno::ETXTBSY",
+        SystemError::CrossDevice => "Errno::EXDEV",
+    }
+}
+
+/// Returns the kind of an exception by the name of its class, as a guest sent it.
+pub fn kind(class_name: &str) -> ErrorKind {
+    let system = || SystemError::ALL.iter().map(|error| ErrorKind::System(*error));
+    let known = ErrorKind::PLAIN.iter().cloned().chain(system());
+    known
+        .into_iter()
+        .find(|kind| class(kind) == class_name)
+        .unwrap_or_else(|| ErrorKind::Custom(ClassName(class_name.to_owned())))
+}
+
+/// Ruby's and Chef's exceptions that are not `StandardError`.
+const NOT_STANDARD: [&str; 19] = [
+    "Exception",
+    "ScriptError",
+    "LoadError",
+    "NotImplementedError",
+    "SyntaxError",
+    "Gem::LoadError",
+    "Gem::MissingSpecError",
+    "Gem::MissingSpecVersionError",
+    "Gem::ConflictError",
+    "NoMemoryError",
+    "SecurityError",
+    "SystemExit",
+    "SystemStackError",
+    "SignalException",
+    "Interrupt",
+    "Timeout::ExitException",
+    "Chef::Exceptions::Reboot",
+    "Chef::Exceptions::RebootPending",
+    "Chef::Exceptions::ClientUpgraded",
+];
+
+/// Returns whether Ruby's `rescue` without a class catches it. Guests send no ancestors, so that other classes of a
+/// cookbook's own count as standard.
+pub fn is_standard(kind: &ErrorKind) -> bool {
+    !NOT_STANDARD.contains(&class(kind))
+}
+
+/// Returns whether Chef computes the message of this class itself, so that a longer one never shows.
+pub fn has_own_message(kind: &ErrorKind) -> bool {
+    matches!(kind, ErrorKind::Template | ErrorKind::Several)
+}
+
+/// Returns the message of a refused call: `No such file or directory @ rb_sysopen - /srv/x`.
+///
+/// `sentence` is the C library's sentence for the error, which Ruby shows too.
+pub fn refused_call(sentence: &str, call: FileCall, path: &str) -> String {
+    format!("{sentence} @ {} - {path}", function(call))
+}
+
+/// The function of Ruby's own that makes the call.
+fn function(call: FileCall) -> &'static str {
+    match call {
+        FileCall::Open => "rb_sysopen",
+        FileCall::Read => "read",
+        FileCall::Look => "rb_file_s_stat",
+        FileCall::LookAtLink => "rb_file_lstat",
+        FileCall::ReadLink => "rb_readlink",
+        FileCall::ResolveLinks => "rb_check_realpath_internal",
+        FileCall::List => "dir_initialize",
+        FileCall::MakeDirectory => "dir_s_mkdir",
+        FileCall::RemoveDirectory => "dir_s_rmdir",
+        FileCall::Change => "apply2files",
+        FileCall::Rename => "rb_file_s_rename",
+        FileCall::LinkSymbolic => "rb_file_s_symlink",
+        FileCall::LinkHard => "rb_file_s_link",
+        FileCall::Unmount => "umount",
+    }
+}
+
+/// Returns the place of a declaration in a Ruby file, with the frame that Chef shows.
+///
+/// Of a recipe's own lines that is the method that reads files, of an action's the action's block in the file of its class.
+pub fn declared_at(place: &str, in_action: bool) -> String {
+    let frame = if in_action { "block in class_from_file" } else { "from_file" };
+    format!("{place}:in `{frame}'")
+}
+
+/// Returns what stands before the message of an error that a resource passed on: `file[/x] (a.rb:1) had an error: KeyError: `.
+pub fn passed_on(resource: &str, kind: &ErrorKind) -> String {
+    format!("{resource} had an error: {}: ", class(kind))
+}
+
+/// The part of a run in which one of several failures happened.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum FailedIn {
+    /// In the resources, in order.
+    Converge,
+    /// In a notification at the end.
+    DelayedNotification,
+}
+
+/// Returns the message of several failures, each with its kind, where it happened and its own message.
+pub fn several<'a>(failures: impl IntoIterator<Item = (&'a ErrorKind, FailedIn, String)>) -> String {
+    let lines = failures.into_iter().map(|(kind, place, message)| {
+        let place = match place {
+            FailedIn::Converge => "Chef Infra Client run",
+            FailedIn::DelayedNotification => "delayed notification",
+        };
+        format!("\n* {} occurred in {place}: {message}", class(kind))
+    });
+    format!("Multiple failures occurred:{}", lines.collect::<String>())
+}
+
+/// Returns the message of an action that a provider does not have. `kind` is the resource type: `apt_package`.
+pub fn no_such_action(action: &str, kind: &str) -> String {
+    format!("undefined method 'action_{action}' for an instance of Chef::Provider::{}", camel_case(kind))
+}
+
+/// A type's name as that of a Ruby class.
+fn camel_case(kind: &str) -> String {
+    let words = kind.split('_').map(|word| {
+        let mut letters = word.chars();
+        letters.next().map(|first| first.to_uppercase().chain(letters).collect::<String>()).unwrap_or_default()
+    });
+    words.collect()
+}
+
+/// Returns the message of a notification with several receivers. Chef names an object in it; wrun has none.
+pub fn several_receivers(sender: &str, place: &str) -> String {
+    let message = format!(
+        "Notification #<Chef::Resource::Notification:0x{:016x}> from {sender} was created with a reference to multiple \
+         resources, but can only notify one resource. Notifying resource was defined on {place}",
+        0
+    );
+    message.trim_end().to_owned()
+}
+
+/// What Chef calls the verification of a file as JSON.
+pub const VERIFIES_JSON: &str = ":json (Chef::Resource::File::Verification::Json)";
+
+/// What Chef calls the verification of a file as a systemd unit.
+pub const VERIFIES_UNIT: &str = ":systemd_unit (Chef::Resource::File::Verification::SystemdUnit)";
+
+/// How Ruby shows the type of a property that is described by a property of its own.
+pub const NESTED_PROPERTY: &str = "#<Chef::Property>";
+
+/// Returns the message of a text that is not an item of a run list; `quoted` is the text as Ruby prints it.
+pub fn not_a_run_list_item(quoted: &str) -> String {
+    format!("Unable to create Chef::RunList::RunListItem from String:{quoted}: must be recipe[] or role[]")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeSet;
+
+    #[test]
+    fn each_kind_has_a_class_of_its_own_and_is_found_by_it() {
+        let kinds = ErrorKind::PLAIN.iter().cloned().chain(SystemError::ALL.iter().copied().map(ErrorKind::from));
+        let mut classes = BTreeSet::new();
+        for known in kinds {
+            assert_eq!(kind(class(&known)), known);
+            assert!(classes.insert(class(&known).to_owned()), "{known:?}");
+        }
+        for error in SystemError::ALL {
+            assert_eq!(SystemError::named(error.name()), Some(*error));
+        }
+        assert_eq!(kind("Errno::ENOENT"), ErrorKind::System(SystemError::NotFound));
+    }
+
+    #[test]
+    fn other_classes_keep_their_names() {
+        for name in ["MyCookbook::Broken", "Errno::EPIPE", "", "LoadError"] {
+            let kind = kind(name);
+            assert!(matches!(kind, ErrorKind::Custom(_)), "{name}");
+            assert_eq!(class(&kind), name);
+        }
+        assert!(!is_standard(&kind("LoadError")) && is_standard(&kind("MyCookbook::Broken")));
+        assert!(!is_standard(&ErrorKind::Signalled) && is_standard(&ErrorKind::Failed));
+    }
+
+    #[test]
+    fn sentences_are_those_of_ruby_and_chef() {
+        let refused = refused_call("No such file or directory", FileCall::Open, "/srv/x");
+        assert_eq!(refused, "No such file or directory @ rb_sysopen - /srv/x");
+        assert_eq!(
+            no_such_action("paint", "apt_package"),
+            "undefined method 'action_paint' for an instance of Chef::Provider::AptPackage"
+        );
+        let failures = [
+            (&ErrorKind::Failed, FailedIn::Converge, "no".to_owned()),
+            (&ErrorKind::InvalidArgument, FailedIn::DelayedNotification, "neither".to_owned()),
+        ];
+        assert_eq!(
+            several(failures),
+            "Multiple failures occurred:\n* RuntimeError occurred in Chef Infra Client run: no\n* ArgumentError occurred in \
+             delayed notification: neither"
+        );
+    }
+}

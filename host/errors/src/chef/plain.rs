@@ -1,0 +1,116 @@
+//! Errors for people who have not seen Ruby. A run's record has a class and a message, in Chef's words; here they become
+//! plain sentences again.
+
+use crate::{ErrorKind, SystemError};
+
+/// What the message of a change begins with that a dry run refused a guest in Ruby.
+const READ_ONLY: &str = "Read-only file system - ";
+
+/// The beginning of what a dry run refused a guest in Ruby, after which the sentence goes on with `would`.
+const DRY_RUN: &str = "this is a dry run, which ";
+
+/// Returns whether the class says nothing to any author: it is wrun's own.
+pub fn is_own(class: &str) -> bool {
+    class.starts_with("Wrun::")
+}
+
+/// Returns what a dry run refused: `would run /usr/bin/x: its program is not on this machine`. `None`: it refused nothing.
+///
+/// A guest in Ruby is told of it as of a read-only file system, and passes that on.
+pub fn dry_refusal<'a>(kind: &ErrorKind, message: &'a str) -> Option<&'a str> {
+    match kind {
+        ErrorKind::DryRun => Some(message),
+        ErrorKind::System(SystemError::ReadOnly) => Some(message.split_once(DRY_RUN)?.1),
+        _ => None,
+    }
+}
+
+/// Returns what a dry run did not do, as the survey tells it. `None`: the message says nothing of the kind.
+pub fn dry_run_does_not(message: &str) -> Option<&str> {
+    message.strip_prefix(READ_ONLY)?.strip_prefix(DRY_RUN)?.strip_prefix("would ")
+}
+
+/// Returns the error as a plain sentence, without a class.
+pub fn plainly(class: &str, message: &str) -> String {
+    let said = match super::kind(class) {
+        ErrorKind::CommandFailed => exited(message),
+        ErrorKind::CommandTimeout => Some(format!("the command took too long: {message}")),
+        ErrorKind::System(error) => system_error(message).or_else(|| named_error(error, message)),
+        _ if class.starts_with("Errno::") => system_error(message),
+        _ => None,
+    };
+    said.unwrap_or_else(|| if message.is_empty() { class.to_owned() } else { message.to_owned() })
+}
+
+/// `Expected process to exit with [0, 2], but received '3'`, and the output below it.
+fn exited(message: &str) -> Option<String> {
+    let (first, output) = message.split_once('\n').map_or((message, None), |(first, rest)| (first, Some(rest)));
+    let (wanted, received) = first.strip_prefix("Expected process to exit with [")?.split_once("], but received ")?;
+    let (wanted, received) = (wanted.replace(", ", " or "), received.trim_matches('\''));
+    let output = output.map(|output| format!("\n{output}")).unwrap_or_default();
+    Some(format!("the command ended with {received}, not with {wanted}{output}"))
+}
+
+/// `No such file or directory @ rb_sysopen - /srv/x`: the function is one of Ruby's.
+fn system_error(message: &str) -> Option<String> {
+    let (sentence, about) = message.split_once(" - ")?;
+    let sentence = sentence.split(" @ ").next().unwrap_or(sentence);
+    let mut letters = sentence.chars();
+    let first = letters.next()?.to_lowercase();
+    Some(format!("{first}{}: {about}", letters.as_str()))
+}
+
+/// The same of a guest's own call, which names the path alone: `/srv/x`.
+fn named_error(error: SystemError, about: &str) -> Option<String> {
+    let words = match error {
+        SystemError::Access | SystemError::NotPermitted => "permission denied",
+        SystemError::Exists => "something is there already",
+        SystemError::Invalid => "the path is invalid",
+        SystemError::IsDirectory => "it is a directory",
+        SystemError::Loop => "its links lead in a circle",
+        SystemError::NotFound => "no such file or directory",
+        SystemError::NotDirectory => "a part of the path is not a directory",
+        SystemError::NotEmpty => "the directory is not empty",
+        SystemError::ReadOnly => "a dry run changes nothing",
+        _ => return None,
+    };
+    let is_path = about.starts_with('/') && !about.contains('\n');
+    is_path.then(|| format!("{about}: {words}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rubys_functions_and_mixlibs_sentences_are_left_out() {
+        let check = |class: &str, message: &str, expected: &str| assert_eq!(plainly(class, message), expected);
+        let output = "---- Begin output of x ----\nno\n---- End output of x ----";
+        check(
+            "Mixlib::ShellOut::ShellCommandFailed",
+            &format!("Expected process to exit with [0, 2], but received '3'\n{output}"),
+            &format!("the command ended with 3, not with 0 or 2\n{output}"),
+        );
+        check("Mixlib::ShellOut::ShellCommandFailed", "something else", "something else");
+        check("Mixlib::ShellOut::CommandTimeout", "after 1s", "the command took too long: after 1s");
+        check("Errno::ENOENT", "No such file or directory - nosuch", "no such file or directory: nosuch");
+        check("Errno::EACCES", "Permission denied @ rb_sysopen - /srv/a - b", "permission denied: /srv/a - b");
+        check("Errno::EPIPE", "Broken pipe - x", "broken pipe: x");
+        check("Errno::ENOENT", "/etc/nosuch", "/etc/nosuch: no such file or directory");
+        check("Errno::EACCES", "said by the policy", "said by the policy");
+        check("NoMethodError", "resource type `x` does not exist", "resource type `x` does not exist");
+        check("RuntimeError", "", "RuntimeError");
+    }
+
+    #[test]
+    fn a_refusal_of_a_dry_run_is_found_in_both_languages() {
+        let read_only = ErrorKind::System(SystemError::ReadOnly);
+        let refused = "Read-only file system - this is a dry run, which would write /x";
+        assert_eq!(dry_refusal(&ErrorKind::DryRun, "would write /x"), Some("would write /x"));
+        assert_eq!(dry_refusal(&read_only, refused), Some("would write /x"));
+        assert_eq!(dry_refusal(&read_only, "Read-only file system @ rb_sysopen - /x"), None);
+        assert_eq!(dry_refusal(&ErrorKind::Failed, refused), None);
+        assert_eq!(dry_run_does_not(refused), Some("write /x"));
+        assert_eq!(dry_run_does_not("no disk"), None);
+    }
+}

@@ -1,0 +1,79 @@
+//! The sentences of Mixlib::ShellOut, which runs Chef's commands.
+
+use crate::SystemError;
+use std::time::Duration;
+
+/// The most characters of each output that a message repeats.
+const MAX_SHOWN: usize = 65_536;
+
+/// The beginning of a command's output in a message.
+pub const OUTPUT_BEGINS: &str = "---- Begin output of ";
+
+/// How a command ended.
+#[derive(Debug, Clone, Copy)]
+pub struct CommandEnd<'a> {
+    /// The command, as messages show it.
+    pub shown: &'a str,
+    /// Its exit code. `None`: it did not end by itself.
+    pub code: Option<i32>,
+    /// The bytes that it wrote to its standard output.
+    pub output: &'a [u8],
+    /// The bytes that it wrote to its standard error.
+    pub errors: &'a [u8],
+}
+
+/// Returns the message of a command that ended with another exit code than those that are successes.
+pub fn unexpected_exit(successes: &[i32], end: CommandEnd<'_>) -> String {
+    let successes: Vec<String> = successes.iter().map(ToString::to_string).collect();
+    format!(
+        "Expected process to exit with [{}], but received '{}'\n{}",
+        successes.join(", "),
+        code_text(end),
+        outputs(end)
+    )
+}
+
+/// Returns the message of a command that was ended because it took too long.
+pub fn timed_out(after: Duration, end: CommandEnd<'_>) -> String {
+    format!(
+        "Command timed out after {}s:\nCommand exceeded allowed execution time, process terminated\n{}",
+        after.as_secs(),
+        outputs(end)
+    )
+}
+
+/// Returns the error output of Chef's child that does not find its directory. `sentence` is the C library's.
+pub fn without_directory(sentence: &str, error: SystemError, directory: &str) -> String {
+    format!("in `chdir': {sentence} @ dir_s_chdir - {directory} (Errno::{})", error.name())
+}
+
+/// Returns the error output of Chef's child that looks up the account that it is to run as, and finds none.
+///
+/// `kind` is `user` or `group`, `sentence` says that it was not found.
+pub fn without_account(kind: &str, sentence: &str) -> String {
+    let call = if kind == "user" { "getpwnam" } else { "getgrnam" };
+    format!("in `{call}': {sentence} (ArgumentError)")
+}
+
+fn code_text(end: CommandEnd<'_>) -> String {
+    end.code.map(|code| code.to_string()).unwrap_or_default()
+}
+
+fn outputs(end: CommandEnd<'_>) -> String {
+    let shown = end.shown;
+    format!(
+        "{OUTPUT_BEGINS}{shown} ----\nSTDOUT: {}\nSTDERR: {}\n---- End output of {shown} ----\nRan {shown} returned {}",
+        beginning(end.output),
+        beginning(end.errors),
+        code_text(end)
+    )
+}
+
+fn beginning(bytes: &[u8]) -> String {
+    let text = String::from_utf8_lossy(bytes);
+    let text = text.trim();
+    match text.char_indices().nth(MAX_SHOWN) {
+        Some((end, _)) => format!("{}[..]", text.get(..end).unwrap_or_default()),
+        None => text.into(),
+    }
+}
