@@ -3,81 +3,37 @@
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking, and helpers are not tests to the lints")]
 
 use serde_json::Value;
-use specs::Program;
-use specs::program::Output;
+use specs::Place;
 use std::fs;
-use std::path::PathBuf;
 
-/// A folder for one test, with the program.
-struct Place {
-    program: Program,
-    folder: PathBuf,
+/// A Policyfile with a cookbook that writes a file, and a repository with its team.
+fn place() -> Place {
+    let place = Place::new();
+    place.write("Policyfile.rb", "name 'web'\nrun_list 'web'\ncookbook 'web', path: 'c/web'\n");
+    place.write("c/web/metadata.rb", "name 'web'\nversion '1.0.0'\n");
+    place.write("c/web/recipes/default.rb", "file '/tmp/web' do\n  content 'web'\nend\n");
+    fs::create_dir_all(place.folder.join("root/tmp")).unwrap();
+    place.works("repository init /srv --team web");
+    place
 }
 
-impl Place {
-    /// A Policyfile with a cookbook that writes a file, and a repository with its team.
-    fn new() -> Self {
-        let program = Program::new().unwrap();
-        let folder = program.configuration().join("work");
-        let place = Self { program, folder };
-        place.write("Policyfile.rb", "name 'web'\nrun_list 'web'\ncookbook 'web', path: 'c/web'\n");
-        place.write("c/web/metadata.rb", "name 'web'\nversion '1.0.0'\n");
-        place.write("c/web/recipes/default.rb", "file '/tmp/web' do\n  content 'web'\nend\n");
-        fs::create_dir_all(place.folder.join("root/tmp")).unwrap();
-        place.works("repository init /srv --team web");
-        place
-    }
+/// The JSON that the program prints.
+fn printed(place: &Place, line: &str) -> Value {
+    serde_json::from_str(&place.output(line).stdout).unwrap()
+}
 
-    fn write(&self, path: &str, text: &str) {
-        let path = self.folder.join(path);
-        fs::create_dir_all(path.parent().unwrap()).unwrap();
-        fs::write(path, text).unwrap();
-    }
-
-    /// Runs the program; a word with a slash at its front stands for a path in the test's folder.
-    fn run(&self, line: &str) -> Output {
-        let word = |word: &str| match word.strip_prefix('/') {
-            Some(path) => self.folder.join(path).display().to_string(),
-            None => word.to_owned(),
-        };
-        self.program.run(&line.split(' ').map(word).collect::<Vec<_>>()).unwrap()
-    }
-
-    #[track_caller]
-    fn output(&self, line: &str) -> Output {
-        self.run(line).expect_code(0).unwrap()
-    }
-
-    #[track_caller]
-    fn works(&self, line: &str) {
-        drop(self.output(line));
-    }
-
-    #[track_caller]
-    fn fails(&self, line: &str, parts: &[&str]) {
-        let output = self.run(line).expect_code(43).unwrap();
-        for part in parts {
-            assert!(output.stderr.contains(part), "{part:?} is missing in:\n{}", output.stderr);
-        }
-    }
-
-    fn json(&self, line: &str) -> Value {
-        serde_json::from_str(&self.output(line).stdout).unwrap()
-    }
-
-    /// Exports the locked policy and returns the archive's path.
-    fn export(&self, folder: &str) -> String {
-        self.works("policy update /Policyfile.rb");
-        self.works(&format!("policy export /Policyfile.rb /{folder} -a"));
-        let name = fs::read_dir(self.folder.join(folder)).unwrap().next().unwrap().unwrap().file_name();
-        format!("/{folder}/{}", name.to_str().unwrap())
-    }
+/// Exports the locked policy and returns the archive's path.
+fn export(place: &Place, folder: &str) -> String {
+    place.works("policy update /Policyfile.rb");
+    place.works(&format!("policy export /Policyfile.rb /{folder} -a"));
+    let name = fs::read_dir(place.folder.join(folder)).unwrap().next().unwrap().unwrap().file_name();
+    format!("/{folder}/{}", name.to_str().unwrap())
 }
 
 #[test]
 fn an_archive_is_released_and_runs_as_its_team_has_signed_it() {
-    let place = Place::new();
-    let archive = place.export("out");
+    let place = place();
+    let archive = export(&place, "out");
     let pushed = place.output(&format!("policy push-archive prod {archive} --repository /srv"));
     let digest =
         pushed.stdout.lines().find_map(|line| line.strip_prefix("the archive has the SHA-256 ")).unwrap().to_owned();
@@ -88,7 +44,7 @@ fn an_archive_is_released_and_runs_as_its_team_has_signed_it() {
     );
     let lock: Value =
         serde_json::from_str(&fs::read_to_string(place.folder.join("Policyfile.lock.json")).unwrap()).unwrap();
-    let shown = place.json("policy show --group prod --policy web --repository /srv --format json");
+    let shown = printed(&place, "policy show --group prod --policy web --repository /srv --format json");
     assert_eq!((&shown["revision"], &shown["archive"]), (&lock["revision_id"], &digest.clone().into()));
     assert_eq!((&shown["release"]["group"], &shown["release"]["team"]), (&"prod".into(), &"web".into()));
     let text = place.output("policy show --group prod --policy web --repository /srv").stdout;
@@ -101,7 +57,7 @@ fn an_archive_is_released_and_runs_as_its_team_has_signed_it() {
         &format!("policy push-archive staging {archive} --sha256 {} --repository /srv", "0".repeat(64)),
         &["its SHA-256 is"],
     );
-    let all = place.json("policy show --repository /srv --format json");
+    let all = printed(&place, "policy show --repository /srv --format json");
     let groups: Vec<_> = all["groups"].as_array().unwrap().iter().map(|one| one["group"].as_str().unwrap()).collect();
     assert_eq!(groups, ["prod", "staging"]);
     let text = place.output("policy show --repository /srv").stdout;
@@ -113,8 +69,8 @@ fn an_archive_is_released_and_runs_as_its_team_has_signed_it() {
 
 #[test]
 fn an_archive_with_other_files_than_its_revision_was_released_with_is_refused() {
-    let place = Place::new();
-    let archive = place.export("out");
+    let place = place();
+    let archive = export(&place, "out");
     place.works(&format!("policy push-archive prod {archive} --repository /srv"));
     let path = place.folder.join(archive.trim_start_matches('/'));
     let mut unpacked = vec![];
@@ -134,7 +90,7 @@ fn an_archive_with_other_files_than_its_revision_was_released_with_is_refused() 
 
 #[test]
 fn what_differs_is_named_when_a_policy_is_built_again() {
-    let place = Place::new();
+    let place = place();
     place.write("web/policy.toml", "name = \"web\"\nrun_list = [\"web\"]\n");
     place.write("web/cookbooks/web/metadata.rb", "name 'web'\nversion '1.0.0'\n");
     place.write("web/cookbooks/web/recipes/default.rb", "log 'web'\n");

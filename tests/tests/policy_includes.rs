@@ -4,84 +4,14 @@
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking, and helpers are not tests to the lints")]
 
 use serde_json::Value;
-use specs::Program;
-use specs::program::Output;
+use specs::Place;
 use std::fs;
-use std::path::PathBuf;
-use std::process::Command;
 
-/// A folder for one test, with the program.
-struct Place {
-    program: Program,
-    folder: PathBuf,
-}
-
-impl Place {
-    fn new() -> Self {
-        let program = Program::new().unwrap();
-        let folder = program.configuration().join("work");
-        Self { program, folder }
-    }
-
-    fn write(&self, path: &str, text: &str) {
-        let path = self.folder.join(path);
-        fs::create_dir_all(path.parent().unwrap()).unwrap();
-        fs::write(path, text.replace("@FOLDER@", &self.folder.display().to_string())).unwrap();
-    }
-
-    /// A cookbook in Ruby, which logs its version.
-    fn cookbook(&self, path: &str, version: &str, more: &str) {
-        let name = path.rsplit('/').next().unwrap();
-        self.write(&format!("{path}/metadata.rb"), &format!("name '{name}'\nversion '{version}'\n{more}"));
-        self.write(&format!("{path}/recipes/default.rb"), &format!("log '{name} {version}'\n"));
-    }
-
-    /// Runs the program; a word with a slash at its front stands for a path in the test's folder.
-    fn run(&self, line: &str) -> Output {
-        let word = |word: &str| match word.strip_prefix('/') {
-            Some(path) => self.folder.join(path).display().to_string(),
-            None => word.to_owned(),
-        };
-        self.program.run(&line.split(' ').map(word).collect::<Vec<_>>()).unwrap()
-    }
-
-    #[track_caller]
-    fn output(&self, line: &str) -> Output {
-        self.run(line).expect_code(0).unwrap()
-    }
-
-    #[track_caller]
-    fn works(&self, line: &str) {
-        drop(self.output(line));
-    }
-
-    #[track_caller]
-    fn fails(&self, line: &str, parts: &[&str]) {
-        let output = self.run(line).expect_code(43).unwrap();
-        for part in parts {
-            assert!(output.stderr.contains(part), "{part:?} is missing in:\n{}", output.stderr);
-        }
-    }
-
-    fn lock(&self, path: &str) -> Value {
-        serde_json::from_str(&fs::read_to_string(self.folder.join(path)).unwrap()).unwrap()
-    }
-
-    fn git(&self, folder: &str, arguments: &[&str]) {
-        let output = Command::new("git")
-            .args(["-c", "user.name=t", "-c", "user.email=t@localhost", "-c", "init.defaultBranch=main"])
-            .args(arguments)
-            .current_dir(self.folder.join(folder))
-            .env("GIT_CONFIG_GLOBAL", "/dev/null")
-            .output()
-            .unwrap();
-        assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
-    }
-
-    fn commit(&self, folder: &str) {
-        self.git(folder, &["add", "-A"]);
-        self.git(folder, &["commit", "-q", "-m", "change"]);
-    }
+/// A cookbook in Ruby, which logs its version.
+fn cookbook(place: &Place, path: &str, version: &str, more: &str) {
+    let name = path.rsplit('/').next().unwrap();
+    place.write(&format!("{path}/metadata.rb"), &format!("name '{name}'\nversion '{version}'\n{more}"));
+    place.write(&format!("{path}/recipes/default.rb"), &format!("log '{name} {version}'\n"));
 }
 
 const BASE: &str = "name = \"base\"\nrun_list = [\"motd\"]\n[default.motd]\ntitle = \"base\"\n";
@@ -92,9 +22,9 @@ const WEB: &str = "name = \"web\"\nrun_list = [\"web\"]\n[[include]]\nname = \"b
 fn with_base() -> Place {
     let place = Place::new();
     place.write("base/policy.toml", BASE);
-    place.cookbook("base/cookbooks/motd", "1.0.0", "");
+    cookbook(&place, "base/cookbooks/motd", "1.0.0", "");
     place.write("web/policy.toml", WEB);
-    place.cookbook("web/cookbooks/web", "2.0.0", "");
+    cookbook(&place, "web/cookbooks/web", "2.0.0", "");
     place.works("policy install /base/policy.toml");
     place
 }
@@ -103,7 +33,7 @@ fn with_base() -> Place {
 fn a_policy_toml_includes_another_policy_and_is_built_from_its_lock() {
     let place = with_base();
     place.works("policy install /web/policy.toml");
-    let (lock, base) = (place.lock("web/policy.lock.json"), place.lock("base/policy.lock.json"));
+    let (lock, base) = (place.json("web/policy.lock.json"), place.json("base/policy.lock.json"));
     assert_eq!(lock["run_list"], serde_json::json!(["recipe[motd::default]", "recipe[web::default]"]));
     assert_eq!(lock["default_attributes"], serde_json::json!({"motd": {"title": "base"}, "web": {"port": 80}}));
     let included = &lock["included_policy_locks"][0];
@@ -117,9 +47,9 @@ fn a_policy_toml_includes_another_policy_and_is_built_from_its_lock() {
          default['web']['port'] = 80\n",
     );
     place.works("policy install /web/Other.rb");
-    assert_eq!(place.lock("web/Other.lock.json")["revision_id"], lock["revision_id"]);
+    assert_eq!(place.json("web/Other.lock.json")["revision_id"], lock["revision_id"]);
     assert_eq!(
-        place.lock("web/Other.lock.json")["solution_dependencies"]["dependencies"],
+        place.json("web/Other.lock.json")["solution_dependencies"]["dependencies"],
         lock["solution_dependencies"]["dependencies"]
     );
     place.works("policy build /web");
@@ -138,15 +68,15 @@ fn a_policy_toml_includes_another_policy_and_is_built_from_its_lock() {
 fn what_an_included_policy_changes_is_taken_by_an_update_alone() {
     let place = with_base();
     place.works("policy install /web/policy.toml");
-    let before = place.lock("web/policy.lock.json")["revision_id"].clone();
+    let before = place.json("web/policy.lock.json")["revision_id"].clone();
     assert!(place.output("policy verify /web").stdout.contains("the lock fits what it locks"));
-    place.cookbook("base/cookbooks/motd", "1.1.0", "");
+    cookbook(&place, "base/cookbooks/motd", "1.1.0", "");
     // The base policy's lock still names the old cookbook, and its folder has another.
     place.fails("policy verify /web", &["policy.toml:4: include_policy \"base\"", "1.1.0"]);
     place.works("policy update /base/policy.toml");
     place.fails("policy verify /web", &["policy.lock.json no longer fits", "cookbook motd", "wrun policy update"]);
     place.works("policy update /web/policy.toml");
-    assert_ne!(place.lock("web/policy.lock.json")["revision_id"], before);
+    assert_ne!(place.json("web/policy.lock.json")["revision_id"], before);
     place.works("policy verify /web");
 }
 
@@ -159,7 +89,7 @@ fn a_changed_folder_of_an_included_policy_is_told() {
     place.write("base/cookbooks/motd/recipes/default.rb", "log 'changed'\n");
     let said = place.output("policy update /web/policy.toml").stderr;
     assert!(said.contains("note: include_policy \"base\": the cookbook motd in "), "{said}");
-    let locked = |path: &str| place.lock(path)["cookbook_locks"]["motd"]["identifier"].clone();
+    let locked = |path: &str| place.json(path)["cookbook_locks"]["motd"]["identifier"].clone();
     assert_ne!(locked("web/policy.lock.json"), locked("base/policy.lock.json"));
 }
 
@@ -192,12 +122,12 @@ fn errors_of_includes_have_the_line_that_includes() {
 #[test]
 fn cookbooks_come_from_sources_and_repositories_in_the_versions_that_fit() {
     let place = Place::new();
-    place.cookbook("shared/cookbooks/ntp", "3.1.0", "");
-    place.cookbook("git", "1.4.0", "");
+    cookbook(&place, "shared/cookbooks/ntp", "3.1.0", "");
+    cookbook(&place, "git", "1.4.0", "");
     place.write("git/metadata.rb", "name 'apache'\nversion '1.4.0'\ndepends 'ntp', '>= 3.0'\n");
     place.git("git", &["init", "-q"]);
     place.commit("git");
-    place.cookbook("web/cookbooks/web", "1.0.0", "depends 'apache'\n");
+    cookbook(&place, "web/cookbooks/web", "1.0.0", "depends 'apache'\n");
     let policy = |ntp: &str| {
         format!(
             "name = \"web\"\nrun_list = [\"web\"]\n[sources]\nchef_repo = \"../shared\"\n[cookbooks]\nntp = \"{ntp}\"\n\
@@ -211,7 +141,7 @@ fn cookbooks_come_from_sources_and_repositories_in_the_versions_that_fit() {
     );
     place.write("web/policy.toml", &policy("~> 3.0"));
     place.works("policy install /web/policy.toml");
-    let lock = place.lock("web/policy.lock.json");
+    let lock = place.json("web/policy.lock.json");
     assert_eq!(lock["cookbook_locks"]["ntp"]["source_options"]["path"], "../shared/cookbooks/ntp");
     let apache = &lock["cookbook_locks"]["apache"];
     assert_eq!((&apache["version"], &apache["source_options"]["git"]), (&"1.4.0".into(), &apache["origin"]));
@@ -224,7 +154,7 @@ fn cookbooks_come_from_sources_and_repositories_in_the_versions_that_fit() {
     place.works("policy verify /web");
     fs::rename(place.folder.join("away"), place.folder.join("git")).unwrap();
     place.works("policy update /web/policy.toml");
-    assert_ne!(place.lock("web/policy.lock.json")["cookbook_locks"]["apache"], *apache);
+    assert_ne!(place.json("web/policy.lock.json")["cookbook_locks"]["apache"], *apache);
     // Cargo resolves cookbooks in Rust: only folders can be named.
     place.write("git/Cargo.toml", "[package]\nname = \"apache\"\nversion = \"1.4.0\"\n");
     place.commit("git");
@@ -236,7 +166,7 @@ fn cookbooks_come_from_sources_and_repositories_in_the_versions_that_fit() {
 fn a_policyfile_has_its_needs_beside_it() {
     let place = Place::new();
     place.write("Policyfile.rb", "name 'web'\nrun_list 'web'\ncookbook 'web', path: 'c/web'\n");
-    place.cookbook("c/web", "1.0.0", "");
+    cookbook(&place, "c/web", "1.0.0", "");
     place.write("Policyfile.needs.toml", "[needs]\npackages = [\"nginx\"]\n");
     place.works("repository init /srv --team web");
     place.works("policy push prod /Policyfile.rb --repository /srv");
