@@ -49,6 +49,42 @@ fn the_skeleton_is_a_policy() {
 }
 
 #[test]
+fn a_template_that_cannot_be_parsed_is_no_artifact() {
+    let (_temporary, folder) = fresh();
+    let template = folder.join("cookbooks/hello/templates/more.j2");
+    for (text, line, said) in [
+        ("one\n{% if x %}\ntwo\n", 2, "syntax error: unexpected end of input"),
+        ("{{ greeting }\n", 1, "syntax error: unexpected `}`"),
+    ] {
+        fs::write(&template, text).unwrap();
+        let error = refused(&folder);
+        assert!(error.contains(&format!("cookbooks/hello/templates/more.j2:{line}: {said}")), "{error}");
+    }
+    fs::write(&template, "{% for one in all %}{{ one | unknown_filter }}{% endfor %}\n").unwrap();
+    let recipes = folder.join("cookbooks/hello/src/recipes.rs");
+    fs::write(&recipes, fs::read_to_string(&recipes).unwrap().replace("hello.txt.j2", "gone.j2")).unwrap();
+    // Filters are looked up when a template is rendered, so that the next mistake is told.
+    assert!(refused(&folder).contains("does not have the template `gone.j2`"));
+}
+
+#[test]
+fn a_policy_file_is_wrong_where_its_mistake_is() {
+    let (_temporary, folder) = fresh();
+    let path = folder.join("policy.toml");
+    let head = "name = \"hello\"\nrun_list = [\"hello\"]\n";
+    for (rest, line, said) in [
+        ("[needs]\npaths = [\"/a\"\n\n[default]\nx = 1\n", 4, "the list that begins here is not closed before line 6"),
+        ("[default]\nx = \"\"\"a\n\n", 4, "the text that begins here is not closed before the end of the file"),
+        ("[default]\nx = 99999999999999999999\n", 4, "the number 99999999999999999999 is out of range"),
+        ("[default]\nx = 9223372036854775808\n", 4, "the number is out of range"),
+    ] {
+        fs::write(&path, format!("{head}{rest}")).unwrap();
+        let error = PolicyFolder::read(&folder, &mut NoRuby).unwrap_err().to_string();
+        assert!(error.contains(&format!("policy.toml:{line}: {said}")), "{error}");
+    }
+}
+
+#[test]
 fn a_new_policy_needs_no_sdk_and_names_no_place() {
     let temporary = tempfile::tempdir().unwrap();
     let folder = temporary.path().join("core");

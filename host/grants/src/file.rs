@@ -155,9 +155,9 @@ impl<'s> Source<'s> {
     fn read(&self) -> Result<Spanned<DeTable<'_>>, GrantsError> {
         DeTable::parse(self.text).map_err(|error| {
             let span = error.span().unwrap_or_default();
-            let line = self.line(span.start);
+            let (line, what) = text::toml_fault(self.text, span.start, error.message());
             let twice = duplicate::explain(self.text, &span, error.message());
-            let message = twice.unwrap_or_else(|| error.message().replace('\n', " "));
+            let message = twice.unwrap_or_else(|| what.replace('\n', " "));
             GrantsError::Syntax { file: self.name.into(), line, message }
         })
     }

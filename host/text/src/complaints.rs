@@ -18,6 +18,9 @@ const KINDS: [(&str, &str); 9] = [
     ("u64", "a whole number"),
 ];
 
+/// The whole numbers that TOML has.
+const WHOLE_NUMBERS: &str = "whole numbers are from -9223372036854775808 to 9223372036854775807";
+
 /// Returns the complaint of a TOML or JSON reader in plain words. For a key that does not exist it offers the near name rather
 /// than a list of all keys; for a value of the wrong kind it says which kind is needed.
 pub fn plainly(complaint: &str) -> String {
@@ -32,12 +35,27 @@ pub fn plainly(complaint: &str) -> String {
         };
         return format!("unknown key `{key}`{said}");
     }
+    let number = ["invalid type: integer `", "invalid value: integer `"]
+        .iter()
+        .find_map(|said| complaint.strip_prefix(said).and_then(out_of_range));
+    if let Some(number) = number {
+        return format!("the number {number} is out of range: {WHOLE_NUMBERS}");
+    }
     if let Some((found, wanted)) =
         complaint.strip_prefix("invalid type: ").and_then(|rest| rest.split_once(", expected "))
     {
         return format!("this must be {}, not {}", kind(wanted), kind(found));
     }
-    complaint.to_owned()
+    match complaint {
+        "u64 value was too large" => format!("the number is out of range: {WHOLE_NUMBERS}"),
+        _ => complaint.to_owned(),
+    }
+}
+
+/// A number that only a reader of larger ones than TOML's takes.
+fn out_of_range(rest: &str) -> Option<&str> {
+    let (number, rest) = rest.split_once('`')?;
+    (rest.starts_with(" as i128") || rest.starts_with(" as u128")).then_some(number)
 }
 
 fn kind(name: &str) -> &str {
@@ -63,5 +81,8 @@ mod tests {
         check("invalid type: integer `3`, expected path string", "this must be a path, as text, not integer `3`");
         check("invalid type: sequence, expected struct Needs", "this must be a table, not a list");
         check("duplicate key", "duplicate key");
+        let large = format!("the number 99 is out of range: {WHOLE_NUMBERS}");
+        check("invalid type: integer `99` as i128, expected any valid TOML value", &large);
+        check("u64 value was too large", &format!("the number is out of range: {WHOLE_NUMBERS}"));
     }
 }

@@ -8,6 +8,7 @@ mod hex;
 mod near;
 mod shown;
 mod toml;
+mod toml_faults;
 mod versions;
 
 pub use chain::error_chain;
@@ -17,4 +18,5 @@ pub use hex::{hex, unhex};
 pub use near::{did_you_mean, did_you_mean_type, nearest};
 pub use shown::{cut, escape, escape_json, escape_line, is_hidden};
 pub use toml::{toml_key, toml_string};
+pub use toml_faults::toml_fault;
 pub use versions::versions;

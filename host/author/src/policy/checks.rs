@@ -30,6 +30,9 @@ struct DescribedCookbook {
 /// Endings of files that hold a recipe of a cookbook in Ruby.
 const RECIPE_ENDINGS: [&str; 4] = ["rb", "yml", "yaml", "json"];
 
+/// Endings of templates of cookbooks in Rust, which the SDK renders.
+const TEMPLATE_ENDINGS: [&str; 3] = ["j2", "jinja", "jinja2"];
+
 /// Most names that an error lists.
 const MAXIMUM_LISTED: usize = 10;
 
@@ -47,6 +50,11 @@ impl PolicyFolder {
             let below = format!("{}/", member.name);
             let own = self.files.iter().filter_map(|(path, content)| Some((path.strip_prefix(&below)?, content)));
             let own: Vec<(&str, &[u8])> = own.map(|(path, content)| (path, content.as_slice())).collect();
+            for (path, content) in own.iter().filter(|(path, _)| is_template(path)) {
+                if let Some((line, what)) = template_fault(path, content) {
+                    return Err(AuthorError::Wrong { path: member.path.join(path), line, what });
+                }
+            }
             for (path, content) in own.iter().filter(|(path, _)| path.starts_with("src/") && path.ends_with(".rs")) {
                 for reference in references(&String::from_utf8_lossy(content)) {
                     let (folder, word) = match reference.kind {
@@ -189,4 +197,18 @@ fn near_or_all<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> String {
 /// The cookbook and the recipe of an item such as `recipe[web::default]`.
 fn recipe_of(item: &str) -> Option<(&str, &str)> {
     Some(split_recipe(item.strip_prefix("recipe[")?.strip_suffix(']')?))
+}
+
+/// Whether a file of a cookbook in Rust is a template.
+fn is_template(path: &str) -> bool {
+    path.starts_with("templates/")
+        && path.rsplit_once('.').is_some_and(|(_, ending)| TEMPLATE_ENDINGS.contains(&ending))
+}
+
+/// What is wrong with a template that cannot be rendered whatever its variables are, with the line.
+fn template_fault(path: &str, content: &[u8]) -> Option<(usize, String)> {
+    let Ok(text) = std::str::from_utf8(content) else { return Some((1, "the template is not UTF-8".to_owned())) };
+    let error = minijinja::Environment::new().template_from_named_str(path, text).err()?;
+    let what = error.detail().map_or_else(|| error.kind().to_string(), |detail| format!("{}: {detail}", error.kind()));
+    Some((error.line().unwrap_or(1), what))
 }

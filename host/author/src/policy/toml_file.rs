@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use grants::Needs;
 use policyfile::model::Problem;
 use serde::de::DeserializeOwned;
-use text::plainly;
+use text::toml_fault;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
@@ -44,8 +44,11 @@ impl TomlFile {
 
     /// What the file says.
     pub(super) fn parse<T: DeserializeOwned>(&self) -> Result<T, AuthorError> {
-        toml::from_str(&self.text)
-            .map_err(|error| self.wrong(&error.span().unwrap_or_default(), plainly(error.message())))
+        toml::from_str(&self.text).map_err(|error: toml::de::Error| {
+            let at = error.span().unwrap_or_default().start;
+            let (line, what) = toml_fault(&self.text, at, error.message());
+            AuthorError::Wrong { path: self.path.clone(), line, what }
+        })
     }
 
     /// The entries of the table `needs`.

@@ -10,8 +10,8 @@ use super::document::{Budget, DocumentError, Members, Node};
 pub(super) fn parse(text: &str) -> Result<Node, DocumentError> {
     let lines = Lines::of(text);
     let parsed = DeTable::parse(text).map_err(|error| {
-        let start = error.span().map_or(0, |span| span.start);
-        DocumentError::new(lines.at(start), error.message().replace('\n', ", "))
+        let (line, what) = text::toml_fault(text, error.span().map_or(0, |span| span.start), error.message());
+        DocumentError::new(u32::try_from(line).unwrap_or(u32::MAX), what.replace('\n', ", "))
     })?;
     let mut budget = Budget::default();
     table(parsed.get_ref(), 1, &lines, &mut budget)
