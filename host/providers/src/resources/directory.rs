@@ -7,9 +7,10 @@ use crate::operation::Operation;
 use crate::plan::{Plan, Provider, Step, View, Writer};
 use contract::{Certainty, Change, Raised, Wanted};
 use grants::{GrantedPath, GrantedTree};
-use machine::denied::denied;
+use machine::denied::{DENIED, denied};
 use machine::guest::{ForeseenFile, Planned, PlannedAccess};
 use machine::root::{Entry, Fault, FuturePlace, Kind, ModeBits};
+use machine::written::as_written;
 use rustix::io::Errno;
 use schema::types::directory::DirectoryProperties;
 
@@ -61,12 +62,43 @@ impl<'a> DirectoryWish<'a> {
     }
 }
 
-/// Plans `create`. `made`: real paths of directories that the same plan makes before; the new ones are added.
+/// Plans `create`. `made`: real paths of directories that the same plan makes before; the new ones are added. If it is denied,
+/// the denials of all that it would make are recorded at once.
 pub(super) fn plan_create(
     wish: &DirectoryWish<'_>,
     view: &mut View<'_>,
     made: &mut Vec<String>,
 ) -> Result<Plan, Raised> {
+    let planned = worded(planned_create(wish, view, made), view);
+    if wish.recursive
+        && planned.as_ref().is_err_and(is_denial)
+        && let Some((parent, _)) = wish.path.trim_end_matches('/').rsplit_once('/')
+    {
+        ask_for_missing(parent, view);
+    }
+    planned
+}
+
+/// An outcome whose denial is in the words of the policy. Whatever is looked for later has no part in how it is worded.
+pub(super) fn worded<T>(outcome: Result<T, Raised>, view: &View<'_>) -> Result<T, Raised> {
+    outcome.map_err(|raised| as_written(raised, view.grants, view.root))
+}
+
+/// Asks for a directory and its parents, as far as they are missing and would be made. The policy hears of none of them, so
+/// that it does not learn which are missing.
+pub(super) fn ask_for_missing(path: &str, view: &View<'_>) {
+    let Ok(future_place) = view.root.future_place(path) else { return };
+    for directory in future_place.real_paths().iter().rev() {
+        let _recorded = view.grants.manage_path(directory);
+    }
+}
+
+/// Tells whether a grant is missing.
+pub(super) fn is_denial(raised: &Raised) -> bool {
+    raised.class == DENIED
+}
+
+fn planned_create(wish: &DirectoryWish<'_>, view: &mut View<'_>, made: &mut Vec<String>) -> Result<Plan, Raised> {
     let mut plan = Plan::up_to_date();
     let numbers = wish.access.numbers(view, &mut plan)?;
     let gone = gone(wish, view);

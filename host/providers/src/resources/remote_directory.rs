@@ -51,20 +51,77 @@ impl Provider for RemoteDirectory {
 
 fn create(wish: &DirectoryWish<'_>, wanted: &Wanted<'_>, view: &mut View<'_>) -> Result<Plan, Raised> {
     let mut made = Vec::new();
-    let mut plan = directory::plan_create(wish, view, &mut made)?;
+    let mut denials = Denials::default();
+    let mut plan = denials.or_else(directory::plan_create(wish, view, &mut made), Plan::up_to_date)?;
     let properties: RemoteDirectoryProperties = asked::properties(wanted)?;
     let cookbook = cookbook_source::cookbook(properties.cookbook.as_deref(), wanted)?;
     let source = properties.source.trim_matches('/');
-    let files = cookbook_source::folder(view, cookbook, source)?;
-    let RemoteDirectoryProperties { files_owner, files_group, files_mode, .. } = &properties;
-    let files_access = Access::of(files_owner.as_ref(), files_group.as_ref(), Some(*files_mode));
+    let files = denials.or_else(cookbook_source::folder(view, cookbook, source), Vec::new)?;
+    let folder = Folder { wish, wanted, properties: &properties, cookbook, source };
     let mut managed = BTreeSet::new();
     for file in &files {
+        let planned = folder.plan_file(file, view, &mut made, &mut plan);
+        let planned = directory::worded(planned, view);
+        denials.or_else(planned, || ())?;
+        managed.extend(with_parents(file));
+    }
+    if let Some(first) = denials.0 {
+        return Err(first);
+    }
+    if properties.purge {
+        purge(wish, &managed, view, &mut plan)?;
+    }
+    Ok(plan)
+}
+
+/// The first denial. The rest is planned all the same, so that all denials are recorded at once.
+#[derive(Default)]
+struct Denials(Option<Raised>);
+
+impl Denials {
+    /// What was planned; `otherwise` where it was denied.
+    fn or_else<T>(&mut self, planned: Result<T, Raised>, otherwise: impl FnOnce() -> T) -> Result<T, Raised> {
+        match planned {
+            Err(raised) if directory::is_denial(&raised) => {
+                self.0.get_or_insert(raised);
+                Ok(otherwise())
+            }
+            // It may come of what was denied before, which is what the policy hears.
+            Err(_) if self.0.is_some() => Ok(otherwise()),
+            planned => planned,
+        }
+    }
+}
+
+/// A cookbook's folder on its way to the machine.
+struct Folder<'a> {
+    wish: &'a DirectoryWish<'a>,
+    wanted: &'a Wanted<'a>,
+    properties: &'a RemoteDirectoryProperties,
+    cookbook: &'a str,
+    source: &'a str,
+}
+
+impl Folder<'_> {
+    /// Plans one file, named from the folder, and the directories that lead to it.
+    fn plan_file(
+        &self,
+        file: &str,
+        view: &mut View<'_>,
+        made: &mut Vec<String>,
+        plan: &mut Plan,
+    ) -> Result<(), Raised> {
+        let Self { wish, wanted, properties, cookbook, source } = *self;
         let path = format!("{}/{file}", wish.path);
         let (parent, _) = path.rsplit_once('/').unwrap_or_default();
         if parent != wish.path {
             // What its directory is, is told only to who may make the file.
-            let _granted = view.grants.manage_path(&view.root.asked_about(&path)).map_err(denied)?;
+            let granted = view.grants.manage_path(&view.root.asked_about(&path)).map_err(denied);
+            let granted = directory::worded(granted, view);
+            if granted.is_err() {
+                directory::ask_for_missing(parent, view);
+            }
+            let _granted = granted?;
         }
         if parent != wish.path && !is_directory(parent, view)? {
             let below = DirectoryWish {
@@ -73,29 +130,26 @@ fn create(wish: &DirectoryWish<'_>, wanted: &Wanted<'_>, view: &mut View<'_>) ->
                 access: wish.access,
                 key: format!("directory[{parent}]"),
             };
-            let inner = directory::plan_create(&below, view, &mut made)?;
+            let inner = directory::plan_create(&below, view, made)?;
             if !inner.steps.is_empty() {
                 plan.add_part(part("directory", parent, "create", Some(cookbook)), inner);
             }
         }
+        let RemoteDirectoryProperties { files_owner, files_group, files_mode, .. } = properties;
         let names = format!("{source}/{file}");
         let content = Given(cookbook_source::read(view, cookbook, "files", &[names])?);
         let one = FileWish {
-            access: files_access,
+            access: Access::of(files_owner.as_ref(), files_group.as_ref(), Some(*files_mode)),
             backup: properties.files_backup.0.map(|kept| kept.0),
             only_if_missing: wanted.action == "create_if_missing" || !properties.overwrite,
-            directories_made: &made,
+            directories_made: made,
             ..FileWish::plain(&path, wanted)
         };
         let action = if one.only_if_missing { "create_if_missing" } else { "create" };
         let inner = plan_create(&one, &content, wanted, view)?;
         plan.add_part(part("cookbook_file", &path, action, Some(cookbook)), inner);
-        managed.extend(with_parents(file));
+        Ok(())
     }
-    if properties.purge {
-        purge(wish, &managed, view, &mut plan)?;
-    }
-    Ok(plan)
 }
 
 fn part(kind: &'static str, name: &str, action: &'static str, cookbook: Option<&str>) -> PlannedPart {

@@ -131,6 +131,20 @@ fn only_granted_paths_are_managed() {
     assert!(machine.at("/srv/team/secret/key").exists() && machine.names("/etc").len() == 2);
 }
 
+/// Whoever pastes what would allow it is not denied the next parent in the next run.
+#[test]
+fn all_that_a_recursive_directory_lacks_is_denied_at_once() {
+    for lines in ["", "paths = [\"/srv/a/b/c\"]"] {
+        let mut machine = Machine::granted(lines);
+        let asked = directory("/srv/a/b/c", "create", json!({ "recursive": true }));
+        machine.denies(&asked);
+        let mut denied = machine.denied();
+        denied.sort();
+        let expect = ["/srv/a", "/srv/a/b", "/srv/a/b/c"];
+        assert_eq!(denied, expect.get(..if lines.is_empty() { 3 } else { 2 }).unwrap());
+    }
+}
+
 #[test]
 fn keys_are_not_removed_with_the_directory_they_are_in() {
     let mut machine = Machine::granted("paths = [\"/srv/**\"]");

@@ -119,6 +119,18 @@ fn failures_and_denials() {
 }
 
 #[test]
+fn all_that_is_lacking_is_denied_at_once() {
+    let mut machine = Machine::granted("paths = [\"/srv/www/site/index.html\"]");
+    let asked = resource("remote_directory", "/srv/www/site", "create", json!({}));
+    let raised = machine.denies(&asked);
+    assert!(raised.message.contains("`/srv/www/site`"), "the policy hears of the directory itself: {}", raised.message);
+    let mut denied = machine.denied();
+    denied.sort();
+    let below = ["css", "css/a.css", "css/deep", "css/deep/main.css"].map(|name| format!("/srv/www/site/{name}"));
+    assert_eq!(denied, [&["/srv/www".to_owned(), "/srv/www/site".to_owned()][..], &below].concat());
+}
+
+#[test]
 fn a_dry_run_says_the_same() {
     let mut machine = Machine::dry();
     let asked = resource("remote_directory", "/srv/site", "create", json!({}));

@@ -4,7 +4,7 @@ use contract::{
     Account, Certainty, Change, CookbookFiles, Declaration, FileError, Part, PartStatus, Prepared, Property, Providers,
     Raised, Stop, Wanted,
 };
-use grants::Grants;
+use grants::{Grants, Journal};
 use node::file_specificity::NodeIdentity;
 use node::origin::Origin;
 use providers::{MachineProviders, ReadyPlan, Settings};
@@ -18,6 +18,7 @@ use std::sync::Arc;
 pub(crate) struct Machine {
     folder: tempfile::TempDir,
     root: PathBuf,
+    journal: Journal,
     pub(crate) providers: MachineProviders,
 }
 
@@ -141,7 +142,8 @@ impl Machine {
             answers: None,
             contents: None,
         };
-        Self { folder, root, providers: MachineProviders::new(Arc::new(settings)).unwrap() }
+        let journal = grants.journal().clone();
+        Self { folder, root, journal, providers: MachineProviders::new(Arc::new(settings)).unwrap() }
     }
 
     /// A path of the root, seen from outside.
@@ -248,6 +250,11 @@ impl Machine {
 
     /// Runs an action, which must be denied.
     #[track_caller]
+    /// What was denied until now, in order.
+    pub(crate) fn denied(&self) -> Vec<String> {
+        self.journal.denials().0.into_iter().map(|denial| denial.asked).collect()
+    }
+
     pub(crate) fn denies(&mut self, asked: &Asked) -> Raised {
         let raised = self.fails(asked, "Wrun::Denied", &asked.declaration.key());
         assert!(raised.hint.is_some(), "{}", raised.message);
