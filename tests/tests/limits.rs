@@ -8,12 +8,18 @@ use std::fs::{self, File};
 
 /// Runs a recipe with limits, and returns the run as JSON.
 fn run(limits: &str, recipe: &str, code: i32) -> Value {
+    run_with("", limits, recipe, code)
+}
+
+/// The same with settings.
+fn run_with(settings: &str, limits: &str, recipe: &str, code: i32) -> Value {
     let (program, root) = (Program::new().unwrap(), Root::new().unwrap());
     let machine = root.machine(Network::Own).unwrap();
     let folder = program.configuration().join("cookbooks");
     fs::create_dir_all(folder.join("a/recipes")).unwrap();
     fs::write(folder.join("a/metadata.rb"), "name 'a'\n").unwrap();
     fs::write(folder.join("a/recipes/default.rb"), recipe).unwrap();
+    fs::write(program.configuration().join("wrun.toml"), settings).unwrap();
     let grants = program.configuration().join("limited.toml");
     let text = format!(
         "[policy.solo]\npaths = [\"/srv/h/**\"]\ncommands = [\"sleep 1000\"]\n\n[policy.solo.limits]\n{limits}\n"
@@ -56,6 +62,19 @@ fn what_was_used_is_shown_beside_its_limit() {
     assert!(of("disk_mib", "used") > 1.9 && (1.0..450.0).contains(&of("open_files", "used")), "{shown:#}");
     assert_eq!(shown["pause_seconds"]["used"], json!(1.0));
     assert!(of("host_seconds", "used") > 0.0 && of("wall_seconds", "used") >= 1.0, "{shown:#}");
+}
+
+/// Whoever wants to raise a limit looks where it was set.
+#[test]
+fn the_error_names_the_place_that_set_the_limit() {
+    for (settings, limits, place) in [
+        ("guest_seconds = 1", "", "(`guest_seconds` of the settings, or `limits.guest_seconds` in its grants)"),
+        ("guest_seconds = 600", "guest_seconds = 1", "(`limits.guest_seconds` in its grants)"),
+    ] {
+        let run = run_with(settings, limits, "loop {}\n", 1);
+        let message = run["error"]["message"].as_str().unwrap();
+        assert!(message.contains(&format!("used up its 1 s of processor time {place}")), "{message}");
+    }
 }
 
 /// Host-memory, from a cookbook in Ruby: the error has the resource's place and the setting.

@@ -23,7 +23,7 @@ use node::saved_filter::SavedFilters;
 use pollster::block_on;
 use providers::{MachineProviders, Reboots};
 use rights::Rights;
-use sandbox::{Code, Compiler, CompilerProcess, Conversation, Limits, Policies, Sandbox};
+use sandbox::{Code, Compiler, CompilerProcess, Conversation, LimitSource, Limits, Policies, Sandbox};
 use serde_json::{Map, Value};
 use state::{RunLock, Unrecorded};
 use std::borrow::Cow;
@@ -106,9 +106,12 @@ pub fn limits(settings: &Settings, grants: &PolicyGrants) -> Limits {
     let own = grants.limits();
     let memory =
         own.get(Limit::GuestMemory).map_or(settings.guest_memory, |mebibytes| mebibytes.saturating_mul(1 << 20));
+    let source = |limit| if own.get(limit).is_some() { LimitSource::Grants } else { LimitSource::Settings };
     Limits {
         memory: usize::try_from(memory).unwrap_or(usize::MAX),
         guest_time: own.get(Limit::GuestTime).map_or(settings.guest_time, Duration::from_secs),
+        memory_from: source(Limit::GuestMemory),
+        guest_time_from: source(Limit::GuestTime),
     }
 }
 

@@ -5,6 +5,7 @@
 //! clock asks at most once in a [`WINDOW`]. Within a window it knows two upper bounds of what the guest spent: the
 //! processor time of the whole thread, and the wall time of the guest's own turns. It counts the smaller one.
 
+use crate::limits::{LimitSource, Limits};
 use crate::rules::ProtocolViolation;
 use contract::Account;
 use rustix::fs::{Mode, OFlags};
@@ -21,6 +22,7 @@ const WINDOW: Duration = Duration::from_micros(200);
 /// The guest's budget of processor time, and how much of it is spent.
 pub(crate) struct Clock {
     budget: Duration,
+    budget_from: LimitSource,
     /// Hears what the guest spent, because the rest of the thread's time is the host's.
     account: Account,
     /// The guest's processor time in the windows before this one.
@@ -49,8 +51,10 @@ impl Window {
 }
 
 impl Clock {
-    pub(crate) fn new(budget: Duration, account: Account) -> Self {
-        Self { budget, account, spent: Duration::ZERO, window: Window::new(Instant::now()), since: None }
+    /// A clock of the budget in some limits.
+    pub(crate) fn new(limits: &Limits, account: Account) -> Self {
+        let (budget, budget_from) = (limits.guest_time, limits.guest_time_from);
+        Self { budget, budget_from, account, spent: Duration::ZERO, window: Window::new(Instant::now()), since: None }
     }
 
     /// Begins a turn of the guest.
@@ -86,7 +90,7 @@ impl Clock {
         let running = self.since.map_or(Duration::ZERO, |since| since.elapsed());
         let at_most = self.spent + self.window.turns + running;
         if at_most > self.budget && self.spent() > self.budget {
-            return Err(ProtocolViolation::OutOfTime(self.budget).into());
+            return Err(ProtocolViolation::OutOfTime(self.budget, self.budget_from).into());
         }
         Ok(())
     }
@@ -136,6 +140,10 @@ mod tests {
 
     const BUDGET: Duration = Duration::from_millis(50);
 
+    fn limits() -> Limits {
+        Limits { guest_time: BUDGET, ..Limits::default() }
+    }
+
     /// Uses the processor until the present thread has had it for so long.
     fn work(time: Duration) {
         let begin = processor_time();
@@ -154,7 +162,7 @@ mod tests {
 
     #[test]
     fn a_guest_whose_thread_waits_for_the_processor_spends_nothing() {
-        let mut clock = Clock::new(BUDGET, Account::default());
+        let mut clock = Clock::new(&limits(), Account::default());
         clock.start();
         // A sleeping thread has as little of the processor as one that others keep from it.
         std::thread::sleep(3 * BUDGET);
@@ -168,7 +176,7 @@ mod tests {
 
     #[test]
     fn work_of_the_host_between_turns_is_not_the_guests() {
-        let mut clock = Clock::new(BUDGET, Account::default());
+        let mut clock = Clock::new(&limits(), Account::default());
         for _ in 0..100 {
             clock.start();
             clock.stop();
@@ -180,7 +188,7 @@ mod tests {
 
     #[test]
     fn short_turns_add_up() {
-        let mut clock = Clock::new(BUDGET, Account::default());
+        let mut clock = Clock::new(&limits(), Account::default());
         let mut turns = 0;
         while clock.check().is_ok() {
             clock.start();
@@ -194,7 +202,7 @@ mod tests {
 
     #[test]
     fn turns_on_several_threads_add_up() {
-        let mut clock = Clock::new(BUDGET, Account::default());
+        let mut clock = Clock::new(&limits(), Account::default());
         for _ in 0..2 {
             clock = std::thread::spawn(move || {
                 clock.start();

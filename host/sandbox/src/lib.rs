@@ -32,7 +32,7 @@ pub use clock::{processor_time, resident_memory};
 pub use compile::{COMPILE_WORD, Compiler, CompilerProcess, compile_standard_input};
 pub use engine::{Sandbox, SandboxError};
 pub use examine::examine;
-pub use limits::Limits;
+pub use limits::{LimitSource, Limits};
 pub use pair::{Conversation, Policies};
 pub use policy::Policy;
 pub use session::Session;

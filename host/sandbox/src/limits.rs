@@ -104,11 +104,36 @@ pub struct Limits {
     pub memory: usize,
     /// Processor time of guest code over the whole run; host work does not count.
     pub guest_time: Duration,
+    /// Where `memory` was set.
+    pub memory_from: LimitSource,
+    /// Where `guest_time` was set.
+    pub guest_time_from: LimitSource,
+}
+
+/// Where a limit of a policy's own code was set, for the error that names it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum LimitSource {
+    /// Below `limits` in the policy's grants.
+    Grants,
+    /// In the settings, for all policies, or nowhere: then the default counts.
+    #[default]
+    Settings,
+}
+
+impl LimitSource {
+    /// The places that would give the policy more, by the limit's names in grants and in settings.
+    pub(crate) fn named(self, in_grants: &str, in_settings: &str) -> String {
+        match self {
+            Self::Grants => format!("(`limits.{in_grants}` in its grants)"),
+            Self::Settings => format!("(`{in_settings}` of the settings, or `limits.{in_grants}` in its grants)"),
+        }
+    }
 }
 
 impl Default for Limits {
     fn default() -> Self {
-        Self { memory: 256 << 20, guest_time: Duration::from_secs(60) }
+        let (memory_from, guest_time_from) = (LimitSource::default(), LimitSource::default());
+        Self { memory: 256 << 20, guest_time: Duration::from_secs(60), memory_from, guest_time_from }
     }
 }
 
@@ -122,7 +147,7 @@ impl Limits {
             .memories(MEMORIES)
             .trap_on_grow_failure(true)
             .build();
-        Bounds { memory: self.memory, used: 0, growing: 0, others, account }
+        Bounds { memory: self.memory, memory_from: self.memory_from, used: 0, growing: 0, others, account }
     }
 
     /// Sets what belongs to the store itself.
@@ -137,6 +162,7 @@ impl Limits {
 pub(crate) struct Bounds {
     /// Bytes that all memories of the store may have together.
     memory: usize,
+    memory_from: LimitSource,
     /// Bytes that they have.
     used: usize,
     /// Bytes of the growth that was allowed last.
@@ -150,7 +176,7 @@ impl ResourceLimiter for Bounds {
         self.growing = 0;
         let growing = desired.saturating_sub(current);
         if growing > self.memory.saturating_sub(self.used) {
-            return Err(ProtocolViolation::OutOfMemory.into());
+            return Err(ProtocolViolation::OutOfMemory(self.memory_from).into());
         }
         let is_allowed = self.others.memory_growing(current, desired, maximum)?;
         if is_allowed {

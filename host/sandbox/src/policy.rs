@@ -44,7 +44,7 @@ impl Policy {
             run: None,
             handover: Handover::default(),
             rules: Rules::default(),
-            clock: Clock::new(limits.guest_time, services.account.clone()),
+            clock: Clock::new(limits, services.account.clone()),
             limits: limits.store(services.account.clone()),
             services,
             calls: 0,

@@ -1,7 +1,7 @@
 //! What a guest may say when. A broken rule is a trap in the guest's own frame: it ends the guest, never the host.
 
 use crate::bindings::wrun::turns::turns as wit;
-use crate::limits::MAX_OPEN;
+use crate::limits::{LimitSource, MAX_OPEN};
 use contract::{HostMessage, Request};
 use std::fmt;
 use std::time::Duration;
@@ -38,8 +38,8 @@ pub(crate) enum ProtocolViolation {
     WrongKind { request: u32 },
     BadValue { request: u32, why: String },
     TooDeep,
-    OutOfTime(Duration),
-    OutOfMemory,
+    OutOfTime(Duration, LimitSource),
+    OutOfMemory(LimitSource),
 }
 
 impl Rules {
@@ -115,15 +115,12 @@ impl fmt::Display for ProtocolViolation {
             Self::WrongKind { request } => write!(f, "gave request {request} an answer of the wrong kind"),
             Self::BadValue { request, why } => write!(f, "gave request {request} a value that is not JSON: {why}"),
             Self::TooDeep => write!(f, "nested more than {MAX_OPEN} requests and tasks"),
-            Self::OutOfMemory => {
-                f.write_str("used up its memory (`limits.memory_mib` in its grants, else `guest_memory_mib`)")
+            Self::OutOfMemory(source) => {
+                write!(f, "used up its memory {}", source.named("memory_mib", "guest_memory_mib"))
             }
-            Self::OutOfTime(budget) => {
-                write!(
-                    f,
-                    "used up its {} s of processor time (`limits.guest_seconds` in its grants)",
-                    budget.as_secs_f64()
-                )
+            Self::OutOfTime(budget, source) => {
+                let place = source.named("guest_seconds", "guest_seconds");
+                write!(f, "used up its {} s of processor time {place}", budget.as_secs_f64())
             }
         }
     }

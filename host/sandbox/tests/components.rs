@@ -18,7 +18,7 @@ use support::{finish, fixture, sandbox_with_cache, services};
 
 fn open(component: &[u8], interfaces: Interfaces) -> Result<(), String> {
     let sandbox = sandbox_with_cache();
-    let limits = Limits { memory: 16 << 20, guest_time: Duration::from_millis(300) };
+    let limits = Limits { memory: 16 << 20, guest_time: Duration::from_millis(300), ..Limits::default() };
     let opened = finish(sandbox.open("team", component, &limits, services("team", interfaces)));
     opened.map(drop).map_err(|error| error.to_string())
 }
@@ -106,7 +106,7 @@ fn damage_is_no_panic() {
     for at in 0..good.len() {
         let mut damaged = good.clone();
         damaged[at] ^= 0x55;
-        let limits = Limits { memory: 16 << 20, guest_time: Duration::from_millis(300) };
+        let limits = Limits { memory: 16 << 20, guest_time: Duration::from_millis(300), ..Limits::default() };
         let opened = finish(sandbox.open("team", &damaged, &limits, services("team", Interfaces::ALL)));
         refused += u32::from(opened.is_err());
     }
@@ -133,7 +133,7 @@ fn start_code_is_bounded() {
     check(
         &component("(drop (memory.grow (i32.const 60000)))"),
         Interfaces::ALL,
-        "used up its memory (`limits.memory_mib`",
+        "used up its memory (`guest_memory_mib` of the settings, or `limits.memory_mib`",
     );
 }
 

@@ -39,7 +39,8 @@ fn unharmed(ran: &Ran, recipe: &str) {
     assert!(ran.heard.iter().any(|line| line == "info: default: ends"), "{recipe}: {:?}", ran.heard.last());
 }
 
-const OUT_OF_TIME: &str = "policy `hostile` used up its 0.5 s of processor time (`limits.guest_seconds` in its grants)";
+const OUT_OF_TIME: &str = "policy `hostile` used up its 0.5 s of processor time (`guest_seconds` of the settings, or \
+                           `limits.guest_seconds` in its grants)";
 
 #[test]
 fn endless_loops_end_within_the_budget() {
@@ -85,7 +86,7 @@ fn memory_and_stack_are_bounded() {
     for recipe in ["memory", "memory_in_guard"] {
         check(
             recipe,
-            "policy `hostile` used up its memory (`limits.memory_mib` in its grants, else `guest_memory_mib`)",
+            "policy `hostile` used up its memory (`guest_memory_mib` of the settings, or `limits.memory_mib` in its grants)",
         );
     }
     // A Rust guest meets the end of the stack in its own memory first, which is the smaller one.

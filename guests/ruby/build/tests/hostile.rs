@@ -14,7 +14,7 @@ fn harm(recipe: &str) -> Ran {
 
 /// Runs a recipe that may use so much processor time; whatever becomes of it, the next one is unharmed.
 fn harm_within(recipe: &str, guest_time: Duration) -> Ran {
-    let ran = run_within(recipe, sandbox::Limits { memory: MEMORY, guest_time });
+    let ran = run_within(recipe, sandbox::Limits { memory: MEMORY, guest_time, ..sandbox::Limits::default() });
     let next = run("declare('file', '/next')");
     assert_eq!((next.failure, next.done), (None, vec!["create file[/next]".to_owned()]), "after {recipe}");
     ran

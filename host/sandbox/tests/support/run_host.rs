@@ -35,7 +35,7 @@ impl Guest {
             fixture,
             recipes: recipes.iter().map(|recipe| format!("{fixture}::{recipe}")).collect(),
             attributes: Map::new(),
-            limits: Limits { memory: 64 << 20, guest_time: Duration::from_millis(500) },
+            limits: Limits { memory: 64 << 20, guest_time: Duration::from_millis(500), ..Limits::default() },
             slow: Duration::ZERO,
             wall_time: Duration::from_secs(600),
             host_memory: None,

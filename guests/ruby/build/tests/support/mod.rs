@@ -20,7 +20,7 @@ use converge::Runner;
 use node::attributes::{Attributes, Level};
 use node::origin::Origin;
 use ruby_runtime::Library;
-use sandbox::{Compiler, Limits, NativeCache, ReadComponent, Sandbox, SharedComponent};
+use sandbox::{Compiler, LimitSource, Limits, NativeCache, ReadComponent, Sandbox, SharedComponent};
 use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
 use std::path::{Path, PathBuf};
@@ -32,7 +32,12 @@ use std::time::{Duration, Instant};
 pub(crate) const MEMORY: usize = (320 << 20) + (256 << 20);
 
 /// What is enough for every recipe that means well, on a busy machine too.
-const LIMITS: Limits = Limits { memory: MEMORY, guest_time: Duration::from_secs(60) };
+const LIMITS: Limits = Limits {
+    memory: MEMORY,
+    guest_time: Duration::from_secs(60),
+    memory_from: LimitSource::Settings,
+    guest_time_from: LimitSource::Settings,
+};
 
 /// A runtime that loads its library at start: the library is `trial.rb`, so that what fails here is the runtime.
 pub(crate) fn runtime() -> &'static Runtime {
