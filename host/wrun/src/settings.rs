@@ -9,6 +9,7 @@
 
 mod reports;
 mod shown;
+mod times;
 mod values;
 
 use std::collections::BTreeMap;
@@ -21,13 +22,14 @@ use agent::Rhythm;
 use assemble::{Destination, RepositorySettings};
 use node::saved_filter::{LevelFilter, SavedFilters};
 use serde::{Deserialize, Serialize};
-use text::{nearest, plainly};
+use text::{nearest, toml_fault};
 
 pub(crate) use reports::Reports;
 pub(crate) use shown::{Setting, Sources};
+pub(crate) use times::{Age, TimeLimit};
 pub(crate) use values::{
-    Age, AttributePaths, Color, Format, GroupLayers, Handler, HandlerMoment, Handlers, Level, LogLocation, NodeName,
-    Number, PolicyNames, View,
+    AttributePaths, Color, Format, GroupLayers, Handler, HandlerMoment, Handlers, Level, LogLocation, NodeName, Number,
+    PolicyNames, View,
 };
 
 /// Where the file is, unless `--config` or `WRUN_CONFIG` names another.
@@ -58,11 +60,11 @@ const INTERVAL: Duration = Duration::from_secs(30 * 60);
 /// The most that is added to the interval at random.
 const SPLAY: Duration = Duration::from_secs(5 * 60);
 
-/// A number of seconds, up to a day.
-pub(crate) type Seconds = Number<0, 86_400>;
+/// A time of up to a day.
+pub(crate) type Seconds = TimeLimit<0, 86_400>;
 
-/// A number of seconds, at least one, up to a day.
-pub(crate) type SomeSeconds = Number<1, 86_400>;
+/// A time of at least a second, up to a day.
+pub(crate) type SomeSeconds = TimeLimit<1, 86_400>;
 
 /// A number of mebibytes, up to 64 GiB.
 pub(crate) type Mebibytes = Number<1, 65_536>;
@@ -389,11 +391,17 @@ fn read_text(path: &Path, must_exist: bool) -> Result<Option<String>, SettingsEr
 /// # Errors
 /// As [`read_file`].
 pub(crate) fn parse_file(path: &Path, text: &str) -> Result<Layer, SettingsError> {
-    toml::from_str(text).map_err(|error| {
-        let start = error.span().map_or(0, |span| span.start);
-        let line = text.bytes().take(start).filter(|byte| *byte == b'\n').count() + 1;
-        SettingsError::File { path: path.to_owned(), line, what: plainly(error.message()) }
-    })
+    let wrong = |line, what| SettingsError::File { path: path.to_owned(), line, what };
+    let layer: Layer = toml::from_str(text).map_err(|error: toml::de::Error| {
+        let (line, what) = toml_fault(text, error.span().map_or(0, |span| span.start), error.message());
+        wrong(line, what)
+    })?;
+    // Each command would look for the node somewhere else.
+    if let Some(folder) = layer.state_dir.as_ref().filter(|folder| folder.is_relative()) {
+        let line = shown::lines(text).get("state_dir").copied().unwrap_or(1);
+        return Err(wrong(line, format!("`state_dir` is an absolute path; {} is not", folder.display())));
+    }
+    Ok(layer)
 }
 
 fn from_variable<T: FromStr>(
@@ -443,7 +451,7 @@ impl Settings {
                 place,
                 root: layer.repository_root,
                 stale_after: layer.stale_after.map(Age::duration),
-                refresh: layer.repository_refresh.map_or(REPOSITORY_REFRESH, Number::seconds),
+                refresh: layer.repository_refresh.map_or(REPOSITORY_REFRESH, TimeLimit::duration),
             }),
             policy_group: layer.policy_group,
             node_name: layer.node_name.map(|name| name.as_str().to_owned()),
@@ -458,15 +466,15 @@ impl Settings {
             runtime_dir: layer.runtime_dir,
             ruby_library: layer.ruby_library,
             keep_going: layer.keep_going.unwrap_or(usual.keep_going),
-            lock_timeout: layer.lock_timeout.map_or(usual.lock_timeout, Number::seconds),
-            package_lock_timeout: layer.package_lock_timeout.map_or(usual.package_lock_timeout, Number::seconds),
-            guest_time: layer.guest_seconds.map_or(usual.guest_time, Number::seconds),
+            lock_timeout: layer.lock_timeout.map_or(usual.lock_timeout, TimeLimit::duration),
+            package_lock_timeout: layer.package_lock_timeout.map_or(usual.package_lock_timeout, TimeLimit::duration),
+            guest_time: layer.guest_seconds.map_or(usual.guest_time, TimeLimit::duration),
             guest_memory: mebibytes(layer.guest_memory_mib.map(Number::get), usual.guest_memory),
-            compile_time: layer.compile_seconds.map_or(usual.compile_time, Number::seconds),
+            compile_time: layer.compile_seconds.map_or(usual.compile_time, TimeLimit::duration),
             compile_memory: mebibytes(layer.compile_mib.map(Number::get), usual.compile_memory),
             backups: count(layer.backups, usual.backups),
             download_size: mebibytes(layer.download_mib.map(Number::get), usual.download_size),
-            download_time: layer.download_seconds.map_or(usual.download_time, Number::seconds),
+            download_time: layer.download_seconds.map_or(usual.download_time, TimeLimit::duration),
             runs_kept: count(layer.runs_kept, usual.runs_kept),
             runs_size: mebibytes(layer.runs_mib.map(Number::get), usual.runs_size),
             min_free: mebibytes(layer.min_free_mib.map(Number::get), usual.min_free),

@@ -77,8 +77,8 @@ pub(crate) struct ConvergeArguments {
     /// Colours: auto, always or never [default: auto]
     #[arg(long, value_name = "WHEN")]
     pub(crate) color: Option<Color>,
-    /// Seconds to wait for another run to end [default: 300]
-    #[arg(long, value_name = "SECONDS")]
+    /// How long to wait for another run to end: seconds, or a time such as `5m` [default: 300]
+    #[arg(long, value_name = "TIME")]
     pub(crate) lock_timeout: Option<Seconds>,
     /// Take the machine's facts from this file: the output of `ohai`, or a saved node
     #[arg(long, value_name = "FILE")]

@@ -1,5 +1,6 @@
 //! Where reports of runs go: `[[report]]` in the settings.
 
+use super::times::TimeLimit;
 use super::values::Number;
 use assemble::{Destination, Place};
 use core::net::IpAddr;
@@ -22,7 +23,7 @@ struct ReportTo {
     url: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     token_file: Option<PathBuf>,
-    seconds: Number<1, 3600>,
+    seconds: TimeLimit<1, 3600>,
     queue_mib: Number<1, 65_536>,
     dry_runs: bool,
 }
@@ -34,7 +35,7 @@ struct Written {
     file: Option<PathBuf>,
     url: Option<String>,
     token_file: Option<PathBuf>,
-    seconds: Option<Number<1, 3600>>,
+    seconds: Option<TimeLimit<1, 3600>>,
     queue_mib: Option<Number<1, 65_536>>,
     #[serde(default)]
     dry_runs: bool,
@@ -62,7 +63,7 @@ impl ReportTo {
             (None, Some(url)) => Place::Address { url, token_file: self.token_file },
             (None, None) => return None,
         };
-        let (time, queue) = (self.seconds.seconds(), self.queue_mib.get().saturating_mul(1 << 20));
+        let (time, queue) = (self.seconds.duration(), self.queue_mib.get().saturating_mul(1 << 20));
         Some(Destination { place, time, queue, dry_runs: self.dry_runs })
     }
 }
@@ -84,7 +85,7 @@ impl TryFrom<Written> for ReportTo {
             return Err("a `token_file` belongs to a `url`".to_owned());
         }
         let (seconds, queue_mib) =
-            (seconds.unwrap_or(Number::constant::<30>()), queue_mib.unwrap_or(Number::constant::<64>()));
+            (seconds.unwrap_or(TimeLimit::constant::<30>()), queue_mib.unwrap_or(Number::constant::<64>()));
         Ok(Self { file, url, token_file, seconds, queue_mib, dry_runs })
     }
 }

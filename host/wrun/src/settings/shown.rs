@@ -93,14 +93,14 @@ pub(super) fn defaults(settings: &Settings) -> Map<String, Value> {
         "runs_kept": run.runs_kept,
         "runs_mib": run.runs_size >> 20,
         "min_free_mib": run.min_free >> 20,
-        "interval": super::values::short_time(settings.rhythm.interval),
-        "splay": super::values::short_time(settings.rhythm.splay),
+        "interval": super::times::short_time(settings.rhythm.interval),
+        "splay": super::times::short_time(settings.rhythm.splay),
     });
     all.as_object().cloned().unwrap_or_default()
 }
 
 /// The line, from 1, of each key of a file's text. A file that cannot be read has none.
-fn lines(text: &str) -> BTreeMap<String, usize> {
+pub(super) fn lines(text: &str) -> BTreeMap<String, usize> {
     let Ok(table) = toml::de::DeTable::parse(text) else { return BTreeMap::new() };
     let line = |start: usize| text.bytes().take(start).filter(|byte| *byte == b'\n').count() + 1;
     table.get_ref().keys().map(|key| (key.get_ref().to_string(), line(key.span().start))).collect()

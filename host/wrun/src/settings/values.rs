@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::path::PathBuf;
 use std::str::FromStr;
-use std::time::Duration;
 
+use super::times::TimeLimit;
 use contract::LogLevel;
 use node::saved_filter::FilterItem;
 use serde::de::{Deserializer, Error as _};
@@ -30,11 +30,6 @@ impl<const LEAST: u64, const MOST: u64> Number<LEAST, MOST> {
     /// The number.
     pub(crate) fn get(self) -> u64 {
         self.0
-    }
-
-    /// As many seconds.
-    pub(crate) fn seconds(self) -> Duration {
-        Duration::from_secs(self.0)
     }
 }
 
@@ -350,63 +345,6 @@ impl<'de> Deserialize<'de> for PolicyNames {
     }
 }
 
-/// A time in days, hours, minutes or seconds, such as `30d`, of at least so many seconds.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Age<const LEAST: u64 = 0>(Duration);
-
-/// The longest time that a setting may name: a hundred years.
-const MAX_AGE: u64 = 36_525 * 24 * 60 * 60;
-
-impl<const LEAST: u64> Age<LEAST> {
-    /// The time.
-    pub(crate) fn duration(self) -> Duration {
-        self.0
-    }
-}
-
-impl<const LEAST: u64> FromStr for Age<LEAST> {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        let wrong = || format!("{text:?} is not a time such as 30d, 12h, 90m or 3600s");
-        let (number, unit) = text.split_at_checked(text.len().saturating_sub(1)).ok_or_else(wrong)?;
-        let number: u32 = number.parse().map_err(|_| wrong())?;
-        let unit = match unit {
-            "d" => 24 * 60 * 60,
-            "h" => 60 * 60,
-            "m" => 60,
-            "s" => 1,
-            _ => return Err(wrong()),
-        };
-        match u64::from(number) * unit {
-            seconds if seconds < LEAST => Err(format!("{text:?} is less than {LEAST}s")),
-            seconds if seconds > MAX_AGE => Err(format!("{text:?} is more than a hundred years")),
-            seconds => Ok(Self(Duration::from_secs(seconds))),
-        }
-    }
-}
-
-impl<const LEAST: u64> Serialize for Age<LEAST> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_str(&short_time(self.0))
-    }
-}
-
-/// A time as a setting may name it, in the largest unit of which it is a whole number: `30m`.
-pub(super) fn short_time(time: Duration) -> String {
-    let seconds = time.as_secs();
-    let units = [(24 * 60 * 60, "d"), (60 * 60, "h"), (60, "m")];
-    let unit = units.into_iter().find(|(unit, _)| seconds > 0 && seconds.is_multiple_of(*unit));
-    let (unit, name) = unit.unwrap_or((1, "s"));
-    format!("{}{name}", seconds / unit)
-}
-
-impl<'de, const LEAST: u64> Deserialize<'de> for Age<LEAST> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        String::deserialize(deserializer)?.parse().map_err(D::Error::custom)
-    }
-}
-
 /// Attributes by path: `"a/b"`, or `["a", "b"]` where a key has a slash in it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct AttributePaths(Vec<FilterItem>);
@@ -502,12 +440,12 @@ pub(crate) struct Handler {
     pub(crate) command: Vec<String>,
     /// How long it may take.
     #[serde(default = "Handler::default_seconds")]
-    pub(crate) seconds: Number<1, 3600>,
+    pub(crate) seconds: TimeLimit<1, 3600>,
 }
 
 impl Handler {
-    fn default_seconds() -> Number<1, 3600> {
-        Number::constant::<60>()
+    fn default_seconds() -> TimeLimit<1, 3600> {
+        TimeLimit::constant::<60>()
     }
 }
 

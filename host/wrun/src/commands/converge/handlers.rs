@@ -42,7 +42,7 @@ fn one(handler: &Handler, input: &impl Serialize) -> Result<(), String> {
     let stdin = child.stdin.take();
     // A handler that does not read must not hold the run: the pipe is fed from beside.
     let feeding = std::thread::spawn(move || stdin.map(|mut stdin| stdin.write_all(text.as_bytes())));
-    let deadline = Instant::now() + handler.seconds.seconds();
+    let deadline = Instant::now() + handler.seconds.duration();
     loop {
         match child.try_wait() {
             Ok(Some(status)) if status.success() => break,
@@ -50,7 +50,7 @@ fn one(handler: &Handler, input: &impl Serialize) -> Result<(), String> {
             Ok(None) if Instant::now() > deadline => {
                 let _ = child.kill();
                 let _ = child.wait();
-                return Err(format!("took longer than {} s", handler.seconds.get()));
+                return Err(format!("took longer than {} s", handler.seconds.duration().as_secs()));
             }
             Ok(None) => std::thread::sleep(TICK),
             Err(error) => return Err(error.to_string()),
