@@ -269,6 +269,10 @@ impl Repository for Found<'_> {
         self.input.roles.value(name)
     }
 
+    fn role_file(&self, name: &str) -> Option<String> {
+        self.input.roles.file(name)
+    }
+
     fn environment(&self, name: &str) -> Option<Result<Value, Failure>> {
         self.input.environments.value(name)
     }

@@ -4,12 +4,13 @@
 //! its own run list, so an outer role wins over the roles that it includes and a later one over an earlier. A role
 //! that does not exist is noted and the rest is expanded; the caller decides that the run fails.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use serde_json::{Map, Value, json};
 
 use crate::roles::RoleSource;
 use node::deep_merge;
+use node::object::{RolePlace, attribute_key};
 use node::run_list::{RunList, RunListError, RunListItem, RunListItemKind};
 use node::version_constraint::{Version, VersionStyle};
 
@@ -81,6 +82,8 @@ pub struct Expansion {
     pub default_attributes: Map<String, Value>,
     /// Attributes of all roles for the `role_override` level.
     pub override_attributes: Map<String, Value>,
+    /// The role that set each of these attributes last, by [`attribute_key`].
+    pub attribute_roles: BTreeMap<String, RolePlace>,
     /// Missing roles, each with who includes it: [`TOP_LEVEL`] or `role[NAME]`.
     pub missing_roles: Vec<(String, String)>,
     /// Every item in order, as a tree.
@@ -222,11 +225,29 @@ impl Walk<'_> {
         };
         let children = self.items(role.run_list_for(self.environment).items(), &format!("role[{name}]"), depth + 1)?;
         let expansion = &mut self.expansion;
+        let place = RolePlace { name: name.to_owned(), file: role.file };
+        for (table, attributes) in [("default", &role.default_attributes), ("override", &role.override_attributes)] {
+            note_leaves(&mut vec![], attributes, &mut |path| {
+                expansion.attribute_roles.insert(attribute_key(table, path), place.clone());
+            });
+        }
         expansion.default_attributes =
             deep_merge::merge(std::mem::take(&mut expansion.default_attributes), role.default_attributes);
         expansion.override_attributes =
             deep_merge::merge(std::mem::take(&mut expansion.override_attributes), role.override_attributes);
         Ok(entry(children, false, false))
+    }
+}
+
+/// Tells the path of each attribute that is not an object with attributes of its own.
+fn note_leaves<'a>(path: &mut Vec<&'a str>, attributes: &'a Map<String, Value>, note: &mut dyn FnMut(&[&str])) {
+    for (key, value) in attributes {
+        path.push(key);
+        match value.as_object().filter(|below| !below.is_empty()) {
+            Some(below) => note_leaves(path, below, note),
+            None => note(path),
+        }
+        path.pop();
     }
 }
 

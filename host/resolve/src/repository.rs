@@ -21,6 +21,9 @@ pub trait Repository {
     /// Returns a role's JSON document, or `None` if the repository does not have that role.
     fn role(&self, name: &str) -> Option<Result<Value, Self::Error>>;
 
+    /// Returns the path of a role's file, or `None` if the role does not come from one.
+    fn role_file(&self, name: &str) -> Option<String>;
+
     /// Returns an environment's JSON document, or `None` if the repository does not have that environment.
     fn environment(&self, name: &str) -> Option<Result<Value, Self::Error>>;
 
@@ -121,6 +124,7 @@ impl Resolution {
         PolicyStart {
             role_default: expansion.default_attributes.clone(),
             role_override: expansion.override_attributes.clone(),
+            attribute_roles: expansion.attribute_roles.clone(),
             ..lists
         }
     }
@@ -192,7 +196,7 @@ fn expand_with_roles<Known: Repository>(
         for (name, _) in &expansion.missing_roles {
             let Some(document) = repository.role(name) else { continue };
             let role = Role::from_json(name, &document.map_err(ResolveError::Document)?)?;
-            roles.insert(name.clone(), role);
+            roles.insert(name.clone(), Role { file: repository.role_file(name), ..role });
             is_complete = false;
         }
         if !is_complete {
@@ -240,6 +244,10 @@ mod tests {
             self.document("roles", name)
         }
 
+        fn role_file(&self, name: &str) -> Option<String> {
+            Some(format!("roles/{name}.json"))
+        }
+
         fn environment(&self, name: &str) -> Option<Result<Value, String>> {
             self.document("environments", name)
         }
@@ -283,6 +291,8 @@ mod tests {
         let start = resolution.start();
         assert_eq!(start.roles, ["web"]);
         assert_eq!(json!(start.role_default), json!({ "port": 80 }));
+        let role = start.attribute_roles.get("default.port").unwrap();
+        assert_eq!((role.name.as_str(), role.file.as_deref()), ("web", Some("roles/web.json")));
         let environment = resolution.environment_layer().unwrap();
         assert_eq!(environment.name, "stage");
         assert_eq!(json!(environment.default_attributes.values()), json!({ "site": "a" }));

@@ -21,6 +21,8 @@ pub struct Role {
     pub default_attributes: Map<String, Value>,
     /// Attributes for the `role_override` level.
     pub override_attributes: Map<String, Value>,
+    /// The path of its file, for those who ask where an attribute comes from; `None` if it is not known.
+    pub file: Option<String>,
 }
 
 /// The reasons why a JSON document is not a valid role.
@@ -96,6 +98,7 @@ impl Role {
             env_run_lists,
             default_attributes: attributes("default_attributes")?,
             override_attributes: attributes("override_attributes")?,
+            file: None,
         })
     }
 

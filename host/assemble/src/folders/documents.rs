@@ -20,6 +20,8 @@ pub(super) struct Documents {
     /// Where they are read from.
     folder: Option<PathBuf>,
     found: BTreeMap<String, Document>,
+    /// The files of those that were found.
+    files: BTreeMap<String, PathBuf>,
 }
 
 enum Document {
@@ -30,16 +32,23 @@ enum Document {
 
 impl Documents {
     pub(super) fn read(folder: Option<&Path>, kind: &'static str) -> Result<Self, AssembleError> {
-        let mut found = BTreeMap::new();
+        let (mut found, mut files) = (BTreeMap::new(), BTreeMap::new());
         let place = folder.map(Path::to_owned);
-        let Some(folder) = folder else { return Ok(Self { kind, folder: place, found }) };
+        let Some(folder) = folder else { return Ok(Self { kind, folder: place, found, files }) };
         let unreadable = |(folder, source)| AssembleError::Documents { kind, folder, source };
         for (name, path) in documents(folder).map_err(unreadable)? {
+            files.insert(name.clone(), path.clone());
             let is_ruby = path.extension().is_some_and(|ending| ending == "rb");
             let document = if is_ruby { ruby(path) } else { json_file(&path) };
             found.insert(name, document);
         }
-        Ok(Self { kind, folder: place, found })
+        Ok(Self { kind, folder: place, found, files })
+    }
+
+    /// The path of a document's file, from the root.
+    pub(super) fn file(&self, name: &str) -> Option<String> {
+        let path = self.files.get(name)?;
+        Some(std::path::absolute(path).unwrap_or_else(|_| path.clone()).display().to_string())
     }
 
     /// Has the guest evaluate those in Ruby.

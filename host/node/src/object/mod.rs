@@ -40,7 +40,7 @@ pub use json_attributes::JsonAttributes;
 pub use normal::NormalAccess;
 pub use records::PolicyRecord;
 pub use size::{MAX_NORMAL_BYTES, MAX_SAVED_BYTES, written_bytes};
-pub use start::{PolicyStart, attribute_key};
+pub use start::{PolicyStart, RolePlace, attribute_key};
 pub use verdict::{JudgedWrite, Verdict};
 
 use histories::Histories;

@@ -41,6 +41,17 @@ pub struct PolicyStart {
     /// The lines of the policy's file that set attributes, from 1. Keys as in the file, `default.ntp.servers`, made by
     /// [`attribute_key`].
     pub attribute_lines: BTreeMap<String, u32>,
+    /// The role that set each attribute last, where there are roles. Keys as those of `attribute_lines`.
+    pub attribute_roles: BTreeMap<String, RolePlace>,
+}
+
+/// A role as the place that an attribute comes from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RolePlace {
+    /// The role's name, without brackets.
+    pub name: String,
+    /// The role's file, as it was read; `None` if it does not come from one.
+    pub file: Option<String>,
 }
 
 /// The file in which a policy's author writes attributes.
@@ -87,6 +98,9 @@ impl PolicyStart {
             Level::RoleOverride => "override",
             _ => return Origin::policy(said_by),
         };
+        if let Some(RolePlace { name, file }) = self.attribute_roles.get(&attribute_key(table, path)) {
+            return Origin { file: file.clone(), ..Origin::policy(format!("role[{name}]")) };
+        }
         // What stands under the group's name is laid over the rest.
         let in_group = self.group.as_deref().map(|group| [&[group], path].concat());
         let line = in_group.and_then(|path| self.attribute_lines.get(&attribute_key(table, &path)));

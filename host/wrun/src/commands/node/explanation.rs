@@ -82,12 +82,21 @@ fn is_of_layer(level: Level, origin: &Origin) -> bool {
     matches!(level, Level::EnvDefault | Level::EnvOverride) && origin.cookbook.is_none()
 }
 
+/// The role that wrote it. A policy's name has no brackets.
+fn role(origin: &Origin) -> Option<&str> {
+    origin.policy.strip_prefix("role[")?.strip_suffix(']')
+}
+
 /// `cookbook/file:line`, or as much of it as is known; of a policy's own file with the policy.
 fn place(level: Level, origin: &Origin) -> String {
     let line = origin.line.map(|line| format!(":{line}")).unwrap_or_default();
     if is_of_layer(level, origin) {
         let file = origin.file.as_ref().map(|file| format!(" ({file}{line})")).unwrap_or_default();
         return format!("layer {}{file}", origin.policy);
+    }
+    if let Some(role) = role(origin) {
+        let file = origin.file.as_ref().map(|file| format!(" ({file})")).unwrap_or_default();
+        return format!("role {role}{file}");
     }
     match (origin.place(), &origin.cookbook, &origin.file) {
         (Some(place), ..) => place,
@@ -141,7 +150,8 @@ fn part(part: &PolicyPart, judged: &[JudgedWrite<'_>]) -> Value {
                     Change::Removed => json!("removed"),
                 },
                 "times": record.times,
-                "policy": (!is_of_layer(record.level, &record.origin)).then_some(&record.origin.policy),
+                "policy": (!is_of_layer(record.level, &record.origin) && role(&record.origin).is_none()).then_some(&record.origin.policy),
+                "role": role(&record.origin),
                 "layer": is_of_layer(record.level, &record.origin).then_some(&record.origin.policy),
                 "cookbook": record.origin.cookbook,
                 "recipe": record.origin.recipe,
