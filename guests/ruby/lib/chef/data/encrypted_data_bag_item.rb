@@ -20,6 +20,10 @@ class Chef
       3 => %w[auth_tag cipher encrypted_data iv version]
     }.freeze
 
+    NO_SECRET = "No secret specified and no secret found at /etc/chef/encrypted_data_bag_secret"
+    GIVE_A_SECRET = "set `encrypted_data_bag_secret` in the settings (wrun.toml), or --encrypted-data-bag-secret, to the file that " \
+                    "has the secret, or to a directory with a file for each policy, named like the policy"
+
     # Whether an item looks encrypted: all its values but the identifier do.
     module CheckEncrypted
       def encrypted?(data)
@@ -34,9 +38,7 @@ class Chef
     def self.load_secret(path = nil)
       path ||= Config[:encrypted_data_bag_secret]
       secret = path ? read_secret(path) : Data.found { Wrun::Bridge.call("data.bag-secret") }
-      unless secret
-        raise ArgumentError, "No secret specified and no secret found at /etc/chef/encrypted_data_bag_secret"
-      end
+      raise Wrun::Hints.attach(ArgumentError.new(NO_SECRET), GIVE_A_SECRET) unless secret
 
       secret = secret.dup.force_encoding(Encoding::UTF_8).strip
       raise ArgumentError, "invalid zero length secret in '#{path}'" if secret.empty?
