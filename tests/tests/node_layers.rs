@@ -391,6 +391,6 @@ fn cookbooks_in_folders_have_layers_above_their_environment() {
     site.write("a.rb", "default_attributes File.read('/etc/passwd')\n");
     let ran = site.program.run_in(&site.machine, &[&fixed[..], &more].concat()).unwrap();
     assert_eq!(ran.code, Some(43), "{}", ran.text());
-    assert!(ran.stderr.contains("a.rb cannot be evaluated"), "{}", ran.text());
+    assert!(ran.stderr.contains("a.rb:1 cannot be evaluated"), "{}", ran.text());
     assert_eq!(site.layers(), ["ruby"]);
 }

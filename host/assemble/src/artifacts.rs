@@ -10,6 +10,7 @@ use crate::input::Input;
 use crate::notice::{Notice, Notify};
 use crate::releases::{Admitted, Releases};
 use crate::run_host;
+use crate::runtime;
 use crate::settings::Settings;
 use crate::source::{Released, Source};
 use crate::stand_in::StandIn;
@@ -113,7 +114,7 @@ const TRY_DRY: &str =
 /// A policy that cannot be run is refused in `input`, and told.
 ///
 /// # Errors
-/// The engine fails.
+/// The engine fails, or the setting `runtime_dir` names a folder that has no runtime while a policy needs one.
 pub(crate) fn make_ready(
     input: &mut Input,
     data: Option<&Arc<DataFolders>>,
@@ -140,6 +141,10 @@ pub(crate) fn make_ready(
                 sandbox.check(name, runtime.component(), Interfaces::ALL, &limits)
             };
             match Released::new(admitted.clone(), data.cloned(), settings).map(Source::Released) {
+                // The operator named a folder that has nothing for anybody.
+                Err(error) if settings.runtime_dir.as_deref().is_some_and(|folder| !runtime::is_in(folder)) => {
+                    return Err(error.into());
+                }
                 Err(error) => policy.refused = Some(Failure::raised(Failure::NOT_STARTED, error_chain(&error))),
                 Ok(source) => match check(&source, Interfaces::granted(grants)) {
                     Ok(()) => drop(ready.sources.insert(name.to_owned(), source)),

@@ -15,7 +15,7 @@ use resolve::run_list_choice::RunListChoiceError;
 use sandbox::SandboxError;
 use state::StateError;
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use crate::grants_files::GrantsFilesError;
 use crate::layers::LayersError;
@@ -252,4 +252,14 @@ impl AssembleError {
     pub fn is_forbidden_state(&self) -> bool {
         matches!(self, Self::StateDirectory(error) if error.is_forbidden())
     }
+}
+
+/// The file with the line that raised, `prod.rb:3`, unless the failure's own words have it.
+pub(crate) fn place_in(path: &Path, failure: &Failure) -> String {
+    let file = path.display().to_string();
+    let is_said = failure.to_string().starts_with(&format!("{file}:"));
+    let frames = failure.backtrace().iter().filter(|_| !is_said);
+    let mut lines = frames.filter_map(|frame| frame.strip_prefix(&file)?.strip_prefix(':')?.split(':').next());
+    let line = lines.find(|line| line.parse::<u32>().is_ok());
+    line.map_or_else(|| file.clone(), |line| format!("{file}:{line}"))
 }

@@ -140,6 +140,8 @@ impl<'a> GrantsCheck<'a> {
             let sentence = format!("{file}:{}: {}", rule.place.line, rule.sentence());
             if rule.is_empty { self.problems.push((Fault::Empty, sentence)) } else { self.notes.push(sentence) }
         }
+        let brackets = own.bare_brackets().into_iter();
+        self.notes.extend(brackets.map(|(line, text)| format!("{file}:{line}: policy {name}: {text}")));
         self.unused(&own, file, name, manifest, kept);
     }
 

@@ -4,6 +4,7 @@ use crate::artifacts::Artifacts;
 use crate::error::AssembleError;
 use crate::folders::FolderInput;
 use crate::grants_files::GrantsFiles;
+use crate::known_policies::KnownPolicies;
 use crate::layers::{LayerFiles, LayerInput};
 use crate::notice::Notice;
 use crate::own_places;
@@ -18,6 +19,7 @@ use contract::Failure;
 use converge::PolicyInput;
 use grants::{Grants, PolicyGrants, ShortRule};
 use machine::data::parse_written_json;
+use node::layers::Layer;
 use node::object::{JsonAttributes, PolicyStart};
 use node::policy_in_group::PolicyInGroup;
 use node::run_list::{RunList, RunListError, split_recipe};
@@ -86,6 +88,7 @@ impl Input {
         let grants = run_host::policy_grants(&all_grants, &artifacts);
         let mut warnings = Vec::from_iter(no_grants);
         warnings.extend(told.unwrap_or_default());
+        warnings.extend(misspelt(request, settings, &names, &json, layers.added()));
         warnings.extend(names.iter().flat_map(|name| rules_without_reach(&all_grants, name)));
         let mut policies = Vec::new();
         for name in &names {
@@ -103,6 +106,24 @@ impl Input {
         let attributes = json.attributes;
         Ok(Self { attributes, policies, folders, artifacts, releases, all_grants, grants, layers, warnings })
     }
+}
+
+/// What the command line's own files seem to misspell.
+fn misspelt(
+    request: &Request,
+    settings: &Settings,
+    names: &[String],
+    json: &JsonAttributes,
+    added: &[Layer],
+) -> Vec<Notice> {
+    let file = request.json_attributes.as_ref().map(|path| path.display().to_string()).unwrap_or_default();
+    let key = json.misspelt_run_list().map(|key| {
+        format!("{file}: `{key}` becomes an attribute of the node, and no run list; did you mean `run_list`?")
+    });
+    let is_given = added.iter().any(|layer| layer.policies.is_some());
+    let known = is_given.then(|| KnownPolicies::of(settings, names));
+    let in_layers = known.iter().flat_map(|known| added.iter().flat_map(|layer| known.misspelt_in(layer)));
+    key.into_iter().chain(in_layers).map(|sentence| Notice::Misspelt { sentence }).collect()
 }
 
 /// The rules of a policy that reach nothing, so that nobody believes to have granted something by them.

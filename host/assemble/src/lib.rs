@@ -16,6 +16,7 @@ mod grants_check;
 mod grants_files;
 mod input;
 mod known_node;
+mod known_policies;
 mod layers;
 mod native_cache;
 mod node_changes;
@@ -50,6 +51,7 @@ pub use grants_check::GrantsCheck;
 pub use grants_files::{GrantsFiles, GrantsFilesError};
 
 pub use known_node::machine_facts;
+pub use known_policies::KnownPolicies;
 pub use layers::{LayerFiles, LayersError, NextGroups, changed_group_layers};
 pub use node_changes::LateChanges;
 pub use notice::{Notice, Notify};

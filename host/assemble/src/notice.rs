@@ -25,6 +25,11 @@ pub enum Notice {
         /// What is wrong with the rule.
         sentence: String,
     },
+    /// Something names a thing that does not exist, and a near one does.
+    Misspelt {
+        /// What names what, and the near name.
+        sentence: String,
+    },
     /// The first root of a repository is trusted.
     FirstUse {
         /// The path of the root's file, or its address.
@@ -121,6 +126,7 @@ impl fmt::Display for Notice {
                 file.display()
             ),
             Self::RuleWithoutReach { file, line, sentence } => write!(f, "{file}:{line}: {sentence}"),
+            Self::Misspelt { sentence } => f.write_str(sentence),
             Self::FirstUse { file, keys } => write!(
                 f,
                 "{file} is trusted from the first real run on, since this node has no other root and nobody but root can change it; it has \

@@ -15,7 +15,7 @@ mod local;
 mod search;
 mod shown;
 
-use crate::error::AssembleError;
+use crate::error::{AssembleError, place_in};
 use contract::Failure;
 use databag::NameError;
 use node::run_list::RunListError;
@@ -217,7 +217,7 @@ pub enum ObjectsError {
         source: io::Error,
     },
     /// A file in Ruby cannot be evaluated.
-    #[error("{} cannot be evaluated: {failure}", path.display())]
+    #[error("{} cannot be evaluated: {failure}", place_in(path, failure))]
     Ruby {
         /// The path of the file.
         path: PathBuf,

@@ -243,6 +243,11 @@ pub(crate) fn folders(setting: Option<&Path>) -> Vec<PathBuf> {
     beside.map(|folder| folder.join("share/wrun")).into_iter().collect()
 }
 
+/// Tells whether a folder has a runtime, whichever that is.
+pub(crate) fn is_in(folder: &Path) -> bool {
+    newest(folder).is_some()
+}
+
 /// The newest runtime in a folder.
 fn newest(folder: &Path) -> Option<PathBuf> {
     let entries = std::fs::read_dir(folder).ok()?;

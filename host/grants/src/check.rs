@@ -6,6 +6,7 @@ use crate::pattern::Pattern;
 use crate::policy::{Grants, PolicyGrants};
 use crate::reach;
 use crate::rules::Rule;
+use crate::signs::has_bare_bracket;
 use crate::tidy;
 
 /// A rule and its place.
@@ -68,6 +69,30 @@ impl PolicyGrants {
         }
         short.sort_by_key(|rule| rule.place.line);
         short
+    }
+
+    /// The rules about paths and names in which a bracket means itself, as a sentence each with its line, in the order of the
+    /// lines: whoever writes `[a-z]` expects a set of characters.
+    pub fn bare_brackets(&self) -> Vec<(usize, String)> {
+        let mut found = Vec::new();
+        for (capability, rules) in &self.rules.lists {
+            let is_meant = |rule: &&Rule| {
+                matches!(rule.pattern, Pattern::Path(_) | Pattern::Name(_)) && has_bare_bracket(&rule.text)
+            };
+            for rule in rules.iter().filter(is_meant) {
+                let RulePlace { key, text, line } = place(*capability, rule);
+                let deny = if rule.allow { "" } else { "deny_" };
+                found.push((
+                    line,
+                    format!(
+                        "in {deny}{key} {text} the bracket `[` stands for itself: patterns have `*` and `?`, and no sets \
+                         of characters such as `[a-z]`"
+                    ),
+                ));
+            }
+        }
+        found.sort();
+        found
     }
 
     /// The rules that allow something which none of these needs asks for, in the order of their lines.

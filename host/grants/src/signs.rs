@@ -38,6 +38,13 @@ fn pieces(pattern: &str) -> Vec<Piece> {
     pieces
 }
 
+/// Returns whether a pattern has an opening bracket that is not written as `[[]`: it means itself, where other programs read a
+/// set of characters.
+pub(crate) fn has_bare_bracket(pattern: &str) -> bool {
+    let in_brackets = SIGNS.map(|sign| format!("[{sign}]"));
+    in_brackets.iter().fold(pattern.to_owned(), |rest, sign| rest.replace(sign.as_str(), "")).contains('[')
+}
+
 /// Returns the pattern that matches exactly this text.
 pub(crate) fn literal_pattern(text: &str) -> String {
     let mut pattern = String::with_capacity(text.len());
@@ -150,6 +157,15 @@ mod tests {
         assert!(!has_wildcard("a[*][?]") && has_wildcard("a[*]*"));
         assert_eq!(only_text("a[*][[]b"), Some("a*[b".into()));
         assert_eq!((only_text("a*"), fixed_beginning("a[*]b?c"), fixed_characters("a[*]b?c")), (None, 3, 4));
+    }
+
+    #[test]
+    fn brackets_that_may_be_meant_as_a_set_are_found() {
+        for (pattern, expect) in
+            [("/etc/[a", true), ("[a-z]*", true), ("a[*][[]b", false), ("[[][a]", true), ("]", false)]
+        {
+            assert_eq!(has_bare_bracket(pattern), expect, "{pattern}");
+        }
     }
 
     #[test]

@@ -92,3 +92,15 @@ fn rules_that_reach_less_than_they_seem_to_are_found() {
     ];
     assert_eq!(shown, expect);
 }
+
+/// Whoever writes a set of characters, as a shell has it, allows or denies nothing.
+#[test]
+fn brackets_that_stand_for_themselves_are_found() {
+    let table = "paths = [\"/srv/[a\", \"/srv/[*]\", \"/srv/a[[]b\"]\ndeny_paths = [\"/srv/[a-z]*\"]\n\
+                 services = [\"web[0-9]\"]\ndownload_hosts = [\"http://[::1]\"]\n";
+    let found = grants(table).policy("web", &[]).bare_brackets();
+    let lines: Vec<_> = found.iter().map(|(line, _)| *line).collect();
+    assert_eq!(lines, [2, 3, 4], "{found:?}");
+    assert!(found[0].1.starts_with("in paths /srv/[a the bracket `[` stands for itself: "), "{found:?}");
+    assert!(found[1].1.starts_with("in deny_paths /srv/[a-z]* the bracket"), "{found:?}");
+}

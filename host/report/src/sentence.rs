@@ -17,8 +17,10 @@ pub fn of(failure: &Failure, file: Option<&str>) -> String {
     of_recorded(class, &message, file)
 }
 
-/// As [`of`], of a failure in a run's record.
+/// As [`of`], of a failure in a run's record, whose message names the resources that it passed through, each with the class.
 pub fn of_recorded(class: &str, message: &str, file: Option<&str>) -> String {
+    let passed = format!(" had an error: {class}: ");
+    let message = message.rsplit_once(&passed).map_or(message, |(_, own)| own);
     if is_plain(class, file) { plain(class, message) } else { format!("{class}: {message}") }
 }
 
@@ -103,6 +105,8 @@ mod tests {
         assert_eq!(of("Errno::ENOENT", "/etc/nosuch"), "/etc/nosuch: no such file or directory");
         assert_eq!(of("Errno::EACCES", "said by the policy"), "said by the policy");
         assert_eq!(of_recorded("Errno::ENOENT", "/x", Some("a.rb")), "Errno::ENOENT: /x");
+        let passed = "thing[a] (a line 1) had an error: X: file[b] (a line 2) had an error: X: no disk";
+        assert_eq!(of_recorded("X", passed, Some("a.rb")), "X: no disk");
     }
 
     #[test]

@@ -39,6 +39,19 @@ pub fn of(report: &RunReport) -> Vec<String> {
     found
 }
 
+/// Why a survey that came to its end was asked for nothing, in a sentence for each policy that has no recipe to run.
+pub fn empty(report: &RunReport) -> Vec<String> {
+    let nothing = report.policies.iter().filter(|policy| {
+        matches!(policy.outcome, PolicyOutcome::Succeeded) && policy.recipes.is_empty() && policy.records.is_empty()
+    });
+    nothing
+        .map(|policy| {
+            let name = &policy.name;
+            format!("policy {name}: its run list is empty, so that it asks for nothing; --run-list names recipes")
+        })
+        .collect()
+}
+
 /// The message without the resources that the failure passed.
 fn message(failure: &Failure) -> String {
     match failure {

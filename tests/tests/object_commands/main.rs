@@ -176,7 +176,7 @@ fn documents_in_ruby_are_shown_and_left_to_their_files() {
     assert_eq!(repository.shows(&["search", "role", "default_attributes_x_y:1", "-i"]), "old\n");
     repository.write("roles/bad.rb", "name 'bad'\nraise 'no'\n");
     let said = repository.says(43, &["role", "show", "bad"]);
-    assert!(said.contains("bad.rb cannot be evaluated: no"), "{said}");
+    assert!(said.contains("bad.rb:2 cannot be evaluated: no"), "{said}");
 }
 
 #[test]

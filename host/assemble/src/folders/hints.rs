@@ -67,7 +67,7 @@ fn near<'n>(missing: &str, known: impl Iterator<Item = &'n str> + Clone) -> Stri
 fn there<'n>(what: &str, known: impl Iterator<Item = &'n str>) -> String {
     let names: Vec<_> = known.collect();
     if names.is_empty() {
-        return format!("{what}: none");
+        return format!("{what}: there are none");
     }
     let listed = names.iter().take(LISTED).copied().collect::<Vec<_>>().join(", ");
     match names.len().checked_sub(LISTED) {
@@ -92,7 +92,7 @@ mod tests {
         let none: [&str; 0] = [];
         assert_eq!(
             cookbook("x", none.into_iter(), std::slice::from_ref(&place)),
-            format!("the cookbooks in {shown}: none")
+            format!("the cookbooks in {shown}: there are none")
         );
         let many: Vec<_> = (0..LISTED + 3).map(|at| format!("c{at:02}")).collect();
         let said = cookbook("x", many.iter().map(String::as_str), std::slice::from_ref(&place));

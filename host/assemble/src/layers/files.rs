@@ -1,6 +1,6 @@
 //! Environment files on the disk. Those in Ruby are evaluated once, by an instance that is granted nothing.
 
-use crate::error::AssembleError;
+use crate::error::{AssembleError, place_in};
 use crate::program::Program;
 use crate::questions::ask;
 use crate::runtime::Runtime;
@@ -78,7 +78,7 @@ pub enum LayersError {
     #[error(transparent)]
     Layer(#[from] LayerError),
     /// A file in Ruby cannot be evaluated.
-    #[error("the environment file {} cannot be evaluated: {failure}", path.display())]
+    #[error("the environment file {} cannot be evaluated: {failure}", place_in(path, failure))]
     Ruby {
         /// The path of the environment file.
         path: PathBuf,

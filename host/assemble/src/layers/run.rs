@@ -36,6 +36,11 @@ impl LayerInput {
         Ok(Self { groups: BTreeMap::new(), added, parameters: parameters(&request.parameters)? })
     }
 
+    /// The layers of the files that the request names.
+    pub(crate) fn added(&self) -> &[Layer] {
+        &self.added
+    }
+
     /// Reads the files that the settings list for the groups of the run's policies, and no others.
     pub(crate) fn read_groups(&mut self, groups: BTreeSet<String>, files: &LayerFiles<'_>) {
         for group in groups.into_iter().filter(|group| files.settings.group_layers.contains_key(group)) {

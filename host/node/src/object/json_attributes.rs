@@ -7,6 +7,7 @@ use crate::attributes::Level;
 use crate::attributes::guest_values::mentions_guest_values;
 use crate::attributes::limits::inspect;
 use crate::run_list::RunList;
+use text::nearest;
 
 const DOCUMENT: &str = "JSON attributes";
 
@@ -28,6 +29,12 @@ pub struct JsonAttributes {
 }
 
 impl JsonAttributes {
+    /// A key of the attributes that has a list and is spelt nearly as `run_list`.
+    pub fn misspelt_run_list(&self) -> Option<&str> {
+        let lists = self.attributes.iter().filter(|(_, value)| value.is_array()).map(|(key, _)| key.as_str());
+        lists.into_iter().find(|key| nearest(key, ["run_list"]).is_some())
+    }
+
     /// Takes JSON attributes apart.
     ///
     /// # Errors
@@ -136,5 +143,14 @@ mod tests {
             json!({"a": {"\u{0}guest": 1}}),
             "JSON attributes: one holds a value that only a running policy can compute",
         );
+    }
+
+    #[test]
+    fn a_list_that_is_nearly_a_run_list_is_found() {
+        let misspelt = |json| JsonAttributes::from_json(json).unwrap().misspelt_run_list().map(str::to_owned);
+        for key in ["run_lst", "run-list", "runlist"] {
+            assert_eq!(misspelt(json!({ "web": {}, key: ["recipe[a]"] })).as_deref(), Some(key));
+        }
+        assert_eq!(misspelt(json!({ "run_list": ["a"], "web": ["x"], "run_lst": "a" })), None);
     }
 }

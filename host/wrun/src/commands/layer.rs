@@ -34,11 +34,13 @@ pub(crate) fn run(command: LayerCommand, printer: &Printer) -> anyhow::Result<Ex
         LayerCommand::Add { node, file, place } => {
             let target = Place::of(&node)?;
             let layer = Box::new(read(&target, &file)?);
+            target.warn_of_strangers(|known| known.misspelt_in(&layer), printer);
             target.change(&[NodeEdit::AddLayer { layer, place: place_of(place) }], printer)
         }
         LayerCommand::Replace { node, name, file } => {
             let target = Place::of(&node)?;
             let mut layer = Box::new(read(&target, &file)?);
+            target.warn_of_strangers(|known| known.misspelt_in(&layer), printer);
             layer.name.clone_from(&name);
             target.change(&[NodeEdit::ReplaceLayer { name, layer }], printer)
         }

@@ -5,7 +5,7 @@ use crate::exit::Exit;
 use crate::printer::{Printer, Tone};
 use crate::settings::Settings;
 use anyhow::{Context as _, bail};
-use assemble::{Applied, LocalNodes, NodeStore as _, attribute_path, node_hint};
+use assemble::{Applied, KnownPolicies, LocalNodes, NodeStore as _, attribute_path, node_hint};
 use node::object::NodeEdit;
 use regex::Regex;
 use serde_json::Value;
@@ -42,6 +42,13 @@ impl Place {
     /// The node that is meant.
     pub(super) fn name(&self) -> anyhow::Result<String> {
         node_name(&self.settings, &existing_state(&self.settings.run.state_dir)?)
+    }
+
+    /// Says what seems to be misspelt, by what is known of this node's policies.
+    pub(super) fn warn_of_strangers(&self, of: impl FnOnce(&KnownPolicies) -> Vec<String>, printer: Printer) {
+        for sentence in of(&KnownPolicies::of(&self.settings.run, &self.settings.policy_names)) {
+            printer.note(Tone::Warning, &escape_line(&format!("warning: {sentence}")));
+        }
     }
 
     /// Changes the node that is meant, and says what became of it.

@@ -30,6 +30,10 @@ impl Running<'_> {
         for text in survey::of(parts.report) {
             self.printer.note(Tone::Warning, &escape_line(&format!("warning: {text}")));
         }
+        let empty = survey::empty(parts.report);
+        for text in &empty {
+            self.printer.note(Tone::Warning, &escape_line(&format!("note: {text}")));
+        }
         for recipe in parts.unseen {
             let text = format!("warning: policy {}: {} was not seen", recipe.policy, recipe.heading());
             let from_text = if recipe.read { "; its text asks for:" } else { ":" };
@@ -58,7 +62,11 @@ impl Running<'_> {
                     return Ok(Exit::Failed);
                 }
             }
-            None => self.printer.line(Tone::Plain, journal.suggestion(&elevated, how.sensitive).trim_end()),
+            None => match journal.suggestion(&elevated, how.sensitive).trim_end() {
+                "" if !empty.is_empty() => {}
+                "" => self.printer.note(Tone::Plain, "note: nothing was asked for that needs a grant"),
+                table => self.printer.line(Tone::Plain, table),
+            },
         }
         Ok(if parts.errors.is_empty() { Exit::Done } else { Exit::Failed })
     }

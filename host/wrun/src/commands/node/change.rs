@@ -8,7 +8,7 @@ use crate::arguments::{
 use crate::exit::Exit;
 use crate::printer::{Printer, Tone};
 use crate::settings::View;
-use assemble::{NodeStore as _, attribute_path};
+use assemble::{KnownPolicies, NodeStore as _, attribute_path};
 use node::layers;
 use node::object::{NodeEdit, NodeObject};
 use node::policy_in_group::PolicyInGroup;
@@ -98,7 +98,11 @@ pub(super) fn policy(command: AssignedPolicyCommand, printer: Printer) -> anyhow
     match command {
         AssignedPolicyCommand::Set { node, policies } => {
             let policies = PolicyInGroup::parse_list(&policies)?;
-            Place::of(&node)?.change(&[NodeEdit::SetPolicies(policies)], printer)
+            let place = Place::of(&node)?;
+            let strangers =
+                |known: &KnownPolicies| policies.iter().filter_map(|one| known.stranger(&one.name)).collect();
+            place.warn_of_strangers(strangers, printer);
+            place.change(&[NodeEdit::SetPolicies(policies)], printer)
         }
         AssignedPolicyCommand::Unset { node } => Place::of(&node)?.change(&[NodeEdit::SetPolicies(vec![])], printer),
         AssignedPolicyCommand::List { node, format } => {
