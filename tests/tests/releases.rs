@@ -459,6 +459,37 @@ fn runtime_native_a_revision_is_promoted_signed_and_verified() {
 }
 
 /// Starts the program and kills it after a while.
+/// The revision leaves a policy's own code out, so that whoever releases, promotes or compares needs the artifact too.
+#[test]
+fn runtime_native_every_line_of_a_release_that_names_a_revision_names_the_artifact() {
+    let place = Place::new();
+    place.init();
+    let mut said = vec![
+        place.output("policy push staging /core"),
+        place.output("policy promote staging prod --policy core"),
+        place.output("policy show --group staging --policy core"),
+        place.output("policy show --group staging"),
+    ];
+    place.recipe("core", "2");
+    fs::remove_file(place.folder.join("core/policy.lock.json")).unwrap();
+    said.extend([
+        place.output("policy push staging /core"),
+        place.output("policy diff /core/policy.toml --group staging...prod"),
+        place.run("policy verify /core prod"),
+        place.run("policy promote staging prod --policy core --revision 123"),
+        place.output("policy promote staging prod --policy core"),
+        place.output("policy verify /core prod"),
+        place.output("repository check"),
+    ]);
+    let revision = regex::Regex::new("revision [0-9a-f]{12}").unwrap();
+    let texts = said.iter().map(|output| format!("{}{}", output.stdout, output.stderr));
+    let lines: Vec<String> = texts.flat_map(|text| text.lines().map(str::to_owned).collect::<Vec<_>>()).collect();
+    let named: Vec<_> = lines.iter().filter(|line| revision.is_match(line)).collect();
+    assert!(named.len() >= 5, "{lines:#?}");
+    let alone: Vec<_> = named.iter().filter(|line| !line.contains("artifact ")).collect();
+    assert!(alone.is_empty(), "{alone:#?}");
+}
+
 fn killed(place: &Place, line: &str, after: std::time::Duration) {
     let mut command = std::process::Command::new(place.program.executable());
     command.env_clear().envs(place.program.environment()).env("PATH", "/usr/sbin:/usr/bin:/sbin:/bin");

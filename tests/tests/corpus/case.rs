@@ -10,9 +10,21 @@ use crate::different::{either, is_different, reasons};
 use crate::place::Place;
 use crate::read_json;
 
+/// Cases that are also run in folders whose path has blanks and letters that are not ASCII.
+const ALSO_ELSEWHERE: [&str; 3] = ["cookbook-file-basics", "cr-basics", "cr-nested-failure"];
+
+/// What the names of the folders begin with that a case is run in.
+const USUAL: &str = "wrun-corpus-";
+
+/// The same for cases that are run elsewhere.
+const ELSEWHERE: &str = "wrun corpus im \u{d6}lhafen \u{6e2f}-";
+
 /// A case of the corpus.
+#[derive(Clone)]
 pub(crate) struct Case {
     pub(crate) name: String,
+    /// What the name of its folder begins with.
+    pub(crate) prefix: &'static str,
     pub(crate) folder: PathBuf,
     /// `case.json`.
     pub(crate) settings: Value,
@@ -29,12 +41,23 @@ impl Case {
             if folder.join("case.json").is_file() {
                 let name = folder.file_name().unwrap_or_default().to_string_lossy().into_owned();
                 let settings = read_json(&folder.join("case.json"))?;
-                cases.push(Self { name, folder, settings });
+                cases.push(Self { name, prefix: USUAL, folder, settings });
             }
         }
         ensure!(!cases.is_empty(), "{} has no cases", folder.display());
         cases.sort_by(|left, right| left.name.cmp(&right.name));
         Ok(cases)
+    }
+
+    /// The cases among these that are also run elsewhere.
+    pub(crate) fn elsewhere(all: &[Self]) -> Vec<Self> {
+        let chosen = all.iter().filter(|case| ALSO_ELSEWHERE.contains(&case.name.as_str()));
+        chosen.map(|case| Self { prefix: ELSEWHERE, ..case.clone() }).collect()
+    }
+
+    /// Its name, with the place where it is not the usual one.
+    pub(crate) fn title(&self) -> String {
+        if self.prefix == USUAL { self.name.clone() } else { format!("{} below a path with blanks", self.name) }
     }
 
     /// Whether a key of the case says yes.

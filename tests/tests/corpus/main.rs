@@ -68,10 +68,10 @@ enum Task {
 }
 
 impl Task {
-    fn name(&self) -> &str {
+    fn title(&self) -> String {
         match self {
-            Self::Run(case) => &case.name,
-            Self::Lock(case) => &case.name,
+            Self::Run(case) => case.title(),
+            Self::Lock(case) => case.name.clone(),
         }
     }
 
@@ -91,9 +91,11 @@ fn run(wanted: &Wanted) -> Result<usize> {
     let mut missing = different::undocumented(&documents);
     missing.extend(policyfile::different::undocumented(&documents));
     ensure!(missing.is_empty(), "docs/compatibility.md lacks these lines:\n{}", missing.join("\n"));
-    let runs = Case::all(&folder.join("converge"))?.into_iter().map(Task::Run);
+    let runs = Case::all(&folder.join("converge"))?;
+    let elsewhere = Case::elsewhere(&runs);
+    let runs = runs.into_iter().chain(elsewhere).map(Task::Run);
     let locks = policyfile::Case::all(&folder.join("policyfile"))?.into_iter().map(Task::Lock);
-    let cases: Vec<Task> = runs.chain(locks).filter(|case| wanted.has(case.name())).collect();
+    let cases: Vec<Task> = runs.chain(locks).filter(|case| wanted.has(&case.title())).collect();
     ensure!(!cases.is_empty(), "no case of {} has such a name", folder.display());
     let needs_root = cases.iter().any(|case| matches!(case, Task::Run(_)));
     if needs_root && let Some(sentence) = specs::base::missing_prerequisite() {
@@ -110,7 +112,7 @@ fn run(wanted: &Wanted) -> Result<usize> {
                     let differences = differences.unwrap_or_else(|error| vec![format!("{error:#}")]);
                     failed.fetch_add(usize::from(!differences.is_empty()), Ordering::Relaxed);
                     let _one_at_a_time = out.lock();
-                    report(case.name(), &differences, cases.len() == 1);
+                    report(&case.title(), &differences, cases.len() == 1);
                 }
             });
         }

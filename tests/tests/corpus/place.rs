@@ -61,7 +61,7 @@ pub(crate) struct Place {
 
 impl Place {
     pub(crate) fn new(case: &Case) -> Result<Self> {
-        let base = tempfile::Builder::new().prefix("wrun-corpus-").tempdir()?;
+        let base = tempfile::Builder::new().prefix(case.prefix).tempdir()?;
         // Commands of other users run in it.
         fs::set_permissions(base.path(), fs::Permissions::from_mode(0o755))?;
         let root = case.is("system").then(Root::new).transpose()?;
