@@ -53,15 +53,18 @@ fn a_template_that_cannot_be_parsed_is_no_artifact() {
     let (_temporary, folder) = fresh();
     let template = folder.join("cookbooks/hello/templates/more.j2");
     for (text, line, said) in [
-        ("one\n{% if x %}\ntwo\n", 3, "syntax error: unexpected end of input"),
+        ("one\n{% if x %}\ntwo\n", 2, "syntax error: unexpected end of input"),
         ("{{ greeting }\n", 1, "syntax error: unexpected `}`"),
     ] {
         fs::write(&template, text).unwrap();
-        let error = PolicyFolder::read(&folder, &mut NoRuby).unwrap_err().to_string();
+        let error = refused(&folder);
         assert!(error.contains(&format!("cookbooks/hello/templates/more.j2:{line}: {said}")), "{error}");
     }
     fs::write(&template, "{% for one in all %}{{ one | unknown_filter }}{% endfor %}\n").unwrap();
-    assert!(PolicyFolder::read(&folder, &mut NoRuby).is_ok());
+    let recipes = folder.join("cookbooks/hello/src/recipes.rs");
+    fs::write(&recipes, fs::read_to_string(&recipes).unwrap().replace("hello.txt.j2", "gone.j2")).unwrap();
+    // Filters are looked up when a template is rendered, so that the next mistake is told.
+    assert!(refused(&folder).contains("does not have the template `gone.j2`"));
 }
 
 #[test]

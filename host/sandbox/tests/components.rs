@@ -133,7 +133,7 @@ fn start_code_is_bounded() {
     check(
         &component("(drop (memory.grow (i32.const 60000)))"),
         Interfaces::ALL,
-        "used up its memory (`limits.memory_mib`",
+        "used up its memory (`guest_memory_mib` of the settings, or `limits.memory_mib`",
     );
 }
 

@@ -10,6 +10,7 @@ use grants::{GrantedPath, GrantedTree};
 use machine::denied::denied;
 use machine::guest::{ForeseenFile, Planned, PlannedAccess};
 use machine::root::{Entry, Fault, FuturePlace, Kind, ModeBits};
+use machine::written::as_written;
 use rustix::io::Errno;
 use schema::types::directory::DirectoryProperties;
 
@@ -68,7 +69,7 @@ pub(super) fn plan_create(
     view: &mut View<'_>,
     made: &mut Vec<String>,
 ) -> Result<Plan, Raised> {
-    let planned = planned_create(wish, view, made);
+    let planned = worded(planned_create(wish, view, made), view);
     if wish.recursive
         && planned.as_ref().is_err_and(is_denial)
         && let Some((parent, _)) = wish.path.trim_end_matches('/').rsplit_once('/')
@@ -76,6 +77,11 @@ pub(super) fn plan_create(
         ask_for_missing(parent, view);
     }
     planned
+}
+
+/// An outcome whose denial is in the words of the policy. Whatever is looked for later has no part in how it is worded.
+pub(super) fn worded<T>(outcome: Result<T, Raised>, view: &View<'_>) -> Result<T, Raised> {
+    outcome.map_err(|raised| as_written(raised, view.grants, view.root))
 }
 
 /// Asks for a directory and its parents, as far as they are missing and would be made. The policy hears of none of them, so

@@ -61,6 +61,7 @@ fn create(wish: &DirectoryWish<'_>, wanted: &Wanted<'_>, view: &mut View<'_>) ->
     let mut managed = BTreeSet::new();
     for file in &files {
         let planned = folder.plan_file(file, view, &mut made, &mut plan);
+        let planned = directory::worded(planned, view);
         denials.or_else(planned, || ())?;
         managed.extend(with_parents(file));
     }
@@ -85,8 +86,8 @@ impl Denials {
                 self.0.get_or_insert(raised);
                 Ok(otherwise())
             }
-            // What was denied before comes first, also for the policy.
-            Err(raised) => Err(self.0.take().unwrap_or(raised)),
+            // It may come of what was denied before, which is what the policy hears.
+            Err(_) if self.0.is_some() => Ok(otherwise()),
             planned => planned,
         }
     }
@@ -116,6 +117,7 @@ impl Folder<'_> {
         if parent != wish.path {
             // What its directory is, is told only to who may make the file.
             let granted = view.grants.manage_path(&view.root.asked_about(&path)).map_err(denied);
+            let granted = directory::worded(granted, view);
             if granted.is_err() {
                 directory::ask_for_missing(parent, view);
             }
