@@ -9,6 +9,7 @@ use grants::{GrantedGroup, Standing};
 use machine::command::{Launch, list_of_words, require_success};
 use machine::denied::denied;
 use schema::types::group::GroupProperties;
+use std::collections::HashSet;
 
 /// The class of what goes wrong with groups.
 const GROUP_ERROR: &str = "Chef::Exceptions::Group";
@@ -18,7 +19,7 @@ pub(crate) struct Group;
 
 impl Provider for Group {
     fn plan(&self, wanted: &Wanted<'_>, view: &mut View<'_>) -> Result<Plan, Raised> {
-        let wish = DesiredGroup::read(wanted)?;
+        let wish = DesiredGroup::read(wanted, view)?;
         let granted = view.grants.group(&wish.name, standing(&wish, view)).map_err(denied)?;
         let current = view.users().group(&wish.name).cloned();
         let mut plan = Plan::default();
@@ -78,13 +79,15 @@ struct DesiredGroup {
 }
 
 impl DesiredGroup {
-    fn read(wanted: &Wanted<'_>) -> Result<Self, Raised> {
+    fn read(wanted: &Wanted<'_>, view: &View<'_>) -> Result<Self, Raised> {
         let properties: GroupProperties = asked::properties(wanted)?;
         let different = |all: Vec<String>| -> Result<Vec<String>, Raised> {
+            let mut known = HashSet::new();
             let mut names: Vec<String> = vec![];
             for name in all {
+                view.looks_at_item()?;
                 account::check_name(&name, GROUP_ERROR)?;
-                if !names.contains(&name) {
+                if known.insert(name.clone()) {
                     names.push(name);
                 }
             }
@@ -93,7 +96,8 @@ impl DesiredGroup {
         let name = properties.group_name;
         account::check_name(&name, GROUP_ERROR)?;
         let (members, excluded) = (different(properties.members)?, different(properties.excluded_members)?);
-        let common = members.iter().filter(|name| excluded.contains(name)).map(String::as_str).collect::<Vec<_>>();
+        let unwanted = excluded.iter().collect::<HashSet<_>>();
+        let common = members.iter().filter(|name| unwanted.contains(name)).map(String::as_str).collect::<Vec<_>>();
         if !common.is_empty() {
             let message = format!("Attempting to both add and remove users from a group: '{}'", common.join(", "));
             return Err(Raised::new("Chef::Exceptions::ConflictingMembersInGroup", message));
@@ -146,7 +150,8 @@ fn compare(wish: &DesiredGroup, current: &MachineGroup) -> Difference {
         let change = Change::new(format!("change gid {} to {gid}", current.gid));
         difference.changes.push(change.sets("gid", Some(current.gid.to_string()), Some(gid.to_string())));
     }
-    let is_member = |name: &&String| current.members.contains(name);
+    let members = current.members.iter().collect::<HashSet<_>>();
+    let is_member = |name: &&String| members.contains(name);
     if wish.append {
         difference.add = wish.members.iter().filter(|name| !is_member(name)).cloned().collect();
         difference.remove = wish.excluded.iter().filter(is_member).cloned().collect();

@@ -18,7 +18,7 @@ use machine::root::{Kind, absent};
 use schema::types::directory::DirectoryProperties;
 use schema::types::remote_directory::RemoteDirectoryProperties;
 use std::borrow::Cow;
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
 
 /// The provider of `remote_directory`: it copies a cookbook's folder to the machine.
 pub(crate) struct RemoteDirectory;
@@ -50,7 +50,7 @@ impl Provider for RemoteDirectory {
 }
 
 fn create(wish: &DirectoryWish<'_>, wanted: &Wanted<'_>, view: &mut View<'_>) -> Result<Plan, Raised> {
-    let mut made = Vec::new();
+    let mut made = HashSet::new();
     let mut plan = directory::plan_create(wish, view, &mut made)?;
     let properties: RemoteDirectoryProperties = asked::properties(wanted)?;
     let cookbook = cookbook_source::cookbook(properties.cookbook.as_deref(), wanted)?;
@@ -84,7 +84,7 @@ fn create(wish: &DirectoryWish<'_>, wanted: &Wanted<'_>, view: &mut View<'_>) ->
             access: files_access,
             backup: properties.files_backup.0.map(|kept| kept.0),
             only_if_missing: wanted.action == "create_if_missing" || !properties.overwrite,
-            directories_made: &made,
+            directories_made: Some(&made),
             ..FileWish::plain(&path, wanted)
         };
         let action = if one.only_if_missing { "create_if_missing" } else { "create" };
