@@ -180,7 +180,6 @@ impl AssembledHost<'_> {
     /// What a policy may cost the host. What its grants do not say follows from what its guest may have.
     fn account_limits(&self, grants: &PolicyGrants) -> AccountLimits {
         let own = grants.limits();
-        let mebibytes = |mebibytes: u64| mebibytes.saturating_mul(1 << 20);
         let guest_memory = u64::try_from(limits(self.settings, grants).memory).unwrap_or(u64::MAX);
         let usual = AccountLimits::for_guest_memory(guest_memory);
         AccountLimits {
@@ -218,8 +217,8 @@ impl AssembledHost<'_> {
             root: self.settings.root.clone(),
             grants: Arc::clone(grants),
             files: source.files(self.settings),
-            backup_dir: self.settings.backup_dir.clone(),
-            cache_dir: self.settings.cache_dir.join("files"),
+            backup_dir: self.settings.backup_dir.join(&policy.name),
+            cache_dir: self.settings.cache_dir.join("files").join(&policy.name),
             file_cache: grants::file_cache(policy.start.name.as_deref()),
             node: self.node.clone(),
             why_run: self.why_run,
@@ -227,6 +226,7 @@ impl AssembledHost<'_> {
             stop: self.stop.clone(),
             package_lock_wait: self.settings.package_lock_timeout,
             backups: self.settings.backups,
+            backups_size: grants.limits().get(Limit::Backups).map_or(providers::Settings::BACKUPS_SIZE, mebibytes),
             downloads: self.downloads(),
             reboots: self.reboots.clone(),
             facts: (!self.given_facts).then(|| fresh_facts::gatherer(&self.settings.root, grants)),
@@ -312,6 +312,11 @@ impl RunHost for AssembledHost<'_> {
             Keeper::Unrecorded(memory) => memory,
         }
     }
+}
+
+/// The bytes of a limit that is a number of mebibytes.
+fn mebibytes(mebibytes: u64) -> u64 {
+    mebibytes.saturating_mul(1 << 20)
 }
 
 /// What a policy without grants may read.

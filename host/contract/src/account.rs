@@ -294,6 +294,7 @@ impl Account {
         drop(turn);
         if host_time > inner.limits.host_time {
             let used = Limit::HostTime.amount(host_time);
+            inner.turn.lock().unwrap_or_else(PoisonError::into_inner).told = host_time;
             return Err(inner.end(Exceeded::new(inner, Limit::HostTime, used, 0)));
         }
         stopped.map_or(Ok(()), |reason| Err(Ended::Stopped(reason)))
@@ -379,7 +380,7 @@ impl Account {
         Usage {
             host_memory: inner.memory.used(),
             host_memory_peak: inner.memory.peak(),
-            host_time: turn.host_time(Instant::now(), &inner.meters, guest),
+            host_time: turn.host_time(Instant::now(), &inner.meters, guest).max(turn.told),
             guest_time: Duration::from_nanos(guest),
             disk: inner.disk.used(),
             entries: inner.entries.used(),

@@ -51,6 +51,8 @@ pub enum Limit {
     HostTime,
     /// Bytes that are written to the disk for the policy.
     Disk,
+    /// Bytes of earlier versions of files, over all runs.
+    Backups,
     /// Files, directories and links that are made for the policy.
     Entries,
     /// Files and directories that are open for the policy at a time.
@@ -65,12 +67,13 @@ pub enum Limit {
 
 impl Limit {
     /// Every limit, in the order of the documentation.
-    pub const ALL: [Self; 10] = [
+    pub const ALL: [Self; 11] = [
         Self::GuestMemory,
         Self::GuestTime,
         Self::HostMemory,
         Self::HostTime,
         Self::Disk,
+        Self::Backups,
         Self::Entries,
         Self::OpenFiles,
         Self::Processes,
@@ -118,6 +121,14 @@ impl Limit {
                 words: "disk",
                 meaning: "bytes that wrun writes to the disk for the policy: files, backups, downloads, its part of the node, of \
                           the journal and of the record of the run",
+            },
+            Self::Backups => &LimitSetting {
+                key: "backups_mib",
+                unit: LimitUnit::Mebibytes,
+                default: LimitDefault::Fixed(1024),
+                words: "backups",
+                meaning: "backups of the policy's files, those of earlier runs too, each with 4 KiB for every part of its path. \
+                          Beyond it wrun removes the oldest, never the newest; the policy goes on",
             },
             Self::Entries => &LimitSetting {
                 key: "entries",

@@ -35,10 +35,11 @@ use crate::written;
 use contract::{Account, CommandLine, CommandOutcome, CommandTest, ErrorKind, Raised, Stop, StopStep};
 use grants::{CommandAsked, GrantedCommand, LineAsked, PolicyGrants, Program, split_words};
 use start::Identity;
+use std::collections::HashSet;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
-use wait::Patience;
+use wait::{Patience, Watch};
 
 /// Where programs are looked for if the command does not say, as Chef sees to it.
 pub const DEFAULT_PATH: &str = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
@@ -224,7 +225,8 @@ impl Launch {
     /// Without these variables, which the command asked for as empty ones.
     #[must_use]
     pub fn without(mut self, names: &[String]) -> Self {
-        self.environment.retain(|(name, _)| !names.contains(name));
+        let unset: HashSet<&String> = names.iter().collect();
+        self.environment.retain(|(name, _)| !unset.contains(name));
         self.unset.extend_from_slice(names);
         self
     }
@@ -323,7 +325,8 @@ impl Commands {
         // The policy chooses its own timeouts; its wall time is the operator's.
         let left = self.account.as_ref().and_then(Account::wall_left);
         let launch = &launch.clone().timeout(left.map_or(launch.timeout, |left| left.min(launch.timeout)));
-        confine::ask(launcher, &self.root, launch, &identity, environment, &self.stop)
+        let account = self.account.as_ref().filter(|_| launch.granted);
+        confine::ask(launcher, &self.root, launch, &identity, environment, Watch { stop: &self.stop, account })
     }
 
     /// Runs a program to its end. Blocks; an interrupted run waits for it too, since an action that has begun is finished.
@@ -349,6 +352,14 @@ impl Commands {
             Ok(identity) => identity,
             Err(nobody) => return Ok(nobody.into_outcome()),
         };
+        let failed = |error: io::Error| match error.kind() {
+            io::ErrorKind::Interrupted => stopped("is left running"),
+            _ => CommandFailure::of_system(&error, &launch.shown),
+        };
+        // Programs that end soon are never looked at while they run, however many there are.
+        if let Some(Err(ended)) = self.account.as_ref().map(Account::check_wall) {
+            return Err(failed(io::Error::other(ended)));
+        }
         let environment = environment(launch, &identity, &self.exported);
         let root = (self.root != Path::new("/")).then(|| self.root.clone());
         let child = match start::start(launch, root, identity, environment) {
@@ -359,10 +370,6 @@ impl Commands {
         let live = live.filter(|_| launch.live);
         let patience = Patience { timeout: launch.timeout, account: self.account.as_ref(), counts: launch.granted };
         let ended = wait::wait(child, launch.input.as_deref(), patience, live, &self.stop);
-        let failed = |error: io::Error| match error.kind() {
-            io::ErrorKind::Interrupted => stopped("is left running"),
-            _ => CommandFailure::of_system(&error, &launch.shown),
-        };
         ended.map_err(failed).and_then(|outcome| {
             if self.stop.step() >= Some(StopStep::AtOnce) && outcome.signal.is_some() {
                 return Err(stopped("was ended"));
@@ -396,11 +403,13 @@ fn environment(launch: &Launch, identity: &Identity, exported: &Exported) -> Vec
         all.push(("SHELL".into(), identity.shell.clone()));
     }
     exported.put_into(&mut all);
-    for (name, value) in &launch.environment {
-        all.retain(|(other, _)| other != name);
-        all.push((name.clone(), value.clone()));
-    }
-    all.retain(|(name, _)| !launch.unset.contains(name));
+    all.extend(launch.environment.iter().cloned());
+    let unset: HashSet<&String> = launch.unset.iter().collect();
+    // Of a name that is there several times the last one counts.
+    let mut known = HashSet::new();
+    all.reverse();
+    all.retain(|(name, _)| !unset.contains(name) && known.insert(name.clone()));
+    all.reverse();
     all
 }
 

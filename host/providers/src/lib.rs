@@ -10,9 +10,11 @@
 //! it ([`machine::command`]). *What*: operations hold proofs of the `grants` room, which only a check against the operator's
 //! file can make.
 
+mod bounded;
 mod claims;
 mod composite;
 mod foreseen;
+mod notes;
 mod operation;
 mod parts;
 mod plan;

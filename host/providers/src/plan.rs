@@ -9,6 +9,7 @@
 //! machine in a dry run.
 
 use crate::Settings;
+use crate::bounded::BoundedFolder;
 use crate::operation::Operation;
 use crate::resources::file_content::{Rejection, Staging};
 use contract::{Certainty, Change, CommandOutcome, CommandTest, CookbookFiles, Raised, Wanted};
@@ -238,6 +239,10 @@ pub(crate) struct Caches {
     pub(crate) packages: crate::resources::package::PackageCache,
     /// The root's service manager and what it said.
     pub(crate) services: crate::resources::service::ServiceCache,
+    /// The policy's backups, once one was made.
+    pub(crate) backups: Option<BoundedFolder>,
+    /// The policy's notes in wrun's cache, once one was made.
+    pub(crate) notes: Option<BoundedFolder>,
 }
 
 /// What a provider may look at. Nothing here changes the machine.
@@ -399,13 +404,22 @@ impl View<'_> {
         caches.users.refresh(root);
         commands.ask(launch, &mut caches.users)
     }
+
+    /// Counts one item of a list that the policy wrote as work of the host.
+    ///
+    /// # Errors
+    /// The policy may cost no more, or the run is to end.
+    pub(crate) fn looks_at_item(&self) -> Result<(), Raised> {
+        let counted = self.settings.account.work(1);
+        counted.map_err(|ended| Raised::new("RuntimeError", format!("the policy {ended}")))
+    }
 }
 
 /// What an operation acts through. Made only in [`crate::MachineProviders`], never in a dry run.
 pub(crate) struct Writer<'a> {
     /// The confined file system.
     pub(crate) root: &'a Arc<Root>,
-    /// wrun's own directory for backups.
+    /// wrun's own directory for the policy's backups.
     pub(crate) backups: &'a Arc<Root>,
     /// wrun's own directory for downloads and rejected content.
     pub(crate) cache: &'a Arc<Root>,

@@ -30,9 +30,10 @@ pub struct Settings {
     pub grants: Arc<PolicyGrants>,
     /// The files of the policy's cookbooks.
     pub files: Arc<dyn CookbookFiles>,
-    /// Where replaced files are kept. Outside the root's reach; made when first needed.
+    /// Where the policy's replaced files are kept. Outside the root's reach; made when first needed. Nobody else's lie there.
     pub backup_dir: PathBuf,
-    /// Where downloads and rejected content are kept. Made when first needed.
+    /// Where the policy's downloads, rejected content and notes of them are kept. Made when first needed. Nobody else's lie
+    /// there.
     pub cache_dir: PathBuf,
     /// The policy's own folder for downloads, in the root: `Chef::Config[:file_cache_path]`.
     pub file_cache: String,
@@ -49,6 +50,8 @@ pub struct Settings {
     pub package_lock_wait: Duration,
     /// How many backups of a file are kept, where the resource does not say.
     pub backups: usize,
+    /// How many bytes the policy's backups may take together; beyond them the oldest go.
+    pub backups_size: u64,
     /// How large downloads may be, and how long they may take.
     pub downloads: Downloads,
     /// Where policies ask for the node to be started again.
@@ -71,4 +74,10 @@ impl Settings {
 
     /// How many backups of a file are kept, if nobody says otherwise: Chef's number.
     pub const BACKUPS: usize = 5;
+
+    /// How many bytes a policy's backups may take together, if its grants do not say.
+    pub const BACKUPS_SIZE: u64 = match grants::Limit::Backups.setting().default {
+        grants::LimitDefault::Fixed(mebibytes) | grants::LimitDefault::Setting(_, mebibytes) => mebibytes << 20,
+        grants::LimitDefault::TimesGuestMemory(_) => 0,
+    };
 }

@@ -124,6 +124,7 @@ pub(crate) fn settings(directory: &Path, grants: &Grants) -> Settings {
         stop: Stop::default(),
         package_lock_wait: Duration::ZERO,
         backups: Settings::BACKUPS,
+        backups_size: Settings::BACKUPS_SIZE,
         downloads: Default::default(),
         reboots: Reboots::default(),
         facts: None,

@@ -76,6 +76,16 @@ impl Clock {
         }
     }
 
+    /// Tells the account what the guest has spent in its present turn so far. Before the account looks at the host's time:
+    /// what the guest has not told of yet would count as the host's.
+    pub(crate) fn settle(&mut self) {
+        let now = Instant::now();
+        self.count_turn(now);
+        if now.duration_since(self.window.began) > WINDOW {
+            self.close_window(now);
+        }
+    }
+
     /// Returns the guest's processor time so far.
     pub(crate) fn spent(&mut self) -> Duration {
         let now = Instant::now();

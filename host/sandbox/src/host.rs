@@ -14,6 +14,7 @@ mod schema;
 mod turns;
 
 use crate::bindings::wrun::{machine::types as machine_types, types::types};
+use crate::clock::Clock;
 use crate::policy::State;
 use crate::rules::ProtocolViolation;
 use contract::{Ended, Failure, GuestLost, Receipt, Run};
@@ -27,7 +28,7 @@ impl State {
     fn run(&mut self) -> Result<&mut Run> {
         let violation = if self.rules.closed() { ProtocolViolation::AfterDone } else { ProtocolViolation::NotReady };
         let run = self.run.as_deref_mut().ok_or(violation)?;
-        on_call(&mut self.calls, run)?;
+        on_call(&mut self.calls, &mut self.clock, run)?;
         Ok(run)
     }
 
@@ -43,7 +44,7 @@ impl State {
         let violation = if self.rules.closed() { ProtocolViolation::AfterDone } else { ProtocolViolation::NotReady };
         match self.run.as_deref_mut() {
             Some(run) => {
-                on_call(&mut self.calls, run)?;
+                on_call(&mut self.calls, &mut self.clock, run)?;
                 Ok((run, &mut self.services))
             }
             None => Err(violation.into()),
@@ -51,8 +52,8 @@ impl State {
     }
 
     /// Ends a guest whose policy may not go on.
-    pub(crate) fn may_go_on(&self) -> Result<()> {
-        self.run.as_deref().map_or(Ok(()), may_go_on)
+    pub(crate) fn may_go_on(&mut self) -> Result<()> {
+        self.run.as_deref().map_or(Ok(()), |run| may_go_on(&mut self.clock, run))
     }
 
     /// Does work of the host's in the middle of the guest's turn: its time is not the guest's.
@@ -70,16 +71,17 @@ const CALLS_BETWEEN_LOOKS: u32 = 8;
 
 /// Ends the guest if its policy has exceeded a limit. Looking at the clock costs as much as a small call, so only some calls
 /// do.
-fn on_call(calls: &mut u32, run: &Run) -> Result<()> {
+fn on_call(calls: &mut u32, clock: &mut Clock, run: &Run) -> Result<()> {
     *calls = calls.wrapping_add(1);
     if calls.is_multiple_of(CALLS_BETWEEN_LOOKS) {
-        return may_go_on(run);
+        return may_go_on(clock, run);
     }
     run.account().verdict().map_err(|exceeded| trap(exceeded.or_at(|| run.here()).into()))
 }
 
 /// Ends the guest if its policy has exceeded a limit. A signal does not: what the guest is doing is finished.
-fn may_go_on(run: &Run) -> Result<()> {
+fn may_go_on(clock: &mut Clock, run: &Run) -> Result<()> {
+    clock.settle();
     match run.account().check() {
         Err(exceeded @ Ended::Exceeded(_)) => Err(trap(exceeded.or_at(|| run.here()).into())),
         // The runner tells why the guest was ended.
@@ -104,5 +106,41 @@ pub(crate) fn heard<T>(outcome: Result<T, Failure>) -> Result<Result<T, Failure>
     match outcome {
         Err(failure @ Failure::GuestLost(_)) => Err(trap(failure)),
         other => Ok(other),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::clock::processor_time;
+    use contract::{Account, AccountLimits, Meters, Stop};
+    use std::time::Duration;
+
+    /// Guest-as-host: a guest that computes for long without a call used up the host's time, and the report said that the
+    /// host had used none.
+    #[test]
+    fn what_a_guest_computes_is_not_the_hosts_time() {
+        const TIME: Duration = Duration::from_millis(40);
+        let meters = Meters { processor: Some(processor_time), ..Meters::default() };
+        let account = Account::new("web", AccountLimits { host_time: TIME, ..AccountLimits::default() }, meters);
+        let mut run = Run::default();
+        run.charge_to(account.clone());
+        account.begin_turn(Stop::default());
+        let mut clock = Clock::new(Duration::from_secs(60), account.clone());
+        let compute = |time: Duration| {
+            let begin = processor_time();
+            while processor_time() - begin < time {
+                std::hint::black_box(());
+            }
+        };
+        clock.start();
+        compute(3 * TIME);
+        assert!(may_go_on(&mut clock, &run).is_ok(), "{:?}", account.usage());
+        // What it has the host do in its turn counts while it lasts, and is its own once it is done.
+        compute(2 * TIME);
+        assert!(account.check().is_err());
+        clock.stop();
+        account.end_turn();
+        assert!(account.usage().host_time > TIME, "the report does not contradict the error: {:?}", account.usage());
     }
 }

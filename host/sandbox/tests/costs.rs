@@ -120,6 +120,17 @@ fn host_time() {
     assert_eq!(ran.failure("everything"), "");
 }
 
+/// Last-action: nothing came after it that would have looked at what it cost.
+#[test]
+fn the_last_action_of_a_policy_counts_too() {
+    let worked = Duration::from_millis(60);
+    let slow = Guest { slow: worked, host_time: Some(worked / 2), ..Guest::new("load", &["logs"]).with("count", 1) };
+    let ran = run(vec![slow, Guest::new("everything", &["default"])], false);
+    let expected = "policy `load` used up its 0.03 s of the host's processor time: it used ";
+    assert!(ran.failure("load").starts_with(expected), "{}", ran.failure("load"));
+    assert_eq!(ran.failure("everything"), "");
+}
+
 /// Every function that a guest can call has one row in docs/calls.md, which says what it costs.
 #[test]
 fn every_import_says_what_it_costs() {

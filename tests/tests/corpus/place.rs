@@ -274,11 +274,11 @@ impl Place {
         Ok(Value::Object(tree))
     }
 
-    /// Counts the backups of each path: `PATH.chef-TIME` below the backup folder.
+    /// Counts the backups of each path: `PATH.chef-TIME` below the backup folder of the policy that folders of cookbooks are.
     fn backups(&self) -> Result<Value> {
-        let top = self.base.path().join("backups");
+        let top = self.base.path().join("backups/solo");
         let mut counts: BTreeMap<String, u64> = BTreeMap::new();
-        let mut folders = vec![top.clone()];
+        let mut folders = if top.exists() { vec![top.clone()] } else { vec![] };
         while let Some(folder) = folders.pop() {
             for entry in fs::read_dir(&folder)? {
                 let path = entry?.path();

@@ -111,6 +111,9 @@ pub(super) struct Turn {
     since: Option<Since>,
     /// The host's processor time in earlier turns.
     pub(super) before: Duration,
+    /// The time that an error says the host has used. Part of it may be the guest's own once its turn ends, and a report must
+    /// not contradict the error.
+    pub(super) told: Duration,
     /// The host's processor time when it was asked last, and when that was.
     last: Option<(Instant, Duration)>,
 }

@@ -1,10 +1,11 @@
 //! One policy in a run: load, compile, converge, commit; and later its handlers.
 
-use super::report::Ended;
+use super::report;
 use super::{NodeState, RunHost, WholeRun};
 use crate::Runner;
 use contract::{
-    Event, Failure, Guest, GuestLost, Load, Memory, Outcome, Phase, Providers, Run, RunStart, StartPhase, Stop, Tally,
+    Ended, Event, Failure, Guest, GuestLost, Load, Memory, Outcome, Phase, Providers, Run, RunStart, StartPhase, Stop,
+    Tally,
 };
 use node::object::{NodeObject, NormalAccess, ObjectError, PolicyStart, ReadFilter};
 use node::run_list::RunList;
@@ -128,9 +129,9 @@ impl<I: Instance> FinishedPolicy<I> {
     }
 
     /// What is left for the report.
-    pub(super) fn ended(self) -> Ended {
+    pub(super) fn ended(self) -> report::Ended {
         let Self { run, revision, artifact, node, compiled_only, lists_declared, seconds, .. } = self;
-        Ended { run, revision, artifact, node, compiled_only, lists_declared, seconds }
+        report::Ended { run, revision, artifact, node, compiled_only, lists_declared, seconds }
     }
 }
 
@@ -203,6 +204,8 @@ impl<H: RunHost> WholeRun<'_, H> {
         }
         let ended = H::Instance::end(session).await.map_err(Failure::from);
         let outcome = outcome.and(ended);
+        // The last action has nothing behind it that would look.
+        let outcome = outcome.and_then(|()| within_limits(run));
         // Of a dry run that went on to its end the next policies see what they would see once its failures are mended.
         let outcome = outcome.and_then(|()| self.commit(node, policy, run));
         let outcome = match run.take_kept() {
@@ -283,6 +286,14 @@ impl<H: RunHost> WholeRun<'_, H> {
             node.mark_saved();
         }
         Ok(())
+    }
+}
+
+/// Fails if the policy has exceeded a limit. A signal that comes now has nothing left to end.
+fn within_limits(run: &Run) -> Outcome {
+    match run.account().check() {
+        Err(exceeded @ Ended::Exceeded(_)) => Err(exceeded.into()),
+        Ok(()) | Err(Ended::Stopped(_)) => Ok(()),
     }
 }
 

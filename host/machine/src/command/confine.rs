@@ -63,8 +63,7 @@ pub enum Answer {
 #[cfg(not(target_arch = "x86_64"))]
 mod elsewhere {
     use super::Answer;
-    use crate::command::{Launch, start::Identity};
-    use contract::Stop;
+    use crate::command::{Launch, start::Identity, wait::Watch};
     use std::path::Path;
     use std::process::ExitCode;
 
@@ -75,7 +74,7 @@ mod elsewhere {
         _: &Launch,
         _: &Identity,
         _: Vec<(String, String)>,
-        _: &Stop,
+        _: Watch<'_>,
     ) -> Answer {
         Answer::Unknown("a dry run cannot confine commands on this kind of processor".into())
     }

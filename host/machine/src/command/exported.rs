@@ -2,7 +2,7 @@
 
 use super::DEFAULT_PATH;
 use contract::MachineError;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// The most bytes of names and values together: as much as a program can be given with room for its own.
@@ -43,11 +43,13 @@ impl Exported {
     /// that the system's own programs lie in.
     pub(super) fn put_into(&self, environment: &mut Vec<(String, String)>) {
         let all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        for (name, value) in all.iter().filter(|(name, _)| !OF_THE_HOST.contains(&name.as_str())) {
+        let own = || all.iter().filter(|(name, _)| !OF_THE_HOST.contains(&name.as_str()));
+        let names: HashSet<&String> = own().map(|(name, _)| name).collect();
+        environment.retain(|(other, _)| !names.contains(other));
+        environment.extend(own().map(|(name, value)| {
             let value = if name == "PATH" { with_default_folders(value) } else { value.clone() };
-            environment.retain(|(other, _)| other != name);
-            environment.push((name.clone(), value));
-        }
+            (name.clone(), value)
+        }));
     }
 }
 

@@ -173,13 +173,27 @@ pub(super) struct Pipes {
     pub(super) errors: ChildStderr,
 }
 
-/// The same for a program that somebody else waits for: until `end` can be read, or its time is over.
+/// What ends a program that somebody else waits for, beside its own timeout.
+#[derive(Clone, Copy)]
+pub(super) struct Watch<'a> {
+    /// The run is to end at once.
+    pub(super) stop: &'a Stop,
+    /// The policy whose processes the program's are; `None`: they are not counted.
+    pub(super) account: Option<&'a Account>,
+}
+
+/// The same for a program that somebody else waits for: until `end` can be read, or its time is over. `leader`: what started
+/// it, which is not counted with its processes.
+///
+/// # Errors
+/// The system fails, or there are more processes than the policy may have. The program is left to whoever waits for it.
 pub(super) fn follow(
+    leader: Pid,
     pipes: Pipes,
     input: &[u8],
     end: OwnedFd,
     timeout: Duration,
-    stop: &Stop,
+    watch: Watch<'_>,
 ) -> io::Result<CommandOutcome> {
     rustix::io::ioctl_fionbio(&pipes.input, true)?;
     let mut streams = Streams {
@@ -191,11 +205,18 @@ pub(super) fn follow(
         live: None,
     };
     let deadline = Instant::now().checked_add(timeout);
+    let mut count_at = Instant::now() + LOOK;
     while !streams.has_ended()? {
-        let left = deadline.map(|at| at.saturating_duration_since(Instant::now()));
-        if left.is_some_and(|left| left.is_zero()) || stop.step() >= Some(StopStep::AtOnce) {
+        let now = Instant::now();
+        let left = deadline.map(|at| at.saturating_duration_since(now));
+        if left.is_some_and(|left| left.is_zero()) || watch.stop.step() >= Some(StopStep::AtOnce) {
             streams.outcome.timed_out = true;
             return Ok(streams.outcome);
+        }
+        if let Some(account) = watch.account.filter(|_| now >= count_at) {
+            count_at = now + LOOK;
+            let alive = process_tree::of(leader).into_iter().filter(|process| *process != leader);
+            account.has_processes(alive.count() as u64).map_err(io::Error::other)?;
         }
         streams.exchange(Some(left.map_or(LOOK, |left| left.min(LOOK))))?;
     }

@@ -45,14 +45,16 @@ impl CacheControl {
         self.checksum.as_deref() == Some(digest.text())
     }
 
-    /// Keeps it.
+    /// Keeps it. Returns its path in the cache directory.
     ///
     /// # Errors
     /// The cache directory cannot be written.
-    pub fn save(&self, cache: &Root, url: &str) -> Result<(), Fault> {
+    pub fn save(&self, cache: &Root, url: &str) -> Result<String, Fault> {
         let record = json!({ "etag": self.etag, "mtime": self.modified, "checksum": self.checksum });
-        let site = cache.own_site(&path(url))?;
-        site.write(record.to_string().as_bytes(), ModeBits::plain(0o600), &NewFileAttributes::default())
+        let path = path(url);
+        let site = cache.own_site(&path)?;
+        site.write(record.to_string().as_bytes(), ModeBits::plain(0o600), &NewFileAttributes::default())?;
+        Ok(path)
     }
 }
 

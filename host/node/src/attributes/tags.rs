@@ -1,6 +1,7 @@
 //! Tags: a list of words under `normal.tags`, so that they outlive the run.
 
 use std::borrow::Cow;
+use std::collections::HashSet;
 
 use serde_json::Value;
 
@@ -34,11 +35,11 @@ impl Attributes {
     pub fn tag<Tag: AsRef<str>>(&mut self, added: &[Tag], origin: &Origin) -> Result<Vec<Value>, AttributeError> {
         let mut tags = self.tags(origin)?;
         let before = tags.len();
-        for tag in added.iter().map(AsRef::as_ref) {
-            if !tags.iter().any(|known| known == tag) {
-                tags.push(Value::from(tag));
-            }
-        }
+        let mut known: HashSet<&str> = HashSet::new();
+        known.extend(tags.iter().filter_map(Value::as_str));
+        let new: Vec<Value> =
+            added.iter().map(AsRef::as_ref).filter(|tag| known.insert(tag)).map(Value::from).collect();
+        tags.extend(new);
         if tags.len() != before {
             self.write(Level::Normal, &[TAGS], Value::Array(tags.clone()), origin)?;
         }
@@ -52,7 +53,8 @@ impl Attributes {
     pub fn untag<Tag: AsRef<str>>(&mut self, removed: &[Tag], origin: &Origin) -> Result<Vec<Value>, AttributeError> {
         let mut tags = self.tags(origin)?;
         let before = tags.len();
-        tags.retain(|tag| !removed.iter().any(|gone| tag == gone.as_ref()));
+        let gone: HashSet<&str> = removed.iter().map(AsRef::as_ref).collect();
+        tags.retain(|tag| !tag.as_str().is_some_and(|tag| gone.contains(tag)));
         if tags.len() != before {
             self.write(Level::Normal, &[TAGS], Value::Array(tags.clone()), origin)?;
         }

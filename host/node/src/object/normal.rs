@@ -8,6 +8,8 @@
 //! What a policy wrote is the difference between what it saw when it began and what it left. Rejected: one tree with the
 //! name of a writer at each path, where a second policy's write would have to be refused or would be lost.
 
+use std::collections::HashSet;
+
 use serde_json::{Map, Value};
 
 use super::Visible;
@@ -101,9 +103,10 @@ impl Normal {
 
     /// Removes tags, whoever set them.
     pub(super) fn remove_tags(&mut self, gone: &[String]) {
+        let known: HashSet<&str> = gone.iter().map(String::as_str).collect();
         for tree in self.all_trees() {
             if let Some(Value::Array(tags)) = tree.get_mut(TAGS) {
-                tags.retain(|tag| !gone.iter().any(|gone| tag == gone));
+                tags.retain(|tag| !tag.as_str().is_some_and(|tag| known.contains(tag)));
             }
         }
         self.merge();
@@ -152,14 +155,16 @@ impl Normal {
     /// Tags that the policy added are its own; others it takes away only if it may overwrite them.
     fn take_tags(&mut self, policy: &str, before: &[Value], after: &[Value], overwrites: bool) {
         if overwrites {
-            let gone: Vec<_> = before.iter().filter(|tag| !after.contains(tag)).collect();
+            let left: HashSet<&Value> = after.iter().collect();
+            let gone: HashSet<&Value> = before.iter().filter(|tag| !left.contains(tag)).collect();
             for tree in self.all_trees() {
                 if let Some(Value::Array(tags)) = tree.get_mut(TAGS) {
-                    tags.retain(|tag| !gone.contains(&tag));
+                    tags.retain(|tag| !gone.contains(tag));
                 }
             }
         }
         let own = self.own(policy).and_then(|tree| tree.get(TAGS)).map(list).unwrap_or_default();
+        let (own, before): (HashSet<&Value>, HashSet<&Value>) = (own.iter().collect(), before.iter().collect());
         let mine = |tag: &&Value| own.contains(tag) || !before.contains(tag);
         let kept: Vec<Value> = after.iter().filter(mine).cloned().collect();
         self.change_own(policy, |own| {

@@ -5,6 +5,8 @@
 //! `TREE` has the name of a policy where that policy wrote everything from there on, an object where writers differ, and
 //! nothing where the operator gave all of it. `beside` has what the one tree does not show, and each writer's tags.
 
+use std::collections::HashSet;
+
 use serde_json::{Map, Value, json};
 
 use super::normal::{Normal, TAGS, list, set};
@@ -154,6 +156,7 @@ fn from_json(merged: &Map<String, Value>, json: &Value) -> Option<Normal> {
             None => &mut given,
             Some(name) => {
                 let own = values.get(TAGS).map(list).unwrap_or_default();
+                let own: HashSet<&Value> = own.iter().collect();
                 tags.iter_mut().for_each(|tags| tags.retain(|tag| !own.contains(tag)));
                 &mut written.iter_mut().find(|(known, _)| known == name)?.1
             }

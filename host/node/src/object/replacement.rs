@@ -1,5 +1,7 @@
 //! A node's document that somebody has changed: its parts as single changes, and the keys that it may have.
 
+use std::collections::HashSet;
+
 use serde_json::{Map, Value};
 
 use super::edit::MAX_STEPS;
@@ -74,6 +76,7 @@ fn parts_of(before: &Value, new: &Value) -> Option<Vec<NodeEdit>> {
             let list = |tags: Option<Value>| tags.map_or_else(|| Some(vec![]), |tags| texts(&tags));
             let (old, new) = (list(old_tags)?, list(new_tags)?);
             let missing = |from: &[String], of: &[String]| -> Vec<String> {
+                let from: HashSet<&String> = from.iter().collect();
                 of.iter().filter(|tag| !from.contains(tag)).cloned().collect()
             };
             let (gone, added) = (missing(&new, &old), missing(&old, &new));

@@ -149,6 +149,8 @@ fn text(properties: &YumRepositoryProperties) -> Result<String, Raised> {
         ("throttle", p.throttle.clone()),
         ("timeout", p.timeout.clone()),
     ];
+    // No two options have one name.
+    let own = shown.len();
     for (name, value) in p.options.iter().flat_map(|options| options.as_object()).flatten() {
         let value = match value {
             Value::Null => None,
@@ -160,7 +162,7 @@ fn text(properties: &YumRepositoryProperties) -> Result<String, Raised> {
             }
             other => Some(other.to_string()),
         };
-        match shown.iter_mut().find(|(other, _)| other == name) {
+        match shown.iter_mut().take(own).find(|(other, _)| other == name) {
             Some((_, old)) => *old = value,
             None => shown.push((name, value)),
         }

@@ -34,9 +34,11 @@ impl CookbookFiles for Answering {
 
 /// Programs that have nothing to say, and work.
 fn answer(launch: &Launch) -> Option<CommandOutcome> {
-    let installs = launch.words().iter().any(|word| word == "apt-cache");
-    let output =
-        if installs { "new:\n  Installed: (none)\n  Candidate: 1.0\n  Version table:\n     1.0 500\n" } else { "" };
+    let output = match launch.words().first().map(String::as_str) {
+        Some("apt-cache") => "new:\n  Installed: (none)\n  Candidate: 1.0\n  Version table:\n     1.0 500\n",
+        Some("rpm") => "tool (none) 1.0 1 noarch\n",
+        _ => "",
+    };
     Some(CommandOutcome { code: Some(0), output: output.into(), ..CommandOutcome::default() })
 }
 

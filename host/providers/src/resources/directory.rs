@@ -13,6 +13,7 @@ use machine::root::{Entry, Fault, FuturePlace, Kind, ModeBits};
 use machine::written::as_written;
 use rustix::io::Errno;
 use schema::types::directory::DirectoryProperties;
+use std::collections::HashSet;
 
 /// Permission bits before the process's file mode creation mask.
 const NEW_DIRECTORY: ModeBits = ModeBits::plain(0o777);
@@ -29,7 +30,7 @@ impl Provider for Directory {
         let wish = DirectoryWish::of(&properties, wanted);
         match wanted.action {
             "delete" => plan_delete(&wish, view),
-            _ => plan_create(&wish, view, &mut Vec::new()),
+            _ => plan_create(&wish, view, &mut HashSet::new()),
         }
     }
 
@@ -67,7 +68,7 @@ impl<'a> DirectoryWish<'a> {
 pub(super) fn plan_create(
     wish: &DirectoryWish<'_>,
     view: &mut View<'_>,
-    made: &mut Vec<String>,
+    made: &mut HashSet<String>,
 ) -> Result<Plan, Raised> {
     let planned = worded(planned_create(wish, view, made), view);
     if wish.recursive
@@ -138,7 +139,7 @@ fn planned_create(wish: &DirectoryWish<'_>, view: &mut View<'_>, made: &mut Vec<
         plan.certainty.push(Certainty::Assumed(format!("assuming directory {} would have been created", wish.path)));
     }
     paths.iter().for_each(|real| plan.assume(assumption(real, true)));
-    made.append(&mut paths);
+    made.extend(paths);
     granted.pop();
     let operation =
         MakeDirectory { parents: granted, granted: last, uid: access.uid, gid: access.gid, mode: access.mode };

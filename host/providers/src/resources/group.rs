@@ -9,13 +9,14 @@ use grants::{GrantedGroup, Standing};
 use machine::command::{Launch, list_of_words, require_success};
 use machine::denied::denied;
 use schema::types::group::GroupProperties;
+use std::collections::HashSet;
 
 /// The provider of `group`: local groups and their members.
 pub(crate) struct Group;
 
 impl Provider for Group {
     fn plan(&self, wanted: &Wanted<'_>, view: &mut View<'_>) -> Result<Plan, Raised> {
-        let wish = DesiredGroup::read(wanted)?;
+        let wish = DesiredGroup::read(wanted, view)?;
         let granted = view.grants.group(&wish.name, standing(&wish, view)).map_err(denied)?;
         let current = view.users().group(&wish.name).cloned();
         let mut plan = Plan::default();
@@ -75,13 +76,15 @@ struct DesiredGroup {
 }
 
 impl DesiredGroup {
-    fn read(wanted: &Wanted<'_>) -> Result<Self, Raised> {
+    fn read(wanted: &Wanted<'_>, view: &View<'_>) -> Result<Self, Raised> {
         let properties: GroupProperties = asked::properties(wanted)?;
         let different = |all: Vec<String>| -> Result<Vec<String>, Raised> {
+            let mut known = HashSet::new();
             let mut names: Vec<String> = vec![];
             for name in all {
+                view.looks_at_item()?;
                 account::check_name(&name, ErrorKind::Group)?;
-                if !names.contains(&name) {
+                if known.insert(name.clone()) {
                     names.push(name);
                 }
             }
@@ -90,7 +93,8 @@ impl DesiredGroup {
         let name = properties.group_name;
         account::check_name(&name, ErrorKind::Group)?;
         let (members, excluded) = (different(properties.members)?, different(properties.excluded_members)?);
-        let common = members.iter().filter(|name| excluded.contains(name)).map(String::as_str).collect::<Vec<_>>();
+        let unwanted = excluded.iter().collect::<HashSet<_>>();
+        let common = members.iter().filter(|name| unwanted.contains(name)).map(String::as_str).collect::<Vec<_>>();
         if !common.is_empty() {
             let message = format!("Attempting to both add and remove users from a group: '{}'", common.join(", "));
             return Err(Raised::new(ErrorKind::ConflictingMembers, message));
@@ -143,7 +147,8 @@ fn compare(wish: &DesiredGroup, current: &MachineGroup) -> Difference {
         let change = Change::new(format!("change gid {} to {gid}", current.gid));
         difference.changes.push(change.sets("gid", Some(current.gid.to_string()), Some(gid.to_string())));
     }
-    let is_member = |name: &&String| current.members.contains(name);
+    let members = current.members.iter().collect::<HashSet<_>>();
+    let is_member = |name: &&String| members.contains(name);
     if wish.append {
         difference.add = wish.members.iter().filter(|name| !is_member(name)).cloned().collect();
         difference.remove = wish.excluded.iter().filter(is_member).cloned().collect();

@@ -18,7 +18,7 @@ use machine::root::{Kind, absent};
 use schema::types::directory::DirectoryProperties;
 use schema::types::remote_directory::RemoteDirectoryProperties;
 use std::borrow::Cow;
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
 
 /// The provider of `remote_directory`: it copies a cookbook's folder to the machine.
 pub(crate) struct RemoteDirectory;
@@ -50,7 +50,7 @@ impl Provider for RemoteDirectory {
 }
 
 fn create(wish: &DirectoryWish<'_>, wanted: &Wanted<'_>, view: &mut View<'_>) -> Result<Plan, Raised> {
-    let mut made = Vec::new();
+    let mut made = HashSet::new();
     let mut denials = Denials::default();
     let mut plan = denials.or_else(directory::plan_create(wish, view, &mut made), Plan::up_to_date)?;
     let properties: RemoteDirectoryProperties = asked::properties(wanted)?;
@@ -142,7 +142,7 @@ impl Folder<'_> {
             access: Access::of(files_owner.as_ref(), files_group.as_ref(), Some(*files_mode)),
             backup: properties.files_backup.0.map(|kept| kept.0),
             only_if_missing: wanted.action == "create_if_missing" || !properties.overwrite,
-            directories_made: made,
+            directories_made: Some(made),
             ..FileWish::plain(&path, wanted)
         };
         let action = if one.only_if_missing { "create_if_missing" } else { "create" };

@@ -4,6 +4,7 @@ mod address;
 
 use super::asked;
 use super::file_content::{self, Content, Current, Source};
+use crate::notes;
 use crate::plan::{Plan, Provider, View};
 use crate::secrets::SENSITIVE;
 use address::Address;
@@ -157,7 +158,8 @@ fn fetch(
         Fetched::File(file, control) => {
             // A record of wrun's own, not of the machine; it counts only for a file with this very content.
             if let Some(cache) = view.cache.filter(|_| !view.why_run && (by_tag || by_time)) {
-                control.save(cache, url)?;
+                let note = control.save(cache, url)?;
+                notes::keep(view.caches, cache, &note)?;
             }
             Ok(Some(Content::File(Arc::new(file))))
         }

@@ -1,12 +1,14 @@
 //! Commands that want to change something: files, processes, services, the kernel.
 
 use crate::victim::Victim;
-use crate::{ask, asked, is_stopped};
-use contract::{CommandTest, GuardResult};
+use crate::{ask, asked, is_stopped, machine};
+use contract::{Account, AccountLimits, CommandTest, GuardResult, Machine as _, Meters, Providers as _};
+use providers::{MachineProviders, Settings};
 use std::io::Read as _;
 use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _};
 use std::os::unix::net::UnixListener;
 use std::process::Command;
+use std::sync::Arc;
 
 #[test]
 fn nothing_is_written() {
@@ -97,11 +99,46 @@ fn no_process_is_reached_and_none_is_left() {
     let mark = format!("7777.{}", std::process::id());
     assert_eq!(ask(&format!("(setsid sleep {mark} > /dev/null 2>&1 &); true")), GuardResult::True);
     assert_eq!(ask(&format!("setsid sleep {mark} & true")), GuardResult::True);
-    let left = std::fs::read_dir("/proc").unwrap().flatten().filter_map(|process| {
-        let words = std::fs::read(process.path().join("cmdline")).ok()?;
-        words.split(|byte| *byte == 0).any(|word| word == mark.as_bytes()).then_some(words)
-    });
-    assert_eq!(left.count(), 0);
+    assert_eq!(with_word(&mark), 0);
+}
+
+/// Dry-fork and suggest-fork: the processes of a confined command count as those of any other.
+#[test]
+fn dry_fork() {
+    for of_guest in [false, true] {
+        let limits = AccountLimits { processes: 4, ..AccountLimits::default() };
+        let account = Account::new("database", limits, Meters::default());
+        let bench = machine();
+        let settings = Settings { account: account.clone(), ..bench.settings(true) };
+        let mut providers = MachineProviders::new(Arc::new(settings)).unwrap();
+        let ask = |providers: &mut MachineProviders, line: &str| {
+            let command = CommandTest { timeout: Some(20), ..CommandTest::text(line) };
+            match of_guest {
+                false => match providers.guard(&command, true).unwrap() {
+                    GuardResult::Unknown(why) => why,
+                    known => format!("{known:?}"),
+                },
+                true => format!("{:?}", providers.machine().run(&command, true)),
+            }
+        };
+        ask(&mut providers, "sleep 0.5 & wait");
+        assert_eq!((account.verdict(), account.usage().processes), (Ok(()), 2));
+        let mark = format!("8888.{}", std::process::id());
+        let many = format!("for one in 1 2 3 4 5 6; do setsid sleep {mark} & sleep {mark} & done; wait");
+        let why = ask(&mut providers, &many);
+        assert!(why.contains("it was ended: the policy used up its 4 of processes at a time: it used "), "{why}");
+        assert!(account.verdict().is_err(), "the policy is at its end");
+        assert_eq!(with_word(&mark), 0, "none is left");
+    }
+}
+
+/// How many processes have a word on their command line.
+fn with_word(word: &str) -> usize {
+    let has = |process: &std::fs::DirEntry| {
+        let words = std::fs::read(process.path().join("cmdline")).unwrap_or_default();
+        words.split(|byte| *byte == 0).any(|other| other == word.as_bytes())
+    };
+    std::fs::read_dir("/proc").unwrap().flatten().filter(has).count()
 }
 
 #[test]

@@ -134,6 +134,7 @@ impl Machine {
             stop: Stop::default(),
             package_lock_wait: Settings::PACKAGE_LOCK_WAIT,
             backups: Settings::BACKUPS,
+            backups_size: Settings::BACKUPS_SIZE,
             downloads: machine::download::Downloads::default(),
             reboots: providers::Reboots::default(),
             facts: None,

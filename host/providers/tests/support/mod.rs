@@ -120,6 +120,7 @@ impl Bench {
             stop: Stop::default(),
             package_lock_wait: Duration::from_secs(1),
             backups: Settings::BACKUPS,
+            backups_size: Settings::BACKUPS_SIZE,
             downloads: Default::default(),
             reboots: providers::Reboots::default(),
             facts: None,

@@ -125,6 +125,7 @@ impl Node {
             stop: contract::Stop::default(),
             package_lock_wait,
             backups: Settings::BACKUPS,
+            backups_size: Settings::BACKUPS_SIZE,
             downloads: machine::download::Downloads::default(),
             reboots: providers::Reboots::default(),
             facts: None,

@@ -170,6 +170,39 @@ fn packages_are_held_and_let_go() {
     assert_eq!(node.act("package", "tool", "unlock", json!({})).unwrap(), [""; 0]);
 }
 
+/// Apt-mark: a name that apt does not know is a pattern to it, and holds other teams' packages.
+#[test]
+fn apt_mark() {
+    let mut node = node();
+    node.act("package", "tool", "install", json!({"version": "1.0"})).unwrap();
+    for name in ["t.+", "to.l", "c.+", "g++", "mailer"] {
+        let error = node.act("apt_package", name, "lock", json!({})).unwrap_err();
+        let expect = format!("{name} cannot be locked: no package of exactly that name is installed");
+        assert_eq!((error.class.as_str(), error.message), ("Chef::Exceptions::Package", expect));
+        assert_eq!(node.act("apt_package", name, "unlock", json!({})).unwrap(), [""; 0]);
+    }
+    // One that is not known is not left out of several.
+    let both = json!({"package_name": ["tool", "to.l"]});
+    assert!(node.act("package", "both", "lock", both).is_err());
+    assert_eq!(node.output("apt-mark showhold"), "");
+    node.output("printf 'Package: t.+\\nStatus: hold ok not-installed\\n\\n' >> /var/lib/dpkg/status");
+    node.output("echo 'tool hold' | dpkg --set-selections");
+    let error = node.act("apt_package", "t.+", "unlock", json!({})).unwrap_err();
+    assert_eq!(error.message, "t.+ cannot be unlocked: no package of exactly that name is installed");
+    assert_eq!(node.output("apt-mark showhold | grep -x tool"), "tool", "the mark of another package stays");
+}
+
+#[test]
+fn a_dry_run_takes_for_granted_that_a_package_to_lock_would_have_been_installed() {
+    let node = node();
+    node.output("apt-get -q update");
+    let mut node = node.dry();
+    node.foresee("package", "tool", "install", json!({})).unwrap();
+    let foreseen = node.foresee("package", "tool", "lock", json!({})).unwrap();
+    assert_eq!(foreseen.assumed, ["Assuming tool would have been installed"]);
+    assert!(node.foresee("package", "mailer", "lock", json!({})).is_err());
+}
+
 #[test]
 fn an_archive_that_moved_on_is_looked_up_again() {
     let mut node = node();

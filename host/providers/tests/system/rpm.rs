@@ -9,7 +9,7 @@ const RPM: &str = r#"#!/bin/sh
 case "$1" in
   -q) shift 4; missing=0
     for name; do
-      grep "^$name " /srv/installed || { echo "package $name is not installed"; missing=$((missing + 1)); }
+      grep "^${name%.x86_64} " /srv/installed || { echo "package $name is not installed"; missing=$((missing + 1)); }
     done; exit $missing ;;
   -qp) tail -c +5 "$5" ;;
   *) echo "rpm $*" >> /srv/log; [ ! -e /srv/fail ] || { echo "conflict" >&2; exit 3; }
@@ -123,8 +123,27 @@ fn versions_are_locked() {
     let words = "dnf -d0 -e0 -y versionlock add bash";
     check(&mut node, ("dnf_package", "bash", "lock"), json!({}), &["lock package bash"], words);
     node.root.write("/srv/deed", ": > /srv/locks\n").unwrap();
-    let words = "dnf -d0 -e0 -y versionlock delete *:bind-*";
+    let words = "dnf -d0 -e0 -y versionlock delete bind-32:9.16-1.el9.*";
     check(&mut node, ("dnf_package", "bind", "unlock"), json!({}), &["unlock package bind"], words);
+}
+
+/// Version-lock: dnf and rpm take `bash.x86_64` for bash, and a pattern for the locks of a package is one for those of others
+/// whose names begin with it.
+#[test]
+fn version_lock() {
+    let mut node = prepared(Node::granting("packages = [\"bind\", \"*.x86_64\"]"));
+    node.root.write("/srv/locks", "bind-32:9.16-1.el9.*\nbind-utils-32:9.16-1.el9.*\n").unwrap();
+    node.root.write("/srv/deed", "echo 'bind-utils-32:9.16-1.el9.*' > /srv/locks\n").unwrap();
+    let words = "dnf -d0 -e0 -y versionlock delete bind-32:9.16-1.el9.*";
+    check(&mut node, ("dnf_package", "bind", "unlock"), json!({}), &["unlock package bind"], words);
+    for kind in ["dnf_package", "yum_package"] {
+        let error = node.act(kind, "bash.x86_64", "lock", json!({})).unwrap_err();
+        assert_eq!(error.message, "bash.x86_64 cannot be locked: no package of exactly that name is installed");
+        check(&mut node, (kind, "bash.x86_64", "unlock"), json!({}), &[], "");
+    }
+    for kind in ["dnf_package", "yum_package", "rpm_package"] {
+        check(&mut node, (kind, "bash.x86_64", "remove"), json!({}), &[], "");
+    }
 }
 
 #[test]

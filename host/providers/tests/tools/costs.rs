@@ -166,6 +166,55 @@ fn a_file_that_is_written_over_in_place_is_not_emptied_for_a_policy_at_its_end()
     assert_eq!(std::fs::read_to_string(policy.bench.path("kept")).unwrap(), "new");
 }
 
+/// Quad: lists of names that a policy wrote cost what their length says, and end with the policy's time.
+#[test]
+fn quad() {
+    let names = |beginning: &str, count: usize| (0..count).map(|at| format!("{beginning}{at}")).collect::<Vec<_>>();
+    let properties = |case: &str, count: usize| match case {
+        "members" => ("group", json!({ "members": names("a", count) })),
+        "excluded" => {
+            let (members, excluded) = (names("a", count), names("b", count));
+            ("group", json!({ "append": true, "members": members, "excluded_members": excluded }))
+        }
+        _ => ("apt_package", json!({ "package_name": names("a", count) })),
+    };
+    // A root without tools: what is looked up there fails, after the names were read.
+    let attempt = |account: Account, case: &str, count: usize| {
+        let (kind, properties) = properties(case, count);
+        let bench = Bench::new("").unlimited();
+        let settings = Settings { account, ..bench.settings(true) };
+        let mut providers = MachineProviders::new(Arc::new(settings)).unwrap();
+        let action = if kind == "group" { "create" } else { "install" };
+        let _failed_or_not = run(&mut providers, &bench.declaration(kind, "g", properties), action, true);
+    };
+    for case in ["members", "excluded", "packages"] {
+        let work = |count: usize| {
+            let account = Account::unmetered("database");
+            attempt(account.clone(), case, count);
+            account.usage().work
+        };
+        let (once, twice) = (work(4_000), work(8_000));
+        assert!(once >= 4_000 && twice >= 8_000 && twice <= 2 * once + 2_000, "{case}: {once} and {twice} units");
+        let limits = AccountLimits { wall: std::time::Duration::ZERO, ..AccountLimits::default() };
+        let account = Account::new("database", limits, Meters::default());
+        account.begin_turn(Stop::default());
+        attempt(account.clone(), case, 8_000);
+        let ended = account.interruption().map(|ended| ended.to_string()).unwrap_or_default();
+        assert!(ended.contains("of wall time"), "{case}: {ended}");
+        assert!(account.usage().work < 4_000, "{case}: {:?}", account.usage());
+    }
+}
+
+/// A resource may start one short command after the other: none is looked at while it runs.
+#[test]
+fn no_command_is_started_after_the_wall_time() {
+    let mut policy = Charged::new(AccountLimits { wall: std::time::Duration::ZERO, ..AccountLimits::default() });
+    policy.account.begin_turn(Stop::default());
+    assert!(!policy.run("execute", "touch", "run", json!({ "command": "touch ROOT/made" })));
+    assert!(policy.ended().contains("of wall time"), "{}", policy.ended());
+    assert!(!exists(&policy.bench.path("made")));
+}
+
 #[test]
 fn open_files_are_counted() {
     let mut policy = Charged::new(AccountLimits { open_files: 20, ..AccountLimits::default() });

@@ -112,3 +112,75 @@ fn the_settings_limit_backups_and_downloads() {
     act(settings(1, 10), "remote_file", "ROOT/file", source).unwrap();
     assert_eq!(bench.read("file"), "0123456789");
 }
+
+/// The files below a folder, by their path in it, with their bytes.
+fn files_below(top: &Path) -> Vec<(String, u64)> {
+    let mut found = vec![];
+    let mut folders = vec![top.to_owned()];
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(&folder).into_iter().flatten().map(Result::unwrap) {
+            let (path, about) = (entry.path(), entry.metadata().unwrap());
+            if about.is_dir() {
+                folders.push(path);
+            } else {
+                found.push((path.strip_prefix(top).unwrap().display().to_string(), about.len()));
+            }
+        }
+    }
+    found
+}
+
+/// Backup: `backup 1` is one copy of each path, and a policy may think of as many paths as it likes, in each run others.
+#[test]
+fn backup() {
+    const MOST: u64 = 300_000;
+    let bench = Bench::new("").unlimited();
+    let below = bench.directory.path().join("backup");
+    for number in 0..12 {
+        // A run of its own each: what earlier ones left counts.
+        let settings = Settings { backups_size: MOST, ..bench.settings(false) };
+        let mut providers = MachineProviders::new(Arc::new(settings)).unwrap();
+        let (folder, path) = (format!("/etc/{number}"), format!("/etc/{number}/file"));
+        run(&mut providers, &bench.declaration("directory", &folder, json!({})), "create", false).unwrap();
+        let content = json!({ "content": "x".repeat(40_000), "backup": 1 });
+        run(&mut providers, &bench.declaration("file", &path, content), "create", false).unwrap();
+        let delete = bench.declaration("file", &path, json!({ "backup": 1 }));
+        run(&mut providers, &delete, "delete", false).unwrap();
+        let copies = files_below(&below);
+        assert!(copies.iter().map(|(_, bytes)| bytes).sum::<u64>() <= MOST, "{copies:?}");
+        let newest = format!("etc/{number}/file.chef-");
+        assert!(copies.iter().any(|(path, _)| path.starts_with(&newest)), "{copies:?}");
+    }
+    let copies = files_below(&below);
+    assert!((3..7).contains(&copies.len()), "{copies:?}");
+    assert!(copies.iter().all(|(path, _)| !path.starts_with("etc/0/")), "the oldest have gone: {copies:?}");
+    let folders = std::fs::read_dir(below.join("etc")).unwrap().count();
+    assert_eq!(folders, copies.len(), "no empty folder is left");
+    // A file that is larger than all may be is still kept: its change must be possible to take back.
+    let settings = Settings { backups_size: 1, ..bench.settings(false) };
+    let mut providers = MachineProviders::new(Arc::new(settings)).unwrap();
+    for content in ["one", "two"] {
+        let file = bench.declaration("file", "/etc/one", json!({ "content": content }));
+        run(&mut providers, &file, "create", false).unwrap();
+    }
+    assert_eq!(files_below(&below).iter().map(|(_, bytes)| *bytes).collect::<Vec<_>>(), [3]);
+}
+
+/// Download-notes: a policy may download from as many addresses as it likes, and of each a note was kept for good.
+#[test]
+fn download_notes() {
+    let bench = Bench::new("").unlimited();
+    let notes = bench.directory.path().join("cache/remote_file");
+    std::fs::create_dir_all(&notes).unwrap();
+    for number in 0..2_500 {
+        let note = std::fs::File::create(notes.join(format!("old-{number:04}.json"))).unwrap();
+        note.set_modified(std::time::UNIX_EPOCH + std::time::Duration::from_secs(number)).unwrap();
+    }
+    let server = crate::server::Server::start(|_| b"200 OK\r\netag: \"x\"\r\n\r\n0123456789".to_vec());
+    bench.run("remote_file", "/etc/file", "create", json!({ "source": server.url("/x") })).unwrap();
+    let left = files_below(&notes);
+    assert!(left.len() <= 2_048, "{} notes of 8 KiB in 16 MiB", left.len());
+    assert!(!left.iter().any(|(name, _)| name == "old-0000.json"), "the oldest go first");
+    assert!(left.iter().any(|(name, _)| name == "old-2499.json"));
+    assert!(left.iter().any(|(name, _)| !name.starts_with("old-")), "the new one stays");
+}

@@ -4,10 +4,10 @@ use super::launcher::Request;
 use super::reply::Reply;
 use super::tracer::{self, Ending, Leash};
 use super::{Answer, MISSING_PROGRAM};
-use crate::command::wait::{self, Pipes};
+use crate::command::wait::{self, Pipes, Watch};
 use crate::command::{CommandFailure, Launch, start, start::Identity};
 use crate::root::Root;
-use contract::{Stop, SystemError};
+use contract::{Ended, SystemError};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Pid, PidfdFlags, pidfd_open};
 use std::io::{self, Read as _, Write as _};
@@ -31,7 +31,7 @@ pub(in crate::command) fn ask(
     launch: &Launch,
     identity: &Identity,
     environment: Vec<(String, String)>,
-    stop: &Stop,
+    watch: Watch<'_>,
 ) -> Answer {
     let as_root = identity.ids.as_ref().and_then(|ids| ids.uid).unwrap_or(0) == 0;
     let request = Request {
@@ -61,13 +61,13 @@ pub(in crate::command) fn ask(
                     Ok(begun) => begun,
                     Err(reply) => return Ok(Traced::Said(reply)),
                 };
-                let _ = started.send(pipes);
+                let _ = started.send((pid, pipes));
                 Ok(Traced::Ended(tracer::watch(pid, &root, as_root, leash)))
             };
             let tracer = std::thread::Builder::new().name("tracer".into()).spawn_scoped(scope, trace)?;
-            let outcome = hear.recv().ok().map(|pipes| {
+            let outcome = hear.recv().ok().map(|(launcher, pipes)| {
                 let input = launch.input.as_deref().unwrap_or_default();
-                wait::follow(pipes, input, end.into(), launch.timeout, stop)
+                wait::follow(launcher, pipes, input, end.into(), launch.timeout, watch)
             });
             if !matches!(outcome, Some(Ok(ref outcome)) if !outcome.timed_out) {
                 leash.pull();
@@ -75,7 +75,13 @@ pub(in crate::command) fn ask(
             let traced = tracer.join().map_err(|_| io::Error::other("the tracer ended"))??;
             Ok(match (traced, outcome) {
                 (Traced::Said(reply), _) => answer_of_reply(reply, &request.cwd),
-                (Traced::Ended(ending), Some(outcome)) => answer(ending, outcome?, launch, &request.cwd),
+                (Traced::Ended(ending), Some(Ok(outcome))) => answer(ending, outcome, launch, &request.cwd),
+                (Traced::Ended(_), Some(Err(error))) => {
+                    match error.get_ref().and_then(|why| why.downcast_ref::<Ended>()) {
+                        Some(ended) => Answer::Unknown(format!("it was ended: the policy {ended}")),
+                        None => return Err(error),
+                    }
+                }
                 (Traced::Ended(_), None) => return Err(io::Error::other("nobody read along")),
             })
         })

@@ -7,6 +7,7 @@ use super::{KEYRINGS, Repository, refresh};
 use contract::{Child, Declaration, ErrorKind, Raised, Timing};
 use node::file_specificity::lookup_paths;
 use serde_json::{Value, json};
+use std::collections::HashSet;
 
 impl Repository<'_> {
     /// The children that make apt trust a key.
@@ -99,7 +100,7 @@ impl Repository<'_> {
             let own = public_keys(
                 machine.printed_confined("gpg", &[&GPG[..], &["--show-keys", "--with-colons", &path]].concat()),
             );
-            let all = public_keys(machine.printed_confined("apt-key", &TRUSTED));
+            let all: HashSet<_> = public_keys(machine.printed_confined("apt-key", &TRUSTED)).into_iter().collect();
             !own.is_empty() && own.iter().all(|key| all.contains(key))
         };
         let receiver = format!("execute[{add}]");

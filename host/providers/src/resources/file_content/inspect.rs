@@ -203,7 +203,7 @@ fn parent_missing(wish: &FileWish<'_>, view: &View<'_>, plan: &mut Plan) -> Resu
     };
     let granted = wish.granted(view, &real)?;
     let real_parent = real.rsplit_once('/').map_or("/", |(parent, _)| parent);
-    let made_first = wish.directories_made.iter().any(|made| made == real_parent);
+    let made_first = wish.directories_made.is_some_and(|made| made.contains(real_parent));
     // The cookbook's own code has made it by then in a real run.
     if !made_first && !view.commands.overlay().has_directory(real_parent) {
         if !view.why_run {

@@ -8,6 +8,7 @@ use machine::denied::denied;
 use machine::guest::ForeseenFile;
 use schema::typed::Verification;
 use schema::types::file::FileProperties;
+use std::collections::HashSet;
 
 /// A kind of verification that is not a command: systemd accepts the content as a unit.
 pub(crate) const SYSTEMD_UNIT: &str = ":systemd_unit";
@@ -39,7 +40,7 @@ pub(crate) struct FileWish<'a> {
     /// The action sets the times.
     pub(crate) touch: bool,
     /// Real paths of directories that the same plan makes before this file.
-    pub(crate) directories_made: &'a [String],
+    pub(crate) directories_made: Option<&'a HashSet<String>>,
     /// Asks for the right to the file where a right of another kind suffices; none: the right to manage its path.
     pub(crate) grant: Option<&'a Grant<'a>>,
 }
@@ -81,7 +82,7 @@ impl<'a> FileWish<'a> {
             atomic: None,
             only_if_missing: false,
             touch: false,
-            directories_made: &[],
+            directories_made: None,
             grant: None,
         }
     }

@@ -10,6 +10,7 @@ use crate::resources::asked;
 use crate::withheld::Withheld;
 use contract::{Certainty, Change, ErrorKind, Raised, Wanted};
 use schema::types::apt_package::AptPackageProperties;
+use std::collections::HashSet;
 use std::sync::Arc;
 
 /// Packages from apt's archives.
@@ -27,8 +28,8 @@ impl Provider for AptPackage {
             "upgrade" => install(Aim::Upgrade, wanted, &request, &status, view),
             "remove" => remove("remove", &request, &status, view),
             "purge" => remove("purge", &request, &status, view),
-            "lock" => Ok(mark(true, &request, &status)),
-            "unlock" => Ok(mark(false, &request, &status)),
+            "lock" => mark(true, &request, &status, view),
+            "unlock" => mark(false, &request, &status, view),
             "reconfig" => preseed::reconfigure(wanted, &request, &status, view),
             other => Err(unsupported(wanted, other)),
         }
@@ -73,7 +74,7 @@ fn look(
     };
     let mut all = request.packages.iter().map(|one| (see(one), one.0.clone())).collect::<Vec<_>>();
     let open = all.iter().filter(|(seen, name)| is_name(name) && needs_candidate(aim, seen));
-    let open = open.map(|(_, name)| name.clone()).collect::<Vec<_>>();
+    let open = open.map(|(_, name)| name.clone()).collect::<HashSet<_>>();
     let offers = database::offers(view, release, &open.iter().map(String::as_str).collect::<Vec<_>>())?;
     for (seen, name) in all.iter_mut().filter(|(_, name)| open.contains(name)) {
         match offers.get(name.as_str()) {
@@ -211,7 +212,8 @@ fn remove(verb: &'static str, request: &Request, status: &Status, view: &mut Vie
         return Ok(Plan::up_to_date());
     }
     let mut also = simulate(verb, request, &[], &names, view)?;
-    also.retain(|name| !names.contains(name));
+    let asked_for = names.iter().collect::<HashSet<_>>();
+    also.retain(|name| !asked_for.contains(name));
     let mut also_granted = grant(view, also.iter().map(String::as_str))?;
     let sentence = format!("{verb} {}package {}", request.versions(), names.join(", "));
     let mut changes = vec![removal(sentence, names.iter().map(|name| (name.as_str(), status.version(name))))];
@@ -247,11 +249,16 @@ fn simulated_removals(output: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-fn mark(hold: bool, request: &Request, status: &Status) -> Plan {
-    let names = request.packages.iter().map(|(name, _)| name);
-    let names = names.filter(|name| is_name(name) && status.held(name) != hold).cloned().collect::<Vec<_>>();
+/// Holds packages at their versions, or lets them go. apt-mark takes a name that it does not know for a pattern over all
+/// names, other teams' too, so that it gets only names that it knows.
+fn mark(hold: bool, request: &Request, status: &Status, view: &View<'_>) -> Result<Plan, Raised> {
+    let due = request.packages.iter().map(|(name, _)| name).filter(|name| status.held(name) != hold);
+    let (names, unknown): (Vec<_>, Vec<_>) = due.cloned().partition(|name| is_name(name) && status.knows(name));
+    if !unknown.is_empty() {
+        return unmarked(hold, &unknown, view);
+    }
     if names.is_empty() {
-        return Plan::up_to_date();
+        return Ok(Plan::up_to_date());
     }
     let verb = if hold { "lock" } else { "unlock" };
     let sentence = format!("{verb} {}package {}", request.versions(), names.join(", "));
@@ -267,7 +274,21 @@ fn mark(hold: bool, request: &Request, status: &Status) -> Plan {
         input: Withheld(None),
         granted: request.granted.clone(),
     };
-    Plan::steps(vec![Step::new(change, Operation::ChangePackages(transaction))])
+    Ok(Plan::steps(vec![Step::new(change, Operation::ChangePackages(transaction))]))
+}
+
+/// Packages are to be locked or unlocked that are not there. In a dry run, an earlier resource would perhaps have installed
+/// them.
+pub(super) fn unmarked(lock: bool, unknown: &[String], view: &View<'_>) -> Result<Plan, Raised> {
+    let names = unknown.join(", ");
+    let assumed = |name: &String| view.assumed.holds(&Assumption::Package(name.clone()));
+    if view.why_run && unknown.iter().all(assumed) {
+        return Ok(Plan::uncertain(Certainty::Assumed(format!("Assuming {names} would have been installed"))));
+    }
+    let verb = if lock { "locked" } else { "unlocked" };
+    let message = format!("{names} cannot be {verb}: no package of exactly that name is installed");
+    Err(Raised::new(PACKAGE_ERROR, message)
+        .with_hint("name each package as the package tool lists it, and install it first"))
 }
 
 /// Which configuration file survives a conflict: the one on the node, unless the resource says otherwise.

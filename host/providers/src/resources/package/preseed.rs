@@ -6,6 +6,7 @@
 use super::request::{Request, grant, is_name};
 use super::status::Status;
 use super::tools::Transaction;
+use crate::notes;
 use crate::operation::Operation;
 use crate::plan::{Plan, Step, View, Writer};
 use crate::resources::{asked, cookbook_source};
@@ -14,7 +15,7 @@ use contract::{Change, ErrorKind, Raised, Wanted};
 use grants::GrantedPackage;
 use machine::root::{ModeBits, NewFileAttributes};
 use schema::types::apt_package::ResponseFileProperties;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 /// Where debconf keeps questions with their owners.
 const DATABASES: [&str; 2] = ["/var/cache/debconf/config.dat", "/var/cache/debconf/passwords.dat"];
@@ -118,7 +119,7 @@ fn new_answers(wanted: &Wanted<'_>, chosen: &[String], view: &View<'_>) -> Resul
     }
     let granted = grant(view, owners.iter().map(String::as_str))?;
     let plain = |text: &str| text.replace(|c: char| !c.is_ascii_alphanumeric() && !"+.=~-".contains(c), "_");
-    let record = format!("/preseed/{}/{}.seed", plain(cookbook), plain(&chosen.join("-")));
+    let record = format!("{}/{}/{}.seed", notes::ANSWERS, plain(cookbook), plain(&chosen.join("-")));
     let given = view.cache.and_then(|cache| cache.read(&record).ok());
     Ok((given.as_deref() != Some(text.as_slice())).then_some(Answers {
         text: Withheld(text),
@@ -128,9 +129,10 @@ fn new_answers(wanted: &Wanted<'_>, chosen: &[String], view: &View<'_>) -> Resul
 }
 
 impl Answers {
-    fn remember(&self, writer: &Writer<'_>) -> Result<(), Raised> {
+    fn remember(&self, writer: &mut Writer<'_>) -> Result<(), Raised> {
         let site = writer.cache.own_site(&self.record)?;
-        Ok(site.write(&self.text.0, ModeBits::plain(0o600), &NewFileAttributes::default())?)
+        site.write(&self.text.0, ModeBits::plain(0o600), &NewFileAttributes::default())?;
+        notes::keep(writer.caches, writer.cache, &self.record)
     }
 }
 
@@ -193,11 +195,12 @@ fn answers(text: &str) -> Vec<Answer> {
 /// What is not a package's name.
 fn owners(answers: &[Answer], known: &HashMap<String, Vec<String>>, everything: bool) -> Result<Vec<String>, String> {
     let mut owners = vec![];
+    let mut added = HashSet::new();
     let mut add = |owner: &str| {
         if !is_name(owner) {
             return Err(owner.to_owned());
         }
-        if !owners.iter().any(|other| other == owner) {
+        if added.insert(owner.to_owned()) {
             owners.push(owner.to_owned());
         }
         Ok(())

@@ -7,6 +7,7 @@ use contract::{ErrorKind, Raised, Wanted};
 use grants::GrantedPackage;
 use machine::denied::denied;
 use schema::types::package::{PackageProperties, TRANSACTION_SECONDS};
+use std::collections::HashSet;
 use std::time::Duration;
 
 /// The longest name that is handed to a tool, in bytes; Debian's longest is 80.
@@ -47,14 +48,16 @@ impl Request {
     /// may be paths.
     ///
     /// # Errors
-    /// Options or variables are not granted.
+    /// Options or variables are not granted, or the policy may cost no more.
     pub(super) fn read(wanted: &Wanted<'_>, view: &View<'_>) -> Result<Self, Raised> {
         let properties: PackageProperties = asked::properties(wanted)?;
         let mut versions = properties.version.into_iter();
         let mut packages: Vec<(String, Option<String>)> = Vec::with_capacity(properties.package_name.len());
+        let mut known = HashSet::new();
         for name in properties.package_name {
+            view.looks_at_item()?;
             let version = versions.next().filter(|version| !version.is_empty());
-            if !packages.iter().any(|(other, _)| *other == name) {
+            if known.insert(name.clone()) {
                 packages.push((name, version));
             }
         }

@@ -78,6 +78,13 @@ impl Status {
         }
     }
 
+    /// Whether apt knows a package of exactly this name, whatever its lists say. dpkg may keep a mark for one that was never
+    /// there: apt then takes a name with signs of patterns for one.
+    pub(super) fn knows(&self, name: &str) -> bool {
+        let may_be_pattern = name.contains(['.', '+']);
+        self.get(name).is_some_and(|package| !package.version.is_empty() || !may_be_pattern)
+    }
+
     /// Whether a package is kept at its version, present or not.
     pub(super) fn held(&self, name: &str) -> bool {
         self.get(name).is_some_and(|package| package.held)
@@ -192,6 +199,14 @@ garbage
         assert_eq!(status.interrupted("waiting"), None);
         assert!(status.held("libc6") && status.held("later"));
         assert!(!status.held("libc6:i386") && !status.held("nosuch"));
+    }
+
+    #[test]
+    fn a_name_that_apt_would_take_for_a_pattern_is_not_known() {
+        let text = "Package: g++\nStatus: hold ok not-installed\n\nPackage: plain\nStatus: hold ok not-installed\n\n\
+                    Package: libstdc++6\nStatus: install ok installed\nVersion: 1\n";
+        let status = Status::parse(text, None);
+        assert_eq!(["g++", "c.+", "plain", "libstdc++6"].map(|name| status.knows(name)), [false, false, true, true]);
     }
 
     #[test]

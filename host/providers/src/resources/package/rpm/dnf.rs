@@ -5,13 +5,14 @@ use super::{RpmTransaction, is_name, query};
 use crate::operation::Operation;
 use crate::plan::{Assumption, Plan, Provider, Step, View};
 use crate::resources::asked;
-use crate::resources::package::apt::unsupported;
+use crate::resources::package::apt::{unmarked, unsupported};
 use crate::resources::package::request::{Request, grant};
 use crate::resources::package::targets::{Aim, Seen, change, missing, needs_candidate, removal, step, target_by};
 use crate::withheld::Withheld;
 use contract::{Certainty, Change, ErrorKind, Raised, Wanted};
 use schema::types::rpm_packages::{ArchitectureProperties, RpmPackageProperties, YumPackageProperties};
 use std::cmp::Ordering;
+use std::collections::{HashMap, HashSet};
 
 /// Packages from the archives that dnf knows, or yum.
 pub(crate) struct DnfPackage {
@@ -97,14 +98,12 @@ impl Task {
 
     /// Looks at all packages of the resource.
     fn look(&self, aim: Option<Aim>, view: &mut View<'_>) -> Result<Vec<Package>, Raised> {
-        let installed = query::installed(view, &self.names())?;
+        let installed = by_name(query::installed(view, &self.names())?);
         let mut packages = vec![];
         for (at, (name, version)) in self.request.packages.iter().enumerate() {
             let architecture = self.architectures.get(at).filter(|text| !text.is_empty());
-            let fits = |(other, found): &&(String, Version)| {
-                other == name && architecture.is_none_or(|wanted| found.architecture == *wanted)
-            };
-            let found = newest(installed.iter().filter(fits).map(|(_, version)| version));
+            let fits = |found: &&Version| architecture.is_none_or(|wanted| found.architecture == *wanted);
+            let found = newest(installed.get(name).into_iter().flatten().filter(fits));
             let current = found.as_ref().map(Version::text);
             // Who asks for a part of the version that is there has what was asked for.
             let answered = found.as_ref().zip(version.as_ref()).is_some_and(|(found, asked)| found.answers(asked));
@@ -120,11 +119,12 @@ impl Task {
     fn look_for_candidates(&self, aim: Aim, packages: &mut [Package], view: &mut View<'_>) -> Result<(), Raised> {
         let open = packages.iter().filter(|package| needs_candidate(aim, &package.seen));
         let open: Vec<String> = open.map(|package| package.seen.name.clone()).filter(|name| is_name(name)).collect();
-        let offers = match &self.source {
+        let offers = by_name(match &self.source {
             Some(_) if self.source_is_missing => vec![],
             Some(source) => query::in_file(view, source)?,
             None => query::available(view, self.program, &self.request.options, &open)?,
-        };
+        });
+        let open: HashSet<String> = open.into_iter().collect();
         for (at, package) in packages.iter_mut().enumerate().filter(|(_, package)| open.contains(&package.seen.name)) {
             let architecture = self.architectures.get(at).filter(|text| !text.is_empty());
             let own = |version: &Version| match (architecture, &package.installed) {
@@ -136,7 +136,7 @@ impl Task {
                 (None, None) => !matches!(version.architecture.as_str(), "i386" | "i586" | "i686" | "src"),
             };
             let wanted = package.seen.wanted.clone();
-            let offered = offers.iter().filter(|(name, _)| *name == package.seen.name).map(|(_, version)| version);
+            let offered = offers.get(&package.seen.name).into_iter().flatten();
             let fitting =
                 offered.filter(|version| own(version) && wanted.as_ref().is_none_or(|asked| version.answers(asked)));
             package.candidate = newest(fitting.chain(package.installed.iter().filter(|_| wanted.is_none())));
@@ -213,16 +213,27 @@ impl Task {
         let launch = machine::command::Launch::program(self.program, ["versionlock", "list"]).timeout(super::QUERY);
         let outcome = view.query(&launch).map_err(|failure| failure.into_raised(&launch))?;
         machine::command::require_success(&launch, &outcome, &[0])?;
-        let locked = locked_names(&String::from_utf8_lossy(&outcome.output));
-        let due: Vec<String> = self.names().into_iter().filter(|name| locked.contains(name) != lock).collect();
+        let mut locked = locks(&String::from_utf8_lossy(&outcome.output));
+        let due = self.request.packages.iter().map(|(name, _)| name);
+        let due: Vec<String> = due.filter(|name| locked.contains_key(*name) != lock).cloned().collect();
         if due.is_empty() {
             return Ok(Plan::up_to_date());
+        }
+        if lock {
+            // `bash.x86_64` or `bash-5.1` would be taken for bash, whoever it belongs to.
+            let installed = by_name(query::installed(view, &self.names())?);
+            let unknown: Vec<String> = due.iter().filter(|name| !installed.contains_key(*name)).cloned().collect();
+            if !unknown.is_empty() {
+                return unmarked(lock, &unknown, view);
+            }
         }
         let verb = if lock { "lock" } else { "unlock" };
         let sentence = format!("{verb} {}package {}", self.request.versions(), due.join(", "));
         let word = if lock { "add" } else { "delete" };
         let change = due.iter().fold(Change::new(sentence), |change, name| change.turns(Some(name), "locked", lock));
-        let specifications = due.into_iter().map(|name| if lock { name } else { format!("*:{name}-*") });
+        // An entry of the list names itself; a pattern for its name would also name packages whose names begin with it.
+        let specifications =
+            due.into_iter().flat_map(|name| if lock { vec![name] } else { locked.remove(&name).unwrap_or_default() });
         let mut arguments = ["-d0", "-e0", "-y"].map(str::to_owned).to_vec();
         arguments.extend(self.request.options.iter().cloned());
         arguments.extend(["versionlock".to_owned(), word.to_owned()]);
@@ -253,14 +264,31 @@ fn newest<'a>(versions: impl Iterator<Item = &'a Version>) -> Option<Version> {
     versions.max_by(|one, other| one.compare(other)).cloned()
 }
 
-/// The names in what `versionlock list` says: `bash-0:5.1.8-6.el9.*`, or `0:bash-5.1.8-6.el7.*` of yum.
-fn locked_names(text: &str) -> Vec<String> {
-    let name = |line: &str| {
-        let (rest, _release) = line.trim().rsplit_once('-')?;
-        let (name, _version) = rest.rsplit_once('-')?;
-        Some(name.rsplit(':').next().unwrap_or(name).to_owned())
+fn by_name(found: Vec<(String, Version)>) -> HashMap<String, Vec<Version>> {
+    let mut all: HashMap<String, Vec<Version>> = HashMap::new();
+    for (name, version) in found {
+        all.entry(name).or_default().push(version);
+    }
+    all
+}
+
+/// The entries of what `versionlock list` says, by name: `bash-0:5.1.8-6.el9.*`, or `0:bash-5.1.8-6.el7.*` of yum. An entry
+/// with another pattern than that at its end may be about several packages, and is nobody's to remove.
+fn locks(text: &str) -> HashMap<String, Vec<String>> {
+    let entry = |line: &str| {
+        let line = line.trim();
+        let (rest, release) = line.rsplit_once('-')?;
+        let (name, version) = rest.rsplit_once('-')?;
+        let name = name.rsplit(':').next().unwrap_or(name);
+        let is_one = |part: &str| !part.contains(|sign: char| sign.is_whitespace() || "*?[]!".contains(sign));
+        let exact = is_name(name) && is_one(rest) && is_one(version) && is_one(release.trim_end_matches(".*"));
+        exact.then(|| (name.to_owned(), line.to_owned()))
     };
-    text.lines().filter_map(name).collect()
+    let mut found: HashMap<String, Vec<String>> = HashMap::new();
+    for (name, line) in text.lines().filter_map(entry) {
+        found.entry(name).or_default().push(line);
+    }
+    found
 }
 
 #[cfg(test)]
@@ -269,7 +297,11 @@ mod tests {
 
     #[test]
     fn locks_are_read() {
-        let text = "Last metadata expiration check: 0:01 ago\nbash-0:5.1.8-6.el9.*\n0:my-tool-1.0-1.el7.*\n";
-        assert_eq!(locked_names(text).get(..), Some(["bash", "my-tool"].map(str::to_owned).as_slice()));
+        let text = "Last metadata expiration check: 0:01 ago\nbash-0:5.1.8-6.el9.*\n0:my-tool-1.0-1.el7.*\n\
+                    ba*-0:1-2.*\nodd-0:*-6.*\n";
+        let mut found: Vec<_> = locks(text).into_iter().collect();
+        found.sort_unstable();
+        let expect = [("bash", "bash-0:5.1.8-6.el9.*"), ("my-tool", "0:my-tool-1.0-1.el7.*")];
+        assert_eq!(found, expect.map(|(name, entry)| (name.to_owned(), vec![entry.to_owned()])));
     }
 }

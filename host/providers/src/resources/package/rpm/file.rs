@@ -75,7 +75,9 @@ fn current(view: &mut View<'_>, name: &str) -> Result<Option<Version>, Raised> {
     if !is_name(name) {
         return Ok(None);
     }
-    Ok(query::installed(view, &[name.to_owned()])?.pop().map(|(_, version)| version))
+    // rpm also finds `bash` where it is asked for `bash-5.1` or `bash.x86_64`.
+    let installed = query::installed(view, &[name.to_owned()])?;
+    Ok(installed.into_iter().rfind(|(found, _)| found == name).map(|(_, version)| version))
 }
 
 fn install(aim: Aim, wanted: &Wanted<'_>, request: &Request, view: &mut View<'_>) -> Result<Plan, Raised> {
