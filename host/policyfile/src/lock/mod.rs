@@ -12,7 +12,7 @@ use serde_json::{Map, Value};
 
 pub use dependencies::SolutionDependencies;
 pub use pretty::pretty;
-pub use read::InvalidLock;
+pub use read::{InvalidLock, MAX_VALUES};
 
 /// The content of a lock.
 #[derive(Debug, Clone, PartialEq)]

@@ -3,10 +3,14 @@
 use std::collections::BTreeMap;
 
 use serde_json::{Map, Value};
+use text::check_json_values;
 use thiserror::Error;
 
 use super::{CookbookLock, CookbookPlace, IncludedLock, Lock, SolutionDependencies};
 use crate::constraint::Constraint;
+
+/// The most values of a lock, and of the other documents of cookbooks and policies.
+pub const MAX_VALUES: usize = 250_000;
 
 /// The most characters of a wrong value that a message shows.
 const MAX_SHOWN: usize = 200;
@@ -39,9 +43,11 @@ impl Lock {
     /// Reads a lock's text.
     ///
     /// # Errors
-    /// The text is not JSON, or a field is not what a lock has.
+    /// The text is not JSON, has too many values, or a field is not what a lock has.
     pub fn parse(text: &str) -> Result<Self, InvalidLock> {
-        let value = serde_json::from_str(text).map_err(|error| InvalidLock::Json { reason: error.to_string() })?;
+        let invalid = |reason| InvalidLock::Json { reason };
+        check_json_values(text.as_bytes(), MAX_VALUES).map_err(invalid)?;
+        let value = serde_json::from_str(text).map_err(|error| invalid(error.to_string()))?;
         Self::from_json(&value)
     }
 
