@@ -80,7 +80,7 @@ pub fn archived(path: &Path, expected: Option<&str>, ruby: &mut dyn Ruby) -> Res
 
 /// The revision that a lock states is the one of its content.
 fn check_revision(text: &str, lock: &Lock) -> Result<(), String> {
-    let stated: Value = serde_json::from_str(text).map_err(|error| error.to_string())?;
+    let stated: Value = super::bounded_json(text.as_bytes())?;
     let stated = stated.get("revision_id").and_then(Value::as_str).unwrap_or_default().to_owned();
     let revision = lock.revision_id().map_err(|error| error.to_string())?;
     match stated == revision {
@@ -114,7 +114,7 @@ fn cookbooks(
         if metadata.len() as u64 > MAX_TEXT {
             return Err(in_folder("its metadata.json is too large".into()));
         }
-        let metadata: Value = serde_json::from_slice(metadata).map_err(|error| in_folder(error.to_string()))?;
+        let metadata: Value = super::bounded_json(metadata).map_err(in_folder)?;
         let cookbook = LocalCookbook::of_metadata(&archive.join(COOKBOOKS).join(&folder), &metadata)
             .map_err(|error| error.to_string())?;
         if cookbook.name != *name || cookbook.version != locked.version {

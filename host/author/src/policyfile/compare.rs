@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 use similar::{Algorithm, ChangeTag, DiffOp, capture_diff_slices, group_diff_ops};
 
 use super::error::PolicyfileError;
-use super::{MAX_TEXT, read_text};
+use super::read_own_text;
 
 /// The lines around a change that are shown.
 const CONTEXT: usize = 3;
@@ -42,7 +42,7 @@ impl Side {
                 if !path.exists() {
                     return Err(PolicyfileError::NoLock { path });
                 }
-                (format!("local:{lock}"), read_text(&path, MAX_TEXT)?)
+                (format!("local:{lock}"), read_own_text(&path)?)
             }
             Base::Git(reference) => {
                 (format!("git:{reference}"), super::working_tree::file_of_revision(folder, reference, lock)?)
@@ -56,9 +56,9 @@ impl Side {
     /// # Errors
     /// The text is not JSON.
     pub fn of_text(name: String, text: &str) -> Result<Self, PolicyfileError> {
-        let lock = serde_json::from_str(text).map_err(|error| PolicyfileError::Lock {
+        let lock = super::bounded_json(text.as_bytes()).map_err(|reason| PolicyfileError::Lock {
             place: name.clone(),
-            source: policyfile::lock::InvalidLock::Json { reason: error.to_string() },
+            source: policyfile::lock::InvalidLock::Json { reason },
         })?;
         Ok(Self { name, lock })
     }

@@ -317,9 +317,9 @@ pub(super) fn read_document(file: &Path) -> Result<Value, PolicyfileError> {
 }
 
 pub(super) fn parse(text: &str, place: &str) -> Result<Value, PolicyfileError> {
-    serde_json::from_str(text).map_err(|error| PolicyfileError::Lock {
+    super::bounded_json(text.as_bytes()).map_err(|reason| PolicyfileError::Lock {
         place: place.to_owned(),
-        source: policyfile::lock::InvalidLock::Json { reason: error.to_string() },
+        source: policyfile::lock::InvalidLock::Json { reason },
     })
 }
 

@@ -75,9 +75,11 @@ pub use tried::{TriedPolicy, local_folders, policyfile_of, tried};
 use crate::check::{Ask, Readers};
 use contract::{CookbookFiles, Failure, HttpRequest, HttpResponse, Question};
 use git::Repositories;
-use policyfile::lock::Lock;
+use policyfile::lock::{Lock, MAX_VALUES};
+use serde::de::DeserializeOwned;
 use serde_json::Value;
 use signing::ClientKey;
+use text::check_json_values;
 use tree::Tree;
 use working_tree::WorkingTrees;
 
@@ -218,7 +220,7 @@ impl Place {
 
     /// Reads the lock.
     fn read_lock(&self) -> Result<Lock, PolicyfileError> {
-        let text = read_text(&self.lock, MAX_TEXT)?;
+        let text = read_own_text(&self.lock)?;
         Lock::parse(&text).map_err(|source| PolicyfileError::Lock { place: self.lock.display().to_string(), source })
     }
 
@@ -265,6 +267,31 @@ impl<'a> Session<'a> {
         opened.map_err(PolicyfileError::Ruby)?;
         answer.ok_or_else(|| PolicyfileError::Ruby("the instance was not used".into()))
     }
+}
+
+/// Reads JSON that anybody may have written: it has no more values than a lock.
+fn bounded_json<T: DeserializeOwned>(text: &[u8]) -> Result<T, String> {
+    check_json_values(text, MAX_VALUES)?;
+    serde_json::from_slice(text).map_err(|error| error.to_string())
+}
+
+/// Checks that a file of a policy's or a cookbook's folder is not a link that leads out of it: messages quote what is read.
+///
+/// # Errors
+/// It is such a link.
+fn check_inside(path: &Path, folder: &Path) -> Result<(), PolicyfileError> {
+    // A path without a folder is one of the working directory.
+    let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
+    if path.exists() && !plain_files::leads_inside(path, folder) {
+        return Err(PolicyfileError::LeadsAway { path: path.to_owned(), folder: folder.to_owned() });
+    }
+    Ok(())
+}
+
+/// Reads a Policyfile or a lock, which lies in its own folder.
+fn read_own_text(path: &Path) -> Result<String, PolicyfileError> {
+    check_inside(path, path.parent().unwrap_or(Path::new("")))?;
+    read_text(path, MAX_TEXT)
 }
 
 /// Reads a text of a bounded size.

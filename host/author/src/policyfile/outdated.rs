@@ -10,7 +10,7 @@ use serde_json::{Map, Value};
 
 use super::error::PolicyfileError;
 use super::paths::{expanded, relative};
-use super::{FOLDER_LOCK, MAX_TEXT, read_text, write_whole};
+use super::{FOLDER_LOCK, read_own_text, write_whole};
 use crate::policy::PolicyFolder;
 
 /// What was found of a lock.
@@ -48,7 +48,7 @@ pub fn lock_of_folder(policy: &PolicyFolder, folder: &Path, renew: bool) -> Resu
     let path = folder.join(FOLDER_LOCK);
     let now = policy.resolved().cloned().unwrap_or_else(|| of_folder(policy, folder));
     if path.exists() && !renew {
-        let text = read_text(&path, MAX_TEXT)?;
+        let text = read_own_text(&path)?;
         let locked =
             Lock::parse(&text).map_err(|source| PolicyfileError::Lock { place: path.display().to_string(), source })?;
         let differences = differences(&locked, &now);
@@ -67,7 +67,7 @@ pub fn lock_of_folder(policy: &PolicyFolder, folder: &Path, renew: bool) -> Resu
 /// # Errors
 /// The lock cannot be read, or is not sound.
 pub fn locked_name(path: &Path) -> Result<String, PolicyfileError> {
-    let lock = Lock::parse(&read_text(path, MAX_TEXT)?);
+    let lock = Lock::parse(&read_own_text(path)?);
     let lock = lock.map_err(|source| PolicyfileError::Lock { place: path.display().to_string(), source })?;
     Ok(lock.name.unwrap_or_default())
 }
