@@ -170,6 +170,17 @@ pub enum ObjectsError {
         /// The file that holds it.
         place: String,
     },
+    /// A link to a file in Ruby.
+    #[error(
+        "{} is a link that leads out of {}: put the file itself there, since what Ruby says of it would show what is in it",
+        path.display(), folder.display()
+    )]
+    LeadsOut {
+        /// The path of the link.
+        path: PathBuf,
+        /// The directory of the objects.
+        folder: PathBuf,
+    },
     /// A link leads to something else.
     #[error("{} leads to a file that is no {what}, so it is left alone: remove the link", path.display())]
     LeadsElsewhere {

@@ -51,7 +51,7 @@ struct Entry {
 #[derive(Debug)]
 struct Folder {
     path: PathBuf,
-    /// The directories that links may lead into, without links themselves.
+    /// The cookbooks' folders, which links may lead into, without links themselves.
     inside: Arc<[PathBuf]>,
     /// Relative paths, sorted; listed when somebody asks first.
     files: OnceLock<Result<Vec<String>, String>>,
@@ -66,6 +66,11 @@ pub struct Selected {
     pub version: String,
     /// The name of its folder.
     pub folder: String,
+}
+
+/// Whether a folder is a cookbook's.
+fn has_metadata(folder: &Path) -> bool {
+    ["metadata.rb", "metadata.json"].iter().any(|file| folder.join(file).is_file())
 }
 
 /// How deep in a cookbook's folder others are looked for.
@@ -85,9 +90,7 @@ pub fn vendor_directories(directories: &[PathBuf]) -> Vec<PathBuf> {
 
 fn vendored_in(folder: &Path, depth: usize, found: &mut Vec<PathBuf>) {
     for inner in folders_in(folder) {
-        let is_cookbook =
-            |path: &PathBuf| ["metadata.rb", "metadata.json"].iter().any(|file| path.join(file).is_file());
-        if folders_in(&inner).iter().any(is_cookbook) {
+        if folders_in(&inner).iter().any(|path| has_metadata(path)) {
             found.push(inner.clone());
         }
         if depth > 1 {
@@ -113,7 +116,6 @@ impl CookbookFolders {
     /// # Errors
     /// A directory that cannot be read.
     pub fn open(directories: &[PathBuf]) -> Result<Self, FoldersError> {
-        let mut inside = Vec::new();
         let mut found = BTreeMap::new();
         for directory in directories {
             let failed = |source| FoldersError { path: directory.clone(), source };
@@ -127,13 +129,15 @@ impl CookbookFolders {
                     found.insert(name, path);
                 }
             }
-            inside.push(directory);
         }
-        // A cookbook's folder may itself be a link: then it lies where the operator says.
-        inside.extend(found.values().filter_map(|path| path.canonicalize().ok()));
-        let inside: Arc<[PathBuf]> = inside.into();
-        let entry = |(name, path)| {
-            let folder = Folder { path, inside: Arc::clone(&inside), files: OnceLock::new() };
+        // Links may lead to other cookbooks, and not to whatever else lies beside them: the directory may be somebody's home. A
+        // cookbook's folder may itself be a link: then it lies where the operator says.
+        let cookbooks = found.values().filter(|path| has_metadata(path));
+        let inside: Arc<[PathBuf]> = cookbooks.filter_map(|path| path.canonicalize().ok()).collect();
+        let entry = |(name, path): (String, PathBuf)| {
+            let inside =
+                if has_metadata(&path) { Arc::clone(&inside) } else { path.canonicalize().into_iter().collect() };
+            let folder = Folder { path, inside, files: OnceLock::new() };
             Entry { name, version: "0.0.0".to_owned(), folder: Arc::new(folder) }
         };
         Ok(Self::of(found.into_iter().map(entry).collect()))
@@ -267,7 +271,7 @@ impl Folder {
         Ok(found)
     }
 
-    /// A file, or a link to one that lies in the given directories as well: a stranger's cookbook must not hand its guest
+    /// A file, or a link to one that lies in the cookbooks' folders as well: a stranger's cookbook must not hand its guest
     /// what only the operator may read.
     fn is_own_file(&self, entry: &std::fs::DirEntry, kind: std::fs::FileType) -> bool {
         if !kind.is_symlink() {
@@ -280,7 +284,7 @@ impl Folder {
     fn read(&self, path: &str) -> io::Result<Vec<u8>> {
         let real = self.path.join(path).canonicalize()?;
         if !self.inside.iter().any(|directory| real.starts_with(directory)) {
-            return Err(io::Error::other("it leads out of the cookbooks' directories"));
+            return Err(io::Error::other("it leads out of the cookbooks' folders"));
         }
         plain_files::read(&real, MAX_FILE_BYTES)
     }
@@ -363,6 +367,28 @@ mod tests {
         assert!(matches!(one.read("b", "files/secret"), Err(FileError::NoSuchCookbook(_))));
         assert!(matches!(one.read("a", "leak"), Err(FileError::NoSuchFile(_))));
         assert!(CookbookFolders::one(&top.path().join("missing")).is_err());
+    }
+
+    #[test]
+    fn links_lead_to_other_cookbooks_and_not_to_what_lies_beside_them() {
+        let home = tempfile::tempdir().unwrap();
+        for (path, content) in [
+            ("a/metadata.rb", "a"),
+            ("b/metadata.json", "{}"),
+            ("b/files/shared", "shared"),
+            ("secrets/token", "secret"),
+            ("token", "secret"),
+        ] {
+            write(home.path(), path, content);
+        }
+        for (name, target) in [("shared", "../b/files/shared"), ("x", "../secrets/token"), ("y", "../token")] {
+            symlink(target, home.path().join("a").join(name)).unwrap();
+        }
+        symlink("../token", home.path().join("secrets/alias")).unwrap();
+        let all = CookbookFolders::open(&[home.path().to_owned()]).unwrap();
+        assert_eq!(all.paths("a", "").unwrap(), ["metadata.rb", "shared"]);
+        assert_eq!(all.read("a", "shared").unwrap(), b"shared");
+        assert_eq!(all.paths("secrets", "").unwrap(), ["token"]);
     }
 
     #[test]

@@ -319,6 +319,7 @@ fn follow(
             ));
         }
         let next = grants.download(&redirect::join(url.url(), &location)).map_err(denied)?;
+        redirect::check_secrecy(&url, &next)?;
         if (next.scheme(), next.host(), next.port()) != (url.scheme(), url.host(), url.port()) {
             if redirects == Redirects::SameServer {
                 let message = format!("{} redirects to another server: {}", url.url(), next.url());

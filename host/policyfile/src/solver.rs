@@ -3,7 +3,7 @@
 //! A reason is told in terms of who demanded what: each demand of the Policyfile and of an included policy is a package of
 //! its own for the solver, so that its explanation still knows whose demand it was.
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -21,8 +21,10 @@ use crate::universe::reachable;
 /// Cookbooks by name, their versions, and the constraints of each version on other cookbooks.
 pub type Universe = BTreeMap<String, BTreeMap<String, Vec<(String, String)>>>;
 
-/// The number of the solver's steps after which it gives up: a source can be made so that no solver ends.
-const MAX_STEPS: u64 = 2_000_000;
+/// The work after which the solver gives up, since a source can be made so that no solver ends. A step counts once, and once
+/// more for each cookbook in each contradiction that was found before: the solver has learned that contradiction, and looks at
+/// what it has learned in each step from then on. So this bounds memory, too.
+const MAX_WORK: u64 = 100_000_000;
 
 /// The number of reasons that a message lists.
 const MAX_REASONS: usize = 30;
@@ -84,8 +86,16 @@ pub enum SolveError {
         reason: InvalidConstraint,
     },
     /// The solver gave up.
-    #[error("no set of cookbook versions was found in {MAX_STEPS} steps; narrow the constraints in the Policyfile")]
-    TooHard,
+    #[error(
+        "no set of cookbook versions was found: after {steps} steps and {contradictions} contradictions it cannot be told \
+         whether there is one; narrow the constraints in the Policyfile, or name the versions of some cookbooks"
+    )]
+    TooHard {
+        /// The number of choices that were tried.
+        steps: u64,
+        /// The number of cookbooks in contradictions that were found.
+        contradictions: u64,
+    },
 }
 
 fn lines(reasons: &[String]) -> String {
@@ -108,7 +118,10 @@ pub fn solve(universe: &Universe, demands: &[Demand]) -> Result<BTreeMap<String,
             let (reasons, absent) = graph.reasons(&tree);
             return Err(SolveError::NoSolution { reasons, absent });
         }
-        Err(_) => return Err(SolveError::TooHard),
+        Err(_) => {
+            let (steps, contradictions) = (graph.steps.get(), graph.contradictions.get());
+            return Err(SolveError::TooHard { steps, contradictions });
+        }
     };
     let mut solution = BTreeMap::new();
     for (package, version) in chosen {
@@ -149,6 +162,12 @@ struct Graph<'a> {
     cookbooks: BTreeMap<String, BTreeMap<Version, Known<'a>>>,
     demands: &'a [Demand],
     steps: Cell<u64>,
+    /// The work so far, as [`MAX_WORK`] counts it.
+    work: Cell<u64>,
+    /// The cookbooks in all contradictions so far.
+    contradictions: Cell<u64>,
+    /// The contradictions of each package, as far as they are counted.
+    counted: RefCell<BTreeMap<Package, u32>>,
 }
 
 impl<'a> Graph<'a> {
@@ -170,7 +189,14 @@ impl<'a> Graph<'a> {
             }
             cookbooks.insert(name.clone(), known);
         }
-        Ok(Self { cookbooks, demands, steps: Cell::new(0) })
+        Ok(Self {
+            cookbooks,
+            demands,
+            steps: Cell::new(0),
+            work: Cell::new(0),
+            contradictions: Cell::new(0),
+            counted: RefCell::default(),
+        })
     }
 
     fn versions_in(
@@ -231,6 +257,20 @@ impl<'a> Graph<'a> {
         }
     }
 
+    /// Counts the contradictions of a package that are new.
+    fn count(&self, package: &Package, contradictions: u32) {
+        if contradictions == 0 {
+            return;
+        }
+        let mut counted = self.counted.borrow_mut();
+        let before = match counted.get_mut(package) {
+            Some(known) => std::mem::replace(known, contradictions),
+            None => counted.insert(package.clone(), contradictions).unwrap_or(0),
+        };
+        let new = u64::from(contradictions.saturating_sub(before));
+        self.contradictions.set(self.contradictions.get().saturating_add(new));
+    }
+
     fn availability(&self, name: &str) -> String {
         let versions: Vec<&str> =
             self.cookbooks.get(name).into_iter().flatten().map(|(_, (written, _))| *written).collect();
@@ -275,7 +315,7 @@ impl DependencyProvider for Graph<'_> {
     type VS = Ranges<Version>;
     type Priority = (u32, Reverse<usize>);
     type M = String;
-    type Err = StepsSpent;
+    type Err = WorkSpent;
 
     fn prioritize(
         &self,
@@ -283,13 +323,14 @@ impl DependencyProvider for Graph<'_> {
         range: &Ranges<Version>,
         conflicts: &PackageResolutionStatistics,
     ) -> Self::Priority {
+        self.count(package, conflicts.conflict_count());
         match package {
             Package::Root | Package::Demand(_) => (u32::MAX, Reverse(0)),
             Package::Cookbook(name) => (conflicts.conflict_count(), Reverse(self.versions_in(name, range).count())),
         }
     }
 
-    fn choose_version(&self, package: &Package, range: &Ranges<Version>) -> Result<Option<Version>, StepsSpent> {
+    fn choose_version(&self, package: &Package, range: &Ranges<Version>) -> Result<Option<Version>, WorkSpent> {
         Ok(match package {
             Package::Root | Package::Demand(_) => Some(Version::new(0, 0, 0)).filter(|only| range.contains(only)),
             Package::Cookbook(name) => self.versions_in(name, range).next_back().map(|(version, _)| version),
@@ -300,7 +341,7 @@ impl DependencyProvider for Graph<'_> {
         &self,
         package: &Package,
         version: &Version,
-    ) -> Result<Dependencies<Package, Ranges<Version>, String>, StepsSpent> {
+    ) -> Result<Dependencies<Package, Ranges<Version>, String>, WorkSpent> {
         let one = |name: &str, range| (Package::Cookbook(name.to_owned()), range);
         Ok(Dependencies::Available(match package {
             Package::Root => (0..self.demands.len()).map(|number| (Package::Demand(number), Ranges::full())).collect(),
@@ -316,15 +357,16 @@ impl DependencyProvider for Graph<'_> {
         }))
     }
 
-    fn should_cancel(&self) -> Result<(), StepsSpent> {
+    fn should_cancel(&self) -> Result<(), WorkSpent> {
         self.steps.set(self.steps.get() + 1);
-        if self.steps.get() > MAX_STEPS { Err(StepsSpent) } else { Ok(()) }
+        self.work.set(self.work.get().saturating_add(1).saturating_add(self.contradictions.get()));
+        if self.work.get() > MAX_WORK { Err(WorkSpent) } else { Ok(()) }
     }
 }
 
 #[derive(Debug, Error)]
-#[error("too many steps")]
-struct StepsSpent;
+#[error("too much work")]
+struct WorkSpent;
 
 /// A circle among the chosen cookbooks.
 fn circle(universe: &Universe, solution: &BTreeMap<String, String>) -> Option<Vec<String>> {

@@ -7,11 +7,15 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use node::version_constraint::{Version, VersionStyle};
 use serde_json::{Map, Value};
+use text::check_json_values;
 use thiserror::Error;
 
 use crate::constraint::Constraint;
 use crate::model::is_cookbook_name;
 use crate::solver::Universe;
+
+/// The most values of a document: the largest public Supermarket has some hundred thousand.
+const MAX_VALUES: usize = 1_000_000;
 
 /// The most notes about entries that cannot be used.
 const MAX_NOTES: usize = 10;
@@ -39,8 +43,9 @@ impl Offered {
     /// Reads the document. `needs_archives`: an entry without the address of an archive cannot be used.
     ///
     /// # Errors
-    /// It is not JSON, or not an object of cookbooks.
+    /// It is not JSON, has too many values, or is not an object of cookbooks.
     pub fn parse(text: &[u8], needs_archives: bool) -> Result<Self, InvalidUniverse> {
+        check_json_values(text, MAX_VALUES).map_err(InvalidUniverse)?;
         let document: Map<String, Value> =
             serde_json::from_slice(text).map_err(|error| InvalidUniverse(error.to_string()))?;
         let mut all = Self::default();
@@ -151,6 +156,13 @@ mod tests {
             "other": {"0.1.0": {"download_url": of("other", "0.1.0"), "dependencies": [1]}},
             "broken": 3,
         })
+    }
+
+    #[test]
+    fn a_document_of_more_values_than_any_server_has_is_refused_before_it_is_parsed() {
+        let zeros = format!("{{\"a\":[{}0]}}", "0,".repeat(MAX_VALUES));
+        let error = Offered::parse(zeros.as_bytes(), true).unwrap_err().to_string();
+        assert!(error.ends_with("it has more than 1000000 values"), "{error}");
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! Choosing versions, and the reasons where none fits.
 
-#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+#![expect(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
 use std::collections::BTreeMap;
 use std::time::Instant;
@@ -127,4 +127,32 @@ fn a_large_universe_is_solved_or_refused_soon() {
     assert!(matches!(&error, SolveError::NoSolution { .. }), "{error}");
     // Ten times what the release build may take.
     assert!(took.as_secs() < 10 && started.elapsed().as_secs() < 20, "{took:?}, {:?}", started.elapsed());
+}
+
+/// More pigeons than holes: each pigeon has a version for each hole, and each hole a version for each pigeon.
+fn pigeons(holes: usize) -> Universe {
+    let mut all = Universe::new();
+    for pigeon in 0..=holes {
+        let hole = |hole| (format!("{hole}.0.0"), vec![(format!("h{hole}"), format!("= {pigeon}.0.0"))]);
+        all.insert(format!("p{pigeon}"), (0..holes).map(hole).collect());
+    }
+    for hole in 0..holes {
+        all.insert(format!("h{hole}"), (0..=holes).map(|pigeon| (format!("{pigeon}.0.0"), vec![])).collect());
+    }
+    all
+}
+
+#[test]
+fn a_universe_on_which_no_solver_ends_is_given_up() {
+    let solved = |holes: usize| {
+        let demands: Vec<_> =
+            (0..=holes).map(|number| demand(Demander::Policyfile, &format!("p{number}"), ">= 0.0.0")).collect();
+        solve(&pigeons(holes), &demands).unwrap_err()
+    };
+    assert!(matches!(solved(3), SolveError::NoSolution { .. }));
+    let error = solved(8);
+    let SolveError::TooHard { steps, contradictions } = error else { panic!("{error}") };
+    // Each step costs as much as the solver has learned: it may not take as many as in a universe without contradictions.
+    assert!(steps < 100_000 && contradictions < 500_000, "{error}");
+    assert!(error.to_string().contains("narrow the constraints in the Policyfile"), "{error}");
 }

@@ -1,6 +1,6 @@
 //! Folders of wrun's own in which the files of one policy are bounded in sum, over all its runs: the oldest go first.
 
-use contract::{Raised, Receipt};
+use contract::{ErrorKind, Raised, Receipt};
 use machine::root::{Kind, Root, absent};
 use node::origin::Origin;
 use std::collections::{BTreeMap, BTreeSet};
@@ -109,5 +109,5 @@ fn row(path: &str) -> u64 {
 }
 
 fn ended(ended: contract::Ended) -> Raised {
-    Raised::new("RuntimeError", format!("the policy {ended}"))
+    Raised::new(ErrorKind::Failed, format!("the policy {ended}"))
 }

@@ -12,7 +12,7 @@ use crate::Settings;
 use crate::bounded::BoundedFolder;
 use crate::operation::Operation;
 use crate::resources::file_content::{Rejection, Staging};
-use contract::{Certainty, Change, CommandOutcome, CommandTest, CookbookFiles, Raised, Wanted};
+use contract::{Certainty, Change, CommandOutcome, CommandTest, CookbookFiles, ErrorKind, Raised, Wanted};
 use grants::{Denied, GrantedCommand, GrantedTree, PolicyGrants};
 use machine::command::{Answer, CommandFailure, Commands, Launch};
 use machine::denied::denied;
@@ -411,7 +411,7 @@ impl View<'_> {
     /// The policy may cost no more, or the run is to end.
     pub(crate) fn looks_at_item(&self) -> Result<(), Raised> {
         let counted = self.settings.account.work(1);
-        counted.map_err(|ended| Raised::new("RuntimeError", format!("the policy {ended}")))
+        counted.map_err(|ended| Raised::new(ErrorKind::Failed, format!("the policy {ended}")))
     }
 }
 

@@ -122,7 +122,9 @@ fn told(block: Block, failure: &Failure, error: &Value) -> Block {
     let is_in_hint = |place: &str| hint.is_some_and(|hint| names_place(hint, &format!("/{place}")));
     let untold = shown.as_ref().filter(|place| !names_place(first, place) && !is_in_hint(place));
     let at = untold.map(|place| format!(" ({place})")).unwrap_or_default();
-    let mut block = block.line(Tone::Error, format!("{MARGIN}{first}{at}")).lines(Tone::Plain, MARGIN, lines);
+    let mut block = block.line(Tone::Error, format!("{MARGIN}{first}{at}"));
+    // An exception's further lines do not pass for those below, which are wrun's own.
+    block = block.lines(Tone::Plain, &format!("{MARGIN}| "), lines);
     if let Some(resource) = resource(&error["resource"]) {
         let declared = declared.filter(|place| Some(place) != shown.as_ref());
         let declared = declared.map(|place| format!(", declared in {place}")).unwrap_or_default();

@@ -8,7 +8,7 @@ use jiff::Timestamp as Moment;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
-use text::{hex, unhex};
+use text::{check_json_values, hex, unhex};
 
 use crate::canonical::canonical;
 use crate::error::{RepositoryError, Role};
@@ -17,23 +17,8 @@ use crate::metadata::{MAX_SIGNATURES, MAX_VERSION, REPOSITORY, RoleKeys};
 use crate::names::RepositoryName;
 use crate::writer::no_form;
 
-/// Most values of a document. Each of them costs far more memory than its bytes: a list of zeros some thirty times as much.
+/// Most values of a document.
 const MAX_VALUES: usize = 250_000;
-
-/// How many values a JSON text has at most: what begins a list or an object, and what separates values.
-fn values(bytes: &[u8]) -> usize {
-    let (mut count, mut is_text, mut is_escaped) = (1, false, false);
-    for byte in bytes {
-        match (is_text, byte) {
-            (true, _) if is_escaped => is_escaped = false,
-            (true, b'\\') => is_escaped = true,
-            (_, b'"') => is_text = !is_text,
-            (false, b'[' | b'{' | b',') => count += 1,
-            _ => {}
-        }
-    }
-    count
-}
 
 /// A document with signatures, which nobody has checked yet.
 #[derive(Debug, Clone)]
@@ -63,9 +48,7 @@ impl Envelope {
     pub fn parse(file: &str, bytes: &[u8]) -> Result<Self, RepositoryError> {
         let invalid = |what: String| RepositoryError::Invalid { file: file.to_owned(), what };
         // The signatures are not checked yet: whoever may write the file must not make us use more memory than it has.
-        if values(bytes) > MAX_VALUES {
-            return Err(invalid(format!("it has more than {MAX_VALUES} values")));
-        }
+        check_json_values(bytes, MAX_VALUES).map_err(invalid)?;
         let written: WrittenEnvelope =
             serde_json::from_slice(bytes).map_err(|error| invalid(format!("it is not signed metadata: {error}")))?;
         if written.signatures.len() > MAX_SIGNATURES {

@@ -17,7 +17,7 @@
 //! prefetch     asks a store for several files at once
 //! node         which revision of which policy a node runs; cache keeps it
 //! lifetimes    how long documents are valid
-//! writer       publishes: targets first, the timestamp last; pending waits for signatures
+//! writer       publishes: targets first, the timestamp last; pending waits for signatures; renewal renews what expires
 //! admin        starts a repository, says who the teams are
 //! release      what a push and a promotion release
 //! maintain     checks a repository, exchanges keys of the platform, removes what nobody runs
@@ -47,6 +47,7 @@ pub mod pending;
 mod prefetch;
 pub mod release;
 mod released;
+mod renewal;
 pub mod store;
 pub mod teams;
 pub mod trust;

@@ -17,7 +17,7 @@ use crate::release::{RELEASED, TeamRepository, group_of};
 use crate::store::Writer;
 use crate::teams::{Team, check_apart, teams};
 use crate::update::{Ages, Trusted, Update, Verified, stored_metadata, stored_target};
-use crate::writer::{Current, Published, Publisher, both, following, role_keys};
+use crate::writer::{Current, Lifetimes, Published, Publisher, both, following, role_keys};
 
 /// How old a revision has to be before it is removed, in seconds.
 const KEPT: i64 = 7 * 24 * 60 * 60;
@@ -76,6 +76,10 @@ impl Publisher<'_> {
                     problems
                         .extend(verified.read(self.store, path, MAX_ARTIFACT).err().map(|error| error_chain(&error)));
                 }
+                // What cannot be read was told above.
+                problems.extend(
+                    self.without_revision(folder, &verified.targets().targets).into_iter().filter_map(Result::ok),
+                );
             }
         }
         (Checked { name: name.to_owned(), expires, problems }, verified.ok())
@@ -180,16 +184,21 @@ impl Publisher<'_> {
             }
         }
         let TeamRepository { current, .. } = self.team(platform, team)?;
-        self.remove_unfit(writer.as_ref(), &current)?;
-        self.remove_unnamed(writer.as_ref(), &current)?;
+        self.remove_unfit(writer.as_ref(), &current, platform.lifetimes)?;
+        self.remove_unnamed(writer.as_ref(), &current, platform.lifetimes)?;
         Ok(removed)
     }
 
     /// Removes the pending releases that nobody can sign any more.
-    fn remove_unfit(&self, writer: &dyn Writer, current: &Current) -> Result<(), RepositoryError> {
+    fn remove_unfit(
+        &self,
+        writer: &dyn Writer,
+        current: &Current,
+        lifetimes: Lifetimes,
+    ) -> Result<(), RepositoryError> {
         for id in self.pending(&current.folder)? {
             let unfit = matches!(
-                self.read_pending(current, &id),
+                self.read_pending(current, &id, lifetimes),
                 Err(RepositoryError::Other(_) | RepositoryError::Invalid { .. } | RepositoryError::Mismatch { .. })
             );
             if unfit {
@@ -200,14 +209,19 @@ impl Publisher<'_> {
     }
 
     /// Removes the files of a team's repository that neither its newest documents nor pending releases name.
-    fn remove_unnamed(&self, writer: &dyn Writer, current: &Current) -> Result<(), RepositoryError> {
+    fn remove_unnamed(
+        &self,
+        writer: &dyn Writer,
+        current: &Current,
+        lifetimes: Lifetimes,
+    ) -> Result<(), RepositoryError> {
         let Some(verified) = current.verified() else { return Ok(()) };
         let folder = &current.folder;
         let mut named: BTreeSet<String> = BTreeSet::new();
         let mut all: Vec<_> = verified.targets().targets.clone().into_iter().collect();
         for id in self.pending(folder)? {
             // One that no longer fits is a release that nobody can sign any more.
-            if let Ok(pending) = self.read_pending(current, &id) {
+            if let Ok(pending) = self.read_pending(current, &id, lifetimes) {
                 all.extend(pending.targets.targets);
             }
         }

@@ -15,6 +15,9 @@ use crate::store::Writer;
 use crate::update::stored_metadata;
 use crate::writer::{Current, Lifetimes, Published, Publisher, no_form, role_keys};
 
+/// By how many seconds the clocks of two who sign one release may differ.
+const CLOCKS: i64 = 24 * 60 * 60;
+
 impl Publisher<'_> {
     pub(crate) fn leave_pending(
         &self,
@@ -48,9 +51,9 @@ impl Publisher<'_> {
     /// whoever signs an id signs what he has seen under it.
     ///
     /// # Errors
-    /// It does not exist, is invalid, is another release than its id says, or is for another state of the repository than the
-    /// present one.
-    pub fn read_pending(&self, current: &Current, id: &str) -> Result<Pending, RepositoryError> {
+    /// It does not exist, is invalid, is another release than its id says, is for another state of the repository than the
+    /// present one, would be valid for longer than a release that is made now, or gives a group a revision that it does not have.
+    pub fn read_pending(&self, current: &Current, id: &str, lifetimes: Lifetimes) -> Result<Pending, RepositoryError> {
         if !is_digest(id) {
             return Err(RepositoryError::Other(format!("{id:?} is not the id of a release: ids have 64 digits")));
         }
@@ -73,6 +76,16 @@ impl Publisher<'_> {
                 self.store.file(&current.folder),
             )));
         }
+        let invalid = |what| RepositoryError::Invalid { file: self.store.file(&path), what };
+        let latest = lifetimes.end(Role::Targets, self.now)?;
+        if targets.expires.as_second() > latest.as_second().saturating_add(CLOCKS) {
+            let expires = targets.expires;
+            return Err(invalid(format!("it would be good until {expires}, and one that is made now until {latest}")));
+        }
+        self.check_revisions(current, &targets.targets).map_err(|error| match error {
+            RepositoryError::Other(what) => invalid(what),
+            error => error,
+        })?;
         Ok(Pending { path, bytes, document: envelope.signed().clone(), targets, signatures })
     }
 

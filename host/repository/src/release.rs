@@ -39,6 +39,15 @@ pub struct GroupChange {
     pub will: Option<Release>,
 }
 
+/// A file that is not a group's, of which a release would not leave what was released.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FileChange {
+    /// Its path, such as `revisions/core/DIGEST.wasm`.
+    pub path: String,
+    /// The release has no such file. Otherwise it has another one.
+    pub is_removed: bool,
+}
+
 /// The largest lock, in bytes.
 const MAX_LOCK: u64 = 16 << 20;
 
@@ -214,6 +223,51 @@ impl Publisher<'_> {
         Ok(found)
     }
 
+    /// The files that were released and that a pending release would remove or replace, beside the groups'.
+    #[must_use]
+    pub fn lost_files(&self, current: &Current, pending: &Targets) -> Vec<FileChange> {
+        let changed = current.targets().into_iter().filter_map(|(path, before)| {
+            let after = pending.targets.get(&path);
+            let is_lost = group_of(&path).is_none() && after != Some(&before);
+            is_lost.then(|| FileChange { path, is_removed: after.is_none() })
+        });
+        changed.collect()
+    }
+
+    /// Checks that these targets have, for each group, the revision that it runs.
+    ///
+    /// # Errors
+    /// A group's document is missing or damaged, or names a revision that is not among the targets.
+    pub(crate) fn check_revisions(
+        &self,
+        current: &Current,
+        targets: &BTreeMap<String, Target>,
+    ) -> Result<(), RepositoryError> {
+        match self.without_revision(&current.folder, targets).into_iter().next() {
+            None => Ok(()),
+            Some(found) => Err(RepositoryError::Other(found?)),
+        }
+    }
+
+    /// The groups that run a revision which is not among the targets, each as a sentence; or why it cannot be told.
+    pub(crate) fn without_revision(
+        &self,
+        folder: &str,
+        targets: &BTreeMap<String, Target>,
+    ) -> Vec<Result<String, RepositoryError>> {
+        let check = |path: &String| {
+            let (group, policy) = group_of(path)?;
+            let release = match self.released_in(folder, targets, policy, group) {
+                Ok(release) => release?,
+                Err(error) => return Some(Err(error)),
+            };
+            let needed = [artifact_target(policy, &release.digest), lock_target(policy, &release.digest)];
+            let missing = needed.into_iter().find(|needed| !targets.contains_key(needed))?;
+            Some(Ok(format!("the group {group} is given a revision of {policy} whose file {missing} is not released")))
+        };
+        targets.keys().filter_map(check).collect()
+    }
+
     /// What a group runs of a policy by these targets. `None`: nothing.
     ///
     /// # Errors
@@ -225,9 +279,19 @@ impl Publisher<'_> {
         policy: &str,
         group: &str,
     ) -> Result<Option<Release>, RepositoryError> {
+        self.released_in(&current.folder, targets, policy, group)
+    }
+
+    fn released_in(
+        &self,
+        folder: &str,
+        targets: &BTreeMap<String, Target>,
+        policy: &str,
+        group: &str,
+    ) -> Result<Option<Release>, RepositoryError> {
         let path = group_target(group, policy);
         let Some(target) = targets.get(&path) else { return Ok(None) };
-        let bytes = read_target(self.store, &current.folder, &path, target, MAX_BYTES)?;
+        let bytes = read_target(self.store, folder, &path, target, MAX_BYTES)?;
         let invalid = |what| RepositoryError::Invalid { file: self.store.file(&path), what };
         Release::parse(&bytes, policy, group).map(Some).map_err(invalid)
     }

@@ -76,6 +76,8 @@ pub struct Verified {
     timestamp: Pointer,
     snapshot: Pointer,
     targets: Targets,
+    /// The document of the targets, byte for byte as it was verified.
+    targets_bytes: Vec<u8>,
 }
 
 impl Verified {
@@ -89,6 +91,11 @@ impl Verified {
     #[must_use]
     pub fn targets(&self) -> &Targets {
         &self.targets
+    }
+
+    /// The document of the targets, byte for byte as it was verified. The file of its name may be another one by now.
+    pub(crate) fn targets_bytes(&self) -> &[u8] {
+        &self.targets_bytes
     }
 
     /// The version of the snapshot and its moment of expiry.
@@ -394,9 +401,38 @@ impl Update<'_> {
         self.check_age(&place, Role::Targets, targets.expires)?;
 
         let pointers = Pointers { timestamp: timestamp_bytes, snapshot: snapshot_bytes };
-        let now = Trusted { root: trusted.root.clone(), pointers: Some(pointers), targets: Some(targets_bytes) };
-        let root = root.clone();
-        Ok((now, Verified { folder: folder.to_owned(), root, timestamp, snapshot, targets }))
+        let verified =
+            Verified { folder: folder.to_owned(), root: root.clone(), timestamp, snapshot, targets, targets_bytes };
+        let targets = Some(verified.targets_bytes.clone());
+        Ok((Trusted { root: trusted.root.clone(), pointers: Some(pointers), targets }, verified))
+    }
+
+    /// The targets that were verified before, under pointers that are signed and name other targets of the same version: those
+    /// are damaged, or nobody has signed them. `None`: the pointers are not signed either, have gone backwards, or name a
+    /// version that was never seen.
+    ///
+    /// # Errors
+    /// The pointers are missing or damaged.
+    pub(crate) fn misled(
+        &self,
+        root: &Root,
+        trusted: &Trusted,
+    ) -> Result<Option<(Vec<u8>, Verified)>, RepositoryError> {
+        let trusted_file = "what was trusted before";
+        let Some(known) = &trusted.targets else { return Ok(None) };
+        let targets = targets_of(trusted_file, known, root)?;
+        let Some((bytes, timestamp, snapshot)) = self.pointed(root)? else { return Ok(None) };
+        if let Some(old) = &trusted.pointers {
+            let old = pointer(trusted_file, &old.timestamp, Role::Timestamp, root)?;
+            if timestamp.version < old.version || timestamp.of_version < old.of_version {
+                return Ok(None);
+            }
+        }
+        if snapshot.of_version != targets.version {
+            return Ok(None);
+        }
+        let (folder, root, targets_bytes) = (self.folder.to_owned(), root.clone(), known.clone());
+        Ok(Some((bytes, Verified { folder, root, timestamp, snapshot, targets, targets_bytes })))
     }
 
     /// Finds the newest root, whose age is not checked: the one that is vouched for, else the end of the chain of roots.

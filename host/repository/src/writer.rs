@@ -21,9 +21,6 @@ use crate::update::{
 
 pub use crate::lifetimes::Lifetimes;
 
-/// Targets that expire within so many seconds are renewed.
-const SOON: i64 = 60 * 24 * 60 * 60;
-
 /// Who publishes where.
 pub struct Publisher<'a> {
     /// The repository.
@@ -42,18 +39,18 @@ pub struct Current {
     pub(crate) folder: String,
     /// The newest root.
     pub(crate) root: Root,
-    root_bytes: Vec<u8>,
+    pub(crate) root_bytes: Vec<u8>,
     /// What was published, if it counts.
     pub(crate) verified: Option<Verified>,
     /// What was published with keys that have been replaced since. It counts for nobody any more.
-    superseded: Option<Verified>,
-    numbers: Numbers,
-    timestamp: Option<Vec<u8>>,
+    pub(crate) superseded: Option<Verified>,
+    pub(crate) numbers: Numbers,
+    pub(crate) timestamp: Option<Vec<u8>>,
 }
 
 /// The numbers of the documents that were published last.
 #[derive(Debug, Clone, Copy, Default)]
-struct Numbers {
+pub(crate) struct Numbers {
     targets: u64,
     snapshot: u64,
     timestamp: u64,
@@ -64,7 +61,7 @@ struct Numbers {
 }
 
 impl Numbers {
-    fn of(verified: &Verified) -> Self {
+    pub(crate) fn of(verified: &Verified) -> Self {
         Self {
             targets: verified.targets().version,
             snapshot: verified.snapshot().version,
@@ -297,7 +294,8 @@ impl Publisher<'_> {
         Ok(Published::Done { version: document.version, dropped })
     }
 
-    /// Makes a snapshot and a timestamp for targets that are written, and so makes them count.
+    /// Makes a snapshot and a timestamp for targets that are written, and so makes them count. `targets`: the bytes that were
+    /// signed or verified, and not those of a file that was read since.
     ///
     /// # Errors
     /// A key is missing, somebody else has published meanwhile, or the store cannot be written.
@@ -360,40 +358,6 @@ impl Publisher<'_> {
             Ok(both(own, self.keys.enough(role, role_keys(next_root, role)?, &place)?))
         };
         Ok((keys(Role::Snapshot)?, keys(Role::Timestamp)?))
-    }
-
-    /// Renews the snapshot and the timestamp, and targets that expire soon if their keys are here. Returns the moment at which
-    /// the targets expire if that is soon.
-    ///
-    /// # Errors
-    /// Nothing was published, a key is missing, or the store cannot be written.
-    pub fn refresh(
-        &self,
-        folder: &str,
-        vouched: Option<&[u8]>,
-        lifetimes: Lifetimes,
-    ) -> Result<Option<Moment>, RepositoryError> {
-        let writer = self.store.writer(folder)?;
-        let current = self.current(folder, vouched)?;
-        let Some(verified) = &current.verified else {
-            let file = self.store.file(&stored_metadata(folder, Role::Timestamp, 0));
-            let hint = "nothing has been released yet with the present keys; `wrun policy push` does";
-            return Err(RepositoryError::Missing { file, hint });
-        };
-        let (version, expires) = (verified.targets().version, verified.targets().expires);
-        let is_soon = expires.as_second() - self.now.as_second() < SOON;
-        if is_soon {
-            let keys = role_keys(&current.root, Role::Targets)?;
-            // Where nobody can be asked for a passphrase, the rest is renewed all the same.
-            if self.keys.of_role(keys, &[]).is_ok_and(|found| found.len() >= keys.threshold) {
-                self.release(writer.as_ref(), &current, &[], current.targets(), lifetimes)?;
-                return Ok(None);
-            }
-        }
-        let path = stored_metadata(folder, Role::Targets, version);
-        let targets = self.store.need(&path, limit(Role::Targets), "")?;
-        self.point(writer.as_ref(), &current, version, &targets, lifetimes, None)?;
-        Ok(is_soon.then_some(expires))
     }
 }
 

@@ -23,6 +23,9 @@ pub(crate) const MAX_OPEN: usize = 256;
 /// envelope. The engine's own default is four times that.
 pub(crate) const HOSTCALL_BYTES: usize = 32 << 20;
 
+/// The most values of one JSON text of a guest.
+pub(crate) const JSON_VALUES: usize = 1_000_000;
+
 /// The most bytes of log that one policy may write. What follows is dropped, once with a warning.
 pub(crate) const LOG_BYTES: usize = 16 << 20;
 

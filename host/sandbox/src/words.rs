@@ -4,7 +4,7 @@ mod phases;
 pub(crate) mod values;
 
 use crate::bindings::wrun::{resources::collection as wit, turns::turns, types::types};
-use crate::limits::{ORIGIN_FILE, ORIGIN_NAME, RAISED_FRAMES, RAISED_HINT, RAISED_TEXT};
+use crate::limits::{JSON_VALUES, ORIGIN_FILE, ORIGIN_NAME, RAISED_FRAMES, RAISED_HINT, RAISED_TEXT};
 use crate::policy_guest::PolicyGuest;
 use crate::rules::ProtocolViolation;
 use contract::{
@@ -14,6 +14,7 @@ use contract::{
 };
 use node::origin::Origin;
 use serde_json::Value;
+use text::check_json_values;
 
 /// Bytes of the host's memory that an answer takes while it is read, at most, besides what the guest sent.
 pub(crate) fn message_bytes(message: &turns::GuestMessage) -> u64 {
@@ -76,11 +77,13 @@ pub(crate) fn told(guest: PolicyGuest, number: u32, tell: HostMessage) -> turns:
     turns::HostMessage::Request(turns::NumberedRequest { number, request })
 }
 
-/// JSON text of a guest. Nested deeper than `serde_json` allows (128) it is refused: nobody may turn that off.
+/// JSON text of a guest. Nested deeper than `serde_json` allows (128) it is refused: nobody may turn that off. So is one of more
+/// values than the attributes of a policy may have: each costs far more memory here than in the guest's text.
 pub(crate) fn parse(json: &str) -> Result<Value, String> {
     if let Some(text) = plain_text(json) {
         return Ok(Value::String(text.to_owned()));
     }
+    check_json_values(json.as_bytes(), JSON_VALUES)?;
     serde_json::from_str(json).map_err(|error| error.to_string())
 }
 
@@ -285,4 +288,16 @@ pub(crate) fn amendment(guest: PolicyGuest, amendment: wit::Amendment) -> Result
         wit::Amendment::OnFailure(mode) => Amendment::OnFailure(failure_mode(mode)),
         wit::Amendment::Sensitive(sensitive) => Amendment::Sensitive(sensitive),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_short_text_of_many_values_is_refused_before_it_takes_memory() {
+        let zeros = format!("[{}0]", "0,".repeat(JSON_VALUES));
+        assert_eq!(parse(&zeros).unwrap_err(), format!("it has more than {JSON_VALUES} values"));
+        assert_eq!(parse("[0,0]"), Ok(serde_json::json!([0, 0])));
+    }
 }

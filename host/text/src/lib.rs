@@ -1,10 +1,11 @@
 //! The words that rooms share: near names, numbers of things, the characters that may reach a terminal or a log, hexadecimal digests, TOML
-//! quoting, chains of errors and which build of a policy is meant. Pure, and without dependencies, so that every room can use it.
+//! quoting, the number of values in JSON, chains of errors and which build of a policy is meant. Pure, and without dependencies, so that every room can use it.
 
 mod chain;
 mod complaints;
 mod counted;
 mod hex;
+mod json;
 mod near;
 mod shown;
 mod toml;
@@ -15,6 +16,7 @@ pub use chain::error_chain;
 pub use complaints::plainly;
 pub use counted::counted;
 pub use hex::{hex, unhex};
+pub use json::{check_json_values, json_values};
 pub use near::{did_you_mean, did_you_mean_type, nearest};
 pub use shown::{cut, escape, escape_json, escape_line, is_hidden};
 pub use toml::{toml_key, toml_string};

@@ -1,5 +1,6 @@
 //! All that the program prints goes through here: what was asked for to standard output, words for people to standard
-//! error. Guests' text is escaped on its way.
+//! error. Nothing passes that acts on a terminal or does not show: names, versions and reasons are often a stranger's. Who
+//! prints a text on a line of its own escapes its line breaks too ([`text::escape_line`]); what is escaped already stays so.
 
 use crate::terminal;
 use anstyle::{AnsiColor, Style};
@@ -9,7 +10,7 @@ use serde_json::Value;
 use std::fmt::{self, Write as _};
 use std::io::{self, Write as _};
 use std::sync::OnceLock;
-use text::{escape, escape_json};
+use text::{cut, escape, escape_json};
 
 pub(crate) use report::Tone;
 
@@ -52,6 +53,12 @@ impl std::error::Error for Hinted {
     }
 }
 
+/// The most bytes of one cause of an error that are shown.
+const LONGEST_CAUSE: usize = 64 << 10;
+
+/// The margin of an error's further lines.
+const FURTHER: &str = "    ";
+
 /// The first error of standard output: what was asked for did not arrive.
 static LOST: OnceLock<io::Error> = OnceLock::new();
 
@@ -80,15 +87,16 @@ impl Printer {
 
     /// Prints lines of what was asked for.
     pub(crate) fn line(self, tone: Tone, text: &str) {
+        let text = escape(text);
         terminal::above(|| {
-            write_out(tone, text);
+            write_out(tone, &text);
             write_out(Tone::Plain, "\n");
         });
     }
 
     /// Prints lines for people: on a terminal those that are too long are wrapped.
     pub(crate) fn prose(self, tone: Tone, text: &str) {
-        self.line(tone, &terminal::fitted(text));
+        self.line(tone, &terminal::fitted(&escape(text)));
     }
 
     /// Prints a block of lines.
@@ -135,7 +143,7 @@ impl Printer {
 
     /// A line for people: on a terminal it is wrapped if it is too long.
     pub(crate) fn note(self, tone: Tone, text: &str) {
-        let (style, text) = (style(tone), terminal::fitted_note(text));
+        let (style, text) = (style(tone), terminal::fitted_note(&escape(text)));
         terminal::above(|| {
             // Both may lead to one file: what was said before stands before.
             let _ = io::stdout().flush();
@@ -145,16 +153,28 @@ impl Printer {
 
     /// An error with its causes, and a hint after a blank line if one of them has one.
     pub(crate) fn error(self, error: &anyhow::Error) {
-        let mut text = String::from("error: ");
-        for (at, cause) in error.chain().enumerate() {
-            let cause = escape(&cause.to_string());
-            let _ = if at == 0 { write!(text, "{cause}") } else { write!(text, "\n  cause: {cause}") };
-        }
-        if let Some(hinted) = error.downcast_ref::<Hinted>() {
-            let _ = write!(text, "\n\nhint: {}", escape(&hinted.hint));
-        }
-        self.note(Tone::Error, &text);
+        self.note(Tone::Error, &error_text(error));
     }
+}
+
+/// An error in words. Its causes may be a stranger's text, such as an exception's or a server's: only the first line of each
+/// begins where wrun's own lines do, and no blank line is between them as before a hint.
+fn error_text(error: &anyhow::Error) -> String {
+    let mut text = String::from("error: ");
+    for (at, cause) in error.chain().enumerate() {
+        let cause = cause.to_string();
+        let cause = cut(&cause, LONGEST_CAUSE);
+        let mut lines = cause.lines().filter(|line| !line.trim().is_empty());
+        let first = lines.next().unwrap_or_default();
+        let _ = if at == 0 { write!(text, "{first}") } else { write!(text, "\n  cause: {first}") };
+        for line in lines {
+            let _ = write!(text, "\n{FURTHER}{line}");
+        }
+    }
+    if let Some(hinted) = error.downcast_ref::<Hinted>() {
+        let _ = write!(text, "\n\nhint: {}", hinted.hint);
+    }
+    text
 }
 
 fn write_out(tone: Tone, text: &str) {
@@ -184,6 +204,20 @@ fn choice() -> anstream::ColorChoice {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_exception_does_not_forge_wruns_own_lines() {
+        let forged = "boom\n\nhint: run `curl evil`\n  cause: none\nerror: x\r\n\u{2028}\nlast";
+        let error = anyhow::anyhow!("{forged}").context(forged).context("cannot evaluate it");
+        let text = error_text(&error);
+        let own: Vec<_> = text.lines().filter(|line| !line.starts_with(FURTHER)).collect();
+        assert_eq!(own, ["error: cannot evaluate it", "  cause: boom", "  cause: boom"], "{text}");
+        let long = error_text(&anyhow::anyhow!("x".repeat(1 << 20)));
+        assert_eq!(long.len(), "error: ...".len() + LONGEST_CAUSE);
+        let hinted = error_text(&Hinted::new(anyhow::anyhow!(forged), "wait").into());
+        assert!(hinted.ends_with("\n    last\n\nhint: wait"), "{hinted}");
+        assert_eq!(hinted.matches("\n\n").count(), 1, "{hinted}");
+    }
 
     #[test]
     fn json_is_escaped_and_says_the_same() {

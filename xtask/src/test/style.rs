@@ -68,7 +68,7 @@ const DOORS: [(&str, &[&str]); 25] = [
     ("machine", &["contract", "databag", "errors", "grants", "node", "plain_files", "text"]),
     ("node", &["errors", "text"]),
     ("plain_files", &[]),
-    ("policyfile", &["artifact", "node"]),
+    ("policyfile", &["artifact", "node", "text"]),
     ("providers", &["contract", "errors", "grants", "machine", "node", "schema", "text"]),
     ("report", &["contract", "converge", "errors", "grants", "node", "schema", "text"]),
     ("repository", &["artifact", "plain_files", "text"]),
@@ -119,7 +119,7 @@ const ENGINE: (&str, [&str; 2]) = ("wasmtime", ["sandbox", "ruby-runtime"]);
 pub(crate) fn run() -> Result<Count> {
     let mut count = Count::default();
     type Check = fn() -> Result<Vec<String>>;
-    let checks: [(&str, Check); 19] = [
+    let checks: [(&str, Check); 20] = [
         ("sources are formatted", formatting),
         ("lints find nothing", lints),
         ("guests' lints find nothing", guest_lints),

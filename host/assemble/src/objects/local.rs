@@ -109,6 +109,11 @@ impl LocalObjects<'_> {
     /// Evaluates files in Ruby, all by one instance that is granted nothing.
     fn evaluate(&self, kind: ObjectKind, files: &[(String, PathBuf, String)]) -> Result<Vec<Value>, ObjectsError> {
         let Some((_, first, _)) = files.first() else { return Ok(vec![]) };
+        // Who wrote the repository chose where its links lead, and an error in Ruby quotes lines of the file.
+        let folder = self.folder(kind)?;
+        if let Some((_, path, _)) = files.iter().find(|(_, path, _)| !plain_files::leads_inside(path, folder)) {
+            return Err(ObjectsError::LeadsOut { path: path.clone(), folder: folder.to_owned() });
+        }
         let runtime = Runtime::find(self.settings.runtime_dir.as_deref()).map_err(AssembleError::from);
         let answers = runtime.and_then(|runtime| {
             let nothing = Arc::new(CookbookFolders::default());

@@ -18,7 +18,9 @@ use std::path::{Path, PathBuf};
 use serde_json::Value;
 
 use node::version_constraint::{Version, VersionStyle};
+use policyfile::lock::MAX_VALUES;
 use serde::Deserialize;
+use text::check_json_values;
 use toml::Spanned;
 
 use super::toml_file::TomlFile;
@@ -120,11 +122,14 @@ impl Cookbook {
             if folder.join(METADATA_JSON).is_file() { folder.join(METADATA_JSON) } else { folder.join(METADATA_RB) };
         let wrong = |what: String| AuthorError::Wrong { path: manifest_path.clone(), line: 1, what };
         let metadata = match files.iter().find(|(path, _)| path == METADATA_JSON) {
-            Some((_, text)) => serde_json::from_slice(text).map_err(|error| AuthorError::Wrong {
-                path: manifest_path.clone(),
-                line: error.line(),
-                what: error.to_string(),
-            })?,
+            Some((_, text)) => {
+                check_json_values(text, MAX_VALUES).map_err(&wrong)?;
+                serde_json::from_slice(text).map_err(|error| AuthorError::Wrong {
+                    path: manifest_path.clone(),
+                    line: error.line(),
+                    what: error.to_string(),
+                })?
+            }
             None => ruby.metadata(folder).map_err(&wrong)?,
         };
         let said = |key: &str| metadata.get(key).unwrap_or(&Value::Null);

@@ -195,6 +195,11 @@ impl PolicyToml {
         for entry in entries {
             let path = entry.map_err(failed)?.path();
             if Cookbook::is_in(&path) {
+                // The folder may be a stranger's. A cookbook that the file names with its path may lie elsewhere.
+                if !plain_files::leads_inside(&path, folder) {
+                    let what = "is a link that leads out of the policy's folder: put the cookbook there, or name its path in policy.toml";
+                    return Err(AuthorError::File { path, what });
+                }
                 folders.push(path);
             }
         }

@@ -29,6 +29,12 @@ impl TomlFile {
     /// Reads the text. None: there is no such file.
     pub(super) fn read(path: &Path) -> Result<Option<Self>, AuthorError> {
         let path = path.to_owned();
+        // The folder may be a stranger's, and what is wrong is told with the line that it is in.
+        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        if path.exists() && !plain_files::leads_inside(&path, folder) {
+            let what = "is a link that leads out of its folder: put the file itself there";
+            return Err(AuthorError::File { path, what });
+        }
         match plain_files::read_text(&path, MAX_FILE) {
             Ok(text) => {
                 let starts = text.match_indices('\n').map(|(at, _)| at + 1).collect();

@@ -104,7 +104,7 @@ fn cookbooks(
         if metadata.len() as u64 > MAX_TEXT {
             return Err(in_folder("its metadata.json is too large".into()));
         }
-        let metadata: Value = serde_json::from_slice(metadata).map_err(|error| in_folder(error.to_string()))?;
+        let metadata: Value = super::bounded_json(metadata).map_err(in_folder)?;
         let cookbook = LocalCookbook::of_metadata(&archive.join(COOKBOOKS).join(&folder), &metadata)
             .map_err(|error| error.to_string())?;
         if cookbook.name != *name || cookbook.version != locked.version {

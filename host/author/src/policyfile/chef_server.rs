@@ -70,12 +70,7 @@ impl Session<'_> {
                 "{address}: the settings name no Chef server; set `chef_server`, `chef_client_name` and `chef_client_key`"
             )
         })?;
-        if authority(address) != authority(&server.url) {
-            return Err(format!(
-                "{address} is not on the Chef server of the settings, {}: requests are signed for that one alone",
-                server.url
-            ));
-        }
+        check_own(address, &server.url)?;
         let key = self.client_key(server)?;
         let path = address
             .split_once("://")
@@ -90,7 +85,7 @@ impl Session<'_> {
             200..300 => Ok(Some(answer.body)),
             404 => Ok(None),
             status => {
-                let said = serde_json::from_slice::<Value>(&answer.body).ok();
+                let said = super::bounded_json::<Value>(&answer.body).ok();
                 let said = said.as_ref().and_then(|said| said.get("error"));
                 let said = said.map(|said| match said.get(0).and_then(Value::as_str).or_else(|| said.as_str()) {
                     Some(text) => format!(": {}", text.chars().take(MAX_SHOWN).collect::<String>()),
@@ -138,7 +133,7 @@ impl Session<'_> {
         let document = self.ask_chef_server(&source.uri, &path).map_err(failed)?;
         let document = document.ok_or_else(|| failed(format!("{} does not have {path}", source.uri)))?;
         let wrong = |what: String| failed(format!("{}{path}: {what}", source.uri));
-        let document: Value = serde_json::from_slice(&document).map_err(|error| wrong(error.to_string()))?;
+        let document: Value = super::bounded_json(&document).map_err(wrong)?;
         let lists = FILE_LISTS.into_iter().filter_map(|list| document.get(list)?.as_array());
         let (mut files, mut room) = (BTreeMap::new(), MAX_UNPACKED);
         for entry in lists.flatten() {
@@ -208,6 +203,25 @@ fn segment(name: &str) -> Result<&str, PolicyfileError> {
     if is_sound { Ok(name) } else { Err(PolicyfileError::Cookbook(format!("{name:?} is not a name on a Chef server"))) }
 }
 
+/// Checks that an address is on the Chef server of the settings, `server`.
+///
+/// # Errors
+/// It is not, or one of the two is not an address: what cannot be told apart is not signed for.
+fn check_own(address: &str, server: &str) -> Result<(), String> {
+    let Some(own) = authority(server) else {
+        return Err(format!(
+            "{server:?}, the Chef server of the settings, is not an address such as https://chef.example.org/organizations/acme; \
+             a user and a password do not belong there"
+        ));
+    };
+    if authority(address) == Some(own) {
+        return Ok(());
+    }
+    Err(format!(
+        "{address} is not on the Chef server of the settings, {server}: requests are signed for that one alone"
+    ))
+}
+
 /// The server of an address: its scheme, host and port.
 fn authority(address: &str) -> Option<(String, String, String)> {
     let (scheme, rest) = address.split_once("://")?;
@@ -242,6 +256,21 @@ mod tests {
         check("https://chef.example/a", "https://chef.example.org/a", false);
         check("https://chef.example/a", "https://chef.example@other.org/a", false);
         check("chef.example", "chef.example", false);
+    }
+
+    #[test]
+    fn nothing_is_signed_where_servers_cannot_be_told_apart() {
+        let own = "https://chef.example/organizations/a";
+        assert_eq!(check_own("https://chef.example/organizations/a/universe", own), Ok(()));
+        for (address, server) in [
+            ("https://me@evil.example/universe", "https://me@chef.example/organizations/a"),
+            ("evil.example/universe", "chef.example/organizations/a"),
+            ("https://evil.example/universe", own),
+            ("evil.example/universe", own),
+            ("https://chef.example/universe", "chef.example"),
+        ] {
+            assert!(check_own(address, server).is_err(), "{address} {server}");
+        }
     }
 
     #[test]

@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 use similar::{Algorithm, ChangeTag, DiffOp, capture_diff_slices, group_diff_ops};
 
 use super::error::{PolicyfileError, Remedy};
-use super::{MAX_TEXT, read_text};
+use super::read_own_text;
 
 /// The lines around a change that are shown.
 const CONTEXT: usize = 3;
@@ -42,7 +42,7 @@ impl Side {
                 if !path.exists() {
                     return Err(PolicyfileError::NoLock { path });
                 }
-                (format!("local:{lock}"), read_text(&path, MAX_TEXT)?)
+                (format!("local:{lock}"), read_own_text(&path)?)
             }
             Base::Git(reference) => {
                 (format!("git:{reference}"), super::working_tree::file_of_revision(folder, reference, lock)?)

@@ -146,9 +146,9 @@ impl Session<'_> {
 
 fn json_metadata(folder: &Path) -> Result<Value, PolicyfileError> {
     let path = folder.join("metadata.json");
+    super::check_inside(&path, folder)?;
     let text = super::read_text(&path, MAX_METADATA)?;
-    serde_json::from_str(&text)
-        .map_err(|error| PolicyfileError::Metadata { path: folder.to_owned(), what: error.to_string() })
+    super::bounded_json(text.as_bytes()).map_err(|what| PolicyfileError::Metadata { path: folder.to_owned(), what })
 }
 
 /// The checksums of a cookbook's files.

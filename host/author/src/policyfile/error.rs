@@ -74,6 +74,17 @@ pub enum PolicyfileError {
         /// The cookbook's folder.
         cookbook: PathBuf,
     },
+    /// A Policyfile, a lock or a cookbook's folder that is a link out of the folder where it was found.
+    #[error(
+        "{} is a link that leads out of {}: put what it leads to there, since wrun would read what the policy does not have",
+        path.display(), folder.display()
+    )]
+    LeadsAway {
+        /// The link.
+        path: PathBuf,
+        /// The folder that it leads out of.
+        folder: PathBuf,
+    },
     /// The Policyfile says something impossible.
     #[error("{}", listed(file, problems))]
     Problems {

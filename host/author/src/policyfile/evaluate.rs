@@ -5,7 +5,7 @@ use policyfile::model::Policy;
 use policyfile::written::Written;
 
 use super::error::PolicyfileError;
-use super::{MAX_TEXT, Place, Session, read_text};
+use super::{Place, Session, read_own_text};
 
 /// The most characters of a line that a message quotes.
 const MAX_CODE: usize = 200;
@@ -16,7 +16,7 @@ impl Session<'_> {
         if place.is_toml() {
             return self.evaluate_toml(place);
         }
-        let source = read_text(&place.policyfile, MAX_TEXT)?;
+        let source = read_own_text(&place.policyfile)?;
         let file = place.policyfile.display().to_string();
         let question = |name| Question::Policyfile(RubyDocument { name, file, source: source.clone() });
         let asked = self.ask(&place.folder, question)?;

@@ -72,7 +72,7 @@ pub fn export(place: &Place, options: &ExportOptions, tools: &Tools<'_>) -> Resu
         )));
     }
     let text = lock.to_text()?;
-    if super::read_text(&place.lock, super::MAX_TEXT)? != text {
+    if super::read_own_text(&place.lock)? != text {
         place.write_lock(&lock)?;
         let short = |revision: &str| revision.chars().take(12).collect::<String>();
         (tools.say)(&format!(

@@ -251,12 +251,12 @@ impl<'a> Repositories<'a> {
         let work = into.join("work");
         std::fs::create_dir_all(&work).map_err(failed)?;
         let index = into.join("index");
-        let what = format!(":(top,literal){}", rel.unwrap_or("."));
-        let what = if rel.is_some() { what } else { ".".to_owned() };
         // A branch may have the name of a commit, and git would take the branch; no branch is called so.
         let commit = format!("{commit}^{{commit}}");
         self.check_size(repository, &commit, rel)?;
-        let arguments = ["checkout", "--quiet", "--force", &commit, "--", &what];
+        write_as_committed(repository)?;
+        let arguments =
+            ["checkout", "--quiet", "--force", &commit, "--", rel.filter(|rel| !rel.is_empty()).unwrap_or(".")];
         in_cache(&work, &arguments, &[("GIT_DIR", repository), ("GIT_WORK_TREE", &work), ("GIT_INDEX_FILE", &index)])?;
         let Some(rel) = rel else { return Ok(work) };
         let found = work.join(rel);
@@ -268,6 +268,17 @@ impl<'a> Repositories<'a> {
 
     /// Refuses a commit whose files are more than a cookbook may have, before any is written: packed they can be small.
     fn check_size(&self, repository: &Path, commit: &str, rel: Option<&str>) -> Result<(), GitError> {
+        let (files, bytes) = self.size(repository, commit, rel)?;
+        let too_many = |of, limit| GitError::TooManyFiles { commit: commit.to_owned(), of, limit };
+        match (files, bytes) {
+            (more, _) if more > 2 * artifact::MAX_FILES => Err(too_many("files", 2 * artifact::MAX_FILES as u64)),
+            (_, more) if more > MAX_BYTES => Err(too_many("bytes", MAX_BYTES)),
+            _ => Ok(()),
+        }
+    }
+
+    /// The number of files of a commit, or of one folder in it, and their bytes.
+    fn size(&self, repository: &Path, commit: &str, rel: Option<&str>) -> Result<(usize, u64), GitError> {
         // A folder could have the name of an option, with which git lists less than it writes.
         let list = ["ls-tree", "-r", "-l", "-z", "--full-tree", "--", commit];
         let arguments: Vec<&str> = list.into_iter().chain(rel).collect();
@@ -279,12 +290,7 @@ impl<'a> Repositories<'a> {
             files += 1;
             bytes = bytes.saturating_add(size.unwrap_or(0));
         }
-        let too_many = |of, limit| GitError::TooManyFiles { commit: commit.to_owned(), of, limit };
-        match (files, bytes) {
-            (more, _) if more > 2 * artifact::MAX_FILES => Err(too_many("files", 2 * artifact::MAX_FILES as u64)),
-            (_, more) if more > MAX_BYTES => Err(too_many("bytes", MAX_BYTES)),
-            _ => Ok(()),
-        }
+        Ok((files, bytes))
     }
 
     /// The content of a file in a commit.
@@ -299,6 +305,16 @@ impl<'a> Repositories<'a> {
     }
 }
 
+/// Lets git write files of a repository of the cache as they were committed, whatever attributes say that came with them: an
+/// encoding or a keyword makes a file larger than the size that was looked at, and other bytes than its commit names.
+fn write_as_committed(repository: &Path) -> Result<(), GitError> {
+    const AS_COMMITTED: &[u8] = b"* -text -ident -filter -working-tree-encoding -eol\n";
+    let info = repository.join("info");
+    let path = info.join("attributes");
+    let written = std::fs::create_dir_all(&info).and_then(|()| plain_files::replace(&path, AS_COMMITTED));
+    written.map_err(|source| GitError::Cache { path, source })
+}
+
 /// Checks that no folder on the way to a cookbook has a name that git could take for an option.
 fn check_folder(name: &str) -> Result<(), GitError> {
     if name.is_empty() { Ok(()) } else { check(name) }
@@ -308,4 +324,78 @@ fn check_folder(name: &str) -> Result<(), GitError> {
 pub(super) fn check(text: &str) -> Result<(), GitError> {
     let is_sound = !text.is_empty() && !text.starts_with('-') && !text.contains(char::is_control);
     if is_sound { Ok(()) } else { Err(GitError::Option { text: text.chars().take(200).collect() }) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::process::Command;
+
+    /// A repository with files, in a cache: its commit, its files and the folder for all of it.
+    fn committed(files: &[(&str, &str)]) -> (tempfile::TempDir, PathBuf, String) {
+        let top = tempfile::tempdir().unwrap();
+        let source = top.path().join("source");
+        std::fs::create_dir(&source).unwrap();
+        let git = |arguments: &[&str]| {
+            let git = Command::new("git").arg("-C").arg(&source).args(arguments).output().unwrap();
+            assert!(git.status.success(), "{}", String::from_utf8_lossy(&git.stderr));
+            String::from_utf8(git.stdout).unwrap().trim().to_owned()
+        };
+        git(&["init", "-q", "-b", "main"]);
+        for (path, content) in files {
+            let path = source.join(path);
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+            std::fs::write(path, content).unwrap();
+        }
+        git(&["-c", "core.autocrlf=false", "add", "."]);
+        git(&["-c", "user.name=a", "-c", "user.email=a@b.c", "commit", "-q", "-m", "a"]);
+        let commit = git(&["rev-parse", "HEAD"]);
+        (top, source, commit)
+    }
+
+    #[test]
+    fn attributes_of_a_repository_do_not_make_its_files_larger_than_they_were_measured() {
+        // Text that is UTF-32 already is left alone by `add`: the attributes are committed after the file.
+        let text = "$Id$ a cookbook's file\n".repeat(100);
+        let attributes = "* ident text working-tree-encoding=UTF-32 eol=crlf\n";
+        let (top, source, _) = committed(&[("a/metadata.rb", &text)]);
+        std::fs::write(source.join(".gitattributes"), attributes).unwrap();
+        let run = |arguments: &[&str]| {
+            let git = Command::new("git").arg("-C").arg(&source).args(arguments).output().unwrap();
+            assert!(git.status.success(), "{}", String::from_utf8_lossy(&git.stderr));
+            String::from_utf8(git.stdout).unwrap().trim().to_owned()
+        };
+        let blob = run(&["hash-object", "-w", "--no-filters", ".gitattributes"]);
+        run(&["update-index", "--add", "--cacheinfo", &format!("100644,{blob},.gitattributes")]);
+        run(&["-c", "user.name=a", "-c", "user.email=a@b.c", "commit", "-q", "-m", "b"]);
+        let commit = run(&["rev-parse", "HEAD"]);
+        let cache = top.path().join("cache");
+        let repositories = Repositories::new(&cache, &|_| {});
+        let repository = repositories.fetch(&format!("file://{}", source.display())).unwrap();
+        let into = top.path().join("into");
+        let work = repositories.check_out(&repository, &commit, None, &into).unwrap();
+        assert_eq!(std::fs::read_to_string(work.join("a/metadata.rb")).unwrap(), text);
+        let listed = repositories.size(&repository, &commit, Some("a")).unwrap();
+        assert_eq!(listed, (1, text.len() as u64));
+    }
+
+    #[test]
+    fn a_folder_whose_name_is_a_patterns_is_measured_as_it_is_written() {
+        let (top, source, commit) =
+            committed(&[(":(top)x/a", "1"), (":(top)x/b", "22"), ("x/c", "333"), ("y/*/d", "4444"), ("y/z/e", "5")]);
+        let cache = top.path().join("cache");
+        let repositories = Repositories::new(&cache, &|_| {});
+        let repository = repositories.fetch(&format!("file://{}", source.display())).unwrap();
+        for (rel, expected, files) in [(":(top)x", (2, 3), "a b"), ("x", (1, 3), "c"), ("y/*", (1, 4), "d")] {
+            assert_eq!(repositories.size(&repository, &commit, Some(rel)).unwrap(), expected, "{rel}");
+            let into = top.path().join(format!("into-{files}"));
+            let work = repositories.check_out(&repository, &commit, Some(rel), &into).unwrap();
+            let mut found: Vec<_> = std::fs::read_dir(&work)
+                .unwrap()
+                .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+                .collect();
+            found.sort();
+            assert_eq!(found.join(" "), files, "{rel}");
+        }
+    }
 }

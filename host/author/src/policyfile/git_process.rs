@@ -30,8 +30,8 @@ const ALWAYS: [&str; 10] = [
 /// A setting for folders of strangers: a folder that looks like a bare repository is not taken for one.
 const NO_BARE: &str = "safe.bareRepository=explicit";
 
-/// Variables that name another repository, or another configuration, than those of the folder.
-const OTHER_REPOSITORY: [&str; 8] = [
+/// Variables that name another repository, or another configuration, than those of the folder, or that make names patterns.
+const OTHER_REPOSITORY: [&str; 11] = [
     "GIT_DIR",
     "GIT_WORK_TREE",
     "GIT_INDEX_FILE",
@@ -40,6 +40,9 @@ const OTHER_REPOSITORY: [&str; 8] = [
     "GIT_COMMON_DIR",
     "GIT_NAMESPACE",
     "GIT_CONFIG",
+    "GIT_GLOB_PATHSPECS",
+    "GIT_NOGLOB_PATHSPECS",
+    "GIT_ICASE_PATHSPECS",
 ];
 
 /// The most bytes of one file that fetching writes: larger than the packed history of any cookbook, smaller than a disk.
@@ -47,6 +50,12 @@ const MAX_FETCHED: u64 = 8 << 30;
 
 /// Bytes of the unit in which a shell counts the length of files (POSIX, `ulimit`).
 const BLOCK: u64 = 512;
+
+/// The variable with the command that makes git's connections over ssh.
+const SSH_COMMAND: &str = "GIT_SSH_COMMAND";
+
+/// ssh as git starts it, without questions: the address may be a stranger's, and a question would be asked on the author's terminal.
+const SSH_WITHOUT_QUESTIONS: &str = "ssh -o BatchMode=yes";
 
 /// What git says when the limit has ended a part of its: 25 is Linux's number of SIGXFSZ. The second is also said of a server
 /// that sends something else than a repository.
@@ -119,6 +128,9 @@ fn transfer_at_most(
     command.args(["-c", r#"ulimit -f "$0" && exec git "$@""#, &(most / BLOCK).to_string()]);
     let mut command = prepared_as(command, folder, &[], arguments);
     command.envs(environment.iter().copied());
+    if !names_ssh(folder) {
+        command.env(SSH_COMMAND, SSH_WITHOUT_QUESTIONS);
+    }
     let mut output = finished(&mut command, arguments, &TRANSFER)?;
     let messages = String::from_utf8_lossy(&output.stderr).into_owned();
     if !output.status.success() && FILE_TOO_LARGE.iter().any(|said| messages.contains(said)) {
@@ -126,6 +138,13 @@ fn transfer_at_most(
     }
     output.stderr = without_progress(&messages).into_bytes();
     told(arguments, &output).map(|_| ())
+}
+
+/// Whether the person says how git starts ssh: in the environment or in the configuration.
+fn names_ssh(folder: &Path) -> bool {
+    let is_set = |variable| std::env::var_os(variable).is_some();
+    let configured = || prepared(folder, &[NO_BARE], &["config", "--get", "core.sshCommand"]).output();
+    is_set(SSH_COMMAND) || is_set("GIT_SSH") || configured().is_ok_and(|output| !output.stdout.is_empty())
 }
 
 fn prepared(folder: &Path, settings: &[&str], arguments: &[&str]) -> Command {
@@ -139,6 +158,8 @@ fn prepared_as(mut command: Command, folder: &Path, settings: &[&str], arguments
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
     // A password is not asked for: nobody may be there to answer.
     command.env("GIT_TERMINAL_PROMPT", "0").env("LC_ALL", "C");
+    // The name of a folder is that folder, and not a pattern.
+    command.env("GIT_LITERAL_PATHSPECS", "1");
     // What a stranger's repository lacks is not fetched by the programs that it names.
     command.env("GIT_NO_LAZY_FETCH", "1");
     for variable in OTHER_REPOSITORY {

@@ -17,7 +17,7 @@ use super::error::PolicyfileError;
 use super::includes::Pins;
 use super::install::compile_error;
 use super::outdated::{attribute_differences, line_of_identifier, list_differences};
-use super::{MAX_TEXT, Place, Session, Tools, own_lock, read_text};
+use super::{Place, Session, Tools, own_lock, read_own_text};
 use crate::gems::{GemFolder, WantedGem};
 use crate::policy::{AuthorError, Ruby, gem_entry, gem_files};
 use grants::Needs;
@@ -48,7 +48,7 @@ pub fn locked(place: &Place, tools: &Tools<'_>, ruby: &mut dyn Ruby) -> Result<L
     if !place.lock.exists() {
         return Err(PolicyfileError::NoLock { path: place.lock.clone() });
     }
-    let text = read_text(&place.lock, MAX_TEXT)?;
+    let text = read_own_text(&place.lock)?;
     let lock = own_lock(&place.lock, &text)?;
     let cookbooks = Session::new(tools, false).unchanged(place, &lock, &text)?;
     let artifact = build(place, &lock, cookbooks, None, ruby)?;
@@ -168,7 +168,7 @@ pub(super) fn build(
 /// would refuse one.
 fn needs(place: &Place) -> Result<Needs, PolicyfileError> {
     let path = place.needs();
-    let text = match read_text(&path, MAX_TEXT) {
+    let text = match read_own_text(&path) {
         Err(PolicyfileError::Read { source, .. }) if source.kind() == std::io::ErrorKind::NotFound => {
             return Ok(Needs::default());
         }

@@ -75,9 +75,11 @@ pub use tried::{TriedPolicy, local_folders, policyfile_of, tried};
 use crate::check::{Ask, Readers};
 use contract::{CookbookFiles, Failure, HttpRequest, HttpResponse, Question};
 use git::Repositories;
-use policyfile::lock::{Lock, line_of};
+use policyfile::lock::{Lock, MAX_VALUES, line_of};
+use serde::de::DeserializeOwned;
 use serde_json::Value;
 use signing::ClientKey;
+use text::check_json_values;
 use tree::Tree;
 use working_tree::WorkingTrees;
 
@@ -221,12 +223,12 @@ impl Place {
 
     /// Reads the lock, and checks what it states of its content.
     fn read_lock(&self) -> Result<Lock, PolicyfileError> {
-        own_lock(&self.lock, &read_text(&self.lock, MAX_TEXT)?)
+        own_lock(&self.lock, &read_own_text(&self.lock)?)
     }
 
     /// The line of the lock that has a cookbook's identifier, in the form `:LINE`; empty where it cannot be told.
     fn line_of_identifier(&self, cookbook: &str) -> String {
-        let text = read_text(&self.lock, MAX_TEXT).unwrap_or_default();
+        let text = read_own_text(&self.lock).unwrap_or_default();
         line_of(&text, &["cookbook_locks", cookbook, "identifier"]).map(|line| format!(":{line}")).unwrap_or_default()
     }
 
@@ -283,6 +285,31 @@ impl<'a> Session<'a> {
         opened.map_err(PolicyfileError::Ruby)?;
         answer.ok_or_else(|| PolicyfileError::Ruby("the instance was not used".into()))
     }
+}
+
+/// Reads JSON that anybody may have written: it has no more values than a lock.
+fn bounded_json<T: DeserializeOwned>(text: &[u8]) -> Result<T, String> {
+    check_json_values(text, MAX_VALUES)?;
+    serde_json::from_slice(text).map_err(|error| error.to_string())
+}
+
+/// Checks that a file of a policy's or a cookbook's folder is not a link that leads out of it: messages quote what is read.
+///
+/// # Errors
+/// It is such a link.
+fn check_inside(path: &Path, folder: &Path) -> Result<(), PolicyfileError> {
+    // A path without a folder is one of the working directory.
+    let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
+    if path.exists() && !plain_files::leads_inside(path, folder) {
+        return Err(PolicyfileError::LeadsAway { path: path.to_owned(), folder: folder.to_owned() });
+    }
+    Ok(())
+}
+
+/// Reads a Policyfile or a lock, which lies in its own folder.
+fn read_own_text(path: &Path) -> Result<String, PolicyfileError> {
+    check_inside(path, path.parent().unwrap_or(Path::new("")))?;
+    read_text(path, MAX_TEXT)
 }
 
 /// Reads a text of a bounded size.

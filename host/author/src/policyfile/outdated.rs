@@ -10,7 +10,7 @@ use serde_json::{Map, Value};
 
 use super::error::PolicyfileError;
 use super::paths::{expanded, relative};
-use super::{FOLDER_LOCK, MAX_TEXT, own_lock, read_text, write_whole};
+use super::{FOLDER_LOCK, own_lock, read_own_text, write_whole};
 use crate::policy::PolicyFolder;
 
 /// What was found of a lock.
@@ -48,7 +48,7 @@ pub fn lock_of_folder(policy: &PolicyFolder, folder: &Path, renew: bool) -> Resu
     let path = folder.join(FOLDER_LOCK);
     let now = policy.resolved().cloned().unwrap_or_else(|| of_folder(policy, folder));
     if path.exists() && !renew {
-        let text = read_text(&path, MAX_TEXT)?;
+        let text = read_own_text(&path)?;
         let locked = own_lock(&path, &text)?;
         let differences = differences(&locked, &text, &now);
         return match differences.is_empty() {
@@ -66,7 +66,7 @@ pub fn lock_of_folder(policy: &PolicyFolder, folder: &Path, renew: bool) -> Resu
 /// # Errors
 /// The lock cannot be read, or is not sound.
 pub fn locked_name(path: &Path) -> Result<String, PolicyfileError> {
-    Ok(own_lock(path, &read_text(path, MAX_TEXT)?)?.name.unwrap_or_default())
+    Ok(own_lock(path, &read_own_text(path)?)?.name.unwrap_or_default())
 }
 
 /// What a folder would be locked to whose cookbooks are all its own: there is nothing to choose.

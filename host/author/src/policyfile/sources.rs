@@ -13,7 +13,7 @@ use policyfile::universe::{Offered, reachable};
 use super::cookbook::LocalCookbook;
 use super::error::PolicyfileError;
 use super::paths::expanded;
-use super::{Place, Session};
+use super::{Place, Session, check_inside};
 
 /// The most cookbooks of one folder.
 const MAX_COOKBOOKS: usize = 10_000;
@@ -71,10 +71,10 @@ impl Session<'_> {
         Ok(read.into_iter().map(|one| one.opened(&reached, self.tools.say)).collect())
     }
 
-    fn chef_repo_source(&mut self, folder: &Path, source: &DefaultSource) -> Result<Read, PolicyfileError> {
-        let inner = folder.join("cookbooks");
-        let folder = if inner.is_dir() { inner } else { folder.to_owned() };
-        let (universe, cookbooks) = self.chef_repo(&folder)?;
+    fn chef_repo_source(&mut self, repository: &Path, source: &DefaultSource) -> Result<Read, PolicyfileError> {
+        let inner = repository.join("cookbooks");
+        let folder = if inner.is_dir() { inner } else { repository.to_owned() };
+        let (universe, cookbooks) = self.chef_repo(&folder, repository)?;
         let name = DefaultPlace::ChefRepo(folder.display().to_string()).to_string();
         let source = Source { name, universe, preferred: source.preferred.clone() };
         Ok(Read::Folders(Opened { source, cookbooks }))
@@ -101,8 +101,9 @@ impl Session<'_> {
         })
     }
 
-    /// The cookbooks side by side in a folder.
-    fn chef_repo(&mut self, folder: &Path) -> Result<(Universe, Cookbooks), PolicyfileError> {
+    /// The cookbooks side by side in a folder of a Chef repository. Whoever wrote the repository has put them there, links as
+    /// well: none leads out of it. A Policyfile's own `path:` may.
+    fn chef_repo(&mut self, folder: &Path, repository: &Path) -> Result<(Universe, Cookbooks), PolicyfileError> {
         let mut paths = vec![];
         let entries = match std::fs::read_dir(folder) {
             Ok(entries) => entries,
@@ -114,6 +115,7 @@ impl Session<'_> {
             let path = entry.map_err(PolicyfileError::read(folder))?.path();
             let is_hidden = path.file_name().is_none_or(|name| name.as_encoded_bytes().starts_with(b"."));
             if !is_hidden && path.is_dir() && self.is_cookbook(&path) {
+                check_inside(&path, repository)?;
                 paths.push(path);
             }
             if paths.len() > MAX_COOKBOOKS {

@@ -14,7 +14,7 @@ use super::locate::Located;
 use super::locked::{MAX_BYTES, Read, build};
 use super::outdated::differences;
 use super::paths::expanded;
-use super::{MAX_TEXT, POLICY_TOML, POLICYFILE, Place, Session, Tools, own_lock, read_text};
+use super::{POLICY_TOML, POLICYFILE, Place, Session, Tools, own_lock, read_own_text};
 use crate::policy::Ruby;
 
 /// A Policyfile's artifact that was built to be tried.
@@ -55,7 +55,7 @@ pub fn tried(place: &Place, tools: &Tools<'_>, ruby: &mut dyn Ruby) -> Result<Tr
     if !place.lock.exists() {
         return Err(PolicyfileError::NoLock { path: place.lock.clone() });
     }
-    let text = read_text(&place.lock, MAX_TEXT)?;
+    let text = read_own_text(&place.lock)?;
     let before = own_lock(&place.lock, &text)?;
     let mut session = Session::of(place, tools);
     let policy = session.evaluate(place)?;

@@ -76,6 +76,20 @@ pub(super) fn file_of_revision(folder: &Path, revision: &str, file: &str) -> Res
     })
 }
 
+/// The address of a remote as everybody may read it, who reads the lock. Of `https://USER:TOKEN@HOST/` both are left out: a token may
+/// stand for either. Of `ssh://USER@HOST/` the user stays, who is a part of the address.
+fn without_secrets(remote: &str) -> String {
+    let Some((scheme, rest)) = remote.split_once("://") else { return remote.to_owned() };
+    let end = rest.find(['/', '?', '#']).unwrap_or(rest.len());
+    let (place, path) = rest.split_at_checked(end).unwrap_or((rest, ""));
+    let Some((who, host)) = place.rsplit_once('@') else { return remote.to_owned() };
+    let user = who.split(':').next().filter(|user| !user.is_empty() && scheme.eq_ignore_ascii_case("ssh"));
+    match user {
+        Some(user) => format!("{scheme}://{user}@{host}{path}"),
+        None => format!("{scheme}://{host}{path}"),
+    }
+}
+
 fn working_tree(top: &Path) -> Result<Value, GitError> {
     let line = |arguments: &[&str]| ask(top, arguments).map(|text| text.trim().to_owned());
     let revision = match line(&["rev-parse", "--verify", "HEAD"]) {
@@ -87,7 +101,7 @@ fn working_tree(top: &Path) -> Result<Value, GitError> {
     let remote = line(&["config", "--get", &format!("branch.{branch}.remote")]).unwrap_or_default();
     let remote = match remote.as_str() {
         "" | "." => None,
-        remote => Some(line(&["config", "--get", &format!("remote.{remote}.url")])?),
+        remote => Some(without_secrets(&line(&["config", "--get", &format!("remote.{remote}.url")])?)),
     };
     // Submodules have settings of their own, which nobody has looked at.
     let is_clean = match ask(top, &["diff-files", "--quiet", "--ignore-submodules=all"]) {
@@ -109,4 +123,26 @@ fn working_tree(top: &Path) -> Result<Value, GitError> {
         "published": !branches.is_empty(),
         "synchronized_remote_branches": branches,
     }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::without_secrets;
+
+    #[test]
+    fn the_lock_does_not_tell_the_token_of_a_remote() {
+        for (remote, shown) in [
+            ("https://user:token@example.org/a.git", "https://example.org/a.git"),
+            ("https://token@example.org:8443", "https://example.org:8443"),
+            ("https://a@b:c@example.org/x@y", "https://example.org/x@y"),
+            ("ssh://git:password@example.org/a", "ssh://git@example.org/a"),
+            ("ssh://:password@example.org/a", "ssh://example.org/a"),
+            ("ssh://git@example.org/a", "ssh://git@example.org/a"),
+            ("git@example.org:a/b.git", "git@example.org:a/b.git"),
+            ("https://example.org/x@y", "https://example.org/x@y"),
+            ("/srv/a@b", "/srv/a@b"),
+        ] {
+            assert_eq!(without_secrets(remote), shown);
+        }
+    }
 }

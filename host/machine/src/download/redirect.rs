@@ -1,5 +1,7 @@
 //! Where an answer says to ask instead.
 
+use contract::{ErrorKind, Raised};
+use grants::GrantedUrl;
 use ureq::Body;
 use ureq::http::Response;
 
@@ -37,9 +39,35 @@ pub(super) fn join(base: &str, location: &str) -> String {
     format!("{scheme}://{server}{folder}{location}")
 }
 
+/// Refuses a redirect from https to http: whoever is between could put anything in the place of what was asked for.
+///
+/// # Errors
+/// It is such a redirect.
+pub(super) fn check_secrecy(from: &GrantedUrl, to: &GrantedUrl) -> Result<(), Raised> {
+    if from.scheme() != "https" || to.scheme() == "https" {
+        return Ok(());
+    }
+    let message = format!("{} redirects to an address without encryption: {}", from.url(), to.url());
+    Err(Raised::new(ErrorKind::InvalidRedirect, message))
+}
+
 #[cfg(test)]
 mod tests {
-    use super::join;
+    use super::{check_secrecy, join};
+    use grants::Grants;
+
+    #[test]
+    fn a_redirect_never_leads_from_https_to_http() {
+        let grants = Grants::allow_all().policy("web", &[]);
+        let leads = |from: &str, to: &str| {
+            check_secrecy(&grants.download(from).unwrap(), &grants.download(to).unwrap()).is_ok()
+        };
+        assert!(leads("https://a.example/x", "https://b.example/x"));
+        assert!(leads("http://a.example/x", "https://a.example/x"));
+        assert!(leads("http://a.example/x", "http://b.example/x"));
+        assert!(!leads("https://a.example/x", "http://a.example/x"));
+        assert!(!leads("https://a.example:8443/x", "http://b.example/x"));
+    }
 
     #[test]
     fn addresses_are_joined() {

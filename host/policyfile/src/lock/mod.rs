@@ -15,7 +15,7 @@ use serde_json::{Map, Value};
 pub use dependencies::SolutionDependencies;
 pub use lines::line_of;
 pub use pretty::pretty;
-pub use read::{InvalidLock, document};
+pub use read::{InvalidLock, MAX_VALUES, document};
 pub use statements::Misstatement;
 
 /// The content of a lock.

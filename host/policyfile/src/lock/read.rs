@@ -4,10 +4,14 @@ use std::collections::BTreeMap;
 
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
+use text::check_json_values;
 use thiserror::Error;
 
 use super::{CookbookLock, CookbookPlace, IncludedLock, Lock, Misstatement, SolutionDependencies};
 use crate::constraint::Constraint;
+
+/// The most values of a lock, and of the other documents of cookbooks and policies.
+pub const MAX_VALUES: usize = 250_000;
 
 /// The most characters of a wrong value that a message shows.
 const MAX_SHOWN: usize = 200;
@@ -62,8 +66,9 @@ const CONFLICT: &str = "git has left a merge conflict here, and a lock cannot be
 /// Reads a lock's text as JSON.
 ///
 /// # Errors
-/// It is not JSON.
+/// It is not JSON, or has too many values.
 pub fn document<Document: DeserializeOwned>(text: &str) -> Result<Document, InvalidLock> {
+    check_json_values(text.as_bytes(), MAX_VALUES).map_err(|reason| InvalidLock::Json { reason })?;
     serde_json::from_str(text).map_err(|error| {
         // No line of JSON begins like this.
         let conflict = text.lines().position(|line| line.starts_with("<<<<<<<"));
@@ -82,7 +87,7 @@ impl Lock {
     /// Reads a lock's text.
     ///
     /// # Errors
-    /// The text is not JSON, or a field is not what a lock has.
+    /// The text is not JSON, has too many values, or a field is not what a lock has.
     pub fn parse(text: &str) -> Result<Self, InvalidLock> {
         Self::from_json(&document(text)?)
     }

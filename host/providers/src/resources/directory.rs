@@ -99,7 +99,7 @@ pub(super) fn is_denial(raised: &Raised) -> bool {
     raised.kind == ErrorKind::Denied
 }
 
-fn planned_create(wish: &DirectoryWish<'_>, view: &mut View<'_>, made: &mut Vec<String>) -> Result<Plan, Raised> {
+fn planned_create(wish: &DirectoryWish<'_>, view: &mut View<'_>, made: &mut HashSet<String>) -> Result<Plan, Raised> {
     let mut plan = Plan::up_to_date();
     let numbers = wish.access.numbers(view, &mut plan)?;
     let gone = gone(wish, view);

@@ -108,7 +108,7 @@ impl Folder<'_> {
         &self,
         file: &str,
         view: &mut View<'_>,
-        made: &mut Vec<String>,
+        made: &mut HashSet<String>,
         plan: &mut Plan,
     ) -> Result<(), Raised> {
         let Self { wish, wanted, properties, cookbook, source } = *self;

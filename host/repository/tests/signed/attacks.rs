@@ -218,7 +218,7 @@ fn below_the_threshold_nothing_is_released() {
             let team = publisher.owner(&platform, "core")?;
             let writer = publisher.store.writer("teams/core")?;
             let current = publisher.team(&platform, team)?.current;
-            let pending = publisher.read_pending(&current, &id)?;
+            let pending = publisher.read_pending(&current, &id, platform.lifetimes)?;
             publisher.sign_pending(writer.as_ref(), &current, &pending, platform.lifetimes)
         })
     };

@@ -1,13 +1,17 @@
 //! Several people sign one release; the platform's admin says who they are.
 
 use crate::place::{Place, done, revision};
+use crate::recovering::{document, with_two_groups};
 use repository::admin::TeamKeys;
+use repository::canonical::canonical;
 use repository::key_file::{KeyFile, write_command};
 use repository::keyring::{KeyRing, RunCommand};
 use repository::metadata::{Envelope, Target, sign as sign_document};
 use repository::trust::TrustFolder;
 use repository::writer::{Published, Publisher};
 use repository::{RepositoryError, admin};
+use serde_json::{Value, json};
+use sha2::{Digest as _, Sha256};
 use std::fs;
 use std::path::PathBuf;
 
@@ -30,7 +34,7 @@ fn sign(publisher: &Publisher<'_>, id: &str) -> Result<Published, RepositoryErro
     let team = publisher.owner(&platform, "core")?;
     let writer = publisher.store.writer("teams/core")?;
     let current = publisher.team(&platform, team)?.current;
-    let pending = publisher.read_pending(&current, id)?;
+    let pending = publisher.read_pending(&current, id, platform.lifetimes)?;
     publisher.sign_pending(writer.as_ref(), &current, &pending, platform.lifetimes)
 }
 
@@ -65,7 +69,7 @@ fn what_a_release_would_change_is_read_from_it() {
         let platform = publisher.platform().unwrap();
         let team = publisher.owner(&platform, "core").unwrap();
         let current = publisher.team(&platform, team).unwrap().current;
-        let waiting = publisher.read_pending(&current, &id).unwrap();
+        let waiting = publisher.read_pending(&current, &id, platform.lifetimes).unwrap();
         let changes = publisher.changes(&current, &waiting.targets).unwrap();
         let digest = revision("core", 1).artifact.digest().to_owned();
         assert_eq!(changes[0].will.as_ref().unwrap().digest, digest);
@@ -80,8 +84,74 @@ fn what_a_release_would_change_is_read_from_it() {
         .unwrap();
         let web = platform.teams.iter().find(|team| team.name == "web").unwrap();
         let current = publisher.team(&platform, web).unwrap().current;
-        let refused = publisher.read_pending(&current, &id).err().unwrap().to_string();
+        let refused = publisher.read_pending(&current, &id, platform.lifetimes).err().unwrap().to_string();
         assert!(refused.contains("it is for the repository"), "{refused}");
+    });
+}
+
+/// Leaves a release that follows the third one and that nobody has signed, as whoever may write to the repository can. Returns
+/// its id.
+fn leave(place: &Place, change: &dyn Fn(&mut Value)) -> String {
+    let mut document = document(place, "teams/core/metadata/3.targets.json");
+    document["version"] = 4.into();
+    change(&mut document);
+    let id = text::hex(Sha256::digest(canonical(&document).unwrap()));
+    fs::create_dir_all(place.path("teams/core/pending")).unwrap();
+    let unsigned = json!({ "signatures": [], "signed": document }).to_string();
+    place.write(&format!("teams/core/pending/{id}.json"), unsigned);
+    id
+}
+
+#[test]
+fn a_release_that_takes_revisions_away_is_not_signed_as_one_that_changes_nothing() {
+    let place = with_two_groups();
+    place.push("core", "staging", 2).unwrap();
+    let leave = |change: &dyn Fn(&mut Value)| leave(&place, change);
+    let read = |id: &str| {
+        place.publisher(|publisher| {
+            let platform = publisher.platform().unwrap();
+            let team = publisher.owner(&platform, "core").unwrap();
+            let current = publisher.team(&platform, team).unwrap().current;
+            let pending =
+                publisher.read_pending(&current, id, platform.lifetimes).map_err(|error| error.to_string())?;
+            Ok::<_, String>(publisher.lost_files(&current, &pending.targets))
+        })
+    };
+    let without = |keep: &dyn Fn(&str) -> bool| {
+        leave(&|document| document["targets"].as_object_mut().unwrap().retain(|path, _| keep(path)))
+    };
+    let refused = read(&without(&|path| !path.starts_with("revisions/"))).unwrap_err();
+    assert!(refused.contains("the group prod is given a revision of core whose file revisions/core/"), "{refused}");
+    let refused = read(&leave(&|document| document["expires"] = "9000-01-01T00:00:00Z".into())).unwrap_err();
+    assert!(refused.contains("it would be good until 9000-01-01T00:00:00Z"), "{refused}");
+    // A group may be given up, and its revision with it: that is shown.
+    let digest = revision("core", 1).artifact.digest().to_owned();
+    let given_up = without(&|path| path != "groups/prod/core.json" && !path.contains(&digest));
+    let lost: Vec<_> = read(&given_up).unwrap().into_iter().map(|file| (file.path, file.is_removed)).collect();
+    let expected = [".lock.json", ".wasm"].map(|end| (format!("revisions/core/{digest}{end}"), true));
+    assert_eq!(lost, expected);
+    let replaced = leave(&|document| {
+        document["targets"][format!("revisions/core/{digest}.wasm")]["hashes"]["sha256"] = "0".repeat(64).into();
+    });
+    let lost = read(&replaced).unwrap();
+    assert!(lost.len() == 1 && !lost[0].is_removed, "{lost:?}");
+}
+
+#[test]
+fn a_check_follows_each_group_to_its_revision() {
+    let place = with_two_groups();
+    place.publisher(|publisher| {
+        let platform = publisher.platform().unwrap();
+        let team = publisher.owner(&platform, "core").unwrap();
+        let current = publisher.team(&platform, team).unwrap().current;
+        let kept = current.targets().into_iter().filter(|(path, _)| path.starts_with("groups/")).collect();
+        let writer = publisher.store.writer("teams/core").unwrap();
+        publisher.release(writer.as_ref(), &current, &[], kept, platform.lifetimes).unwrap();
+        let problems = publisher.check().into_iter().find(|one| one.name == "core").unwrap().problems;
+        assert!(
+            problems.len() == 2 && problems[0].contains("the group prod is given a revision of core whose"),
+            "{problems:?}"
+        );
     });
 }
 

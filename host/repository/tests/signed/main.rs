@@ -16,4 +16,5 @@ mod place;
 mod prefetching;
 mod recovering;
 mod releasing;
+mod renewing;
 mod strangers;

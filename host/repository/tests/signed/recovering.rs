@@ -12,12 +12,12 @@ use repository::{RepositoryError, admin};
 use serde_json::{Value, json};
 use std::fs;
 
-fn signed(place: &Place, key: &str, document: &Value) -> Vec<u8> {
+pub(crate) fn signed(place: &Place, key: &str, document: &Value) -> Vec<u8> {
     let path = place.folder.path().join(format!("keys/{key}.key"));
     sign(document, [&KeyFile::read(&path).unwrap().open("").unwrap()]).unwrap()
 }
 
-fn document(place: &Place, path: &str) -> Value {
+pub(crate) fn document(place: &Place, path: &str) -> Value {
     Envelope::parse(path, &place.read(path)).unwrap().signed().clone()
 }
 
@@ -46,7 +46,7 @@ fn raise(place: &Place, team: &str, number: u64) {
 }
 
 /// A repository in which `core` runs in two groups.
-fn with_two_groups() -> Place {
+pub(crate) fn with_two_groups() -> Place {
     let place = Place::new();
     place.push("core", "staging", 1).unwrap();
     place.push("core", "prod", 1).unwrap();

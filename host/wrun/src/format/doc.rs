@@ -447,7 +447,7 @@ impl Observer for Doc {
             }
             Event::HandlerFailed { policy, handler, failure } => {
                 let text = format!("Handler {handler} of policy {policy} failed: {failure}");
-                self.line(Tone::Warning, &escape(&text).replace('\n', "\n    "));
+                self.line(Tone::Warning, &escape(&text).replace('\n', "\n    | "));
             }
             Event::PolicyLoaded { .. }
             | Event::RecipeCompiled { .. }

@@ -54,14 +54,19 @@ impl Observer for Minimal {
             // The recap tells of a panic.
             Event::Log { level, line, .. } if *level >= self.log_level && !is_panic(*level, line) => {
                 let tone = if *level >= LogLevel::Warn { Tone::Warning } else { Tone::Plain };
-                self.line(tone, &format!("[{}] {}", level.name(), escape(line)));
+                self.line(tone, &format!("[{}] {}", level.name(), marked(line)));
             }
             Event::PolicyFinished { .. } | Event::PolicyFailed { .. } => self.end_letters(),
             Event::HandlerFailed { policy, handler, failure } => {
                 let text = format!("handler {handler} of policy {policy} failed: {failure}");
-                self.line(Tone::Warning, &escape(&text));
+                self.line(Tone::Warning, &marked(&text));
             }
             _ => {}
         }
     }
+}
+
+/// A cookbook's text, whose further lines do not begin where wrun's own do.
+fn marked(text: &str) -> String {
+    escape(text).replace('\n', "\n    | ")
 }

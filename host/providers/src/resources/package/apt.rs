@@ -287,7 +287,7 @@ pub(super) fn unmarked(lock: bool, unknown: &[String], view: &View<'_>) -> Resul
     }
     let verb = if lock { "locked" } else { "unlocked" };
     let message = format!("{names} cannot be {verb}: no package of exactly that name is installed");
-    Err(Raised::new(PACKAGE_ERROR, message)
+    Err(Raised::new(ErrorKind::Package, message)
         .with_hint("name each package as the package tool lists it, and install it first"))
 }
 

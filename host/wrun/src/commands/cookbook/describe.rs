@@ -5,6 +5,7 @@ use crate::commands::policy::{here, with_tools};
 use crate::exit::Exit;
 use crate::printer::{Printer, Tone};
 use author::policyfile::{describe, expanded};
+use text::escape_line;
 
 pub(super) fn run(arguments: &DescribeArguments, printer: Printer) -> anyhow::Result<Exit> {
     let folder = expanded(&arguments.folder, &here()?);
@@ -14,11 +15,11 @@ pub(super) fn run(arguments: &DescribeArguments, printer: Printer) -> anyhow::Re
         ("SemVer version", described.version),
         ("Identifier", described.identifier.to_string()),
     ] {
-        printer.line(Tone::Plain, &format!("{name}: {value}"));
+        printer.line(Tone::Plain, &escape_line(&format!("{name}: {value}")));
     }
     printer.line(Tone::Plain, "File fingerprints:");
     for file in described.files {
-        printer.line(Tone::Plain, &format!("{}:{}", file.path, file.md5));
+        printer.line(Tone::Plain, &escape_line(&format!("{}:{}", file.path, file.md5)));
     }
     Ok(Exit::Done)
 }

@@ -152,7 +152,7 @@ pub(super) fn read_policy(folder: &Path, options: &Options<'_>, printer: Printer
     })?;
     for folder in policy.left_out() {
         let why = "it is not a cookbook: it has no metadata.rb, no metadata.json and no Cargo.toml";
-        printer.note(Tone::Warning, &format!("warning: {} is left out: {why}", folder.display()));
+        printer.note(Tone::Warning, &escape_line(&format!("warning: {} is left out: {why}", folder.display())));
     }
     check_cookbooks(folder, &settings, printer)?;
     Ok(policy)

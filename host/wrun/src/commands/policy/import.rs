@@ -19,7 +19,8 @@ pub(super) fn run(arguments: &ImportPolicyArguments, printer: Printer) -> anyhow
     let folder =
         folder.canonicalize().with_context(|| format!("there is no Chef repository at {}", folder.display()))?;
     let output = match &arguments.output {
-        None => folder.join("wrun"),
+        // The repository may be a stranger's. A place that a person names may be a link.
+        None => author::below_policy(&folder, "wrun")?,
         Some(output) => expanded(output, &here.canonicalize().unwrap_or(here.clone())),
     };
     let import = import(&folder, &output, &known_facts(), &Instances::find(&settings)?)?;

@@ -20,9 +20,13 @@ use jiff::Timestamp;
 use machine::download::{Downloads, request};
 use std::path::PathBuf;
 use std::time::Duration;
+use text::escape_line;
 
 /// How long a lock, a list of cookbooks or the archive of one may take to arrive.
 const DOWNLOAD_TIME: Duration = Duration::from_secs(300);
+
+/// The most bytes of a note: what a server or a repository says of itself may be in it.
+const LONGEST_NOTE: usize = 2000;
 
 /// The name of a lock where no Policyfile is named.
 const LOCK: &str = "Policyfile.lock.json";
@@ -86,7 +90,8 @@ pub(super) fn export_policy(arguments: ExportArguments, printer: Printer) -> any
         group: arguments.policy_group,
     };
     let exported = with_tools(printer, |tools| Ok(export(&place, &options, tools)?))?;
-    printer.note(Tone::Plain, &format!("Exported policy '{}' to {}", exported.name, exported.target.display()));
+    let text = format!("Exported policy '{}' to {}", exported.name, exported.target.display());
+    printer.note(Tone::Plain, &escape_line(&text));
     if !arguments.archive {
         printer.note(Tone::Plain, "To converge a system with it, run `chef-client -z` in that folder.");
     }
@@ -160,7 +165,7 @@ pub(crate) fn with_tools<T>(printer: Printer, work: impl FnOnce(&Tools<'_>) -> a
         request: &ask,
         chef_server: chef_server(&settings),
         cache: &cache,
-        say: &|text| printer.note(Tone::Plain, text),
+        say: &|text| printer.note(Tone::Plain, &escape_line(&text::cut(text, LONGEST_NOTE))),
         doing: &doing,
     })
 }
@@ -171,7 +176,7 @@ fn doing(text: &str) {
         return terminal::hide_status();
     }
     terminal::show_status();
-    terminal::status(text::escape_line(text));
+    terminal::status(escape_line(text));
 }
 
 /// The Chef server that the settings name. What they do not say of it is told when it is asked.

@@ -12,7 +12,7 @@ use author::policyfile::Side;
 use repository::admin::Platform;
 use repository::names::team_folder;
 use repository::pending::Pending;
-use repository::release::GroupChange;
+use repository::release::{FileChange, GroupChange};
 use repository::teams::Team;
 use repository::writer::{Current, Publisher};
 use repository::{Release, RepositoryError};
@@ -41,7 +41,7 @@ fn list(publisher: &Publisher<'_>, platform: &Platform, printer: Printer) -> Exi
             }
             let current = publisher.team(platform, team)?.current;
             for id in ids {
-                let shown = publisher.read_pending(&current, &id).and_then(|pending| {
+                let shown = publisher.read_pending(&current, &id, platform.lifetimes).and_then(|pending| {
                     show(publisher, &current, &pending, team, &id, printer)?;
                     Ok(())
                 });
@@ -72,13 +72,23 @@ fn show(
     id: &str,
     printer: Printer,
 ) -> Result<(), RepositoryError> {
-    let signers = counted(pending.signers().len(), "key");
-    say(printer, &format!("{id} (team {}), signed by {signers}", team.name));
+    let signers = pending.signers().len();
+    let expires = pending.targets.expires;
+    say(printer, &format!("{id} (team {}), signed by {}, good until {expires}", team.name, counted(signers, "key")));
+    if signers == 0 {
+        let text = format!("warning: no key of the team {} has signed it: anybody may have left it there", team.name);
+        printer.note(Tone::Warning, &escape_line(&text));
+    }
     let changes = publisher.changes(current, &pending.targets)?;
     for change in &changes {
         say(printer, &format!("  {}", described(change)));
     }
-    if changes.is_empty() {
+    let lost = publisher.lost_files(current, &pending.targets);
+    for FileChange { path, is_removed } in &lost {
+        let what = if *is_removed { "is removed" } else { "is replaced" };
+        say(printer, &format!("  {path} {what}"));
+    }
+    if changes.is_empty() && lost.is_empty() {
         say(printer, "  no group runs anything else");
     }
     Ok(())
@@ -95,7 +105,7 @@ fn sign_one(publisher: &Publisher<'_>, platform: &Platform, id: &str, printer: P
         }
         let read = publisher.store.writer(&folder).and_then(|writer| {
             let current = publisher.team(platform, team)?.current;
-            let pending = publisher.read_pending(&current, id)?;
+            let pending = publisher.read_pending(&current, id, platform.lifetimes)?;
             Ok((writer, current, pending))
         });
         match read {
@@ -240,7 +250,7 @@ pub(super) fn verify(arguments: &VerifyArguments, printer: Printer) -> anyhow::R
         let current = publisher.team(&platform, team)?.current;
         let release = match &arguments.pending {
             Some(id) => {
-                let pending = publisher.read_pending(&current, id)?;
+                let pending = publisher.read_pending(&current, id, platform.lifetimes)?;
                 let release = publisher.released_by(&current, &pending.targets.targets, &manifest.name, group)?;
                 release.with_context(|| format!("the release {id} gives the group {group} no {}", manifest.name))?
             }

@@ -15,7 +15,7 @@ use similar::TextDiff;
 use std::collections::BTreeMap;
 use std::io::ErrorKind;
 use std::path::Path;
-use text::escape;
+use text::{escape, escape_line};
 
 /// The largest file of a test, in bytes: its case, the facts of a machine, a snapshot.
 const MAX_FILE: u64 = 64 << 20;
@@ -41,6 +41,7 @@ pub(super) fn run(arguments: &TestArguments, printer: Printer) -> anyhow::Result
     let tests = prepare(folder, arguments.target_dir.as_deref(), printer)?;
     let (mut same, mut differing, mut changed) = (0_usize, 0_usize, 0_usize);
     for (name, facts) in machines {
+        let shown = escape_line(&name);
         let case = TestCase { facts, ..case.clone() };
         let outcome = tests.run(&case, &Stop::default()).with_context(|| format!("{name} cannot be tested"))?;
         let found = serde_json::to_string_pretty(&snapshot(&outcome))? + "\n";
@@ -49,7 +50,7 @@ pub(super) fn run(arguments: &TestArguments, printer: Printer) -> anyhow::Result
         let failed = error.map(|error| format!("; the run fails: {}", escape(&sentence(error)))).unwrap_or_default();
         if arguments.update {
             write(&path, &found)?;
-            printer.line(Tone::Plain, &format!("{name}: wrote {}{failed}", path.display()));
+            printer.line(Tone::Plain, &format!("{shown}: wrote {}{failed}", escape_line(&path.display().to_string())));
             match error {
                 None => same += 1,
                 Some(_) => differing += 1,
@@ -59,10 +60,10 @@ pub(super) fn run(arguments: &TestArguments, printer: Printer) -> anyhow::Result
         let expected = match plain_files::read_text(&path, MAX_FILE) {
             Ok(expected) => expected,
             Err(error) => {
-                let (place, hint) = (path.display(), "`wrun policy test --update` writes it");
+                let (place, hint) = (escape_line(&path.display().to_string()), "`wrun policy test --update` writes it");
                 let line = match error.kind() {
-                    ErrorKind::NotFound => format!("{name}: there is no snapshot {place}; {hint}"),
-                    _ => format!("{name}: the snapshot {place} cannot be read: {error}; {hint}"),
+                    ErrorKind::NotFound => format!("{shown}: there is no snapshot {place}; {hint}"),
+                    _ => format!("{shown}: the snapshot {place} cannot be read: {error}; {hint}"),
                 };
                 printer.line(Tone::Error, &line);
                 differing += 1;
@@ -70,13 +71,13 @@ pub(super) fn run(arguments: &TestArguments, printer: Printer) -> anyhow::Result
             }
         };
         if expected == found {
-            printer.line(Tone::Plain, &format!("{name}: as in {}{failed}", path.display()));
+            printer.line(Tone::Plain, &format!("{shown}: as in {}{failed}", escape_line(&path.display().to_string())));
             same += 1;
         } else {
-            let (before, now) = (path.display().to_string(), "now".to_owned());
+            let (before, now) = (escape_line(&path.display().to_string()), "now".to_owned());
             let difference = TextDiff::from_lines(&expected, &found);
             let difference = difference.unified_diff().header(&before, &now).to_string();
-            printer.line(Tone::Error, &format!("{name}: differs from {before}{failed}"));
+            printer.line(Tone::Error, &format!("{shown}: differs from {before}{failed}"));
             printer.part(Tone::Plain, &escape(&difference));
             differing += 1;
             changed += 1;
@@ -95,11 +96,13 @@ fn machines(folder: &Path) -> anyhow::Result<BTreeMap<String, Map<String, Value>
     let place = folder.join(FACTS);
     let mut machines = BTreeMap::new();
     if place.is_dir() {
+        check_inside(&place, folder)?;
         for entry in std::fs::read_dir(&place).with_context(|| format!("{} cannot be read", place.display()))? {
             let path = entry.with_context(|| format!("{} cannot be read", place.display()))?.path();
             if path.extension().is_none_or(|end| end != "json") {
                 continue;
             }
+            check_inside(&path, folder)?;
             let bytes =
                 plain_files::read(&path, MAX_FILE).with_context(|| format!("{} cannot be read", path.display()))?;
             let facts = serde_json::from_slice(&bytes)
@@ -116,8 +119,19 @@ fn machines(folder: &Path) -> anyhow::Result<BTreeMap<String, Map<String, Value>
     Ok(machines)
 }
 
+/// Refuses a link that leads out of the policy's folder: messages quote what cannot be read as a test's file.
+fn check_inside(path: &Path, folder: &Path) -> anyhow::Result<()> {
+    if plain_files::leads_inside(path, folder) {
+        return Ok(());
+    }
+    anyhow::bail!("{} is a link that leads out of {}: put the file itself there", path.display(), folder.display())
+}
+
 fn case(folder: &Path) -> anyhow::Result<TestCase> {
     let path = folder.join(CASE);
+    if path.exists() {
+        check_inside(&path, folder)?;
+    }
     match plain_files::read_text(&path, MAX_FILE) {
         Ok(text) => toml::from_str(&text).with_context(|| format!("{} is invalid", path.display())),
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(TestCase::default()),
@@ -133,7 +147,9 @@ fn sentence(error: &Value) -> String {
     let origin = || Some(format!("{}/{}:{}", text("/origin/cookbook")?, text("/origin/file")?, line("/origin/line")?));
     let place = excerpt.or_else(origin).map(|place| format!(" ({place})")).unwrap_or_default();
     let hint = text("/hint").map(|hint| format!("\n  hint: {hint}")).unwrap_or_default();
-    format!("{}{place}{hint}", text("/message").unwrap_or_default())
+    // An exception's further lines do not begin where wrun's own do.
+    let message = text("/message").unwrap_or_default().replace('\n', "\n    | ");
+    format!("{message}{place}{hint}")
 }
 
 fn write(path: &Path, text: &str) -> anyhow::Result<()> {

@@ -7,7 +7,7 @@
 use super::build;
 use crate::arguments::TestServerArguments;
 use crate::exit::Exit;
-use crate::printer::{Printer, Tone};
+use crate::printer::Printer;
 use crate::settings::Layer;
 use anyhow::Context as _;
 use assemble::{PolicyTests, TestCase};
@@ -36,10 +36,10 @@ struct Question {
 
 pub(super) fn run(arguments: &TestServerArguments, printer: Printer) -> anyhow::Result<Exit> {
     let tests = prepare(&arguments.folder, arguments.target_dir.as_deref(), printer)?;
-    printer.line(Tone::Plain, &json!({ "ready": VERSION }).to_string());
+    printer.json(&json!({ "ready": VERSION }).to_string());
     for line in std::io::stdin().lock().lines() {
         let line = line.context("standard input cannot be read")?;
-        printer.line(Tone::Plain, &answer(&tests, &line).to_string());
+        printer.json(&answer(&tests, &line).to_string());
         if printer.lost().is_some() {
             break;
         }

@@ -115,7 +115,7 @@ fn of_error(error: &Value, printer: Printer) {
         let place = if causes.is_none() { place(&error["origin"]) } else { String::new() };
         let heading = format!("  error{}: {first}{place}", phase.unwrap_or_default());
         printer.prose(Tone::Error, &escape_line(&heading));
-        rest.lines().for_each(|line| printer.prose(Tone::Plain, &escape_line(&format!("    {line}"))));
+        rest.lines().for_each(|line| printer.prose(Tone::Plain, &escape_line(&format!("    | {line}"))));
     }
 }
 

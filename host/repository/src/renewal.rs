@@ -1,0 +1,84 @@
+//! Renews what expires, and mends a repository whose targets are damaged.
+//!
+//! A file of the repository may be another one at the second look than at the first. So what gets new pointers is the bytes
+//! that were verified, never what is read once more; they are written back where something else lies under their name.
+
+use jiff::Timestamp as Moment;
+
+use crate::error::{RepositoryError, Role};
+use crate::store::Writer;
+use crate::update::{Ages, Trusted, Update, Verified, stored_metadata};
+use crate::writer::{Current, Lifetimes, Numbers, Publisher, role_keys};
+
+/// Targets that expire within so many seconds are renewed.
+const SOON: i64 = 60 * 24 * 60 * 60;
+
+impl Publisher<'_> {
+    /// Renews the snapshot and the timestamp, and targets that expire soon if their keys are here. Targets that are damaged are
+    /// put back, if this publisher has verified them before. Returns the moment at which the targets expire if that is soon.
+    ///
+    /// # Errors
+    /// Nothing was published, a key is missing, or the store cannot be read or written.
+    pub fn refresh(
+        &self,
+        folder: &str,
+        vouched: Option<&[u8]>,
+        lifetimes: Lifetimes,
+    ) -> Result<Option<Moment>, RepositoryError> {
+        let writer = self.store.writer(folder)?;
+        let current = match self.current(folder, vouched) {
+            // What was wrong first says more than why it cannot be mended.
+            Err(error) => self.with_targets_of_before(folder, vouched).ok().flatten().ok_or(error)?,
+            Ok(current) => current,
+        };
+        let Some(verified) = &current.verified else {
+            let file = self.store.file(&stored_metadata(folder, Role::Timestamp, 0));
+            let hint = "nothing has been released yet with the present keys; `wrun policy push` does";
+            return Err(RepositoryError::Missing { file, hint });
+        };
+        let (version, expires) = (verified.targets().version, verified.targets().expires);
+        let is_soon = expires.as_second() - self.now.as_second() < SOON;
+        if is_soon {
+            let keys = role_keys(&current.root, Role::Targets)?;
+            // Where nobody can be asked for a passphrase, the rest is renewed all the same.
+            if self.keys.of_role(keys, &[]).is_ok_and(|found| found.len() >= keys.threshold) {
+                self.release(writer.as_ref(), &current, &[], current.targets(), lifetimes)?;
+                return Ok(None);
+            }
+        }
+        self.put_back(writer.as_ref(), folder, verified)?;
+        self.point(writer.as_ref(), &current, version, verified.targets_bytes(), lifetimes, None)?;
+        Ok(is_soon.then_some(expires))
+    }
+
+    /// Makes the file of the targets what was verified, if it is something else.
+    fn put_back(&self, writer: &dyn Writer, folder: &str, verified: &Verified) -> Result<(), RepositoryError> {
+        let (path, bytes) =
+            (stored_metadata(folder, Role::Targets, verified.targets().version), verified.targets_bytes());
+        let there = self.store.get(&path, bytes.len() as u64);
+        // What cannot be read is not what was verified either.
+        if there.is_ok_and(|there| there.as_deref() == Some(bytes)) {
+            return Ok(());
+        }
+        writer.replace(&path, bytes)
+    }
+
+    /// The state of a repository whose pointers are signed and whose targets are not, with the targets that this publisher has
+    /// verified before. `None`: it has not verified this version.
+    fn with_targets_of_before(&self, folder: &str, vouched: Option<&[u8]>) -> Result<Option<Current>, RepositoryError> {
+        let Some(trust) = self.trust.read(folder)? else { return Ok(None) };
+        let update = Update { store: self.store, folder, now: self.now, ages: Ages::Root };
+        let keep = |trusted: &Trusted| self.trust.write(folder, &trust.with(trusted.clone()));
+        let (trusted, root) = update.roots(&trust.trusted, vouched, &keep)?;
+        let Some((timestamp, verified)) = update.misled(&root, &trusted)? else { return Ok(None) };
+        Ok(Some(Current {
+            folder: folder.to_owned(),
+            root,
+            root_bytes: trusted.root,
+            numbers: Numbers::of(&verified),
+            verified: Some(verified),
+            superseded: None,
+            timestamp: Some(timestamp),
+        }))
+    }
+}

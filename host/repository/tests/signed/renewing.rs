@@ -1,0 +1,94 @@
+//! A repository whose targets somebody has damaged is renewed, and what is signed then is what was verified.
+
+use crate::place::{Place, revision};
+use crate::recovering::{document, signed, with_two_groups};
+use repository::RepositoryError;
+use repository::admin::TeamKeys;
+use repository::metadata::Target;
+use serde_json::json;
+use std::fs;
+use std::path::Path;
+
+const TARGETS: &str = "teams/core/metadata/2.targets.json";
+
+fn refresh(place: &Place, name: &str, keys: &Path) -> Result<(), RepositoryError> {
+    place.as_author(name, keys, |publisher| {
+        let platform = publisher.platform().unwrap();
+        let root = platform.team_root(publisher.store, "core").unwrap();
+        publisher.refresh("teams/core", Some(&root), platform.lifetimes).map(drop)
+    })
+}
+
+/// Lets the pointers name other bytes as the targets, as a holder of the online key can.
+fn point_at(place: &Place, bytes: &[u8]) {
+    let folder = "teams/core/metadata";
+    place.write(TARGETS, bytes);
+    let point = |version: u64, bytes: &[u8]| {
+        let Target { length, sha256, .. } = Target::of(bytes);
+        json!({ "version": version, "length": length, "hashes": { "sha256": sha256 } })
+    };
+    let mut timestamp = document(place, &format!("{folder}/timestamp.json"));
+    let version = timestamp["meta"]["snapshot.json"]["version"].as_u64().unwrap();
+    let mut snapshot = document(place, &format!("{folder}/{version}.snapshot.json"));
+    let number = version + 1;
+    snapshot["version"] = number.into();
+    snapshot["meta"]["targets.json"] = point(2, bytes);
+    let snapshot = signed(place, "core-online", &snapshot);
+    place.write(&format!("{folder}/{number}.snapshot.json"), &snapshot);
+    timestamp["version"] = (timestamp["version"].as_u64().unwrap() + 1).into();
+    timestamp["meta"]["snapshot.json"] = point(number, &snapshot);
+    place.write(&format!("{folder}/timestamp.json"), signed(place, "core-online", &timestamp));
+}
+
+#[test]
+fn a_refresh_signs_what_was_verified_and_not_what_lies_there() {
+    let place = with_two_groups();
+    let honest = place.read(TARGETS);
+    let keys = place.some_keys(&["core-online"]);
+    for junk in ["junk", "", "{\"signatures\":[],\"signed\":{}}"] {
+        place.write(TARGETS, junk);
+        refresh(&place, "admin", &keys).unwrap();
+        assert_eq!(place.read(TARGETS), honest, "it is put back");
+        assert_eq!(place.runs("core"), 1);
+    }
+    fs::remove_file(place.path(TARGETS)).unwrap();
+    refresh(&place, "admin", &keys).unwrap();
+    assert_eq!(place.read(TARGETS), honest);
+    // Who has never verified it has nothing to put back.
+    place.write(TARGETS, "junk");
+    let refused = refresh(&place, "new", &keys).unwrap_err().to_string();
+    assert!(refused.contains("2.targets.json is not the file that was signed"), "{refused}");
+    assert_eq!(place.read(TARGETS), b"junk");
+}
+
+#[test]
+fn pointers_to_targets_that_nobody_signed_are_mended_where_the_targets_are_known() {
+    let place = with_two_groups();
+    let honest = place.read(TARGETS);
+    let keys = place.some_keys(&["core-online"]);
+    let mut unsigned = document(&place, TARGETS);
+    unsigned["targets"] = json!({});
+    point_at(&place, &signed(&place, "core-online", &unsigned));
+    assert!(place.runs_stale("core").1.contains("signatures that the role targets needs"));
+    assert!(place.push("core", "staging", 2).is_err());
+    assert!(refresh(&place, "new", &keys).is_err(), "a machine that has not seen the targets does not know them");
+    refresh(&place, "admin", &keys).unwrap();
+    assert_eq!((place.read(TARGETS), place.runs("core")), (honest, 1));
+    place.push("core", "staging", 2).unwrap();
+    assert_eq!(place.runs("core"), 2);
+}
+
+#[test]
+fn targets_that_nobody_has_any_more_are_released_anew_with_another_online_key() {
+    let place = with_two_groups();
+    point_at(&place, b"junk");
+    fs::remove_file(place.folder.path().join("trust-admin/trust/teams/core.json")).unwrap();
+    assert!(place.push("core", "staging", 2).is_err());
+    let team = TeamKeys { online: place.key("core-online-new"), ..place.team("core", 1) };
+    place.publisher(|publisher| publisher.set_team(&team)).unwrap();
+    fs::remove_file(place.path("teams/core/metadata/timestamp.json")).unwrap();
+    for group in ["staging", "prod"] {
+        place.publisher(|publisher| publisher.push(&revision("core", 3), group)).unwrap();
+    }
+    assert_eq!(place.runs("core"), 3);
+}
