@@ -164,7 +164,7 @@ impl Failure {
         self
     }
 
-    /// What went wrong.
+    /// What went wrong, to tell failures apart.
     pub fn kind(&self) -> &ErrorKind {
         match self {
             Self::Raised(raised) => &raised.kind,

@@ -9,7 +9,7 @@ pub struct ClassName(pub(crate) String);
 /// Declares the kinds that have no fields, and the list of them.
 macro_rules! kinds {
     ($($(#[doc = $doc:literal])* $kind:ident,)*) => {
-        /// What went wrong.
+        /// What went wrong, to tell errors apart.
         #[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
         pub enum ErrorKind {
             $($(#[doc = $doc])* $kind,)*
@@ -38,7 +38,7 @@ kinds! {
     Assumed,
     /// A dry run cannot ask the machine.
     Unknown,
-    /// wrun contradicts itself.
+    /// A part of wrun contradicts another.
     Bug,
     /// The policy's instance cannot be asked any more.
     GuestLost,

@@ -108,7 +108,7 @@ impl SystemError {
 pub enum FileCall {
     /// Opening it, or finding its place.
     Open,
-    /// Reading its content.
+    /// Reading the content of it.
     Read,
     /// Looking at what its links lead to.
     Look,
@@ -120,9 +120,9 @@ pub enum FileCall {
     ResolveLinks,
     /// Reading the names in a directory.
     List,
-    /// Making a directory.
+    /// Making a directory at it.
     MakeDirectory,
-    /// Removing a directory.
+    /// Removing a directory at it.
     RemoveDirectory,
     /// Removing it, or changing its owner, its mode or its times.
     Change,

@@ -1,7 +1,7 @@
 //! What went wrong, for code that goes on in some cases and not in others. The contract names errors by the classes of Ruby,
 //! which both languages share; authors of Rust need not know them.
 
-/// What went wrong.
+/// What went wrong, to tell errors apart.
 ///
 /// ```
 /// use wrun_sdk::{Error, ErrorKind};

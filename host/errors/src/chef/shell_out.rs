@@ -47,11 +47,23 @@ pub fn without_directory(sentence: &str, error: SystemError, directory: &str) ->
     format!("in `chdir': {sentence} @ dir_s_chdir - {directory} (Errno::{})", error.name())
 }
 
-/// Returns the error output of Chef's child that looks up the account that it is to run as, and finds none.
+/// What a command is to run as, and is looked up by its name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum AccountLookup {
+    /// A user of the machine.
+    User,
+    /// A group of the machine.
+    Group,
+}
+
+/// Returns the error output of Chef's child that looks up the account that it is to run as, and does not find it.
 ///
-/// `kind` is `user` or `group`, `sentence` says that it was not found.
-pub fn without_account(kind: &str, sentence: &str) -> String {
-    let call = if kind == "user" { "getpwnam" } else { "getgrnam" };
+/// `sentence` says that it was not found.
+pub fn without_account(lookup: AccountLookup, sentence: &str) -> String {
+    let call = match lookup {
+        AccountLookup::User => "getpwnam",
+        AccountLookup::Group => "getgrnam",
+    };
     format!("in `{call}': {sentence} (ArgumentError)")
 }
 
@@ -75,5 +87,17 @@ fn beginning(bytes: &[u8]) -> String {
     match text.char_indices().nth(MAX_SHOWN) {
         Some((end, _)) => format!("{}[..]", text.get(..end).unwrap_or_default()),
         None => text.into(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_child_that_does_not_find_its_account_names_the_call() {
+        let user = without_account(AccountLookup::User, "can't find user for x");
+        assert_eq!(user, "in `getpwnam': can't find user for x (ArgumentError)");
+        assert!(without_account(AccountLookup::Group, "x").starts_with("in `getgrnam'"));
     }
 }

@@ -3,7 +3,7 @@
 use super::Launch;
 use crate::root::system_error;
 use contract::{CommandOutcome, ErrorKind, Raised, SystemError};
-use errors::chef::{self, CommandEnd};
+use errors::chef::{self, AccountLookup, CommandEnd};
 use std::io;
 use std::time::Duration;
 
@@ -13,7 +13,7 @@ pub enum CommandFailure {
     /// The system refused to start it.
     #[error("{sentence} - {about}")]
     NotStarted {
-        /// The system's error.
+        /// The error of the system's call.
         error: SystemError,
         /// The C library's sentence.
         sentence: String,
@@ -61,7 +61,8 @@ pub(super) struct Nobody {
 impl Nobody {
     /// Chef's child looks up whom it is to run as, dies of not finding anybody, and says so.
     pub(super) fn into_outcome(self) -> CommandOutcome {
-        let errors = chef::without_account(self.kind, &self.to_string()).into_bytes();
+        let lookup = if self.kind == "user" { AccountLookup::User } else { AccountLookup::Group };
+        let errors = chef::without_account(lookup, &self.to_string()).into_bytes();
         CommandOutcome { code: Some(1), errors, ..CommandOutcome::default() }
     }
 }
