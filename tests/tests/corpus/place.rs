@@ -85,7 +85,7 @@ impl Place {
     fn names(&self) -> Vec<(String, &'static str)> {
         let below = |name: &str| self.base.path().join(name).display().to_string();
         let cache = self.program.environment().into_iter().find(|(name, _)| *name == "WRUN_CACHE_DIR");
-        let cache = cache.map(|(_, path)| (format!("{}/files", path.to_string_lossy()), "CACHE"));
+        let cache = cache.map(|(_, path)| (format!("{}/files/solo", path.to_string_lossy()), "CACHE"));
         let own = [(below("cookbooks"), "COOKBOOKS"), (self.scratch.clone(), "ROOT")];
         own.into_iter().chain(cache).collect()
     }
