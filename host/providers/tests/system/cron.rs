@@ -109,14 +109,14 @@ fn a_file_of_jobs_that_others_may_write_is_no_file_of_one_users_jobs() {
     let job = |mode: &str| json!({"command": "x", "user": "daemon", "mode": mode});
     for mode in ["0666", "0620", "0602"] {
         let raised = node.act("cron_d", "a", "create", job(mode)).unwrap_err();
-        assert_eq!(raised.class, "Wrun::Denied", "{mode}");
+        assert_eq!(raised.class(), "Wrun::Denied", "{mode}");
         assert!(raised.hint.unwrap().contains("/etc/cron.d/a"), "{mode}");
     }
     node.act("cron_d", "a", "create", job("0644")).unwrap();
     for spoil in ["chmod 666", "chown daemon", "chmod 620", "sh -c 'ln $0 /etc/cron.d/b'"] {
         let _done = node.output(&format!("{spoil} /etc/cron.d/a"));
         for mode in ["0600", "0644"] {
-            assert_eq!(node.act("cron_d", "a", "create", job(mode)).unwrap_err().class, "Wrun::Denied", "{spoil}");
+            assert_eq!(node.act("cron_d", "a", "create", job(mode)).unwrap_err().class(), "Wrun::Denied", "{spoil}");
         }
         let _done = node.output("rm -f /etc/cron.d/a /etc/cron.d/b");
         node.act("cron_d", "a", "create", job("0600")).unwrap();

@@ -178,7 +178,7 @@ fn apt_mark() {
     for name in ["t.+", "to.l", "c.+", "g++", "mailer"] {
         let error = node.act("apt_package", name, "lock", json!({})).unwrap_err();
         let expect = format!("{name} cannot be locked: no package of exactly that name is installed");
-        assert_eq!((error.class.as_str(), error.message), ("Chef::Exceptions::Package", expect));
+        assert_eq!((error.class(), error.message.as_str()), ("Chef::Exceptions::Package", expect.as_str()));
         assert_eq!(node.act("apt_package", name, "unlock", json!({})).unwrap(), [""; 0]);
     }
     // One that is not known is not left out of several.

@@ -264,7 +264,7 @@ fn an_alias_of_a_refused_service_is_refused() {
     ] {
         for action in ["disable", "mask"] {
             let error = node.act(kind, name, action, json!({})).unwrap_err();
-            assert_eq!(error.class, "Wrun::Denied", "{kind} {name} {action}: {error:?}");
+            assert_eq!(error.class(), "Wrun::Denied", "{kind} {name} {action}: {error:?}");
         }
     }
     // A unit of a template is no alias of it.
