@@ -126,7 +126,8 @@ mod tests {
         let mut run = Run::default();
         run.charge_to(account.clone());
         account.begin_turn(Stop::default());
-        let mut clock = Clock::new(Duration::from_secs(60), account.clone());
+        let limits = crate::Limits { guest_time: Duration::from_secs(60), ..crate::Limits::default() };
+        let mut clock = Clock::new(&limits, account.clone());
         let compute = |time: Duration| {
             let begin = processor_time();
             while processor_time() - begin < time {

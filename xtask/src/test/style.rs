@@ -73,7 +73,7 @@ const DOORS: [(&str, &[&str]); 25] = [
     ("report", &["contract", "converge", "errors", "grants", "node", "schema", "text"]),
     ("repository", &["artifact", "plain_files", "text"]),
     ("resolve", &["errors", "node", "text"]),
-    ("sandbox", &["contract", "node"]),
+    ("sandbox", &["contract", "node", "text"]),
     ("schema", &["errors", "text"]),
     ("state", &["contract", "text"]),
     ("text", &[]),
