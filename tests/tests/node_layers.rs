@@ -185,7 +185,10 @@ fn explanations_name_the_layer_the_file_and_the_line() {
     let _ = site.program.run(&["node", "attribute", "set", "web.level=9"]).unwrap().expect_code(0).unwrap();
     let explain = ["node", "explain", "web.level"];
     let said = site.program.run(&explain).unwrap().expect_code(0).unwrap().stdout;
-    assert!(said.contains("did not see it; a `normal` attribute was changed since, and in the next run it is 9"), "{said}");
+    assert!(
+        said.contains("did not see it; a `normal` attribute was changed since, and in the next run it is 9"),
+        "{said}"
+    );
     let explained = site.tool(&[explain.as_slice(), &["-F", "json"]].concat());
     let policy = &explained["policies"][0];
     assert_eq!([&explained["value"], &policy["seen"], &policy["changed"]], [&json!(9), &json!(null), &json!(true)]);

@@ -34,9 +34,9 @@ pub enum AssembleError {
     /// The folder of a test cannot be written.
     #[error("{} cannot be written for the test", path.display())]
     TestPlace {
-        /// The path.
+        /// The path that was tried.
         path: PathBuf,
-        /// The system's error.
+        /// What the operating system said.
         source: io::Error,
     },
     /// What came of a test cannot be written as JSON.
@@ -47,27 +47,27 @@ pub enum AssembleError {
     Read {
         /// The kind of file, such as `the attributes file`.
         what: &'static str,
-        /// The file's path.
+        /// The path of the file.
         path: PathBuf,
-        /// The system's error.
+        /// What the operating system said.
         source: io::Error,
     },
     /// A directory cannot be read.
     #[error("cannot read {}", path.display())]
     ReadDirectory {
-        /// The directory's path.
+        /// The path of the directory.
         path: PathBuf,
-        /// The system's error.
+        /// What the operating system said.
         source: io::Error,
     },
     /// Roles or environments cannot be read.
     #[error("{kind}s cannot be read from {}", folder.display())]
     Documents {
-        /// `role` or `environment`.
+        /// The kind of object: `role` or `environment`.
         kind: &'static str,
-        /// The directory's path.
+        /// The path of the directory.
         folder: PathBuf,
-        /// The system's error.
+        /// What the operating system said.
         source: io::Error,
     },
     /// The setting `data_bags` does not name a directory.
@@ -85,7 +85,7 @@ pub enum AssembleError {
     /// The file of JSON attributes is not valid JSON.
     #[error("{}:{}: {why}", path.display(), why.line())]
     JsonAttributes {
-        /// The file's path.
+        /// The path of the file.
         path: PathBuf,
         /// The mistake and its place.
         why: serde_json::Error,
@@ -93,7 +93,7 @@ pub enum AssembleError {
     /// The JSON attributes have a value that a node's cannot have.
     #[error("the attributes file {} cannot be used", path.display())]
     Attributes {
-        /// The file's path.
+        /// The path of the file.
         path: PathBuf,
         /// The mistake and its place.
         source: ObjectError,
@@ -107,7 +107,7 @@ pub enum AssembleError {
     /// The run's list of policies has one name twice.
     #[error("policy {policy} is named twice, the second time as number {number}")]
     PolicyTwice {
-        /// The policy's name.
+        /// The name of the policy.
         policy: String,
         /// The number of the second mention, from 1.
         number: usize,
@@ -138,7 +138,7 @@ pub enum AssembleError {
          `repository` in the settings (without one, artifacts are looked for in {})", folder.display()
     )]
     GroupWithoutRepository {
-        /// The group's name.
+        /// The name of the policy group.
         group: String,
         /// The folder of artifacts, which is not there.
         folder: PathBuf,
@@ -161,13 +161,13 @@ pub enum AssembleError {
         folder.display()
     )]
     OwnFolder {
-        /// The setting's name.
+        /// The setting that names the directory.
         key: &'static str,
-        /// The setting's variable.
+        /// The environment variable of the setting.
         variable: &'static str,
-        /// The directory's path.
+        /// The path of the directory.
         folder: PathBuf,
-        /// The system's error.
+        /// What the operating system said.
         source: io::Error,
     },
     /// An option has a run list with an invalid item.

@@ -44,7 +44,7 @@ pub enum Notice {
     },
     /// A policy runs in a revision that was verified earlier.
     Stale {
-        /// The policy's name.
+        /// The name of the policy.
         policy: String,
         /// The moment at which it was verified.
         verified: String,
@@ -55,12 +55,12 @@ pub enum Notice {
     },
     /// A policy's run list is empty.
     EmptyRunList {
-        /// The policy's name.
+        /// The name of the policy.
         policy: String,
     },
     /// A dry run's user may not read the state directory.
     StateUnreadable {
-        /// The directory.
+        /// The path of the directory.
         place: PathBuf,
     },
     /// Native code cannot be kept between runs.
@@ -70,21 +70,21 @@ pub enum Notice {
     },
     /// A policy of a real run was built for trying.
     BuiltForTrying {
-        /// The policy's name.
+        /// The name of the policy.
         policy: String,
         /// Its revision and its artifact, in words.
         versions: String,
     },
     /// Native code of a policy is made, which takes time.
     Compiling {
-        /// The policy's name.
+        /// The name of the policy.
         policy: String,
     },
     /// A policy cannot be run.
     Refused {
-        /// The policy's name.
+        /// The name of the policy.
         policy: String,
-        /// The reason.
+        /// What ended the policy.
         failure: Failure,
     },
     /// Another run holds the lock.
@@ -94,7 +94,7 @@ pub enum Notice {
     },
     /// The journal of due notifications is damaged and was moved.
     JournalSetAside {
-        /// Its new place.
+        /// The path that it has now.
         place: PathBuf,
         /// What is wrong with it.
         why: String,

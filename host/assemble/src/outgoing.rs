@@ -176,7 +176,7 @@ fn reports(count: usize) -> String {
 struct Delivery<'a> {
     destination: &'a Destination,
     run: &'a RunId,
-    /// The whole report.
+    /// The whole report as one line of JSON.
     line: &'a [u8],
     warnings: &'a mut Vec<String>,
 }

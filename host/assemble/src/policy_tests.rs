@@ -35,7 +35,7 @@ const MAX_CONTENT: usize = 16 << 20;
 /// The policy that is tested.
 #[derive(Debug)]
 pub struct PolicyTests {
-    /// The policy's name.
+    /// The name of the policy under test.
     pub policy: String,
     /// The directory with its artifact.
     pub policies: PathBuf,
@@ -51,7 +51,7 @@ pub struct PolicyTests {
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct TestCase {
-    /// The machine's facts.
+    /// The facts that the policy finds.
     pub facts: Map<String, Value>,
     /// Attributes of the level `normal`.
     pub attributes: Map<String, Value>,
@@ -83,18 +83,18 @@ pub struct TestCase {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct CommandAnswer {
-    /// The exit code.
+    /// The code with which it exits.
     pub code: i32,
-    /// Standard output.
+    /// What it prints on standard output.
     pub output: String,
-    /// Standard error.
+    /// What it prints on standard error.
     pub errors: String,
 }
 
 /// What came of a test's run.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TestOutcome {
-    /// The run's JSON.
+    /// The run as JSON, as `--format json` prints it.
     pub run: Value,
     /// The resources that the recipes declared.
     pub declared: Vec<Value>,

@@ -39,7 +39,7 @@ use text::{error_chain, versions};
 pub struct Assembly<'a> {
     /// The run that is asked for.
     pub request: &'a Request,
-    /// The node's settings.
+    /// The settings of the node.
     pub settings: &'a Settings,
     /// The program that carries the run out.
     pub program: &'a Program,
@@ -218,12 +218,12 @@ impl<'a> ReadyRun<'a> {
         self.input.all_grants.journal()
     }
 
-    /// The run's identifier.
+    /// Returns the identifier of the run.
     pub fn id(&self) -> &RunId {
         &self.id
     }
 
-    /// The node's name.
+    /// Returns the name of the node.
     pub fn node_name(&self) -> &str {
         self.node.name()
     }

@@ -90,7 +90,7 @@ impl Admitted {
         settings.repository.is_none().then_some(Self { artifact })
     }
 
-    /// The artifact.
+    /// Returns the artifact that was released.
     pub(crate) fn artifact(&self) -> &Artifact {
         &self.artifact
     }

@@ -77,7 +77,7 @@ pub enum GrantsSource {
     UsualFile,
     /// The file of the settings, which must exist.
     NamedFile,
-    /// Everything is granted.
+    /// Everything is granted, without a file.
     Everything,
 }
 

@@ -110,7 +110,7 @@ impl Source {
         cookbooks.filter(|one| one.language == Language::Ruby).map(|one| one.name.clone()).collect()
     }
 
-    /// The cookbooks' files.
+    /// Returns the files of the cookbooks.
     pub(crate) fn files(&self, settings: &Settings) -> Arc<dyn CookbookFiles> {
         let files: Arc<dyn CookbookFiles> = match self {
             Self::Released(Released { artifact, runtime: None, .. }) => return Arc::new(artifact.clone()),

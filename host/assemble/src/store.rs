@@ -51,7 +51,7 @@ pub enum StoreError {
     /// The node does not exist.
     #[error("there is no node {name}{}", node_hint(name, names))]
     NoNode {
-        /// The name.
+        /// The name of the node.
         name: String,
         /// The names of all nodes.
         names: Vec<String>,
@@ -59,7 +59,7 @@ pub enum StoreError {
     /// The node exists already.
     #[error("there is a node {name} already")]
     Exists {
-        /// The name.
+        /// The name of the node.
         name: String,
     },
     /// The state cannot be read or written.
@@ -141,13 +141,13 @@ pub trait NodeStore {
 /// The nodes of this machine's state.
 #[derive(Debug)]
 pub struct LocalNodes<'a> {
-    /// The state.
+    /// The state that has the nodes.
     pub state: StateDirectory,
     /// The attributes that are saved.
     pub filters: &'a SavedFilters,
     /// The command line, for others to read.
     pub command: &'a str,
-    /// The time.
+    /// The time of the change.
     pub now: SystemTime,
 }
 

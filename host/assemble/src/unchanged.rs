@@ -33,7 +33,7 @@ const MAX_DATA_FILES: usize = 20_000;
 struct GoodRun {
     format: u32,
     run_id: String,
-    /// Milliseconds since 1970.
+    /// When the run ended, in milliseconds since 1970.
     ended: u64,
     /// The digest of everything that the run was given.
     inputs: String,

@@ -26,24 +26,24 @@ pub enum ReleaseError {
          --repository"
     )]
     Gone {
-        /// Its place.
+        /// The folder or the URL of the repository.
         place: String,
     },
     /// A repository that is not in a directory.
     #[error("{place}: releases are written to a directory; repositories at addresses are for nodes")]
     NotADirectory {
-        /// Its place.
+        /// The folder or the URL of the repository.
         place: String,
     },
     /// A file of the author's own cannot be read or written.
     #[error("cannot read or write {}", path.display())]
     Own {
-        /// The file.
+        /// The path of the file.
         path: PathBuf,
         /// What the system said.
         source: std::io::Error,
     },
-    /// The repository.
+    /// The repository cannot be read or written.
     #[error(transparent)]
     Repository(#[from] RepositoryError),
 }

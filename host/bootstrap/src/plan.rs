@@ -46,7 +46,7 @@ pub enum Step {
     Put(WantedFile),
     /// A file gets its mode and belongs to root.
     Mode(WantedFile),
-    /// The first run.
+    /// The first run of the node.
     Converge,
 }
 

@@ -71,7 +71,7 @@ pub enum Outcome {
     Converged(i32),
 }
 
-/// An open connection.
+/// An open connection to a machine.
 pub struct Session<'p, Reader, Writer> {
     from: Reader,
     to: Writer,

@@ -23,7 +23,7 @@ const SECRET: &str = "/etc/wrun/data_bag_secret";
 pub enum Package {
     /// A file of this machine, which is sent.
     File {
-        /// The file.
+        /// The path of the file.
         path: PathBuf,
         /// The number of its bytes.
         size: u64,
@@ -32,7 +32,7 @@ pub enum Package {
     },
     /// A file that the machine fetches.
     Url {
-        /// The address.
+        /// The address that was given.
         url: String,
         /// The SHA-256 of the file, in hexadecimal digits.
         sha256: String,
@@ -99,7 +99,7 @@ pub struct WantedFile {
     pub path: &'static str,
     /// Its mode, in octal digits.
     pub mode: &'static str,
-    /// Its whole content.
+    /// The whole content of the file.
     pub content: Vec<u8>,
     /// Nobody may see the content.
     pub is_secret: bool,

@@ -17,7 +17,7 @@ pub enum NameError {
          beginning"
     )]
     Invalid {
-        /// The name, shortened.
+        /// The name, cut where it is long.
         name: String,
         /// `data bag`, or `data bag item`.
         what: &'static str,

@@ -43,7 +43,9 @@ impl PolicyGrants {
         }
         // What starts a service, or is started with it, is as good as the service where a rule refuses that.
         let stem = privileged::unit_stem(name);
-        if stem != name && matches!(self.list(Capability::Services).decide(Asked::Text(stem), || false), Verdict::Refused(_)) {
+        if stem != name
+            && matches!(self.list(Capability::Services).decide(Asked::Text(stem), || false), Verdict::Refused(_))
+        {
             return Err(self.named(Capability::Services, stem, || false).err().unwrap_or_else(|| {
                 self.refuse_with(Capability::Services, name, None, Some(format!("{stem} is refused")))
             }));

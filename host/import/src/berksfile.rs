@@ -14,7 +14,7 @@ const MAX_COOKBOOKS: usize = 10_000;
 pub(crate) struct Wanted {
     /// The constraint on its version, as written; empty for any.
     pub(crate) constraint: String,
-    /// Its place.
+    /// Where the cookbook comes from.
     pub(crate) source: Source,
     /// The line that names it.
     pub(crate) line: u64,

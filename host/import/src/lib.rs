@@ -33,7 +33,7 @@ pub use write::{Output, WriteError, Written, write};
 
 use author::check::Readers;
 
-/// A new file.
+/// A file that the import writes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NewFile {
     /// Its path below the output folder.
@@ -90,7 +90,7 @@ pub enum ImportError {
     Read {
         /// The folder or the file.
         path: PathBuf,
-        /// The system's error.
+        /// What the operating system said.
         source: std::io::Error,
     },
     /// A folder without roles and cookbooks.

@@ -23,7 +23,7 @@ const COOKBOOKS: [&str; 4] = ["berks-cookbooks", "vendor/cookbooks", "cookbooks"
 /// The most items of data bags that are looked at.
 const MAX_ITEMS: usize = 10_000;
 
-/// A Chef repository.
+/// The folder of a Chef repository.
 pub(crate) struct Repository {
     /// Its folder, without links.
     pub(crate) folder: PathBuf,

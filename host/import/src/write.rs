@@ -19,9 +19,9 @@ pub enum WriteError {
     /// A file cannot be written.
     #[error("{} cannot be written", path.display())]
     Write {
-        /// The file.
+        /// The path of the file.
         path: PathBuf,
-        /// The system's error.
+        /// What the operating system said.
         source: io::Error,
     },
 }

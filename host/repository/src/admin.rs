@@ -43,7 +43,7 @@ pub struct TeamKeys {
 
 /// The platform's repository, verified.
 pub struct Platform {
-    /// Its state.
+    /// The state of the team's repository.
     pub current: Current,
     /// Its teams, by name.
     pub teams: Vec<Team>,
@@ -288,7 +288,7 @@ impl Publisher<'_> {
 
 /// A team's next root.
 pub(crate) struct NewRoot {
-    /// The document.
+    /// The document as it is signed.
     pub(crate) bytes: Vec<u8>,
     /// The platform's word for it.
     pub(crate) target: Target,

@@ -34,7 +34,7 @@ pub(crate) struct Record {
     pub(crate) team: String,
     /// The revision that was verified last.
     pub(crate) current: Kept,
-    /// When that was.
+    /// When the documents were verified.
     pub(crate) verified: Moment,
     /// The revision that converged last.
     pub(crate) converged: Option<Kept>,

@@ -20,7 +20,7 @@ pub enum Role {
 }
 
 impl Role {
-    /// All roles.
+    /// All roles, the root first.
     pub const ALL: [Self; 4] = [Self::Root, Self::Targets, Self::Snapshot, Self::Timestamp];
 
     /// The name that the format has for it.
@@ -68,7 +68,7 @@ pub enum RepositoryError {
     TooLarge {
         /// The file, with the store's place.
         file: String,
-        /// The limit.
+        /// The most bytes that are read.
         limit: u64,
     },
     /// A file that must be there is not.
@@ -107,9 +107,9 @@ pub enum RepositoryError {
     Expired {
         /// The file, with the store's place.
         file: String,
-        /// Its role.
+        /// The role of the document.
         role: Role,
-        /// The moment.
+        /// The moment at which it expired.
         expired: jiff::Timestamp,
         /// The document is the platform's.
         is_platform: bool,
@@ -122,7 +122,7 @@ pub enum RepositoryError {
     Rollback {
         /// The file, with the store's place.
         file: String,
-        /// Its role.
+        /// The role of the document.
         role: Role,
         /// The version that was found.
         found: u64,
@@ -134,7 +134,7 @@ pub enum RepositoryError {
     Mismatch {
         /// The file, with the store's place.
         file: String,
-        /// What differs.
+        /// What differs between the two.
         what: &'static str,
     },
     /// No team of the repository owns a policy.
@@ -144,7 +144,7 @@ pub enum RepositoryError {
         listed(teams)
     )]
     NoTeam {
-        /// The repository.
+        /// The name of the repository.
         repository: String,
         /// The name of the policy.
         policy: String,
@@ -159,9 +159,9 @@ pub enum RepositoryError {
     TwoTeams {
         /// The policy, or what both claim.
         policy: String,
-        /// One team.
+        /// The name of one team.
         first: String,
-        /// The other one.
+        /// The name of the other team.
         second: String,
     },
     /// A policy is not released to a group.
@@ -170,13 +170,13 @@ pub enum RepositoryError {
          `wrun policy push {group}` does"
     )]
     NotReleased {
-        /// The repository.
+        /// The name of the repository.
         repository: String,
-        /// The team.
+        /// The name of the team.
         team: String,
         /// The name of the policy.
         policy: String,
-        /// The group.
+        /// The name of the policy group.
         group: String,
     },
     /// Somebody else changed the repository meanwhile.
@@ -188,9 +188,9 @@ pub enum RepositoryError {
     /// A key file cannot be used.
     #[error("the key {}: {what}", path.display())]
     Key {
-        /// The file.
+        /// The path of the file.
         path: PathBuf,
-        /// What is wrong.
+        /// What is wrong with it.
         what: String,
     },
     /// No key of a role is at hand.
@@ -203,7 +203,7 @@ pub enum RepositoryError {
         folder: PathBuf,
         /// The repository, or the team's part of it.
         repository: String,
-        /// The role.
+        /// The role that was asked for.
         role: Role,
         /// The key ids of the role.
         wanted: Vec<String>,
@@ -214,7 +214,7 @@ pub enum RepositoryError {
          repository as it is now", path.display()
     )]
     Trust {
-        /// The file.
+        /// The path of the file.
         path: PathBuf,
         /// What is wrong with it.
         what: String,
@@ -222,7 +222,7 @@ pub enum RepositoryError {
     /// Something that must be new exists.
     #[error("{what} exists already")]
     Exists {
-        /// What.
+        /// What is wrong with it.
         what: String,
     },
     /// Something else that was asked for is impossible.

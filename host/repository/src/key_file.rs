@@ -195,7 +195,7 @@ impl KeyFile {
         Ok((files, problems))
     }
 
-    /// Its path.
+    /// Returns the path of the file.
     #[must_use]
     pub fn path(&self) -> &Path {
         &self.path

@@ -70,7 +70,7 @@ impl<'a> KeyRing<'a> {
         Self { run, ..self }
     }
 
-    /// The folder.
+    /// Returns the folder of the keys.
     #[must_use]
     pub fn folder(&self) -> &Path {
         &self.folder

@@ -110,7 +110,7 @@ impl SigningKey {
         &self.seed
     }
 
-    /// The public half.
+    /// Returns the public half of the key.
     #[must_use]
     pub fn public(&self) -> &PublicKey {
         &self.public

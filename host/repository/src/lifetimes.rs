@@ -7,9 +7,9 @@ use crate::error::{RepositoryError, Role};
 /// How long documents are valid, in seconds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Lifetimes {
-    /// Of roots.
+    /// Days that a root is valid.
     pub root: i64,
-    /// Of targets.
+    /// Days that targets are valid.
     pub targets: i64,
     /// Of snapshots and timestamps.
     pub online: i64,

@@ -54,7 +54,7 @@ pub struct Target {
 }
 
 impl Target {
-    /// Describes a file.
+    /// Describes a file by its content.
     #[must_use]
     pub fn of(content: &[u8]) -> Self {
         Self { length: content.len() as u64, sha256: hex(Sha256::digest(content)), custom: Map::new() }

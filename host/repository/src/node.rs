@@ -41,7 +41,7 @@ const PATIENCE: Duration = Duration::from_secs(900);
 pub struct Wanted {
     /// The name of the policy.
     pub policy: String,
-    /// The node's group.
+    /// The policy group of the node.
     pub group: String,
     /// A revision that the node has, instead of the group's: the beginning of its id or digest.
     pub revision: Option<String>,
@@ -57,7 +57,7 @@ pub struct SignedArtifact {
 }
 
 impl SignedArtifact {
-    /// The artifact.
+    /// Returns the artifact that was verified.
     #[must_use]
     pub fn artifact(&self) -> &Artifact {
         &self.artifact
@@ -119,7 +119,7 @@ pub struct NodeSettings<'a> {
 pub enum Remark {
     /// The platform's root was trusted because it was the first.
     FirstUse {
-        /// The file.
+        /// The name of the file.
         file: String,
         /// The ids of its keys.
         keys: Vec<String>,

@@ -20,7 +20,7 @@ use crate::writer::{Current, Published, Publisher};
 /// A revision that is ready to be released.
 #[derive(Debug, Clone)]
 pub struct Revision {
-    /// The artifact.
+    /// The artifact that is released.
     pub artifact: Artifact,
     /// The lock that it was built from.
     pub lock: Vec<u8>,
@@ -29,7 +29,7 @@ pub struct Revision {
 /// What becomes of a group.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct GroupChange {
-    /// The group.
+    /// The policy group that gets it.
     pub group: String,
     /// The name of the policy.
     pub policy: String,
@@ -66,9 +66,9 @@ pub(crate) fn group_of(path: &str) -> Option<(&str, &str)> {
 
 /// A team's repository, verified by whoever publishes.
 pub struct TeamRepository {
-    /// The team.
+    /// The team that owns the policy.
     pub team: Team,
-    /// Its state.
+    /// The state of the team's repository.
     pub current: Current,
 }
 

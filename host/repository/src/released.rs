@@ -16,7 +16,7 @@ pub struct Release {
     format: u64,
     /// The name of the policy.
     pub policy: String,
-    /// The policy group.
+    /// The policy group that runs it.
     pub group: String,
     /// The revision as the lock names it, 64 hexadecimal digits.
     pub revision_id: String,
@@ -25,7 +25,7 @@ pub struct Release {
 }
 
 impl Release {
-    /// A release.
+    /// Makes the document of a release.
     #[must_use]
     pub fn new(policy: &str, group: &str, revision_id: &str, digest: &str) -> Self {
         Self {
@@ -55,7 +55,7 @@ impl Release {
         Ok(found)
     }
 
-    /// The document.
+    /// Returns the document as it is signed.
     #[must_use]
     pub fn to_bytes(&self) -> Vec<u8> {
         // Five texts and numbers always have a JSON form.

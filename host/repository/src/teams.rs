@@ -12,7 +12,7 @@ const POLICIES: &str = "policies";
 /// A team with its policies.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Team {
-    /// Its name.
+    /// The name of the team.
     pub name: String,
     /// The policies that it owns.
     pub policies: Vec<PolicyPattern>,

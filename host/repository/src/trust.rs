@@ -22,7 +22,7 @@ const MAX_BYTES: u64 = 64 << 20;
 /// What is trusted of one repository, and when it was looked at last.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Trust {
-    /// The verified documents.
+    /// The documents that were verified.
     pub trusted: Trusted,
     /// The moment of the last successful update.
     pub checked: Option<Moment>,
@@ -73,7 +73,7 @@ impl TrustFolder {
         Self { path }
     }
 
-    /// The folder.
+    /// Returns the folder of the trust data.
     #[must_use]
     pub fn path(&self) -> &Path {
         &self.path

@@ -22,7 +22,7 @@ const MAX_ROOTS: u64 = 1024;
 /// The documents of one repository that were verified, as their bytes. All of them are valid under the root.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Trusted {
-    /// The newest root.
+    /// The newest root, as it was signed.
     pub root: Vec<u8>,
     /// The timestamp and the snapshot that were seen last.
     pub pointers: Option<Pointers>,
@@ -33,7 +33,7 @@ pub struct Trusted {
 /// The documents that change with each release and each renewal.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Pointers {
-    /// The timestamp.
+    /// The timestamp, as it was signed.
     pub timestamp: Vec<u8>,
     /// The snapshot that it points to.
     pub snapshot: Vec<u8>,
@@ -87,7 +87,7 @@ impl Verified {
         &self.root
     }
 
-    /// What is released.
+    /// Returns what the team has released.
     #[must_use]
     pub fn targets(&self) -> &Targets {
         &self.targets
@@ -226,7 +226,7 @@ pub type Keep<'a> = dyn Fn(&Trusted) -> Result<(), RepositoryError> + 'a;
 
 /// What was released under an earlier root.
 pub(crate) struct Superseded {
-    /// The timestamp's bytes.
+    /// The timestamp, as it was signed.
     pub(crate) timestamp: Vec<u8>,
     /// The documents, with the newest root.
     pub(crate) verified: Verified,

@@ -21,9 +21,9 @@ use crate::update::{
 
 pub use crate::lifetimes::Lifetimes;
 
-/// Who publishes where.
+/// Who publishes, and in which repository.
 pub struct Publisher<'a> {
-    /// The repository.
+    /// The store that has the repository.
     pub store: &'a dyn Store,
     /// The keys of whoever publishes.
     pub keys: &'a KeyRing<'a>,
@@ -35,9 +35,9 @@ pub struct Publisher<'a> {
 
 /// The state of one repository, as whoever publishes has verified it.
 pub struct Current {
-    /// The store's folder.
+    /// The folder of the store that it lies in.
     pub(crate) folder: String,
-    /// The newest root.
+    /// The newest root that was verified.
     pub(crate) root: Root,
     pub(crate) root_bytes: Vec<u8>,
     /// What was published, if it counts.
@@ -72,7 +72,7 @@ impl Numbers {
 }
 
 impl Current {
-    /// What is released.
+    /// Returns what the team has released.
     #[must_use]
     pub fn targets(&self) -> BTreeMap<String, Target> {
         self.verified.as_ref().map(|verified| verified.targets().targets.clone()).unwrap_or_default()
@@ -104,7 +104,7 @@ impl Current {
 /// What came of publishing.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Published {
-    /// It counts.
+    /// There were enough signatures: it counts.
     Done {
         /// The version of the targets.
         version: u64,
@@ -113,11 +113,11 @@ pub enum Published {
     },
     /// It waits for more signatures.
     Pending {
-        /// Its name.
+        /// The identifier of the pending release.
         id: String,
         /// How many have signed.
         signatures: usize,
-        /// How many must.
+        /// How many keys must sign it.
         threshold: usize,
     },
 }

@@ -6,7 +6,7 @@ use std::process::ExitCode;
 /// How the program ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Exit {
-    /// 0: done.
+    /// Code 0: all is done.
     Done,
     /// 1: the run failed.
     Failed,

@@ -81,7 +81,7 @@ pub(crate) enum SettingsError {
     /// The file that was named cannot be read.
     #[error("cannot read the settings {}", path.display())]
     Read {
-        /// The file.
+        /// The path of the file.
         path: PathBuf,
         /// What the system said.
         source: std::io::Error,
@@ -89,13 +89,13 @@ pub(crate) enum SettingsError {
     /// The file is too long to be one of settings.
     #[error("the settings {} are longer than {MAX_FILE} bytes", path.display())]
     TooLarge {
-        /// The file.
+        /// The path of the file.
         path: PathBuf,
     },
     /// Something in the file.
     #[error("{}:{line}: {what}", path.display())]
     File {
-        /// The file.
+        /// The path of the file.
         path: PathBuf,
         /// The line, from 1.
         line: usize,
@@ -105,9 +105,9 @@ pub(crate) enum SettingsError {
     /// A variable of ours that is not text.
     #[error("the variable {variable} is not UTF-8: {}", value.display())]
     NotUtf8 {
-        /// Which.
+        /// The name of the variable.
         variable: String,
-        /// Its value.
+        /// The value that it has.
         value: OsString,
     },
     /// A variable that nobody reads.
@@ -118,10 +118,10 @@ pub(crate) enum SettingsError {
         /// A name that may have been meant.
         near: Option<&'static str>,
     },
-    /// A variable's value.
+    /// A variable has a value that cannot be used.
     #[error("the variable {variable} is {shown}: {what}")]
     Variable {
-        /// Which.
+        /// The name of the variable.
         variable: &'static str,
         /// Its value, quoted, unless it may hold a secret.
         shown: String,
@@ -175,7 +175,7 @@ macro_rules! keys {
 keys! {
     /// The policies to run, in order.
     policy_name: PolicyNames, "WRUN_POLICY_NAME";
-    /// Where artifacts lie.
+    /// The directory that has the artifacts.
     policies: PathBuf, "WRUN_POLICIES";
     /// The repository of signed releases, which artifacts are taken from instead.
     repository: String, "WRUN_REPOSITORY";
@@ -187,13 +187,13 @@ keys! {
     repository_refresh: Seconds, "WRUN_REPOSITORY_REFRESH";
     /// The policy group of this node.
     policy_group: String, "WRUN_POLICY_GROUP";
-    /// The node's name.
+    /// The name of the node.
     node_name: NodeName, "WRUN_NODE_NAME";
     /// The Chef server that Policyfiles may name.
     chef_server: String, "WRUN_CHEF_SERVER";
     /// The name of the client that asks it.
     chef_client_name: NodeName, "WRUN_CHEF_CLIENT_NAME";
-    /// The client's key.
+    /// The file that has the client's key.
     chef_client_key: PathBuf, "WRUN_CHEF_CLIENT_KEY";
     /// The root of the machine to manage.
     root: PathBuf, "WRUN_ROOT";
@@ -201,13 +201,13 @@ keys! {
     state_dir: PathBuf, "WRUN_STATE_DIR";
     /// Where what can be made again is kept.
     cache_dir: PathBuf, "WRUN_CACHE_DIR";
-    /// The operator's grants.
+    /// The file that has the operator's grants.
     grants: PathBuf, "WRUN_GRANTS";
     /// Where data bags are.
     data_bags: PathBuf, "WRUN_DATA_BAGS";
-    /// Where roles are.
+    /// The directory that has the roles.
     roles: PathBuf, "WRUN_ROLES";
-    /// Where environments are.
+    /// The directory that has the environments.
     environments: PathBuf, "WRUN_ENVIRONMENTS";
     /// The secret for encrypted data bag items.
     encrypted_data_bag_secret: PathBuf, "WRUN_ENCRYPTED_DATA_BAG_SECRET";
@@ -241,7 +241,7 @@ keys! {
     runtime_dir: PathBuf, "WRUN_RUNTIME_DIR";
     /// The library of a developer's Ruby runtime.
     ruby_library: PathBuf, "WRUN_RUBY_LIBRARY";
-    /// The largest download.
+    /// The largest download, in mebibytes.
     download_mib: Mebibytes, "WRUN_DOWNLOAD_MIB";
     /// Seconds that a download may take.
     download_seconds: SomeSeconds, "WRUN_DOWNLOAD_SECONDS";
@@ -301,7 +301,7 @@ pub(crate) struct Settings {
     pub(crate) policy_groups: BTreeMap<String, String>,
     /// How a run is shown.
     pub(crate) format: Format,
-    /// Minimum log level.
+    /// The lowest level that is logged.
     pub(crate) log_level: Level,
     /// Where the log goes.
     pub(crate) log_location: LogLocation,
@@ -317,7 +317,7 @@ pub(crate) struct Settings {
     pub(crate) skip_unchanged: Option<Duration>,
     /// The Chef server that Policyfiles may name.
     pub(crate) chef_server: Option<ChefServerSettings>,
-    /// How runs go.
+    /// The settings that runs begin with.
     pub(crate) run: assemble::Settings,
 }
 

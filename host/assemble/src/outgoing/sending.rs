@@ -20,9 +20,9 @@ const TOO_LARGE: [u16; 2] = [413, 417];
 /// middle of one that is too large, and nobody hears their answer.
 const ASK_FIRST: usize = 1 << 20;
 
-/// What was taken.
+/// What a receiver took of a report.
 pub(super) enum Taken {
-    /// The whole report.
+    /// The receiver took the whole report.
     Whole,
     /// Its reduced form, since it is too large: the text says who said so, and how.
     Reduced(String),

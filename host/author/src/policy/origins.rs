@@ -86,7 +86,7 @@ impl<'de> Deserialize<'de> for WrittenCookbooks {
     }
 }
 
-/// One `[[include]]`.
+/// One table `[[include]]` of policy.toml, as written.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct WrittenInclude {
@@ -105,7 +105,7 @@ pub(super) struct WrittenInclude {
     policy_group: Option<String>,
 }
 
-/// The table `[sources]`.
+/// The table `[sources]` of policy.toml, as written.
 #[derive(Deserialize, Default)]
 #[serde(deny_unknown_fields)]
 pub(super) struct WrittenSources {

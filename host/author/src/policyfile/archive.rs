@@ -37,7 +37,7 @@ const LOCK: &str = "Policyfile.lock.json";
 pub struct ArchivedPolicy {
     /// The artifact that was made of it.
     pub artifact: Artifact,
-    /// The lock's file.
+    /// The content of the lock's file.
     pub lock: Vec<u8>,
     /// SHA-256 of the archive, 64 hexadecimal digits.
     pub digest: String,

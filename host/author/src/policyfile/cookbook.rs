@@ -28,10 +28,10 @@ const MAX_METADATA: u64 = 16 << 20;
 /// A cookbook in a folder.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct LocalCookbook {
-    /// The folder.
+    /// The folder of the cookbook.
     pub(super) path: PathBuf,
     pub(super) name: String,
-    /// Three numbers.
+    /// The version, as three numbers.
     pub(super) version: String,
     /// Names and constraints, in the order of the metadata.
     pub(super) dependencies: Vec<(String, String)>,
@@ -169,7 +169,7 @@ pub(super) fn checksums(folder: &Path) -> Result<Vec<FileChecksum>, PolicyfileEr
     Ok(sums)
 }
 
-/// A cookbook's identifier.
+/// Computes the identifier of a cookbook, as chef-cli does.
 pub(super) fn identifier(cookbook: &LocalCookbook) -> Result<CookbookIdentifier, PolicyfileError> {
     Ok(CookbookIdentifier::of(&sums(cookbook)?))
 }

@@ -28,13 +28,13 @@ pub enum PolicyfileError {
     /// The file's name says that it is something else.
     #[error("Policyfile names must end with .rb or .lock.json; {} does not", path.display())]
     FileName {
-        /// The name.
+        /// The path that has that name.
         path: PathBuf,
     },
     /// A file or folder cannot be read.
     #[error("cannot read {}", path.display())]
     Read {
-        /// Which.
+        /// The path of the file.
         path: PathBuf,
         /// What the system said.
         source: std::io::Error,
@@ -42,7 +42,7 @@ pub enum PolicyfileError {
     /// A file or folder cannot be written.
     #[error("cannot write {}", path.display())]
     Write {
-        /// Which.
+        /// The path of the file.
         path: PathBuf,
         /// What the system said.
         source: std::io::Error,
@@ -50,9 +50,9 @@ pub enum PolicyfileError {
     /// A file or folder is larger than may be read.
     #[error("{} has more than {limit} {of}", path.display())]
     TooMuch {
-        /// Which.
+        /// The path of the file.
         path: PathBuf,
-        /// The limit.
+        /// The most bytes that are read.
         limit: u64,
         /// What there is too much of: bytes or files.
         of: &'static str,
@@ -69,9 +69,9 @@ pub enum PolicyfileError {
         path.display(), cookbook.display()
     )]
     LeadsOut {
-        /// The link.
+        /// The path of the link.
         path: PathBuf,
-        /// The cookbook's folder.
+        /// The folder of the cookbook.
         cookbook: PathBuf,
     },
     /// A Policyfile, a lock or a cookbook's folder that is a link out of the folder where it was found.
@@ -80,7 +80,7 @@ pub enum PolicyfileError {
         path.display(), folder.display()
     )]
     LeadsAway {
-        /// The link.
+        /// The path of the link.
         path: PathBuf,
         /// The folder that it leads out of.
         folder: PathBuf,
@@ -88,7 +88,7 @@ pub enum PolicyfileError {
     /// The Policyfile says something impossible.
     #[error("{}", listed(file, problems))]
     Problems {
-        /// The Policyfile.
+        /// The path of the Policyfile.
         file: PathBuf,
         /// All that is wrong.
         problems: Vec<Problem>,
@@ -96,13 +96,13 @@ pub enum PolicyfileError {
     /// Evaluating the Policyfile raised an exception.
     #[error("{}: {}{}", place(file, *line), raised(failure), quoted(*line, code))]
     Raised {
-        /// The Policyfile.
+        /// The path of the Policyfile.
         file: PathBuf,
         /// The line, where it is known.
         line: Option<u32>,
         /// The text of that line.
         code: String,
-        /// The exception.
+        /// The exception that the code raised.
         failure: Box<Failure>,
     },
     /// A lock is malformed, or states something of its content that is not so.
@@ -110,15 +110,15 @@ pub enum PolicyfileError {
     Lock {
         /// The lock's path or address.
         place: String,
-        /// What is wrong.
+        /// What is wrong with the lock.
         invalid: InvalidLock,
-        /// What helps.
+        /// What helps against it, as a sentence.
         remedy: Remedy,
     },
     /// No lock can be made.
     #[error("{}: {error}{hint}", file.display())]
     Compile {
-        /// The Policyfile.
+        /// The path of the Policyfile.
         file: PathBuf,
         /// Why. Part of the message.
         error: Box<CompileError>,
@@ -131,15 +131,15 @@ pub enum PolicyfileError {
     /// A folder is not a cookbook.
     #[error("{} is not a cookbook: it has no metadata.rb and no metadata.json", path.display())]
     NotACookbook {
-        /// The folder.
+        /// The path of the folder.
         path: PathBuf,
     },
     /// A cookbook's metadata cannot be used.
     #[error("the metadata of the cookbook in {}: {what}", path.display())]
     Metadata {
-        /// The cookbook's folder.
+        /// The folder of the cookbook.
         path: PathBuf,
-        /// What is wrong.
+        /// What is wrong with it.
         what: String,
     },
     /// A cookbook is not the one that was meant.
@@ -151,7 +151,7 @@ pub enum PolicyfileError {
         lock.display(), differences.iter().map(|one| format!("- {one}")).collect::<Vec<_>>().join("\n")
     )]
     Outdated {
-        /// The lock.
+        /// The path of the lock.
         lock: PathBuf,
         /// Each difference, as a sentence without a period.
         differences: Vec<String>,
@@ -171,7 +171,7 @@ pub enum PolicyfileError {
         line: u32,
         /// The name of the policy.
         name: String,
-        /// Why.
+        /// The reason, as a sentence.
         what: String,
     },
     /// The folder for an export has something in it.
@@ -180,7 +180,7 @@ pub enum PolicyfileError {
         folder.display(), found.join(", ")
     )]
     NotEmpty {
-        /// The folder.
+        /// The path of the folder.
         folder: PathBuf,
         /// What is in it.
         found: Vec<String>,

@@ -62,7 +62,7 @@ pub enum GitError {
     /// A commit has more than a cookbook may have.
     #[error("the files of {commit} are more than {limit} {of}, which no cookbook may have")]
     TooManyFiles {
-        /// The commit.
+        /// The identifier of the commit.
         commit: String,
         /// What there is too much of: files or bytes.
         of: &'static str,
@@ -79,7 +79,7 @@ pub enum GitError {
         uri: String,
         /// The folder of the cache.
         place: PathBuf,
-        /// What git said.
+        /// What git said about it.
         source: Box<Self>,
     },
     /// A repository whose own settings may start programs.
@@ -88,9 +88,9 @@ pub enum GitError {
         place.display()
     )]
     Strange {
-        /// The repository.
+        /// The folder of the repository.
         place: PathBuf,
-        /// The setting.
+        /// The setting that names a program.
         key: String,
     },
     /// A link out of a repository.

@@ -69,9 +69,9 @@ const MAX_MESSAGES: usize = 64 << 10;
 
 /// How long git may take.
 struct Patience {
-    /// Without writing anything.
+    /// How long git may write nothing.
     silent: Duration,
-    /// In all.
+    /// How long git may take in all.
     whole: Duration,
     /// Where a person looks if it takes longer.
     hint: &'static str,

@@ -20,12 +20,12 @@ use super::includes::Pins;
 use super::locate::Located;
 use super::{Place, Session, Tools};
 
-/// What was done.
+/// What an installation did to the lock.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Installed {
     /// A lock was written.
     Locked {
-        /// Its revision.
+        /// The revision of the lock.
         revision_id: String,
     },
     /// The cookbooks of the lock that was there are installed.
@@ -43,7 +43,7 @@ pub struct Update {
     pub cookbooks: Vec<String>,
     /// Only the cookbooks themselves.
     pub exclude_deps: bool,
-    /// Only attributes.
+    /// Whether only attributes are locked anew.
     pub attributes: bool,
     /// The commits of these includes; `all` for all of them.
     pub includes: Vec<String>,

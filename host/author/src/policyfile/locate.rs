@@ -30,7 +30,7 @@ enum Origin {
     Commit { source: GitSource, commit: String },
     /// An archive on a server.
     Archive(ArchiveSource),
-    /// A Chef server.
+    /// The cookbooks of a Chef server.
     Server(ServerSource),
 }
 

@@ -36,7 +36,7 @@ const NEEDS: &str = "needs";
 pub struct LockedPolicy {
     /// The artifact that was built from the lock.
     pub artifact: Artifact,
-    /// The lock's file.
+    /// The content of the lock's file.
     pub lock: Vec<u8>,
 }
 

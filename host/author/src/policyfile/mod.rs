@@ -152,7 +152,7 @@ impl Tools<'_> {
     }
 }
 
-/// Opens no instance.
+/// Opens no instance of the Ruby runtime.
 struct NoReaders;
 
 impl Readers for NoReaders {
@@ -168,9 +168,9 @@ impl Readers for NoReaders {
 /// Where a Policyfile and its lock are.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Place {
-    /// The Policyfile.
+    /// The path of the Policyfile.
     pub policyfile: PathBuf,
-    /// Its lock.
+    /// The path of its lock.
     pub lock: PathBuf,
     /// The folder that relative paths begin at.
     pub folder: PathBuf,

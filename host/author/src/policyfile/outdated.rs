@@ -16,22 +16,22 @@ use crate::policy::PolicyFolder;
 /// What was found of a lock.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum LockState {
-    /// It was made.
+    /// There was no lock: it was made.
     Made {
-        /// Its text.
+        /// The text of the lock.
         text: String,
         /// The path of the lock file.
         path: PathBuf,
     },
     /// It was there, and fits.
     Fits {
-        /// Its text.
+        /// The text of the lock.
         text: String,
     },
 }
 
 impl LockState {
-    /// The lock's text.
+    /// Returns the text of the lock.
     #[must_use]
     pub fn text(&self) -> &str {
         match self {

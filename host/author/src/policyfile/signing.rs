@@ -51,7 +51,7 @@ impl ClientKey {
         Ok(Self { name: name.to_owned(), key })
     }
 
-    /// The client's name.
+    /// Returns the name of the client.
     #[must_use]
     pub fn name(&self) -> &str {
         &self.name

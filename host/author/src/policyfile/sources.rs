@@ -136,7 +136,7 @@ impl Session<'_> {
 
 /// A default source, as it was read.
 enum Read {
-    /// Cookbooks in folders.
+    /// Cookbooks in folders of this machine.
     Folders(Opened),
     /// What a server offers, most of which a policy does not need.
     Offered {

@@ -20,7 +20,7 @@ use crate::policy::Ruby;
 /// A Policyfile's artifact that was built to be tried.
 #[derive(Debug)]
 pub struct TriedPolicy {
-    /// The artifact.
+    /// The artifact that was tried.
     pub artifact: Artifact,
     /// The lock, and how what was built differs from it, each as a sentence without a period: `push` would refuse it. `None`: it
     /// fits.

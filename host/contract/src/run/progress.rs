@@ -1,6 +1,8 @@
 //! How far the run is: the actions that are open, what they keep, what is due.
 
-use super::{ActionRecord, Context, ContextId, Due, MAX_ACTIONS, MAX_NOTIFIED_AT_ONCE, ReadKind, Reads, ResourceId, Run};
+use super::{
+    ActionRecord, Context, ContextId, Due, MAX_ACTIONS, MAX_NOTIFIED_AT_ONCE, ReadKind, Reads, ResourceId, Run,
+};
 use crate::{Failure, HiddenRead, Outcome};
 
 impl Run {

@@ -47,7 +47,8 @@ pub(crate) fn unit_stem(name: &str) -> &str {
 /// it, and with its parts and aliases (`systemd-journald-dev-log.socket`, `dbus-org.freedesktop.login1`).
 pub(crate) fn service(name: &str) -> bool {
     let stem = unit_stem(name);
-    let is_of = |own: &str| stem.strip_prefix(own).is_some_and(|rest| rest.is_empty() || rest.starts_with(['-', '.', '@']));
+    let is_of =
+        |own: &str| stem.strip_prefix(own).is_some_and(|rest| rest.is_empty() || rest.starts_with(['-', '.', '@']));
     is_of(OWN) || KINDS.iter().any(|kind| name.ends_with(kind)) || SYSTEM.iter().any(|own| is_of(own))
 }
 

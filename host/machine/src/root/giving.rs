@@ -60,7 +60,9 @@ impl Place {
         if grants.allows_everything() {
             return Ok(Ok(()));
         }
-        let Some(entry) = absent(self.entry())?.filter(|entry| entry.kind == Kind::Directory) else { return Ok(Ok(())) };
+        let Some(entry) = absent(self.entry())?.filter(|entry| entry.kind == Kind::Directory) else {
+            return Ok(Ok(()));
+        };
         if !Writers::of(&entry, given).adds_to(Writers::of(&entry, Given::default())) {
             return Ok(Ok(()));
         }

@@ -12,8 +12,8 @@ use std::fmt;
 use serde::de::{Deserialize, Deserializer, Error, Visitor};
 use serde_json::{Number, Value, json};
 
-use super::history::{Change, History, WriteRecord, WrittenValue};
 use super::Level;
+use super::history::{Change, History, WriteRecord, WrittenValue};
 use crate::origin::Origin;
 
 /// Version of the text. One without a number has lines in its sources, as `[NAMES, SOURCES, RECORDS]`.
@@ -289,8 +289,7 @@ mod tests {
         assert_eq!(kept.all().last().map(|record| &record.path), all.last().map(|record| &record.path));
         let nothing = history.to_text(|_| false, |_| false);
         assert_eq!(History::from_text(&nothing, None), Some(History::default()));
-        let older =
-            r#"[["a"], [["p", "c", null, "a.rb", 7], ["q", null, null, null, null]], [[1, 0, 2, [0], "v", 5], [1, 1, 1, [0], "r", null]]]"#;
+        let older = r#"[["a"], [["p", "c", null, "a.rb", 7], ["q", null, null, null, null]], [[1, 0, 2, [0], "v", 5], [1, 1, 1, [0], "r", null]]]"#;
         let older = History::from_text(older, None).unwrap();
         let lines: Vec<_> = older.all().into_iter().map(|record| (record.times, record.origin.line)).collect();
         assert_eq!(lines, [(2, Some(7)), (1, None)]);

@@ -9,7 +9,8 @@ pub(super) fn to_text(lines: &[u32]) -> String {
     let mut rest = lines;
     while let Some(&first) = rest.first() {
         let equal = rest.iter().take_while(|line| **line == first).count();
-        let rising = rest.iter().zip(u64::from(first)..).take_while(|(line, expected)| u64::from(**line) == *expected).count();
+        let rising =
+            rest.iter().zip(u64::from(first)..).take_while(|(line, expected)| u64::from(**line) == *expected).count();
         let (taken, part) = match (equal, rising) {
             (1, 1) => (1, first.to_string()),
             (equal, rising) if equal > rising => (equal, format!("{first}x{equal}")),
@@ -62,9 +63,16 @@ mod tests {
 
     #[test]
     fn texts_with_other_lines_are_refused() {
-        for (text, count) in
-            [("2-4", 2), ("2-4", 4), ("4-2", 1), ("1x9999999999999", 3), ("x", 1), ("1-", 1), ("-1", 1), ("0-4294967295", 2)]
-        {
+        for (text, count) in [
+            ("2-4", 2),
+            ("2-4", 4),
+            ("4-2", 1),
+            ("1x9999999999999", 3),
+            ("x", 1),
+            ("1-", 1),
+            ("-1", 1),
+            ("0-4294967295", 2),
+        ] {
             assert_eq!(from_text(text, count), None, "{text}");
         }
     }

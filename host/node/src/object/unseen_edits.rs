@@ -75,9 +75,7 @@ impl UnseenEdits {
 
     /// `[{"path": [..], "before": [VALUE] or [], "unseen_by": [..]}, ..]`.
     pub(super) fn to_json(&self) -> Value {
-        let one = |edit: &UnseenEdit| {
-            json!({ "path": edit.path, "before": edit.before.as_slice(), "unseen_by": edit.unseen_by })
-        };
+        let one = |edit: &UnseenEdit| json!({ "path": edit.path, "before": edit.before.as_slice(), "unseen_by": edit.unseen_by });
         self.all.iter().map(one).collect()
     }
 

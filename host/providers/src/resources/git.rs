@@ -201,9 +201,7 @@ impl Task {
         let pattern = refs::search_pattern(&self.revision);
         let call = Call::new("ls-remote").quoted_as(&self.address, &self.repository).quoted(&pattern);
         let said = match self.caller.ask(view, &call, &[0]) {
-            Err(Silence::Raised(raised))
-                if view.why_run && raised.kind == ErrorKind::CommandFailed && is_elsewhere =>
-            {
+            Err(Silence::Raised(raised)) if view.why_run && raised.kind == ErrorKind::CommandFailed && is_elsewhere => {
                 let why = format!("{} does not answer: {}", self.shown_repository, last_line(&raised.message));
                 return Err(Silence::Unknown(why));
             }

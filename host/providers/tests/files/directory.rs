@@ -198,8 +198,6 @@ fn a_directory_is_not_given_away_with_what_is_not_granted_in_it() {
     let mut machine = Machine::granted("paths = [\"/srv/app/**\"]");
     std::fs::create_dir_all(machine.at("/srv/app/data")).unwrap();
     machine.write("/srv/app/data/f", "x");
-    machine.check(
-        &directory("/srv/app/data", "create", json!({"owner": "web"})),
-        &["change owner from 'root' to 'web'"],
-    );
+    machine
+        .check(&directory("/srv/app/data", "create", json!({"owner": "web"})), &["change owner from 'root' to 'web'"]);
 }

@@ -442,7 +442,11 @@ fn a_checkout_that_others_may_change_is_refused() {
         ("chmod 666 a/.git/config", "a", "others than the user as whom git runs may change ROOT/a/.git/config"),
         ("chown nobody a/.git/refs", "a", "others than the user as whom git runs may change ROOT/a/.git/refs"),
         ("chmod 775 a", "a", "others than the user as whom git runs may exchange ROOT/a/.git"),
-        ("mkdir b; mv a b/c; chown nobody b", "b/c", "others than the user as whom git runs may exchange ROOT/b/c/.git"),
+        (
+            "mkdir b; mv a b/c; chown nobody b",
+            "b/c",
+            "others than the user as whom git runs may exchange ROOT/b/c/.git",
+        ),
         ("mkdir b; chmod 1777 b", "b/new", "others than the user as whom git runs may exchange ROOT/b/new"),
         ("mkdir b; chown nobody b", "b/new", "others than the user as whom git runs may exchange ROOT/b/new"),
     ] {

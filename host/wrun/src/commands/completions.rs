@@ -11,7 +11,7 @@ use crate::printer::{Printer, Tone};
 use anyhow::Context as _;
 use clap_complete::env::{CompleteEnv, Shells};
 
-/// The program's name.
+/// The name of the program.
 const NAME: &str = "wrun";
 
 /// The variable with which a shell asks for completions. Its first character keeps it apart from settings.

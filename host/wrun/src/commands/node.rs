@@ -145,7 +145,7 @@ fn of_failed_policies(settings: &Settings, node: &str) -> Option<String> {
 /// Layers that are others than those of the node's last run: what is explained is what that run has seen.
 #[derive(Debug, Default)]
 struct ChangedLayers {
-    /// The run's identifier.
+    /// The identifier of the run.
     run: String,
     /// Whose layers have changed: `node`, or the name of a group behind `group `.
     of: Vec<String>,

@@ -13,7 +13,7 @@ const MAX_AGE: u64 = 36_525 * 24 * 60 * 60;
 pub(crate) struct Age<const LEAST: u64 = 0>(Duration);
 
 impl<const LEAST: u64> Age<LEAST> {
-    /// The time.
+    /// Returns the time that was written.
     pub(crate) fn duration(self) -> Duration {
         self.0
     }
@@ -44,7 +44,7 @@ impl<const LEAST: u64, const MOST: u64> TimeLimit<LEAST, MOST> {
         Self(Duration::from_secs(SECONDS))
     }
 
-    /// The time.
+    /// Returns the time that was written.
     pub(crate) fn duration(self) -> Duration {
         self.0
     }

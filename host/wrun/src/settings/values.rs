@@ -27,7 +27,7 @@ impl<const LEAST: u64, const MOST: u64> Number<LEAST, MOST> {
         Self(VALUE)
     }
 
-    /// The number.
+    /// Returns the number of mebibytes.
     pub(crate) fn get(self) -> u64 {
         self.0
     }
@@ -106,7 +106,7 @@ words! {
 words! {
     /// How the answer of a command that looks something up is shown.
     View {
-        /// Text for people.
+        /// Text that people read line by line.
         Doc = "doc",
         /// One JSON object, for programs.
         Json = "json",
@@ -127,11 +127,11 @@ words! {
         Trace = "trace",
         /// What helps to find a fault in a cookbook.
         Debug = "debug",
-        /// What happens.
+        /// What happens, as operators want to know it.
         Info = "info",
         /// What someone should look at.
         Warn = "warn",
-        /// What went wrong.
+        /// What went wrong, and nothing else.
         Error = "error",
         /// What ended the run.
         Fatal = "fatal",
@@ -157,9 +157,9 @@ words! {
     Color {
         /// On a terminal, unless `NO_COLOR` is set.
         Auto = "auto",
-        /// Always.
+        /// Always, wherever output goes.
         Always = "always",
-        /// Never.
+        /// Never, on terminals neither.
         Never = "never",
     }
 }
@@ -180,9 +180,9 @@ words! {
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(try_from = "String")]
 pub(crate) enum LogLocation {
-    /// Standard error.
+    /// The standard error of the program.
     Stderr,
-    /// The system's journal.
+    /// The journal of the system.
     Journald,
     /// A file, to whose end is added.
     File(PathBuf),
@@ -225,7 +225,7 @@ impl TryFrom<String> for LogLocation {
 pub(crate) struct NodeName(String);
 
 impl NodeName {
-    /// The name.
+    /// Returns the name as text.
     pub(crate) fn as_str(&self) -> &str {
         &self.0
     }
@@ -350,7 +350,7 @@ impl<'de> Deserialize<'de> for PolicyNames {
 pub(crate) struct AttributePaths(Vec<FilterItem>);
 
 impl AttributePaths {
-    /// The paths.
+    /// Returns the paths that are named.
     pub(crate) fn into_items(self) -> Vec<FilterItem> {
         self.0
     }

@@ -76,7 +76,10 @@ impl Sources {
     /// The layers of a group: its files are read now, as each run reads them.
     pub(super) fn of_group<'a>(&self, group: &'a str) -> anyhow::Result<Vec<SourcedLayer<'a>>> {
         let layers = read_files(&self.place, |files| files.of_group(group))?;
-        Ok(layers.into_iter().map(|layer| SourcedLayer { from: LayerSource::Group(group), layer: Cow::Owned(layer) }).collect())
+        Ok(layers
+            .into_iter()
+            .map(|layer| SourcedLayer { from: LayerSource::Group(group), layer: Cow::Owned(layer) })
+            .collect())
     }
 
     /// The node's own layers.

@@ -151,7 +151,7 @@ fn tone(line: &str) -> Tone {
     }
 }
 
-/// The working directory.
+/// Returns the directory that the command works in.
 pub(crate) fn here() -> anyhow::Result<PathBuf> {
     std::env::current_dir().context("cannot tell the working directory")
 }

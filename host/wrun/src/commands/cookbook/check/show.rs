@@ -18,7 +18,7 @@ const SHOWN_CHARACTERS: usize = 70;
 
 type Places = BTreeSet<(String, u32)>;
 
-/// Columns of numbers.
+/// The columns that have numbers.
 const NUMBERS: [usize; 3] = [2, 3, 4];
 
 /// The columns of the table over several cookbooks.
