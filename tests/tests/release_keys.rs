@@ -185,7 +185,7 @@ fn a_release_below_its_threshold_says_who_signed_and_who_still_has_to() {
     let pushed = place.output("policy push staging /web").stdout;
     let id = pushed.rsplit("wrun policy sign ").next().unwrap().trim_end_matches(['`', '\n']).to_owned();
     let listed = place.output("policy sign").stdout;
-    assert!(listed.contains(&format!("{id} (team web), signed by 1 key\n")), "{listed}");
+    assert!(listed.contains(&format!("{id} (team web), signed by 1 key, good until ")), "{listed}");
     place.fails(&format!("policy sign {id}"), &["have signed the release", "already; it waits for another key of"]);
     let verified = place.output(&format!("policy verify /web staging --pending {id}")).stdout;
     assert!(verified.contains("its artifact is what is built here") && !verified.contains("runs"), "{verified}");

@@ -4,7 +4,7 @@
 use crate::json::Parts;
 use crate::{Block, Tone};
 use crate::{by_code, sentence, would};
-use contract::{Failure, Tally};
+use contract::{ErrorKind, Failure, Tally};
 use converge::{PolicyOutcome, PolicyReport};
 use grants::Denial;
 use node::origin::Origin;
@@ -74,7 +74,7 @@ fn row(policy: &PolicyReport, width: usize, parts: &Parts<'_>) -> Block {
         PolicyOutcome::Failed(failure) => {
             let error = parts.errors.iter().find(|(name, _)| *name == policy.name).map(|(_, error)| error);
             let error = error.unwrap_or(&Value::Null);
-            let is_stopped = parts.report.is_interrupted() && failure.class() == "SignalException";
+            let is_stopped = parts.report.is_interrupted() && *failure.kind() == ErrorKind::Signalled;
             let block = Block::new(Tone::Error, line(if is_stopped { "stopped" } else { "FAILED" }));
             let text = failure.to_string();
             let of_policy = |denial: &&Denial| denial.policy == policy.name && denial.is_told_in(&text);

@@ -112,7 +112,7 @@ fn panics_and_traps_name_their_place() {
 fn counts_are_bounded() {
     check("nest", "hostile_nest[deep]");
     let long = Duration::from_secs(60);
-    for (recipe, expected) in [("resources", "250000"), ("storm", "1000000"), ("retries", "1000000")] {
+    for (recipe, expected) in [("resources", "250000"), ("storm", "more than 50000 actions"), ("retries", "1000000")] {
         let mut hostile = Guest::new("hostile", &[recipe]);
         (hostile.limits.guest_time, hostile.limits.memory) = (long, 512 << 20);
         let ran = run(vec![hostile, Guest::new("everything", &["default"])], false);

@@ -324,7 +324,7 @@ impl<G: Guest, P: Providers> Runner<'_, G, P> {
 
     /// Whether an action failed of the signal that ends the run: its code was ended, its command, or a child of its.
     fn is_interrupted_by(&self, failure: &Failure) -> bool {
-        matches!(self.stop.requested(), Some(StopReason::Signal(_))) && failure.class() == "SignalException"
+        matches!(self.stop.requested(), Some(StopReason::Signal(_))) && *failure.kind() == ErrorKind::Signalled
     }
 
     /// Writes down how an action ended, and tells it.

@@ -9,10 +9,11 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 use std::fmt;
 
-use serde::de::{Deserialize, Deserializer, Error, Visitor};
+use serde::de::value::MapAccessDeserializer;
+use serde::de::{Deserialize, Deserializer, Error, MapAccess, Visitor};
 use serde_json::{Number, Value, json};
 
-use super::Level;
+use super::{Level, path};
 use super::history::{Change, History, WriteRecord, WrittenValue};
 use crate::origin::Origin;
 
@@ -89,6 +90,8 @@ enum Scalar<'text> {
     Bool(bool),
     Number(Number),
     Text(Cow<'text, str>),
+    /// One that only the policy's code can compute.
+    Guest(Value),
 }
 
 impl From<Scalar<'_>> for Value {
@@ -98,6 +101,7 @@ impl From<Scalar<'_>> for Value {
             Scalar::Bool(value) => Self::Bool(value),
             Scalar::Number(number) => Self::Number(number),
             Scalar::Text(text) => Self::String(text.into_owned()),
+            Scalar::Guest(value) => value,
         }
     }
 }
@@ -139,6 +143,10 @@ impl<'de> Visitor<'de> for ScalarVisitor {
 
     fn visit_str<E>(self, value: &str) -> Result<Self::Value, E> {
         Ok(Scalar::Text(Cow::Owned(value.to_owned())))
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, members: A) -> Result<Self::Value, A::Error> {
+        Value::deserialize(MapAccessDeserializer::new(members)).map(Scalar::Guest)
     }
 
     fn visit_borrowed_str<E>(self, value: &'de str) -> Result<Self::Value, E> {
@@ -233,7 +241,7 @@ fn change_of(kind: &str, value: Scalar<'_>) -> Option<Change> {
     let written = match plain {
         "r" if !is_joined => return Some(Change::Removed),
         "w" => WrittenValue::Withheld,
-        "v" => WrittenValue::Value(value.into()),
+        "v" => WrittenValue::Value(Some(value.into()).filter(|value| path::kind_of(value) == path::Kind::Scalar)?),
         "t" => WrittenValue::LongText(size()?),
         "a" => WrittenValue::Array(size()?),
         "o" => WrittenValue::Object(size()?),
@@ -245,6 +253,7 @@ fn change_of(kind: &str, value: Scalar<'_>) -> Option<Change> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::attributes::guest_values::guest_value;
 
     fn history() -> History {
         let origin = |line| Origin {
@@ -262,6 +271,11 @@ mod tests {
         history.add(Level::Normal, &["z"], Change::Joined(WrittenValue::Array(2)), &origin(3), 1);
         history.add(Level::Normal, &["z", "\u{1}"], Change::Removed, &origin(3), 1);
         history.add(Level::Default, &["t"], set(json!("x".repeat(300))), &Origin::default(), 1);
+        for scalar in [json!(-1), json!(1.5), json!(u64::MAX), json!(true), Value::Null] {
+            history.add(Level::Override, &["s"], set(scalar), &origin(4), 1);
+        }
+        let guests = guest_value(7);
+        history.add(Level::Override, &["g"], Change::Set(WrittenValue::Value(guests)), &origin(5), 1);
         history
     }
 
