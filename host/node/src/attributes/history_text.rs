@@ -13,8 +13,8 @@ use serde::de::value::MapAccessDeserializer;
 use serde::de::{Deserialize, Deserializer, Error, MapAccess, Visitor};
 use serde_json::{Number, Value, json};
 
-use super::{Level, path};
 use super::history::{Change, History, WriteRecord, WrittenValue};
+use super::{Level, path};
 use crate::origin::Origin;
 
 /// Version of the text. One without a number has lines in its sources, as `[NAMES, SOURCES, RECORDS]`.
