@@ -35,6 +35,9 @@ pub struct Reader<'root> {
     environment: Vec<(&'static str, OsString)>,
     folder: String,
     code: i32,
+    /// Held by a page with a compiler. All of them lie at one path and share what cargo has compiled, so that one page would
+    /// find what cargo made of another one's sources.
+    _alone: Option<fs::File>,
 }
 
 impl<'root> Reader<'root> {
@@ -74,10 +77,12 @@ impl<'root> Reader<'root> {
     /// Sits down at a machine that has wrun.
     fn at(machine: Machine<'root>, page: &Page) -> Result<Self> {
         let checkout = checkout()?;
+        let mut alone = None;
         if page.with_compiler {
             let target = checkout.join("target/guests");
             fs::create_dir_all(&target)?;
             mount(&machine, &target, TARGET)?;
+            alone = Some(turn_in(&target)?);
         }
         let mut environment: Vec<(&str, OsString)> = vec![
             ("COLUMNS", "100".into()),
@@ -96,7 +101,7 @@ impl<'root> Reader<'root> {
                 environment.extend(std::env::var_os(name).map(|value| (name, value)));
             }
         }
-        Ok(Self { machine, environment, folder: "/root/book".to_owned(), code: 0 })
+        Ok(Self { machine, environment, folder: "/root/book".to_owned(), code: 0, _alone: alone })
     }
 
     /// Writes a file, whose path is seen from the folder that the reader is in.
@@ -118,6 +123,13 @@ impl<'root> Reader<'root> {
         self.folder = self.machine.root().read(FOLDER)?.trim_end().to_owned();
         Ok((String::from_utf8_lossy(&printed).into_owned(), self.code))
     }
+}
+
+/// Waits until no other page uses what cargo has compiled, in other processes too. Held as long as the file is open.
+fn turn_in(target: &Path) -> Result<fs::File> {
+    let lock = fs::File::create(target.join("book.lock"))?;
+    lock.lock().context("cannot lock what cargo has compiled")?;
+    Ok(lock)
 }
 
 fn checkout() -> Result<&'static Path> {
