@@ -9,6 +9,7 @@ use std::sync::Arc;
 use node::attributes::WrittenValue;
 use node::layers::{Layer, LayerLevels, LayerTree, LayerWrite};
 use node::origin::Origin;
+use serde_json::map::Entry;
 use serde_json::{Map, Value};
 
 use super::combine::merge_value;
@@ -105,28 +106,28 @@ impl Merging<'_> {
         self.add_members(tree.values(), into, &mut vec![], &mut lines)
     }
 
-    fn add_members(
+    fn add_members<'tree>(
         &mut self,
-        members: &Map<String, Value>,
+        members: &'tree Map<String, Value>,
         into: &mut Map<String, Value>,
-        path: &mut Vec<String>,
+        path: &mut Vec<&'tree str>,
         lines: &mut dyn Iterator<Item = u32>,
     ) -> Result<(), CombineError> {
         for (key, value) in members {
             let line = lines.next().filter(|line| *line > 0);
-            path.push(key.clone());
+            path.push(key);
             self.add_value(key, value, into, path, line, lines)?;
             path.pop();
         }
         Ok(())
     }
 
-    fn add_value(
+    fn add_value<'tree>(
         &mut self,
         key: &str,
-        value: &Value,
+        value: &'tree Value,
         into: &mut Map<String, Value>,
-        path: &mut Vec<String>,
+        path: &mut Vec<&'tree str>,
         line: Option<u32>,
         lines: &mut dyn Iterator<Item = u32>,
     ) -> Result<(), CombineError> {
@@ -143,16 +144,24 @@ impl Merging<'_> {
                 _ => Ok(()),
             };
         }
+        let Some(strategy) = strategy else {
+            // Nearly all attributes go this way.
+            match into.entry(key) {
+                Entry::Occupied(mut earlier) => drop(earlier.insert(value.clone())),
+                Entry::Vacant(free) => drop(free.insert(value.clone())),
+            }
+            self.note(path, value, line, false);
+            return Ok(());
+        };
         if let Value::Object(below) = value {
             skip_lines(below, lines);
         }
-        let joins = strategy.as_ref().is_some_and(Strategy::keeps_earlier)
-            && into.get(key).is_some_and(|value| !value.is_null());
-        let added = match (strategy, Kind::of(value), into.get_mut(key)) {
-            (Some(strategy), Some(kind), Some(earlier)) => {
+        let joins = strategy.keeps_earlier() && into.get(key).is_some_and(|value| !value.is_null());
+        let added = match (Kind::of(value), into.get_mut(key)) {
+            (Some(kind), Some(earlier)) => {
                 let merged = merge_value(Some(earlier.take()), value.clone(), kind, &strategy);
                 merged.map_err(|reason| CombineError::NotMergeable {
-                    path: path.clone(),
+                    path: owned(path),
                     file: format!("layer {} ({})", self.layer.name, self.layer.place(line)),
                     reason,
                 })?
@@ -165,29 +174,34 @@ impl Merging<'_> {
     }
 
     /// The strategy of an attribute. `None`: objects are merged, and any other value replaces the earlier one.
-    fn strategy(&mut self, path: &[String], value: &Value) -> Result<Option<Strategy>, CombineError> {
+    fn strategy(&mut self, path: &[&str], value: &Value) -> Result<Option<Strategy>, CombineError> {
         let (Some(strategies), false) = (self.strategies, value.is_null()) else { return Ok(None) };
         // A default strategy is for texts and lists: objects are merged in any case, and numbers cannot be.
         let is_text_or_list = matches!(value, Value::String(_) | Value::Array(_));
         let fallback = (!is_text_or_list).then_some(Strategy::Overwrite);
         let layers = self.layers;
         let names = |number: usize| layers.get(number).map(ToString::to_string).unwrap_or_default();
-        let chosen = self.fixed.choose(path, self.number, strategies, fallback, &names)?;
+        let chosen = self.fixed.choose(&owned(path), self.number, strategies, fallback, &names)?;
         let is_usual = !chosen.is_named && chosen.strategy == Strategy::Overwrite;
         Ok((!is_usual).then_some(chosen.strategy))
     }
 
     /// Notes that the layer sets an attribute. `joins`: earlier values stay.
-    fn note(&mut self, path: &[String], value: &Value, line: Option<u32>, joins: bool) {
+    fn note(&mut self, path: &[&str], value: &Value, line: Option<u32>, joins: bool) {
         let Some(writes) = &mut self.writes else { return };
         let origin = Origin { file: self.layer.file.clone(), line, ..Origin::policy(&self.layer.name) };
         writes.push(LayerWrite {
-            path: path.to_vec(),
+            path: owned(path),
             value: WrittenValue::summary(value),
             joins,
             origin: Arc::new(origin),
         });
     }
+}
+
+/// Keys as texts of their own.
+fn owned(path: &[&str]) -> Vec<String> {
+    path.iter().map(|key| (*key).to_owned()).collect()
 }
 
 /// Passes over the lines of an object's members, which are not visited.
