@@ -11,6 +11,7 @@ pub mod base;
 pub mod book;
 pub mod booted;
 pub mod chef_signature;
+pub mod closed_port;
 pub mod corpus;
 pub mod fixtures;
 pub mod machine;
@@ -23,6 +24,7 @@ pub mod terminal;
 pub mod tree;
 
 pub use booted::Booted;
+pub use closed_port::ClosedPort;
 pub use fixtures::{fixture, fixtures};
 pub use machine::{Machine, Network};
 pub use place::Place;

@@ -90,7 +90,8 @@ fn the_server_is_asked_by_what_it_said_last() {
 #[test]
 fn failures_have_rubys_classes() {
     let (server, mut machine) = (site(), Machine::open());
-    let dead = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    let closed = specs::ClosedPort::new().unwrap();
+    let dead = closed.address().unwrap();
     let refused = format!("Connection refused - Connection refused connecting to http://{dead}/a%20b, giving up");
     for (source, class, message) in [
         (server.url("/none"), "Net::HTTPClientException", "404 \"Not Found\""),
@@ -184,7 +185,8 @@ fn a_dry_run_looks_and_leaves_nothing_behind() {
 #[test]
 fn a_dry_run_does_not_know_what_a_server_that_does_not_answer_would_send() {
     let (server, mut machine) = (site(), Machine::dry());
-    let gone = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    let closed = specs::ClosedPort::new().unwrap();
+    let gone = closed.address().unwrap();
     let asked = remote("/srv/x", json!({ "source": format!("http://{gone}/file") }));
     let plan = machine.plan(&asked).unwrap();
     assert!(plan.changes.is_empty());

@@ -171,7 +171,8 @@ fn a_dry_run_knows_the_commit_and_makes_nothing() {
     assert!(!exists(&bench.path("a")));
     let done = bench.why_run("git", "ROOT/no/a", "sync", with(json!({}))).unwrap();
     assert!(matches!(done.certainty.as_slice(), [Certainty::Assumed(what)] if what.contains("does not exist")));
-    let gone = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    let closed = specs::ClosedPort::new().unwrap();
+    let gone = closed.address().unwrap();
     let far = with(json!({"repository": format!("git://{gone}/x")}));
     let done = bench.why_run("git", "ROOT/a", "sync", far.clone()).unwrap();
     assert!(done.changes.is_empty(), "{done:?}");

@@ -43,7 +43,8 @@ fn default() -> Result {
         .notifies("restart", "service[chrony]")
         .declare()?;
 
-    service("chrony").action_enable().action_start().declare()?;
+    // Its script starts nothing while the daemon that it stopped still ends.
+    service("chrony").action_enable().action_start().retries(2, 2).declare()?;
 
     include_recipe("::zone")?;
     motd::note("time", &format!("chrony, {}", node::get::<String>("timekeeping.time_zone")?))

@@ -1,0 +1,32 @@
+//! A port at which nobody listens.
+
+use std::net::{SocketAddr, TcpListener, TcpStream};
+
+use anyhow::Result;
+
+/// A port of 127.0.0.1 at which nobody listens, as long as this lives: a connection has it, so that no other test gets it.
+#[derive(Debug)]
+pub struct ClosedPort {
+    _listener: TcpListener,
+    connection: TcpStream,
+}
+
+impl ClosedPort {
+    /// Takes a free port.
+    ///
+    /// # Errors
+    /// The machine has no free port.
+    pub fn new() -> Result<Self> {
+        let listener = TcpListener::bind("127.0.0.1:0")?;
+        let connection = TcpStream::connect(listener.local_addr()?)?;
+        Ok(Self { _listener: listener, connection })
+    }
+
+    /// Returns the address, which refuses connections.
+    ///
+    /// # Errors
+    /// The system does not tell it.
+    pub fn address(&self) -> Result<SocketAddr> {
+        Ok(self.connection.local_addr()?)
+    }
+}
