@@ -268,7 +268,7 @@ fn what_is_not_taken_is_listed_with_its_place() {
         "environments/st.json:3: the pin of motd was not taken: it must be a text",
         "roles/home.rb:4: it reads ENV, and the import shows a file no variables",
         "environments/home.rb:2: it reads ENV",
-        "cookbooks/bare: it is no cookbook, because it has neither metadata.rb nor metadata.json",
+        "cookbooks/bare: it is not a cookbook, because it has neither metadata.rb nor metadata.json",
         "cookbook torn: metadata.rb:",
     ];
     let said = place.run("policy import /chef", 0).stdout;

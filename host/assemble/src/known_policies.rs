@@ -24,7 +24,7 @@ impl KnownPolicies {
         Self(known)
     }
 
-    /// Returns a sentence about a name that is none of them. `None`: it is one, or there is nothing to compare it with.
+    /// Returns a sentence about a name that no known policy has. `None`: one has it, or no policy is known.
     pub fn stranger(&self, name: &str) -> Option<String> {
         if self.0.is_empty() || self.0.contains(name) || name == FOLDERS_POLICY {
             return None;
@@ -38,7 +38,7 @@ impl KnownPolicies {
         Some(format!("no policy `{name}` is in the settings, the grants or the policies' directory; {near}"))
     }
 
-    /// Returns a sentence for each policy of a layer that is none of them and has a near name. Other names may be of other
+    /// Returns a sentence for each name in a layer that no known policy has and that is near to one. Other names may be of other
     /// nodes, which share the file.
     pub fn misspelt_in(&self, layer: &Layer) -> Vec<String> {
         let names = layer.policies.iter().flatten();

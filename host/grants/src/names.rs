@@ -46,9 +46,7 @@ impl PolicyGrants {
         if stem != name
             && matches!(self.list(Capability::Services).decide(Asked::Text(stem), || false), Verdict::Refused(_))
         {
-            return Err(self.named(Capability::Services, stem, || false).err().unwrap_or_else(|| {
-                self.refuse_with(Capability::Services, name, None, Some(format!("{stem} is refused")))
-            }));
+            let _refused = self.named(Capability::Services, stem, || false)?;
         }
         self.plain(Capability::Services, name, || privileged::service(name)).map(GrantedService)
     }

@@ -375,7 +375,7 @@ impl<R: Readers> Work<'_, R> {
     fn unused(&mut self) -> Result<(), ImportError> {
         let Some(subject) = &self.subject else { return Ok(()) };
         for folder in subject.left_out() {
-            let what = "it is no cookbook, because it has neither metadata.rb nor metadata.json: nothing can use it";
+            let what = "it is not a cookbook, because it has neither metadata.rb nor metadata.json: nothing can use it";
             self.notes.push(Note::problem(self.repository.place(folder), what));
         }
         let Some(rest) = subject.without(|folder| self.versions.contains_key(folder)) else { return Ok(()) };

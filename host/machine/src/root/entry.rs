@@ -115,7 +115,15 @@ impl Entry {
     }
 }
 
+/// The permission bits by which others than the owner may write.
+const OTHERS_WRITE: u32 = 0o022;
+
 impl Entry {
+    /// Tells whether a group or everybody may write to it. Of a link the bits mean nothing.
+    pub fn others_may_write(&self) -> bool {
+        self.kind != Kind::Link && self.mode & OTHERS_WRITE != 0
+    }
+
     /// From what cap-std says of a name.
     pub(super) fn of_metadata(metadata: &Metadata) -> Self {
         Self {

@@ -1,8 +1,8 @@
 //! Who gets power over what is in a directory with its owner or its permission bits.
 //!
 //! Whoever may write in a directory may give everything in it another name, at once and at any time. So a directory is given
-//! away as a whole: a right to the directory alone is no right to the keys of a home, to what another rule refuses, or to what
-//! the policy may not read.
+//! away as a whole: a right to the directory alone does not cover the keys of a home, what another rule refuses, or what the
+//! policy may not read.
 
 use super::{Entry, Fault, Kind, Place, absent};
 use grants::{Denied, PolicyGrants};

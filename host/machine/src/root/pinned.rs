@@ -12,9 +12,6 @@ use rustix::fs::OFlags;
 use rustix::io::Errno;
 use std::os::fd::RawFd;
 
-/// The permission bits by which others than the owner may exchange what is in a directory.
-const OTHERS_WRITE: u32 = 0o022;
-
 /// The bit of a directory's mode by which only its owner and theirs may exchange names in it.
 const STICKY: u32 = 0o1000;
 
@@ -83,7 +80,7 @@ impl Root {
             if entry.kind != Kind::Directory {
                 return Err(fault(Errno::NOTDIR));
             }
-            let is_safe = entry.mode & OTHERS_WRITE == 0
+            let is_safe = !entry.others_may_write()
                 || (entry.mode & STICKY != 0 && absent(look(inner))?.is_some_and(|inner| is_theirs(&inner)));
             if !is_theirs(&entry) || !is_safe {
                 return Ok(false);
@@ -98,26 +95,22 @@ impl Root {
     /// As [`is_roots_alone`](Self::is_roots_alone); it is no file.
     pub fn is_roots_own_file(&self, real: &str) -> Result<bool, Fault> {
         let entry = self.locate(real)?.entry()?;
-        let is_own = entry.kind == Kind::File && entry.uid == 0 && entry.mode & OTHERS_WRITE == 0;
+        let is_own = entry.kind == Kind::File && entry.uid == 0 && !entry.others_may_write();
         Ok(is_own && self.is_roots_alone(real)?)
     }
 
-    /// The first thing in the directory at a resolved path, itself included, that others than root and one user may change;
-    /// none: there is no such thing.
+    /// The first of some resolved paths that others than root and one user may change, or `None`.
     ///
     /// # Errors
-    /// It is no directory, may not be read, or holds too many names.
-    pub fn changeable_by_others(&self, real: &str, uid: u32) -> Result<Option<String>, Fault> {
-        let place = self.locate(real)?;
-        let is_open = |entry: &Entry| {
-            let is_theirs = entry.uid == 0 || entry.uid == uid;
-            !is_theirs || (entry.kind != Kind::Link && entry.mode & OTHERS_WRITE != 0)
-        };
-        if is_open(&place.entry()?) {
-            return Ok(Some(real.to_owned()));
-        }
-        for (path, _) in place.descendants()? {
-            if absent(self.locate(&path)?.entry())?.as_ref().is_some_and(is_open) {
+    /// A path may not be looked at.
+    pub fn changeable_by_others<'path>(
+        &self,
+        paths: impl IntoIterator<Item = &'path str>,
+        uid: u32,
+    ) -> Result<Option<&'path str>, Fault> {
+        for path in paths {
+            let entry = absent(self.locate(path)?.entry())?;
+            if entry.is_some_and(|entry| (entry.uid != 0 && entry.uid != uid) || entry.others_may_write()) {
                 return Ok(Some(path));
             }
         }

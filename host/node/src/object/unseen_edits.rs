@@ -10,7 +10,7 @@ use super::normal::{differences, remove, set};
 /// The most changes that are kept; older ones are forgotten, and their values count as seen.
 const MAX_EDITS: usize = 1_000;
 
-/// The most bytes of all values that are kept.
+/// The most bytes of all changes that are kept: values, keys and names of policies.
 const MAX_BYTES: usize = 1024 * 1024;
 
 /// The changes in the order in which they were made.
@@ -98,8 +98,8 @@ impl UnseenEdits {
     fn forget_too_old(&mut self) {
         let mut left = MAX_BYTES;
         let fits = |edit: &&UnseenEdit| {
-            let path: usize = edit.path.iter().map(String::len).sum();
-            let bytes = edit.before.as_ref().map_or(0, |value| value.to_string().len()) + path;
+            let names: usize = edit.path.iter().chain(&edit.unseen_by).map(String::len).sum();
+            let bytes = edit.before.as_ref().map_or(0, |value| value.to_string().len()) + names;
             left.checked_sub(bytes).map(|rest| left = rest).is_some()
         };
         let kept = self.all.iter().rev().take(MAX_EDITS).take_while(fits).count();

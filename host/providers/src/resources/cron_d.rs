@@ -53,7 +53,7 @@ const OTHERS_WRITE: u32 = 0o022;
 /// and needs the right to its path.
 fn is_open_to_others(path: &str, view: &View<'_>) -> bool {
     let entry = view.root.entry(path).ok().flatten();
-    entry.is_some_and(|entry| entry.uid != 0 || entry.mode & OTHERS_WRITE != 0 || entry.links > 1)
+    entry.is_some_and(|entry| entry.uid != 0 || entry.others_may_write() || entry.links > 1)
 }
 
 /// Cron reads no files with other names, silently.

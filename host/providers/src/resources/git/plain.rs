@@ -23,9 +23,6 @@ const ODD: [&str; 6] = [
 /// Restrained, git runs no hook.
 const HOOKS: &str = "hooks/";
 
-/// The bits by which others than the owner may write.
-const OTHERS_WRITE: u32 = 0o022;
-
 /// The longest file that is looked into for what kind of file it is, in bytes.
 const MAXIMUM_HEAD: u64 = 4096;
 
@@ -64,7 +61,7 @@ fn exchangeable(folder: &str, uid: u32, view: &View<'_>) -> Result<Option<String
     }
     let is_alone = view.root.is_alone_of(there, uid)?;
     // Where others may make names, they may be first, in `/tmp` too.
-    let is_open = |entry: Entry| (entry.uid != 0 && entry.uid != uid) || entry.mode & OTHERS_WRITE != 0;
+    let is_open = |entry: Entry| (entry.uid != 0 && entry.uid != uid) || entry.others_may_write();
     let is_open = there != folder && view.root.entry(there)?.is_some_and(is_open);
     Ok((!is_alone || is_open).then(|| format!("others than the user as whom git runs may exchange {folder}")))
 }
@@ -112,7 +109,8 @@ fn odd_repository(folder: &str, uid: u32, view: &View<'_>) -> Result<Option<Stri
     if odd.is_some() {
         return Ok(odd);
     }
-    if let Some(path) = view.root.changeable_by_others(folder, uid)? {
+    let paths = std::iter::once(folder).chain(below.iter().map(|(path, _)| path.as_str()));
+    if let Some(path) = view.root.changeable_by_others(paths, uid)? {
         return Ok(Some(format!("others than the user as whom git runs may change {path}")));
     }
     let text = view.root.read(&format!("{folder}/config")).unwrap_or_default();
