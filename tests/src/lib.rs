@@ -21,6 +21,7 @@ pub mod root;
 pub mod schema;
 pub mod server;
 pub mod terminal;
+pub mod three_teams;
 pub mod tree;
 
 pub use booted::Booted;
@@ -32,4 +33,5 @@ pub use program::{Output, Program};
 pub use root::Root;
 pub use server::{Answer, Server};
 pub use terminal::Terminal;
+pub use three_teams::{TEAMS, ThreeTeams};
 pub use tree::{Entry, Kind, Tree};

@@ -146,6 +146,20 @@ impl Output {
         anyhow::ensure!(self.code == Some(code), "expected exit code {code}, but:\n{}", self.text());
         Ok(self)
     }
+
+    /// The lines that name a revision by its first twelve digits.
+    pub fn lines_with_a_revision(&self) -> impl Iterator<Item = &str> {
+        self.stdout.lines().chain(self.stderr.lines()).filter(|line| {
+            let after = line.split("revision ").skip(1);
+            after.into_iter().any(|rest| rest.bytes().take_while(u8::is_ascii_hexdigit).count() >= 12)
+        })
+    }
+
+    /// Those among them that do not name the artifact too: a revision leaves a policy's own code out.
+    #[must_use]
+    pub fn revisions_without_artifact(&self) -> Vec<&str> {
+        self.lines_with_a_revision().filter(|line| !line.contains("artifact ")).collect()
+    }
 }
 
 fn ended(text: &str) -> String {
@@ -184,5 +198,13 @@ mod tests {
         assert_eq!(output.text(), "exit code: 43\n--- stdout\n--- stderr\nerror: no such policy\n");
         let error = output.expect_code(0).unwrap_err();
         assert!(error.to_string().contains("no such policy"), "{error}");
+    }
+
+    #[test]
+    fn a_revision_without_its_artifact_is_found() {
+        let stdout = "revision 0123456789ab, artifact 99\nrevision 0123456789ab\nthe revision is new\n".to_owned();
+        let output = Output { code: Some(0), stdout, stderr: "revision 123\n".to_owned() };
+        assert_eq!(output.lines_with_a_revision().count(), 2);
+        assert_eq!(output.revisions_without_artifact(), ["revision 0123456789ab"]);
     }
 }

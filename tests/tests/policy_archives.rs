@@ -42,6 +42,7 @@ fn an_archive_is_released_and_runs_as_its_team_has_signed_it() {
         "{}",
         pushed.stdout
     );
+    assert_eq!((pushed.lines_with_a_revision().count(), pushed.revisions_without_artifact()), (1, vec![]));
     let lock: Value =
         serde_json::from_str(&fs::read_to_string(place.folder.join("Policyfile.lock.json")).unwrap()).unwrap();
     let shown = printed(&place, "policy show --group prod --policy web --repository /srv --format json");
