@@ -15,8 +15,8 @@ mod services;
 mod stop;
 
 pub use account::{
-    Account, AccountLimits, Ended, Exceeded, Limit, Meters, OpenFile, Receipt, Remark, Usage, claim_bytes,
-    json_text_bytes, value_bytes,
+    Account, AccountLimits, Ended, Exceeded, FreeEntries, FreeSpace, Limit, Meters, OpenFile, Receipt, Remark, Usage,
+    claim_bytes, json_text_bytes, value_bytes,
 };
 pub use claims::{ABSENT, Claim, Claimant, Conflict, Identity, PRESENCE};
 pub use conversation::{

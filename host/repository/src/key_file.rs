@@ -11,7 +11,7 @@
 use std::fs::OpenOptions;
 use std::io::{Read as _, Write as _};
 use std::num::NonZeroU32;
-use std::os::unix::fs::{OpenOptionsExt as _, PermissionsExt as _};
+use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 
 use ring::aead::{Aad, CHACHA20_POLY1305, LessSafeKey, NONCE_LEN, Nonce, UnboundKey};
@@ -143,15 +143,24 @@ impl KeyFile {
     /// Reads a file. Its secret stays closed.
     ///
     /// # Errors
-    /// It cannot be read, others may read it, or it is not a key.
+    /// It cannot be read, others may read it, it is somebody else's or a link, or it is not a key.
     pub fn read(path: &Path) -> Result<Self, RepositoryError> {
         let failed = |error: std::io::Error| wrong(path, format!("it cannot be read: {error}"));
-        // NONBLOCK: a pipe must not make us wait.
-        let nonblock = rustix::fs::OFlags::NONBLOCK.bits().cast_signed();
-        let file = OpenOptions::new().read(true).custom_flags(nonblock).open(path).map_err(failed)?;
+        // NONBLOCK: a pipe must not make us wait. NOFOLLOW: a file may name a program, so it is nobody else's.
+        let flags = rustix::fs::OFlags::NONBLOCK | rustix::fs::OFlags::NOFOLLOW;
+        let opened = OpenOptions::new().read(true).custom_flags(flags.bits().cast_signed()).open(path);
+        let file = opened.map_err(|error| match error.raw_os_error() {
+            Some(code) if code == rustix::io::Errno::LOOP.raw_os_error() => {
+                wrong(path, "it is a link; put the key's own file there")
+            }
+            _ => failed(error),
+        })?;
         let about = file.metadata().map_err(failed)?;
         if !about.is_file() {
             return Err(wrong(path, "it is not a regular file"));
+        }
+        if about.uid() != 0 && about.uid() != rustix::process::geteuid().as_raw() {
+            return Err(wrong(path, format!("it belongs to another user ({}), who may change it", about.uid())));
         }
         if about.permissions().mode() & 0o077 != 0 {
             return Err(wrong(path, "others may read it; take their rights away (chmod 600)"));
@@ -303,6 +312,21 @@ mod tests {
             let error = KeyFile::read(&path).unwrap_err().to_string();
             assert!(error.contains(part), "{error}");
         }
+    }
+
+    /// A file can name a program, which would run as whoever signs.
+    #[test]
+    fn a_key_of_another_user_and_a_link_are_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.key");
+        write(&path, &SigningKey::generate().unwrap(), "").unwrap();
+        let link = folder.path().join("b.key");
+        std::os::unix::fs::symlink(&path, &link).unwrap();
+        assert!(KeyFile::read(&link).unwrap_err().to_string().contains("it is a link"));
+        KeyFile::read(&path).unwrap();
+        std::os::unix::fs::chown(&path, Some(1500), None).unwrap();
+        let error = KeyFile::read(&path).unwrap_err().to_string();
+        assert!(error.contains("belongs to another user (1500)"), "{error}");
     }
 
     #[test]
