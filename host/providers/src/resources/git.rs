@@ -15,6 +15,7 @@ mod refs;
 
 pub(crate) use operation::{CheckOut, CloneRepository, Fetch, RemoveRepository, SetRemote, UpdateSubmodules};
 
+use crate::found::{Found, Thing};
 use crate::operation::Operation;
 use crate::plan::{Assumption, Plan, Provider, Step, View};
 use crate::resources::asked;
@@ -23,6 +24,7 @@ use access::Rights;
 use call::{Call, Caller, Silence};
 use contract::{Certainty, Change, ErrorKind, Raised, Wanted};
 use machine::denied::denied;
+use machine::digest::Digest;
 use machine::root::{Kind, absent};
 use refs::Target;
 use schema::types::git::GitProperties;
@@ -90,6 +92,8 @@ struct Task {
     rights: Rights,
     /// The commit that is checked out.
     current: Option<String>,
+    /// The configuration of the clone, with its remotes. `None`: there is no clone, or its configuration cannot be read.
+    configuration: Withheld<Option<Vec<u8>>>,
 }
 
 impl fmt::Debug for Task {
@@ -140,9 +144,11 @@ impl Task {
             caller,
             rights,
             current: None,
+            configuration: Withheld(None),
         };
         if task.is_clone(view)? {
             task.current = task.find_current(view)?;
+            task.configuration.0 = view.root.read(&format!("{}/.git/config", task.destination)).ok();
         }
         task.require(wanted, view, plan)?;
         Ok(task)
@@ -217,6 +223,20 @@ impl Task {
         })
     }
 
+    /// The checkout as it was found: its commit, and its remotes, which the configuration has.
+    fn found(&self) -> Found {
+        let configuration = self.configuration.0.as_deref();
+        let digest = configuration.map(|text| Digest::of(text).text().to_owned());
+        let thing = Thing::new("checkout", self.rights.folder()).with_any("commit", self.current.clone());
+        let is_secret = configuration.is_some_and(has_credentials);
+        Found::of([thing.with_any("configuration", digest)]).secret_if(is_secret)
+    }
+
+    /// The checkout as it was found, and the commit that the repository gave for the revision.
+    fn found_for(&self, target: &Target) -> Found {
+        self.found().and(Found::of([Thing::new("revision", &self.revision).with("commit", &target.commit)]))
+    }
+
     fn here(&self, command: &str) -> Call {
         Call::new(command).inside(self.rights.folder())
     }
@@ -270,7 +290,7 @@ impl Job {
         let real = view.root.future_place(&self.task.destination)?.real();
         let tree = view.grants.manage_tree(&format!("{}/.git", real.trim_end_matches('/'))).map_err(denied)?;
         let sentence = format!("complete the export by removing {}.git after checkout", self.task.destination);
-        let operation = Operation::RemoveRepository(RemoveRepository { tree });
+        let operation = Operation::RemoveRepository(Box::new(RemoveRepository { task: self.task.clone(), tree }));
         plan.steps.push(Step::new(Change::new(sentence), operation));
         Ok(())
     }
@@ -306,6 +326,12 @@ impl Job {
         let operation = SetRemote { task: self.task.clone(), name, address: Withheld(address) };
         plan.steps.push(Step::new(Change::new(sentence), Operation::SetRemote(Box::new(operation))));
     }
+}
+
+/// Whether an address in a configuration has a user or a password.
+fn has_credentials(configuration: &[u8]) -> bool {
+    let text = String::from_utf8_lossy(configuration);
+    text.lines().filter_map(|line| line.split_once("://")).any(|(_, rest)| rest.contains('@'))
 }
 
 /// What git complained of last, without the frame that Chef puts around it.

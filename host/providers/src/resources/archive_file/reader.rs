@@ -8,6 +8,7 @@ use machine::pace::{Paced, looked_at};
 use std::cell::Cell;
 use std::fs::File;
 use std::io::{self, BufReader, Read, Seek, SeekFrom};
+use std::os::unix::fs::MetadataExt as _;
 use tar::EntryType;
 use zip::ZipArchive;
 use zip::extra_fields::ExtraField;
@@ -57,6 +58,9 @@ pub(super) struct Item {
     pub(super) owner: Option<(u32, u32)>,
 }
 
+/// The size of an archive and the time of its last change, by which another content of the same file is told.
+pub(super) type Stamp = (u64, i64, i64);
+
 /// Sees each entry with its content.
 pub(super) type Visit<'a> = dyn FnMut(Item, &mut dyn Read) -> Result<(), Raised> + 'a;
 
@@ -73,6 +77,15 @@ pub(super) struct Archive {
 impl Archive {
     pub(super) fn new(file: File, strip: usize, account: &Account) -> Self {
         Self { file, account: account.clone(), strip }
+    }
+
+    /// The size of the file in bytes, and the time of its last change in seconds and nanoseconds.
+    ///
+    /// # Errors
+    /// It cannot be looked at.
+    pub(super) fn stamp(&self) -> Result<Stamp, Raised> {
+        let metadata = self.file.metadata().map_err(|error| broken(&error))?;
+        Ok((metadata.size(), metadata.mtime(), metadata.mtime_nsec()))
     }
 
     /// The same archive, for a later pass over the very same file.

@@ -1,6 +1,7 @@
 //! What is at a file's path, and at which real path it has to be changed.
 
 use super::wish::FileWish;
+use crate::found::FoundPath;
 use crate::plan::{Plan, View};
 use contract::{Account, Certainty, ErrorKind, FileCall, LogLevel, Raised};
 use grants::GrantedPath;
@@ -21,7 +22,7 @@ pub(crate) enum There {
     /// Something else that stays as it is: only its owner, group and mode are managed.
     Other(Entry),
     /// Something else that has to go first.
-    InTheWay(Kind),
+    InTheWay(Entry),
 }
 
 /// What is at the path, and the proof that it may be changed.
@@ -85,6 +86,15 @@ impl Current {
         match &self.there {
             There::File(entry) | There::Other(entry) => Some(entry),
             There::Nothing | There::InTheWay(_) => None,
+        }
+    }
+
+    /// What was found, with the digest of a file's content as far as it was read.
+    pub(super) fn what_was_found(&self) -> FoundPath {
+        match &self.there {
+            There::Nothing => FoundPath::absent(),
+            There::File(entry) => FoundPath::of(*entry).with_content(self.digest.clone()),
+            There::Other(entry) | There::InTheWay(entry) => FoundPath::of(*entry),
         }
     }
 
@@ -291,7 +301,7 @@ fn something_else(
     let path = wish.path;
     let granted = wish.granted(view, place.real())?;
     if wish.force_unlink {
-        return Ok(Inspected::Current(Current::found(view, granted, There::InTheWay(kind), None)));
+        return Ok(Inspected::Current(Current::found(view, granted, There::InTheWay(entry), None)));
     }
     if wish.only_if_missing || wish.touch {
         return Ok(Inspected::Current(Current::found(view, granted, There::Other(entry), None)));
