@@ -134,6 +134,8 @@ pub(crate) struct FoundPath {
     content: Withheld<Option<Digest>>,
     /// The text of a symbolic link, where planning has read it.
     says: Option<String>,
+    /// The content is a secret, which an earlier sensitive resource of a dry run would write.
+    is_secret: bool,
 }
 
 impl FoundPath {
@@ -168,6 +170,12 @@ impl FoundPath {
         Self { content: Withheld(digest), ..self }
     }
 
+    /// The same file, whose content is secret if `is_secret` says so.
+    #[must_use]
+    pub(crate) fn secret_if(self, is_secret: bool) -> Self {
+        Self { is_secret, ..self }
+    }
+
     /// The same link, which says this.
     #[must_use]
     pub(crate) fn saying(self, text: &str) -> Self {
@@ -187,6 +195,11 @@ impl FoundPath {
     /// The digest of the content that was there, where planning has read it.
     pub(crate) fn content(&self) -> Option<&Digest> {
         self.content.0.as_ref()
+    }
+
+    /// As the only thing that an operation changes, by its real path.
+    pub(crate) fn found(&self, real: &str) -> Found {
+        Found::of([self.thing(real)]).secret_if(self.is_secret)
     }
 
     /// As a thing, by its real path.

@@ -224,7 +224,12 @@ impl Stage {
     }
 
     fn providers(&self) -> MachineProviders {
+        self.providers_of(false)
+    }
+
+    fn providers_of(&self, why_run: bool) -> MachineProviders {
         let mut settings = crate::tests::settings(self.directory.path(), &Grants::allow_all());
+        settings.why_run = why_run;
         settings.files = Arc::new(OneWord);
         let said = Arc::clone(&self.said);
         settings.answers = Some(Answers::new(move |launch| Some(answer(&said.lock().unwrap(), launch))));
@@ -336,7 +341,7 @@ fn unrelated(stage: &Stage) {
     stage.append("etc/passwd", "other:x:2000:2000::/:/bin/sh\n");
     stage.append("etc/group", "other:x:2000:\n");
     stage.append("var/lib/dpkg/status", "Package: other\nStatus: install ok installed\nVersion: 7\n\n");
-    stage.replace("srv/site/kept", "word", "word");
+    stage.append("srv/clone/.git/config", "[user]\n\tname = Other\n");
     let mounts = "/ /dev/sda1 ext4 rw\n/other /dev/sdb1 ext4 rw\n/mnt tmpfs tmpfs rw\n";
     stage.says("findmnt", mounts);
 }
@@ -596,6 +601,12 @@ fn cases() -> Vec<Case> {
             Then::Refused,
         ),
         (
+            ("git", "/srv/clone", "sync", git.clone()),
+            &["Fetch", "SetRemote"],
+            |stage| stage.replace("srv/clone/.git/config", "example.org/a", "example.org/other"),
+            Then::CarriedOut,
+        ),
+        (
             ("git", "/srv/clone", "sync", git),
             &["Fetch", "UpdateSubmodules", "SetRemote"],
             |stage| stage.says("HEAD", COMMITS[2]),
@@ -637,6 +648,7 @@ fn without_fingerprints() -> Vec<(Asked, &'static [&'static str])> {
         asked
     };
     let password = json!({"device": "//h/x", "fstype": "cifs"});
+    let private = json!({"repository": "https://example.org/a", "revision": COMMITS[1]});
     vec![
         (asked("notify_group", "x", "run", json!({})), &["Nothing"]),
         (asked("execute", "true", "run", json!({})), &["RunCommand"]),
@@ -649,6 +661,7 @@ fn without_fingerprints() -> Vec<(Asked, &'static [&'static str])> {
         (asked("apt_package", "tool", "reconfig", json!({"response_file": "seed"})), &["Preseed"]),
         (asked("user", "ann", "modify", json!({"password": "$6$y"})), &["ChangeUser"]),
         (asked("mount", "/srv", "mount", password), &["ChangeMounts"]),
+        (asked("git", "/srv/private", "sync", private), &["Fetch"]),
         (sensitive(asked("file", "/srv/file", "create", json!({"content": "x"}))), &["WriteFile"]),
         (
             sensitive(asked(
@@ -708,6 +721,7 @@ fn what_holds_a_secret_has_no_fingerprint_and_neither_has_what_depends_on_nothin
     for (asked, operations) in without_fingerprints() {
         let stage = Stage::new();
         stage.append("etc/fstab", "//h/x /srv cifs password=hunter2 0 0\n");
+        stage.write("srv/private/.git/config", "[remote \"origin\"]\n\turl = https://me:hunter2@example.org/a\n");
         let planned = asked.plan(&mut stage.providers());
         let all = operations.iter().all(|name| planned.operations.contains(name));
         assert!(all, "{}: {:?}", asked.shown(), planned.operations);
@@ -736,6 +750,30 @@ fn a_plan_that_is_made_anew_is_carried_out() {
     let plan = asked.plan(&mut providers).plan.unwrap();
     providers.commit(&asked.wanted(), plan).unwrap();
     assert_eq!(std::fs::read_to_string(stage.at("srv/file")).unwrap(), "new\n");
+}
+
+/// What a sensitive resource of a dry run would write is as secret to those that come later.
+#[test]
+fn content_that_would_be_there_is_a_part_of_the_fingerprint_unless_it_is_secret() {
+    let stage = Stage::new();
+    let plan = |asked: &Asked, providers: &mut MachineProviders| {
+        let prepared = providers.prepare(&Wanted { why_run: true, ..asked.wanted() }).unwrap();
+        prepared.expected().1.into_iter().find_map(|change| change.planned_against)
+    };
+    let write = |content: &str, sensitive: bool| {
+        let mut asked = Asked::new("file", "/srv/file", "create", &json!({"content": content}));
+        asked.declaration.sensitive = sensitive;
+        asked
+    };
+    let after = |first: &Asked| {
+        let mut providers = stage.providers_of(true);
+        plan(first, &mut providers);
+        plan(&write("last", false), &mut providers)
+    };
+    assert!(after(&write("one", false)).is_some());
+    assert_eq!(after(&write("one", false)), after(&write("one", false)));
+    assert_ne!(after(&write("one", false)), after(&write("two", false)));
+    assert_eq!(after(&write("one", true)), None);
 }
 
 /// A write of the same length, with the same time of change.

@@ -86,14 +86,16 @@ impl WriteCrontab {
     /// Replaces the crontab by `crontab`.
     ///
     /// # Errors
-    /// The tool fails, or somebody changed the crontab meanwhile: his change would be lost.
+    /// The tool fails, or somebody changed the crontab meanwhile: their change would be lost.
     pub(crate) fn carry_out(self, writer: &mut Writer<'_>) -> Result<(), Raised> {
         let launch = list(self.granted.name());
         let now = writer.launch(&launch).map_err(|failure| failed("determining", &self.name, &failure.to_string()))?;
         let now = if now.code == Some(0) { now.output } else { vec![] };
         if Digest::of(&now) != self.found.0 {
-            let whose = format_args!("the crontab of {}", self.granted.name()).to_string();
-            return Err(changed_meanwhile(whose, "its content changed"));
+            return Err(changed_meanwhile(
+                format_args!("the crontab of {}", self.granted.name()),
+                "its content changed",
+            ));
         }
         let launch = Launch::program("crontab", ["-u", self.granted.name(), "-"]).input(self.text.0);
         let done = writer.launch(&launch).map_err(|failure| failure.into_raised(&launch));

@@ -305,7 +305,7 @@ pub(crate) struct RemoveDirectory {
 impl RemoveDirectory {
     /// What was at the path. What is in it goes with it, whatever that is.
     pub(crate) fn found(&self) -> Found {
-        Found::of([self.found.thing(self.granted.path())])
+        self.found.found(self.granted.path())
     }
 
     /// Adds that nothing would be there.

@@ -24,7 +24,6 @@ use access::Rights;
 use call::{Call, Caller, Silence};
 use contract::{Certainty, Change, ErrorKind, Raised, Wanted};
 use machine::denied::denied;
-use machine::digest::Digest;
 use machine::root::{Kind, absent};
 use refs::Target;
 use schema::types::git::GitProperties;
@@ -92,8 +91,8 @@ struct Task {
     rights: Rights,
     /// The commit that is checked out.
     current: Option<String>,
-    /// The configuration of the clone, with its remotes. `None`: there is no clone, or its configuration cannot be read.
-    configuration: Withheld<Option<Vec<u8>>>,
+    /// The remotes of the clone with their addresses, as its configuration has them. Empty: there is no clone.
+    found_remotes: Withheld<String>,
 }
 
 impl fmt::Debug for Task {
@@ -144,11 +143,12 @@ impl Task {
             caller,
             rights,
             current: None,
-            configuration: Withheld(None),
+            found_remotes: Withheld(String::new()),
         };
         if task.is_clone(view)? {
             task.current = task.find_current(view)?;
-            task.configuration.0 = view.root.read(&format!("{}/.git/config", task.destination)).ok();
+            let configuration = view.root.read(&format!("{}/.git/config", task.destination)).unwrap_or_default();
+            task.found_remotes = Withheld(remotes_of(&String::from_utf8_lossy(&configuration)));
         }
         task.require(wanted, view, plan)?;
         Ok(task)
@@ -223,13 +223,11 @@ impl Task {
         })
     }
 
-    /// The checkout as it was found: its commit, and its remotes, which the configuration has.
+    /// The checkout as it was found: its commit and its remotes. An address can have a password.
     fn found(&self) -> Found {
-        let configuration = self.configuration.0.as_deref();
-        let digest = configuration.map(|text| Digest::of(text).text().to_owned());
+        let remotes = &self.found_remotes.0;
         let thing = Thing::new("checkout", self.rights.folder()).with_any("commit", self.current.clone());
-        let is_secret = configuration.is_some_and(has_credentials);
-        Found::of([thing.with_any("configuration", digest)]).secret_if(is_secret)
+        Found::of([thing.with("remotes", remotes)]).secret_if(remotes.lines().any(has_credentials))
     }
 
     /// The checkout as it was found, and the commit that the repository gave for the revision.
@@ -328,10 +326,22 @@ impl Job {
     }
 }
 
-/// Whether an address in a configuration has a user or a password.
-fn has_credentials(configuration: &[u8]) -> bool {
-    let text = String::from_utf8_lossy(configuration);
-    text.lines().filter_map(|line| line.split_once("://")).any(|(_, rest)| rest.contains('@'))
+/// The remotes in the configuration of a clone: their names, and below each its addresses.
+fn remotes_of(configuration: &str) -> String {
+    let mut is_remote = false;
+    let is_meant = |line: &&str| {
+        if line.starts_with('[') {
+            is_remote = line.starts_with("[remote ");
+        }
+        let key = line.split('=').next().unwrap_or_default().trim();
+        is_remote && (line.starts_with('[') || matches!(key, "url" | "pushurl"))
+    };
+    configuration.lines().map(str::trim).filter(is_meant).collect::<Vec<_>>().join("\n")
+}
+
+/// Whether an address has a user or a password.
+fn has_credentials(address: &str) -> bool {
+    address.split_once("://").is_some_and(|(_, rest)| rest.contains('@'))
 }
 
 /// What git complained of last, without the frame that Chef puts around it.

@@ -204,7 +204,7 @@ pub(crate) struct MakeLink {
 impl MakeLink {
     /// What had the name.
     pub(crate) fn found(&self) -> Found {
-        Found::of([self.found.thing(self.granted.path())])
+        self.found.found(self.granted.path())
     }
 
     /// Adds the link as it would be. What a further name of a file would hold is not looked up.
@@ -331,7 +331,7 @@ pub(crate) struct RemoveLink {
 impl RemoveLink {
     /// The link as it was.
     pub(crate) fn found(&self) -> Found {
-        Found::of([self.found.thing(self.granted.path())])
+        self.found.found(self.granted.path())
     }
 
     /// Adds that nothing would be there.

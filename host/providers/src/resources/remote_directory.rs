@@ -210,7 +210,7 @@ pub(crate) struct PurgeDirectory {
 impl PurgeDirectory {
     /// What was at the path.
     pub(crate) fn found(&self) -> Found {
-        Found::of([self.found.thing(self.granted.path())])
+        self.found.found(self.granted.path())
     }
 
     /// Adds that nothing would be there.

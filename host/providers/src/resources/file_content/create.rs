@@ -277,7 +277,7 @@ pub(crate) struct WriteFile {
 impl WriteFile {
     /// What was at the path.
     pub(crate) fn found(&self) -> Found {
-        Found::of([self.found.thing(self.granted.path())])
+        self.found.found(self.granted.path())
     }
 
     /// Adds the file as it would be. Content that is not in memory is not known.
@@ -379,7 +379,7 @@ pub(crate) struct SetAccess {
 impl SetAccess {
     /// What was at the path.
     pub(crate) fn found(&self) -> Found {
-        Found::of([self.found.thing(self.granted.path())])
+        self.found.found(self.granted.path())
     }
 
     /// Adds the thing as it would be.

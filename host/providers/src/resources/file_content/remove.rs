@@ -1,7 +1,7 @@
 //! Removing a file.
 
 use super::backup;
-use super::inspect::unresolved;
+use super::inspect::{foreseen_entry, unresolved};
 use super::wish::FileWish;
 use crate::foreseen::Outcomes;
 use crate::found::{Found, FoundPath, Still};
@@ -77,7 +77,7 @@ pub(crate) struct RemoveFile {
 impl RemoveFile {
     /// What was at the path. Nobody has read the content.
     pub(crate) fn found(&self) -> Found {
-        Found::of([self.found.thing(self.granted.path())])
+        self.found.found(self.granted.path())
     }
 
     /// Adds that nothing would be there.
@@ -108,10 +108,9 @@ fn nothing(wish: &FileWish<'_>, view: &View<'_>) -> Result<Plan, Raised> {
     let real = view.root.asked_about(path);
     match view.foreseen_file(&real) {
         Some(ForeseenFile::Absent) => Ok(Plan::up_to_date()),
-        Some(ForeseenFile::There { .. }) => {
+        Some(ForeseenFile::There { content, stat, .. }) => {
             let backups = wish.backup.unwrap_or(view.settings.backups);
-            // The machine does not have it yet.
-            let found = FoundPath::absent();
+            let found = FoundPath::of(foreseen_entry(&stat, &content));
             Ok(Plan::steps(vec![step(path.to_owned(), wish.granted(view, &real)?, found, backups)]))
         }
         None if view.assumed.path(path) => {

@@ -26,7 +26,7 @@ const LOOK_AGAIN: Duration = Duration::from_millis(100);
 const AS_IT_IS: [&str; 2] = ["--no-canonicalize", "--no-mtab"];
 
 /// Options with a password.
-const PASSWORDS: [&str; 3] = ["pass=", "password=", "passwd="];
+const PASSWORDS: [&str; 4] = ["pass=", "password=", "passwd=", "secret="];
 
 /// Options with a path that is within a file system, or that only the next start looks at, or with a word that is no path.
 const OTHER_PATHS: [&str; 6] = ["subvol=", "x-", "X-", "pass=", "password=", "passwd="];
