@@ -139,12 +139,12 @@ pub(crate) struct FoundPath {
 }
 
 impl FoundPath {
-    /// Nothing was there.
+    /// Nothing was at the path.
     pub(crate) fn absent() -> Self {
         Self::default()
     }
 
-    /// Something was there.
+    /// Something was at the path.
     pub(crate) fn of(entry: Entry) -> Self {
         Self { entry: Some(entry), ..Self::default() }
     }

@@ -19,7 +19,7 @@ const PROVIDERS: &str = "host/providers";
 const WATCHED: [&str; 6] = ["rustix::", "std::fs", "std::process", "std::net", "std::os", "std::env"];
 
 /// What they may name of these: types, and calls that look.
-const LOOKING: [&str; 11] = [
+const LOOKING: [&str; 10] = [
     "rustix::buffer::spare_capacity",
     "rustix::fd::AsFd",
     "rustix::fd::OwnedFd",
@@ -30,7 +30,6 @@ const LOOKING: [&str; 11] = [
     "rustix::process::geteuid",
     "rustix::process::getuid",
     "std::fs::File",
-    "std::os::unix::fs::MetadataExt",
 ];
 
 /// Calls that open a path, or change what is open.

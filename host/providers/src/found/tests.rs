@@ -282,7 +282,7 @@ struct Asked {
     action: &'static str,
 }
 
-/// What was planned.
+/// What came of planning.
 struct Planned {
     plan: Option<ReadyPlan>,
     /// The names of the operations, those within others too.

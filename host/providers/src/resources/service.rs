@@ -383,7 +383,7 @@ impl MaskService {
 pub(crate) struct ControlService {
     act: Act,
     name: String,
-    /// Whether it ran.
+    /// Whether the service ran.
     found: bool,
     granted: GrantedService,
     /// systemd, where it runs. `None`: the init script is called.

@@ -5,10 +5,10 @@
 use super::meter::Meter;
 use contract::{Account, ErrorKind, Raised};
 use machine::pace::{Paced, looked_at};
+use machine::root::Entry;
 use std::cell::Cell;
 use std::fs::File;
 use std::io::{self, BufReader, Read, Seek, SeekFrom};
-use std::os::unix::fs::MetadataExt as _;
 use tar::EntryType;
 use zip::ZipArchive;
 use zip::extra_fields::ExtraField;
@@ -59,7 +59,7 @@ pub(super) struct Item {
 }
 
 /// The size of an archive and the time of its last change, by which another content of the same file is told.
-pub(super) type Stamp = (u64, i64, i64);
+pub(super) type Stamp = (u64, i64, u64);
 
 /// Sees each entry with its content.
 pub(super) type Visit<'a> = dyn FnMut(Item, &mut dyn Read) -> Result<(), Raised> + 'a;
@@ -84,8 +84,8 @@ impl Archive {
     /// # Errors
     /// It cannot be looked at.
     pub(super) fn stamp(&self) -> Result<Stamp, Raised> {
-        let metadata = self.file.metadata().map_err(|error| broken(&error))?;
-        Ok((metadata.size(), metadata.mtime(), metadata.mtime_nsec()))
+        let entry = Entry::of_handle(&self.file).map_err(|error| broken(&error))?;
+        Ok((entry.size, entry.modified, entry.modified_nanos))
     }
 
     /// The same archive, for a later pass over the very same file.
