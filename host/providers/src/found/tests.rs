@@ -152,7 +152,8 @@ impl CookbookFiles for OneWord {
 impl Stage {
     fn new() -> Self {
         let stage = Self { directory: tempfile::tempdir().unwrap(), said: Arc::default() };
-        for folder in ["srv/old", "srv/site/extra", "srv/clone/.git", "etc/init.d", "var/lib/dpkg", "mnt"] {
+        for folder in ["srv/old", "srv/site/extra", "srv/clone/.git", "etc/init.d", "etc/cron.d", "var/lib/dpkg", "mnt"]
+        {
             std::fs::create_dir_all(stage.at(folder)).unwrap();
         }
         for (path, text) in [
@@ -634,6 +635,51 @@ fn cases() -> Vec<Case> {
     ]
 }
 
+/// The types whose operations are those of other types.
+fn other_types() -> Vec<Case> {
+    let rewrite: Meddle = |stage| stage.write("srv/file", "else\n");
+    let other_version: Meddle = |stage| stage.says("rpm", "tool (none) 1.1 1 noarch\n");
+    let file =
+        |kind, properties| ((kind, "/srv/file", "create", properties), &["WriteFile"] as &[_], rewrite, Then::Refused);
+    let rpm =
+        |kind| ((kind, "tool", "remove", json!({})), &["ChangeRpmPackages"] as &[_], other_version, Then::CarriedOut);
+    vec![
+        file("cookbook_file", json!({"source": "x"})),
+        file("template", json!({"source": "x", "content": "new\n"})),
+        file("remote_file", json!({"source": ["file:///srv/site/kept"]})),
+        (
+            ("cron_d", "job", "create", json!({"command": "/bin/x"})),
+            &["WriteFile"],
+            |stage| stage.write("etc/cron.d/job", "# theirs\n"),
+            Then::Refused,
+        ),
+        (
+            ("bash", "x", "run", json!({"code": "true", "creates": "/srv/made"})),
+            &["RunCommand"],
+            |stage| stage.write("srv/made", ""),
+            Then::Refused,
+        ),
+        (
+            ("package", "tool", "remove", json!({})),
+            &["ChangePackages"],
+            |stage| stage.replace("var/lib/dpkg/status", "1.0", "1.0-2"),
+            Then::Refused,
+        ),
+        (
+            ("linux_user", "ann", "modify", json!({"shell": "/bin/bash"})),
+            &["ChangeUser"],
+            |stage| stage.replace("etc/passwd", ":Ann:", ":Somebody else:"),
+            Then::Refused,
+        ),
+        rpm("dnf_package"),
+        rpm("yum_package"),
+    ]
+}
+
+fn all_cases() -> impl Iterator<Item = Case> {
+    cases().into_iter().chain(other_types())
+}
+
 fn relink(stage: &Stage, path: &str, to: &str) {
     // Beside the old one, so that it is another for sure.
     symlink(to, stage.at("srv/beside")).unwrap();
@@ -677,7 +723,7 @@ fn without_fingerprints() -> Vec<(Asked, &'static [&'static str])> {
 
 #[test]
 fn a_fingerprint_is_of_what_the_plan_depends_on() {
-    for ((kind, name, action, properties), operations, meddle, _) in cases() {
+    for ((kind, name, action, properties), operations, meddle, _) in all_cases() {
         let asked = Asked::new(kind, name, action, &properties);
         let shown = asked.shown();
         let stage = Stage::new();
@@ -698,7 +744,7 @@ fn a_fingerprint_is_of_what_the_plan_depends_on() {
 
 #[test]
 fn a_plan_is_carried_out_only_against_what_it_was_made_against() {
-    for ((kind, name, action, properties), _, meddle, then) in cases() {
+    for ((kind, name, action, properties), _, meddle, then) in all_cases() {
         let asked = Asked::new(kind, name, action, &properties);
         let shown = asked.shown();
         let stage = Stage::new();
@@ -735,6 +781,21 @@ fn every_operation_is_planned_by_these_tests() {
     let others = without_fingerprints().into_iter().flat_map(|(_, operations)| operations);
     let tried: BTreeSet<&str> = cases.chain(others).chain(&NEED_SYSTEMD).copied().collect();
     assert_eq!(tried, BTreeSet::from(OPERATIONS));
+}
+
+/// Types that have no steps, and scripts, which differ from `bash` in their interpreter alone.
+const NO_CASE: [&str; 9] = ["log", "gem_package", "chef_gem", "csh", "ksh", "perl", "python", "ruby", "script"];
+
+#[test]
+fn every_type_is_planned_by_these_tests() {
+    let others = without_fingerprints().into_iter().map(|(asked, _)| asked.declaration.kind.to_string());
+    let mut tried: BTreeSet<String> = all_cases().map(|((kind, ..), ..)| kind.to_owned()).chain(others).collect();
+    tried.extend(NO_CASE.map(str::to_owned));
+    let host = schema::builtin().filter(|one| matches!(one.implemented_by, schema::ImplementedBy::Host));
+    // Composites are made of the others.
+    let names = host.map(|one| one.name).filter(|kind| !schema::is_composite(kind));
+    let forgotten: Vec<_> = names.filter(|kind| !tried.contains(*kind)).collect();
+    assert_eq!(forgotten, [""; 0]);
 }
 
 #[test]
