@@ -27,8 +27,8 @@ pub use errors::{ErrorKind, FileCall, SystemError};
 pub use events::{Event, GuestEvent, LogLevel, LogSource, NOTHING_CONDITIONAL, Observer, Status};
 pub use failure::{Excerpt, Failure, GuestLost, LostRecipe, Outcome, Place, Raised, Resolved};
 pub use providers::{
-    Certainty, Change, Child, ChildRow, CommandLine, CommandTest, Composition, Expected, GuardResult, Known, Memory,
-    Part, PartStatus, Prepared, Providers, Shared, SharedLine, Types, ValueChange, Wanted,
+    Certainty, Change, Child, ChildRow, CommandLine, CommandTest, Composition, Expected, Fingerprint, GuardResult,
+    Known, Memory, Part, PartStatus, Prepared, Providers, Shared, SharedLine, Types, ValueChange, Wanted,
 };
 pub use run::{
     ActionRecord, Amendment, AttributeChange, BUILTIN_PREFIX, CommandEffect, Context, ContextId, Declaration, Due,

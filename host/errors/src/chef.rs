@@ -42,6 +42,7 @@ pub fn class(kind: &ErrorKind) -> &str {
         ErrorKind::NotInAction => "Wrun::NotInAction",
         ErrorKind::NotEntered => "Wrun::NotEntered",
         ErrorKind::DidNotConverge => "Wrun::DidNotConverge",
+        ErrorKind::ChangedMeanwhile => "Wrun::ChangedMeanwhile",
         ErrorKind::Failed => "RuntimeError",
         ErrorKind::InvalidArgument => "ArgumentError",
         ErrorKind::WrongType => "TypeError",

@@ -207,6 +207,22 @@ fn content_is_replaced_in_one_step_and_dressed() {
 }
 
 #[test]
+fn a_new_file_takes_no_name_that_somebody_else_has_taken_meanwhile() {
+    let tree = Tree::new();
+    let publish = || {
+        let staged = tree.site("/etc/file").unwrap().stage(ModeBits::plain(0o600)).unwrap();
+        let is_there = staged.target_entry().is_ok();
+        (is_there, staged.publish(&NewFileAttributes { is_new: true, ..NewFileAttributes::default() }))
+    };
+    assert_eq!(publish(), (false, Ok(())));
+    std::fs::write(tree.inside("etc/file"), "theirs").unwrap();
+    let (is_there, published) = publish();
+    assert_eq!((is_there, published.unwrap_err().errno), (true, Errno::EXIST));
+    assert_eq!(std::fs::read_to_string(tree.inside("etc/file")).unwrap(), "theirs");
+    assert_eq!(std::fs::read_dir(tree.inside("etc")).unwrap().count(), 1, "the staged file is gone");
+}
+
+#[test]
 fn what_a_killed_process_was_writing_goes_with_the_next_file() {
     let tree = Tree::new();
     let stage = || tree.site("/etc/file.conf").unwrap().stage(ModeBits::plain(0o600)).unwrap();
