@@ -418,7 +418,7 @@ Wrun::Resources::Builtin.fill do
     property :content, Hash
   end
 
-  type :openssl_dhparam, by: :guest, actions: %i[create], default: :create do
+  type :openssl_dhparam, by: :children, actions: %i[create], default: :create do
     property :path, String, name_property: true, identity: true, desired_state: false
     property :owner, [String, Integer]
     property :group, [String, Integer]
@@ -427,7 +427,7 @@ Wrun::Resources::Builtin.fill do
     property :generator, Integer, equal_to: [2, 5], default: 2, validation_message: "generator must be either 2 or 5."
   end
 
-  type :openssl_ec_private_key, by: :guest, actions: %i[create], default: :create do
+  type :openssl_ec_private_key, by: :children, actions: %i[create], default: :create do
     property :path, String, name_property: true, identity: true, desired_state: false
     property :owner, [String, Integer]
     property :group, [String, Integer]
@@ -438,7 +438,7 @@ Wrun::Resources::Builtin.fill do
     property :force, [TrueClass, FalseClass], default: false, desired_state: false
   end
 
-  type :openssl_ec_public_key, by: :guest, actions: %i[create], default: :create do
+  type :openssl_ec_public_key, by: :children, actions: %i[create], default: :create do
     property :path, String, name_property: true, identity: true, desired_state: false
     property :owner, [String, Integer]
     property :group, [String, Integer]
@@ -448,7 +448,7 @@ Wrun::Resources::Builtin.fill do
     property :private_key_pass, String, sensitive: true
   end
 
-  type :openssl_rsa_private_key, by: :guest, actions: %i[create], default: :create, aliases: %i[openssl_rsa_key] do
+  type :openssl_rsa_private_key, by: :children, actions: %i[create], default: :create, aliases: %i[openssl_rsa_key] do
     property :path, String, name_property: true, identity: true, desired_state: false
     property :owner, [String, Integer]
     property :group, [String, Integer]
@@ -459,7 +459,7 @@ Wrun::Resources::Builtin.fill do
     property :force, [TrueClass, FalseClass], default: false, desired_state: false
   end
 
-  type :openssl_rsa_public_key, by: :guest, actions: %i[create], default: :create do
+  type :openssl_rsa_public_key, by: :children, actions: %i[create], default: :create do
     property :path, String, name_property: true, identity: true, desired_state: false
     property :owner, [String, Integer]
     property :group, [String, Integer]
@@ -469,7 +469,7 @@ Wrun::Resources::Builtin.fill do
     property :private_key_pass, String, sensitive: true
   end
 
-  type :openssl_x509_certificate, by: :guest, actions: %i[create], default: :create, aliases: %i[openssl_x509] do
+  type :openssl_x509_certificate, by: :children, actions: %i[create], default: :create, aliases: %i[openssl_x509] do
     property :path, String, name_property: true, identity: true, desired_state: false
     property :owner, [String, Integer]
     property :group, [String, Integer]
@@ -496,7 +496,7 @@ Wrun::Resources::Builtin.fill do
     property :ca_key_pass, String, sensitive: true
   end
 
-  type :openssl_x509_crl, by: :guest, actions: %i[create], default: :create do
+  type :openssl_x509_crl, by: :children, actions: %i[create], default: :create do
     property :path, String, name_property: true, identity: true, desired_state: false
     property :owner, [String, Integer]
     property :group, [String, Integer]
@@ -510,7 +510,7 @@ Wrun::Resources::Builtin.fill do
     property :ca_key_pass, String, sensitive: true
   end
 
-  type :openssl_x509_request, by: :guest, actions: %i[create], default: :create do
+  type :openssl_x509_request, by: :children, actions: %i[create], default: :create do
     property :path, String, name_property: true, identity: true, desired_state: false
     property :owner, [String, Integer]
     property :group, [String, Integer]
