@@ -371,3 +371,67 @@ fn keys_are_made_by_granted_commands_alone() {
         assert!(!machine.run(&["test", "-e", "/srv/ca/rsa.key"]).unwrap().status.success());
     }
 }
+
+/// What a cookbook in Ruby hears, too: it may declare types that nobody carries out, and an action of theirs fails.
+#[test]
+fn types_that_nobody_carries_out_may_be_declared() {
+    let bench = Bench { program: Program::new().unwrap(), root: Root::new().unwrap() };
+    let machine = bench.root.machine(Network::Own).unwrap();
+    let idle = bench.run(&machine, "idle", &["--allow-all"], 0);
+    check(&rows(&idle, 0), &["snap_package[80]", "selinux_port[80]", "batch[80]"], "skipped");
+    let cookbook = bench.program.configuration().join("cookbooks/a");
+    fs::create_dir_all(cookbook.join("recipes")).unwrap();
+    fs::write(cookbook.join("metadata.rb"), "name 'a'\n").unwrap();
+    let [root, cookbooks] = [bench.root.path(), cookbook.parent().unwrap()].map(|path| path.display().to_string());
+    for (recipe, kind, name, why) in [
+        ("snap", "snap_package", "core", "wrun cannot act for resources of the type `snap_package`"),
+        ("batch", "batch", "x", "the resource type `batch` is for Windows only"),
+    ] {
+        fs::write(cookbook.join("recipes/default.rb"), format!("{kind} '{name}'\n")).unwrap();
+        let fixed = ["converge", "-F", "json", "--root", &root, "-N", "n1", "--cookbooks", &cookbooks, "--allow-all"];
+        for mode in [&[][..], &["--why-run"]] {
+            let rust = bench.run(&machine, recipe, &[&["--allow-all"], mode].concat(), 1);
+            let arguments = [&fixed[..], &["-r", "recipe[a]"], mode].concat();
+            let ruby = bench.program.run_in(&machine, &arguments).unwrap().expect_code(1).unwrap();
+            let ruby: Value = serde_json::from_str(&ruby.stdout).unwrap();
+            let message = |run: &Value| run["error"]["message"].as_str().unwrap_or_default().to_owned();
+            let expected = format!("Cannot find a provider for {kind}[{name}]: {why}");
+            for run in [&rust, &ruby] {
+                assert!(message(run).contains(&expected), "{run:#}");
+            }
+        }
+    }
+}
+
+/// What is as declared already is asked for as well, and nothing that is a secret is said.
+#[test]
+fn a_survey_asks_for_all_commands_that_make_keys_and_certificates() {
+    let bench = Bench { program: Program::new().unwrap(), root: Root::new().unwrap() };
+    let machine = bench.root.machine(Network::Own).unwrap();
+    let [root, policies] = [bench.root.path(), &fixtures()].map(|path| path.display().to_string());
+    let fixed = ["grants", "suggest", "--root", &root, "-N", "n1", "--policies", &policies];
+    let arguments = [&fixed[..], &["--policy-name", "composites", "-o", "composites::pki"]].concat();
+    let survey = || bench.program.run_in(&machine, &arguments).unwrap().stdout;
+    let before = survey();
+    bench.run(&machine, "pki", &["--allow-all"], 0);
+    for said in [before, survey()] {
+        for part in [
+            "\"/srv/ca/rsa.key\"",
+            "openssl genrsa -traditional 2048",
+            "\"rsa\", \"-traditional\", \"-aes-256-cbc\"",
+            "\"pkey\", \"-noout\"",
+            "\"pkey\", \"-pubout\"",
+            "openssl ecparam -name prime256v1 -genkey -noout",
+            "openssl rand -hex 19",
+            "exec openssl req -new",
+            "exec openssl x509 -req",
+            "exec openssl dgst -sha256",
+            "\"dhparam\", \"-check\"",
+            "openssl dhparam -2 1024",
+        ] {
+            let quoted = part.replace(' ', "\", \"");
+            assert!(said.contains(part) || said.contains(&quoted), "{part} in {said}");
+        }
+        PKI_SECRETS.iter().for_each(|secret| assert!(!said.contains(secret), "{secret} in {said}"));
+    }
+}

@@ -313,7 +313,14 @@ fn types_for_ruby_only_are_in_the_reference_and_refused_elsewhere() {
     );
     let refused = |name: &str| require(name).unwrap_err().to_string();
     assert_eq!(refused("chef_handler"), "resource type `chef_handler` exists in Ruby cookbooks only");
-    assert_eq!(refused("subversion"), "resource type `subversion` has no provider");
+    assert_eq!(require("subversion").unwrap().name, "subversion", "it may be declared");
+    assert_eq!(refused("env"), "resource type `windows_env` is for Windows only");
+    let idle = |kind: &str| schema::why_idle(kind).unwrap_or_default();
+    assert_eq!(idle("zypper_repo"), "wrun cannot act for resources of the type `zypper_repository`");
+    assert_eq!(idle("env"), "the resource type `windows_env` is for Windows only");
+    assert_eq!((idle("file"), idle("chef_handler")), (String::new(), String::new()));
+    let unknown = schema::reference::find("subversion").unwrap_err().to_string();
+    assert_eq!(unknown, "resource type `subversion` has no provider");
     assert_eq!(schema::reference::find("sysctll").unwrap_err().did_you_mean(), Some("sysctl"));
     assert!(schema::reference::find("subversion").is_err());
 }

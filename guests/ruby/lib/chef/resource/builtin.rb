@@ -37,4 +37,3 @@ end
   hostname locale ohai_hint openssl ssh_known_hosts_entry sudo sysctl
   user_ulimit yum_repository
 ].each { |name| require_relative "builtin/#{name}" }
-require_relative "builtin/undone"
