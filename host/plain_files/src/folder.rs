@@ -17,7 +17,7 @@ use crate::write::{Existing, Survives, write_in};
 /// How deep folders are removed with all that is in them.
 const MAX_DEPTH: usize = 16;
 
-/// An open folder.
+/// A folder that is held open, whatever becomes of its path.
 #[derive(Debug)]
 pub struct Folder {
     handle: Dir,
@@ -233,7 +233,7 @@ fn names_of(path: &Path) -> io::Result<Vec<&Path>> {
     }
 }
 
-/// One bare name.
+/// Checks that a path is one bare name.
 fn bare(name: &Path) -> io::Result<&Path> {
     match names_of(name)?.as_slice() {
         // As text: a slash at the end would have a link followed.

@@ -207,7 +207,7 @@ fn secret(file: Declaration) -> Declaration {
     Declaration { sensitive: true, ..file }
 }
 
-/// Seconds since 1970.
+/// Returns the time in seconds since 1970.
 fn now() -> i64 {
     let since = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
     i64::try_from(since).unwrap_or(i64::MAX)

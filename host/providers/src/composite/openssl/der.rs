@@ -41,7 +41,7 @@ pub(super) mod identifier {
     pub(in super::super) const CURVE_WITH_SHA256: &[u8] = &[0x2a, 0x86, 0x48, 0xce, 0x3d, 0x04, 0x03, 0x02];
 }
 
-/// One encoded value.
+/// One encoded value: its tag and its content.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Value<'d> {
     /// The byte of its tag.
@@ -102,7 +102,7 @@ impl<'d> Value<'d> {
     }
 }
 
-/// A certificate.
+/// A certificate as far as it is read.
 #[derive(Debug)]
 pub(super) struct Certificate<'d> {
     /// Its number, issuer, validity, subject and key, then what is optional.
@@ -168,7 +168,7 @@ pub(super) struct RevocationList<'d> {
     pub(super) number: Option<&'d [u8]>,
 }
 
-/// A revoked certificate.
+/// An entry of the list, about one certificate.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Entry<'d> {
     /// The content of the certificate's number.
@@ -256,7 +256,7 @@ pub(super) fn sequence(parts: &[&[u8]]) -> Vec<u8> {
     tagged(tag::SEQUENCE, parts)
 }
 
-/// Encodes an extension.
+/// Encodes an extension that is not critical.
 pub(super) fn extended(name: &[u8], value: &[u8]) -> Vec<u8> {
     sequence(&[&tagged(tag::IDENTIFIER, &[name]), &tagged(tag::OCTETS, &[value])])
 }

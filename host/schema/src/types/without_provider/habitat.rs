@@ -25,10 +25,10 @@ pub static HABITAT_CONFIG: ResourceType = ResourceType {
     ..NOBODY
 };
 
-/// Installs Habitat.
+/// Installs the programs of Habitat.
 pub static HABITAT_INSTALL: ResourceType = ResourceType {
     name: "habitat_install",
-    doc: "Installs Habitat.",
+    doc: "Installs the programs of Habitat.",
     actions: &[action("install", "Installs it.")],
     default_action: "install",
     properties: &[&[

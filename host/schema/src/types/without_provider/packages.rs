@@ -4,10 +4,10 @@ use super::{NOBODY, PACKAGE};
 use crate::property::{Literal, Property, TEXT_OR_INTEGER, TEXT_OR_LIST};
 use crate::resource::{ResourceType, action};
 
-/// Manages snap packages.
+/// Manages packages by snap, in a store's channel.
 pub static SNAP_PACKAGE: ResourceType = ResourceType {
     name: "snap_package",
-    doc: "Manages snap packages.",
+    doc: "Manages packages by snap, in a store's channel.",
     actions: &[
         action("install", "Installs it."),
         action("upgrade", "Installs the newest version."),
