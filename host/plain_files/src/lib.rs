@@ -15,7 +15,7 @@ use std::os::unix::fs::{FileTypeExt as _, OpenOptionsExt as _};
 use std::path::Path;
 
 pub use folder::Folder;
-pub use write::{Existing, Survives, UNFINISHED, replace, replace_with, unfinished_name, write_in};
+pub use write::{Existing, Survives, UNFINISHED, replace, replace_with, unfinished_name, write_in, write_with_in};
 
 /// `open` does not wait; Linux's value on all platforms that wrun is built for.
 const O_NONBLOCK: i32 = 0o4000;
