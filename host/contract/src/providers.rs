@@ -461,6 +461,11 @@ pub trait Types: Send + Sync {
         false
     }
 
+    /// Returns why nobody carries out a type that may be declared all the same; `None` for other types.
+    fn why_idle(&self, _kind: &str) -> Option<String> {
+        None
+    }
+
     /// Returns the name of a property that providers know, where a declaration may call it by another one.
     fn canonical(&self, _kind: &str, property: String) -> String {
         property

@@ -241,6 +241,11 @@ pub fn declared_at(place: &str, in_action: bool) -> String {
     format!("{place}:in `{frame}'")
 }
 
+/// Returns the message of an action for which there is no provider. `why` is a clause of wrun's own.
+pub fn without_provider(resource: &str, why: &str) -> String {
+    format!("Cannot find a provider for {resource}: {why}")
+}
+
 /// Returns what stands before the message of an error that a resource passed on: `file[/x] (a.rb:1) had an error: KeyError: `.
 pub fn passed_on(resource: &str, kind: &ErrorKind) -> String {
     format!("{resource} had an error: {}: ", class(kind))

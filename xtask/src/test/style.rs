@@ -75,7 +75,7 @@ const DOORS: [(&str, &[&str]); 25] = [
     ("resolve", &["errors", "node", "text"]),
     ("sandbox", &["contract", "node", "text"]),
     ("schema", &["errors", "text"]),
-    ("state", &["contract", "text"]),
+    ("state", &["contract", "plain_files", "text"]),
     ("text", &[]),
     (
         "wrun",
