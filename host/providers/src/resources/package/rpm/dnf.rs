@@ -1,7 +1,7 @@
 //! `dnf_package` and `yum_package`.
 
 use super::version::Version;
-use super::{RpmTransaction, is_name, query};
+use super::{RpmFile, RpmTransaction, is_name, query};
 use crate::operation::Operation;
 use crate::plan::{Assumption, Plan, Provider, Step, View};
 use crate::resources::asked;
@@ -181,10 +181,12 @@ impl Task {
         if specifications.is_empty() {
             return Ok(plan);
         }
+        let mut file = None;
         if let Some(source) = &self.source {
-            specifications = vec![source.clone()];
+            specifications.clear();
+            file = Some(RpmFile { path: source.clone(), held: query::in_file(view, source)? });
         }
-        plan.steps.extend(self.step("install", specifications, changes));
+        plan.steps.extend(self.step("install", specifications, file, changes));
         Ok(plan)
     }
 
@@ -206,7 +208,7 @@ impl Task {
         let specifications = present.iter().map(whole).collect();
         let removed = present.iter().map(|package| (package.seen.name.as_str(), package.seen.current.as_deref()));
         let change = removal(sentence, removed);
-        Ok(Plan::steps(self.step("remove", specifications, vec![change]).into_iter().collect()))
+        Ok(Plan::steps(self.step("remove", specifications, None, vec![change]).into_iter().collect()))
     }
 
     fn lock(&self, lock: bool, view: &mut View<'_>) -> Result<Plan, Raised> {
@@ -238,22 +240,29 @@ impl Task {
         arguments.extend(self.request.options.iter().cloned());
         arguments.extend(["versionlock".to_owned(), word.to_owned()]);
         arguments.extend(specifications);
-        Ok(Plan::steps(self.run(arguments, vec![change]).into_iter().collect()))
+        Ok(Plan::steps(self.run(arguments, None, vec![change]).into_iter().collect()))
     }
 
-    fn step(&self, command: &str, specifications: Vec<String>, changes: Vec<Change>) -> Option<Step> {
+    fn step(
+        &self,
+        command: &str,
+        specifications: Vec<String>,
+        file: Option<RpmFile>,
+        changes: Vec<Change>,
+    ) -> Option<Step> {
         let mut arguments = self.request.options.clone();
         arguments.extend(["-y".to_owned(), command.to_owned()]);
         arguments.extend(specifications);
-        self.run(arguments, changes)
+        self.run(arguments, file, changes)
     }
 
-    fn run(&self, arguments: Vec<String>, changes: Vec<Change>) -> Option<Step> {
+    fn run(&self, arguments: Vec<String>, file: Option<RpmFile>, changes: Vec<Change>) -> Option<Step> {
         let transaction = RpmTransaction {
             program: self.program,
             arguments: Withheld(arguments),
             environment: Withheld(self.request.environment.clone()),
             timeout: self.request.timeout,
+            file,
             _granted: self.request.granted.clone(),
         };
         step(changes, Operation::ChangeRpmPackages(transaction))
