@@ -248,7 +248,7 @@ impl PolicyGrants {
         match capability {
             Capability::Paths => self.is_privileged(text),
             Capability::ReadPaths => self.is_secret(text),
-            Capability::Users | Capability::CronUsers => privileged::user(text),
+            Capability::Users | Capability::CronUsers => privileged::user(text) || privileged::group(text),
             Capability::Groups => privileged::group(text),
             Capability::Services => privileged::service(text),
             Capability::Packages => privileged::package(text),

@@ -4,6 +4,7 @@
 //! So a rule with wildcards must name an application's directory (`/etc/mysql/**`), and a hidden name in a home must stand in
 //! the rule. Rules without wildcards and those of `privileged_paths` reach whatever they match.
 
+use crate::homes::Homes;
 use crate::pattern::PathPattern;
 use crate::privileged::is_within;
 
@@ -42,7 +43,7 @@ impl TooWide {
 
 /// Returns why a rule with wildcards does not reach this resolved path, apart from privileges. `homes` are the resolved homes
 /// of this machine's users.
-pub(crate) fn too_wide(pattern: &PathPattern, path: &str, homes: &[String]) -> Option<TooWide> {
+pub(crate) fn too_wide(pattern: &PathPattern, path: &str, homes: &Homes) -> Option<TooWide> {
     if let Some(shared) = nameless(pattern, path) {
         return Some(TooWide::Nameless(shared));
     }
@@ -72,15 +73,14 @@ pub(crate) fn left_out(pattern: &PathPattern) -> Vec<&'static str> {
 }
 
 /// Returns the hidden name of a path right in a home: what shells and other programs of its owner read.
-fn hidden_in_home<'p>(path: &'p str, homes: &[String]) -> Option<&'p str> {
-    let in_home = |home: &String| path.strip_prefix(home.as_str())?.strip_prefix('/');
+fn hidden_in_home<'p>(path: &'p str, homes: &Homes) -> Option<&'p str> {
     let in_usual = path.strip_prefix(HOMES).and_then(|rest| rest.split_once('/')).map(|(_, rest)| rest);
-    let mut names = homes.iter().filter_map(in_home).chain(in_usual).filter_map(|rest| rest.split('/').next());
-    names.find(|name| name.starts_with('.'))
+    let name = in_usual.and_then(|rest| rest.split('/').next()).filter(|name| name.starts_with('.'));
+    name.or_else(|| homes.hidden_name(path))
 }
 
 /// Returns whether a hidden name right in a home decides what the home's owner runs: `.config`, `.local`.
-pub(crate) fn decides_in_home(path: &str, homes: &[String]) -> bool {
+pub(crate) fn decides_in_home(path: &str, homes: &Homes) -> bool {
     hidden_in_home(path, homes).is_some_and(crate::privileged::name_in_home)
 }
 
@@ -96,7 +96,7 @@ mod tests {
     fn check(rule: &str, path: &str, expect: Option<TooWide>) {
         let pattern = PathPattern::new(rule).unwrap();
         assert!(pattern.matches(path), "{rule} {path}");
-        assert_eq!(too_wide(&pattern, path, &["/srv/deploy".to_owned()]), expect, "{rule} {path}");
+        assert_eq!(too_wide(&pattern, path, &Homes::of(["/srv/deploy".to_owned()])), expect, "{rule} {path}");
     }
 
     #[test]
@@ -143,7 +143,8 @@ mod tests {
         ] {
             check(rule, path, None);
         }
-        assert!(decides_in_home("/home/ann/.config/x", &[]) && !decides_in_home("/srv/app/.config/x", &[]));
+        let none = Homes::default();
+        assert!(decides_in_home("/home/ann/.config/x", &none) && !decides_in_home("/srv/app/.config/x", &none));
     }
 
     #[test]
