@@ -14,6 +14,9 @@ const SHARED: [&str; 7] = ["/etc", "/etc/opt", "/usr", "/usr/local", "/run", "/v
 /// Where homes are on any machine.
 const HOMES: &str = "/home/";
 
+/// The directory in a person's home whose programs shells find first.
+const PROGRAMS: &str = "bin";
+
 /// Why a rule with wildcards does not reach a path that it matches.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum TooWide {
@@ -72,16 +75,22 @@ pub(crate) fn left_out(pattern: &PathPattern) -> Vec<&'static str> {
     outer.filter(|shared| !pattern.is_exact() && lies_below(shared, pattern.beginning())).collect()
 }
 
+/// Returns the name right in a home in the usual place of homes.
+fn name_in_usual_home(path: &str) -> Option<&str> {
+    path.strip_prefix(HOMES)?.split('/').nth(1)
+}
+
 /// Returns the hidden name of a path right in a home: what shells and other programs of its owner read.
 fn hidden_in_home<'p>(path: &'p str, homes: &Homes) -> Option<&'p str> {
-    let in_usual = path.strip_prefix(HOMES).and_then(|rest| rest.split_once('/')).map(|(_, rest)| rest);
-    let name = in_usual.and_then(|rest| rest.split('/').next()).filter(|name| name.starts_with('.'));
+    let name = name_in_usual_home(path).filter(|name| name.starts_with('.'));
     name.or_else(|| homes.hidden_name(path))
 }
 
-/// Returns whether a hidden name right in a home decides what the home's owner runs: `.config`, `.local`.
+/// Returns whether a name right in a home decides what the home's owner runs: `.config`, `.local`, and among people's homes
+/// `bin`, where shells look first. Homes elsewhere are those of services, whose `bin` is the application's.
 pub(crate) fn decides_in_home(path: &str, homes: &Homes) -> bool {
     hidden_in_home(path, homes).is_some_and(crate::privileged::name_in_home)
+        || name_in_usual_home(path) == Some(PROGRAMS)
 }
 
 fn lies_below(path: &str, directory: &str) -> bool {
@@ -144,6 +153,8 @@ mod tests {
             check(rule, path, None);
         }
         let none = Homes::default();
+        assert!(decides_in_home("/home/ann/bin/ls", &none) && !decides_in_home("/home/ann/app/bin/x", &none));
+        assert!(!decides_in_home("/srv/deploy/bin/x", &Homes::of(["/srv/deploy".to_owned()])));
         assert!(decides_in_home("/home/ann/.config/x", &none) && !decides_in_home("/srv/app/.config/x", &none));
     }
 
