@@ -252,3 +252,186 @@ fn children_need_grants_of_their_own_and_stay_in_their_folders() {
     assert!(message(&hostile).contains("is not the name of a file"), "{hostile:#}");
     assert!(!machine.run(&["test", "-e", "/root/ops"]).unwrap().status.success());
 }
+
+/// Keys, certificates and lists, each with whether a dry run before the first real one knows what becomes of it.
+const PKI: [(&str, &str); 9] = [
+    ("openssl_rsa_private_key[/srv/ca/rsa.key]", "updated"),
+    ("openssl_rsa_public_key[/srv/ca/rsa.pub]", "unknown"),
+    ("openssl_x509_certificate[/srv/ca/rsa.crt]", "updated"),
+    ("openssl_ec_private_key[/srv/ca/ec.key]", "updated"),
+    ("openssl_ec_public_key[/srv/ca/ec.pub]", "unknown"),
+    ("openssl_x509_request[/srv/ca/web.csr]", "updated"),
+    ("openssl_x509_certificate[/srv/ca/web.crt]", "updated"),
+    ("openssl_x509_crl[/srv/ca/revoked.pem]", "updated"),
+    ("openssl_dhparam[/srv/ca/dh.pem]", "updated"),
+];
+
+/// What the commands of these types need, as cookbooks in Ruby have always needed it.
+const PKI_GRANTS: &str = r#"
+[policy.composites]
+paths = ["/srv/ca", "/srv/ca/**"]
+commands = [
+    "openssl genrsa -traditional 2048",
+    { argv = ["openssl", "rsa", "-traditional", "-aes-256-cbc", "-passout", "env:WRUN_PASSWORD"], environment = { WRUN_PASSWORD = "<any>" }, input = true },
+    { argv = ["openssl", "pkey", "-noout", "-passin", "env:WRUN_PASSWORD"], environment = { WRUN_PASSWORD = "<any>" }, input = true },
+    { argv = ["openssl", "pkey", "-pubout", "-passin", "env:WRUN_PASSWORD"], environment = { WRUN_PASSWORD = "<any>" }, input = true },
+    "openssl ecparam -name prime256v1 -genkey -noout",
+    "openssl rand -hex 19",
+    { argv = ["openssl", "req", "-noout", "-pubkey"], input = true },
+    { argv = ["openssl", "dhparam", "-check", "-noout"], input = true },
+    "openssl dhparam -2 1024",
+    { argv = ["bash", "-c", "<any>"], environment = { WRUN_PASSWORD = "<any>", WRUN_KEY = "<any>" } },
+    { argv = ["bash", "-c", "<any>"], environment = { WRUN_PASSWORD = "<any>", WRUN_KEY = "<any>" }, input = true },
+    { argv = ["bash", "-c", "<any>"], environment = { WRUN_PASSWORD = "<any>", WRUN_REQUEST = "<any>", WRUN_EXTENSIONS = "<any>", WRUN_SIGNER = "<any>", WRUN_REQUESTED = "<any>" } },
+    { argv = ["bash", "-c", "<any>"], environment = { WRUN_PASSWORD = "<any>", WRUN_REQUEST = "<any>", WRUN_EXTENSIONS = "<any>", WRUN_SIGNER = "<any>", WRUN_ISSUER = "<any>" } },
+]
+"#;
+
+/// Parts of what nobody may read in a report.
+const PKI_SECRETS: [&str; 2] = ["correct horse", "PRIVATE KEY"];
+
+#[test]
+fn a_policy_in_rust_makes_keys_certificates_and_lists() {
+    let bench = Bench { program: Program::new().unwrap(), root: Root::new().unwrap() };
+    let machine = bench.root.machine(Network::Own).unwrap();
+    let grants = bench.program.configuration().join("grants.toml");
+    fs::write(&grants, PKI_GRANTS).unwrap();
+    let grants = grants.display().to_string();
+    let run = |more: &[&str]| bench.run(&machine, "pki", &[&["--grants", &grants], more].concat(), 0);
+    let dry = run(&["--why-run"]);
+    for (key, status) in PKI {
+        check(&rows(&dry, 0), &[key], status);
+    }
+    assert!(!machine.run(&["test", "-e", "/srv/ca"]).unwrap().status.success());
+    let keys = PKI.map(|(key, _)| key);
+    let real = run(&[]);
+    check(&rows(&real, 0), &keys, "updated");
+    let parts = ["file[/srv/ca/rsa.crt]", "file[/srv/ca/ec.pub]", "file[/srv/ca/web.csr]", "file[/srv/ca/dh.pem]"];
+    check(&rows(&real, 1), &parts, "updated");
+    check(&rows(&run(&[]), 0), &keys, "up-to-date");
+    check(&rows(&run(&["--why-run"]), 0), &keys, "up-to-date");
+    let says = |words: &str| {
+        let output = machine.run(&["sh", "-ec", &format!("{words} 2>&1")]).unwrap();
+        let said = String::from_utf8(output.stdout).unwrap();
+        assert!(output.status.success(), "{words}: {said}");
+        said
+    };
+    assert_eq!(says("cd /srv/ca; stat -c %a rsa.key ec.key rsa.pub"), "600\n640\n640\n");
+    assert!(says("head -n 2 /srv/ca/rsa.key").contains("ENCRYPTED"), "the key is locked");
+    assert_eq!(says("openssl verify -CAfile /srv/ca/rsa.crt /srv/ca/web.crt"), "/srv/ca/web.crt: OK\n");
+    assert!(says("openssl x509 -noout -text -in /srv/ca/web.crt").contains("DNS:web.example.org"));
+    assert!(says("openssl x509 -noout -text -in /srv/ca/rsa.crt").contains("Certificate Sign, CRL Sign"));
+    assert_eq!(says("openssl pkey -pubout -in /srv/ca/ec.key"), says("cat /srv/ca/ec.pub"));
+    assert_eq!(says("openssl req -noout -pubkey -in /srv/ca/web.csr"), says("cat /srv/ca/ec.pub"));
+    let list = says("openssl crl -noout -text -in /srv/ca/revoked.pem -CAfile /srv/ca/rsa.crt");
+    assert!(
+        list.contains("verify OK") && list.contains("Serial Number: 80\n") && list.contains("Key Compromise"),
+        "{list}"
+    );
+    let _ = says("openssl dhparam -check -noout -in /srv/ca/dh.pem");
+    // Damaged or soon to end, they are made anew; a key is not, which others hold the public half of.
+    let _ = says("cd /srv/ca; : > web.crt; : > dh.pem; rm rsa.pub");
+    let again = run(&[]);
+    for (key, _) in PKI {
+        let is_lost = ["web.crt", "dh.pem", "rsa.pub"].iter().any(|name| key.contains(name));
+        check(&rows(&again, 0), &[key], if is_lost { "updated" } else { "up-to-date" });
+    }
+    for said in [dry, real, again] {
+        let said = said.to_string();
+        PKI_SECRETS.iter().for_each(|secret| assert!(!said.contains(secret), "{secret} in {said}"));
+    }
+    for secret in PKI_SECRETS {
+        let found =
+            std::process::Command::new("grep").args(["-rl", secret]).arg(bench.program.state()).output().unwrap();
+        assert!(found.stdout.is_empty(), "{secret} in {}", String::from_utf8_lossy(&found.stdout));
+    }
+}
+
+/// A command that makes a key is the policy's own, and its denial shows neither key nor password.
+#[test]
+fn keys_are_made_by_granted_commands_alone() {
+    let bench = Bench { program: Program::new().unwrap(), root: Root::new().unwrap() };
+    let machine = bench.root.machine(Network::Own).unwrap();
+    let grants = bench.program.configuration().join("grants.toml");
+    let path = grants.display().to_string();
+    let granted = "\"openssl genrsa -traditional 2048\"";
+    for (commands, mode, denied) in [
+        ("", &[][..], "openssl genrsa -traditional 2048"),
+        ("", &["--why-run"], "openssl genrsa -traditional 2048"),
+        (granted, &[], "openssl rsa -traditional -aes-256-cbc"),
+        (granted, &["--why-run"], "openssl rsa -traditional -aes-256-cbc"),
+    ] {
+        let table = format!("[policy.composites]\npaths = [\"/srv/ca\", \"/srv/ca/**\"]\ncommands = [{commands}]\n");
+        fs::write(&grants, table).unwrap();
+        let run = bench.run(&machine, "pki", &[&["--grants", &path], mode].concat(), 1);
+        let message = run["error"]["message"].as_str().unwrap_or_default();
+        assert!(message.contains(denied), "{run:#}");
+        let said = run.to_string();
+        PKI_SECRETS.iter().for_each(|secret| assert!(!said.contains(secret), "{secret} in {said}"));
+        assert!(!machine.run(&["test", "-e", "/srv/ca/rsa.key"]).unwrap().status.success());
+    }
+}
+
+/// What a cookbook in Ruby hears, too: it may declare types that nobody carries out, and an action of theirs fails.
+#[test]
+fn types_that_nobody_carries_out_may_be_declared() {
+    let bench = Bench { program: Program::new().unwrap(), root: Root::new().unwrap() };
+    let machine = bench.root.machine(Network::Own).unwrap();
+    let idle = bench.run(&machine, "idle", &["--allow-all"], 0);
+    check(&rows(&idle, 0), &["snap_package[80]", "selinux_port[80]", "batch[80]"], "skipped");
+    let cookbook = bench.program.configuration().join("cookbooks/a");
+    fs::create_dir_all(cookbook.join("recipes")).unwrap();
+    fs::write(cookbook.join("metadata.rb"), "name 'a'\n").unwrap();
+    let [root, cookbooks] = [bench.root.path(), cookbook.parent().unwrap()].map(|path| path.display().to_string());
+    for (recipe, kind, name, why) in [
+        ("snap", "snap_package", "core", "wrun cannot act for resources of the type `snap_package`"),
+        ("batch", "batch", "x", "the resource type `batch` is for Windows only"),
+    ] {
+        fs::write(cookbook.join("recipes/default.rb"), format!("{kind} '{name}'\n")).unwrap();
+        let fixed = ["converge", "-F", "json", "--root", &root, "-N", "n1", "--cookbooks", &cookbooks, "--allow-all"];
+        for mode in [&[][..], &["--why-run"]] {
+            let rust = bench.run(&machine, recipe, &[&["--allow-all"], mode].concat(), 1);
+            let arguments = [&fixed[..], &["-r", "recipe[a]"], mode].concat();
+            let ruby = bench.program.run_in(&machine, &arguments).unwrap().expect_code(1).unwrap();
+            let ruby: Value = serde_json::from_str(&ruby.stdout).unwrap();
+            let message = |run: &Value| run["error"]["message"].as_str().unwrap_or_default().to_owned();
+            let expected = format!("Cannot find a provider for {kind}[{name}]: {why}");
+            for run in [&rust, &ruby] {
+                assert!(message(run).contains(&expected), "{run:#}");
+            }
+        }
+    }
+}
+
+/// What is as declared already is asked for as well, and nothing that is a secret is said.
+#[test]
+fn a_survey_asks_for_all_commands_that_make_keys_and_certificates() {
+    let bench = Bench { program: Program::new().unwrap(), root: Root::new().unwrap() };
+    let machine = bench.root.machine(Network::Own).unwrap();
+    let [root, policies] = [bench.root.path(), &fixtures()].map(|path| path.display().to_string());
+    let fixed = ["grants", "suggest", "--root", &root, "-N", "n1", "--policies", &policies];
+    let arguments = [&fixed[..], &["--policy-name", "composites", "-o", "composites::pki"]].concat();
+    let survey = || bench.program.run_in(&machine, &arguments).unwrap().stdout;
+    let before = survey();
+    bench.run(&machine, "pki", &["--allow-all"], 0);
+    for said in [before, survey()] {
+        for part in [
+            "\"/srv/ca/rsa.key\"",
+            "openssl genrsa -traditional 2048",
+            "\"rsa\", \"-traditional\", \"-aes-256-cbc\"",
+            "\"pkey\", \"-noout\"",
+            "\"pkey\", \"-pubout\"",
+            "openssl ecparam -name prime256v1 -genkey -noout",
+            "openssl rand -hex 19",
+            "exec openssl req -new",
+            "exec openssl x509 -req",
+            "exec openssl dgst -sha256",
+            "\"dhparam\", \"-check\"",
+            "openssl dhparam -2 1024",
+        ] {
+            let quoted = part.replace(' ', "\", \"");
+            assert!(said.contains(part) || said.contains(&quoted), "{part} in {said}");
+        }
+        PKI_SECRETS.iter().for_each(|secret| assert!(!said.contains(secret), "{secret} in {said}"));
+    }
+}

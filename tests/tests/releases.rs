@@ -1,13 +1,8 @@
 //! Signed releases, as their people type them: one admin, three teams, a node.
 
-#![expect(
-    clippy::unwrap_used,
-    clippy::panic,
-    reason = "a test fails by panicking, and helpers are not tests to the lints"
-)]
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking, and helpers are not tests to the lints")]
 
 use serde_json::Value;
-use specs::program::Output;
 use specs::server::{Answer, Server};
 use specs::{Network, Program, Root, TEAMS, ThreeTeams};
 use std::fs;

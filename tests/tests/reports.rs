@@ -239,6 +239,47 @@ fn changes_are_told_as_values_before_and_after() {
     });
 }
 
+/// A plan and the run after it are planned against the same, as long as nobody changes the machine between them.
+#[test]
+fn a_plan_and_its_run_tell_what_they_were_planned_against() {
+    const FINGERPRINTS: &str = "
+        directory('/srv/d') { mode '0750' }
+        file('/srv/d/in') { content 'x' }
+        file('/srv/a') { content \"b\\n\"; mode '0600' }
+        file('/srv/other') { content 'x' }
+        group('ours') { gid 4711 }
+        user('ann') { uid 4712; comment 'Ann' }
+        file('/srv/hidden') { content 'x'; sensitive true }
+        execute 'true'
+    ";
+    with_machine(|program, machine| {
+        let root = machine.root();
+        for (path, text) in [("srv/a", "a\n"), ("srv/other", "a\n"), ("srv/hidden", "")] {
+            root.write(path, text).unwrap();
+        }
+        let fixed = cookbook(program, root, FINGERPRINTS);
+        let planned_against = |more: &[&str]| -> Vec<(Value, Value)> {
+            let words: Vec<_> = fixed.iter().map(String::as_str).chain(more.iter().copied()).collect();
+            let run = parsed(program.run_in(machine, &words).unwrap().expect_code(0).unwrap().stdout.as_bytes());
+            check_schema(&run);
+            let resources = run["resources"].as_array().unwrap().clone();
+            let told = |resource: &Value| (resource["name"].clone(), resource["planned_against"].clone());
+            resources.iter().map(told).collect()
+        };
+        let first = planned_against(&["--allow-all", "--why-run"]);
+        assert_eq!(planned_against(&["--allow-all", "--why-run"]), first);
+        for (name, fingerprints) in &first {
+            let expected = if matches!(name.as_str(), Some("/srv/hidden" | "true")) { None } else { Some(1) };
+            assert_eq!(fingerprints.as_array().map(Vec::len), expected, "{name}");
+        }
+        root.write("srv/other", "changed\n").unwrap();
+        let run = planned_against(&["--allow-all"]);
+        let other: Vec<_> =
+            first.iter().zip(&run).filter(|(plan, run)| plan != run).map(|((name, _), _)| name).collect();
+        assert_eq!(other, ["/srv/other"]);
+    });
+}
+
 #[test]
 fn a_report_that_is_too_large_is_sent_in_its_reduced_form() {
     with_machine(|program, machine| {

@@ -26,6 +26,7 @@ directory '/srv/ca'
     ca_key_file "/srv/ca/#{kind}.key"
     ca_key_pass 'locked'
     serial_to_revoke node['revoke'] if node['revoke']
+    serial_to_revoke 0xC7BCB6602A2E4251EF4E2827A228CB52BC0CEA2F if node['large']
     revocation_reason 1
     expire node['expire'] || 8
     mode '0640'
@@ -120,6 +121,11 @@ fn lists_are_signed_renewed_and_added_to() {
         assert_eq!(place.converge(r#"{"revoke": 128}"#, &[]), ["/srv/ca/rsa.crl updated", "/srv/ca/ec.crl updated"]);
         assert_eq!(
             place.converge(r#"{"revoke": "80"}"#, &[]),
+            ["/srv/ca/rsa.crl up-to-date", "/srv/ca/ec.crl up-to-date"]
+        );
+        // A number that is too large for the host is handed over by its digits.
+        assert_eq!(
+            place.converge(r#"{"large": true}"#, &[]),
             ["/srv/ca/rsa.crl up-to-date", "/srv/ca/ec.crl up-to-date"]
         );
         for kind in ["rsa", "ec"] {

@@ -216,6 +216,32 @@ fn a_policy_is_locked_and_installed_from_a_supermarket() {
     fs::write(app.join("recipes/default.rb"), "log 'other'\n").unwrap();
     place.fails("policy install /Policyfile.rb", &["has the identifier", "it was changed after it was locked"]);
     place.fails("policy export /Policyfile.rb /again", &["it was changed after it was locked"]);
+    // A server that serves other files under the same name and version, to a machine that has none of them yet.
+    place.cached().iter().for_each(|cookbook| fs::remove_dir_all(cookbook).unwrap());
+    let other = packed(|archive| {
+        for (path, content) in
+            files(COOKBOOKS[0]).into_iter().chain([("recipes/more.rb".into(), b"log 'other'".into())])
+        {
+            let mut header = header(EntryType::Regular, content.len());
+            archive.append_data(&mut header, format!("app/{path}"), content.as_slice()).unwrap();
+        }
+    });
+    place.store.answer("/app-1.0.0.tgz", Answer::ok(other));
+    place.store.answer("/lib-1.2.0.tgz", Answer::ok(archive(COOKBOOKS[3])));
+    place.fails("policy build / --output /out", &["cookbook app", "has the identifier", "the lock has"]);
+    place.fails("policy test /", &["cookbook app", "has the identifier"]);
+}
+
+/// A server that may not be spoken to without encryption could send git there, with the password of the address.
+#[test]
+fn git_follows_no_answer_to_a_server_without_encryption() {
+    let place = Place::new();
+    let elsewhere = place.store.address("");
+    place.supermarket.guard(move |request| Some(Answer::redirect(format!("{elsewhere}{}", request.path))));
+    place.write("Policyfile.rb", "name 'p'\nrun_list 'app'\ncookbook 'app', git: '@SUPERMARKET@/app.git'\n");
+    place.fails("policy install /Policyfile.rb", &["http"]);
+    assert_eq!(place.downloads(), Vec::<String>::new());
+    assert!(!place.supermarket.requests().is_empty());
 }
 
 #[test]

@@ -8,6 +8,7 @@
 mod border;
 mod causes;
 mod contract;
+mod effects;
 mod map;
 mod operations;
 mod programs;

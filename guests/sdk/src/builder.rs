@@ -80,7 +80,8 @@ impl fmt::Debug for Builder {
 }
 
 impl Builder {
-    /// A resource of a type, written by the caller.
+    /// A resource of a type, written by the caller. Types of Chef that wrun does not carry out have no builder of their own and
+    /// may be declared so too, for a policy that also runs elsewhere; an action of theirs fails.
     #[track_caller]
     pub fn new(kind: &str, name: impl Into<String>) -> Self {
         Self {

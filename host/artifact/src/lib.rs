@@ -84,7 +84,11 @@ impl Artifact {
     /// It cannot be read, is none, is damaged, or is for another contract.
     pub fn open(path: &Path) -> Result<Self, ArtifactError> {
         let failed = |source| ArtifactError::Read { path: path.to_owned(), source };
-        let file = plain_files::open(path).map_err(failed)?;
+        Self::from_file(path, plain_files::open(path).map_err(failed)?)
+    }
+
+    fn from_file(path: &Path, file: std::fs::File) -> Result<Self, ArtifactError> {
+        let failed = |source| ArtifactError::Read { path: path.to_owned(), source };
         let size = file.metadata().map_err(failed)?.len();
         if size > MAX_ARTIFACT {
             return Err(ArtifactError::TooLarge { path: path.to_owned(), size, limit: MAX_ARTIFACT });

@@ -30,7 +30,7 @@ pub(crate) fn inside(settings: &Settings, request: &Request) -> Result<OwnPlaces
 fn data(settings: &Settings, request: &Request) -> Vec<PathBuf> {
     let Settings { state_dir, cache_dir, backup_dir, grants, .. } = settings;
     let always = [state_dir, cache_dir, backup_dir, &settings.policies, grants, &GrantsFiles::folder(grants)];
-    let named = [&settings.data_bags, &settings.encrypted_data_bag_secret];
+    let named = [&settings.data_bags, &settings.roles, &settings.environments, &settings.encrypted_data_bag_secret];
     let folders = request.folders.iter();
     let folders = folders.flat_map(|folders| [&folders.roles, &folders.environments, &folders.nodes]);
     let repository = settings.repository.iter().flat_map(|one| [one.directory(), one.root.clone()]).flatten();
@@ -195,7 +195,12 @@ mod tests {
     #[test]
     fn runtime_native_what_settings_and_requests_name_are_own_places() {
         let command = |words: &[&str]| words.iter().map(|word| (*word).to_owned()).collect::<Vec<_>>();
-        let settings = Settings { runtime_dir: Some("/srv/runtime".into()), ..Settings::default() };
+        let settings = Settings {
+            runtime_dir: Some("/srv/runtime".into()),
+            roles: Some("/srv/set/roles".into()),
+            environments: Some("/srv/set/environments".into()),
+            ..Settings::default()
+        };
         let request = Request {
             folders: Some(FolderRequest {
                 cookbooks: vec!["/srv/a".into(), "/srv/b".into()],
@@ -217,7 +222,10 @@ mod tests {
         {
             assert!(found.code.contains(&own.to_owned()), "{own} in {:?}", found.code);
         }
-        for own in ["/srv/roles", "/srv/environments", "/srv/nodes", "/srv/node.json", "/srv/log"] {
+        let set = ["/srv/set/roles", "/srv/set/environments"];
+        for own in
+            set.into_iter().chain(["/srv/roles", "/srv/environments", "/srv/nodes", "/srv/node.json", "/srv/log"])
+        {
             assert!(found.data.contains(&own.to_owned()), "{own} in {:?}", found.data);
         }
         assert!(found.code.contains(&"/tool".to_owned()) && !found.code.contains(&"/".to_owned()));

@@ -42,7 +42,9 @@ pub enum Named {
     Groups,
 }
 
-/// Returns the names of things, sorted. What cannot be read offers nothing: whoever completes a word wants no errors.
+/// Returns the names of things, sorted. What cannot be read offers nothing: whoever completes a word wants no errors. A name
+/// of a file in a stranger's folder may be anything, and shells write what is offered into the line as it is: so other names
+/// than plain words are left out.
 pub fn saved_names(settings: &Settings, program: &Program, named: &Named) -> Vec<String> {
     let stop = Stop::default();
     let objects = LocalObjects { settings, program, stop: &stop };
@@ -57,8 +59,15 @@ pub fn saved_names(settings: &Settings, program: &Program, named: &Named) -> Vec
         Named::Indexes => indexes(&objects),
         Named::Groups => groups(settings),
     };
+    names.retain(|name| is_plain(name));
     names.truncate(MAX_OFFERED);
     names
+}
+
+/// Whether a shell takes the name for one word that means nothing else.
+fn is_plain(name: &str) -> bool {
+    let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.' | ':' | '@' | '+' | '/');
+    !name.starts_with('-') && !name.is_empty() && name.chars().all(plain)
 }
 
 fn nodes(settings: &Settings) -> Vec<String> {
@@ -92,4 +101,28 @@ fn policies(folder: &Path) -> std::io::Result<Vec<String>> {
     }
     names.sort();
     Ok(names)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What is offered stands in the line that somebody is typing, and is run with it.
+    #[test]
+    fn names_that_mean_something_to_a_shell_are_not_offered() {
+        let folder = tempfile::tempdir().unwrap();
+        for name in ["base", "web-1.2_x", "base;id>x;echo ", "a\nb", "a\u{1b}[2J", "a\u{202e}b", "$(id)", "-rf", "a b"]
+        {
+            let text = serde_json::json!({ "name": name }).to_string();
+            std::fs::write(folder.path().join(format!("{name}.json")), text).unwrap();
+            std::fs::write(folder.path().join(format!("{name}.wasm")), "").unwrap();
+        }
+        let path = folder.path().to_owned();
+        let settings = Settings { roles: Some(path.clone()), policies: path, ..Settings::default() };
+        let meters = contract::Meters::default();
+        let program = Program { path: "/bin/false".into(), command_line: String::new(), environment: vec![], meters };
+        for named in [Named::Roles, Named::Policies] {
+            assert_eq!(saved_names(&settings, &program, &named), ["base", "web-1.2_x"], "{named:?}");
+        }
+    }
 }

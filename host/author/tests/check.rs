@@ -109,6 +109,7 @@ fn facts(cookbook: &str, file: &str) -> Value {
             { "fact": "path", "line": 8, "access": "read", "values": null },
             { "fact": "recipe", "line": 9, "values": ["base::defalt", "::windos", "gone::x"], "literal": true },
             { "fact": "recipe", "line": 10, "values": ["base::computed"], "literal": false },
+            resource(11, "openssl_rsa_public_key", "/srv/a.pub", json!([{ "name": "private_key_path", "line": 12, "values": ["/srv/a.key"] }])),
         ]),
         ("web", "recipes/windows.rb") => json!([
             { "fact": "absent", "line": 1, "platform": "windows", "name": "powershell_out", "what": "Windows" },
@@ -149,6 +150,7 @@ fn problems_notes_and_needs_are_data() {
     assert_eq!(known(Kind::Facts), ["ipaddress"]);
     assert_eq!(known(Kind::Attributes), ["other"]);
     assert_eq!(report.needs.computed[&Kind::ReadPaths].len(), 1);
+    assert_eq!(known(Kind::ReadPaths), ["/srv/a.key"]);
     // A repository also updates the lists, each entry once.
     assert_eq!(known(Kind::Commands), ["apt-cache gencaches", "apt-get -q update"]);
     let table = table("web", &report.needs);

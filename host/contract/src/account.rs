@@ -10,11 +10,13 @@
 //! after which it could try again for ever.
 
 mod ended;
+mod free;
 mod limits;
 mod meters;
 mod weight;
 
 pub use ended::{Ended, Exceeded};
+pub use free::{FreeEntries, FreeSpace};
 pub use limits::{AccountLimits, Limit};
 pub use meters::{Meters, Usage};
 pub use weight::{claim_bytes, json_text_bytes, value_bytes};
@@ -145,12 +147,17 @@ impl Account {
         inner.charge(limit, amount, || Origin::policy(&inner.policy))
     }
 
-    /// Charges bytes that are about to be written to a file system, and keeps its floor. `free` returns its free bytes, if
-    /// they are known; it is asked once in a while.
+    /// Charges bytes that are about to be written to a file system, and keeps its floor. `free` returns what it has left, if
+    /// that is known; it is asked once in a while.
     ///
     /// # Errors
     /// The policy may not write them.
-    pub fn write(&self, bytes: u64, device: Option<u64>, free: impl FnOnce() -> Option<u64>) -> Result<(), Ended> {
+    pub fn write(
+        &self,
+        bytes: u64,
+        device: Option<u64>,
+        free: impl FnOnce() -> Option<FreeSpace>,
+    ) -> Result<(), Ended> {
         self.spend(Limit::Disk, bytes)?;
         self.leave_free(bytes, device, free)
     }
@@ -159,7 +166,12 @@ impl Account {
     ///
     /// # Errors
     /// Too little would be left: the policy ends.
-    pub fn leave_free(&self, bytes: u64, device: Option<u64>, free: impl FnOnce() -> Option<u64>) -> Result<(), Ended> {
+    pub fn leave_free(
+        &self,
+        bytes: u64,
+        device: Option<u64>,
+        free: impl FnOnce() -> Option<FreeSpace>,
+    ) -> Result<(), Ended> {
         let inner = self.inner()?;
         if inner.least_free == 0 {
             return Ok(());
@@ -173,14 +185,19 @@ impl Account {
             return Ok(());
         }
         let Some(free) = free() else { return Ok(()) };
-        match free.checked_sub(inner.least_free).and_then(|spare| spare.checked_sub(bytes)) {
-            Some(spare) => {
-                // Half of it: others write to the same file system.
-                *room = (spare / 2).min(BYTES_BETWEEN_FLOORS);
-                Ok(())
-            }
-            None => Err(inner.end(Exceeded::floor(inner, free))),
-        }
+        let Some(spare) = free.bytes.checked_sub(inner.least_free).and_then(|spare| spare.checked_sub(bytes)) else {
+            return Err(inner.end(Exceeded::floor(inner, free.bytes)));
+        };
+        let spare_entries = match free.entries {
+            None => u64::MAX,
+            Some(entries) => match entries.spare() {
+                0 => return Err(inner.end(Exceeded::entries_floor(inner, entries))),
+                spare => spare.saturating_mul(FreeSpace::ENTRY),
+            },
+        };
+        // Half of it: others write to the same file system.
+        *room = (spare.min(spare_entries) / 2).min(BYTES_BETWEEN_FLOORS);
+        Ok(())
     }
 
     /// Counts a file that is open until the guard is dropped. One too many ends the policy: whoever asks next hears of it.

@@ -15,8 +15,8 @@ mod services;
 mod stop;
 
 pub use account::{
-    Account, AccountLimits, Ended, Exceeded, Limit, Meters, OpenFile, Receipt, Remark, Usage, claim_bytes,
-    json_text_bytes, value_bytes,
+    Account, AccountLimits, Ended, Exceeded, FreeEntries, FreeSpace, Limit, Meters, OpenFile, Receipt, Remark, Usage,
+    claim_bytes, json_text_bytes, value_bytes,
 };
 pub use claims::{ABSENT, Claim, Claimant, Conflict, Identity, PRESENCE};
 pub use conversation::{
@@ -27,8 +27,8 @@ pub use errors::{ErrorKind, FileCall, SystemError};
 pub use events::{Event, GuestEvent, LogLevel, LogSource, NOTHING_CONDITIONAL, Observer, Status};
 pub use failure::{Excerpt, Failure, GuestLost, LostRecipe, Outcome, Place, Raised, Resolved};
 pub use providers::{
-    Certainty, Change, Child, ChildRow, CommandLine, CommandTest, Composition, Expected, GuardResult, Known, Memory,
-    Part, PartStatus, Prepared, Providers, Shared, SharedLine, Types, ValueChange, Wanted,
+    Certainty, Change, Child, ChildRow, CommandLine, CommandTest, Composition, Expected, Fingerprint, GuardResult,
+    Known, Memory, Part, PartStatus, Prepared, Providers, Shared, SharedLine, Types, ValueChange, Wanted,
 };
 pub use run::{
     ActionRecord, Amendment, AttributeChange, BUILTIN_PREFIX, CommandEffect, Context, ContextId, Declaration, Due,

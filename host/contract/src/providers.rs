@@ -272,12 +272,15 @@ pub struct Change {
     pub diff: Option<String>,
     /// What the change does to values of the machine, as far as they can be told in a few words.
     pub values: Vec<ValueChange>,
+    /// What its step was planned against; of several changes of one step, the first has it. `None`: the step does the same
+    /// whatever the machine is like, or what was found is secret.
+    pub planned_against: Option<Fingerprint>,
 }
 
 impl Change {
     /// A change without a diff.
     pub fn new(what: impl Into<String>) -> Self {
-        Self { what: what.into(), diff: None, values: vec![] }
+        Self { what: what.into(), ..Self::default() }
     }
 
     /// The same change, which sets a value of the resource's own thing. `None`: there is no such value.
@@ -313,6 +316,22 @@ impl Change {
     #[must_use]
     pub fn disappears(self, kind: &str) -> Self {
         self.sets(PRESENCE, Some(kind.to_owned()), Some(ABSENT.to_owned()))
+    }
+}
+
+/// A digest of what planning found about the things that a step changes. Two are equal exactly if planning found the same.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Fingerprint(String);
+
+impl Fingerprint {
+    /// Makes a fingerprint of a SHA-256 digest in hexadecimal.
+    pub fn of_digest(digest: &str) -> Self {
+        Self(digest.to_owned())
+    }
+
+    /// Returns the digest as 64 hexadecimal digits.
+    pub fn text(&self) -> &str {
+        &self.0
     }
 }
 
@@ -440,6 +459,11 @@ pub trait Types: Send + Sync {
     /// Tells whether the actions of a type are made of other resources.
     fn is_composite(&self, _kind: &str) -> bool {
         false
+    }
+
+    /// Returns why nobody carries out a type that may be declared all the same; `None` for other types.
+    fn why_idle(&self, _kind: &str) -> Option<String> {
+        None
     }
 
     /// Returns the name of a property that providers know, where a declaration may call it by another one.

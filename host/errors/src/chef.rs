@@ -42,6 +42,7 @@ pub fn class(kind: &ErrorKind) -> &str {
         ErrorKind::NotInAction => "Wrun::NotInAction",
         ErrorKind::NotEntered => "Wrun::NotEntered",
         ErrorKind::DidNotConverge => "Wrun::DidNotConverge",
+        ErrorKind::ChangedMeanwhile => "Wrun::ChangedMeanwhile",
         ErrorKind::Failed => "RuntimeError",
         ErrorKind::InvalidArgument => "ArgumentError",
         ErrorKind::WrongType => "TypeError",
@@ -238,6 +239,11 @@ fn function(call: FileCall) -> &'static str {
 pub fn declared_at(place: &str, in_action: bool) -> String {
     let frame = if in_action { "block in class_from_file" } else { "from_file" };
     format!("{place}:in `{frame}'")
+}
+
+/// Returns the message of an action for which there is no provider. `why` is a clause of wrun's own.
+pub fn without_provider(resource: &str, why: &str) -> String {
+    format!("Cannot find a provider for {resource}: {why}")
 }
 
 /// Returns what stands before the message of an error that a resource passed on: `file[/x] (a.rb:1) had an error: KeyError: `.

@@ -78,6 +78,8 @@ kinds! {
     NotEntered,
     /// A composite asked for a further action too often.
     DidNotConverge,
+    /// Somebody changed a thing after the plan was made, so that the plan was not carried out.
+    ChangedMeanwhile,
     /// An argument has an invalid value.
     InvalidArgument,
     /// A value has the wrong type.

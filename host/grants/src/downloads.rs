@@ -163,6 +163,11 @@ fn repository_server(address: &str) -> Option<Server> {
         let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-');
         !user.is_empty() && !user.starts_with('-') && user.chars().all(plain)
     };
+    // git and ssh know neither queries nor fragments there: what stands behind such a sign would be a part of the host's name.
+    let (scheme, rest) = address.split_once("://").unwrap_or_default();
+    if ["ssh", "git"].iter().any(|one| scheme.eq_ignore_ascii_case(one)) && rest.contains(['?', '#']) {
+        return None;
+    }
     if let Some(rest) = address.strip_prefix("ssh://") {
         let end = rest.find('/').unwrap_or(rest.len());
         let host = match rest.get(..end)?.split_once('@') {
@@ -215,6 +220,9 @@ mod tests {
             "ssh://a b/c",
             "host:",
             "ssh://a@b@c/d",
+            "ssh://example.org#evil.example/a",
+            "SSH://example.org?evil.example/a",
+            "git://example.org#evil.example/a",
         ] {
             check(odd, None);
         }

@@ -25,7 +25,7 @@ impl PolicyGrants {
     }
 
     pub(crate) fn is_secret(&self, path: &str) -> bool {
-        privileged::secret(path) || privileged::lies_in(path, &self.own_places.data)
+        privileged::secret(path) || privileged::lies_in(path, &self.own_places.data) || self.is_anothers_cache(path)
     }
 
     /// A resolved path as the rules see it.

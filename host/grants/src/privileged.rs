@@ -15,7 +15,7 @@ pub(crate) use accounts::{group, user};
 pub(crate) use own_names::{package, service, unit_stem};
 pub(crate) use variables::{is_plain_variable, may_be_secret, variable};
 
-use names::{NAME_BEGINNINGS, NAMES, NAMES_IN_HOMES, SECRET_NAMES, SECRETS};
+use names::{NAME_BEGINNINGS, NAMES, NAMES_IN_HOMES, SECRET_NAMES, SECRETS, SECRETS_IN_HOMES};
 use places::{BEGINNINGS, PLACES};
 use std::sync::LazyLock;
 
@@ -87,6 +87,7 @@ pub(crate) fn secret(path: &str) -> bool {
         || is_backup
         || SECRETS.iter().any(|place| is_within(path, place))
         || path.split('/').any(|part| part.starts_with('.') && SECRET_NAMES.contains(&part))
+        || SECRETS_IN_HOMES.iter().any(|place| path.contains(place))
 }
 
 #[cfg(test)]
@@ -217,6 +218,8 @@ mod tests {
             "/home/a/.netrc",
             "/home/a/.pgpass",
             "/home/a/.kube/config",
+            "/home/a/.config/wrun/keys/team.key",
+            "/srv/people/a/.config/gcloud/credentials.db",
         ] {
             assert!(secret(path), "{path}");
         }

@@ -110,8 +110,11 @@ impl<R: Readers> Work<'_, R> {
         }
         let wanted: BTreeSet<&str> = lists.iter().flat_map(|(_, recipes)| recipes).map(String::as_str).collect();
         let cookbooks = self.closure(role, &wanted, &place)?;
-        let mut text =
-            format!("# {}, as `wrun policy import` read it with the roles in it.\nname {}\n", place, ruby::text(role));
+        let mut text = format!(
+            "# {}, as `wrun policy import` read it with the roles in it.\nname {}\n",
+            text::escape_line(&place.to_string()),
+            ruby::text(role)
+        );
         text.push_str(&self.sources(role));
         for (name, recipes) in &lists {
             let items: Vec<_> =

@@ -8,6 +8,7 @@
 //! command     programs: granted, started, waited for, confined
 //! download    HTTP, within limits
 //! users       accounts of the machine
+//! systemd     the service manager, over its bus
 //! processes   the process table; locks: who holds a file's lock; mask: the modes of new files
 //! guest       the machine as a policy's own code sees it; what that writes in a dry run stays in memory
 //! data        data bags and other documents that operators keep beside cookbooks
@@ -26,5 +27,6 @@ pub mod pace;
 pub mod process_search;
 pub mod remarks;
 pub mod root;
+pub mod systemd;
 pub mod users;
 pub mod written;

@@ -244,9 +244,6 @@ impl Root {
     /// It is malformed, leads in a circle or may not be searched; `..` stands below what is missing.
     pub fn future_place(&self, path: &str) -> Result<FuturePlace, Fault> {
         let (base, entry, missing) = self.deepest(path)?;
-        if missing.iter().any(|name| name == "..") {
-            return Err(Fault::new(Errno::NOENT, FileCall::Open, path));
-        }
         let future_place = FuturePlace { base, entry, missing };
         self.asked.note(path, &future_place.real());
         Ok(future_place)
@@ -277,8 +274,10 @@ impl Root {
     /// The deepest thing on the way of a path that is there, and the names that are missing below it. A link to something
     /// missing is followed to where it would lead, as one to something that is there: so both are asked about alike.
     fn deepest(&self, path: &str) -> Result<Deepest, Fault> {
+        check(path)?;
         let mut path = path.to_owned();
         for _ in 0..=MAXIMUM_BLIND_LINKS {
+            path = walk::by_text(path.split('/'));
             check(&path)?;
             path = match self.deepest_or_link(&path)? {
                 ControlFlow::Break(found) => return Ok(found),

@@ -2,8 +2,10 @@
 //!
 //! Where a file is expected there may lie a named pipe, whose opening would wait for its other end, or a device, which has no
 //! end. Only plain files are opened, without waiting, and no more of them is read than a limit. Where a file is written there may
-//! lie a link: files are written under names that nobody can guess, and renamed ([`replace`]).
+//! lie a link: files are written under names that nobody can guess, and renamed ([`replace`]). Rooms that keep files of their own
+//! reach them through an open folder, without following links ([`Folder`]).
 
+mod folder;
 mod write;
 
 use std::fs::{File, OpenOptions};
@@ -12,7 +14,8 @@ use std::os::fd::AsFd;
 use std::os::unix::fs::{FileTypeExt as _, OpenOptionsExt as _};
 use std::path::Path;
 
-pub use write::{Existing, Survives, UNFINISHED, replace, replace_with, unfinished_name, write_in};
+pub use folder::Folder;
+pub use write::{Existing, Survives, UNFINISHED, replace, replace_with, unfinished_name, write_in, write_with_in};
 
 /// `open` does not wait; Linux's value on all platforms that wrun is built for.
 const O_NONBLOCK: i32 = 0o4000;

@@ -51,7 +51,7 @@ pub fn replace_with(path: &Path, write: impl FnOnce(&mut File) -> io::Result<()>
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
     let folder = rustix::fs::open(folder, flags, Mode::empty())?;
-    write_with(folder.as_fd(), name, MODE, Existing::Replaced, Survives::Kill, write).map(|_| ())
+    write_with_in(folder.as_fd(), name, MODE, Existing::Replaced, Survives::Kill, write).map(|_| ())
 }
 
 /// Writes a file in an open folder. `false`: there is one, which stays.
@@ -66,11 +66,15 @@ pub fn write_in(
     existing: Existing,
     survives: Survives,
 ) -> io::Result<bool> {
-    write_with(folder, name, mode, existing, survives, |file| file.write_all(content))
+    write_with_in(folder, name, mode, existing, survives, |file| file.write_all(content))
 }
 
-/// Nobody can guess the name that the file has until it is complete, so nobody can put a link there.
-fn write_with(
+/// As [`write_in`], for content that is written piece by piece. Nobody can guess the name that the file has until it is complete,
+/// so nobody can put a link there.
+///
+/// # Errors
+/// The system's, and those of `write`.
+pub fn write_with_in(
     folder: BorrowedFd<'_>,
     name: impl Arg + Copy,
     mode: u32,

@@ -22,8 +22,8 @@ use crate::universe::reachable;
 pub type Universe = BTreeMap<String, BTreeMap<String, Vec<(String, String)>>>;
 
 /// The work after which the solver gives up, since a source can be made so that no solver ends. A step counts once, and once
-/// more for each cookbook in each contradiction that was found before: the solver has learned that contradiction, and looks at
-/// what it has learned in each step from then on. So this bounds memory, too.
+/// more for each interval of versions in each contradiction that was found before: the solver has learned that contradiction,
+/// and looks at what it has learned in each step from then on. So this bounds memory, too.
 const MAX_WORK: u64 = 100_000_000;
 
 /// The number of reasons that a message lists.
@@ -166,6 +166,8 @@ struct Graph<'a> {
     work: Cell<u64>,
     /// The cookbooks in all contradictions so far.
     contradictions: Cell<u64>,
+    /// The intervals of versions of these cookbooks.
+    intervals: Cell<u64>,
     /// The contradictions of each package, as far as they are counted.
     counted: RefCell<BTreeMap<Package, u32>>,
 }
@@ -195,6 +197,7 @@ impl<'a> Graph<'a> {
             steps: Cell::new(0),
             work: Cell::new(0),
             contradictions: Cell::new(0),
+            intervals: Cell::new(0),
             counted: RefCell::default(),
         })
     }
@@ -258,7 +261,7 @@ impl<'a> Graph<'a> {
     }
 
     /// Counts the contradictions of a package that are new.
-    fn count(&self, package: &Package, contradictions: u32) {
+    fn count(&self, package: &Package, range: &Ranges<Version>, contradictions: u32) {
         if contradictions == 0 {
             return;
         }
@@ -269,6 +272,8 @@ impl<'a> Graph<'a> {
         };
         let new = u64::from(contradictions.saturating_sub(before));
         self.contradictions.set(self.contradictions.get().saturating_add(new));
+        let intervals = new.saturating_mul(range.iter().count().max(1) as u64);
+        self.intervals.set(self.intervals.get().saturating_add(intervals));
     }
 
     fn availability(&self, name: &str) -> String {
@@ -323,7 +328,7 @@ impl DependencyProvider for Graph<'_> {
         range: &Ranges<Version>,
         conflicts: &PackageResolutionStatistics,
     ) -> Self::Priority {
-        self.count(package, conflicts.conflict_count());
+        self.count(package, range, conflicts.conflict_count());
         match package {
             Package::Root | Package::Demand(_) => (u32::MAX, Reverse(0)),
             Package::Cookbook(name) => (conflicts.conflict_count(), Reverse(self.versions_in(name, range).count())),
@@ -359,7 +364,7 @@ impl DependencyProvider for Graph<'_> {
 
     fn should_cancel(&self) -> Result<(), WorkSpent> {
         self.steps.set(self.steps.get() + 1);
-        self.work.set(self.work.get().saturating_add(1).saturating_add(self.contradictions.get()));
+        self.work.set(self.work.get().saturating_add(1).saturating_add(self.intervals.get()));
         if self.work.get() > MAX_WORK { Err(WorkSpent) } else { Ok(()) }
     }
 }

@@ -156,3 +156,20 @@ fn a_universe_on_which_no_solver_ends_is_given_up() {
     assert!(steps < 100_000 && contradictions < 500_000, "{error}");
     assert!(error.to_string().contains("narrow the constraints in the Policyfile"), "{error}");
 }
+
+/// A chain in which each version of a cookbook wants an older one of the next, and the last does not exist: what the solver
+/// learns there is long lists of versions, which take gigabytes where only contradictions are counted.
+#[test]
+fn a_chain_of_long_lists_of_versions_is_given_up_early() {
+    let mut all = Universe::new();
+    for cookbook in 0..60 {
+        let version = |version: u32| {
+            let next = (format!("k{}", cookbook + 1), format!("< {version}.0.0"));
+            (format!("{version}.0.0"), vec![next])
+        };
+        all.insert(format!("k{cookbook}"), (0..300).map(version).collect());
+    }
+    let error = solve(&all, &[demand(Demander::Policyfile, "k0", "")]).unwrap_err();
+    let SolveError::TooHard { steps, .. } = error else { panic!("{error}") };
+    assert!(steps < 2_000, "{error}");
+}

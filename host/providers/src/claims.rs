@@ -10,6 +10,7 @@ use crate::value;
 use contract::{ABSENT, Claim, Known, PRESENCE, Wanted};
 use machine::digest::Digest;
 use schema::ImplementedBy;
+use schema::property::Property;
 use schema::types::cookbook_file::CookbookFileProperties;
 use schema::types::git::GitProperties;
 use schema::types::group::GroupProperties;
@@ -56,7 +57,9 @@ fn composed(kind: &str, wanted: &Wanted<'_>) -> Option<Claim> {
     if is_one && let Some(property) = naming {
         return Some(claim.with(property.name, name));
     }
-    let set = properties.filter(|property| property.desired_state && !property.is_name_property());
+    // A conflict shows the values.
+    let is_shown = |property: &&Property| property.desired_state && !property.sensitive;
+    let set = properties.filter(|property| is_shown(property) && !property.is_name_property());
     let set = set.filter_map(|property| Some((property.name, value(wanted, property.name)?)));
     let claim =
         set.filter(|(_, value)| !value.is_null()).fold(claim, |claim, (name, value)| claim.with(name, plain(value)));

@@ -4,8 +4,8 @@
 //! needs its own grants, is reported by itself, and is planned in a dry run like any other resource.
 //!
 //! Names and values from the guest end up in paths, in arguments of commands and in lines of files. Each composite checks them
-//! for its own case, with the functions of [`text`]. Commands are lists of arguments, never texts for a shell. What a policy may
-//! not see decides nothing: see [`Machine`].
+//! for its own case, with the functions of [`text`]. Commands are lists of arguments, never texts for a shell; [`openssl`] says why
+//! some of its own are. What a policy may not see decides nothing: see [`Machine`].
 
 mod alternatives;
 mod apt_preference;
@@ -18,6 +18,7 @@ mod kernel_module;
 mod locale;
 mod machine;
 mod ohai_hint;
+mod openssl;
 mod ssh_known_hosts_entry;
 mod sudo;
 mod swap_file;
@@ -57,6 +58,14 @@ pub(crate) fn find(kind: &str) -> Option<&'static dyn Composite> {
         "kernel_module" => &kernel_module::KernelModule,
         "locale" => &locale::Locale,
         "ohai_hint" => &ohai_hint::OhaiHint,
+        "openssl_dhparam" => &openssl::Dhparam,
+        "openssl_ec_private_key" => &openssl::PrivateKey(openssl::Kind::Ec),
+        "openssl_ec_public_key" => &openssl::PublicKey(openssl::Kind::Ec),
+        "openssl_rsa_private_key" => &openssl::PrivateKey(openssl::Kind::Rsa),
+        "openssl_rsa_public_key" => &openssl::PublicKey(openssl::Kind::Rsa),
+        "openssl_x509_certificate" => &openssl::Certificate,
+        "openssl_x509_crl" => &openssl::RevocationList,
+        "openssl_x509_request" => &openssl::Request,
         "ssh_known_hosts_entry" => &ssh_known_hosts_entry::SshKnownHostsEntry,
         "sudo" => &sudo::Sudo,
         "swap_file" => &swap_file::SwapFile,

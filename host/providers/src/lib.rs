@@ -14,6 +14,7 @@ mod bounded;
 mod claims;
 mod composite;
 mod foreseen;
+mod found;
 mod notes;
 mod operation;
 mod parts;
@@ -133,7 +134,8 @@ impl MachineProviders {
             return Err(Raised::new(ErrorKind::NoProvider, message));
         };
         let secrets = Secrets::of(wanted);
-        match self.look(wanted, |view| provider.plan(wanted, view)).map(|plan| secrets.hide_in_plan(plan)) {
+        let planned = self.look(wanted, |view| provider.plan(wanted, view)).map(|plan| secrets.hide_in_plan(plan));
+        match planned.map(|plan| if wanted.declaration.sensitive { plan.without_fingerprints() } else { plan }) {
             Err(raised) if wanted.why_run => match raised.kind {
                 ErrorKind::Assumed => Ok(Plan::uncertain(Certainty::Assumed(raised.message))),
                 ErrorKind::Unknown => Ok(Plan::uncertain(Certainty::Unknown(raised.message))),

@@ -7,7 +7,12 @@
 //! An operation can be printed for debugging, and such output holds no content that may be secret.
 //!
 //! Rejected: a closure for each step. Nobody could say what it held, and a plan could neither be shown, kept nor compared.
+//!
+//! Rejected: the code of the operations in the room `machine`. It completes what a resource type means, and `machine` would
+//! have to know every type. What holds instead is that this code reaches the machine through functions of `machine` alone,
+//! which take proofs (`xtask/src/test/effects.rs`).
 
+use crate::found::Found;
 use crate::plan::Writer;
 use crate::resources::archive_file::{GiveAway, MakeDestination, UnpackArchive};
 use crate::resources::chef_sleep::Sleep;
@@ -110,7 +115,7 @@ pub(crate) enum Operation {
     /// Adds a remote to a clone, or corrects its address.
     SetRemote(Box<SetRemote>),
     /// Removes the folder `.git` of an exported checkout.
-    RemoveRepository(RemoveRepository),
+    RemoveRepository(Box<RemoveRepository>),
     /// Replaces a user's crontab.
     WriteCrontab(WriteCrontab),
     /// Mounts or unmounts a file system.
@@ -133,10 +138,71 @@ pub(crate) enum Operation {
 }
 
 impl Operation {
+    /// What it was planned against.
+    pub(crate) fn found(&self) -> Found {
+        match self {
+            // These do the same whatever the machine is like: they announce, ask or tell somebody, or wait.
+            Self::Nothing
+            | Self::RefreshLists(_)
+            | Self::ReloadSystemd(_)
+            | Self::SendRequest(_)
+            | Self::GatherFacts(_)
+            | Self::RequestReboot(_)
+            | Self::CancelReboot(_)
+            | Self::Sleep(_) => Found::Nothing,
+            Self::WriteFile(operation) => operation.found(),
+            Self::SetAccess(operation) => operation.found(),
+            Self::Touch(operation) => operation.found(),
+            Self::RemoveFile(operation) => operation.found(),
+            Self::MakeDirectory(operation) => operation.found(),
+            Self::RemoveDirectory(operation) => operation.found(),
+            Self::PurgeDirectory(operation) => operation.found(),
+            Self::MakeLink(operation) => operation.found(),
+            Self::RemoveLink(operation) => operation.found(),
+            Self::MakeGroup(operation) => operation.found(),
+            Self::ChangeGroup(operation) => operation.found(),
+            Self::RemoveGroup(operation) => operation.found(),
+            Self::MakeUser(operation) => operation.found(),
+            Self::ChangeUser(operation) => operation.found(),
+            Self::RemoveUser(operation) => operation.found(),
+            Self::LockUser(operation) => operation.found(),
+            Self::RunCommand(operation) => operation.found(),
+            Self::Preseed(operation) => operation.found(),
+            Self::InstallFromArchives(operation) => operation.found(),
+            Self::ChangePackages(operation) => operation.found(),
+            Self::ChangeRpmPackages(operation) => operation.found(),
+            Self::EnableService(operation) => operation.found(),
+            Self::EnableAtBoot(operation) => operation.found(),
+            Self::MaskService(operation) => operation.found(),
+            Self::ChangeUnitLinks(operation) => operation.found(),
+            Self::ControlService(operation) => operation.found(),
+            Self::ControlUnit(operation) => operation.found(),
+            Self::MakeDestination(operation) => operation.found(),
+            Self::UnpackArchive(operation) => operation.found(),
+            Self::GiveAway(operation) => operation.found(),
+            Self::CloneRepository(operation) => operation.found(),
+            Self::CheckOut(operation) => operation.found(),
+            Self::Fetch(operation) => operation.found(),
+            Self::UpdateSubmodules(operation) => operation.found(),
+            Self::SetRemote(operation) => operation.found(),
+            Self::RemoveRepository(operation) => operation.found(),
+            Self::WriteCrontab(operation) => operation.found(),
+            Self::ChangeMounts(operation) => operation.found(),
+            Self::Sequence(operation) => {
+                operation.operations().iter().fold(Found::Nothing, |found, next| found.and(next.found()))
+            }
+            #[cfg(test)]
+            Self::Scripted(_) => Found::Nothing,
+        }
+    }
+
     /// Carries the operation out.
     ///
     /// # Errors
-    /// The machine refuses it, or is no longer as it was when the operation was planned.
+    /// The machine refuses it. Or a thing is no longer as it was when the operation was planned, which is
+    /// [`contract::ErrorKind::ChangedMeanwhile`]: files, directories, links, accounts, crontabs, mount points, checkouts,
+    /// archives and dpkg's packages are looked at once more. Services are not: what is done to one is to reach a state,
+    /// and does no harm where that is reached already.
     pub(crate) fn carry_out(self, writer: &mut Writer<'_>) -> Result<(), Raised> {
         match self {
             Self::Nothing => Ok(()),

@@ -104,6 +104,14 @@ impl Plan {
         self.assumptions.extend(plan.assumptions);
     }
 
+    /// The same plan for a sensitive resource: whoever sees a fingerprint could test guesses of what was found.
+    pub(crate) fn without_fingerprints(mut self) -> Self {
+        for change in self.steps.iter_mut().flat_map(Step::changes_mut) {
+            change.planned_against = None;
+        }
+        self
+    }
+
     /// Adds something that later resources of a dry run may take for granted.
     pub(crate) fn assume(&mut self, assumption: Assumption) {
         self.assumptions.push(assumption);
@@ -122,7 +130,8 @@ pub(crate) struct PlannedPart {
     pub(crate) in_dry_run: bool,
 }
 
-/// One thing that is done to the machine, and the sentences that say so.
+/// One thing that is done to the machine, the sentences that say so, and the fingerprint of what it was planned against,
+/// which the first sentence has.
 pub(crate) struct Step {
     changes: Vec<Change>,
     operation: Operation,
@@ -132,6 +141,7 @@ pub(crate) struct Step {
 impl Step {
     /// A sentence and the operation that makes it true.
     pub(crate) fn new(change: Change, operation: Operation) -> Self {
+        let change = Change { planned_against: operation.found().fingerprint(), ..change };
         Self { changes: vec![change], operation, part: None }
     }
 
@@ -466,6 +476,13 @@ impl Writer<'_> {
     ) -> Result<CommandOutcome, Raised> {
         let launch = Launch::granted(command, how);
         self.launch(&launch).map_err(|failure| failure.into_raised(&launch))
+    }
+
+    /// Users and groups of the root as they are now, whoever has changed them.
+    pub(crate) fn users(&mut self) -> &mut Users {
+        self.caches.users.doubt();
+        self.caches.users.refresh(self.root);
+        &mut self.caches.users
     }
 
     /// Asks a program of the host's own choosing that reads what a policy wrote: it sees the machine and can change nothing.

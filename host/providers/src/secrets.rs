@@ -11,7 +11,8 @@ use serde_json::Value;
 pub(crate) const SENSITIVE: &str = "[sensitive]";
 
 /// Properties whose values may be secrets. What a resource manages (a path, an owner, a package) is shown.
-const SECRET: [&str; 18] = [
+const SECRET: [&str; 22] = [
+    "ca_key_pass",
     "code",
     "command",
     "content",
@@ -22,9 +23,12 @@ const SECRET: [&str; 18] = [
     "flags",
     "headers",
     "input",
+    "key_pass",
     "message",
     "options",
     "password",
+    "private_key_content",
+    "private_key_pass",
     "repository",
     "source",
     "url",

@@ -7,7 +7,9 @@ pub(crate) use bounds::bounded_error;
 use crate::paused::Paused;
 use crate::unseen::UnseenRecipe;
 use bounds::{ASKED, ESCAPED, Fitting, LIST, NODE, RESOURCES, serialize_whole};
-use contract::{ActionRecord, Claimant, Conflict, GuestCommand, GuestWrite, HiddenRead, ValueChange, dotted_path};
+use contract::{
+    ActionRecord, Claimant, Conflict, Fingerprint, GuestCommand, GuestWrite, HiddenRead, ValueChange, dotted_path,
+};
 use converge::{PolicyOutcome, PolicyReport, RunReport, SharedCookbook};
 use grants::{Denial, Journal};
 use node::origin::Origin;
@@ -370,7 +372,12 @@ fn changes<M: SerializeMap>(record: &ActionRecord, shown: &mut M) -> Result<(), 
         shown.serialize_entry("diffs", &diffs)?;
     }
     let values: Vec<_> = record.changes.iter().flat_map(|change| &change.values).map(value_change).collect();
-    if values.is_empty() { Ok(()) } else { shown.serialize_entry("values", &values) }
+    if !values.is_empty() {
+        shown.serialize_entry("values", &values)?;
+    }
+    let fingerprints = record.changes.iter().filter_map(|change| change.planned_against.as_ref());
+    let fingerprints: Vec<_> = fingerprints.map(Fingerprint::text).collect();
+    if fingerprints.is_empty() { Ok(()) } else { shown.serialize_entry("planned_against", &fingerprints) }
 }
 
 /// A value before and after a change.

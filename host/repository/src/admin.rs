@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use serde_json::{Map, Value, json};
 
 use crate::error::{RepositoryError, Role};
+use crate::files::FOLDER_MODE;
 use crate::key_file::{self, KeyFile};
 use crate::keys::{PublicKey, Sign as _, SigningKey, random_id};
 use crate::metadata::{Envelope, RoleKeys, Root, Target, limit, sign};
@@ -103,7 +104,7 @@ pub fn own_command_key(
 }
 
 fn make_key_folder(folder: &Path, key: &Path) -> Result<(), RepositoryError> {
-    let made = std::os::unix::fs::DirBuilderExt::mode(std::fs::DirBuilder::new().recursive(true), 0o700).create(folder);
+    let made = plain_files::Folder::make(folder, FOLDER_MODE).map(drop);
     let what = |error| format!("its folder cannot be made: {error}");
     made.map_err(|error| RepositoryError::Key { path: key.to_owned(), what: what(error) })
 }

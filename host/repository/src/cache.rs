@@ -7,7 +7,7 @@ use jiff::Timestamp as Moment;
 use serde::{Deserialize, Serialize};
 
 use crate::error::RepositoryError;
-use crate::files::{Existing, Survives, make_folders, read_bounded, write_surviving, write_whole};
+use crate::files::{OwnFolder, Survives};
 use crate::metadata::Target;
 use crate::names::is_digest;
 use crate::released::Release;
@@ -51,32 +51,35 @@ struct Written {
     converged: Option<Kept>,
 }
 
+fn record_file(policy: &str, group: &str) -> String {
+    format!("policies/{group}/{policy}.json")
+}
+
+fn artifact_file(kept: &Kept) -> String {
+    format!("artifacts/{}/{}.wasm", kept.release.policy, kept.release.digest)
+}
+
 /// The node's revisions, in its folder of a repository.
 pub(crate) struct Cache {
-    folder: PathBuf,
+    folder: OwnFolder,
     /// Bytes of the disk that stay free.
     min_free: u64,
 }
 
 impl Cache {
     pub(crate) fn new(folder: PathBuf, min_free: u64) -> Self {
-        Self { folder, min_free }
+        Self { folder: OwnFolder::new(folder), min_free }
     }
 
-    fn record_path(&self, policy: &str, group: &str) -> PathBuf {
-        self.folder.join(format!("policies/{group}/{policy}.json"))
-    }
-
-    /// The file of an artifact.
+    /// The file of an artifact, for people.
     pub(crate) fn path(&self, kept: &Kept) -> PathBuf {
-        self.folder.join(format!("artifacts/{}/{}.wasm", kept.release.policy, kept.release.digest))
+        self.folder.file(&artifact_file(kept))
     }
 
     /// Reads an artifact, and checks that it is the one that was signed.
     pub(crate) fn artifact(&self, kept: &Kept) -> Result<Vec<u8>, RepositoryError> {
-        let path = self.path(kept);
-        let file = || path.display().to_string();
-        let bytes = read_bounded(&path, MAX_ARTIFACT.min(kept.length));
+        let file = || self.path(kept).display().to_string();
+        let bytes = self.folder.read(&artifact_file(kept), MAX_ARTIFACT.min(kept.length));
         let bytes = bytes.map_err(|source| RepositoryError::Read { file: file(), source })?;
         let bytes = bytes.ok_or_else(|| RepositoryError::Missing { file: file(), hint: "" })?;
         let target = Target { length: kept.length, sha256: kept.sha256.clone(), custom: serde_json::Map::new() };
@@ -88,10 +91,11 @@ impl Cache {
 
     /// What the node knows of a policy.
     pub(crate) fn record(&self, policy: &str, group: &str) -> Result<Option<Record>, RepositoryError> {
-        let path = self.record_path(policy, group);
-        let damaged = |what: String| RepositoryError::Invalid { file: path.display().to_string(), what };
-        let bytes = read_bounded(&path, MAX_RECORD);
-        let bytes = bytes.map_err(|source| RepositoryError::Read { file: path.display().to_string(), source })?;
+        let below = record_file(policy, group);
+        let file = || self.folder.file(&below).display().to_string();
+        let damaged = |what: String| RepositoryError::Invalid { file: file(), what };
+        let bytes = self.folder.read(&below, MAX_RECORD);
+        let bytes = bytes.map_err(|source| RepositoryError::Read { file: file(), source })?;
         let Some(bytes) = bytes else { return Ok(None) };
         let written: Written = serde_json::from_slice(&bytes).map_err(|error| damaged(error.to_string()))?;
         let of_this = |kept: &Kept| kept.release.policy == policy && kept.release.group == group;
@@ -105,8 +109,8 @@ impl Cache {
 
     fn write(&self, record: &Record, survives: Survives) -> Result<(), RepositoryError> {
         let Release { policy, group, .. } = &record.current.release;
-        let path = self.record_path(policy, group);
-        let failed = |source| RepositoryError::Write { file: path.display().to_string(), source };
+        let below = record_file(policy, group);
+        let failed = |source| RepositoryError::Write { file: self.folder.file(&below).display().to_string(), source };
         let written = Written {
             format: FORMAT,
             team: record.team.clone(),
@@ -115,8 +119,7 @@ impl Cache {
             converged: record.converged.clone(),
         };
         let bytes = serde_json::to_vec_pretty(&written).map_err(|error| failed(error.into()))?;
-        write_surviving(&path, &bytes, 0o600, Existing::Replaced, survives).map_err(failed)?;
-        Ok(())
+        self.folder.replace(&below, &bytes, survives).map_err(failed)
     }
 
     /// Keeps a revision that was verified: its artifact first, the record last.
@@ -124,11 +127,10 @@ impl Cache {
         // What is damaged here is verified anew: the team's signature counts, and not the record.
         let Release { policy, group, .. } = &kept.release;
         let before = self.record(policy, group).ok().flatten();
-        let path = self.path(kept);
         if self.artifact(kept).is_err() {
-            let failed = |source| RepositoryError::Write { file: path.display().to_string(), source };
+            let failed = |source| RepositoryError::Write { file: self.path(kept).display().to_string(), source };
             self.check_free(bytes.len() as u64).map_err(failed)?;
-            write_whole(&path, bytes, 0o600, Existing::Replaced).map_err(failed)?;
+            self.folder.replace(&artifact_file(kept), bytes, Survives::PowerCut).map_err(failed)?;
         }
         // What another team has signed is not this team's.
         let before = before.filter(|before| before.team == team);
@@ -142,9 +144,7 @@ impl Cache {
 
     /// Refuses to write where the disk would have less than what stays free.
     fn check_free(&self, size: u64) -> std::io::Result<()> {
-        make_folders(&self.folder, 0o600)?;
-        let disk = rustix::fs::statvfs(&self.folder)?;
-        let free = disk.f_bavail.saturating_mul(disk.f_frsize);
+        let free = self.folder.free_bytes()?;
         if free.saturating_sub(size) >= self.min_free {
             return Ok(());
         }
@@ -169,22 +169,23 @@ impl Cache {
 
     /// Removes the artifacts of a policy that no record names.
     fn prune(&self, policy: &str) -> Result<(), RepositoryError> {
-        let names = |folder: PathBuf| {
-            let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
-            entries.filter_map(|entry| entry.file_name().into_string().ok()).collect::<Vec<_>>()
+        let names = |below: &str| {
+            let failed = |source| RepositoryError::Read { file: self.folder.file(below).display().to_string(), source };
+            self.folder.names(below).map_err(failed)
         };
         let mut needed = vec![];
-        for group in names(self.folder.join("policies")) {
+        for group in names("policies")? {
             let record = self.record(policy, &group)?;
             needed.extend(record.into_iter().flat_map(|record| record.converged.into_iter().chain([record.current])));
         }
-        let folder = self.folder.join("artifacts").join(policy);
-        for name in names(folder.clone()) {
+        let folder = format!("artifacts/{policy}");
+        for name in names(&folder)? {
             let digest = name.strip_suffix(".wasm").filter(|digest| is_digest(digest));
             if digest.is_some_and(|digest| needed.iter().all(|kept| kept.release.digest != digest)) {
-                let path = folder.join(name);
-                let removed = std::fs::remove_file(&path);
-                removed.map_err(|source| RepositoryError::Write { file: path.display().to_string(), source })?;
+                let below = format!("{folder}/{name}");
+                let failed =
+                    |source| RepositoryError::Write { file: self.folder.file(&below).display().to_string(), source };
+                self.folder.remove(&below).map_err(failed)?;
             }
         }
         Ok(())

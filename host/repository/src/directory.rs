@@ -15,7 +15,7 @@ use rustix::fs::{AtFlags, FileType, Mode, OFlags, ResolveFlags, Stat, openat, op
 use rustix::io::Errno;
 
 use crate::error::RepositoryError;
-use crate::files::{Existing, Survives, UNFINISHED, lock_within, write_in};
+use crate::files::{Existing, Survives, UNFINISHED, lock_within, split, write_in};
 use crate::store::{Store, Writer};
 
 /// The file whose lock writers of a folder hold.
@@ -214,11 +214,6 @@ fn entries(folder: OwnedFd) -> Result<Vec<String>, Errno> {
     }
     names.sort();
     Ok(names)
-}
-
-/// A path's folder and its name there.
-fn split(path: &str) -> (&str, &str) {
-    path.rsplit_once('/').unwrap_or(("", path))
 }
 
 /// Writes to one folder, while it holds the folder's lock.

@@ -1,53 +1,104 @@
-//! Files that are written whole: another name first, flushed, renamed, and the folder flushed after that.
+//! A node's or an author's own folder: files that are written whole, another name first, flushed, renamed, and the folder flushed
+//! after that.
+//!
+//! The folder's path is the operator's. Below it nothing is reached by its path and no link is followed: see [`plain_files::Folder`].
 
-use std::fs::{File, OpenOptions};
-use std::io::Read as _;
-use std::os::fd::AsFd as _;
-use std::os::unix::fs::OpenOptionsExt as _;
-use std::path::Path;
+use std::ffi::OsString;
+use std::fs::File;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use plain_files::Folder;
 pub(crate) use plain_files::{Existing, Survives, UNFINISHED, write_in};
-use rustix::fs::{FlockOperation, OFlags};
+use rustix::fs::FlockOperation;
 use rustix::io::Errno;
 
 /// How often a lock is looked at that somebody else holds.
 const LOOK_EVERY: Duration = Duration::from_millis(50);
 
-/// Writes a file that survives a power cut, and its folders where they do not exist. `false`: there is one, which stays.
-pub(crate) fn write_whole(path: &Path, content: &[u8], mode: u32, existing: Existing) -> std::io::Result<bool> {
-    write_surviving(path, content, mode, existing, Survives::PowerCut)
+/// Folders are for their owner alone.
+pub(crate) const FOLDER_MODE: u32 = 0o700;
+
+/// Files are for their owner alone.
+pub(crate) const FILE_MODE: u32 = 0o600;
+
+/// A folder with files of one owner.
+#[derive(Debug, Clone)]
+pub(crate) struct OwnFolder {
+    path: PathBuf,
 }
 
-/// As [`write_whole`], which flushes the file only if it has to survive a power cut.
-pub(crate) fn write_surviving(
-    path: &Path,
-    content: &[u8],
-    mode: u32,
-    existing: Existing,
-    survives: Survives,
-) -> std::io::Result<bool> {
-    let Some((folder, name)) = path.parent().zip(path.file_name()) else {
-        return Err(std::io::ErrorKind::InvalidFilename.into());
-    };
-    make_folders(folder, mode)?;
-    write_in(File::open(folder)?.as_fd(), name, content, mode, existing, survives)
+impl OwnFolder {
+    /// Names the folder, which need not exist.
+    pub(crate) fn new(path: PathBuf) -> Self {
+        Self { path }
+    }
+
+    /// Returns the path of the folder.
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Returns the path of a file below, for people.
+    pub(crate) fn file(&self, below: &str) -> PathBuf {
+        self.path.join(below)
+    }
+
+    /// Opens a folder below. `None`: it does not exist.
+    fn folder(&self, below: &str) -> std::io::Result<Option<Folder>> {
+        let Some(folder) = Folder::open(&self.path)? else { return Ok(None) };
+        folder.below(below)
+    }
+
+    /// Reads a plain file below, of at most `limit` bytes. `None`: it does not exist.
+    pub(crate) fn read(&self, below: &str, limit: u64) -> std::io::Result<Option<Vec<u8>>> {
+        let (folder, name) = split(below);
+        let Some(folder) = self.folder(folder)? else { return Ok(None) };
+        folder.read(name, limit)
+    }
+
+    /// Puts a file below in the place of the one that is there, and makes its folders where they do not exist.
+    pub(crate) fn replace(&self, below: &str, content: &[u8], survives: Survives) -> std::io::Result<()> {
+        let (folder, name) = split(below);
+        let folder = Folder::make(&self.path, FOLDER_MODE)?.make_below(folder, FOLDER_MODE)?;
+        folder.write(name, content, FILE_MODE, Existing::Replaced, survives).map(drop)
+    }
+
+    /// Returns the names in a folder below, sorted; none if it does not exist.
+    pub(crate) fn names(&self, below: &str) -> std::io::Result<Vec<String>> {
+        let Some(folder) = self.folder(below)? else { return Ok(vec![]) };
+        Ok(folder.names()?.into_iter().filter_map(|name: OsString| name.into_string().ok()).collect())
+    }
+
+    /// Removes a file below, if it exists.
+    pub(crate) fn remove(&self, below: &str) -> std::io::Result<()> {
+        let (folder, name) = split(below);
+        let Some(folder) = self.folder(folder)? else { return Ok(()) };
+        folder.remove(name)
+    }
+
+    /// Removes a folder with all that is in it, if it exists.
+    pub(crate) fn remove_folder(&self, name: &str) -> std::io::Result<()> {
+        let Some(folder) = Folder::open(&self.path)? else { return Ok(()) };
+        folder.remove_folder(name)
+    }
+
+    /// Makes the folder where it does not exist, and returns the bytes that are free on its disk.
+    pub(crate) fn free_bytes(&self) -> std::io::Result<u64> {
+        Folder::make(&self.path, FOLDER_MODE)?.free_bytes()
+    }
+
+    /// Takes the lock of a file in the folder, which is made where it does not exist.
+    pub(crate) fn lock(&self, name: &str, patience: Duration) -> std::io::Result<File> {
+        let file = Folder::make(&self.path, FOLDER_MODE)?.lock_file(name, FILE_MODE)?;
+        lock_within(&file, patience)?;
+        Ok(file)
+    }
 }
 
-/// Makes folders, each of them durably. Where files are for their owner alone, so are they.
-pub(crate) fn make_folders(folder: &Path, mode: u32) -> std::io::Result<()> {
-    if folder.as_os_str().is_empty() || folder.is_dir() {
-        return Ok(());
-    }
-    let parent = folder.parent().unwrap_or(Path::new("/"));
-    make_folders(parent, mode)?;
-    let folder_mode = if mode & 0o077 == 0 { 0o700 } else { 0o777 };
-    match std::os::unix::fs::DirBuilderExt::mode(&mut std::fs::DirBuilder::new(), folder_mode).create(folder) {
-        Err(error) if error.kind() != std::io::ErrorKind::AlreadyExists => return Err(error),
-        _ => {}
-    }
-    let parent = if parent.as_os_str().is_empty() { Path::new(".") } else { parent };
-    File::open(parent)?.sync_all()
+/// A path's folder and its name there.
+pub(crate) fn split(path: &str) -> (&str, &str) {
+    path.rsplit_once('/').unwrap_or(("", path))
 }
 
 /// Takes a lock, and waits for others who hold it, but not for longer than `patience`.
@@ -67,22 +118,4 @@ pub(crate) fn lock_within(file: &File, patience: Duration) -> std::io::Result<()
         }
         looks -= 1;
     }
-}
-
-/// Reads a plain file of at most `limit` bytes without waiting. `None`: it does not exist.
-pub(crate) fn read_bounded(path: &Path, limit: u64) -> std::io::Result<Option<Vec<u8>>> {
-    let flags = (OFlags::NONBLOCK | OFlags::NOFOLLOW).bits().cast_signed();
-    let file = match OpenOptions::new().read(true).custom_flags(flags).open(path) {
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
-        file => file?,
-    };
-    if !file.metadata()?.is_file() {
-        return Err(std::io::Error::other("it is not a regular file"));
-    }
-    let mut bytes = vec![];
-    file.take(limit.saturating_add(1)).read_to_end(&mut bytes)?;
-    if bytes.len() as u64 > limit {
-        return Err(std::io::ErrorKind::FileTooLarge.into());
-    }
-    Ok(Some(bytes))
 }

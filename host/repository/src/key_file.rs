@@ -8,19 +8,21 @@
 //! PBKDF2 with HMAC-SHA-256 makes of the passphrase. In place of both there may be `"command": ["/usr/bin/sign", ".."]`: a program
 //! that has the key, such as one that speaks to a token, and signs what it reads.
 
-use std::fs::OpenOptions;
-use std::io::{Read as _, Write as _};
+use std::io::Read as _;
 use std::num::NonZeroU32;
-use std::os::unix::fs::{OpenOptionsExt as _, PermissionsExt as _};
+use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 
+use plain_files::{Existing, Folder, Survives};
 use ring::aead::{Aad, CHACHA20_POLY1305, LessSafeKey, NONCE_LEN, Nonce, UnboundKey};
 use ring::pbkdf2::{PBKDF2_HMAC_SHA256, derive};
 use ring::rand::{SecureRandom as _, SystemRandom};
+use rustix::io::Errno;
 use serde::{Deserialize, Serialize};
 use text::{hex, unhex};
 
 use crate::error::RepositoryError;
+use crate::files::FILE_MODE;
 use crate::keys::{PublicKey, SEED_LENGTH, SigningKey};
 
 /// What the files are called.
@@ -127,31 +129,38 @@ fn check_command(path: &Path, command: &[String]) -> Result<(), RepositoryError>
 
 fn store(path: &Path, written: &Written) -> Result<(), RepositoryError> {
     let text = serde_json::to_string(written).map_err(|error| wrong(path, error.to_string()))?;
-    let opened = OpenOptions::new().write(true).create_new(true).mode(0o600).open(path);
-    let stored = opened.and_then(|mut file| {
-        file.write_all(text.as_bytes())?;
-        file.write_all(b"\n")?;
-        file.sync_all()
+    let stored = folder_of(path).and_then(|(folder, name)| {
+        let text = format!("{text}\n");
+        folder.write(name, text.as_bytes(), FILE_MODE, Existing::Stays, Survives::PowerCut)
     });
-    stored.map_err(|error| match error.kind() {
-        std::io::ErrorKind::AlreadyExists => RepositoryError::Exists { what: format!("the key {}", path.display()) },
-        _ => wrong(path, format!("it cannot be written: {error}")),
-    })
+    match stored {
+        Ok(true) => Ok(()),
+        Ok(false) => Err(RepositoryError::Exists { what: format!("the key {}", path.display()) }),
+        Err(error) => Err(wrong(path, format!("it cannot be written: {error}"))),
+    }
+}
+
+/// The folder of a key's file, open, and the file's name there. No link in its place is followed.
+fn folder_of(path: &Path) -> std::io::Result<(Folder, &Path)> {
+    let (Some(folder), Some(name)) = (path.parent(), path.file_name()) else {
+        return Err(std::io::ErrorKind::InvalidFilename.into());
+    };
+    let folder = Folder::open(folder)?.ok_or(Errno::NOENT)?;
+    Ok((folder, Path::new(name)))
 }
 
 impl KeyFile {
     /// Reads a file. Its secret stays closed.
     ///
     /// # Errors
-    /// It cannot be read, others may read it, or it is not a key.
+    /// It cannot be read, others may read it, it is somebody else's or a link, or it is not a key.
     pub fn read(path: &Path) -> Result<Self, RepositoryError> {
         let failed = |error: std::io::Error| wrong(path, format!("it cannot be read: {error}"));
-        // NONBLOCK: a pipe must not make us wait.
-        let nonblock = rustix::fs::OFlags::NONBLOCK.bits().cast_signed();
-        let file = OpenOptions::new().read(true).custom_flags(nonblock).open(path).map_err(failed)?;
+        let opened = folder_of(path).and_then(|(folder, name)| folder.open_file(name));
+        let file = opened.and_then(|file| file.ok_or(Errno::NOENT.into())).map_err(failed)?;
         let about = file.metadata().map_err(failed)?;
-        if !about.is_file() {
-            return Err(wrong(path, "it is not a regular file"));
+        if about.uid() != 0 && about.uid() != rustix::process::geteuid().as_raw() {
+            return Err(wrong(path, format!("it belongs to another user ({}), who may change it", about.uid())));
         }
         if about.permissions().mode() & 0o077 != 0 {
             return Err(wrong(path, "others may read it; take their rights away (chmod 600)"));
@@ -177,14 +186,11 @@ impl KeyFile {
     /// # Errors
     /// The folder cannot be read. One that does not exist has no keys.
     pub fn all(folder: &Path) -> Result<(Vec<Self>, Vec<RepositoryError>), RepositoryError> {
-        let entries = match std::fs::read_dir(folder) {
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok((vec![], vec![])),
-            entries => entries.map_err(|error| wrong(folder, format!("the folder cannot be read: {error}")))?,
-        };
-        let paths = entries.flatten().map(|entry| entry.path());
-        let mut paths: Vec<_> =
+        let failed = |error| wrong(folder, format!("the folder cannot be read: {error}"));
+        let Some(open) = Folder::open(folder).map_err(failed)? else { return Ok((vec![], vec![])) };
+        let paths = open.names().map_err(failed)?.into_iter().map(|name| folder.join(name));
+        let paths: Vec<_> =
             paths.filter(|path| path.extension().is_some_and(|end| end == EXTENSION)).take(MAX_FILES).collect();
-        paths.sort();
         let (mut files, mut problems) = (vec![], vec![]);
         for path in paths {
             match Self::read(&path) {
@@ -303,6 +309,37 @@ mod tests {
             let error = KeyFile::read(&path).unwrap_err().to_string();
             assert!(error.contains(part), "{error}");
         }
+    }
+
+    /// A file can name a program, which would run as whoever signs.
+    #[test]
+    fn a_key_of_another_user_and_a_link_are_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.key");
+        write(&path, &SigningKey::generate().unwrap(), "").unwrap();
+        let link = folder.path().join("b.key");
+        std::os::unix::fs::symlink(&path, &link).unwrap();
+        assert!(KeyFile::read(&link).unwrap_err().to_string().contains("it is a link"));
+        KeyFile::read(&path).unwrap();
+        std::os::unix::fs::chown(&path, Some(1500), None).unwrap();
+        let error = KeyFile::read(&path).unwrap_err().to_string();
+        assert!(error.contains("belongs to another user (1500)"), "{error}");
+    }
+
+    #[test]
+    fn a_link_in_the_place_of_a_key_is_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        let (path, link) = (folder.path().join("a.key"), folder.path().join("b.key"));
+        write(&path, &SigningKey::generate().unwrap(), "").unwrap();
+        std::os::unix::fs::symlink(&path, &link).unwrap();
+        let error = KeyFile::read(&link).unwrap_err().to_string();
+        assert!(error.contains("it is a link"), "{error}");
+        let (files, problems) = KeyFile::all(folder.path()).unwrap();
+        assert_eq!((files.len(), problems.len()), (1, 1));
+        let nowhere = folder.path().join("c.key");
+        std::os::unix::fs::symlink(folder.path().join("gone"), &nowhere).unwrap();
+        assert!(matches!(write(&nowhere, &SigningKey::generate().unwrap(), ""), Err(RepositoryError::Exists { .. })));
+        assert!(!folder.path().join("gone").exists());
     }
 
     #[test]

@@ -11,8 +11,6 @@
 //! ```
 
 use std::collections::BTreeMap;
-use std::fs::OpenOptions;
-use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -22,7 +20,7 @@ use text::error_chain;
 
 use crate::cache::{Cache, Kept, Record};
 use crate::error::{RepositoryError, Role};
-use crate::files::{lock_within, make_folders};
+use crate::files::OwnFolder;
 use crate::first::{check_named_root, first_trust};
 use crate::metadata::limit;
 use crate::names::{PLATFORM, artifact_target, check_name, group_target, team_folder, team_target};
@@ -35,6 +33,9 @@ use crate::update::{Ages, Trusted, Update, Verified, known_targets};
 
 /// How long a run waits for another one that asks the repository: longer than a slow server can hold that one up.
 const PATIENCE: Duration = Duration::from_secs(900);
+
+/// The file whose lock a run holds while it changes what is kept.
+const LOCK: &str = ".lock";
 
 /// A policy that a node should run.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -229,13 +230,9 @@ pub fn converged<'r>(folder: &Path, releases: impl Iterator<Item = &'r Release>)
 
 /// Waits until no other run of this node changes what is kept.
 fn lock(folder: &Path) -> Result<std::fs::File, RepositoryError> {
-    let path = folder.join(".lock");
-    let failed = |source| RepositoryError::Write { file: path.display().to_string(), source };
-    make_folders(folder, 0o600).map_err(failed)?;
-    let opened = OpenOptions::new().create(true).truncate(false).write(true).mode(0o600).open(&path);
-    let file = opened.map_err(failed)?;
-    lock_within(&file, PATIENCE).map_err(failed)?;
-    Ok(file)
+    let folder = OwnFolder::new(folder.to_owned());
+    let failed = |source| RepositoryError::Write { file: folder.file(LOCK).display().to_string(), source };
+    folder.lock(LOCK, PATIENCE).map_err(failed)
 }
 
 /// Why there is no newest revision.

@@ -8,7 +8,7 @@ use jiff::Timestamp as Moment;
 use serde::{Deserialize, Serialize};
 
 use crate::error::RepositoryError;
-use crate::files::{Existing, Survives, read_bounded, write_surviving};
+use crate::files::{OwnFolder, Survives};
 use crate::update::{Pointers, Trusted};
 
 const FORMAT: &str = "wrun-trust-1";
@@ -63,24 +63,20 @@ struct WrittenPointers {
 /// The folder in which a node or an author keeps its trust of one store.
 #[derive(Debug, Clone)]
 pub struct TrustFolder {
-    path: PathBuf,
+    folder: OwnFolder,
 }
 
 impl TrustFolder {
     /// Names the folder, which need not exist.
     #[must_use]
     pub fn new(path: PathBuf) -> Self {
-        Self { path }
+        Self { folder: OwnFolder::new(path) }
     }
 
     /// Returns the folder of the trust data.
     #[must_use]
     pub fn path(&self) -> &Path {
-        &self.path
-    }
-
-    fn file(&self, folder: &str) -> PathBuf {
-        self.path.join(TRUST).join(format!("{folder}.json"))
+        self.folder.path()
     }
 
     /// Reads what is trusted of the repository in a folder of the store. `None`: nothing yet.
@@ -88,9 +84,9 @@ impl TrustFolder {
     /// # Errors
     /// It cannot be read, or is damaged.
     pub fn read(&self, folder: &str) -> Result<Option<Trust>, RepositoryError> {
-        let path = self.file(folder);
-        let damaged = |what: String| RepositoryError::Trust { path: path.clone(), what };
-        let Some(bytes) = read_bounded(&path, MAX_BYTES).map_err(|error| damaged(error.to_string()))? else {
+        let below = trust_file(folder);
+        let damaged = |what: String| RepositoryError::Trust { path: self.folder.file(&below), what };
+        let Some(bytes) = self.folder.read(&below, MAX_BYTES).map_err(|error| damaged(error.to_string()))? else {
             return Ok(None);
         };
         let written: Written = serde_json::from_slice(&bytes).map_err(|error| damaged(error.to_string()))?;
@@ -129,18 +125,13 @@ impl TrustFolder {
     /// # Errors
     /// It cannot be removed.
     pub(crate) fn forget(&self) -> Result<(), RepositoryError> {
-        let path = self.path.join(TRUST);
-        match std::fs::remove_dir_all(&path) {
-            Err(source) if source.kind() != std::io::ErrorKind::NotFound => {
-                Err(RepositoryError::Write { file: path.display().to_string(), source })
-            }
-            _ => Ok(()),
-        }
+        let failed = |source| RepositoryError::Write { file: self.folder.file(TRUST).display().to_string(), source };
+        self.folder.remove_folder(TRUST).map_err(failed)
     }
 
     fn write_surviving(&self, folder: &str, trust: &Trust, survives: Survives) -> Result<(), RepositoryError> {
-        let path = self.file(folder);
-        let failed = |source| RepositoryError::Write { file: path.display().to_string(), source };
+        let below = trust_file(folder);
+        let failed = |source| RepositoryError::Write { file: self.folder.file(&below).display().to_string(), source };
         let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
         let pointers = trust.trusted.pointers.as_ref().map(|pointers| WrittenPointers {
             timestamp: text(&pointers.timestamp),
@@ -155,14 +146,46 @@ impl TrustFolder {
             named: trust.named.clone(),
         };
         let bytes = serde_json::to_vec(&written).map_err(|error| failed(error.into()))?;
-        write_surviving(&path, &bytes, 0o600, Existing::Replaced, survives).map_err(failed)?;
-        Ok(())
+        self.folder.replace(&below, &bytes, survives).map_err(failed)
     }
+}
+
+/// The file with what is trusted of the repository in a folder of the store.
+fn trust_file(folder: &str) -> String {
+    format!("{TRUST}/{folder}.json")
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::os::unix::fs::symlink;
+
+    #[test]
+    fn a_link_in_the_place_of_trust_is_neither_read_nor_followed() {
+        let folder = tempfile::tempdir().unwrap();
+        let (own, elsewhere) = (folder.path().join("own"), folder.path().join("elsewhere"));
+        let place = TrustFolder::new(own.clone());
+        let trusted = Trusted { root: b"r".to_vec(), pointers: None, targets: None };
+        let trust = Trust { trusted, checked: None, named: None };
+        place.write("platform", &trust).unwrap();
+        std::fs::rename(own.join("trust"), &elsewhere).unwrap();
+        // A folder that is a link: what it leads to is not believed, not written to and not removed.
+        symlink(&elsewhere, own.join("trust")).unwrap();
+        let link = |error: RepositoryError| text::error_chain(&error);
+        assert!(link(place.read("platform").unwrap_err()).contains("it is a link"));
+        assert!(link(place.write("platform", &trust).unwrap_err()).contains("it is a link"));
+        assert!(link(place.forget().unwrap_err()).contains("it is a link"));
+        assert!(elsewhere.join("platform.json").exists());
+        // A file that is a link: it is not read, and what is written takes its place.
+        std::fs::remove_file(own.join("trust")).unwrap();
+        std::fs::create_dir(own.join("trust")).unwrap();
+        symlink(elsewhere.join("platform.json"), own.join("trust/platform.json")).unwrap();
+        assert!(link(place.read("platform").unwrap_err()).contains("it is a link"));
+        std::fs::write(elsewhere.join("platform.json"), "mine").unwrap();
+        place.write("platform", &trust).unwrap();
+        assert_eq!(place.read("platform").unwrap(), Some(trust));
+        assert_eq!(std::fs::read_to_string(elsewhere.join("platform.json")).unwrap(), "mine");
+    }
 
     #[test]
     fn trust_is_kept_and_damage_is_not_forgotten() {

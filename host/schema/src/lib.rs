@@ -21,7 +21,8 @@ pub use resource::{Action, ImplementedBy, ResourceType};
 pub use ruby_types::ruby_types;
 pub use rust_builders::rust_builders;
 pub use validation::{
-    Given, ValidationFailed, check_actions, check_required, check_sizes, find, require, validate, validate_one,
+    Given, ValidationFailed, check_actions, check_required, check_sizes, find, foreign, require, validate,
+    validate_one, why_idle,
 };
 
 /// Tells whether the actions of a type are made of other resources.

@@ -8,7 +8,7 @@ use crate::resource::{ImplementedBy, NOTHING, ResourceType};
 use crate::ruby_types::NOT_IN_RUBY;
 use crate::rust_builders::ONLY_IN_RUBY;
 use crate::types;
-use crate::validation::{ValidationFailed, require};
+use crate::validation::{ValidationFailed, find_without_provider, require};
 use text::nearest;
 
 /// The version of the JSON form; it changes when a key changes its meaning or goes.
@@ -26,6 +26,9 @@ pub fn all() -> impl Iterator<Item = &'static ResourceType> {
 pub fn find(kind: &str) -> Result<&'static ResourceType, ValidationFailed> {
     if let Some(found) = types::ruby_only().find(|resource| resource.name == kind || resource.aliases.contains(&kind)) {
         return Ok(found);
+    }
+    if let Some(idle) = find_without_provider(kind) {
+        return Err(ValidationFailed::NoProvider { kind: idle.name });
     }
     require(kind).map_err(|error| match error {
         ValidationFailed::UnknownType { kind: shown, .. } => ValidationFailed::UnknownType {

@@ -2,15 +2,16 @@
 //!
 //! The text of [`ruby_types`] is the Ruby runtime's `lib/chef/resource/builtin_types/generated.rb`. What it says there,
 //! `builtin_types.rb` beside it understands: `type NAME, ..` with a block of `property`, `also` (another name of a property) and
-//! `collects` (a property whose calls add up), and `foreign` for the types of other platforms.
+//! `collects` (a property whose calls add up), and `foreign` for the types of other platforms with their default actions.
 
 use crate::common::COMMON;
 use crate::property::{Coercion, Default, Literal, Matcher, Pattern, Property, Required};
 use crate::resource::{ImplementedBy, ResourceType};
-use crate::types::{ACCOUNT_NAMES, ALL, OTHER_PLATFORMS, SECURABLE};
+use crate::types::{ACCOUNT_NAMES, ALL, ForeignType, OTHER_PLATFORMS, SECURABLE};
 
 /// Properties that become symbols in Chef too. Elsewhere only JSON needs that, and text where a symbol belongs is an error.
-const SYMBOLS_IN_CHEF: [&str; 2] = ["link_type", "device_type"];
+const SYMBOLS_IN_CHEF: [&str; 7] =
+    ["link_type", "device_type", "route_type", "strategy", "topology", "binding_mode", "update_condition"];
 
 /// Types that a Ruby cookbook has in another form: a block that only other languages need.
 pub(crate) const NOT_IN_RUBY: [&str; 1] = ["guest_block"];
@@ -24,13 +25,18 @@ pub fn ruby_types() -> String {
     for resource in ALL.into_iter().filter(|resource| !NOT_IN_RUBY.contains(&resource.name)) {
         write_type(&mut text, resource);
     }
-    for (platform, names) in OTHER_PLATFORMS {
-        text.push_str(&format!("  foreign {platform:?}, %i[\n"));
-        names.iter().for_each(|name| text.push_str(&format!("    {name}\n")));
-        text.push_str("  ]\n");
-    }
+    OTHER_PLATFORMS.iter().for_each(|(platform, types)| write_foreign(&mut text, platform, types));
     text.push_str("end\n");
     text
+}
+
+fn write_foreign(text: &mut String, platform: &str, types: &[ForeignType]) {
+    text.push_str(&format!("  foreign {platform:?}, {{\n"));
+    types.iter().for_each(|one| text.push_str(&format!("    {}: :{},\n", one.name, one.default_action)));
+    let aliases = types.iter().flat_map(|one| one.aliases.iter().map(move |alias| format!("{alias}: :{}", one.name)));
+    let aliases: Vec<String> = aliases.collect();
+    let aliases = if aliases.is_empty() { String::new() } else { format!(", aliases: {{ {} }}", aliases.join(", ")) };
+    text.push_str(&format!("  }}{aliases}\n"));
 }
 
 fn write_type(text: &mut String, resource: &'static ResourceType) {
@@ -52,7 +58,9 @@ fn write_type(text: &mut String, resource: &'static ResourceType) {
         actions.join(" "),
         resource.default_action
     ));
-    for property in resource.own_properties().filter(|own| COMMON.iter().all(|common| common.name != own.name)) {
+    // A type of its own name has a default for it.
+    let is_written = |own: &&Property| own.name == "name" || COMMON.iter().all(|common| common.name != own.name);
+    for property in resource.own_properties().filter(is_written) {
         text.push_str(&format!("    {}\n", property_line(property)));
         property.aliases.iter().for_each(|alias| text.push_str(&format!("    also :{alias}, :{}\n", property.name)));
     }
@@ -181,6 +189,9 @@ mod tests {
         assert!(text.contains("    property :to, String\n"), "{text}");
         assert!(text.contains("    collects :verify\n"), "{text}");
         assert!(!text.contains("guest_block"), "{text}");
+        assert!(text.contains("  type :mdadm, by: :nobody, actions: %i[create assemble stop], default: :create do\n"));
+        assert!(text.contains("    property :name, String, default: \"install habitat\"\n"), "{text}");
+        assert!(text.contains("    batch: :run,\n") && text.contains("aliases: { env: :windows_env }\n"), "{text}");
         // Messages name what Chef names: its classes, in its order, its actions likewise.
         for line in [
             "    property :backup, [Integer, FalseClass], default: 5, desired_state: false\n",

@@ -2,7 +2,8 @@
 //!
 //! Names, actions, properties and defaults follow Chef 18.9. One table, [`ALL`], holds them. Each type says who carries it out: a
 //! provider of the host, other resources that the host declares, the guest, the Ruby library, or nobody. A cookbook in another
-//! language than Ruby cannot declare the last two; it is refused by name. Types of other platforms are listed by name alone.
+//! language than Ruby cannot declare those of the Ruby library; it is refused by name. Types of other platforms are a table of their
+//! own, [`OTHER_PLATFORMS`]: their properties are not known. Types that nobody carries out may be declared, and an action fails.
 
 pub mod alternatives;
 pub mod apt_package;
@@ -34,6 +35,7 @@ pub mod mount;
 pub mod notify_group;
 pub mod ohai;
 pub mod openssl;
+pub mod other_platforms;
 pub mod package;
 pub mod reboot;
 pub mod remote_directory;
@@ -52,13 +54,15 @@ pub mod template;
 pub mod timezone;
 pub mod user;
 pub mod user_ulimit;
+pub mod without_provider;
 pub mod yum_repository;
 
 use crate::resource::{ImplementedBy, ResourceType};
+pub use other_platforms::{ForeignType, OTHER_PLATFORMS};
 pub(crate) use securable::{ACCOUNT_NAMES, SECURABLE};
 
 /// All types that are described, in alphabetical order. [`ResourceType::implemented_by`] says who carries each out.
-pub static ALL: [&ResourceType; 70] = [
+pub static ALL: [&ResourceType; 107] = [
     &alternatives::ALTERNATIVES,
     &apt_package::APT_PACKAGE,
     &apt_preference::APT_PREFERENCE,
@@ -68,9 +72,14 @@ pub static ALL: [&ResourceType; 70] = [
     &script::BASH,
     &chef_sleep::BREAKPOINT,
     &build_essential::BUILD_ESSENTIAL,
+    &without_provider::chef_client::CHEF_CLIENT_CONFIG,
+    &without_provider::chef_client::CHEF_CLIENT_CRON,
+    &without_provider::chef_client::CHEF_CLIENT_SYSTEMD_TIMER,
+    &without_provider::chef_client::CHEF_CLIENT_TRUSTED_CERTIFICATE,
     &gem_package::CHEF_GEM,
     &chef_handler::CHEF_HANDLER,
     &chef_sleep::CHEF_SLEEP,
+    &without_provider::chef_client::CHEF_VAULT_SECRET,
     &cookbook_file::COOKBOOK_FILE,
     &cron::CRON,
     &cron_access::CRON_ACCESS,
@@ -85,14 +94,25 @@ pub static ALL: [&ResourceType; 70] = [
     &git::GIT,
     &group::GROUP,
     &guest_block::GUEST_BLOCK,
+    &without_provider::habitat::HABITAT_CONFIG,
+    &without_provider::habitat::HABITAT_INSTALL,
+    &without_provider::habitat::HABITAT_PACKAGE,
+    &without_provider::habitat::HABITAT_SERVICE,
+    &without_provider::habitat::HABITAT_SUP,
+    &without_provider::habitat::HABITAT_USER_TOML,
     &hostname::HOSTNAME,
     &http_request::HTTP_REQUEST,
+    &without_provider::devices::IFCONFIG,
+    &without_provider::chef_client::INSPEC_INPUT,
+    &without_provider::chef_client::INSPEC_WAIVER,
+    &without_provider::chef_client::INSPEC_WAIVER_FILE_ENTRY,
     &kernel_module::KERNEL_MODULE,
     &script::KSH,
     &link::LINK,
     &user::LINUX_USER,
     &locale::LOCALE,
     &log::LOG,
+    &without_provider::devices::MDADM,
     &mount::MOUNT,
     &notify_group::NOTIFY_GROUP,
     &ohai::OHAI,
@@ -106,16 +126,35 @@ pub static ALL: [&ResourceType; 70] = [
     &openssl::X509_CRL,
     &openssl::X509_REQUEST,
     &package::PACKAGE,
+    &without_provider::packages::PACMAN_PACKAGE,
+    &without_provider::packages::PALUDIS_PACKAGE,
     &script::PERL,
+    &without_provider::packages::PORTAGE_PACKAGE,
     &script::PYTHON,
     &reboot::REBOOT,
     &remote_directory::REMOTE_DIRECTORY,
     &remote_file::REMOTE_FILE,
+    &without_provider::red_hat::RHSM_ERRATA,
+    &without_provider::red_hat::RHSM_ERRATA_LEVEL,
+    &without_provider::red_hat::RHSM_REGISTER,
+    &without_provider::red_hat::RHSM_REPO,
+    &without_provider::red_hat::RHSM_SUBSCRIPTION,
+    &without_provider::devices::ROUTE,
     &rpm_packages::RPM_PACKAGE,
     &script::RUBY,
     &guest_block::RUBY_BLOCK,
     &script::SCRIPT,
+    &without_provider::security::SELINUX_BOOLEAN,
+    &without_provider::security::SELINUX_FCONTEXT,
+    &without_provider::security::SELINUX_INSTALL,
+    &without_provider::security::SELINUX_LOGIN,
+    &without_provider::security::SELINUX_MODULE,
+    &without_provider::security::SELINUX_PERMISSIVE,
+    &without_provider::security::SELINUX_PORT,
+    &without_provider::security::SELINUX_STATE,
+    &without_provider::security::SELINUX_USER,
     &service::SERVICE,
+    &without_provider::packages::SNAP_PACKAGE,
     &ssh_known_hosts_entry::SSH_KNOWN_HOSTS_ENTRY,
     &subversion::SUBVERSION,
     &sudo::SUDO,
@@ -129,6 +168,8 @@ pub static ALL: [&ResourceType; 70] = [
     &guest_block::WHYRUN_SAFE_RUBY_BLOCK,
     &rpm_packages::YUM_PACKAGE,
     &yum_repository::YUM_REPOSITORY,
+    &without_provider::packages::ZYPPER_PACKAGE,
+    &without_provider::packages::ZYPPER_REPOSITORY,
 ];
 
 /// The types that a policy may declare in every language.
@@ -141,83 +182,7 @@ pub fn ruby_only() -> impl Iterator<Item = &'static ResourceType> {
     ALL.into_iter().filter(|resource| resource.implemented_by == ImplementedBy::RubyLibrary)
 }
 
-/// The types that nobody carries out. A cookbook in Ruby may declare them, and an action of theirs fails.
+/// The types that nobody carries out. They may be declared, and an action of theirs fails.
 pub fn without_provider() -> impl Iterator<Item = &'static ResourceType> {
     ALL.into_iter().filter(|resource| resource.implemented_by == ImplementedBy::Nobody)
 }
-
-/// Types of Chef that manage what only another platform has, with that platform: they are refused by name.
-pub static OTHER_PLATFORMS: [(&str, &[&str]); 3] = [
-    (
-        "Windows",
-        &[
-            "batch",
-            "cab_package",
-            "chocolatey_config",
-            "chocolatey_feature",
-            "chocolatey_installer",
-            "chocolatey_package",
-            "chocolatey_source",
-            "dsc_resource",
-            "dsc_script",
-            "msu_package",
-            "powershell_package",
-            "powershell_package_source",
-            "powershell_script",
-            "registry_key",
-            "windows_ad_join",
-            "windows_audit_policy",
-            "windows_auto_run",
-            "windows_certificate",
-            "windows_defender",
-            "windows_defender_exclusion",
-            "windows_dfs_folder",
-            "windows_dfs_namespace",
-            "windows_dfs_server",
-            "windows_dns_record",
-            "windows_dns_zone",
-            "windows_env",
-            "windows_feature",
-            "windows_feature_dism",
-            "windows_feature_powershell",
-            "windows_firewall_profile",
-            "windows_firewall_rule",
-            "windows_font",
-            "windows_package",
-            "windows_pagefile",
-            "windows_path",
-            "windows_printer",
-            "windows_printer_port",
-            "windows_security_policy",
-            "windows_service",
-            "windows_share",
-            "windows_shortcut",
-            "windows_task",
-            "windows_uac",
-            "windows_update_settings",
-            "windows_user_privilege",
-            "windows_workgroup",
-        ],
-    ),
-    (
-        "macOS",
-        &[
-            "dmg_package",
-            "homebrew_cask",
-            "homebrew_package",
-            "homebrew_tap",
-            "homebrew_update",
-            "launchd",
-            "macos_pkg",
-            "macos_userdefaults",
-            "macosx_service",
-            "macports_package",
-            "osx_profile",
-            "plist",
-        ],
-    ),
-    (
-        "another Unix",
-        &["bff_package", "freebsd_package", "ips_package", "openbsd_package", "smartos_package", "solaris_package"],
-    ),
-];

@@ -11,7 +11,7 @@ use serde_json::Value as Json;
 
 use crate::property::{Default, Property};
 use crate::resource::{NOTHING, ResourceType};
-use crate::types::{self, OTHER_PLATFORMS};
+use crate::types::{self, ForeignType, OTHER_PLATFORMS};
 use crate::value::{Unacceptable, Value};
 use text::nearest;
 
@@ -47,7 +47,7 @@ pub enum ValidationFailed {
         /// A name that may have been meant.
         did_you_mean: Option<&'static str>,
     },
-    /// The type is known and nothing carries it out yet.
+    /// The type is known and nothing carries it out: only the reference refuses it.
     #[error("resource type `{kind}` has no provider")]
     NoProvider {
         /// The name of the type that was declared.
@@ -166,11 +166,32 @@ pub fn find(kind: &str) -> Option<&'static ResourceType> {
     BY_NAME.get(kind).copied()
 }
 
-/// The type of this name, or why there is none.
+/// The type of another platform that has this name or alias, and the platform.
+pub fn foreign(kind: &str) -> Option<(&'static ForeignType, &'static str)> {
+    OTHER_PLATFORMS.iter().find_map(|(platform, types)| {
+        let found = types.iter().find(|one| one.name == kind || one.aliases.contains(&kind))?;
+        Some((found, *platform))
+    })
+}
+
+/// The type of this name or alias that nobody carries out.
+pub fn find_without_provider(kind: &str) -> Option<&'static ResourceType> {
+    types::without_provider().find(|resource| is_called(resource, kind))
+}
+
+/// Returns why nobody carries out a type that may be declared all the same; `None` for other types.
+pub fn why_idle(kind: &str) -> Option<String> {
+    if let Some(found) = find_without_provider(kind) {
+        return Some(format!("wrun cannot act for resources of the type `{}`", found.name));
+    }
+    foreign(kind).map(|(found, platform)| format!("the resource type `{}` is for {platform} only", found.name))
+}
+
+/// The type of this name whose properties are known and which a policy may declare in every language, or why there is none. Nobody
+/// may carry it out: see [`why_idle`].
 ///
 /// # Errors
-/// [`ValidationFailed::UnknownType`], [`ValidationFailed::RubyOnly`], [`ValidationFailed::NoProvider`] or
-/// [`ValidationFailed::OtherPlatform`].
+/// [`ValidationFailed::UnknownType`], [`ValidationFailed::RubyOnly`] or [`ValidationFailed::OtherPlatform`].
 pub fn require(kind: &str) -> Result<&'static ResourceType, ValidationFailed> {
     if let Some(found) = find(kind) {
         return Ok(found);
@@ -178,14 +199,11 @@ pub fn require(kind: &str) -> Result<&'static ResourceType, ValidationFailed> {
     if let Some(described) = types::ruby_only().find(|resource| is_called(resource, kind)) {
         return Err(ValidationFailed::RubyOnly { kind: described.name });
     }
-    if let Some(described) = types::without_provider().find(|resource| is_called(resource, kind)) {
-        return Err(ValidationFailed::NoProvider { kind: described.name });
+    if let Some(described) = find_without_provider(kind) {
+        return Ok(described);
     }
-    let foreign = OTHER_PLATFORMS
-        .iter()
-        .find_map(|(platform, kinds)| kinds.iter().find(|name| **name == kind).map(|kind| (*kind, *platform)));
-    Err(match foreign {
-        Some((kind, platform)) => ValidationFailed::OtherPlatform { kind, platform },
+    Err(match foreign(kind) {
+        Some((found, platform)) => ValidationFailed::OtherPlatform { kind: found.name, platform },
         None => ValidationFailed::UnknownType {
             kind: Value::text(kind).shown(),
             did_you_mean: nearest(kind, types::builtin().map(|resource| resource.name)),

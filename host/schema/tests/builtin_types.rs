@@ -300,20 +300,27 @@ fn the_reference_names_everything() {
 fn types_for_ruby_only_are_in_the_reference_and_refused_elsewhere() {
     let text = schema::reference::list_text();
     let line = |name: &str| text.lines().find(|line| line.split_whitespace().next() == Some(name));
-    assert!(line("openssl_dhparam").unwrap().ends_with("(Ruby only)"), "{text}");
+    assert!(line("chef_handler").unwrap().ends_with("(Ruby only)"), "{text}");
     assert!(!line("file").unwrap().ends_with("(Ruby only)"), "{text}");
     assert_eq!(line("subversion"), None, "nothing carries it out");
     let languages =
         |name: &str| schema::reference::type_json(schema::reference::find(name).unwrap())["languages"].clone();
-    assert_eq!((languages("openssl_dhparam"), languages("sysctl_param")), (json!(["ruby"]), json!(["rust", "ruby"])));
-    let dhparam = schema::reference::type_text(schema::reference::find("openssl_dhparam").unwrap());
+    assert_eq!((languages("chef_handler"), languages("sysctl_param")), (json!(["ruby"]), json!(["rust", "ruby"])));
+    let handler = schema::reference::type_text(schema::reference::find("chef_handler").unwrap());
     assert!(
-        dhparam.contains("\nFor cookbooks in Ruby only.\n") && dhparam.contains("- `create` (default)"),
-        "{dhparam}"
+        handler.contains("\nFor cookbooks in Ruby only.\n") && handler.contains("- `enable` (default)"),
+        "{handler}"
     );
     let refused = |name: &str| require(name).unwrap_err().to_string();
-    assert_eq!(refused("openssl_dhparam"), "resource type `openssl_dhparam` exists in Ruby cookbooks only");
-    assert_eq!(refused("subversion"), "resource type `subversion` has no provider");
+    assert_eq!(refused("chef_handler"), "resource type `chef_handler` exists in Ruby cookbooks only");
+    assert_eq!(require("subversion").unwrap().name, "subversion", "it may be declared");
+    assert_eq!(refused("env"), "resource type `windows_env` is for Windows only");
+    let idle = |kind: &str| schema::why_idle(kind).unwrap_or_default();
+    assert_eq!(idle("zypper_repo"), "wrun cannot act for resources of the type `zypper_repository`");
+    assert_eq!(idle("env"), "the resource type `windows_env` is for Windows only");
+    assert_eq!((idle("file"), idle("chef_handler")), (String::new(), String::new()));
+    let unknown = schema::reference::find("subversion").unwrap_err().to_string();
+    assert_eq!(unknown, "resource type `subversion` has no provider");
     assert_eq!(schema::reference::find("sysctll").unwrap_err().did_you_mean(), Some("sysctl"));
     assert!(schema::reference::find("subversion").is_err());
 }

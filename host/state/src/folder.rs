@@ -2,13 +2,17 @@
 
 use std::fs::File;
 use std::io::{BufWriter, Read as _, Write};
+use std::os::fd::AsFd as _;
 use std::path::{Path, PathBuf};
 
 use cap_fs_ext::{FollowSymlinks, OpenOptionsFollowExt as _};
 use cap_std::fs::{Dir, DirBuilder, DirBuilderExt as _, OpenOptions, OpenOptionsExt as _};
+use plain_files::{Existing, UNFINISHED};
 use rustix::fs::{CWD, FileType, Mode, OFlags, RenameFlags};
 use rustix::io::Errno;
 use rustix::process::geteuid;
+
+pub(crate) use plain_files::Survives;
 
 use crate::StateError;
 use crate::limits::MAX_FILE;
@@ -22,20 +26,8 @@ const FILE_MODE: u32 = 0o600;
 /// Bytes that wait in memory while a file is written.
 const BUFFER: usize = 64 << 10;
 
-/// How the names of files begin that are not complete yet. Names of ours never begin with a dot.
-const UNFINISHED: &str = ".unfinished-";
-
 /// How the names of files go on that were set aside.
 const DAMAGED: &str = "damaged";
-
-/// What a file must survive.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Survives {
-    /// The end of the process at any moment.
-    Kill,
-    /// A power cut as well: content and name are on the disk before the call returns.
-    PowerCut,
-}
 
 /// An open directory and the path that people know it by.
 #[derive(Debug)]
@@ -182,69 +174,37 @@ impl Folder {
         &self,
         name: &str,
         survives: Survives,
-        write: impl FnOnce(&mut Unfinished) -> std::io::Result<()>,
+        write: impl FnOnce(&mut Unfinished<'_>) -> std::io::Result<()>,
     ) -> Result<(), StateError> {
-        let unfinished = self.write_unfinished(name, survives, write)?;
-        let renamed = self.handle.rename(&unfinished, &self.handle, name).map_err(|error| errno(&error));
-        self.settle(name, &unfinished, renamed, survives).map(|_| ())
+        self.put(name, Existing::Replaced, survives, write).map(drop)
     }
 
     /// Puts a file where there is none; false: there is one.
     pub(crate) fn create(&self, name: &str, bytes: &[u8], survives: Survives) -> Result<bool, StateError> {
-        let unfinished = self.write_unfinished(name, survives, |file| file.write_all(bytes))?;
-        let flags = RenameFlags::NOREPLACE;
-        let renamed = rustix::fs::renameat_with(&self.handle, unfinished.as_str(), &self.handle, name, flags);
-        self.settle(name, &unfinished, renamed, survives)
+        self.put(name, Existing::Stays, survives, |file| file.write_all(bytes))
     }
 
-    fn settle(
+    fn put(
         &self,
         name: &str,
-        unfinished: &str,
-        renamed: Result<(), Errno>,
+        existing: Existing,
         survives: Survives,
+        write: impl FnOnce(&mut Unfinished<'_>) -> std::io::Result<()>,
     ) -> Result<bool, StateError> {
-        match renamed {
-            Ok(()) if survives == Survives::PowerCut => {
-                rustix::fs::fsync(&self.handle).map_err(|errno| StateError::system("store", &self.path, errno))?;
-                Ok(true)
-            }
-            Ok(()) => Ok(true),
-            Err(errno) => {
-                self.remove(unfinished)?;
-                if errno == Errno::EXIST {
-                    return Ok(false);
-                }
-                Err(StateError::system("replace", &self.path_of(name), errno))
-            }
-        }
-    }
-
-    fn write_unfinished(
-        &self,
-        name: &str,
-        survives: Survives,
-        write: impl FnOnce(&mut Unfinished) -> std::io::Result<()>,
-    ) -> Result<String, StateError> {
-        let path = self.path_of(name);
         self.check_free(name)?;
-        let unfinished = format!("{UNFINISHED}{name}-{}", random_hex::<4>(&path)?);
-        let failed = |source: std::io::Error| StateError::system("write", &path, source);
-        let file = self.open_file(&unfinished, OpenOptions::new().write(true).create_new(true))?;
-        let file = file.ok_or_else(|| StateError::system("write", &path, Errno::NOENT))?;
-        let mut buffered = BufWriter::with_capacity(BUFFER, Bounded { file, left: MAX_FILE });
-        let mut written = write(&mut buffered).and_then(|()| buffered.flush());
-        // What is left in the buffer after a failure is not wanted.
-        let (bounded, _) = buffered.into_parts();
-        let is_too_large = bounded.left == 0;
-        if survives == Survives::PowerCut {
-            written = written.and_then(|()| bounded.file.sync_all());
-        }
-        if let Err(source) = written {
-            self.remove(&unfinished)?;
-            return Err(if is_too_large { StateError::Unwritable { path, limit: MAX_FILE } } else { failed(source) });
-        }
-        Ok(unfinished)
+        let mut is_too_large = false;
+        let put = plain_files::write_with_in(self.handle.as_fd(), name, FILE_MODE, existing, survives, |file| {
+            let mut buffered = BufWriter::with_capacity(BUFFER, Bounded { file, left: MAX_FILE });
+            let written = write(&mut buffered).and_then(|()| buffered.flush());
+            // What is left in the buffer after a failure is not wanted.
+            let (bounded, _) = buffered.into_parts();
+            is_too_large = bounded.left == 0;
+            written
+        });
+        put.map_err(|source| match is_too_large {
+            true => StateError::Unwritable { path: self.path_of(name), limit: MAX_FILE },
+            false => StateError::system("write", &self.path_of(name), source),
+        })
     }
 
     /// Removes a file, if it is there.
@@ -296,16 +256,16 @@ impl Folder {
 
 /// A file that is being written. The bound is below the buffer, and the type has no `dyn`: JSON is written in a great many
 /// small pieces.
-pub(crate) type Unfinished = BufWriter<Bounded>;
+pub(crate) type Unfinished<'f> = BufWriter<Bounded<'f>>;
 
 /// A file that grows no further than it could be read again.
-pub(crate) struct Bounded {
-    file: File,
+pub(crate) struct Bounded<'f> {
+    file: &'f mut File,
     /// Bytes that may follow; none: something did not fit.
     left: u64,
 }
 
-impl Write for Bounded {
+impl Write for Bounded<'_> {
     fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
         let Some(left) = self.left.checked_sub(bytes.len() as u64).filter(|left| *left > 0) else {
             self.left = 0;

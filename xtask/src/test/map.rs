@@ -97,6 +97,9 @@ const PROGRAM_TOUCHES: [(&str, &str); 12] = [
 /// the type of a file.
 const TOUCHES: [&str; 5] = ["std::fs", "std::process::Command", "std::net", "rustix::fs", "nix::"];
 
+/// The rooms that reach files through open folders alone, where no link is followed. They may name the type of a file.
+const WITHOUT_PATHS: [&str; 2] = ["artifact", "repository"];
+
 /// Effects on the whole process. A library has none; the program's are listed in [`WHOLE_PROCESS`].
 const PROCESS_EFFECTS: [&str; 7] = [
     "mem::forget",
@@ -195,6 +198,9 @@ fn in_file(path: &Path, text: &str, types: &BTreeSet<&str>) -> Vec<String> {
             let line = if room == "providers" { line.replace("std::fs::File", "") } else { line.to_owned() };
             TOUCHES.iter().filter(|name| line.contains(**name)).for_each(|name| report(format!("names {name}")));
         }
+        if WITHOUT_PATHS.contains(&room) && line.replace("std::fs::File", "").contains("std::fs") {
+            report("names std::fs, which follows links: use plain_files::Folder".to_owned());
+        }
         if !is_listed(&WHOLE_PROCESS, &shown) {
             let effects = PROCESS_EFFECTS.iter().filter(|effect| line.contains(**effect));
             effects.for_each(|effect| report(format!("{effect} is felt by the whole process")));
@@ -266,5 +272,8 @@ mod tests {
         assert_eq!(found("host/assemble/src/a.rs", "std::mem::forget(x);"), process);
         assert!(found("host/providers/src/a.rs", "std::fs::File::from(handle)").is_empty());
         assert_eq!(found("host/providers/src/a.rs", "std::fs::read(p)"), ["host/providers/src/a.rs:1: names std::fs"]);
+        let followed = ["host/repository/src/a.rs:1: names std::fs, which follows links: use plain_files::Folder"];
+        assert_eq!(found("host/repository/src/a.rs", "use std::fs::OpenOptions;"), followed);
+        assert!(found("host/artifact/src/a.rs", "use std::fs::File;").is_empty());
     }
 }

@@ -10,7 +10,7 @@ use std::process::Command;
 use anyhow::{Context as _, Result};
 use serde_json::Value;
 
-use super::{Count, border, causes, contract, map, operations, programs, supply, targets, waiting, words};
+use super::{Count, border, causes, contract, effects, map, operations, programs, supply, targets, waiting, words};
 use crate::{checkout, docs, say};
 
 /// Each room with the rooms it may know. What is not listed is not allowed; `assemble` alone puts all of them together.
@@ -75,7 +75,7 @@ const DOORS: [(&str, &[&str]); 25] = [
     ("resolve", &["errors", "node", "text"]),
     ("sandbox", &["contract", "node", "text"]),
     ("schema", &["errors", "text"]),
-    ("state", &["contract", "text"]),
+    ("state", &["contract", "plain_files", "text"]),
     ("text", &[]),
     (
         "wrun",
@@ -119,7 +119,7 @@ const ENGINE: (&str, [&str; 2]) = ("wasmtime", ["sandbox", "ruby-runtime"]);
 pub(crate) fn run() -> Result<Count> {
     let mut count = Count::default();
     type Check = fn() -> Result<Vec<String>>;
-    let checks: [(&str, Check); 20] = [
+    let checks: [(&str, Check); 21] = [
         ("sources are formatted", formatting),
         ("lints find nothing", lints),
         ("guests' lints find nothing", guest_lints),
@@ -132,6 +132,7 @@ pub(crate) fn run() -> Result<Count> {
         ("rooms touch only what they may", touches),
         ("the map is true: who names resource types, who decides, who touches the process", map::check),
         ("providers plan values, not closures, and read typed properties", operations::check),
+        ("providers reach the machine through `machine` alone", effects::check),
         ("names of Ruby and Chef have one place", border::check),
         ("an error's sentence leaves its cause to whoever prints it", causes::check),
         ("every item of the contract is documented and versioned, without tuples", contract::check),

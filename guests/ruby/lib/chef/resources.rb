@@ -16,7 +16,6 @@ require_relative "../wrun/resources/types"
 require_relative "../wrun/resources/acting"
 require_relative "resource/builtin_types"
 require_relative "resource/builtin"
-require_relative "resource/elsewhere"
 require_relative "resource/before_cookbooks"
 
 Chef.resource_handler_map.precede(Chef::Resource::BEFORE_COOKBOOKS)

@@ -30,14 +30,15 @@ module Wrun
     class << self
       # Calls a function of the contract: `Bridge.call("node.read", "merged", ["platform"])`. Returns what JSON says, a
       # binary string, or for replies that are both a pair of them.
-      def call(function, *arguments)
-        open(GATE.eval("#{function} #{JSON.generate(arguments)}").to_s)
-      end
+      def call(function, *arguments) = call_text(function, JSON.generate(arguments))
 
       # As `call`, with bytes that the arguments speak of by `[offset, length]`.
-      def call_with(bytes, function, *arguments)
-        json = JSON.generate(arguments)
-        open(GATE.eval("#{function}:#{json.bytesize} #{json}".b << bytes.b).to_s)
+      def call_with(bytes, function, *arguments) = call_text(function, JSON.generate(arguments), bytes)
+
+      # As both, where the array of arguments is JSON text already.
+      def call_text(function, json, bytes = nil)
+        request = bytes ? "#{function}:#{json.bytesize} #{json}".b << bytes.b : "#{function} #{json}"
+        open(GATE.eval(request).to_s)
       end
 
       private
@@ -45,13 +46,16 @@ module Wrun
       def open(reply)
         text = reply.byteslice(1, reply.bytesize)
         case reply.getbyte(0)
-        when VALUE then JSON.parse(text, max_nesting: false)
+        when VALUE then number(text) || JSON.parse(text, max_nesting: false)
         when BYTES then text.force_encoding(Encoding::BINARY)
         when RAISED then raise Failures.rebuild(JSON.parse(text))
         when REFUSED then refuse(JSON.parse(text))
         when MIXED then open_mixed(text)
         end
       end
+
+      # What most replies are: the number of a resource, a closure or a context.
+      def number(text) = text.match?(/\A[1-9][0-9]{0,8}\z/) ? text.to_i : nil
 
       def refuse(words)
         raise Refused.new(words[0], words[1..])

@@ -784,6 +784,197 @@ resource! {
 }
 
 resource! {
+    /// Makes a file with parameters for Diffie-Hellman key exchange.
+    ///
+    /// Default action: `create`.
+    OpensslDhparam openssl_dhparam "openssl_dhparam" "A new `openssl_dhparam` resource. The name is also its `path`, unless that is set.";
+    properties {
+        path "path" set Text "The file's path.\n\nDefault: the resource's name.";
+        owner "owner" set TextOrInteger "The file's owner.";
+        group "group" set TextOrInteger "The file's group.";
+        mode "mode" set Mode "The file's permission bits.\n\nDefault: `\"0640\"`.";
+        key_length "key_length" set Integer "The key's length in bits.\n\nOne of `1024`, `2048`, `4096`, `8192`. Default: `2048`.";
+        generator "generator" set Integer "The generator.\n\nOne of `2`, `5`. Default: `2`.";
+    }
+    actions {
+        action_create "create" "Makes the file, or makes it anew where it does not fit.";
+        action_nothing "nothing" "Does nothing until a notification asks for another action.";
+    }
+}
+
+resource! {
+    /// Makes a private key on an elliptic curve.
+    ///
+    /// Default action: `create`.
+    OpensslEcPrivateKey openssl_ec_private_key "openssl_ec_private_key" "A new `openssl_ec_private_key` resource. The name is also its `path`, unless that is set.";
+    properties {
+        path "path" set Text "The file's path.\n\nDefault: the resource's name.";
+        owner "owner" set TextOrInteger "The file's owner.";
+        group "group" set TextOrInteger "The file's group.";
+        mode "mode" set Mode "The file's permission bits.\n\nDefault: `\"0600\"`.";
+        key_curve "key_curve" set Text "The curve of an `ec` key.\n\nOne of `secp384r1`, `secp521r1`, `prime256v1`, `secp224r1`, `secp256k1`. Default: `\"prime256v1\"`.";
+        key_pass "key_pass" set Text "The password of the key.\n\nNever shown.";
+        key_cipher "key_cipher" set Text "The cipher that protects the key by its password.\n\nDefault: `\"des3\"`.";
+        force "force" set Boolean "Whether a key that is there is replaced.\n\nDefault: `false`.";
+    }
+    actions {
+        action_create "create" "Makes the file, or makes it anew where it does not fit.";
+        action_nothing "nothing" "Does nothing until a notification asks for another action.";
+    }
+}
+
+resource! {
+    /// Makes the public key of a private key on an elliptic curve.
+    ///
+    /// Default action: `create`.
+    OpensslEcPublicKey openssl_ec_public_key "openssl_ec_public_key" "A new `openssl_ec_public_key` resource. The name is also its `path`, unless that is set.";
+    properties {
+        path "path" set Text "The file's path.\n\nDefault: the resource's name.";
+        owner "owner" set TextOrInteger "The file's owner.";
+        group "group" set TextOrInteger "The file's group.";
+        mode "mode" set Mode "The file's permission bits.\n\nDefault: `\"0640\"`.";
+        private_key_path "private_key_path" set Text "The private key's file.";
+        private_key_content "private_key_content" set Text "The private key itself.\n\nNever shown.";
+        private_key_pass "private_key_pass" set Text "The password of the private key.\n\nNever shown.";
+    }
+    actions {
+        action_create "create" "Makes the file, or makes it anew where it does not fit.";
+        action_nothing "nothing" "Does nothing until a notification asks for another action.";
+    }
+}
+
+resource! {
+    /// Makes a private RSA key.
+    ///
+    /// Default action: `create`.
+    OpensslRsaPrivateKey openssl_rsa_private_key "openssl_rsa_private_key" "A new `openssl_rsa_private_key` resource. The name is also its `path`, unless that is set.";
+    properties {
+        path "path" set Text "The file's path.\n\nDefault: the resource's name.";
+        owner "owner" set TextOrInteger "The file's owner.";
+        group "group" set TextOrInteger "The file's group.";
+        mode "mode" set Mode "The file's permission bits.\n\nDefault: `\"0600\"`.";
+        key_length "key_length" set Integer "The key's length in bits.\n\nOne of `1024`, `2048`, `4096`, `8192`. Default: `2048`.";
+        key_pass "key_pass" set Text "The password of the key.\n\nNever shown.";
+        key_cipher "key_cipher" set Text "The cipher that protects the key by its password.\n\nDefault: `\"des3\"`.";
+        force "force" set Boolean "Whether a key that is there is replaced.\n\nDefault: `false`.";
+    }
+    actions {
+        action_create "create" "Makes the file, or makes it anew where it does not fit.";
+        action_nothing "nothing" "Does nothing until a notification asks for another action.";
+    }
+}
+
+resource! {
+    /// Makes the public key of a private RSA key.
+    ///
+    /// Default action: `create`.
+    OpensslRsaPublicKey openssl_rsa_public_key "openssl_rsa_public_key" "A new `openssl_rsa_public_key` resource. The name is also its `path`, unless that is set.";
+    properties {
+        path "path" set Text "The file's path.\n\nDefault: the resource's name.";
+        owner "owner" set TextOrInteger "The file's owner.";
+        group "group" set TextOrInteger "The file's group.";
+        mode "mode" set Mode "The file's permission bits.\n\nDefault: `\"0640\"`.";
+        private_key_path "private_key_path" set Text "The private key's file.";
+        private_key_content "private_key_content" set Text "The private key itself.\n\nNever shown.";
+        private_key_pass "private_key_pass" set Text "The password of the private key.\n\nNever shown.";
+    }
+    actions {
+        action_create "create" "Makes the file, or makes it anew where it does not fit.";
+        action_nothing "nothing" "Does nothing until a notification asks for another action.";
+    }
+}
+
+resource! {
+    /// Makes a certificate, signed by itself or by a given authority.
+    ///
+    /// Default action: `create`.
+    OpensslX509Certificate openssl_x509_certificate "openssl_x509_certificate" "A new `openssl_x509_certificate` resource. The name is also its `path`, unless that is set.";
+    properties {
+        path "path" set Text "The file's path.\n\nDefault: the resource's name.";
+        owner "owner" set TextOrInteger "The file's owner.";
+        group "group" set TextOrInteger "The file's group.";
+        mode "mode" set Mode "The file's permission bits.";
+        country "country" set Text "The country of the subject.";
+        state "state" set Text "The state of the subject.";
+        city "city" set Text "The city of the subject.";
+        org "org" set Text "The organisation of the subject.";
+        org_unit "org_unit" set Text "The unit of the organisation.";
+        common_name "common_name" set Text "The subject's name.";
+        email "email" set Text "The subject's mail address.";
+        expire "expire" set Integer "How many days the certificate is good.\n\nDefault: `365`.";
+        renew_before_expiry "renew_before_expiry" set Integer "How many days before its end the certificate is made anew.";
+        extensions "extensions" set Map "Extensions: names, each with `values` and `critical`.\n\nDefault: `{}`.";
+        subject_alt_name "subject_alt_name" set List "Further names of the subject, such as `DNS:example.com`.\n\nDefault: `[]`.";
+        key_file "key_file" set Text "The file of an existing key; one is made if unset.";
+        key_pass "key_pass" set Text "The password of the key.\n\nNever shown.";
+        key_type "key_type" set Text "The kind of key.\n\nOne of `rsa`, `ec`. Default: `\"rsa\"`.";
+        key_length "key_length" set Integer "The key's length in bits.\n\nOne of `1024`, `2048`, `4096`, `8192`. Default: `2048`.";
+        key_curve "key_curve" set Text "The curve of an `ec` key.\n\nOne of `secp384r1`, `secp521r1`, `prime256v1`. Default: `\"prime256v1\"`.";
+        csr_file "csr_file" set Text "The file of a request to sign.";
+        ca_cert_file "ca_cert_file" set Text "The certificate of the authority that signs.";
+        ca_key_file "ca_key_file" set Text "The key of the authority that signs.";
+        ca_key_pass "ca_key_pass" set Text "The password of that key.\n\nNever shown.";
+    }
+    actions {
+        action_create "create" "Makes the file, or makes it anew where it does not fit.";
+        action_nothing "nothing" "Does nothing until a notification asks for another action.";
+    }
+}
+
+resource! {
+    /// Makes an authority's list of revoked certificates.
+    ///
+    /// Default action: `create`.
+    OpensslX509Crl openssl_x509_crl "openssl_x509_crl" "A new `openssl_x509_crl` resource. The name is also its `path`, unless that is set.";
+    properties {
+        path "path" set Text "The file's path.\n\nDefault: the resource's name.";
+        owner "owner" set TextOrInteger "The file's owner.";
+        group "group" set TextOrInteger "The file's group.";
+        mode "mode" set Mode "The file's permission bits.";
+        serial_to_revoke "serial_to_revoke" set TextOrInteger "The number of a certificate to revoke.";
+        revocation_reason "revocation_reason" set Integer "The reason, by its number.\n\nDefault: `0`.";
+        expire "expire" set Integer "How many days the list is good.\n\nDefault: `8`.";
+        renewal_threshold "renewal_threshold" set Integer "How many days before its end the list is made anew.\n\nDefault: `1`.";
+        ca_cert_file "ca_cert_file" set Text "The authority's certificate.\n\nRequired.";
+        ca_key_file "ca_key_file" set Text "The authority's key.\n\nRequired.";
+        ca_key_pass "ca_key_pass" set Text "The password of that key.\n\nNever shown.";
+    }
+    actions {
+        action_create "create" "Makes the file, or makes it anew where it does not fit.";
+        action_nothing "nothing" "Does nothing until a notification asks for another action.";
+    }
+}
+
+resource! {
+    /// Makes a request for a certificate.
+    ///
+    /// Default action: `create`.
+    OpensslX509Request openssl_x509_request "openssl_x509_request" "A new `openssl_x509_request` resource. The name is also its `path`, unless that is set.";
+    properties {
+        path "path" set Text "The file's path.\n\nDefault: the resource's name.";
+        owner "owner" set TextOrInteger "The file's owner.";
+        group "group" set TextOrInteger "The file's group.";
+        mode "mode" set Mode "The file's permission bits.";
+        country "country" set Text "The country of the subject.";
+        state "state" set Text "The state of the subject.";
+        city "city" set Text "The city of the subject.";
+        org "org" set Text "The organisation of the subject.";
+        org_unit "org_unit" set Text "The unit of the organisation.";
+        email "email" set Text "The subject's mail address.";
+        common_name "common_name" set Text "The subject's name.\n\nRequired.";
+        key_file "key_file" set Text "The file of an existing key; one is made if unset.";
+        key_pass "key_pass" set Text "The password of the key.\n\nNever shown.";
+        key_type "key_type" set Text "The kind of key.\n\nOne of `rsa`, `ec`. Default: `\"ec\"`.";
+        key_length "key_length" set Integer "The key's length in bits.\n\nOne of `1024`, `2048`, `4096`, `8192`. Default: `2048`.";
+        key_curve "key_curve" set Text "The curve of an `ec` key.\n\nOne of `secp384r1`, `secp521r1`, `prime256v1`. Default: `\"prime256v1\"`.";
+    }
+    actions {
+        action_create "create" "Makes the file, or makes it anew where it does not fit.";
+        action_nothing "nothing" "Does nothing until a notification asks for another action.";
+    }
+}
+
+resource! {
     /// Manages packages with the package manager of the node's platform. A list of names is handled in one transaction.
     ///
     /// Default action: `install`.

@@ -29,12 +29,25 @@ impl Types for BuiltinTypes {
         schema::is_composite(kind)
     }
 
+    fn why_idle(&self, kind: &str) -> Option<String> {
+        schema::why_idle(kind)
+    }
+
     fn canonical(&self, kind: &str, property: String) -> String {
         let known = schema::find(kind).and_then(|found| found.property(&property));
         known.filter(|known| known.name != property).map_or(property, |known| known.name.to_owned())
     }
 
     fn check(&self, declaration: &mut Declaration) -> Result<(), Failure> {
+        if let Some((foreign, _platform)) = schema::foreign(&declaration.kind) {
+            // Nobody knows its properties and actions.
+            self.check_own(declaration)?;
+            if declaration.actions.is_empty() {
+                declaration.actions.push(foreign.default_action.to_owned());
+            }
+            foreign.name.clone_into(&mut declaration.kind);
+            return Ok(());
+        }
         let found = schema::require(&declaration.kind).map_err(|error| failed(&error))?;
         let actions: Vec<_> = declaration.actions.iter().map(String::as_str).collect();
         // Each value is moved, never copied: content is large.
@@ -126,7 +139,7 @@ impl Types for BuiltinTypes {
             return Err(not_rendered(kind, name));
         }
         let Property::Plain(value) = property else { return Ok(property) };
-        if is_rendered(kind, name) {
+        if is_rendered(kind, name) || schema::foreign(kind).is_some() {
             return Ok(Property::Plain(value));
         }
         let checked = schema::validate_one(kind, "", name, value).map_err(|error| failed(&error))?;
@@ -163,6 +176,28 @@ mod tests {
     use super::*;
     use contract::{Amendment, Run};
     use serde_json::json;
+
+    #[test]
+    fn types_that_nobody_carries_out_may_be_declared() {
+        let mut run = Run::new("p", false, Default::default(), std::sync::Arc::new(BuiltinTypes));
+        let mut declare = |kind: &str, property: &str| {
+            let properties = vec![(property.to_owned(), Property::Plain(json!("x")))];
+            run.declare(Declaration { kind: kind.into(), name: "a".into(), properties, ..Declaration::default() })
+        };
+        let known = [("snap_package", "options"), ("zypper_repo", "baseurl"), ("env", "anything"), ("batch", "code")];
+        let ids = known.map(|(kind, property)| declare(kind, property).unwrap());
+        let unknown = declare("snap_package", "anything").unwrap_err();
+        assert!(unknown.clone().into_raised().message.contains("unknown property `anything`"), "{unknown:?}");
+        let declared = ids.map(|id| {
+            let declaration = &run.known(id).unwrap().declaration;
+            (declaration.kind.clone(), declaration.actions.join(" "))
+        });
+        let expected = ["snap_package install", "zypper_repository create", "windows_env create", "batch run"];
+        assert_eq!(declared.map(|(kind, actions)| format!("{kind} {actions}")), expected);
+        let idle = run.idle(ids[2]).unwrap().unwrap();
+        let sentence = "Cannot find a provider for windows_env[a]: the resource type `windows_env` is for Windows only";
+        assert_eq!(idle.into_raised().message, sentence);
+    }
 
     #[test]
     fn properties_are_kept_under_the_names_that_providers_know() {

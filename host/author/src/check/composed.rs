@@ -245,9 +245,9 @@ const TYPES: &[(&str, &[Row])] = &[
 
 /// A resource's needs: their kind and their names; `None` if they are computed.
 pub(super) fn needs(resource: &Resource) -> Vec<(Kind, Option<Vec<String>>)> {
-    let own = TYPES.iter().find(|(kind, _)| *kind == resource.kind).map_or(&[][..], |(_, rows)| *rows);
+    let own = TYPES.iter().filter(|(kind, _)| *kind == resource.kind).flat_map(|(_, rows)| *rows);
     let updates = UPDATING_LISTS.contains(&resource.kind.as_str());
-    let of_type = own.iter().chain(if updates { &UPDATE_LISTS[..] } else { &[] });
+    let of_type = own.chain(if updates { &UPDATE_LISTS[..] } else { &[] });
     let default = schema::reference::all().find(|found| found.name == resource.kind).map(|found| found.default_action);
     let wanted = match resource.property("action") {
         // Actions that are computed may be any.

@@ -6,6 +6,7 @@ use std::path::Path;
 use policyfile::lock::{document, pretty};
 use serde_json::{Map, Value};
 use similar::{Algorithm, ChangeTag, DiffOp, capture_diff_slices, group_diff_ops};
+use text::escape_line;
 
 use super::error::{PolicyfileError, Remedy};
 use super::read_own_text;
@@ -83,7 +84,8 @@ pub fn compare(old: &Side, new: &Side) -> Option<String> {
         return None;
     }
     let name = old.get("name").as_str().unwrap_or_default();
-    let mut text = format!("Policy lock '{name}' differs between '{}' and '{}':\n\n", old.name, new.name);
+    let [name, before, after] = [name, &old.name, &new.name].map(escape_line);
+    let mut text = format!("Policy lock '{name}' differs between '{before}' and '{after}':\n\n");
     heading(&mut text, "REVISION ID CHANGED", '=');
     lines(&mut text, &items(old.get("revision_id")), &items(new.get("revision_id")));
     if differs("run_list") {
@@ -129,7 +131,7 @@ fn cookbooks(text: &mut String, old: &Side, new: &Side) {
         heading(text, title, '=');
         for name in found {
             text.push('\n');
-            heading(text, name, '-');
+            heading(text, &escape_line(name), '-');
             let side = |side: &Side| side.cookbook(name).map(json_lines).unwrap_or_default();
             lines(text, &side(old), &side(new));
         }
@@ -142,8 +144,9 @@ fn heading(text: &mut String, title: &str, line: char) {
     let _ = writeln!(text, "{title}\n{under}");
 }
 
+/// One line for each item: a lock is a stranger's, and what is compared here has not been checked.
 fn items(value: &Value) -> Vec<String> {
-    let text = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+    let text = |value: &Value| value.as_str().map_or_else(|| value.to_string(), escape_line);
     value.as_array().map_or_else(|| vec![text(value)], |items| items.iter().map(text).collect())
 }
 
@@ -178,5 +181,30 @@ fn hunk(text: &mut String, group: &[DiffOp], old: &[String], new: &[String]) {
             ChangeTag::Insert => '+',
         };
         let _ = writeln!(text, "{sign}{}", change.value());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    /// A lock of a stranger's is compared as it is: whatever it says stays on its own line.
+    #[test]
+    fn texts_of_a_lock_forge_no_line_of_the_comparison() {
+        let forged = "x\nerror: forged\n@@ -1 +1 @@";
+        let side = |name: &str, word: &str| {
+            let lock = json!({
+                "name": forged, "revision_id": word, "run_list": [word],
+                "cookbook_locks": { word: { "version": "1.0.0" } },
+            });
+            Side::of_text(name.to_owned(), &lock.to_string()).unwrap()
+        };
+        let text = compare(&side("a", "plain"), &side("b", forged)).unwrap();
+        assert!(text.contains(r"+x\nerror: forged"), "{text}");
+        assert!(
+            !text.lines().any(|line| line.starts_with("error:") || line == "@@ -1 +1 @@" && line.len() > 12),
+            "{text}"
+        );
     }
 }

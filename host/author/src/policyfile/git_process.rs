@@ -13,7 +13,8 @@ use super::MAX_TEXT;
 use super::git::GitError;
 
 /// Settings of every call: a repository's own hooks and monitors are not run, no other program makes the connection, and a server
-/// that sends less than 1000 bytes a second for a minute is left.
+/// that sends less than 1000 bytes a second for a minute is left. Without encryption a server is spoken to only where the
+/// address that was asked for says so: no answer leads there, and git would send the address's password along.
 const ALWAYS: [&str; 10] = [
     "core.hooksPath=/dev/null",
     "core.fsmonitor=false",
@@ -22,7 +23,7 @@ const ALWAYS: [&str; 10] = [
     "protocol.allow=never",
     "protocol.file.allow=always",
     "protocol.git.allow=always",
-    "protocol.http.allow=always",
+    "protocol.http.allow=user",
     "protocol.https.allow=always",
     "protocol.ssh.allow=always",
 ];

@@ -94,24 +94,29 @@ impl Session<'_> {
                     continue;
                 }
             };
-            let read = contents(&located.cookbook.path, &mut room, MAX_BYTES)?;
-            let sums: Vec<_> = read.iter().map(|(path, content)| FileChecksum::of(path, content)).collect();
+            let files = contents(&located.cookbook.path, &mut room, MAX_BYTES)?;
+            let sums: Vec<_> = files.iter().map(|(path, content)| FileChecksum::of(path, content)).collect();
             let identifier = CookbookIdentifier::of(&sums).to_string();
-            if identifier != locked.identifier {
-                differences.push(format!(
-                    "cookbook {name} in {} has the identifier {identifier}, the lock has {}{}",
-                    located.cookbook.path.display(),
-                    locked.identifier,
-                    line_of_identifier(text, name)
-                ));
+            let read = Read { cookbook: located.cookbook, identifier, files };
+            if read.identifier != locked.identifier {
+                differences.push(other_identifier(name, &read, &locked.identifier, text));
             }
-            found.insert(name.clone(), Read { cookbook: located.cookbook, identifier, files: read });
+            found.insert(name.clone(), read);
         }
         if differences.is_empty() {
             return Ok(found);
         }
         Err(PolicyfileError::Outdated { lock: place.lock.clone(), differences })
     }
+}
+
+/// That a cookbook has other files than a lock says, as a sentence without a period. `text`: the lock's.
+pub(super) fn other_identifier(name: &str, read: &Read, locked: &str, text: &str) -> String {
+    let (path, identifier) = (read.cookbook.path.display(), &read.identifier);
+    format!(
+        "cookbook {name} in {path} has the identifier {identifier}, the lock has {locked}{}",
+        line_of_identifier(text, name)
+    )
 }
 
 /// The demand of a Policyfile that the version in the lock does not satisfy, as a sentence without a period.

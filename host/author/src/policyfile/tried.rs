@@ -5,13 +5,13 @@ use std::path::{Path, PathBuf};
 
 use artifact::Artifact;
 use artifact::lock::{CookbookIdentifier, FileChecksum};
-use policyfile::lock::CookbookPlace;
+use policyfile::lock::{CookbookPlace, Lock};
 
 use super::cookbook::contents;
 use super::error::PolicyfileError;
 use super::includes::Pins;
 use super::locate::Located;
-use super::locked::{MAX_BYTES, Read, build};
+use super::locked::{MAX_BYTES, Read, build, other_identifier};
 use super::outdated::differences;
 use super::paths::expanded;
 use super::{POLICY_TOML, POLICYFILE, Place, Session, Tools, own_lock, read_own_text};
@@ -61,10 +61,31 @@ pub fn tried(place: &Place, tools: &Tools<'_>, ruby: &mut dyn Ruby) -> Result<Tr
     let policy = session.evaluate(place)?;
     let pins = Pins { lock: Some(&before), renewed: &[], keeps_fetched: true };
     let (now, located) = session.compile(place, &policy, pins)?;
-    let artifact = build(place, &now, read(located)?, None, ruby)?;
+    let found = read(located)?;
+    refuse_other_files(place, &text, &before, &found)?;
+    let artifact = build(place, &now, found, None, ruby)?;
     let is_same = before.revision_id()? == now.revision_id()?;
     let outdated = (!is_same).then(|| (place.lock.clone(), differences(&before, &text, &now)));
     Ok(TriedPolicy { artifact, outdated })
+}
+
+/// Folders of the author's own are tried as they are; what was fetched has to be what its lock names, whoever serves it now.
+fn refuse_other_files(
+    place: &Place,
+    text: &str,
+    lock: &Lock,
+    found: &BTreeMap<String, Read>,
+) -> Result<(), PolicyfileError> {
+    let differs = |name: &String, read: &Read| {
+        let locked = lock.cookbooks.get(name).filter(|locked| matches!(locked.place, CookbookPlace::Cached { .. }))?;
+        let is_same = read.identifier == locked.identifier || read.cookbook.version != locked.version;
+        (!is_same).then(|| other_identifier(name, read, &locked.identifier, text))
+    };
+    let differences: Vec<_> = found.iter().filter_map(|(name, read)| differs(name, read)).collect();
+    if differences.is_empty() {
+        return Ok(());
+    }
+    Err(PolicyfileError::Outdated { lock: place.lock.clone(), differences })
 }
 
 /// Reads the files of cookbooks that were found.

@@ -1,6 +1,6 @@
 //! Why a policy must end.
 
-use super::{Inner, Limit};
+use super::{FreeEntries, Inner, Limit};
 use crate::{Failure, GuestLost, StopReason};
 use grants::LimitSetting;
 use node::origin::Origin;
@@ -56,6 +56,16 @@ impl Exceeded {
         let [free, least] = [free, inner.least_free].map(|bytes| Limit::Disk.shown(bytes));
         let why = format!(
             "may not write to a file system that has {free} free: {least} are always left (`min_free_mib` of the settings)"
+        );
+        Self { policy: inner.policy.clone(), why, origin: None }
+    }
+
+    /// A file system can have few more files, directories and links.
+    pub(super) fn entries_floor(inner: &Inner, entries: FreeEntries) -> Self {
+        let why = format!(
+            "may not write to a file system that can have {} more files: room for {} is always left",
+            entries.left,
+            entries.least()
         );
         Self { policy: inner.policy.clone(), why, origin: None }
     }

@@ -93,7 +93,7 @@ fn every_file_system_keeps_its_floor() {
     let write = |device, free: u64, bytes| {
         account.write(bytes, Some(device), || {
             asked.set(asked.get() + 1);
-            Some(free)
+            Some(FreeSpace::bytes(free))
         })
     };
     // Half of what is free above the floor is written before the file system is asked again.
@@ -113,10 +113,29 @@ fn every_file_system_keeps_its_floor() {
 }
 
 #[test]
+fn a_twentieth_of_the_entries_of_a_small_file_system_is_left() {
+    let account = account().leaving_free(1);
+    let asked = Cell::new(0);
+    let make = |left| {
+        account.leave_free(FreeSpace::ENTRY, Some(1), || {
+            asked.set(asked.get() + 1);
+            Some(FreeSpace { bytes: 1 << 40, entries: Some(FreeEntries { left, all: 5_000 }) })
+        })
+    };
+    // Half of the 100 that are left above the floor of 250.
+    (0..51).for_each(|_| make(350).unwrap());
+    assert_eq!(asked.get(), 1);
+    make(251).unwrap();
+    let expected = "may not write to a file system that can have 250 more files: room for 250 is always left";
+    assert_eq!(make(250).unwrap_err().to_string(), expected);
+    assert_eq!(FreeEntries { left: 10_500, all: 1 << 30 }.spare(), 500);
+}
+
+#[test]
 fn a_file_system_that_cannot_be_told_from_others_is_asked_each_time() {
     const MIB: u64 = 1 << 20;
     let account = account().leaving_free(100 * MIB);
-    let write = |device, free: u64| account.write(1, device, || Some(free));
+    let write = |device, free: u64| account.write(1, device, || Some(FreeSpace::bytes(free)));
     // Neither one with a number nor one without leaves room for it.
     write(Some(0), 1 << 40).unwrap();
     write(None, 1 << 40).unwrap();

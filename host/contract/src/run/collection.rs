@@ -228,6 +228,16 @@ impl Run {
         self.builtin.is_composite(kind)
     }
 
+    /// Returns the failure of each action of a resource whose type nobody carries out; `None` for other resources.
+    ///
+    /// # Errors
+    /// There is no such resource.
+    pub fn idle(&self, id: ResourceId) -> Result<Option<Failure>, Failure> {
+        let declaration = &self.known(id)?.declaration;
+        let why = self.builtin.why_idle(&declaration.kind);
+        Ok(why.map(|why| Failure::raised(ErrorKind::NoProvider, chef::without_provider(&declaration.key(), &why))))
+    }
+
     /// Takes a resource out of its context; it is not run where it stands, and nobody finds it any more.
     ///
     /// # Errors

@@ -102,7 +102,8 @@ impl Run {
 
     pub(super) fn pay_for_change(&mut self, change: &Change) -> Outcome {
         let (what, diff) = (text_bytes(&change.what), change.diff.as_ref().map_or(0, |diff| text_bytes(diff)));
-        let values = change.values.iter().map(value_change_bytes).sum::<u64>();
+        let fingerprint = change.planned_against.as_ref().map_or(0, |found| text_bytes(found.text()));
+        let values = change.values.iter().map(value_change_bytes).sum::<u64>() + fingerprint;
         // Whoever watches the run keeps the sentence, too.
         self.pay(2 * what + diff + values)?;
         self.spend_on_record(what + diff + values)

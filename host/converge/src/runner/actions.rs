@@ -229,7 +229,10 @@ impl<G: Guest, P: Providers> Runner<'_, G, P> {
                 acted.map_err(|failure| self.hidden(resource, failure))
             }
             None if self.run.is_composite(&declaration.kind) => self.act_in_children(resource, action).await,
-            None => self.act_on_machine(resource, action).await,
+            None => match self.run.idle(resource)? {
+                Some(idle) => Err(idle),
+                None => self.act_on_machine(resource, action).await,
+            },
         };
         let this = self.run.known_mut(resource)?;
         this.unsure |= !doubts.is_empty() && this.updated_by_last_action;

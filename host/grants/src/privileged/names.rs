@@ -183,3 +183,13 @@ pub(super) const SECRET_NAMES: [&str; 18] = [
     ".password-store",
     ".pypirc",
 ];
+
+/// Folders with keys and tokens in a user's configuration, wherever homes are: those that sign releases among them.
+pub(super) const SECRETS_IN_HOMES: [&str; 6] = [
+    "/.config/wrun/keys",
+    "/.config/gcloud",
+    "/.config/gh/",
+    "/.config/hub",
+    "/.config/rclone",
+    "/.config/containers/auth",
+];

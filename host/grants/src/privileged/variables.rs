@@ -203,6 +203,9 @@ const PLAIN: [&str; 19] = [
 const SECRET_PARTS: [&str; 10] =
     ["PASS", "PWD", "SECRET", "TOKEN", "KEY", "CREDENTIAL", "AUTH", "COOKIE", "SALT", "PHRASE"];
 
+/// How the first line of a private key's armour ends, whatever its kind and whether it is locked.
+const PRIVATE_KEY: &str = "PRIVATE KEY-----";
+
 /// Variables that name a server in between, in small letters; programs know both cases.
 const PROXIES: [&str; 6] = ["http_proxy", "https_proxy", "ftp_proxy", "all_proxy", "no_proxy", "rsync_proxy"];
 
@@ -220,13 +223,13 @@ pub(crate) fn is_plain_variable(name: &str) -> bool {
     (PLAIN.contains(&name) || name.starts_with("LC_")) && !variable(name)
 }
 
-/// Returns whether a variable's value should not stand in a log: by its name, or since it is an address with a user's
-/// name and password. One that decides what is run is shown, whatever it is called: somebody has to read it.
+/// Returns whether a variable's value should not stand in a log: by its name, or since it is a private key, or an address with
+/// a user's name and password. One that decides what is run is shown, whatever it is called: somebody has to read it.
 pub(crate) fn may_be_secret(name: &str, value: &str) -> bool {
     let capitals = name.to_ascii_uppercase();
     let has_login = || value.split_once("://").is_some_and(|(_, rest)| rest.contains('@'));
     let is_called_so = SECRET_PARTS.iter().any(|part| capitals.contains(part)) && !variable(name);
-    is_called_so || has_login()
+    is_called_so || has_login() || value.contains(PRIVATE_KEY)
 }
 
 #[cfg(test)]
@@ -284,14 +287,22 @@ mod tests {
 
     #[test]
     fn values_that_may_be_secret() {
-        for (name, value) in
-            [("DB_PASSWORD", "x"), ("api_key", "x"), ("DATABASE_URL", "postgres://u:p@h/d"), ("AWS_SECRET_ACCESS", "")]
-        {
+        for (name, value) in [
+            ("DB_PASSWORD", "x"),
+            ("api_key", "x"),
+            ("DATABASE_URL", "postgres://u:p@h/d"),
+            ("AWS_SECRET_ACCESS", ""),
+            ("SIGNER", "-----BEGIN RSA PRIVATE KEY-----\nx"),
+        ] {
             assert!(may_be_secret(name, value), "{name}");
         }
-        for (name, value) in
-            [("PORT", "80"), ("SITE", "https://example.org/a"), ("MAIL", "a@b"), ("BORG_PASSCOMMAND", "id")]
-        {
+        for (name, value) in [
+            ("PORT", "80"),
+            ("SITE", "https://example.org/a"),
+            ("MAIL", "a@b"),
+            ("BORG_PASSCOMMAND", "id"),
+            ("ISSUER", "-----BEGIN CERTIFICATE-----\nx"),
+        ] {
             assert!(!may_be_secret(name, value), "{name}");
         }
     }

@@ -1,7 +1,7 @@
 //! Waiting for a program: its output, its end, its time.
 
 use super::{held, process_tree};
-use contract::{Account, CommandOutcome, Stop, StopStep};
+use contract::{Account, CommandOutcome, Ended, Stop, StopStep};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 use rustix::process::{Pid, PidfdFlags, Signal, kill_process_group, pidfd_open, test_kill_process_group};
@@ -100,8 +100,9 @@ pub(super) fn wait(
             if patience.counts {
                 require_few(&mut child, pid, account)?;
             }
-            // The policy chooses its own timeouts; what it may keep others waiting is the operator's to say.
-            if let Err(ended) = account.check_wall()
+            // The policy chooses its own timeouts; what it may keep others waiting is the operator's to say, and what reading
+            // the program's output costs. A first signal lets the program run to its end.
+            if let Err(ended @ Ended::Exceeded(_)) = account.check()
                 && held::package_manager(pid).is_none()
             {
                 end_group(&mut child, pid, stop)?;

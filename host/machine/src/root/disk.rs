@@ -1,11 +1,8 @@
 //! Writes for a policy go through [`Disk`]: it charges the bytes to the policy, and refuses them if less than the operator's
-//! `min_free_mib` would stay free.
+//! `min_free_mib`, or too few files, would stay free.
 
-use contract::{Account, Ended};
+use contract::{Account, Ended, FreeEntries, FreeSpace};
 use rustix::fd::AsFd;
-
-/// Bytes that a file, a directory or a link takes besides its content.
-const ENTRY: u64 = 4_096;
 
 /// A file system that a policy writes to.
 #[derive(Debug, Clone)]
@@ -32,16 +29,17 @@ impl Disk {
 
 /// Keeps the floor of the file system that a directory is on, for an entry that is made in it.
 pub(super) fn leave_room(account: &Account, directory: impl AsFd) -> Result<(), Ended> {
-    account.leave_free(ENTRY, device(&directory), || free(directory))
+    account.leave_free(FreeSpace::ENTRY, device(&directory), || free(directory))
 }
 
 fn device(file: impl AsFd) -> Option<u64> {
     rustix::fs::fstat(file).ok().map(|about| about.st_dev)
 }
 
-/// Bytes that whoever is not root may still write. `None`: the file system does not count them.
-fn free(file: impl AsFd) -> Option<u64> {
+/// What whoever is not root may still write. `None`: the file system does not count it.
+fn free(file: impl AsFd) -> Option<FreeSpace> {
     // A file system that does not answer counts as full: a check that cannot be made refuses.
-    let Ok(disk) = rustix::fs::fstatvfs(file) else { return Some(0) };
-    (disk.f_blocks > 0).then(|| disk.f_bavail.saturating_mul(disk.f_frsize))
+    let Ok(disk) = rustix::fs::fstatvfs(file) else { return Some(FreeSpace::bytes(0)) };
+    let entries = (disk.f_files > 0).then_some(FreeEntries { left: disk.f_favail, all: disk.f_files });
+    (disk.f_blocks > 0).then(|| FreeSpace { bytes: disk.f_bavail.saturating_mul(disk.f_frsize), entries })
 }

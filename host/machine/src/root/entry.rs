@@ -1,7 +1,9 @@
 //! What is at a path.
 
 use cap_std::fs::{FileTypeExt as _, Metadata, MetadataExt as _};
+use rustix::fd::AsFd;
 use rustix::fs::{FileType, Stat};
+use std::io;
 
 /// What kind of thing is at a path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -122,6 +124,14 @@ impl Entry {
     /// Tells whether a group or everybody may write to it. Of a link the bits mean nothing.
     pub fn others_may_write(&self) -> bool {
         self.kind != Kind::Link && self.mode & OTHERS_WRITE != 0
+    }
+
+    /// What an open handle holds.
+    ///
+    /// # Errors
+    /// The kernel refuses to look at it.
+    pub fn of_handle(handle: impl AsFd) -> io::Result<Self> {
+        Ok(Self::of(&rustix::fs::fstat(handle)?))
     }
 
     /// From what cap-std says of a name.

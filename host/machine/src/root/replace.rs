@@ -14,7 +14,7 @@ use cap_std::fs::Dir;
 use contract::{Account, FileCall, LogLevel, OpenFile};
 use grants::GrantedMode;
 use rustix::fd::{AsFd, OwnedFd};
-use rustix::fs::{Gid, Mode, Uid, XattrFlags};
+use rustix::fs::{Gid, Mode, RenameFlags, Uid, XattrFlags};
 use rustix::io::Errno;
 use std::fs::File;
 use std::io::{self, Read, Seek, Write};
@@ -80,6 +80,8 @@ pub struct NewFileAttributes {
     pub old: Option<OwnedFd>,
     /// True: the content is written over the old one's. None: only where it cannot be replaced. False: never.
     pub in_place: Option<bool>,
+    /// Nothing has the target's name: what somebody else makes there meanwhile is not replaced (`EEXIST`).
+    pub is_new: bool,
 }
 
 /// A file that is being written under a name of its own, and vanishes unless it is put in place.
@@ -168,7 +170,7 @@ impl StagedFile {
             if new_attributes.old.is_some() {
                 rustix::fs::fdatasync(&self.file)?;
             }
-            self.parent.rename(&self.name, &self.parent, &self.target)
+            if new_attributes.is_new { self.take_free_name() } else { self.take_name() }
         };
         match rename().map_err(|error: io::Error| errno(&error)) {
             Ok(()) => {
@@ -178,6 +180,35 @@ impl StagedFile {
             // The target is a mount point (a container runtime mounts single files): its name cannot be given away.
             Err(Errno::BUSY) if new_attributes.in_place != Some(false) => self.pour(new_attributes),
             Err(errno) => Err(Fault::new(errno, FileCall::Rename, &self.real)),
+        }
+    }
+
+    /// What has the target's name now; a link is not followed.
+    ///
+    /// # Errors
+    /// Nothing, or it may not be looked at.
+    pub fn target_entry(&self) -> Result<Entry, Fault> {
+        let metadata = self.parent.symlink_metadata(&self.target);
+        metadata
+            .map(|metadata| Entry::of_metadata(&metadata))
+            .map_err(|error| Fault::new(errno(&error), FileCall::LookAtLink, &self.real))
+    }
+
+    fn take_name(&self) -> io::Result<()> {
+        self.parent.rename(&self.name, &self.parent, &self.target)
+    }
+
+    /// The same, unless something has the name.
+    fn take_free_name(&self) -> io::Result<()> {
+        let (name, target, flags) = (self.name.as_str(), self.target.as_str(), RenameFlags::NOREPLACE);
+        match rustix::fs::renameat_with(&self.parent, name, &self.parent, target, flags) {
+            // The file system does not know the flag: a look right before the rename is the next best.
+            Err(Errno::INVAL | Errno::NOSYS | Errno::OPNOTSUPP) => match self.target_entry() {
+                Ok(_) => Err(Errno::EXIST.into()),
+                Err(fault) if fault.is_absence() => self.take_name(),
+                Err(fault) => Err(fault.errno.into()),
+            },
+            renamed => Ok(renamed?),
         }
     }
 

@@ -61,7 +61,10 @@ fn links_are_resolved_inside_the_root() {
     for (path, real) in [
         ("/var-run/data/file", "/run/data/file"),
         ("/etc/up/data", "/run/data"),
-        ("/etc/up/../run/./data//file", "/run/data/file"),
+        ("/etc/up/.././up/data//file", "/run/data/file"),
+        // The text counts, not where the link leads.
+        ("/var-run/../run/data/file", "/run/data/file"),
+        ("/etc/up/../run/data/file", "ENOENT"),
         ("/../../../etc", "/etc"),
         ("/etc/file", "/run/data/file"),
         ("/dangling", "/nowhere"),
@@ -91,6 +94,32 @@ fn links_are_resolved_inside_the_root() {
     assert!(tree.root.open_unlinked("/run/data").is_none());
 }
 
+/// `NAME/..` looks at nothing: the answer would tell whether NAME is a directory. Neither do links of `/proc` lead anywhere.
+#[test]
+fn a_way_back_tells_nothing_of_what_it_leaves() {
+    let tree = Tree::new();
+    std::fs::create_dir_all(tree.inside("hidden/there")).unwrap();
+    std::fs::create_dir_all(tree.inside("proc/7/fd")).unwrap();
+    std::fs::create_dir_all(tree.inside("srv")).unwrap();
+    std::fs::write(tree.inside("srv/own"), "").unwrap();
+    std::fs::write(tree.inside("hidden/file"), "").unwrap();
+    symlink("/", tree.inside("proc/7/root")).unwrap();
+    symlink("/srv/own", tree.inside("proc/7/fd/3")).unwrap();
+    for name in ["there", "file", "none"] {
+        let path = format!("/hidden/{name}/../../srv/own");
+        symlink(&path, tree.inside(&format!("srv/to-{name}"))).unwrap();
+        for path in [path, format!("/srv/to-{name}"), format!("/srv/to-{name}/../own")] {
+            assert_eq!(tree.real(&path), "/srv/own", "{path}");
+            assert_eq!(tree.root.asked_about(&path), "/srv/own", "{path}");
+            assert_eq!(tree.root.future_place(&path).unwrap().real(), "/srv/own", "{path}");
+        }
+    }
+    for path in ["/proc/7/root/srv/own", "/proc/8/root/srv/own", "/proc/7/fd/3", "/proc/7/fd/4"] {
+        assert_eq!(tree.root.asked_about(path), path);
+    }
+    assert_eq!(tree.real("/proc/7/root/srv/own"), "EACCES");
+}
+
 #[test]
 fn prospects_name_what_is_missing() {
     let tree = Tree::new();
@@ -100,7 +129,7 @@ fn prospects_name_what_is_missing() {
     assert_eq!(future_place.real_paths(), ["/etc/a", "/etc/a/b"]);
     assert_eq!(tree.root.future_place("/").unwrap().real(), "/");
     assert_eq!(tree.root.future_place("/new").unwrap().real(), "/new");
-    assert_eq!(tree.root.future_place("/new/../../x").unwrap_err().error().name(), "ENOENT");
+    assert_eq!(tree.root.future_place("/new/../../x").unwrap().real(), "/x");
     for (path, asked) in [("/new/../../x", "/x"), ("/conf/a/../b", "/etc/b"), ("/", "/"), ("/new/a", "/new/a")] {
         assert_eq!(tree.root.asked_about(path), asked, "{path}");
     }
@@ -175,6 +204,22 @@ fn content_is_replaced_in_one_step_and_dressed() {
     staged.pour(&in_place).unwrap();
     assert_eq!(tree.root.read("/etc/file").unwrap(), b"3");
     assert_eq!(tree.root.entry("/etc/file").unwrap().unwrap().identity, after.identity);
+}
+
+#[test]
+fn a_new_file_takes_no_name_that_somebody_else_has_taken_meanwhile() {
+    let tree = Tree::new();
+    let publish = || {
+        let staged = tree.site("/etc/file").unwrap().stage(ModeBits::plain(0o600)).unwrap();
+        let is_there = staged.target_entry().is_ok();
+        (is_there, staged.publish(&NewFileAttributes { is_new: true, ..NewFileAttributes::default() }))
+    };
+    assert_eq!(publish(), (false, Ok(())));
+    std::fs::write(tree.inside("etc/file"), "theirs").unwrap();
+    let (is_there, published) = publish();
+    assert_eq!((is_there, published.unwrap_err().errno), (true, Errno::EXIST));
+    assert_eq!(std::fs::read_to_string(tree.inside("etc/file")).unwrap(), "theirs");
+    assert_eq!(std::fs::read_dir(tree.inside("etc")).unwrap().count(), 1, "the staged file is gone");
 }
 
 #[test]

@@ -2,7 +2,11 @@
 //!
 //! The kernel could do this alone (`openat2(RESOLVE_IN_ROOT)`), but would not say the real path, which has to be asked of
 //! `/proc` afterwards: a second look, and there is no `/proc` in some images. A walk over handles knows it, works where
-//! `openat2` is forbidden, and goes back over `..` by the way it came.
+//! `openat2` is forbidden.
+//!
+//! `NAME/..` is left out of a path before anything is looked at, as Ruby's `File.expand_path` has it, and so it is in the
+//! text of a link. The kernel looks whether NAME is a directory: whoever asked for `/root/.ssh/../../srv/own` would hear
+//! from the answer whether there is a directory that he may not see.
 
 use super::fault::errno;
 use super::{Fault, Kind, MAXIMUM_DEPTH, Place, Root, entry::Entry, tree};
@@ -23,6 +27,14 @@ struct Trail<'a> {
 impl Trail<'_> {
     fn last(&self) -> &Dir {
         self.directories.last().map_or(&self.root.handle, |(handle, ..)| handle)
+    }
+
+    /// Whether a link with this name leads out of `/proc` to what a process has: its root, its directory, its files.
+    fn is_of_a_process(&self, name: &str) -> bool {
+        let mut directories = self.directories.iter().map(|(_, name, _)| name.as_str());
+        directories.next() == Some("proc")
+            && (matches!(name, "root" | "cwd" | "exe")
+                || directories.any(|one| matches!(one, "fd" | "map_files" | "ns")))
     }
 
     fn real(&self) -> String {
@@ -102,6 +114,8 @@ impl Walk<'_> {
             };
             match Entry::of_metadata(&metadata).kind {
                 Kind::Link if is_last && !follow => return Ok(()),
+                // Where it leads tells that there is such a process, and what it has open.
+                Kind::Link if self.trail.is_of_a_process(name) => return Err(Errno::ACCESS),
                 Kind::Link => {
                     links += 1;
                     let target = self.trail.last().read_link_contents(name).map_err(|error| errno(&error))?;
@@ -154,7 +168,15 @@ fn resolve(root: &Root, path: &str, follow: bool) -> Result<Place, (Errno, Strin
     place.map_err(|errno| (errno, by_text(path.split('/'))))
 }
 
-/// The components of a path that lead anywhere, last first.
+/// The components of a path that lead anywhere, last first. `..` is left only where nothing stands before it: at the
+/// beginning of a link's text.
 fn components(path: &str) -> impl Iterator<Item = String> {
-    path.rsplit('/').filter(|part| !matches!(*part, "" | ".")).map(str::to_owned)
+    let mut kept: Vec<&str> = Vec::new();
+    for name in path.split('/').filter(|name| !matches!(*name, "" | ".")) {
+        match kept.last() {
+            Some(last) if name == ".." && *last != ".." => drop(kept.pop()),
+            _ => kept.push(name),
+        }
+    }
+    kept.into_iter().rev().map(str::to_owned)
 }

@@ -3,12 +3,12 @@
 //! A policy learns nothing of things that it may not see. There are three kinds of questions. Paths and texts that are the same on
 //! all machines are not secret ([`Machine::exists`], [`Machine::system_text`]). The answer of a program is used only after
 //! [`Machine::granted`] has found that the policy may run the command that the answer is about. All other paths follow the policy's
-//! grants ([`Machine::seen_text`], [`Machine::is_absent`]).
+//! grants ([`Machine::seen_text`], [`Machine::is_absent`]), and so do commands whose output is content ([`Machine::run`]).
 
 use super::invalid;
 use crate::plan::View;
 use contract::{CommandLine, CommandOutcome, CommandTest, ErrorKind, Raised};
-use machine::command::{Answer, Launch};
+use machine::command::{Answer, CommandFailure, CommandOptions, Launch};
 use machine::denied::denied;
 use machine::guest::ForeseenFile;
 use machine::root::Place;
@@ -42,7 +42,12 @@ impl Machine<'_, '_> {
     /// Fails if the policy is not granted a command, by program and arguments.
     pub(super) fn granted(&self, words: &[&str]) -> Result<(), Raised> {
         let line = CommandLine::Arguments(words.iter().map(|word| (*word).to_owned()).collect());
-        self.view.command(&CommandTest { line, ..CommandTest::text("") }).map(drop)
+        self.may_run(&CommandTest { line, ..CommandTest::text("") })
+    }
+
+    /// Fails if the policy is not granted a command.
+    pub(super) fn may_run(&self, command: &CommandTest) -> Result<(), Raised> {
+        self.view.command(command).map(drop)
     }
 
     /// Fails if the policy may not manage a path.
@@ -82,6 +87,28 @@ impl Machine<'_, '_> {
         }
     }
 
+    /// Runs a granted command that prints something and changes nothing, and returns it with its answer. A dry run confines it.
+    /// No error shows what it printed, which may be a secret.
+    ///
+    /// # Errors
+    /// It is not granted; in a real run also that it cannot be started, or takes too long.
+    pub(super) fn run(&mut self, command: &CommandTest) -> Result<(Launch, Answer), Raised> {
+        let granted = self.view.command(command)?;
+        let launch = Launch::granted(&granted, &CommandOptions::default()).shown_as_words();
+        if self.view.why_run {
+            let answer = self.view.ask(&launch);
+            return Ok((launch, answer));
+        }
+        let failure = match self.view.query(&launch) {
+            Ok(outcome) => return Ok((launch, Answer::Ended(outcome))),
+            Err(CommandFailure::TimedOut { shown, after, outcome }) => {
+                CommandFailure::TimedOut { shown, after, outcome: CommandOutcome { output: vec![], ..outcome } }
+            }
+            Err(failure) => failure,
+        };
+        Err(failure.into_raised(&launch))
+    }
+
     /// Tells whether something is at a path that is the same on all machines.
     pub(super) fn exists(&self, path: &'static str) -> bool {
         self.view.root.target_entry(path).is_ok_and(|entry| entry.is_some())
@@ -118,7 +145,8 @@ impl Machine<'_, '_> {
 
     /// Returns the text of a file that every process of a machine may read, such as `/etc/os-release`.
     pub(super) fn system_text(&self, path: &'static str) -> Option<String> {
-        text_of(path, &self.view.root.locate_target(path).ok()?).ok()
+        let bytes = bytes_of(path, &self.view.root.locate_target(path).ok()?).ok()?;
+        Some(String::from_utf8_lossy(&bytes).into_owned())
     }
 
     /// Returns a value of `/etc/os-release`.
@@ -152,13 +180,21 @@ impl Machine<'_, '_> {
     /// # Errors
     /// The policy may not read it; it is not a file; it is larger than [`MAXIMUM_FILE`].
     pub(super) fn readable_text(&self, path: &str) -> Result<Option<String>, Raised> {
+        Ok(self.readable_bytes(path)?.map(|bytes| String::from_utf8_lossy(&bytes).into_owned()))
+    }
+
+    /// Returns the bytes of a file, as [`readable_text`](Self::readable_text).
+    ///
+    /// # Errors
+    /// As [`readable_text`](Self::readable_text).
+    pub(super) fn readable_bytes(&self, path: &str) -> Result<Option<Vec<u8>>, Raised> {
         let found = self.view.readable(path)?;
         let real =
             found.as_ref().map_or_else(|| self.view.root.asked_about(path), |(place, _)| place.real().to_owned());
         match (self.view.foreseen_file(&real), found) {
-            (Some(ForeseenFile::There { content, .. }), _) => Ok(Some(String::from_utf8_lossy(&content).into_owned())),
+            (Some(ForeseenFile::There { content, .. }), _) => Ok(Some(content)),
             (Some(ForeseenFile::Absent), _) | (None, None) => Ok(None),
-            (None, Some((place, _))) => text_of(path, &place).map(Some),
+            (None, Some((place, _))) => bytes_of(path, &place).map(Some),
         }
     }
 
@@ -186,7 +222,7 @@ fn printed_by(outcome: CommandOutcome) -> Option<String> {
     (outcome.code == Some(0)).then(|| String::from_utf8_lossy(&outcome.output).into_owned())
 }
 
-fn text_of(path: &str, place: &Place) -> Result<String, Raised> {
+fn bytes_of(path: &str, place: &Place) -> Result<Vec<u8>, Raised> {
     let (file, entry) = place.open_file()?;
     if entry.size > MAXIMUM_FILE {
         return Err(invalid(format!("{path} is larger than {MAXIMUM_FILE} bytes")));
@@ -194,5 +230,5 @@ fn text_of(path: &str, place: &Place) -> Result<String, Raised> {
     let mut content = Vec::new();
     let read = std::fs::File::from(file).take(MAXIMUM_FILE).read_to_end(&mut content);
     read.map_err(|error| Raised::new(ErrorKind::InputOutput, format!("{path}: {error}")))?;
-    Ok(String::from_utf8_lossy(&content).into_owned())
+    Ok(content)
 }

@@ -19,7 +19,7 @@ use machine::root::{Entry, Given};
 use reader::{Archive, Item, Kind};
 use schema::types::archive_file::ArchiveFileProperties;
 use std::collections::HashSet;
-use unpack::{Work, require_giving};
+use unpack::{FoundArchive, Work, require_giving};
 
 /// An archive to unpack.
 pub(crate) struct ArchiveFile;
@@ -31,7 +31,7 @@ impl Provider for ArchiveFile {
             Err(plan) => return Ok(plan),
         };
         let mut plan = Plan::default();
-        let there = view.root.target_entry(&task.destination)?.is_some();
+        let there = task.found.is_there;
         if !there {
             plan.steps.push(task.make_destination(view)?);
         }
@@ -95,6 +95,8 @@ impl Options {
 struct Task {
     path: String,
     archive: Archive,
+    /// The archive's real path, and the file as it was when it was opened.
+    found: FoundArchive,
     destination: String,
     /// The destination's real path.
     real: String,
@@ -150,12 +152,14 @@ impl Task {
             "auto" => Overwrite::IfDifferent,
             _ => Overwrite::Never,
         };
+        let archive =
+            Archive::new(place.open_file()?.0.into(), properties.strip_components as usize, view.root.account());
+        let is_there = view.root.target_entry(&destination)?.is_some();
+        let found =
+            FoundArchive { real: place.real().to_owned(), stamp: archive.stamp()?, into: real.clone(), is_there };
         Ok(Ok(Self {
-            archive: Archive::new(
-                place.open_file()?.0.into(),
-                properties.strip_components as usize,
-                view.root.account(),
-            ),
+            archive,
+            found,
             path,
             destination,
             real,
@@ -219,7 +223,8 @@ impl Task {
             Ok(())
         })?;
         let sentence = format!("extract {} to {}", self.path, self.destination);
-        let operation = UnpackArchive { archive: self.archive.again()?, options, directories, works, _names: names };
+        let (archive, found) = (self.archive.again()?, self.found.clone());
+        let operation = UnpackArchive { archive, found, options, directories, works, _names: names };
         Ok(Step::new(Change::new(sentence), Operation::UnpackArchive(Box::new(operation))))
     }
 
@@ -244,7 +249,7 @@ impl Task {
             owner.unwrap_or_default(),
             group.unwrap_or_default()
         );
-        let operation = GiveAway { paths, uid, gid, _names: names };
+        let operation = GiveAway { paths, found: self.found.clone(), uid, gid, _names: names };
         Ok(Step::new(Change::new(sentence), Operation::GiveAway(Box::new(operation))))
     }
 }

@@ -8,6 +8,7 @@
 
 mod table;
 
+use crate::found::{Found, Thing, changed_meanwhile};
 use crate::operation::Operation;
 use crate::plan::{Plan, Provider, Step, View, Writer};
 use crate::resources::asked;
@@ -18,6 +19,7 @@ use contract::{Certainty, Change, CommandOutcome, ErrorKind, Raised, SystemError
 use grants::GrantedName;
 use machine::command::{CommandFailure, Launch, require_success};
 use machine::denied::denied;
+use machine::digest::Digest;
 use schema::types::cron::CronProperties;
 use table::{Entry, Table};
 
@@ -40,7 +42,8 @@ impl Provider for Cron {
             }
             read => (read?, None),
         };
-        let table = Table::of(&text, &name);
+        let found = text;
+        let table = Table::of(&found, &name);
         let key = wanted.declaration.key();
         let (sentence, text) = match wanted.action {
             "delete" if table.entry().is_none() => return Ok(Plan::up_to_date()),
@@ -54,7 +57,8 @@ impl Provider for Cron {
                 }
             }
         };
-        let operation = WriteCrontab { granted, name, text: Withheld(text) };
+        let operation =
+            WriteCrontab { granted, name, text: Withheld(text), found: Withheld(Digest::of(found.as_bytes())) };
         let step = Step::new(Change::new(sentence), Operation::WriteCrontab(operation));
         Ok(Plan { certainty: assumed.into_iter().collect(), ..Plan::steps(vec![step]) })
     }
@@ -69,14 +73,30 @@ pub(crate) struct WriteCrontab {
     name: String,
     /// The whole crontab, with the other jobs as they are.
     text: Withheld<String>,
+    /// The digest of the crontab as it was.
+    found: Withheld<Digest>,
 }
 
 impl WriteCrontab {
+    /// The crontab as it was.
+    pub(crate) fn found(&self) -> Found {
+        Found::of([Thing::new("crontab", self.granted.name()).with("content", self.found.0.text())])
+    }
+
     /// Replaces the crontab by `crontab`.
     ///
     /// # Errors
-    /// The tool fails.
+    /// The tool fails, or somebody changed the crontab meanwhile: their change would be lost.
     pub(crate) fn carry_out(self, writer: &mut Writer<'_>) -> Result<(), Raised> {
+        let launch = list(self.granted.name());
+        let now = writer.launch(&launch).map_err(|failure| failed("determining", &self.name, &failure.to_string()))?;
+        let now = if now.code == Some(0) { now.output } else { vec![] };
+        if Digest::of(&now) != self.found.0 {
+            return Err(changed_meanwhile(
+                format_args!("the crontab of {}", self.granted.name()),
+                "its content changed",
+            ));
+        }
         let launch = Launch::program("crontab", ["-u", self.granted.name(), "-"]).input(self.text.0);
         let done = writer.launch(&launch).map_err(|failure| failure.into_raised(&launch));
         let done = done.and_then(|outcome| require_success(&launch, &outcome, &[0]));
@@ -88,9 +108,14 @@ fn failed(doing: &str, name: &str, why: &str) -> Raised {
     Raised::new(ErrorKind::Cron, format!("Error {doing} state of {name}, error: {why}"))
 }
 
+/// The question for a user's crontab. Exit code 1: there is none.
+fn list(user: &str) -> Launch {
+    Launch::program("crontab", ["-l", "-u", user])
+}
+
 /// The user's crontab; empty if there is none.
 fn read(view: &mut View<'_>, name: &str, user: &str) -> Result<String, Raised> {
-    let launch = Launch::program("crontab", ["-l", "-u", user]);
+    let launch = list(user);
     let outcome: Result<CommandOutcome, CommandFailure> = view.query(&launch);
     let outcome = outcome.map_err(|failure| match failure {
         CommandFailure::CannotLook { .. } => failure.into_raised(&launch),

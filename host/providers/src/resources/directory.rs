@@ -3,6 +3,7 @@
 use super::asked;
 use super::file_content::{Access, access_step, assumption};
 use crate::foreseen::Outcomes;
+use crate::found::{Found, FoundPath, Still, Thing, taken};
 use crate::operation::Operation;
 use crate::plan::{Plan, Provider, Step, View, Writer};
 use contract::{Certainty, Change, ErrorKind, FileCall, Raised, Wanted};
@@ -108,7 +109,7 @@ fn planned_create(wish: &DirectoryWish<'_>, view: &mut View<'_>, made: &mut Hash
     {
         let access = wish.access.compare(numbers, Some(&entry), &granted, true, view)?;
         if !access.is_empty() {
-            plan.steps.push(access_step(granted, access));
+            plan.steps.push(access_step(granted, access, FoundPath::of(entry)));
         }
         return Ok(plan);
     }
@@ -164,6 +165,12 @@ pub(crate) struct MakeDirectory {
 }
 
 impl MakeDirectory {
+    /// That nothing was there, neither at the path nor at those that lead to it and are made.
+    pub(crate) fn found(&self) -> Found {
+        let all = self.parents.iter().chain([&self.granted]);
+        Found::of(all.map(|directory| Thing::absent("path", directory.path())))
+    }
+
     /// Adds the directories as they would be, outermost first.
     pub(crate) fn foresee(&self, outcomes: &mut Outcomes) {
         let parents = self.parents.iter().map(GrantedPath::path);
@@ -175,14 +182,18 @@ impl MakeDirectory {
     /// Makes the directories, and gives the last one its owner, group and mode.
     ///
     /// # Errors
-    /// The machine refuses.
+    /// The machine refuses, or something is at one of the paths by now.
     pub(crate) fn carry_out(self, writer: &mut Writer<'_>) -> Result<(), Raised> {
+        let make = |granted: &GrantedPath, mode: ModeBits| {
+            let site = writer.root.site(granted)?;
+            site.make_directory(mode).map_err(|fault| taken(fault, granted.path()))?;
+            Ok::<_, Raised>(site)
+        };
         for parent in &self.parents {
-            writer.root.site(parent)?.make_directory(NEW_DIRECTORY)?;
+            make(parent, NEW_DIRECTORY)?;
         }
-        let site = writer.root.site(&self.granted)?;
         // Closed to others until owner and mode are right.
-        site.make_directory(if self.mode.is_some() { PRIVATE } else { NEW_DIRECTORY })?;
+        let site = make(&self.granted, if self.mode.is_some() { PRIVATE } else { NEW_DIRECTORY })?;
         if self.uid.is_some() || self.gid.is_some() {
             site.set_owner(self.uid, self.gid)?;
         }
@@ -273,7 +284,8 @@ pub(super) fn plan_delete(wish: &DirectoryWish<'_>, view: &mut View<'_>) -> Resu
         }
     }
     let change = Change::new(format!("delete existing directory {}", wish.path)).disappears("directory");
-    let operation = RemoveDirectory { path: wish.path.to_owned(), granted, tree, recursive: wish.recursive };
+    let found = FoundPath::at(&place, entry);
+    let operation = RemoveDirectory { path: wish.path.to_owned(), granted, found, tree, recursive: wish.recursive };
     Ok(Plan::steps(vec![Step::new(change, Operation::RemoveDirectory(operation))]))
 }
 
@@ -283,12 +295,19 @@ pub(crate) struct RemoveDirectory {
     /// The path as the cookbook wrote it.
     path: String,
     granted: GrantedPath,
+    /// What was at the path.
+    found: FoundPath,
     /// The right to the directory with all that is in it; `None`: it is empty, or a link.
     tree: Option<GrantedTree>,
     recursive: bool,
 }
 
 impl RemoveDirectory {
+    /// What was at the path. What is in it goes with it, whatever that is.
+    pub(crate) fn found(&self) -> Found {
+        self.found.found(self.granted.path())
+    }
+
     /// Adds that nothing would be there.
     pub(crate) fn foresee(&self, outcomes: &mut Outcomes) {
         outcomes.push((self.granted.path().to_owned(), Planned::Gone));
@@ -297,8 +316,9 @@ impl RemoveDirectory {
     /// Removes the directory, with its content where the proof covers that.
     ///
     /// # Errors
-    /// The machine refuses.
+    /// The machine refuses, or something else is at the path by now.
     pub(crate) fn carry_out(self, writer: &mut Writer<'_>) -> Result<(), Raised> {
+        self.found.require(Still::Itself, writer.root.site(&self.granted)?.entry(), &self.path)?;
         let removed = match &self.tree {
             Some(tree) => writer.root.tree_site(tree)?.remove(),
             // A link is removed as the name it is; without `recursive`, the kernel says that it is not a directory.

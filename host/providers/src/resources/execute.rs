@@ -6,6 +6,7 @@
 
 mod needs;
 
+use crate::found::{Found, FoundPath, Still, Thing};
 use crate::operation::Operation;
 use crate::plan::{Assumption, Plan, Provider, Step, View, Writer};
 use crate::resources::asked;
@@ -93,7 +94,15 @@ pub(super) fn plan(command: Command, wanted: &Wanted<'_>, view: &mut View<'_>) -
     }
     let change = Change::new(format!("execute {shown}"));
     let codes = properties.returns.0;
-    let operation = RunCommand { granted: Withheld(granted), how, shown: Withheld(shown), unset, codes, sensitive };
+    let operation = RunCommand {
+        granted: Withheld(granted),
+        how,
+        shown: Withheld(shown),
+        unset,
+        codes,
+        sensitive,
+        creates: creates.clone(),
+    };
     let step = Step::new(change, Operation::RunCommand(Box::new(operation)));
     let mut plan = Plan { certainty: assumed.certainty, ..Plan::steps(vec![step]) };
     if let Some(path) = creates {
@@ -113,14 +122,26 @@ pub(crate) struct RunCommand {
     unset: Vec<String>,
     codes: Vec<i32>,
     sensitive: bool,
+    /// The path that the command makes, at which nothing was found. `None`: the command runs each time.
+    creates: Option<String>,
 }
 
 impl RunCommand {
+    /// That what the command makes was not there. Without such a path, the command runs whatever the machine is like.
+    pub(crate) fn found(&self) -> Found {
+        self.creates.as_ref().map_or(Found::Nothing, |path| Found::of([Thing::absent("path", path)]))
+    }
+
     /// Runs the command to its end.
     ///
     /// # Errors
-    /// It cannot be started, takes too long, or ends with another exit code. Of a sensitive one only the kind is told.
+    /// It cannot be started, takes too long, or ends with another exit code. Of a sensitive one only the kind is told. Or what
+    /// it makes is there by now.
     pub(crate) fn carry_out(self, writer: &mut Writer<'_>) -> Result<(), Raised> {
+        if let Some(path) = &self.creates {
+            let now = writer.root.locate_target(path).and_then(|place| place.entry());
+            FoundPath::absent().require(Still::Itself, now, path)?;
+        }
         let launch = Launch::granted(&self.granted.0, &self.how).shown_as(&self.shown.0).without(&self.unset);
         let outcome = match writer.launch(&launch) {
             Ok(outcome) => outcome,

@@ -15,6 +15,7 @@ mod refs;
 
 pub(crate) use operation::{CheckOut, CloneRepository, Fetch, RemoveRepository, SetRemote, UpdateSubmodules};
 
+use crate::found::{Found, Thing};
 use crate::operation::Operation;
 use crate::plan::{Assumption, Plan, Provider, Step, View};
 use crate::resources::asked;
@@ -90,6 +91,8 @@ struct Task {
     rights: Rights,
     /// The commit that is checked out.
     current: Option<String>,
+    /// The remotes of the clone with their addresses, as its configuration has them. Empty: there is no clone.
+    found_remotes: Withheld<String>,
 }
 
 impl fmt::Debug for Task {
@@ -140,9 +143,12 @@ impl Task {
             caller,
             rights,
             current: None,
+            found_remotes: Withheld(String::new()),
         };
         if task.is_clone(view)? {
             task.current = task.find_current(view)?;
+            let configuration = view.root.read(&format!("{}/.git/config", task.destination)).unwrap_or_default();
+            task.found_remotes = Withheld(remotes_of(&String::from_utf8_lossy(&configuration)));
         }
         task.require(wanted, view, plan)?;
         Ok(task)
@@ -217,6 +223,18 @@ impl Task {
         })
     }
 
+    /// The checkout as it was found: its commit and its remotes. An address can have a password.
+    fn found(&self) -> Found {
+        let remotes = &self.found_remotes.0;
+        let thing = Thing::new("checkout", self.rights.folder()).with_any("commit", self.current.clone());
+        Found::of([thing.with("remotes", remotes)]).secret_if(remotes.lines().any(has_credentials))
+    }
+
+    /// The checkout as it was found, and the commit that the repository gave for the revision.
+    fn found_for(&self, target: &Target) -> Found {
+        self.found().and(Found::of([Thing::new("revision", &self.revision).with("commit", &target.commit)]))
+    }
+
     fn here(&self, command: &str) -> Call {
         Call::new(command).inside(self.rights.folder())
     }
@@ -270,7 +288,7 @@ impl Job {
         let real = view.root.future_place(&self.task.destination)?.real();
         let tree = view.grants.manage_tree(&format!("{}/.git", real.trim_end_matches('/'))).map_err(denied)?;
         let sentence = format!("complete the export by removing {}.git after checkout", self.task.destination);
-        let operation = Operation::RemoveRepository(RemoveRepository { tree });
+        let operation = Operation::RemoveRepository(Box::new(RemoveRepository { task: self.task.clone(), tree }));
         plan.steps.push(Step::new(Change::new(sentence), operation));
         Ok(())
     }
@@ -306,6 +324,24 @@ impl Job {
         let operation = SetRemote { task: self.task.clone(), name, address: Withheld(address) };
         plan.steps.push(Step::new(Change::new(sentence), Operation::SetRemote(Box::new(operation))));
     }
+}
+
+/// The remotes in the configuration of a clone: their names, and below each its addresses.
+fn remotes_of(configuration: &str) -> String {
+    let mut is_remote = false;
+    let is_meant = |line: &&str| {
+        if line.starts_with('[') {
+            is_remote = line.starts_with("[remote ");
+        }
+        let key = line.split('=').next().unwrap_or_default().trim();
+        is_remote && (line.starts_with('[') || matches!(key, "url" | "pushurl"))
+    };
+    configuration.lines().map(str::trim).filter(is_meant).collect::<Vec<_>>().join("\n")
+}
+
+/// Whether an address has a user or a password.
+fn has_credentials(address: &str) -> bool {
+    address.split_once("://").is_some_and(|(_, rest)| rest.contains('@'))
 }
 
 /// What git complained of last, without the frame that Chef puts around it.

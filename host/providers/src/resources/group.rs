@@ -1,5 +1,6 @@
 //! `group`: groups and their members in the root's own files, changed by `groupadd`, `groupmod`, `gpasswd` and `groupdel`.
 
+use crate::found::{Found, Thing, changed_meanwhile};
 use crate::operation::Operation;
 use crate::plan::{Assumption, Plan, Provider, Step, View, Writer};
 use crate::resources::{account, asked};
@@ -16,6 +17,8 @@ pub(crate) struct Group;
 
 impl Provider for Group {
     fn plan(&self, wanted: &Wanted<'_>, view: &mut View<'_>) -> Result<Plan, Raised> {
+        // Others than wrun may have changed it since another resource looked.
+        view.caches.users.doubt();
         let wish = DesiredGroup::read(wanted, view)?;
         let granted = view.grants.group(&wish.name, standing(&wish, view)).map_err(denied)?;
         let current = view.users().group(&wish.name).cloned();
@@ -30,7 +33,9 @@ impl Provider for Group {
                     Operation::MakeGroup(MakeGroup { wish, _granted: granted }),
                 ));
             }
-            ("create", Some(current)) => plan.steps.extend(modify("alter", &granted, wish, &current, view)?),
+            ("create", Some(current)) => {
+                plan.steps.extend(modify("alter", &granted, wish, (&current, Some(&current)), view)?);
+            }
             ("modify", None) => {
                 if !view.why_run {
                     let message = format!("Cannot modify {} - group does not exist!", wanted.declaration.key());
@@ -43,13 +48,17 @@ impl Provider for Group {
                 )));
                 let gid = wish.gid.unwrap_or_default();
                 let blank = MachineGroup { name: wish.name.clone(), gid, members: vec![] };
-                plan.steps.extend(modify("modify", &granted, wish, &blank, view)?);
+                plan.steps.extend(modify("modify", &granted, wish, (&blank, None), view)?);
             }
-            ("modify", Some(current)) => plan.steps.extend(modify("modify", &granted, wish, &current, view)?),
-            ("manage", Some(current)) => plan.steps.extend(modify("manage", &granted, wish, &current, view)?),
-            ("remove", Some(_)) => {
+            ("modify", Some(current)) => {
+                plan.steps.extend(modify("modify", &granted, wish, (&current, Some(&current)), view)?);
+            }
+            ("manage", Some(current)) => {
+                plan.steps.extend(modify("manage", &granted, wish, (&current, Some(&current)), view)?);
+            }
+            ("remove", Some(found)) => {
                 let sentence = format!("remove group {}", wish.name);
-                let operation = RemoveGroup { name: wish.name, _granted: granted };
+                let operation = RemoveGroup { name: wish.name, found, _granted: granted };
                 let change = Change::new(sentence).disappears("account");
                 plan.steps.push(Step::new(change, Operation::RemoveGroup(operation)));
             }
@@ -182,11 +191,12 @@ fn compare(wish: &DesiredGroup, current: &MachineGroup) -> Difference {
     difference
 }
 
+/// Plans the changes of a group. `found`: the group as it is there; a dry run compares with a blank one where it is not.
 fn modify(
     verb: &str,
     granted: &GrantedGroup,
     wish: DesiredGroup,
-    current: &MachineGroup,
+    (current, found): (&MachineGroup, Option<&MachineGroup>),
     view: &mut View<'_>,
 ) -> Result<Option<Step>, Raised> {
     let difference = compare(&wish, current);
@@ -198,8 +208,28 @@ fn modify(
     }
     let sentence = Change::new(format!("{verb} group {}", wish.name));
     let changes = difference.changes.clone();
-    let step = Step::new(sentence, Operation::ChangeGroup(ChangeGroup { wish, difference, _granted: granted.clone() }));
+    let operation = ChangeGroup { wish, difference, found: found.cloned(), _granted: granted.clone() };
+    let step = Step::new(sentence, Operation::ChangeGroup(operation));
     Ok(Some(changes.into_iter().fold(step, Step::also)))
+}
+
+/// A group as it was found. `None`: it was not there.
+fn thing(name: &str, found: Option<&MachineGroup>) -> Found {
+    let Some(group) = found else { return Found::of([Thing::absent("group", name)]) };
+    let thing = Thing::new("group", name).with("gid", group.gid.to_string());
+    Found::of([thing.with("members", group.members.join(","))])
+}
+
+/// Fails if a group is no longer as it was found.
+fn require(writer: &mut Writer<'_>, name: &str, found: Option<&MachineGroup>) -> Result<(), Raised> {
+    let now = writer.users().group(name).cloned();
+    let how = match (found, &now) {
+        (found, now) if found == now.as_ref() => return Ok(()),
+        (None, _) => "it was not there, and is there now",
+        (Some(_), None) => "it was there, and is not there now",
+        (Some(_), Some(_)) => "its number or its members are others now",
+    };
+    Err(changed_meanwhile(format_args!("group {name}"), how))
 }
 
 /// A group to make.
@@ -210,11 +240,17 @@ pub(crate) struct MakeGroup {
 }
 
 impl MakeGroup {
+    /// That there was no such group.
+    pub(crate) fn found(&self) -> Found {
+        thing(&self.wish.name, None)
+    }
+
     /// Makes the group with `groupadd`, then gives it its members.
     ///
     /// # Errors
-    /// One of the tools fails.
+    /// One of the tools fails, or there is such a group by now.
     pub(crate) fn carry_out(self, writer: &mut Writer<'_>) -> Result<(), Raised> {
+        require(writer, &self.wish.name, None)?;
         create(writer, &self.wish)
     }
 }
@@ -224,15 +260,23 @@ impl MakeGroup {
 pub(crate) struct ChangeGroup {
     wish: DesiredGroup,
     difference: Difference,
+    /// The group as it was. `None`: a dry run assumes that it would be made.
+    found: Option<MachineGroup>,
     _granted: GrantedGroup,
 }
 
 impl ChangeGroup {
+    /// The group as it was.
+    pub(crate) fn found(&self) -> Found {
+        thing(&self.wish.name, self.found.as_ref())
+    }
+
     /// Changes what differs, with `groupmod` and `gpasswd`.
     ///
     /// # Errors
-    /// One of the tools fails.
+    /// One of the tools fails, or the group changed meanwhile.
     pub(crate) fn carry_out(self, writer: &mut Writer<'_>) -> Result<(), Raised> {
+        require(writer, &self.wish.name, self.found.as_ref())?;
         apply(writer, &self.wish, &self.difference)
     }
 }
@@ -241,15 +285,23 @@ impl ChangeGroup {
 #[derive(Debug)]
 pub(crate) struct RemoveGroup {
     name: String,
+    /// The group as it was.
+    found: MachineGroup,
     _granted: GrantedGroup,
 }
 
 impl RemoveGroup {
+    /// The group as it was.
+    pub(crate) fn found(&self) -> Found {
+        thing(&self.name, Some(&self.found))
+    }
+
     /// Removes the group with `groupdel`.
     ///
     /// # Errors
-    /// The tool fails.
+    /// The tool fails, or the group changed meanwhile.
     pub(crate) fn carry_out(self, writer: &mut Writer<'_>) -> Result<(), Raised> {
+        require(writer, &self.name, Some(&self.found))?;
         run(writer, "groupdel", vec![], &self.name)
     }
 }

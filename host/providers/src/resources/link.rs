@@ -6,6 +6,7 @@
 use super::asked;
 use super::file_content::{Access, Account, Numbers, access_step, assumption};
 use crate::foreseen::Outcomes;
+use crate::found::{Found, FoundPath, Still, taken};
 use crate::operation::Operation;
 use crate::plan::{Plan, Provider, Step, View, Writer};
 use contract::{Certainty, Change, ErrorKind, FileCall, Raised, SystemError, Wanted};
@@ -35,7 +36,18 @@ enum There {
     /// A symbolic link that says this.
     Symbolic(String, Entry),
     /// Anything else; whether it is the very file that `to` names.
-    Hard(bool),
+    Hard(bool, Entry),
+}
+
+impl There {
+    /// The same, for operations.
+    fn found(&self) -> FoundPath {
+        match self {
+            Self::Nothing => FoundPath::absent(),
+            Self::Symbolic(says, entry) => FoundPath::of(*entry).saying(says),
+            Self::Hard(_, entry) => FoundPath::of(*entry),
+        }
+    }
 }
 
 impl Provider for Link {
@@ -84,7 +96,7 @@ fn inspect(wish: &LinkWish<'_>, place: &Place, view: &View<'_>) -> Result<There,
     }
     let to = wish.to.filter(|to| to.starts_with('/'));
     let original = to.and_then(|to| view.root.entry(to).ok().flatten());
-    Ok(There::Hard(original.is_some_and(|original| original.identity == entry.identity)))
+    Ok(There::Hard(original.is_some_and(|original| original.identity == entry.identity), entry))
 }
 
 fn plan_create(wish: &LinkWish<'_>, place: Option<Place>, there: There, view: &mut View<'_>) -> Result<Plan, Raised> {
@@ -108,13 +120,13 @@ fn plan_create(wish: &LinkWish<'_>, place: Option<Place>, there: There, view: &m
         // A further name of a symbolic link is one, too.
         There::Symbolic(_, entry) if wish.is_hard => (is_the_same(to, entry, view), None),
         There::Symbolic(says, entry) => (says == to, Some(*entry)),
-        There::Hard(same) => (wish.is_hard && *same, None),
+        There::Hard(same, _) => (wish.is_hard && *same, None),
     };
     if is_right {
         if let Some(entry) = entry {
             let access = wish.access.compare(numbers, Some(&entry), &granted, false, view)?;
             if !access.is_empty() {
-                plan.steps.push(access_step(granted, access));
+                plan.steps.push(access_step(granted, access, FoundPath::of(entry).saying(to)));
             }
         }
         return Ok(plan);
@@ -168,7 +180,7 @@ fn make(
     let made = made.sets("to", before, Some(to.to_owned()));
     let first =
         if in_the_way { Change::new(format!("unlink existing symlink to file at {path}")) } else { made.clone() };
-    let operation = MakeLink { path, to: to.to_owned(), granted, original, in_the_way, numbers };
+    let operation = MakeLink { path, to: to.to_owned(), granted, found: there.found(), original, numbers };
     let step = Step::new(first, Operation::MakeLink(Box::new(operation)));
     Ok(if in_the_way { step.also(made) } else { step })
 }
@@ -181,15 +193,20 @@ pub(crate) struct MakeLink {
     /// What a symbolic link says; of a hard link, the other name as the cookbook wrote it.
     to: String,
     granted: GrantedPath,
+    /// What has the name already, and is replaced.
+    found: FoundPath,
     /// The file that gets a further name. `None`: the link is symbolic.
     original: Option<GrantedPath>,
-    /// Something has the name already, and is replaced.
-    in_the_way: bool,
     /// Owner and group of a symbolic link.
     numbers: Numbers,
 }
 
 impl MakeLink {
+    /// What had the name.
+    pub(crate) fn found(&self) -> Found {
+        self.found.found(self.granted.path())
+    }
+
     /// Adds the link as it would be. What a further name of a file would hold is not looked up.
     pub(crate) fn foresee(&self, outcomes: &mut Outcomes) {
         let planned = match &self.original {
@@ -202,15 +219,23 @@ impl MakeLink {
     /// Makes the link in place of what has its name, and sets the owner of a symbolic one.
     ///
     /// # Errors
-    /// The machine refuses, in Ruby's words.
+    /// The machine refuses, in Ruby's words; or something else has the name by now.
     pub(crate) fn carry_out(self, writer: &mut Writer<'_>) -> Result<(), Raised> {
         let site = writer.root.site(&self.granted)?;
-        let is_hard = self.original.is_some();
-        match &self.original {
-            Some(original) => site.make_hard_link(&writer.root.site(original)?, self.in_the_way),
-            None => site.make_link(&self.to, self.in_the_way),
+        let (is_hard, in_the_way) = (self.original.is_some(), self.found.is_there());
+        if in_the_way {
+            self.found.require(Still::Itself, site.entry(), &self.path)?;
         }
-        .map_err(|fault| refused(fault, is_hard, &self.to, &self.path))?;
+        let made = match &self.original {
+            Some(original) => site.make_hard_link(&writer.root.site(original)?, in_the_way),
+            None => site.make_link(&self.to, in_the_way),
+        };
+        made.map_err(|fault| match in_the_way {
+            true => refused(fault, is_hard, &self.to, &self.path).into(),
+            // Where nothing was, the call itself finds out that something is there now.
+            false if fault.errno == rustix::io::Errno::EXIST => taken(fault, &self.path),
+            false => refused(fault, is_hard, &self.to, &self.path).into(),
+        })?;
         // A directory may hand its group down, so it is set whatever this process's own is.
         if !is_hard && (self.numbers.uid.is_some() || self.numbers.gid.is_some()) {
             site.set_owner(self.numbers.uid, self.numbers.gid)?;
@@ -266,7 +291,7 @@ fn plan_delete(wish: &LinkWish<'_>, place: Option<Place>, there: &There, view: &
     let Some(place) = place else { return Ok(Plan::up_to_date()) };
     let granted = view.grants.manage_path(place.real()).map_err(denied)?;
     // Chef compares what is there with the file that `to` names before anything else.
-    if wish.to.is_none() && matches!(there, There::Hard(_)) {
+    if wish.to.is_none() && matches!(there, There::Hard(..)) {
         return Err(no_text());
     }
     let is_such = match there {
@@ -278,7 +303,7 @@ fn plan_delete(wish: &LinkWish<'_>, place: Option<Place>, there: &There, view: &
             return Ok(Plan::up_to_date());
         }
         There::Symbolic(..) => !wish.is_hard,
-        There::Hard(same) => wish.is_hard && *same,
+        There::Hard(same, _) => wish.is_hard && *same,
     };
     if !is_such {
         if view.why_run {
@@ -292,16 +317,23 @@ fn plan_delete(wish: &LinkWish<'_>, place: Option<Place>, there: &There, view: &
         ));
     }
     let change = Change::new(format!("delete link to file at {}", wish.path)).disappears("link");
-    Ok(Plan::steps(vec![Step::new(change, Operation::RemoveLink(RemoveLink { granted }))]))
+    Ok(Plan::steps(vec![Step::new(change, Operation::RemoveLink(RemoveLink { granted, found: there.found() }))]))
 }
 
 /// A link to remove.
 #[derive(Debug)]
 pub(crate) struct RemoveLink {
     granted: GrantedPath,
+    /// The link as it was.
+    found: FoundPath,
 }
 
 impl RemoveLink {
+    /// The link as it was.
+    pub(crate) fn found(&self) -> Found {
+        self.found.found(self.granted.path())
+    }
+
     /// Adds that nothing would be there.
     pub(crate) fn foresee(&self, outcomes: &mut Outcomes) {
         outcomes.push((self.granted.path().to_owned(), Planned::Gone));
@@ -310,8 +342,10 @@ impl RemoveLink {
     /// Removes the link, never what it leads to.
     ///
     /// # Errors
-    /// The machine refuses.
+    /// The machine refuses, or something else has the name by now.
     pub(crate) fn carry_out(self, writer: &mut Writer<'_>) -> Result<(), Raised> {
-        Ok(writer.root.site(&self.granted)?.remove_file()?)
+        let site = writer.root.site(&self.granted)?;
+        self.found.require(Still::Itself, site.entry(), self.granted.path())?;
+        Ok(site.remove_file()?)
     }
 }

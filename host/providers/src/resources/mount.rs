@@ -14,10 +14,11 @@ use crate::operation::Operation;
 use crate::plan::{Plan, Provider, Step, View};
 use crate::resources::file_content::{self, FileWish, Text};
 use crate::resources::{asked, nested};
-use calls::{Call, Device};
+use crate::withheld::Withheld;
+use calls::{Call, Device, MountedThere};
 use contract::{Certainty, Change, ErrorKind, Raised, Wanted};
 use grants::{Denied, GrantedMount, GrantedPath, MountAsked, PolicyGrants};
-use machine::command::{Launch, require_success};
+use machine::command::Launch;
 use machine::guest::ForeseenFile;
 use machine::root::absent;
 use machine::written;
@@ -139,11 +140,12 @@ impl Task {
         })
     }
 
-    /// As Chef names it: what the table says, where it stands there.
-    fn shown(&self, view: &View<'_>) -> Result<String, Raised> {
+    /// As Chef names it: what the table says, where it stands there. The line of the table becomes a part of what was found.
+    fn shown(&self, found: &mut MountedThere, view: &View<'_>) -> Result<String, Raised> {
         let table = self.table(view)?;
-        let found = table::find(&table, |line| self.is_ours(line));
-        Ok(found.map_or_else(|| self.device.clone(), |line| line.device))
+        let line = table::find(&table, |line| self.is_ours(line));
+        found.table = Withheld(line.as_ref().map(Line::text));
+        Ok(line.map_or_else(|| self.device.clone(), |line| line.device))
     }
 
     fn table(&self, view: &View<'_>) -> Result<String, Raised> {
@@ -176,27 +178,30 @@ impl Task {
         self.device.contains(':') || self.device.contains("//")
     }
 
-    fn is_mounted(&self, view: &mut View<'_>) -> Result<bool, Raised> {
-        let launch = Launch::program("findmnt", ["-rn"]);
+    /// Whether it is mounted, and all that is mounted at the place.
+    fn look(&self, view: &mut View<'_>) -> Result<(bool, MountedThere), Raised> {
+        let launch = mounted::launch();
         let outcome = view.query(&launch).map_err(|failure| failure.into_raised(&launch))?;
-        require_success(&launch, &outcome, &[0])?;
-        let text = String::from_utf8_lossy(&outcome.output);
+        let text = mounted::answer(&outcome)?;
         let place = table::unescape(self.granted.mount_point());
         let loops = || {
             let launch = Launch::program("losetup", ["-a"]);
             view.query(&launch).map(|outcome| String::from_utf8_lossy(&outcome.output).into_owned()).unwrap_or_default()
         };
-        Ok(mounted::is_mounted(&text, &place, &self.real_device, |name| self.is_device(name), loops))
+        let is_mounted = mounted::is_mounted(&text, &place, &self.real_device, |name| self.is_device(name), loops);
+        let lines = mounted::lines(&text, &place);
+        Ok((is_mounted, MountedThere { place, lines: Withheld(lines), table: Withheld(None) }))
     }
 
     fn mount(&self, view: &mut View<'_>) -> Result<Plan, Raised> {
-        if self.is_mounted(view)? {
+        let (is_mounted, mut found) = self.look(view)?;
+        if is_mounted {
             return Ok(Plan::up_to_date());
         }
         let mut plan = Plan::default();
         self.require_both(view, &mut plan)?;
-        let sentence = format!("mount {} to {}", self.shown(view)?, self.mount_point);
-        plan.steps.push(step(mounts(sentence, true), vec![self.mount_call()], self.granted.clone()));
+        let sentence = format!("mount {} to {}", self.shown(&mut found, view)?, self.mount_point);
+        plan.steps.push(step(mounts(sentence, true), vec![self.mount_call()], self.granted.clone(), found));
         Ok(plan)
     }
 
@@ -234,18 +239,20 @@ impl Task {
     }
 
     fn unmount(&self, view: &mut View<'_>) -> Result<Plan, Raised> {
-        if !self.is_mounted(view)? {
+        let (is_mounted, mut found) = self.look(view)?;
+        if !is_mounted {
             return Ok(Plan::up_to_date());
         }
-        let sentence = format!("unmount {}", self.shown(view)?);
-        Ok(Plan::steps(vec![step(mounts(sentence, false), vec![self.unmount_call()], self.granted.clone())]))
+        let sentence = format!("unmount {}", self.shown(&mut found, view)?);
+        Ok(Plan::steps(vec![step(mounts(sentence, false), vec![self.unmount_call()], self.granted.clone(), found)]))
     }
 
     fn remount(&self, view: &mut View<'_>) -> Result<Plan, Raised> {
-        if !self.is_mounted(view)? {
+        let (is_mounted, mut found) = self.look(view)?;
+        if !is_mounted {
             return Ok(Plan::up_to_date());
         }
-        let shown = self.shown(view)?;
+        let shown = self.shown(&mut found, view)?;
         if self.supports_remount {
             let (options, device) = (self.options.clone(), self.real_device.clone());
             let call = Call::Remount { options, device, mount_point: self.real_mount_point.clone() };
@@ -253,12 +260,13 @@ impl Task {
                 Change::new(format!("remount {shown}")),
                 vec![call],
                 self.granted.clone(),
+                found,
             )]));
         }
         let (unmount, mount) = (self.unmount_call(), self.mount_call());
         Ok(Plan::steps(vec![
-            step(Change::new(format!("unmount {shown}")), vec![unmount], self.granted.clone()),
-            step(Change::new(format!("mount {shown}")), vec![mount], self.granted.clone()),
+            step(Change::new(format!("unmount {shown}")), vec![unmount], self.granted.clone(), found.clone()),
+            step(Change::new(format!("mount {shown}")), vec![mount], self.granted.clone(), found.without_last()),
         ]))
     }
 
@@ -295,8 +303,8 @@ fn mounts(sentence: String, mounted: bool) -> Change {
     Change::new(sentence).turns(None, "mounted", mounted)
 }
 
-fn step(change: Change, calls: Vec<Call>, granted: GrantedMount) -> Step {
-    Step::new(change, Operation::ChangeMounts(ChangeMounts::new(calls, granted)))
+fn step(change: Change, calls: Vec<Call>, granted: GrantedMount, found: MountedThere) -> Step {
+    Step::new(change, Operation::ChangeMounts(ChangeMounts::new(calls, granted, found)))
 }
 
 /// A slash at the end does not matter, but where it is all there is of a path.

@@ -11,7 +11,9 @@ pub(super) fn around(sentence: String, inner: Plan) -> Plan {
     if steps.is_empty() {
         return Plan { steps, ..inner };
     }
-    let changes: Vec<Change> = steps.iter().flat_map(|step| step.changes().to_vec()).collect();
+    // The step's own first sentence has the fingerprint of all.
+    let inner_changes = steps.iter().flat_map(Step::changes);
+    let changes: Vec<Change> = inner_changes.map(|change| Change { planned_against: None, ..change.clone() }).collect();
     let operations = steps.into_iter().map(Step::into_operation).collect();
     let step = Step::new(Change::new(sentence), Operation::Sequence(Sequence { operations }));
     Plan { steps: vec![changes.into_iter().fold(step, Step::also)], ..inner }

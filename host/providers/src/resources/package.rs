@@ -13,6 +13,7 @@ mod candidates;
 mod choice;
 mod database;
 mod dpkg;
+mod found;
 mod gem;
 mod lock;
 mod preseed;

@@ -8,6 +8,7 @@ use super::cookbook_source;
 use super::directory::{self, DirectoryWish};
 use super::file_content::{Access, Content, Current, FileWish, Source, plan_create};
 use crate::foreseen::Outcomes;
+use crate::found::{Found, FoundPath, Still};
 use crate::operation::Operation;
 use crate::plan::{Plan, PlannedPart, Provider, Step, View, Writer};
 use contract::{Change, Raised, Wanted};
@@ -188,9 +189,10 @@ fn purge(
         let shown = format!("{}/{relative}", wish.path);
         let (kind, step) = if kind == Kind::Directory {
             let change = Change::new(format!("delete existing directory {shown}")).disappears("directory");
-            ("directory", Step::new(change, Operation::PurgeDirectory(PurgeDirectory { granted })))
+            let found = FoundPath::look(view.root, &real)?;
+            ("directory", Step::new(change, Operation::PurgeDirectory(PurgeDirectory { granted, found })))
         } else {
-            ("file", super::file_content::delete_step(shown.clone(), granted, kind, view))
+            ("file", super::file_content::delete_step(shown.clone(), granted, kind, view)?)
         };
         plan.add_part(part(kind, &shown, "delete", None), Plan::steps(vec![step]));
     }
@@ -201,9 +203,16 @@ fn purge(
 #[derive(Debug)]
 pub(crate) struct PurgeDirectory {
     granted: GrantedPath,
+    /// What was at the path.
+    found: FoundPath,
 }
 
 impl PurgeDirectory {
+    /// What was at the path.
+    pub(crate) fn found(&self) -> Found {
+        self.found.found(self.granted.path())
+    }
+
     /// Adds that nothing would be there.
     pub(crate) fn foresee(&self, outcomes: &mut Outcomes) {
         outcomes.push((self.granted.path().to_owned(), Planned::Gone));
@@ -212,8 +221,10 @@ impl PurgeDirectory {
     /// Removes the directory, which must be empty.
     ///
     /// # Errors
-    /// The machine refuses.
+    /// The machine refuses, or something else is at the path by now.
     pub(crate) fn carry_out(self, writer: &mut Writer<'_>) -> Result<(), Raised> {
-        Ok(writer.root.site(&self.granted)?.remove_directory()?)
+        let site = writer.root.site(&self.granted)?;
+        self.found.require(Still::Itself, site.entry(), self.granted.path())?;
+        Ok(site.remove_directory()?)
     }
 }

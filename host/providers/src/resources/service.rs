@@ -7,22 +7,22 @@
 //! The order of checks, the sentences and classes are Chef's. Rejected: `systemctl`, whose output is for people, and whose
 //! exit codes mean different things for different commands.
 
-mod bus;
 mod command;
 mod script;
 mod unit;
 
 pub(crate) use unit::Links;
 
+use crate::found::{Found, Thing};
 use crate::operation::Operation;
 use crate::plan::{Assumption, Plan, Provider, Step, View, Writer};
 use crate::resources::asked;
-use bus::Bus;
-use command::{Act, Commands, Way};
+use command::{Act, Commands};
 use contract::{Certainty, Change, ErrorKind, LogLevel, Raised, Wanted};
 use grants::GrantedService;
 use machine::denied::denied;
 use machine::remarks::remark;
+use machine::systemd::{Bus, Standing, Way};
 use schema::types::service::{ServicePattern, ServiceProperties};
 use std::sync::Arc;
 
@@ -141,13 +141,10 @@ struct Task {
     plan: Plan,
 }
 
-/// What the service manager says of a service that starts with the system.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(super) struct Standing {
-    pub(super) enabled: bool,
-    pub(super) masked: bool,
-    /// It cannot be enabled or disabled: other units start it.
-    pub(super) fixed: bool,
+/// What was found of a unit, as a thing.
+pub(super) fn thing(standing: Standing, name: &str) -> Thing {
+    let thing = Thing::new("service", name).is("enabled", standing.enabled);
+    thing.is("masked", standing.masked).is("fixed", standing.fixed)
 }
 
 impl Task {
@@ -203,11 +200,15 @@ impl Task {
         }
         let (name, granted) = (self.name.clone(), self.granted.clone());
         let operation = match (self.bus.clone(), unit) {
-            (Some(bus), Some(_)) => Operation::EnableService(EnableService { bus, name, _granted: granted, enable }),
+            (Some(bus), Some(_)) => {
+                Operation::EnableService(EnableService { bus, name, found: standing, granted, enable })
+            }
             (_, unit) => {
                 let links = unit.map(|unit| unit.links(enable, &self.granted, view)).transpose()?;
+                let levels = rules.found(view.root, &self.name);
+                let found = thing(standing, &self.name).with("levels", levels);
                 let script = has_script.then_some(rules);
-                Operation::EnableAtBoot(EnableAtBoot { links, script, name, _granted: granted, enable })
+                Operation::EnableAtBoot(EnableAtBoot { links, script, name, found, _granted: granted, enable })
             }
         };
         self.step(verb, Some(("enabled", enable)), operation);
@@ -229,7 +230,7 @@ impl Task {
             self.step(
                 verb,
                 Some(("masked", mask)),
-                Operation::MaskService(MaskService { bus, name, _granted: granted, mask }),
+                Operation::MaskService(MaskService { bus, name, found: standing, granted, mask }),
             );
             return Ok(());
         }
@@ -271,6 +272,7 @@ impl Task {
             return Ok(());
         }
         let (name, granted, bus) = (self.name.clone(), self.granted.clone(), self.bus.clone());
+        let found = running;
         let state = match way {
             Way::Start => Some(("running", true)),
             Way::Stop => Some(("running", false)),
@@ -280,7 +282,7 @@ impl Task {
         self.step(
             way.verb(),
             state,
-            Operation::ControlService(Box::new(ControlService { act, name, _granted: granted, bus })),
+            Operation::ControlService(Box::new(ControlService { act, name, found, granted, bus })),
         );
         Ok(())
     }
@@ -306,18 +308,25 @@ impl Task {
 pub(crate) struct EnableService {
     bus: Arc<Bus>,
     name: String,
-    _granted: GrantedService,
+    /// What systemd said of it.
+    found: Standing,
+    granted: GrantedService,
     /// False: it is disabled.
     enable: bool,
 }
 
 impl EnableService {
+    /// What systemd said of the unit.
+    pub(crate) fn found(&self) -> Found {
+        Found::of([thing(self.found, &self.name)])
+    }
+
     /// Has systemd enable or disable the unit.
     ///
     /// # Errors
     /// systemd refuses.
     pub(crate) fn carry_out(self, _writer: &mut Writer<'_>) -> Result<(), Raised> {
-        self.bus.enable(&self.name, self.enable)
+        self.bus.enable(&self.granted, self.enable)
     }
 }
 
@@ -329,12 +338,20 @@ pub(crate) struct EnableAtBoot {
     /// The run levels of its init script. `None`: it has no script.
     script: Option<script::Priorities>,
     name: String,
+    /// What the root's files said of it.
+    found: Thing,
     _granted: GrantedService,
     /// False: it is disabled.
     enable: bool,
 }
 
 impl EnableAtBoot {
+    /// What the root's files said of the service, and the links of its unit.
+    pub(crate) fn found(&self) -> Found {
+        let links = self.links.as_ref().map_or(Found::Nothing, Links::found);
+        Found::of([self.found.clone()]).and(links)
+    }
+
     /// Makes or removes the links of the unit, then those of the init script.
     ///
     /// # Errors
@@ -350,18 +367,25 @@ impl EnableAtBoot {
 pub(crate) struct MaskService {
     bus: Arc<Bus>,
     name: String,
-    _granted: GrantedService,
+    /// What systemd said of it.
+    found: Standing,
+    granted: GrantedService,
     /// False: it is unmasked.
     mask: bool,
 }
 
 impl MaskService {
+    /// What systemd said of the unit.
+    pub(crate) fn found(&self) -> Found {
+        Found::of([thing(self.found, &self.name)])
+    }
+
     /// Has systemd mask or unmask the unit.
     ///
     /// # Errors
     /// systemd refuses.
     pub(crate) fn carry_out(self, _writer: &mut Writer<'_>) -> Result<(), Raised> {
-        self.bus.mask(&self.name, self.mask)
+        self.bus.mask(&self.granted, self.mask)
     }
 }
 
@@ -370,17 +394,24 @@ impl MaskService {
 pub(crate) struct ControlService {
     act: Act,
     name: String,
-    _granted: GrantedService,
+    /// Whether the service ran.
+    found: bool,
+    granted: GrantedService,
     /// systemd, where it runs. `None`: the init script is called.
     bus: Option<Arc<Bus>>,
 }
 
 impl ControlService {
+    /// Whether the service ran.
+    pub(crate) fn found(&self) -> Found {
+        Found::of([Thing::new("service", &self.name).is("running", self.found)])
+    }
+
     /// Has the service started or stopped, and waits until that shows.
     ///
     /// # Errors
     /// A command or the service manager fails, or the service is not as wanted afterwards.
     pub(crate) fn carry_out(self, writer: &mut Writer<'_>) -> Result<(), Raised> {
-        self.act.run(&self.name, self.bus.as_deref(), writer)
+        self.act.run(&self.name, &self.granted, self.bus.as_deref(), writer)
     }
 }

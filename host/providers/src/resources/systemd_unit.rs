@@ -8,16 +8,18 @@
 
 mod content;
 
+use crate::found::Found;
 use crate::operation::Operation;
 use crate::plan::{Plan, PlannedPart, Provider, Step, View, Writer};
 use crate::resources::asked;
 use crate::resources::file_content::{self, FileWish, Text, wish};
-use crate::resources::service::{Standing, require_unit, unit_standing};
+use crate::resources::service::{require_unit, thing, unit_standing};
 use crate::standing;
 use contract::{Change, ErrorKind, Raised, Wanted};
 use grants::GrantedService;
 use machine::command::{Launch, require_success};
 use machine::denied::denied;
+use machine::systemd::Standing;
 use schema::typed::Verification;
 use schema::types::systemd_unit::SystemdUnitProperties;
 
@@ -197,12 +199,13 @@ impl Unit {
         if action == "revert" {
             self.may_revert(view)?;
         }
-        if !self.status(view)?.calls_for(when) {
+        let found = self.status(view)?;
+        if !found.calls_for(when) {
             return Ok(Plan::up_to_date());
         }
         let (name, systemctl) = (self.name().to_owned(), self.systemctl.clone());
         let change = Change::new(format!("{doing} unit: {name}"));
-        let operation = ControlUnit { systemctl, word, name, _granted: granted };
+        let operation = ControlUnit { systemctl, word, name, found, _granted: granted };
         Ok(Plan::steps(vec![Step::new(change, Operation::ControlUnit(operation))]))
     }
 
@@ -290,10 +293,17 @@ pub(crate) struct ControlUnit {
     /// systemctl's word for what is done.
     word: &'static str,
     name: String,
+    /// What was known of the unit.
+    found: Status,
     _granted: GrantedService,
 }
 
 impl ControlUnit {
+    /// What was known of the unit.
+    pub(crate) fn found(&self) -> Found {
+        Found::of([thing(self.found.standing, &self.name).is("running", self.found.active)])
+    }
+
     /// Has systemd do it.
     ///
     /// # Errors

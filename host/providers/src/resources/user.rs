@@ -9,6 +9,7 @@ mod grant;
 mod home;
 mod shadow;
 
+use crate::found::{Found, Thing, changed_meanwhile};
 use crate::operation::Operation;
 use crate::plan::{Assumption, Plan, Provider, Step, View, Writer};
 use crate::resources::{account, asked};
@@ -27,6 +28,8 @@ pub(crate) struct User;
 
 impl Provider for User {
     fn plan(&self, wanted: &Wanted<'_>, view: &mut View<'_>) -> Result<Plan, Raised> {
+        // Others than wrun may have changed it since another resource looked.
+        view.caches.users.doubt();
         let properties: UserProperties = asked::properties(wanted)?;
         let name = properties.username.clone();
         account::check_name(&name, ErrorKind::User)?;
@@ -59,6 +62,7 @@ impl Provider for User {
             }
             "create" | "manage" | "modify" => {
                 let blank = (wanted.action == "modify").then(Account::default);
+                let found = current.clone();
                 let Some(current) = current.or(blank) else { return Ok(plan) };
                 grant::check(&granted, &wish, Some(&current), view)?;
                 let home = match wish.manage_home {
@@ -70,7 +74,7 @@ impl Provider for User {
                 };
                 let verb = if wanted.action == "create" { "alter" } else { wanted.action };
                 let difference = compare(&wish, &current);
-                plan.steps.extend(modify(verb, granted, wish, difference, home));
+                plan.steps.extend(modify(verb, granted, wish, (difference, found), home));
             }
             "remove" => {
                 let Some(current) = current else { return Ok(plan) };
@@ -79,7 +83,8 @@ impl Provider for User {
                     false => None,
                 };
                 let sentence = format!("remove user {}", wish.name);
-                let operation = Operation::RemoveUser(Box::new(RemoveUser { wish, belongings, _granted: granted }));
+                let operation = RemoveUser { wish, found: current, belongings, _granted: granted };
+                let operation = Operation::RemoveUser(Box::new(operation));
                 plan.steps.push(Step::new(Change::new(sentence).disappears("account"), operation));
             }
             action @ ("lock" | "unlock") => {
@@ -124,7 +129,7 @@ fn modify(
     verb: &str,
     granted: GrantedUser,
     wish: DesiredUser,
-    difference: Difference,
+    (difference, found): (Difference, Option<Account>),
     home: home::MovedHome,
 ) -> Option<Step> {
     if difference.changes.is_empty() {
@@ -132,8 +137,8 @@ fn modify(
     }
     let first = Change::new(format!("{verb} user {}", wish.name));
     let changes = difference.changes.clone();
-    let step =
-        Step::new(first, Operation::ChangeUser(Box::new(ChangeUser { wish, difference, home, _granted: granted })));
+    let operation = ChangeUser { wish, difference, found, home, _granted: granted };
+    let step = Step::new(first, Operation::ChangeUser(Box::new(operation)));
     Some(changes.into_iter().fold(step, Step::also))
 }
 
@@ -146,11 +151,17 @@ pub(crate) struct MakeUser {
 }
 
 impl MakeUser {
+    /// That there was no such user, and what the home needs was not there.
+    pub(crate) fn found(&self) -> Found {
+        Found::of([Thing::absent("user", &self.wish.name)]).and(self.home.found())
+    }
+
     /// Makes the user with `useradd`, sets the password, then makes the home.
     ///
     /// # Errors
-    /// One of the tools fails, or the home cannot be made.
+    /// One of the tools fails, the home cannot be made, or there is such a user by now.
     pub(crate) fn carry_out(self, writer: &mut Writer<'_>) -> Result<(), Raised> {
+        change::require(writer, &self.wish.name, None)?;
         change::create(writer, &self.wish)?;
         self.home.make(&self.wish.name, writer)
     }
@@ -161,16 +172,28 @@ impl MakeUser {
 pub(crate) struct ChangeUser {
     wish: DesiredUser,
     difference: Difference,
+    /// The user as it was. `None`: a dry run assumes that it would be made.
+    found: Option<Account>,
     home: home::MovedHome,
     _granted: GrantedUser,
 }
 
 impl ChangeUser {
+    /// The user as it was, and the directories of the homes.
+    pub(crate) fn found(&self) -> Found {
+        let user = match &self.found {
+            Some(user) => user.found(&self.wish),
+            None => Found::of([Thing::absent("user", &self.wish.name)]),
+        };
+        user.and(self.home.found())
+    }
+
     /// Moves the home where that is wanted, and changes what differs.
     ///
     /// # Errors
-    /// One of the tools fails; the home is then moved back.
+    /// One of the tools fails; the home is then moved back. Or the user changed meanwhile.
     pub(crate) fn carry_out(self, writer: &mut Writer<'_>) -> Result<(), Raised> {
+        change::require(writer, &self.wish.name, self.found.as_ref())?;
         self.home.around(writer, |writer| change::modify(writer, &self.wish, &self.difference))
     }
 }
@@ -179,17 +202,25 @@ impl ChangeUser {
 #[derive(Debug)]
 pub(crate) struct RemoveUser {
     wish: DesiredUser,
+    /// The user as it was.
+    found: Account,
     /// `None`: home and mailbox stay.
     belongings: Option<home::Belongings>,
     _granted: GrantedUser,
 }
 
 impl RemoveUser {
+    /// The user as it was.
+    pub(crate) fn found(&self) -> Found {
+        self.found.found(&self.wish)
+    }
+
     /// Removes the user with `userdel`, then home and mailbox.
     ///
     /// # Errors
-    /// The tool fails, or the home is another user's too.
+    /// The tool fails, the home is another user's too, or the user changed meanwhile.
     pub(crate) fn carry_out(self, writer: &mut Writer<'_>) -> Result<(), Raised> {
+        change::require(writer, &self.wish.name, Some(&self.found))?;
         change::remove(writer, &self.wish)?;
         self.belongings.map_or(Ok(()), |belongings| belongings.remove(&self.wish, writer))
     }
@@ -205,11 +236,21 @@ pub(crate) struct LockUser {
 }
 
 impl LockUser {
+    /// Whether the password was locked: it was not as it is wanted.
+    pub(crate) fn found(&self) -> Found {
+        Found::of([Thing::new("user", &self.name).is("locked", !self.lock)])
+    }
+
     /// Locks or unlocks the password with `usermod`.
     ///
     /// # Errors
-    /// The tool fails.
+    /// The tool fails, or the password is as wanted by now.
     pub(crate) fn carry_out(self, writer: &mut Writer<'_>) -> Result<(), Raised> {
+        let is_locked = Shadow::find(writer.root, &self.name).is_some_and(|shadow| shadow.is_locked());
+        if is_locked == self.lock {
+            let how = if is_locked { "its password is locked now" } else { "its password is not locked any more" };
+            return Err(changed_meanwhile(format_args!("user {}", self.name), how));
+        }
         let option = if self.lock { "-L" } else { "-U" };
         run(writer, "usermod", vec![option.into()], &self.name)
     }

@@ -1,7 +1,8 @@
 //! A team may write to its own part of the directory, and somebody else, often root, writes there too.
 
-use crate::place::{Place, revision};
+use crate::place::{Place, revision, wanted};
 use repository::DirectoryStore;
+use repository::node::fetch;
 use repository::store::Store as _;
 use rustix::fs::{CWD, FileType, FlockOperation, Mode};
 use std::fs;
@@ -186,4 +187,47 @@ fn the_directory_that_is_open_is_the_one_that_is_judged() {
     assert!(DirectoryStore::open(&place).unwrap().is_operators_own("a"));
     symlink("../theirs/a", folder.path().join("own/b")).unwrap();
     assert!(!DirectoryStore::open(&place).unwrap().is_operators_own("b"), "a link is judged by nobody");
+}
+
+/// What somebody puts into a node's own folder leads nowhere: what is read there is verified and lies there, and what is written
+/// takes the link's place.
+#[test]
+fn links_in_a_nodes_own_folder_are_not_followed() {
+    let place = Place::new();
+    place.push("core", "staging", 1).unwrap();
+    assert_eq!(place.runs("core"), 1);
+    let (node, elsewhere) = (place.folder.path().join("node-a"), place.folder.path().join("elsewhere"));
+    fs::create_dir(&elsewhere).unwrap();
+    // A record, and the artifact that it names.
+    let digest = revision("core", 1).artifact.digest().to_owned();
+    for file in ["policies/staging/core.json".to_owned(), format!("artifacts/core/{digest}.wasm")] {
+        let (own, other) = (node.join(file), elsewhere.join("file"));
+        fs::rename(&own, &other).unwrap();
+        symlink(&other, &own).unwrap();
+        let before = fs::read(&other).unwrap();
+        assert_eq!(place.runs("core"), 1);
+        assert!(fs::symlink_metadata(&own).unwrap().is_file(), "{own:?}");
+        assert_eq!(fs::read(&other).unwrap(), before);
+    }
+    // Whole folders.
+    for folder in ["policies", "artifacts", "artifacts/core"] {
+        let (own, other) = (node.join(folder), elsewhere.join("folder"));
+        fs::rename(&own, &other).unwrap();
+        symlink(&other, &own).unwrap();
+        let refused = place.refused("core");
+        assert!(refused.contains("it is a link"), "{folder}: {refused}");
+        fs::remove_file(&own).unwrap();
+        fs::rename(&other, &own).unwrap();
+        assert_eq!(place.runs("core"), 1);
+    }
+    // The lock.
+    fs::remove_file(node.join(".lock")).unwrap();
+    symlink(elsewhere.join("lock"), node.join(".lock")).unwrap();
+    let store = place.store();
+    let refused = fetch(place.node_settings(Ok(&store), node), &[wanted("core")]).unwrap_err();
+    let refused = text::error_chain(&refused);
+    assert!(
+        refused.contains(".lock") && refused.contains("it is a link") && !elsewhere.join("lock").exists(),
+        "{refused}"
+    );
 }

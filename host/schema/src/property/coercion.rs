@@ -13,6 +13,8 @@ pub enum Coercion {
     Mode,
     /// Text becomes a symbol: JSON has none, so a symbol arrives as text.
     Symbol,
+    /// As [`Coercion::Symbol`], of text that may begin with the symbol's colon.
+    SymbolWithColon,
     /// Text is split into words as a shell does.
     ShellWords,
     /// Text is split at commas.
@@ -67,6 +69,10 @@ impl Coercion {
             Self::Mode => mode(value),
             Self::Symbol => match value {
                 Value::Text(text) => Value::Symbol(text),
+                other => other,
+            },
+            Self::SymbolWithColon => match value {
+                Value::Text(text) => Value::Symbol(text.strip_prefix(':').unwrap_or(&text).to_owned()),
                 other => other,
             },
             Self::ShellWords => match value {
@@ -132,6 +138,7 @@ impl Coercion {
         match self {
             Self::Mode => "kept as octal text",
             Self::Symbol => "kept as a symbol",
+            Self::SymbolWithColon => "kept as a symbol, without a colon before it",
             Self::ShellWords => "text is split into words as a shell does",
             Self::CommaList | Self::MountOptions => "text is split at commas",
             Self::SudoGroups => "text is split at commas, each begins with %",
@@ -339,6 +346,7 @@ mod tests {
 
     #[test]
     fn text_is_split_as_chef_splits_it() {
+        check(Coercion::SymbolWithColon, &json!(":verify_peer"), &json!("verify_peer"));
         check(Coercion::ShellWords, &json!("-o 'a b' c\\ d \"e$\" ''"), &json!(["-o", "a b", "c d", "e$", ""]));
         check(Coercion::ShellWords, &json!("unfinished 'quote"), &json!("unfinished 'quote"));
         check(Coercion::CommaList, &json!("a , b,,c,"), &json!(["a", "b", "", "c"]));

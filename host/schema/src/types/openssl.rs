@@ -2,6 +2,7 @@
 
 use crate::property::{CIPHER_NAME, Deputy, INTEGER_OR_TEXT, Literal, Property, TEXT_OR_INTEGER};
 use crate::resource::{Action, ImplementedBy, ResourceType, action};
+use crate::typed::properties;
 
 const OWNER: Property = Property::of("owner", TEXT_OR_INTEGER, "The file's owner.").deputy(Deputy::Account);
 const GROUP: Property = Property::of("group", TEXT_OR_INTEGER, "The file's group.").deputy(Deputy::Account);
@@ -51,7 +52,7 @@ macro_rules! openssl_types {
             actions: &CREATE,
             default_action: "create",
             properties: &[$($group),*],
-            implemented_by: ImplementedBy::RubyLibrary,
+            implemented_by: ImplementedBy::Children,
             introduced: Some($introduced),
         };
     )*};
@@ -165,3 +166,98 @@ static PUBLIC_KEY: [Property; 4] = [
     Property::text("private_key_content", "The private key itself.").sensitive(),
     Property::text("private_key_pass", "The password of the private key.").sensitive(),
 ];
+
+properties! {
+    /// The properties that all files of keys and certificates have.
+    pub struct KeyFileProperties for DHPARAM {
+        path: String,
+        owner: Option<serde_json::Value>,
+        group: Option<serde_json::Value>,
+        mode: Option<serde_json::Value>,
+    }
+}
+
+properties! {
+    /// The properties that both types of private keys have beside their file's.
+    pub struct PrivateKeyProperties for RSA_PRIVATE_KEY {
+        key_pass: Option<String>,
+        key_cipher: String,
+        force: bool,
+    }
+}
+
+properties! {
+    /// The size of a key of `openssl_rsa_private_key`.
+    pub struct RsaKeyProperties for RSA_PRIVATE_KEY {
+        key_length: i64,
+    }
+}
+
+properties! {
+    /// The curve of a key of `openssl_ec_private_key`.
+    pub struct EcKeyProperties for EC_PRIVATE_KEY {
+        key_curve: String,
+    }
+}
+
+properties! {
+    /// The properties of `openssl_dhparam` beside its file's.
+    pub struct DhparamProperties for DHPARAM {
+        key_length: i64,
+        generator: i64,
+    }
+}
+
+properties! {
+    /// The properties of both types of public keys beside their file's.
+    pub struct PublicKeyProperties for RSA_PUBLIC_KEY {
+        private_key_path: Option<String>,
+        private_key_content: Option<String>,
+        private_key_pass: Option<String>,
+    }
+}
+
+properties! {
+    /// The properties of certificates and requests: their subject, and its key.
+    pub struct SubjectProperties for X509_CERTIFICATE {
+        country: Option<String>,
+        state: Option<String>,
+        city: Option<String>,
+        org: Option<String>,
+        org_unit: Option<String>,
+        common_name: Option<String>,
+        email: Option<String>,
+        key_file: Option<String>,
+        key_pass: Option<String>,
+        key_type: String,
+        key_length: i64,
+        key_curve: String,
+    }
+}
+
+properties! {
+    /// The properties that `openssl_x509_certificate` has beside those of requests.
+    pub struct CertificateProperties for X509_CERTIFICATE {
+        expire: i64,
+        renew_before_expiry: Option<i64>,
+        extensions: serde_json::Value,
+        subject_alt_name: Vec<String>,
+        csr_file: Option<String>,
+        ca_cert_file: Option<String>,
+        ca_key_file: Option<String>,
+        ca_key_pass: Option<String>,
+    }
+}
+
+properties! {
+    /// The properties of `openssl_x509_crl` beside its file's.
+    pub struct CrlProperties for X509_CRL {
+        serial_to_revoke: Option<serde_json::Value>,
+        revocation_reason: i64,
+        expire: i64,
+        renewal_threshold: i64,
+        ca_cert_file: String,
+        ca_key_file: String,
+        ca_key_pass: Option<String>,
+    }
+}

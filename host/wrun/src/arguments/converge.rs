@@ -165,6 +165,7 @@ impl ConvergeArguments {
             LogLocation::Stderr | LogLocation::Journald => None,
         };
         let reports = settings.reports.iter().flat_map(|report| report.own_files().cloned());
+        let client_key = settings.chef_server.iter().filter_map(|server| server.key.clone());
         Request {
             policies: settings.policy_names.clone(),
             groups: settings.policy_groups.clone(),
@@ -183,7 +184,7 @@ impl ConvergeArguments {
             stand_in: None,
             all_frames: settings.log_level.threshold() <= LogLevel::Debug,
             own_files: OwnFiles {
-                data: log.into_iter().chain([config]).chain(reports).collect(),
+                data: log.into_iter().chain([config]).chain(reports).chain(client_key).collect(),
                 commands: settings.handlers.iter().map(|handler| handler.command.clone()).collect(),
             },
         }

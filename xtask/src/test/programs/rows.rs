@@ -95,7 +95,7 @@ pub(super) const PLACES: &[Place] = &[
     ),
     ("resources/group.rs", r#"run(writer, "gpasswd", vec!["-a".into(), member.clone()], &wish.name)"#, &[Fixed, NAME]),
     ("resources/group.rs", r#"run(writer, "gpasswd", vec!["-d".into(), member.clone()], &wish.name)"#, &[Fixed, NAME]),
-    ("resources/mount.rs", r#"Launch::program("findmnt", ["-rn"])"#, &[Fixed]),
+    ("resources/mount/mounted.rs", r#"Launch::program("findmnt", ["-rn"])"#, &[Fixed]),
     ("resources/mount.rs", r#"Launch::program("losetup", ["-a"])"#, &[Fixed]),
     (
         "resources/mount.rs",

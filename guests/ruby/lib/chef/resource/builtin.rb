@@ -34,8 +34,6 @@ end
 
 %w[
   alternatives apt_repository breakpoint build_essential chef_handler cron_d
-  hostname locale ohai_hint openssl_keys openssl_certificates
-  openssl_revocation_list ssh_known_hosts_entry sudo sysctl
+  hostname locale ohai_hint openssl ssh_known_hosts_entry sudo sysctl
   user_ulimit yum_repository
 ].each { |name| require_relative "builtin/#{name}" }
-require_relative "builtin/undone"

@@ -23,6 +23,9 @@ module Wrun
       # Types of other platforms that Chef knows there only.
       ONLY_THERE = { powershell_script: { os: "windows" }, launchd: { os: "darwin" } }.freeze
 
+      # Types of other platforms that may be declared without a name.
+      NAMELESS = %i[homebrew_update].freeze
+
       # Names of classes that are no plain translation.
       CLASS_NAMES = { ohai: "Ohai", whyrun_safe_ruby_block: "WhyrunSafeRubyBlock" }.freeze
 
@@ -61,9 +64,10 @@ module Wrun
           @pending << { name: name, by: by, actions: actions, default: default, aliases: aliases, properties: properties }
         end
 
-        # Types of other platforms: they may be written down and are refused when they are to act.
-        def foreign(platform, names)
-          names.each { |name| make_foreign(name, platform) }
+        # Types of other platforms, each with its default action: they may be written down and are refused when they are to act.
+        def foreign(platform, types, aliases: {})
+          types.each { |name, default| make_foreign(name, platform, default) }
+          aliases.each { |name, type| Chef.resource_handler_map.get(nil, type).provides(name) }
         end
 
         def make_one(entry, by_name)
@@ -93,11 +97,13 @@ module Wrun
           entry[:aliases].each { |name| type.provides(name) }
         end
 
-        def make_foreign(name, platform)
+        def make_foreign(name, platform, default)
           type = Class.new(Chef::Resource::Foreign)
           Chef::Resource.const_set(constant_of(name), type)
           type.provides(name, **ONLY_THERE.fetch(name, {}))
           type.platform_name = platform
+          type.default_action(default)
+          type.property(:name, String, default: "") if NAMELESS.include?(name)
         end
 
         def constant_of(name) = CLASS_NAMES[name] || name.to_s.split("_").map(&:capitalize).join

@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# A type that nothing here carries out, perhaps because only another platform has what it manages. Cookbooks for several
+# Types that nothing here carries out, most of them because only another platform has what they manage. Cookbooks for several
 # platforms name such types, so one may be written down; it is refused when it is to act.
 
 class Chef
@@ -21,6 +21,7 @@ class Chef
       end
     end
 
+    # A type of another platform.
     class Foreign < Resource
       class << self
         attr_accessor :platform_name
@@ -46,9 +47,8 @@ class Chef
       end
 
       def provider_for_action(_action)
-        platform = self.class.platform_name
-        reason = platform ? "is for #{platform} only" : "is not among those that wrun carries out"
-        raise Exceptions::ProviderNotFound, "Cannot find a provider for #{self}: the resource type `#{resource_name}` #{reason}"
+        raise Exceptions::ProviderNotFound,
+              "Cannot find a provider for #{self}: the resource type `#{resource_name}` is for #{self.class.platform_name} only"
       end
     end
   end

@@ -46,9 +46,9 @@ module Wrun
         # `nobody`.
         def of_type(name)
           type = Chef.resource_handler_map.list(nil, name.to_sym).first or return {}
-          return { known: true, idle: type.platform_name || "nobody" } if type <= Chef::Resource::Foreign
+          return { known: true, idle: type.platform_name } if type <= Chef::Resource::Foreign
 
-          { known: true, idle: type.include?(Chef::Resource::Undone::Refusing) ? "nobody" : nil }
+          { known: true, idle: type.include?(Chef::Resource::Refusing) ? "nobody" : nil }
         end
 
         # Marks the properties that a type of the library has not, and its unknown actions.

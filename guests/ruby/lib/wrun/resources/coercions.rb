@@ -17,6 +17,7 @@ module Wrun
 
       ALL = {
         symbol: ->(value) { value.is_a?(String) ? value.to_sym : value },
+        symbol_with_colon: ->(value) { value.is_a?(String) ? value.delete_prefix(":").to_sym : value },
         shell_words: ->(value) { value.is_a?(String) ? value.shellsplit : value },
         comma_list: ->(value) { value.is_a?(String) ? value.split(/\s*,\s*/) : value },
         mount_options: ->(value) { (value.is_a?(String) ? value.split(",") : Array(value)).map { |one| one.to_s.strip } },

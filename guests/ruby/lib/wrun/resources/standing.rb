@@ -136,7 +136,7 @@ module Wrun
         context = (run_context || Chef.run_context).wrun_id
         guest = wrun_guest?
         Types.announce(self) if guest
-        text = +"{\"context\":#{context},\"kind\":#{Text.name(wrun_kind)},\"name\":#{Text.of(Values.json(name))}," \
+        text = +"{\"context\":#{context},\"kind\":#{Text.name(wrun_kind(guest))},\"name\":#{Text.of(Values.json(name))}," \
                 "\"origin\":#{wrun_origin},\"actions\":#{Text.names(Array(@action))}"
         text << ",\"properties\":[#{wrun_properties(context, rest).join(",")}]" unless guest
         guards = @only_if + @not_if
@@ -157,9 +157,9 @@ module Wrun
       end
 
       # A built-in type is named as such where Ruby acts for another resource of that name.
-      def wrun_kind
+      def wrun_kind(guest = wrun_guest?)
         kind = (@wrun_for_host && self.class.wrun_builtin&.to_s) || self.class.wrun_kind || resource_name.to_s
-        wrun_guest? || !Types.announced?(kind) ? kind : "builtin:#{kind}"
+        guest || !Types.announced?(kind) ? kind : "builtin:#{kind}"
       end
 
       def wrun_origin
@@ -169,11 +169,10 @@ module Wrun
 
       # Texts of pairs: name, and kind and value.
       def wrun_properties(context, rest)
-        said = []
-        self.class.wrun_host_properties.each do |name, slot|
-          next unless instance_variable_defined?(slot)
-
-          said << "[#{Text.name(name)},#{wrun_said(context, name, instance_variable_get(slot), rest)}]"
+        names = self.class.wrun_host_properties
+        said = (names.keys & instance_variables).map do |slot|
+          name = names[slot]
+          "[#{Text.name(name)},#{wrun_said(context, name, instance_variable_get(slot), rest)}]"
         end
         said.concat(wrun_lazy_name(context)) if @name.is_a?(Chef::DelayedEvaluator)
         said.concat(wrun_verifications(context).map { |pair| Text.of(pair) }) if @wrun_verify

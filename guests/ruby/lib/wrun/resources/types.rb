@@ -146,9 +146,9 @@ module Wrun
         Chef.provider_handler_map.get(Chef.run_context&.node, resource_name)
       end
 
-      # Names and variables of what the host knows of the type.
+      # What the host knows of the type: names by their variables.
       def wrun_host_properties
-        @wrun_host_properties ||= wrun_host_names.map { |name| [name, properties[name].instance_variable_name] }
+        @wrun_host_properties ||= wrun_host_names.to_h { |name| [properties[name].instance_variable_name, name] }
       end
 
       def wrun_host_property?(name) = wrun_host_names.include?(name)

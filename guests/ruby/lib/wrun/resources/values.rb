@@ -48,7 +48,8 @@ module Wrun
       class Tail
         # A property's value as JSON text of the contract's pair.
         def property(value)
-          return "[\"plain\",#{Text.of(Values.json(value))}]" unless value.is_a?(String) && !Values.text?(value)
+          return "[\"plain\",#{Text.of(Values.json(value))}]" unless value.is_a?(String)
+          return "[\"plain\",#{Text.of(value)}]" if Values.text?(value)
 
           @bytes ||= "".b
           at = @bytes.bytesize
@@ -56,10 +57,9 @@ module Wrun
           "[\"bytes\",[#{at},#{value.bytesize}]]"
         end
 
-        # Calls a function whose last argument is JSON text already.
-        def call(function, *arguments, text)
-          arguments << JSON::Fragment.new(text)
-          @bytes ? Bridge.call_with(@bytes, function, *arguments) : Bridge.call(function, *arguments)
+        # Calls a function whose arguments are JSON texts.
+        def call(function, *arguments)
+          Bridge.call_text(function, "[#{arguments.join(",")}]", @bytes)
         end
       end
     end

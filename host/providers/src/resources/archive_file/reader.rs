@@ -5,6 +5,7 @@
 use super::meter::Meter;
 use contract::{Account, ErrorKind, Raised};
 use machine::pace::{Paced, looked_at};
+use machine::root::Entry;
 use std::cell::Cell;
 use std::fs::File;
 use std::io::{self, BufReader, Read, Seek, SeekFrom};
@@ -57,6 +58,9 @@ pub(super) struct Item {
     pub(super) owner: Option<(u32, u32)>,
 }
 
+/// The size of an archive and the time of its last change, by which another content of the same file is told.
+pub(super) type Stamp = (u64, i64, u64);
+
 /// Sees each entry with its content.
 pub(super) type Visit<'a> = dyn FnMut(Item, &mut dyn Read) -> Result<(), Raised> + 'a;
 
@@ -73,6 +77,15 @@ pub(super) struct Archive {
 impl Archive {
     pub(super) fn new(file: File, strip: usize, account: &Account) -> Self {
         Self { file, account: account.clone(), strip }
+    }
+
+    /// The size of the file in bytes, and the time of its last change in seconds and nanoseconds.
+    ///
+    /// # Errors
+    /// It cannot be looked at.
+    pub(super) fn stamp(&self) -> Result<Stamp, Raised> {
+        let entry = Entry::of_handle(&self.file).map_err(|error| broken(&error))?;
+        Ok((entry.size, entry.modified, entry.modified_nanos))
     }
 
     /// The same archive, for a later pass over the very same file.

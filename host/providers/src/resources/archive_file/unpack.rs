@@ -1,7 +1,8 @@
 //! The operations of `archive_file`: what they hold, and how they are carried out.
 
-use super::reader::{Archive, Item, Kind};
+use super::reader::{Archive, Item, Kind, Stamp};
 use super::{Names, Options};
+use crate::found::{Found, Thing, changed_meanwhile, taken};
 use crate::plan::{View, Writer};
 use contract::{ErrorKind, Raised};
 use grants::{GrantedMode, GrantedPath};
@@ -16,6 +17,32 @@ const CHUNK: usize = 64 << 10;
 /// Permission bits of directories that the archive leaves out.
 const DIRECTORY: ModeBits = ModeBits::plain(0o777);
 
+/// An archive and its destination as they were found.
+#[derive(Debug, Clone)]
+pub(super) struct FoundArchive {
+    /// The archive's real path.
+    pub(super) real: String,
+    /// The archive's size and the time of its last change. Planning reads its entries, and no digest of all of it.
+    pub(super) stamp: Stamp,
+    /// The destination's real path.
+    pub(super) into: String,
+    /// Whether the destination was there.
+    pub(super) is_there: bool,
+}
+
+impl FoundArchive {
+    fn found(&self) -> Found {
+        let (size, seconds, nanoseconds) = self.stamp;
+        let archive = Thing::new("archive", &self.real).with("size", size.to_string());
+        let archive = archive.with("modified", format!("{seconds}.{nanoseconds:09}"));
+        let into = match self.is_there {
+            true => Thing::new("path", &self.into).with("presence", "directory"),
+            false => Thing::absent("path", &self.into),
+        };
+        Found::of([archive, into])
+    }
+}
+
 /// The directories that lead to an archive's content, outermost first.
 #[derive(Debug)]
 pub(crate) struct MakeDestination {
@@ -23,14 +50,19 @@ pub(crate) struct MakeDestination {
 }
 
 impl MakeDestination {
+    /// That none of the directories was there.
+    pub(crate) fn found(&self) -> Found {
+        Found::of(self.directories.iter().map(|(directory, _)| Thing::absent("path", directory.path())))
+    }
+
     /// Makes the directories, with the mode that the resource says.
     ///
     /// # Errors
-    /// The machine refuses.
+    /// The machine refuses, or something is at one of the paths by now.
     pub(crate) fn carry_out(self, writer: &mut Writer<'_>) -> Result<(), Raised> {
         for (granted, mode) in &self.directories {
             let site = writer.root.site(granted)?;
-            site.make_directory(ModeBits::from(mode))?;
+            site.make_directory(ModeBits::from(mode)).map_err(|fault| taken(fault, granted.path()))?;
             site.set_mode(ModeBits::from(mode))?;
         }
         Ok(())
@@ -41,6 +73,8 @@ impl MakeDestination {
 #[derive(Debug)]
 pub(crate) struct UnpackArchive {
     pub(super) archive: Archive,
+    /// The archive and its destination as they were.
+    pub(super) found: FoundArchive,
     pub(super) options: Options,
     /// Directories that the archive leaves out.
     pub(super) directories: Vec<GrantedPath>,
@@ -51,18 +85,27 @@ pub(crate) struct UnpackArchive {
 }
 
 impl UnpackArchive {
+    /// The archive and its destination as they were.
+    pub(crate) fn found(&self) -> Found {
+        self.found.found()
+    }
+
     /// Unpacks the entries one by one, then sets the times of directories.
     ///
     /// # Errors
     /// The machine refuses, or the archive is another one than when the operation was planned.
     pub(crate) fn carry_out(mut self, writer: &mut Writer<'_>) -> Result<(), Raised> {
+        let changed = || changed_meanwhile(&self.found.real, "its content changed");
+        if self.archive.stamp()? != self.found.stamp {
+            return Err(changed());
+        }
         for parent in &self.directories {
             make_directory(writer, parent, DIRECTORY)?;
         }
         let (options, mut left) = (self.options, self.works.iter());
         self.archive.each(&mut |item, content| {
             let work = left.next().filter(|work| work.item == item);
-            let work = work.ok_or_else(|| Raised::new(ErrorKind::InvalidArchive, "the archive changed meanwhile"))?;
+            let work = work.ok_or_else(changed)?;
             work.unpack(content, options, writer)
         })?;
         // Whatever is put into a directory changes its time.
@@ -75,6 +118,8 @@ impl UnpackArchive {
 #[derive(Debug)]
 pub(crate) struct GiveAway {
     pub(super) paths: Vec<GrantedPath>,
+    /// The archive and its destination as they were.
+    pub(super) found: FoundArchive,
     pub(super) uid: Option<u32>,
     pub(super) gid: Option<u32>,
     /// Pays for the names until they are used.
@@ -82,6 +127,11 @@ pub(crate) struct GiveAway {
 }
 
 impl GiveAway {
+    /// The archive and its destination as they were. The owners become the same whatever they were.
+    pub(crate) fn found(&self) -> Found {
+        self.found.found()
+    }
+
     /// Sets owner and group of each path.
     ///
     /// # Errors

@@ -8,15 +8,16 @@ use super::verify::{Check, Verification};
 use super::wish::FileWish;
 use super::{Source, backup};
 use crate::foreseen::Outcomes;
+use crate::found::{Found, FoundPath, Still, Thing, changed_meanwhile, taken};
 use crate::operation::Operation;
 use crate::plan::{Plan, Step, View, Writer};
 use contract::{Account, Certainty, Change, ErrorKind, FileCall, Raised, Wanted};
 use grants::{GrantedPath, GrantedTree};
 use machine::denied::denied;
 use machine::diff;
-use machine::digest::short;
+use machine::digest::{digest_of, short};
 use machine::guest::{Planned, PlannedAccess};
-use machine::root::{Kind, ModeBits, NewFileAttributes};
+use machine::root::{Fault, Kind, ModeBits, NewFileAttributes, StagedFile, absent};
 use rustix::fd::OwnedFd;
 
 /// Permission bits of a file that nobody else may see yet.
@@ -24,6 +25,11 @@ const PRIVATE: ModeBits = ModeBits::plain(0o600);
 
 /// Permission bits of a new file before the process's file mode creation mask.
 const NEW_FILE: ModeBits = ModeBits::plain(0o666);
+
+/// The most bytes of an old file that are read once more before it is replaced: they take less time than the flush of the
+/// new file does. Of larger ones size, identity and the time of the last change must do, which miss a write of the same size
+/// within one tick of the kernel's clock.
+const READ_AGAIN: u64 = 1 << 20;
 
 /// Most bytes of a file that a test hears.
 const MAX_HEARD: u64 = 16 << 20;
@@ -92,13 +98,16 @@ fn plan_against(
     if !is_new && changed.is_some() && wish.atomic == Some(false) {
         view.root.locate(current.granted.path())?.require_names(view.grants)?.map_err(denied)?;
     }
+    let kind = current.entry().map(|entry| entry.kind);
     if is_new || changed.is_some() {
         write(wish, changed, access, current, view, &mut plan)?;
     } else if !access.is_empty() {
-        plan.steps.push(access_step(current.granted.clone(), access));
+        // Of a file whose content stays, nobody asks for the digest.
+        let found = current.entry().copied().map(FoundPath::of).unwrap_or_default();
+        plan.steps.push(access_step(current.granted.clone(), access, found));
     }
     if wish.touch {
-        touch(wish, view, &mut plan)?;
+        touch(wish, kind, view, &mut plan)?;
     }
     Ok(plan)
 }
@@ -141,9 +150,7 @@ fn compare_content<'a>(
     let size = current.entry().map(|entry| entry.size).unwrap_or_default();
     let (real, account) = (current.granted.path().to_owned(), current.account.clone());
     let same = match current.file()? {
-        Some(file) => content
-            .is_in(file, size, &account)
-            .map_err(|errno| machine::root::Fault::new(errno, FileCall::Open, &real))?,
+        Some(file) => content.is_in(file, size, &account).map_err(|errno| Fault::new(errno, FileCall::Open, &real))?,
         None => false,
     };
     Ok((!same).then_some(content))
@@ -162,9 +169,9 @@ fn write(
     let granted = current.granted.clone();
     let mut changes = Vec::new();
     let mut in_the_way = None;
-    if let There::InTheWay(kind) = current.there {
-        changes.push(Change::new(format!("unlink {} at {path}", kind.words())));
-        if kind == Kind::Directory {
+    if let There::InTheWay(entry) = current.there {
+        changes.push(Change::new(format!("unlink {} at {path}", entry.kind.words())));
+        if entry.kind == Kind::Directory {
             in_the_way = Some(view.manage_whole(&view.root.locate(granted.path())?)?);
         }
     }
@@ -190,6 +197,8 @@ fn write(
         (None, Some(entry)) => Some(ModeBits::from(&file_mode(view, &granted, entry.mode, false)?)),
         (None, None) => None,
     };
+    let found = current.what_was_found();
+    let is_free = !found.is_there() || in_the_way.is_some();
     let old = if is_new { None } else { current.take_handle() };
     let operation = WriteFile {
         path: path.to_owned(),
@@ -202,7 +211,9 @@ fn write(
             gid: access.gid,
             old: None,
             in_place: wish.atomic.map(|atomic| !atomic),
+            is_new: is_free,
         },
+        found,
         old,
         in_the_way,
         checks: verification.checks,
@@ -257,6 +268,8 @@ pub(crate) struct WriteFile {
     content: Option<Content<'static>>,
     creation_mode: ModeBits,
     new_attributes: NewFileAttributes,
+    /// What was at the path.
+    found: FoundPath,
     old: Option<OwnedFd>,
     /// A directory that has to go first.
     in_the_way: Option<GrantedTree>,
@@ -266,6 +279,11 @@ pub(crate) struct WriteFile {
 }
 
 impl WriteFile {
+    /// What was at the path.
+    pub(crate) fn found(&self) -> Found {
+        self.found.found(self.granted.path())
+    }
+
     /// Adds the file as it would be. Content that is not in memory is not known.
     pub(crate) fn foresee(&self, outcomes: &mut Outcomes) {
         let content = match &self.content {
@@ -298,7 +316,7 @@ impl WriteFile {
     /// Stages the content unless that was done, has it checked, keeps a backup, and puts the file in place.
     ///
     /// # Errors
-    /// A check rejects the content, or the machine refuses.
+    /// A check rejects the content, the machine refuses, or what is at the path changed meanwhile.
     pub(crate) fn carry_out(mut self, writer: &mut Writer<'_>) -> Result<(), Raised> {
         let staged = match self.staged.take() {
             Some(staged) => staged,
@@ -310,25 +328,44 @@ impl WriteFile {
         if self.backup > 0 {
             backup::keep(writer, &self.path, &self.granted, self.backup)?;
         }
+        self.require_found(writer, &staged)?;
         if let Some(tree) = &self.in_the_way {
             writer.root.tree_site(tree)?.remove()?;
         }
         self.new_attributes.old = self.old.take();
         if self.new_attributes.in_place == Some(true) && self.new_attributes.old.is_some() {
-            staged.pour(&self.new_attributes)?;
-        } else {
-            staged.publish(&self.new_attributes)?;
+            return Ok(staged.pour(&self.new_attributes)?);
         }
-        Ok(())
+        let is_new = self.new_attributes.is_new;
+        staged.publish(&self.new_attributes).map_err(|fault| match is_new {
+            true => taken(fault, &self.path),
+            false => fault.into(),
+        })
+    }
+
+    /// Fails if somebody changed what is at the path. That a name is still free is left to the rename, which asks no more
+    /// of the machine for it.
+    fn require_found(&self, writer: &Writer<'_>, staged: &StagedFile) -> Result<(), Raised> {
+        if !self.found.is_there() {
+            return Ok(());
+        }
+        self.found.require(Still::Whole, staged.target_entry(), &self.path)?;
+        let (Some(old), Some(found)) = (&self.old, self.found.content()) else { return Ok(()) };
+        if self.found.size() > READ_AGAIN {
+            return Ok(());
+        }
+        let unreadable = |errno| Fault::new(errno, FileCall::Open, self.granted.path());
+        let now = digest_of(old, &writer.settings.account).map_err(unreadable)?;
+        if now == *found { Ok(()) } else { Err(changed_meanwhile(&self.path, "its content changed")) }
     }
 }
 
 /// Owner, group and mode of something that is there.
-pub(crate) fn access_step(granted: GrantedPath, access: AccessPlan) -> Step {
+pub(crate) fn access_step(granted: GrantedPath, access: AccessPlan, found: FoundPath) -> Step {
     let AccessPlan { uid, gid, mode, changes } = access;
     let mut changes = changes.into_iter();
     let first = changes.next().unwrap_or_default();
-    let step = Step::new(first, Operation::SetAccess(SetAccess { granted, uid, gid, mode }));
+    let step = Step::new(first, Operation::SetAccess(SetAccess { granted, found, uid, gid, mode }));
     changes.fold(step, Step::also)
 }
 
@@ -336,12 +373,19 @@ pub(crate) fn access_step(granted: GrantedPath, access: AccessPlan) -> Step {
 #[derive(Debug)]
 pub(crate) struct SetAccess {
     granted: GrantedPath,
+    /// What was at the path.
+    found: FoundPath,
     uid: Option<u32>,
     gid: Option<u32>,
     mode: Option<ModeBits>,
 }
 
 impl SetAccess {
+    /// What was at the path.
+    pub(crate) fn found(&self) -> Found {
+        self.found.found(self.granted.path())
+    }
+
     /// Adds the thing as it would be.
     pub(crate) fn foresee(&self, outcomes: &mut Outcomes) {
         let access = PlannedAccess { mode: self.mode.map(ModeBits::bits), uid: self.uid, gid: self.gid };
@@ -351,9 +395,10 @@ impl SetAccess {
     /// Sets the owner and the group, then the mode.
     ///
     /// # Errors
-    /// The machine refuses.
+    /// The machine refuses, or what is at the path changed meanwhile.
     pub(crate) fn carry_out(self, writer: &mut Writer<'_>) -> Result<(), Raised> {
         let site = writer.root.site(&self.granted)?;
+        self.found.require(Still::Access, site.entry(), self.granted.path())?;
         if self.uid.is_some() || self.gid.is_some() {
             site.set_owner(self.uid, self.gid)?;
         }
@@ -365,7 +410,7 @@ impl SetAccess {
 }
 
 /// The times, after everything else.
-fn touch(wish: &FileWish<'_>, view: &View<'_>, plan: &mut Plan) -> Result<(), Raised> {
+fn touch(wish: &FileWish<'_>, found: Option<Kind>, view: &View<'_>, plan: &mut Plan) -> Result<(), Raised> {
     // A link was followed above; a file that is still missing will be made where the path leads.
     let granted = |real: &str| wish.granted(view, real).map(drop);
     let real = match view.told(wish.path, view.root.locate_target(wish.path), granted)? {
@@ -374,7 +419,7 @@ fn touch(wish: &FileWish<'_>, view: &View<'_>, plan: &mut Plan) -> Result<(), Ra
     };
     let granted = wish.granted(view, &real)?;
     let change = Change::new(format!("update utime on file {}", wish.path));
-    plan.steps.push(Step::new(change, Operation::Touch(Touch { granted })));
+    plan.steps.push(Step::new(change, Operation::Touch(Touch { granted, found })));
     Ok(())
 }
 
@@ -382,9 +427,20 @@ fn touch(wish: &FileWish<'_>, view: &View<'_>, plan: &mut Plan) -> Result<(), Ra
 #[derive(Debug)]
 pub(crate) struct Touch {
     granted: GrantedPath,
+    /// What was at the path. `None`: nothing, so that an earlier step makes the file.
+    found: Option<Kind>,
 }
 
 impl Touch {
+    /// Whether something was at the path: the times become the present whatever they were.
+    pub(crate) fn found(&self) -> Found {
+        let path = self.granted.path();
+        Found::of([match self.found {
+            Some(kind) => Thing::new("path", path).with("presence", kind.words()),
+            None => Thing::absent("path", path),
+        }])
+    }
+
     /// Adds the file as it would be.
     pub(crate) fn foresee(&self, outcomes: &mut Outcomes) {
         outcomes.push((self.granted.path().to_owned(), Planned::Touched));
@@ -393,9 +449,14 @@ impl Touch {
     /// Sets both times of the file to the present.
     ///
     /// # Errors
-    /// The machine refuses.
+    /// The machine refuses, or the file is not there any more.
     pub(crate) fn carry_out(self, writer: &mut Writer<'_>) -> Result<(), Raised> {
-        Ok(writer.root.site(&self.granted)?.set_times(None)?)
+        let site = writer.root.site(&self.granted)?;
+        // An earlier step may have made it.
+        if absent(site.entry())?.is_none() {
+            return Err(changed_meanwhile(self.granted.path(), "it is not there any more"));
+        }
+        Ok(site.set_times(None)?)
     }
 }
 

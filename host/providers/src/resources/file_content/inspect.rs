@@ -1,8 +1,9 @@
 //! What is at a file's path, and at which real path it has to be changed.
 
 use super::wish::FileWish;
+use crate::found::FoundPath;
 use crate::plan::{Plan, View};
-use contract::{Account, Certainty, ErrorKind, FileCall, LogLevel, Raised};
+use contract::{Account, Certainty, ErrorKind, FileCall, LogLevel, Raised, Stat};
 use grants::GrantedPath;
 use machine::digest::{Digest, digest_of};
 use machine::guest::{ForeseenFile, in_memory};
@@ -21,7 +22,7 @@ pub(crate) enum There {
     /// Something else that stays as it is: only its owner, group and mode are managed.
     Other(Entry),
     /// Something else that has to go first.
-    InTheWay(Kind),
+    InTheWay(Entry),
 }
 
 /// What is at the path, and the proof that it may be changed.
@@ -88,6 +89,15 @@ impl Current {
         }
     }
 
+    /// What was found, with the digest of a file's content as far as it was read.
+    pub(super) fn what_was_found(&self) -> FoundPath {
+        match &self.there {
+            There::Nothing => FoundPath::absent(),
+            There::File(entry) => FoundPath::of(*entry).with_content(self.digest.clone()).secret_if(self.is_secret),
+            There::Other(entry) | There::InTheWay(entry) => FoundPath::of(*entry),
+        }
+    }
+
     /// Takes the open file, if it was opened.
     pub(crate) fn take_handle(&mut self) -> Option<OwnedFd> {
         self.handle.take()
@@ -111,19 +121,8 @@ impl Current {
             Some(ForeseenFile::There { content, stat, is_secret, is_unread }) => {
                 // What cannot be kept is not compared.
                 let Ok(handle) = in_memory(&content) else { return self };
-                let entry = Entry {
-                    kind: Kind::File,
-                    mode: stat.mode,
-                    uid: stat.uid,
-                    gid: stat.gid,
-                    size: content.len() as u64,
-                    modified: stat.modified,
-                    modified_nanos: 0,
-                    identity: stat.identity,
-                    links: stat.links,
-                };
                 Self {
-                    there: There::File(entry),
+                    there: There::File(foreseen_entry(&stat, &content)),
                     handle: Some(handle),
                     place: None,
                     is_secret,
@@ -137,6 +136,21 @@ impl Current {
     fn found(view: &View<'_>, granted: GrantedPath, there: There, place: Option<Place>) -> Self {
         let account = view.root.account().clone();
         Self { account, granted, there, handle: None, digest: None, place, is_secret: false, is_assumed: false }
+    }
+}
+
+/// The entry of a file that earlier resources of a dry run would leave.
+pub(super) fn foreseen_entry(stat: &Stat, content: &[u8]) -> Entry {
+    Entry {
+        kind: Kind::File,
+        mode: stat.mode,
+        uid: stat.uid,
+        gid: stat.gid,
+        size: content.len() as u64,
+        modified: stat.modified,
+        modified_nanos: 0,
+        identity: stat.identity,
+        links: stat.links,
     }
 }
 
@@ -291,7 +305,7 @@ fn something_else(
     let path = wish.path;
     let granted = wish.granted(view, place.real())?;
     if wish.force_unlink {
-        return Ok(Inspected::Current(Current::found(view, granted, There::InTheWay(kind), None)));
+        return Ok(Inspected::Current(Current::found(view, granted, There::InTheWay(entry), None)));
     }
     if wish.only_if_missing || wish.touch {
         return Ok(Inspected::Current(Current::found(view, granted, There::Other(entry), None)));

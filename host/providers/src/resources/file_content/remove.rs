@@ -1,9 +1,10 @@
 //! Removing a file.
 
 use super::backup;
-use super::inspect::unresolved;
+use super::inspect::{foreseen_entry, unresolved};
 use super::wish::FileWish;
 use crate::foreseen::Outcomes;
+use crate::found::{Found, FoundPath, Still};
 use crate::operation::Operation;
 use crate::plan::{Plan, Step, View, Writer};
 use contract::{Certainty, Change, ErrorKind, Raised};
@@ -43,17 +44,22 @@ pub(crate) fn plan_delete(wish: &FileWish<'_>, view: &mut View<'_>) -> Result<Pl
         ));
     }
     let backups = if entry.kind == Kind::File { wish.backup.unwrap_or(view.settings.backups) } else { 0 };
-    Ok(Plan::steps(vec![step(path.to_owned(), granted, backups)]))
+    let found = FoundPath::at(&place, entry);
+    Ok(Plan::steps(vec![step(path.to_owned(), granted, found, backups)]))
 }
 
 /// Removes something that is not a directory, and keeps as many backups of a file as usual.
-pub(crate) fn delete_step(path: String, granted: GrantedPath, kind: Kind, view: &View<'_>) -> Step {
-    step(path, granted, if kind == Kind::File { view.settings.backups } else { 0 })
+///
+/// # Errors
+/// It may not be looked at.
+pub(crate) fn delete_step(path: String, granted: GrantedPath, kind: Kind, view: &View<'_>) -> Result<Step, Raised> {
+    let found = FoundPath::look(view.root, granted.path())?;
+    Ok(step(path, granted, found, if kind == Kind::File { view.settings.backups } else { 0 }))
 }
 
-fn step(path: String, granted: GrantedPath, backups: usize) -> Step {
+fn step(path: String, granted: GrantedPath, found: FoundPath, backups: usize) -> Step {
     let change = Change::new(format!("delete file {path}")).disappears("file");
-    Step::new(change, Operation::RemoveFile(RemoveFile { path, granted, backups }))
+    Step::new(change, Operation::RemoveFile(RemoveFile { path, granted, found, backups }))
 }
 
 /// Something to remove that is not a directory.
@@ -62,11 +68,18 @@ pub(crate) struct RemoveFile {
     /// The path as the cookbook wrote it.
     path: String,
     granted: GrantedPath,
+    /// What was at the path.
+    found: FoundPath,
     /// How many backups are kept.
     backups: usize,
 }
 
 impl RemoveFile {
+    /// What was at the path. Nobody has read the content.
+    pub(crate) fn found(&self) -> Found {
+        self.found.found(self.granted.path())
+    }
+
     /// Adds that nothing would be there.
     pub(crate) fn foresee(&self, outcomes: &mut Outcomes) {
         outcomes.push((self.granted.path().to_owned(), Planned::Gone));
@@ -75,12 +88,14 @@ impl RemoveFile {
     /// Keeps a backup where one is wanted, then removes the file.
     ///
     /// # Errors
-    /// The machine refuses.
+    /// The machine refuses, or something else is at the path by now.
     pub(crate) fn carry_out(self, writer: &mut Writer<'_>) -> Result<(), Raised> {
         if self.backups > 0 {
             backup::keep(writer, &self.path, &self.granted, self.backups)?;
         }
-        writer.root.site(&self.granted)?.remove_file().map_err(|fault| fault.about(&self.path).into())
+        let site = writer.root.site(&self.granted)?;
+        self.found.require(Still::Itself, site.entry(), &self.path)?;
+        site.remove_file().map_err(|fault| fault.about(&self.path).into())
     }
 }
 
@@ -93,9 +108,10 @@ fn nothing(wish: &FileWish<'_>, view: &View<'_>) -> Result<Plan, Raised> {
     let real = view.root.asked_about(path);
     match view.foreseen_file(&real) {
         Some(ForeseenFile::Absent) => Ok(Plan::up_to_date()),
-        Some(ForeseenFile::There { .. }) => {
+        Some(ForeseenFile::There { content, stat, .. }) => {
             let backups = wish.backup.unwrap_or(view.settings.backups);
-            Ok(Plan::steps(vec![step(path.to_owned(), wish.granted(view, &real)?, backups)]))
+            let found = FoundPath::of(foreseen_entry(&stat, &content));
+            Ok(Plan::steps(vec![step(path.to_owned(), wish.granted(view, &real)?, found, backups)]))
         }
         None if view.assumed.path(path) => {
             Ok(Plan::uncertain(Certainty::Assumed(format!("assuming {path} would have been created"))))

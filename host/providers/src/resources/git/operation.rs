@@ -3,6 +3,7 @@
 use super::Task;
 use super::call::Call;
 use super::refs::{self, Target};
+use crate::found::{Found, changed_meanwhile};
 use crate::plan::Writer;
 use crate::withheld::Withheld;
 use contract::{ErrorKind, Raised};
@@ -18,11 +19,21 @@ pub(crate) struct CloneRepository {
 }
 
 impl CloneRepository {
+    /// The folder as it was found.
+    pub(crate) fn found(&self) -> Found {
+        self.task.found()
+    }
+
     /// Makes the clone.
     ///
     /// # Errors
-    /// git fails, or the commit holds what is not granted.
+    /// git fails, the commit holds what is not granted, or there is something in the folder by now.
     pub(crate) fn carry_out(self, writer: &mut Writer<'_>) -> Result<(), Raised> {
+        let folder = &self.task.destination;
+        let there = absent(writer.root.locate_target(folder).and_then(|place| place.names()))?;
+        if there.is_some_and(|names| !names.is_empty()) {
+            return Err(changed_meanwhile(folder, "it was absent or empty, and something is in it now"));
+        }
         self.task.clone_whole(writer)
     }
 }
@@ -35,6 +46,11 @@ pub(crate) struct CheckOut {
 }
 
 impl CheckOut {
+    /// The folder as it was found, and the commit that was chosen.
+    pub(crate) fn found(&self) -> Found {
+        self.task.found_for(&self.target)
+    }
+
     /// Checks the commit out: on a branch of its own name where it is a branch's, else on none.
     ///
     /// # Errors
@@ -62,12 +78,18 @@ pub(crate) struct Fetch {
 }
 
 impl Fetch {
+    /// The checkout as it was found, and the commit that was chosen.
+    pub(crate) fn found(&self) -> Found {
+        self.task.found_for(&self.target)
+    }
+
     /// Fetches what is new, and puts the checkout at the commit.
     ///
     /// # Errors
-    /// git fails, or the commit holds what is not granted.
+    /// git fails, the commit holds what is not granted, or another commit is checked out by now.
     pub(crate) fn carry_out(self, writer: &mut Writer<'_>) -> Result<(), Raised> {
         let Self { task, target } = &self;
+        task.require_current(writer)?;
         task.run(writer, &task.here("fetch").word("--prune").word(&task.remote))?;
         task.run(writer, &task.here("fetch").word(&task.remote).word("--tags"))?;
         task.require_names(writer, &target.commit)?;
@@ -89,6 +111,11 @@ pub(crate) struct UpdateSubmodules {
 }
 
 impl UpdateSubmodules {
+    /// The checkout as it was found.
+    pub(crate) fn found(&self) -> Found {
+        self.task.found()
+    }
+
     /// Fetches the submodules and checks them out.
     ///
     /// # Errors
@@ -109,6 +136,11 @@ pub(crate) struct SetRemote {
 }
 
 impl SetRemote {
+    /// The checkout as it was found, with its remotes.
+    pub(crate) fn found(&self) -> Found {
+        self.task.found()
+    }
+
     /// Adds the remote, or corrects its address.
     ///
     /// # Errors
@@ -121,10 +153,16 @@ impl SetRemote {
 /// The repository in a checkout that is exported.
 #[derive(Debug)]
 pub(crate) struct RemoveRepository {
+    pub(super) task: Task,
     pub(super) tree: GrantedTree,
 }
 
 impl RemoveRepository {
+    /// The folder as it was found.
+    pub(crate) fn found(&self) -> Found {
+        self.task.found()
+    }
+
     /// Removes the folder `.git` of the checkout.
     ///
     /// # Errors
@@ -138,6 +176,16 @@ impl RemoveRepository {
 impl Task {
     fn run(&self, writer: &mut Writer<'_>, call: &Call) -> Result<(), Raised> {
         self.caller.run(writer, call, &[0], &self.rights).map(drop)
+    }
+
+    /// Fails if another commit is checked out than when this was planned: what somebody has committed there would be lost.
+    fn require_current(&self, writer: &mut Writer<'_>) -> Result<(), Raised> {
+        let outcome = self.caller.run(writer, &self.here("rev-parse").word("HEAD"), &[0, 128], &self.rights)?;
+        let now = String::from_utf8_lossy(&outcome.output).trim().to_owned();
+        if Some(now).filter(|now| refs::is_commit(now)) == self.current {
+            return Ok(());
+        }
+        Err(changed_meanwhile(&self.destination, "another commit is checked out now"))
     }
 
     fn is_on(&self, writer: &mut Writer<'_>, branch: &str) -> Result<bool, Raised> {

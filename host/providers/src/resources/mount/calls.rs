@@ -5,6 +5,8 @@
 //! cannot be named so (an image, a path within an option) is refused. Where root alone may exchange anything, the programs
 //! get the resolved paths as they are: helpers of network file systems note them.
 
+use super::mounted;
+use crate::found::{Found, Thing, changed_meanwhile};
 use crate::plan::Writer;
 use crate::withheld::Withheld;
 use contract::{ErrorKind, Raised};
@@ -22,6 +24,9 @@ const LOOK_AGAIN: Duration = Duration::from_millis(100);
 
 /// `mount` takes the paths as they are, and notes them nowhere.
 const AS_IT_IS: [&str; 2] = ["--no-canonicalize", "--no-mtab"];
+
+/// Options with a password.
+const PASSWORDS: [&str; 4] = ["pass=", "password=", "passwd=", "secret="];
 
 /// Options with a path that is within a file system, or that only the next start looks at, or with a word that is no path.
 const OTHER_PATHS: [&str; 6] = ["subvol=", "x-", "X-", "pass=", "password=", "passwd="];
@@ -48,25 +53,65 @@ pub(super) enum Device {
     Uuid(String),
 }
 
+/// What was found at a mount point. Options may hold a password.
+#[derive(Debug, Clone)]
+pub(super) struct MountedThere {
+    /// The resolved path, without escapes.
+    pub(super) place: String,
+    /// What `findmnt` said of the place: a line for each file system that is mounted there, the last one on top.
+    pub(super) lines: Withheld<String>,
+    /// The line of the table of file systems. `None`: it has none.
+    pub(super) table: Withheld<Option<String>>,
+}
+
+impl MountedThere {
+    /// The same once the file system on top is unmounted.
+    pub(super) fn without_last(self) -> Self {
+        let lines = self.lines.0.rsplit_once('\n').map_or_else(String::new, |(below, _)| below.to_owned());
+        Self { lines: Withheld(lines), ..self }
+    }
+}
+
 /// Calls of `mount` and `umount`. Their options may hold a password.
 #[derive(Debug)]
 pub(crate) struct ChangeMounts {
     calls: Withheld<Vec<Call>>,
+    found: MountedThere,
     _granted: Withheld<GrantedMount>,
 }
 
 impl ChangeMounts {
-    pub(super) fn new(calls: Vec<Call>, granted: GrantedMount) -> Self {
-        Self { calls: Withheld(calls), _granted: Withheld(granted) }
+    pub(super) fn new(calls: Vec<Call>, granted: GrantedMount, found: MountedThere) -> Self {
+        Self { calls: Withheld(calls), found, _granted: Withheld(granted) }
+    }
+
+    /// What was mounted at the mount point, and the line of the table.
+    pub(crate) fn found(&self) -> Found {
+        let MountedThere { place, lines, table } = &self.found;
+        let is_secret = [Some(&lines.0), table.0.as_ref()].into_iter().flatten().any(|text| has_password(text));
+        let thing = Thing::new("mount", place).with("mounted", &lines.0).with_any("table", table.0.clone());
+        Found::of([thing]).secret_if(is_secret)
     }
 
     /// Mounts or unmounts the file system.
     ///
     /// # Errors
-    /// One of the tools fails; a path of an image or an option leads over a directory that others than root may exchange.
+    /// One of the tools fails; a path of an image or an option leads over a directory that others than root may exchange; or
+    /// something else is mounted at the place by now.
     pub(crate) fn carry_out(self, writer: &mut Writer<'_>) -> Result<(), Raised> {
+        let launch = mounted::launch();
+        let now = writer.launch(&launch).map_err(|failure| failure.into_raised(&launch))?;
+        if mounted::lines(&mounted::answer(&now)?, &self.found.place) != self.found.lines.0 {
+            return Err(changed_meanwhile(&self.found.place, "something else is mounted there now"));
+        }
         self.calls.0.iter().try_for_each(|call| call.carry_out(writer))
     }
+}
+
+/// Whether a line has an option with a password, in one of the words that file systems have for it.
+fn has_password(line: &str) -> bool {
+    let mut options = line.split([' ', ',']);
+    options.any(|option| PASSWORDS.iter().any(|word| option.starts_with(word)))
 }
 
 impl Call {

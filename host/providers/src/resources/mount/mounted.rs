@@ -1,5 +1,28 @@
 //! What `findmnt -rn` says of one place.
 
+use contract::{CommandOutcome, Raised};
+use machine::command::{Launch, require_success};
+
+/// The question for what is mounted.
+pub(super) fn launch() -> Launch {
+    Launch::program("findmnt", ["-rn"])
+}
+
+/// The answer to [`launch`].
+///
+/// # Errors
+/// `findmnt` failed.
+pub(super) fn answer(outcome: &CommandOutcome) -> Result<String, Raised> {
+    require_success(&launch(), outcome, &[0])?;
+    Ok(String::from_utf8_lossy(&outcome.output).into_owned())
+}
+
+/// The lines about a place, in the order in which it was mounted over.
+pub(super) fn lines(text: &str, place: &str) -> String {
+    let is_about = |line: &&str| line.split(' ').next().is_some_and(|target| decode(target) == place);
+    text.lines().filter(is_about).collect::<Vec<_>>().join("\n")
+}
+
 /// Whether the device is what is mounted at the place. Of several mounts at one place, the last one is on top.
 pub(super) fn is_mounted(
     text: &str,

@@ -25,7 +25,8 @@ impl Line {
         Some(Self { dump, pass: number(word()), ..line })
     }
 
-    fn text(&self) -> String {
+    /// The line as it stands in the table.
+    pub(super) fn text(&self) -> String {
         let Self { device, mount_point, kind, options, dump, pass } = self;
         format!("{device} {mount_point} {kind} {options} {dump} {pass}")
     }

@@ -1,5 +1,6 @@
 //! `package` on Debian and `apt_package`: apt-get, apt-mark and apt-cache.
 
+use super::found::FoundPackage;
 use super::request::{Request, grant, is_name};
 use super::targets::{Aim, Seen, change, missing, needs_candidate, removal, step, target};
 use super::tools::{self, InstallFromArchives, REFRESH_SENTENCE, RefreshLists, Transaction};
@@ -130,11 +131,12 @@ fn install(
     }
     let mut plan = Plan::default();
     check_interrupted(&all, status, view, &mut plan)?;
-    let mut chosen = vec![];
+    let (mut chosen, mut found) = (vec![], vec![]);
     let mut changes = vec![];
     for (seen, name) in &all {
         if let Some(version) = target(aim, seen, true) {
             chosen.push(format!("{name}={version}"));
+            found.push(FoundPackage::of(status, name).choosing(version));
             changes.push(change(aim, seen, version));
             plan.assume(Assumption::Package(seen.name.clone()));
         }
@@ -149,6 +151,7 @@ fn install(
     match simulate("install", request, &options, &chosen, view) {
         Ok(removed) => {
             also_granted = grant(view, removed.iter().map(String::as_str))?;
+            found.extend(removed.iter().map(|name| FoundPackage::of(status, name)));
             changes.extend(removed.iter().map(|name| {
                 let sentence = format!("remove package {name}, which conflicts with it");
                 removal(sentence, [(name.as_str(), status.version(name))])
@@ -157,7 +160,7 @@ fn install(
         Err(raised) if view.why_run => plan.certainty.push(Certainty::Unknown(raised.message)),
         Err(raised) => return Err(raised),
     }
-    let mut transaction = apt_get(request, "install", options, chosen);
+    let mut transaction = Transaction { found, ..apt_get(request, "install", options, chosen) };
     transaction.granted.append(&mut also_granted);
     plan.steps.extend(step(changes, Operation::InstallFromArchives(InstallFromArchives { transaction })));
     Ok(plan)
@@ -221,7 +224,8 @@ fn remove(verb: &'static str, request: &Request, status: &Status, view: &mut Vie
         let sentence = format!("{verb} package {name}, which depends on it");
         removal(sentence, [(name.as_str(), status.version(name))])
     }));
-    let mut transaction = apt_get(request, verb, vec![], names);
+    let found = names.iter().chain(&also).map(|name| FoundPackage::of(status, name)).collect();
+    let mut transaction = Transaction { found, ..apt_get(request, verb, vec![], names) };
     transaction.granted.append(&mut also_granted);
     Ok(Plan::steps(step(changes, Operation::ChangePackages(transaction)).into_iter().collect()))
 }
@@ -265,6 +269,7 @@ fn mark(hold: bool, request: &Request, status: &Status, view: &View<'_>) -> Resu
     let change = names.iter().fold(Change::new(sentence), |change, name| change.turns(Some(name), "locked", hold));
     let mut arguments = request.options.clone();
     arguments.extend([if hold { "hold" } else { "unhold" }.to_owned(), "--".into()]);
+    let found = names.iter().map(|name| FoundPackage::of(status, name)).collect();
     arguments.extend(names);
     let transaction = Transaction {
         program: "apt-mark",
@@ -273,6 +278,7 @@ fn mark(hold: bool, request: &Request, status: &Status, view: &View<'_>) -> Resu
         timeout: request.timeout,
         input: Withheld(None),
         granted: request.granted.clone(),
+        found,
     };
     Ok(Plan::steps(vec![Step::new(change, Operation::ChangePackages(transaction))]))
 }
@@ -323,6 +329,7 @@ fn apt_get(request: &Request, verb: &str, options: Vec<String>, names: Vec<Strin
         timeout: request.timeout,
         input: Withheld(None),
         granted: request.granted.clone(),
+        found: vec![],
     }
 }
 

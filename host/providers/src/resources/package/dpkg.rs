@@ -1,6 +1,7 @@
 //! `dpkg_package`: packages from files on the node.
 
 use super::apt::unsupported;
+use super::found::FoundPackage;
 use super::preseed;
 use super::request::{Request, grant, is_name, require_roots_own};
 use super::status::Status;
@@ -104,7 +105,7 @@ fn install(
     let mut plan = Plan::default();
     let mut changes = vec![];
     let mut paths = vec![];
-    let mut chosen = vec![];
+    let (mut chosen, mut found) = (vec![], vec![]);
     for (archive, seen) in all.collect::<Vec<_>>() {
         if !needs_candidate(aim, &seen) {
             continue;
@@ -113,6 +114,7 @@ fn install(
             check_version(&archive, version)?;
             changes.push(change(aim, &seen, version));
             chosen.push(format!("{}={version}", archive.name));
+            found.push(FoundPackage::of(status, &archive.name).choosing(version));
             plan.assume(Assumption::Package(archive.name));
             paths.push(archive.path);
         }
@@ -128,7 +130,7 @@ fn install(
     arguments.extend(request.options.iter().cloned());
     arguments.push("--".into());
     arguments.extend(paths);
-    plan.steps.extend(dpkg(request, granted, arguments, changes));
+    plan.steps.extend(dpkg(request, (granted, found), arguments, changes));
     Ok(plan)
 }
 
@@ -237,11 +239,17 @@ fn remove(request: &Request, purge: bool, status: &Status, view: &mut View<'_>) 
     let mut arguments = vec![option.to_owned()];
     arguments.extend(request.options.iter().cloned());
     arguments.push("--".into());
+    let found = names.iter().map(|name| FoundPackage::of(status, name)).collect();
     arguments.extend(names);
-    Ok(Plan::steps(dpkg(request, granted, arguments, vec![change]).into_iter().collect()))
+    Ok(Plan::steps(dpkg(request, (granted, found), arguments, vec![change]).into_iter().collect()))
 }
 
-fn dpkg(request: &Request, granted: Vec<GrantedPackage>, arguments: Vec<String>, changes: Vec<Change>) -> Option<Step> {
+fn dpkg(
+    request: &Request,
+    (granted, found): (Vec<GrantedPackage>, Vec<FoundPackage>),
+    arguments: Vec<String>,
+    changes: Vec<Change>,
+) -> Option<Step> {
     let transaction = Transaction {
         program: "dpkg",
         arguments: Withheld(arguments),
@@ -249,6 +257,7 @@ fn dpkg(request: &Request, granted: Vec<GrantedPackage>, arguments: Vec<String>,
         timeout: request.timeout,
         input: Withheld(None),
         granted,
+        found,
     };
     step(changes, Operation::ChangePackages(transaction))
 }

@@ -6,6 +6,7 @@
 use super::request::{Request, grant, is_name};
 use super::status::Status;
 use super::tools::Transaction;
+use crate::found::{Found, Thing};
 use crate::notes;
 use crate::operation::Operation;
 use crate::plan::{Plan, Step, View, Writer};
@@ -13,6 +14,7 @@ use crate::resources::{asked, cookbook_source};
 use crate::withheld::Withheld;
 use contract::{Change, ErrorKind, Raised, Wanted};
 use grants::GrantedPackage;
+use machine::digest::Digest;
 use machine::root::{ModeBits, NewFileAttributes};
 use schema::types::apt_package::ResponseFileProperties;
 use std::collections::{HashMap, HashSet};
@@ -27,6 +29,10 @@ const INSTALLER: &str = "d-i";
 #[derive(Debug)]
 struct Answers {
     text: Withheld<Vec<u8>>,
+    /// The digest of those given last. `None`: none were given.
+    last: Withheld<Option<Digest>>,
+    /// The packages that are asked, with their versions.
+    chosen: Vec<String>,
     /// Where in wrun's cache those given last are kept.
     record: String,
     /// The packages whose questions are answered.
@@ -85,6 +91,13 @@ pub(crate) struct Preseed {
 }
 
 impl Preseed {
+    /// The answers that were given last, by wrun's own note, which nobody else writes. Among answers are passwords.
+    pub(crate) fn found(&self) -> Found {
+        let Answers { chosen, last, .. } = &self.answers;
+        let last = last.0.as_ref().map(|digest| digest.text().to_owned());
+        Found::of([Thing::new("answers", chosen.join(" ")).with_any("content", last)]).secret_if(true)
+    }
+
     /// Gives the answers, configures installed packages again, and notes in wrun's cache what was answered.
     ///
     /// # Errors
@@ -121,8 +134,10 @@ fn new_answers(wanted: &Wanted<'_>, chosen: &[String], view: &View<'_>) -> Resul
     let plain = |text: &str| text.replace(|c: char| !c.is_ascii_alphanumeric() && !"+.=~-".contains(c), "_");
     let record = format!("{}/{}/{}.seed", notes::ANSWERS, plain(cookbook), plain(&chosen.join("-")));
     let given = view.cache.and_then(|cache| cache.read(&record).ok());
-    Ok((given.as_deref() != Some(text.as_slice())).then_some(Answers {
+    Ok((given.as_deref() != Some(text.as_slice())).then(|| Answers {
         text: Withheld(text),
+        last: Withheld(given.map(|given| Digest::of(&given))),
+        chosen: chosen.to_vec(),
         record,
         _granted: granted,
     }))
@@ -144,6 +159,7 @@ fn selections(request: &Request, answers: &Answers) -> Transaction {
         timeout: request.timeout,
         input: Withheld(Some(answers.text.0.clone())),
         granted: request.granted.clone(),
+        found: vec![],
     }
 }
 

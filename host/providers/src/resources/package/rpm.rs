@@ -11,12 +11,14 @@ mod version;
 pub(crate) use dnf::DnfPackage;
 pub(crate) use file::RpmPackage;
 
+use crate::found::{Found, Thing};
 use crate::plan::Writer;
 use crate::withheld::Withheld;
 use contract::Raised;
 use grants::GrantedPackage;
 use machine::command::{Launch, require_success};
 use std::time::Duration;
+use version::Version;
 
 /// How long a query may take: with a cold cache the lists are fetched first.
 const QUERY: Duration = Duration::from_secs(600);
@@ -30,9 +32,17 @@ pub(crate) struct RpmTransaction {
     timeout: Duration,
     /// The packages that the tool may change.
     _granted: Vec<GrantedPackage>,
+    /// The packages that it is to change, as they were found.
+    found: Vec<Thing>,
 }
 
 impl RpmTransaction {
+    /// The packages as they were found. They are not asked for again before the tool starts: the answer would cost as much,
+    /// and the tool locks the database only then.
+    pub(crate) fn found(&self) -> Found {
+        Found::of(self.found.clone())
+    }
+
     /// Runs it to its end. The tools wait for each other's locks themselves.
     ///
     /// # Errors
@@ -44,6 +54,14 @@ impl RpmTransaction {
         }
         let outcome = writer.launch(&launch).map_err(|failure| failure.into_raised(&launch))?;
         require_success(&launch, &outcome, &[0])
+    }
+}
+
+/// A package as rpm knows it. `None`: it is not there.
+fn package(name: &str, installed: Option<&Version>) -> Thing {
+    match installed {
+        None => Thing::absent("package", name),
+        Some(version) => Thing::new("package", name).with("version", version.text()),
     }
 }
 

@@ -1,6 +1,8 @@
 //! apt-get, dpkg and their kin: how they are started, and what their failures mean.
 
+use super::found::{self, FoundPackage};
 use super::{database, lock};
+use crate::found::Found;
 use crate::plan::{View, Writer};
 use crate::withheld::Withheld;
 use contract::{Change, CommandOutcome, ErrorKind, LogLevel, Raised};
@@ -52,9 +54,16 @@ pub(crate) struct Transaction {
     pub(super) input: Withheld<Option<Vec<u8>>>,
     /// The packages that the tool may change.
     pub(super) granted: Vec<GrantedPackage>,
+    /// The packages that it is to change, as they were found.
+    pub(super) found: Vec<FoundPackage>,
 }
 
 impl Transaction {
+    /// The packages as they were found.
+    pub(crate) fn found(&self) -> Found {
+        found::found(&self.found)
+    }
+
     fn launch(&self) -> Launch {
         let mut launch = Launch::program(self.program, self.arguments.0.clone()).timeout(self.timeout);
         for (name, value) in PROTECTING {
@@ -72,7 +81,7 @@ impl Transaction {
     /// Waits for other tools to end, then runs this one to its end.
     ///
     /// # Errors
-    /// Someone else holds dpkg's lock for too long, dpkg was interrupted earlier, or the tool failed.
+    /// Someone else holds dpkg's lock for too long, has changed the packages, dpkg was interrupted earlier, or the tool failed.
     pub(super) fn run(&self, writer: &mut Writer<'_>) -> Result<(), Raised> {
         let outcome = self.start(writer)?;
         self.judge(&outcome)
@@ -91,6 +100,8 @@ impl Transaction {
         if database::is_interrupted(writer.root) {
             return Err(interrupted("dpkg was interrupted"));
         }
+        // Whoever was waited for has installed something, perhaps.
+        found::require(&self.found, writer)?;
         let launch = self.launch();
         let outcome = writer.launch(&launch).map_err(|failure| failure.into_raised(&launch));
         writer.caches.packages.transaction_ended(writer.root);
@@ -113,6 +124,11 @@ pub(crate) struct InstallFromArchives {
 }
 
 impl InstallFromArchives {
+    /// The packages as they were found, and the versions that were chosen.
+    pub(crate) fn found(&self) -> Found {
+        self.transaction.found()
+    }
+
     /// Installs the packages. An archive that is no longer where the lists say makes them be refreshed and the plan be made
     /// again, since another version may be there now.
     ///

@@ -2,14 +2,14 @@
 //!
 //! A command that a resource brings along is the cookbook's, not the service's, and needs a grant of its own.
 
-use super::bus::Bus;
 use super::{script, unsupported};
 use crate::plan::{View, Writer};
 use crate::withheld::Withheld;
 use contract::{Certainty, CommandTest, ErrorKind, Raised};
-use grants::{GrantedCommand, Program};
+use grants::{GrantedCommand, GrantedService, Program};
 use machine::command::{Answer, CommandFailure, CommandOptions, Launch, require_success};
 use machine::process_search::{self, Scope};
+use machine::systemd::{Bus, Way};
 use schema::types::service::ServiceProperties;
 use serde_json::Value;
 use std::time::{Duration, Instant};
@@ -22,26 +22,6 @@ const SETTLING: Duration = Duration::from_secs(5);
 
 /// The pause between two looks at a service's state.
 const LOOK_AGAIN: Duration = Duration::from_millis(100);
-
-/// What is done to a running service, or to one that does not run.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Way {
-    Start,
-    Stop,
-    Restart,
-    Reload,
-}
-
-impl Way {
-    pub(super) fn verb(self) -> &'static str {
-        match self {
-            Self::Start => "start",
-            Self::Stop => "stop",
-            Self::Restart => "restart",
-            Self::Reload => "reload",
-        }
-    }
-}
 
 /// The commands that a resource brings along, and what it says of its init script.
 #[derive(Clone)]
@@ -264,7 +244,13 @@ pub(super) struct Act {
 
 impl Act {
     /// Does it, and waits until it shows, where that can be known.
-    pub(super) fn run(&self, name: &str, bus: Option<&Bus>, writer: &mut Writer<'_>) -> Result<(), Raised> {
+    pub(super) fn run(
+        &self,
+        name: &str,
+        service: &GrantedService,
+        bus: Option<&Bus>,
+        writer: &mut Writer<'_>,
+    ) -> Result<(), Raised> {
         for (at, call) in self.calls.iter().enumerate() {
             if at > 0 {
                 std::thread::sleep(BETWEEN_STOP_AND_START);
@@ -275,7 +261,7 @@ impl Act {
                     &CommandOptions { timeout: Some(self.commands.0.timeout), ..CommandOptions::default() },
                 ),
                 (Call::Manager(way), Some(bus)) => {
-                    bus.job(name, *way, self.commands.0.timeout, &writer.settings.account)?;
+                    bus.job(service, *way, self.commands.0.timeout, &writer.settings.account)?;
                     continue;
                 }
                 (Call::Manager(way), None) => script::launch(name, way.verb()).timeout(self.commands.0.timeout),

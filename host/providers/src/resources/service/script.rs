@@ -129,6 +129,17 @@ impl Priorities {
         Ok(Self(rules))
     }
 
+    /// What the links say in the run levels that are meant.
+    pub(super) fn found(&self, root: &Root, name: &str) -> String {
+        let word = |level: char| match starts(root, name, level) {
+            Some(true) => "start",
+            Some(false) => "stop",
+            None => "nothing",
+        };
+        let levels = self.0.iter().map(|(level, _)| format!("{level}:{}", word(*level)));
+        levels.collect::<Vec<_>>().join(" ")
+    }
+
     /// Whether the links are as wanted.
     pub(super) fn hold(&self, root: &Root, name: &str) -> bool {
         self.0.iter().all(|(level, start)| starts(root, name, *level) == Some(*start))

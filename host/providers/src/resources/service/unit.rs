@@ -3,12 +3,13 @@
 //! Only links are made, and only to units that are there: the right to a service is the right to have it started, not to say
 //! what it starts.
 
-use super::Standing;
+use crate::found::{Found, FoundPath, Still, Thing, taken};
 use crate::plan::{View, Writer};
 use contract::{ErrorKind, Raised};
 use grants::{GrantedPath, GrantedService};
 use machine::denied::denied;
-use machine::root::{Kind, ModeBits, Root};
+use machine::root::{Kind, ModeBits, Root, Site};
+use machine::systemd::Standing;
 
 /// Where administrators put units, and the links that enable them.
 const CONFIGURATION: &str = "/etc/systemd/system";
@@ -172,7 +173,7 @@ impl Unit {
         let mut links = Links::default();
         if !enable {
             for path in self.enabling_links(view.root)? {
-                links.remove.push(grant(service, &path, view)?);
+                links.remove.push(LinkSite::of(grant(service, &path, view)?, view)?);
             }
             return Ok(links);
         }
@@ -182,14 +183,15 @@ impl Unit {
             if view.root.target_entry(&folder)?.is_none() {
                 links.directories.push(grant(service, &folder, view)?);
             }
-            links.make.push((grant(service, &format!("{folder}/{}", self.name), view)?, self.path.clone()));
+            let link = grant(service, &format!("{folder}/{}", self.name), view)?;
+            links.make.push((LinkSite::of(link, view)?, self.path.clone()));
         }
         for alias in &self.install.alias {
             let path = format!("{CONFIGURATION}/{alias}");
             if view.root.entry(&path)?.is_none()
                 && let Ok(granted) = grant(service, &path, view)
             {
-                links.make.push((granted, self.path.clone()));
+                links.make.push((LinkSite::of(granted, view)?, self.path.clone()));
             }
         }
         for other in &self.install.also {
@@ -207,15 +209,15 @@ impl Unit {
 /// The link that masks a service.
 pub(super) fn mask(mask: bool, name: &str, service: &GrantedService, view: &View<'_>) -> Result<Links, Raised> {
     let path = format!("{CONFIGURATION}/{}", unit_name(name));
-    let granted = grant(service, &path, view)?;
+    let link = LinkSite::of(grant(service, &path, view)?, view)?;
     if !mask {
-        return Ok(Links { remove: vec![granted], ..Links::default() });
+        return Ok(Links { remove: vec![link], ..Links::default() });
     }
     if view.root.entry(&path)?.is_some() {
         let message = format!("Failed to mask unit: File {path} already exists.");
         return Err(Raised::new(ErrorKind::Service, message));
     }
-    Ok(Links { make: vec![(granted, NOTHING.into())], ..Links::default() })
+    Ok(Links { make: vec![(link, NOTHING.into())], ..Links::default() })
 }
 
 /// The right to a link, at its real path.
@@ -229,17 +231,48 @@ fn grant(service: &GrantedService, path: &str, view: &View<'_>) -> Result<Grante
     view.grants.unit_link(service, &real).map_err(denied)
 }
 
+/// The place of a link, and what was found there.
+#[derive(Debug)]
+struct LinkSite {
+    granted: GrantedPath,
+    found: FoundPath,
+}
+
+impl LinkSite {
+    fn of(granted: GrantedPath, view: &View<'_>) -> Result<Self, Raised> {
+        let found = FoundPath::look(view.root, granted.path())?;
+        Ok(Self { granted, found })
+    }
+
+    /// Opens the place for a change, if it is still as it was found.
+    fn open(&self, writer: &Writer<'_>) -> Result<Site, Raised> {
+        let site = writer.root.site(&self.granted)?;
+        self.found.require(Still::Itself, site.entry(), self.granted.path())?;
+        Ok(site)
+    }
+}
+
 /// Links of a unit to make and to remove, with the directories for them.
 #[derive(Debug, Default)]
 pub(crate) struct Links {
     directories: Vec<GrantedPath>,
-    make: Vec<(GrantedPath, String)>,
-    remove: Vec<GrantedPath>,
+    make: Vec<(LinkSite, String)>,
+    remove: Vec<LinkSite>,
 }
 
 impl Links {
+    /// What was at the places of the links and of the directories for them.
+    pub(crate) fn found(&self) -> Found {
+        let directories = self.directories.iter().map(|directory| Thing::absent("path", directory.path()));
+        let links = self.make.iter().map(|(link, _)| link).chain(&self.remove);
+        Found::of(directories.chain(links.map(|link| link.found.thing(link.granted.path()))))
+    }
+
     fn extend(&mut self, other: Self) {
-        self.directories.extend(other.directories);
+        // Two units may be wanted by the same target.
+        let is_new = |new: &GrantedPath| !self.directories.iter().any(|known| known.path() == new.path());
+        let directories: Vec<_> = other.directories.into_iter().filter(is_new).collect();
+        self.directories.extend(directories);
         self.make.extend(other.make);
         self.remove.extend(other.remove);
     }
@@ -247,16 +280,18 @@ impl Links {
     /// Makes the directories and links, then removes the others.
     ///
     /// # Errors
-    /// The machine refuses.
+    /// The machine refuses, or something else is at one of the places by now.
     pub(crate) fn carry_out(self, writer: &mut Writer<'_>) -> Result<(), Raised> {
         for directory in &self.directories {
-            writer.root.site(directory)?.make_directory(DIRECTORY)?;
+            let made = writer.root.site(directory)?.make_directory(DIRECTORY);
+            made.map_err(|fault| taken(fault, directory.path()))?;
         }
         for (link, text) in &self.make {
-            writer.root.site(link)?.make_link(text, true)?;
+            let replaces = link.found.is_there();
+            link.open(writer)?.make_link(text, replaces).map_err(|fault| taken(fault, link.granted.path()))?;
         }
         for link in &self.remove {
-            writer.root.site(link)?.remove_file()?;
+            link.open(writer)?.remove_file()?;
         }
         Ok(())
     }

@@ -1,6 +1,7 @@
 //! What is wanted of a user, how that differs, and the calls that change it.
 
 use super::{Shadow, run, shadow};
+use crate::found::{Found, Thing, changed_meanwhile};
 use crate::plan::{Assumption, Plan, View, Writer};
 use crate::resources::account;
 use contract::{Certainty, Change, ErrorKind, MachineUser, Raised};
@@ -40,7 +41,7 @@ pub(super) struct DesiredUser {
 }
 
 /// The same of a user who is there. Blank: one that an earlier resource of a dry run would have made.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Account {
     pub(super) comment: String,
     pub(super) uid: Option<u32>,
@@ -66,6 +67,43 @@ impl Account {
             inactive: shadow.and_then(|shadow| shadow.inactive),
         }
     }
+
+    /// The user as a thing. The password is a part of it where one is wanted, and makes it secret.
+    pub(super) fn found(&self, wish: &DesiredUser) -> Found {
+        let number = |number: Option<u32>| number.map(|number| number.to_string());
+        let day = |day: Option<i64>| day.map(|day| day.to_string());
+        let thing = Thing::new("user", &wish.name).with_any("uid", number(self.uid)).with_any("gid", number(self.gid));
+        let thing = thing.with("comment", &self.comment).with("home", &self.home).with("shell", &self.shell);
+        let thing = thing.with_any("expire_date", day(self.expires)).with_any("inactive", day(self.inactive));
+        match &wish.password {
+            None => Found::of([thing]),
+            Some(_) => {
+                let hash = self.password.as_ref().map(|Hash(hash)| hash.clone());
+                Found::of([thing.with_any("password", hash)]).secret_if(true)
+            }
+        }
+    }
+
+    /// The user as it is now, whoever has changed it. `None`: there is no such user.
+    pub(super) fn now(name: &str, writer: &mut Writer<'_>) -> Option<Self> {
+        let user = writer.users().user(name).cloned()?;
+        Some(Self::of(&user, Shadow::find(writer.root, name).as_ref()))
+    }
+}
+
+/// Fails if a user is no longer as it was found.
+///
+/// # Errors
+/// [`ErrorKind::ChangedMeanwhile`].
+pub(super) fn require(writer: &mut Writer<'_>, name: &str, found: Option<&Account>) -> Result<(), Raised> {
+    let now = Account::now(name, writer);
+    let how = match (found, &now) {
+        (found, now) if found == now.as_ref() => return Ok(()),
+        (None, _) => "it was not there, and is there now",
+        (Some(_), None) => "it was there, and is not there now",
+        (Some(_), Some(_)) => "its fields are others now",
+    };
+    Err(changed_meanwhile(format_args!("user {name}"), how))
 }
 
 /// Reads and checks the properties. `exists`: a group that cannot be found is an error now and not when a tool says so.

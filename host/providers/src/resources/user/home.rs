@@ -5,6 +5,7 @@
 //! wrun makes, moves and removes directories over handles, each with its own proof.
 
 use super::change::{Account, DesiredUser, clean};
+use crate::found::{Found, Thing};
 use crate::plan::{View, Writer};
 use crate::standing::is_home;
 use contract::{ErrorKind, LogLevel, Raised};
@@ -223,6 +224,14 @@ impl Login {
 }
 
 impl NewHome {
+    /// That none of the directories was there.
+    pub(super) fn found(&self) -> Found {
+        if self.0.is_empty() {
+            return Found::Nothing;
+        }
+        Found::of(self.0.iter().map(|directory| Thing::absent("path", directory.path())))
+    }
+
     /// Makes the directories, the home filled from the skeleton.
     pub(super) fn make(&self, name: &str, writer: &mut Writer<'_>) -> Result<(), Raised> {
         let Some((home, parents)) = self.0.split_last() else { return Ok(()) };
@@ -254,6 +263,12 @@ impl NewHome {
 }
 
 impl MovedHome {
+    /// That the old home was there, and none of the directories of the new one.
+    pub(super) fn found(&self) -> Found {
+        let Some((old, new)) = &self.0 else { return Found::Nothing };
+        Found::of([Thing::new("path", old.path()).with("presence", Kind::Directory.words())]).and(new.found())
+    }
+
     /// Moves the home, changes the user, and moves it back where that fails.
     pub(super) fn around(
         &self,

@@ -93,6 +93,86 @@ Wrun::Resources::Builtin.fill do
     property :raise_if_unsupported, [TrueClass, FalseClass], default: false, desired_state: false
   end
 
+  type :chef_client_config, by: :nobody, actions: %i[create remove], default: :create do
+    property :config_directory, String, default: "/etc/chef"
+    property :user, String
+    property :group, String
+    property :node_name, [String, NilClass]
+    property :chef_server_url, String, required: true
+    property :ssl_verify_mode, [Symbol, String], equal_to: [:verify_none, :verify_peer], coerce: coercion(:symbol_with_colon)
+    property :formatters, Array, default: []
+    property :event_loggers, Array, default: []
+    property :log_level, Symbol, equal_to: [:auto, :trace, :debug, :info, :warn, :fatal]
+    property :log_location, [String, Symbol]
+    property :http_proxy, String
+    property :https_proxy, String
+    property :ftp_proxy, String
+    property :no_proxy, [String, Array], default: []
+    property :ohai_disabled_plugins, Array, default: []
+    property :ohai_optional_plugins, Array, default: []
+    property :policy_persist_run_list, [TrueClass, FalseClass], default: false
+    property :minimal_ohai, [TrueClass, FalseClass], default: false
+    property :start_handlers, Array, default: []
+    property :report_handlers, Array, default: []
+    property :rubygems_url, [String, Array]
+    property :exception_handlers, Array, default: []
+    property :chef_license, String, equal_to: ["accept", "accept-no-persist", "accept-silent"]
+    property :policy_name, String
+    property :policy_group, String
+    property :named_run_list, String
+    property :pid_file, String
+    property :file_cache_path, String
+    property :file_backup_path, String
+    property :file_staging_uses_destdir, String
+    property :additional_config, String
+    property :data_collector_server_url, String
+    property :data_collector_token, String
+  end
+
+  type :chef_client_cron, by: :nobody, actions: %i[add remove], default: :add do
+    property :job_name, String, default: "chef-client"
+    property :comment, String
+    property :user, String, default: "root"
+    property :minute, [Integer, String], default: "0,30"
+    property :hour, [Integer, String], default: "*"
+    property :day, [Integer, String], default: "*"
+    property :month, [Integer, String], default: "*"
+    property :weekday, [Integer, String], default: "*"
+    property :splay, [Integer, String], default: 300
+    property :mailto, String
+    property :accept_chef_license, [TrueClass, FalseClass], default: false
+    property :config_directory, String, default: "/etc/chef"
+    property :log_directory, String
+    property :log_file_name, String, default: "client.log"
+    property :append_log_file, [TrueClass, FalseClass], default: true
+    property :chef_binary_path, String, default: "/opt/chef/bin/chef-client"
+    property :daemon_options, Array, default: []
+    property :environment, Hash, default: {}
+    property :nice, [Integer, String]
+  end
+
+  type :chef_client_systemd_timer, by: :nobody, actions: %i[add remove], default: :add do
+    property :job_name, String, default: "chef-client"
+    property :description, String, default: "Chef Infra Client periodic execution"
+    property :user, String, default: "root"
+    property :delay_after_boot, String, default: "1min"
+    property :interval, String, default: "30min"
+    property :splay, String, default: "5min"
+    property :accept_chef_license, [TrueClass, FalseClass], default: false
+    property :run_on_battery, [TrueClass, FalseClass], default: true
+    property :config_directory, String, default: "/etc/chef"
+    property :chef_binary_path, String, default: "/opt/chef/bin/chef-client"
+    property :daemon_options, Array, default: []
+    property :environment, Hash, default: {}
+    property :cpu_quota, [Integer, String]
+    property :service_umask, [Integer, String]
+  end
+
+  type :chef_client_trusted_certificate, by: :nobody, actions: %i[add remove], default: :add do
+    property :cert_name, String, name_property: true, desired_state: false
+    property :certificate, String, required: %i[add]
+  end
+
   type :chef_gem, by: :host, actions: %i[install upgrade remove purge], default: :install do
     property :timeout, [String, Integer], desired_state: false
     property :environment, Hash, default: {}, desired_state: false
@@ -114,6 +194,16 @@ Wrun::Resources::Builtin.fill do
 
   type :chef_sleep, by: :host, actions: %i[sleep], default: :sleep do
     property :seconds, [String, Integer], coerce: coercion(:integer), name_property: true, identity: true, desired_state: false
+  end
+
+  type :chef_vault_secret, by: :nobody, actions: %i[create create_if_missing delete], default: :create do
+    property :id, String, name_property: true, desired_state: false
+    property :data_bag, String, required: true, desired_state: false
+    property :admins, [String, Array], required: true, desired_state: false
+    property :clients, [String, Array], desired_state: false
+    property :search, String, default: "*:*", desired_state: false
+    property :raw_data, Hash, default: {}
+    property :environment, [String, NilClass], desired_state: false
   end
 
   type :cookbook_file, by: :host, actions: %i[create delete touch create_if_missing], default: :create do
@@ -309,6 +399,94 @@ Wrun::Resources::Builtin.fill do
     property :comment, String
   end
 
+  type :habitat_config, by: :nobody, actions: %i[apply], default: :apply do
+    property :config, Hash, required: true
+    property :service_group, String, name_property: true, desired_state: false
+    property :remote_sup, String, default: "127.0.0.1:9632", desired_state: false
+    property :remote_sup_http, String, default: "127.0.0.1:9631", desired_state: false
+    property :gateway_auth_token, String, desired_state: false
+    property :user, String, desired_state: false
+  end
+
+  type :habitat_install, by: :nobody, actions: %i[install], default: :install do
+    property :name, String, default: "install habitat"
+    property :install_url, String, default: "https://raw.githubusercontent.com/habitat-sh/habitat/main/components/hab/install.sh"
+    property :bldr_url, String
+    property :create_user, [TrueClass, FalseClass], default: true
+    property :tmp_dir, String
+    property :license, String, equal_to: "accept"
+    property :hab_version, String
+  end
+
+  type :habitat_package, by: :nobody, actions: %i[install upgrade remove purge], default: :install do
+    property :package_name, [String, Array], name_property: true, identity: true, desired_state: false
+    property :version, [String, Array]
+    property :source, String, desired_state: false
+    property :timeout, [String, Integer], desired_state: false
+    property :bldr_url, String, default: "https://bldr.habitat.sh"
+    property :channel, String, default: "stable"
+    property :auth_token, String
+    property :binlink, [TrueClass, FalseClass, :force], default: false
+    property :options, String
+    property :keep_latest, String
+    property :exclude, String
+    property :no_deps, [TrueClass, FalseClass], default: false
+  end
+
+  type :habitat_service, by: :nobody, actions: %i[load unload start stop restart reload], default: :load do
+    property :service_name, String, name_property: true, desired_state: false
+    property :loaded, [TrueClass, FalseClass], default: false
+    property :running, [TrueClass, FalseClass], default: false
+    property :strategy, [Symbol, String], equal_to: [:none, :"at-once", :rolling], coerce: coercion(:symbol), default: :none
+    property :topology, [Symbol, String], equal_to: [:standalone, :leader], coerce: coercion(:symbol), default: :standalone
+    property :bldr_url, String, default: "https://bldr.habitat.sh/"
+    property :channel, [Symbol, String], default: :stable
+    property :bind, [String, Array], default: []
+    property :binding_mode, [Symbol, String], equal_to: [:strict, :relaxed], coerce: coercion(:symbol), default: :strict
+    property :service_group, String, default: "default"
+    property :shutdown_timeout, Integer, default: 8
+    property :health_check_interval, Integer, default: 30
+    property :remote_sup, String, default: "127.0.0.1:9632", desired_state: false
+    property :remote_sup_http, String, default: "127.0.0.1:9631", desired_state: false
+    property :gateway_auth_token, String, desired_state: false
+    property :update_condition, [Symbol, String], equal_to: [:latest, :"track-channel"], coerce: coercion(:symbol), default: :latest
+  end
+
+  type :habitat_sup, by: :nobody, actions: %i[run], default: :run do
+    property :bldr_url, String
+    property :permanent_peer, [TrueClass, FalseClass], default: false
+    property :listen_ctl, String
+    property :listen_gossip, String
+    property :listen_http, String
+    property :org, String, default: "default"
+    property :peer, [String, Array]
+    property :ring, String
+    property :hab_channel, String
+    property :auto_update, [TrueClass, FalseClass], default: false
+    property :auth_token, String
+    property :gateway_auth_token, String
+    property :update_condition, String
+    property :limit_no_files, String
+    property :license, String, equal_to: "accept"
+    property :health_check_interval, [String, Integer]
+    property :event_stream_application, String
+    property :event_stream_environment, String
+    property :event_stream_site, String
+    property :event_stream_url, String
+    property :event_stream_token, String
+    property :event_stream_cert, String
+    property :sup_version, String
+    property :launcher_version, String
+    property :service_version, String
+    property :keep_latest, String
+    property :toml_config, [TrueClass, FalseClass], default: false
+  end
+
+  type :habitat_user_toml, by: :nobody, actions: %i[create delete], default: :create do
+    property :config, Hash, required: true
+    property :service_name, String, name_property: true, desired_state: false
+  end
+
   type :hostname, by: :children, actions: %i[set], default: :set do
     property :hostname, String, name_property: true, identity: true, desired_state: false
     property :fqdn, String
@@ -323,6 +501,51 @@ Wrun::Resources::Builtin.fill do
     property :url, String, identity: true
     property :headers, Hash, default: {}
     property :message, name_property: true
+  end
+
+  type :ifconfig, by: :nobody, actions: %i[add delete enable disable], default: :add do
+    property :target, String, name_property: true, desired_state: false
+    property :hwaddr, String
+    property :mask, String
+    property :family, String, default: "inet"
+    property :inet_addr, String
+    property :bcast, String
+    property :mtu, String
+    property :metric, String
+    property :device, String, identity: true
+    property :onboot, String
+    property :network, String
+    property :bootproto, String
+    property :onparent, String
+    property :ethtool_opts, String
+    property :bonding_opts, String
+    property :master, String
+    property :slave, String
+    property :vlan, String
+    property :gateway, String
+    property :bridge, String
+  end
+
+  type :inspec_input, by: :nobody, actions: %i[add], default: :add do
+    property :input, [Hash, String], name_property: true, desired_state: false
+    property :source, [Hash, String]
+  end
+
+  type :inspec_waiver, by: :nobody, actions: %i[add], default: :add do
+    property :control, String, name_property: true, desired_state: false
+    property :expiration, String
+    property :run_test, [TrueClass, FalseClass]
+    property :justification, String
+    property :source, [Hash, String]
+  end
+
+  type :inspec_waiver_file_entry, by: :nobody, actions: %i[add remove], default: :add do
+    property :control, String, name_property: true, desired_state: false
+    property :file_path, String, default: "/etc/chef/inspec_waivers.yml", required: true
+    property :expiration, String
+    property :run_test, [TrueClass, FalseClass]
+    property :justification, String
+    property :backup, [FalseClass, Integer], default: false
   end
 
   type :kernel_module, by: :children, actions: %i[install uninstall blacklist disable enable load unload], default: :install do
@@ -390,6 +613,17 @@ Wrun::Resources::Builtin.fill do
     property :level, Symbol, equal_to: [:debug, :info, :warn, :error, :fatal], default: :info
   end
 
+  type :mdadm, by: :nobody, actions: %i[create assemble stop], default: :create do
+    property :chunk, Integer, default: 16
+    property :devices, Array, default: []
+    property :exists, [TrueClass, FalseClass], default: false
+    property :level, Integer, default: 1
+    property :metadata, String, default: "0.90"
+    property :bitmap, String
+    property :raid_device, String, name_property: true, desired_state: false
+    property :layout, String
+  end
+
   type :mount, by: :host, actions: %i[mount umount unmount remount enable disable], default: :mount do
     property :mount_point, String, coerce: coercion(:no_trailing_slash), name_property: true, identity: true, desired_state: false
     property :device, String
@@ -418,7 +652,7 @@ Wrun::Resources::Builtin.fill do
     property :content, Hash
   end
 
-  type :openssl_dhparam, by: :guest, actions: %i[create], default: :create do
+  type :openssl_dhparam, by: :children, actions: %i[create], default: :create do
     property :path, String, name_property: true, identity: true, desired_state: false
     property :owner, [String, Integer]
     property :group, [String, Integer]
@@ -427,7 +661,7 @@ Wrun::Resources::Builtin.fill do
     property :generator, Integer, equal_to: [2, 5], default: 2, validation_message: "generator must be either 2 or 5."
   end
 
-  type :openssl_ec_private_key, by: :guest, actions: %i[create], default: :create do
+  type :openssl_ec_private_key, by: :children, actions: %i[create], default: :create do
     property :path, String, name_property: true, identity: true, desired_state: false
     property :owner, [String, Integer]
     property :group, [String, Integer]
@@ -438,7 +672,7 @@ Wrun::Resources::Builtin.fill do
     property :force, [TrueClass, FalseClass], default: false, desired_state: false
   end
 
-  type :openssl_ec_public_key, by: :guest, actions: %i[create], default: :create do
+  type :openssl_ec_public_key, by: :children, actions: %i[create], default: :create do
     property :path, String, name_property: true, identity: true, desired_state: false
     property :owner, [String, Integer]
     property :group, [String, Integer]
@@ -448,7 +682,7 @@ Wrun::Resources::Builtin.fill do
     property :private_key_pass, String, sensitive: true
   end
 
-  type :openssl_rsa_private_key, by: :guest, actions: %i[create], default: :create, aliases: %i[openssl_rsa_key] do
+  type :openssl_rsa_private_key, by: :children, actions: %i[create], default: :create, aliases: %i[openssl_rsa_key] do
     property :path, String, name_property: true, identity: true, desired_state: false
     property :owner, [String, Integer]
     property :group, [String, Integer]
@@ -459,7 +693,7 @@ Wrun::Resources::Builtin.fill do
     property :force, [TrueClass, FalseClass], default: false, desired_state: false
   end
 
-  type :openssl_rsa_public_key, by: :guest, actions: %i[create], default: :create do
+  type :openssl_rsa_public_key, by: :children, actions: %i[create], default: :create do
     property :path, String, name_property: true, identity: true, desired_state: false
     property :owner, [String, Integer]
     property :group, [String, Integer]
@@ -469,7 +703,7 @@ Wrun::Resources::Builtin.fill do
     property :private_key_pass, String, sensitive: true
   end
 
-  type :openssl_x509_certificate, by: :guest, actions: %i[create], default: :create, aliases: %i[openssl_x509] do
+  type :openssl_x509_certificate, by: :children, actions: %i[create], default: :create, aliases: %i[openssl_x509] do
     property :path, String, name_property: true, identity: true, desired_state: false
     property :owner, [String, Integer]
     property :group, [String, Integer]
@@ -496,7 +730,7 @@ Wrun::Resources::Builtin.fill do
     property :ca_key_pass, String, sensitive: true
   end
 
-  type :openssl_x509_crl, by: :guest, actions: %i[create], default: :create do
+  type :openssl_x509_crl, by: :children, actions: %i[create], default: :create do
     property :path, String, name_property: true, identity: true, desired_state: false
     property :owner, [String, Integer]
     property :group, [String, Integer]
@@ -510,7 +744,7 @@ Wrun::Resources::Builtin.fill do
     property :ca_key_pass, String, sensitive: true
   end
 
-  type :openssl_x509_request, by: :guest, actions: %i[create], default: :create do
+  type :openssl_x509_request, by: :children, actions: %i[create], default: :create do
     property :path, String, name_property: true, identity: true, desired_state: false
     property :owner, [String, Integer]
     property :group, [String, Integer]
@@ -543,6 +777,22 @@ Wrun::Resources::Builtin.fill do
     property :anchor_package_regex, [TrueClass, FalseClass], default: false
   end
 
+  type :pacman_package, by: :nobody, actions: %i[install upgrade remove purge], default: :install do
+    property :package_name, [String, Array], name_property: true, identity: true, desired_state: false
+    property :version, [String, Array]
+    property :options, [String, Array]
+    property :source, String, desired_state: false
+    property :timeout, [String, Integer], desired_state: false
+  end
+
+  type :paludis_package, by: :nobody, actions: %i[install remove upgrade], default: :install do
+    property :package_name, [String, Array], name_property: true, identity: true, desired_state: false
+    property :options, [String, Array]
+    property :source, String, desired_state: false
+    property :version, String
+    property :timeout, [String, Integer], default: 3600, desired_state: false
+  end
+
   type :perl, by: :host, actions: %i[run], default: :run do
     property :creates, String
     property :cwd, String
@@ -562,6 +812,14 @@ Wrun::Resources::Builtin.fill do
     property :code, String, required: true
     property :interpreter, String, default: "perl"
     property :flags, String
+  end
+
+  type :portage_package, by: :nobody, actions: %i[install upgrade remove purge], default: :install do
+    property :package_name, [String, Array], name_property: true, identity: true, desired_state: false
+    property :options, [String, Array]
+    property :source, String, desired_state: false
+    property :version, String
+    property :timeout, [String, Integer], default: 3600, desired_state: false
   end
 
   type :python, by: :host, actions: %i[run], default: :run do
@@ -636,6 +894,50 @@ Wrun::Resources::Builtin.fill do
     property :http_options, Hash, default: {}
   end
 
+  type :rhsm_errata, by: :nobody, actions: %i[install], default: :install do
+    property :errata_id, String, name_property: true, desired_state: false
+  end
+
+  type :rhsm_errata_level, by: :nobody, actions: %i[install], default: :install do
+    property :errata_level, String, equal_to: ["critical", "moderate", "important", "low"], name_property: true, desired_state: false
+  end
+
+  type :rhsm_register, by: :nobody, actions: %i[register unregister], default: :register do
+    property :activation_key, [String, Array]
+    property :satellite_host, String
+    property :organization, String
+    property :environment, String
+    property :username, String
+    property :password, String
+    property :system_name, String
+    property :auto_attach, [TrueClass, FalseClass], default: false
+    property :install_katello_agent, [TrueClass, FalseClass], default: true
+    property :force, [TrueClass, FalseClass], default: false, desired_state: false
+    property :https_for_ca_consumer, [TrueClass, FalseClass], default: false, desired_state: false
+    property :server_url, String
+    property :base_url, String
+    property :service_level, String
+    property :release, [Float, String]
+  end
+
+  type :rhsm_repo, by: :nobody, actions: %i[enable disable], default: :enable do
+    property :repo_name, String, name_property: true, desired_state: false
+  end
+
+  type :rhsm_subscription, by: :nobody, actions: %i[attach remove], default: :attach do
+    property :pool_id, String, name_property: true, desired_state: false
+  end
+
+  type :route, by: :nobody, actions: %i[add delete], default: :add do
+    property :target, String, name_property: true, desired_state: false
+    property :comment, [String, nil]
+    property :metric, [Integer, nil]
+    property :netmask, [String, nil]
+    property :gateway, [String, nil]
+    property :device, [String, nil], desired_state: false
+    property :route_type, [Symbol, String], equal_to: [:host, :net], coerce: coercion(:symbol), default: :host, desired_state: false
+  end
+
   type :rpm_package, by: :host, actions: %i[install upgrade remove], default: :install do
     property :options, [String, Array], coerce: coercion(:shell_words)
     property :source, String, desired_state: false
@@ -692,6 +994,60 @@ Wrun::Resources::Builtin.fill do
     property :flags, String
   end
 
+  type :selinux_boolean, by: :nobody, actions: %i[set], default: :set do
+    property :boolean, String, name_property: true, desired_state: false
+    property :value, [Integer, String, TrueClass, FalseClass], required: true
+    property :persistent, [TrueClass, FalseClass], default: true, desired_state: false
+  end
+
+  type :selinux_fcontext, by: :nobody, actions: %i[manage addormodify add modify delete], default: :manage do
+    property :file_spec, String, name_property: true, desired_state: false
+    property :secontext, String, required: %i[add modify manage]
+    property :file_type, String, equal_to: ["a", "f", "d", "c", "b", "s", "l", "p"], default: "a"
+  end
+
+  type :selinux_install, by: :nobody, actions: %i[install upgrade remove], default: :install do
+    property :packages, [String, Array]
+  end
+
+  type :selinux_login, by: :nobody, actions: %i[manage add modify delete], default: :manage do
+    property :login, String, name_property: true, desired_state: false
+    property :user, String
+    property :range, String
+  end
+
+  type :selinux_module, by: :nobody, actions: %i[create delete install remove], default: :create do
+    property :module_name, String, name_property: true, desired_state: false
+    property :source, String
+    property :content, String
+    property :cookbook, String, desired_state: false
+    property :base_dir, String, default: "/etc/selinux/local"
+  end
+
+  type :selinux_permissive, by: :nobody, actions: %i[add delete], default: :add do
+    property :context, String, name_property: true, desired_state: false
+  end
+
+  type :selinux_port, by: :nobody, actions: %i[manage addormodify add modify delete], default: :manage do
+    property :port, [Integer, String], name_property: true, desired_state: false
+    property :protocol, String, equal_to: ["tcp", "udp"], required: %i[manage add modify]
+    property :secontext, String, required: %i[manage add modify]
+  end
+
+  type :selinux_state, by: :nobody, actions: %i[enforcing permissive disabled], default: :nothing do
+    property :config_file, String, default: "/etc/selinux/config"
+    property :persistent, [TrueClass, FalseClass], default: true
+    property :policy, String, equal_to: ["default", "minimum", "mls", "src", "strict", "targeted"]
+    property :automatic_reboot, [TrueClass, FalseClass, Symbol], default: false
+  end
+
+  type :selinux_user, by: :nobody, actions: %i[manage add modify delete], default: :manage do
+    property :user, String, name_property: true, desired_state: false
+    property :level, String
+    property :range, String
+    property :roles, Array
+  end
+
   type :service, by: :host, actions: %i[enable disable start stop restart reload mask unmask], default: :nothing do
     property :service_name, String, name_property: true, identity: true, desired_state: false
     property :supports, Hash, coerce: coercion(:flags), default: {"restart"=>nil, "reload"=>nil, "status"=>nil}
@@ -708,6 +1064,15 @@ Wrun::Resources::Builtin.fill do
     property :run_levels, Array
     property :timeout, Integer, default: 900, desired_state: false
     property :user, String
+  end
+
+  type :snap_package, by: :nobody, actions: %i[install upgrade remove purge], default: :install do
+    property :package_name, [String, Array], name_property: true, identity: true, desired_state: false
+    property :version, [String, Array]
+    property :options, [String, Array]
+    property :source, String, desired_state: false
+    property :timeout, [String, Integer], desired_state: false
+    property :channel, String, equal_to: ["edge", "beta", "candidate", "stable"], default: "stable", desired_state: false
   end
 
   type :ssh_known_hosts_entry, by: :children, actions: %i[create flush], default: :create do
@@ -935,74 +1300,110 @@ Wrun::Resources::Builtin.fill do
     property :timeout, String, regex: /^\d+$/, validation_message: "The timeout property must be a numeric value!"
   end
 
-  foreign "Windows", %i[
-    batch
-    cab_package
-    chocolatey_config
-    chocolatey_feature
-    chocolatey_installer
-    chocolatey_package
-    chocolatey_source
-    dsc_resource
-    dsc_script
-    msu_package
-    powershell_package
-    powershell_package_source
-    powershell_script
-    registry_key
-    windows_ad_join
-    windows_audit_policy
-    windows_auto_run
-    windows_certificate
-    windows_defender
-    windows_defender_exclusion
-    windows_dfs_folder
-    windows_dfs_namespace
-    windows_dfs_server
-    windows_dns_record
-    windows_dns_zone
-    windows_env
-    windows_feature
-    windows_feature_dism
-    windows_feature_powershell
-    windows_firewall_profile
-    windows_firewall_rule
-    windows_font
-    windows_package
-    windows_pagefile
-    windows_path
-    windows_printer
-    windows_printer_port
-    windows_security_policy
-    windows_service
-    windows_share
-    windows_shortcut
-    windows_task
-    windows_uac
-    windows_update_settings
-    windows_user_privilege
-    windows_workgroup
-  ]
-  foreign "macOS", %i[
-    dmg_package
-    homebrew_cask
-    homebrew_package
-    homebrew_tap
-    homebrew_update
-    launchd
-    macos_pkg
-    macos_userdefaults
-    macosx_service
-    macports_package
-    osx_profile
-    plist
-  ]
-  foreign "another Unix", %i[
-    bff_package
-    freebsd_package
-    ips_package
-    openbsd_package
-    smartos_package
-    solaris_package
-  ]
+  type :zypper_package, by: :nobody, actions: %i[install upgrade remove purge lock unlock], default: :install do
+    property :package_name, [String, Array], name_property: true, identity: true, desired_state: false
+    property :version, [String, Array]
+    property :options, [String, Array]
+    property :source, String, desired_state: false
+    property :timeout, [String, Integer], desired_state: false
+    property :gpg_check, [TrueClass, FalseClass]
+    property :allow_downgrade, [TrueClass, FalseClass], default: true, desired_state: false
+    property :global_options, [String, Array]
+  end
+
+  type :zypper_repository, by: :nobody, actions: %i[create remove add refresh], default: :create, aliases: %i[zypper_repo] do
+    property :repo_name, String, name_property: true, desired_state: false
+    property :description, String
+    property :type, String, default: "NONE"
+    property :enabled, [TrueClass, FalseClass], default: true
+    property :autorefresh, [TrueClass, FalseClass], default: true
+    property :gpgcheck, [TrueClass, FalseClass], default: true
+    property :gpgkey, [String, Array], default: []
+    property :baseurl, String
+    property :mirrorlist, String
+    property :path, String
+    property :priority, Integer, default: 99
+    property :keeppackages, [TrueClass, FalseClass], default: false
+    property :mode, [String, Integer], default: "0644"
+    property :refresh_cache, [TrueClass, FalseClass], default: true
+    property :source, String
+    property :cookbook, String, desired_state: false
+    property :gpgautoimportkeys, [TrueClass, FalseClass], default: true
+  end
+
+  foreign "Windows", {
+    batch: :run,
+    cab_package: :install,
+    chef_client_scheduled_task: :add,
+    chocolatey_config: :set,
+    chocolatey_feature: :enable,
+    chocolatey_installer: :install,
+    chocolatey_package: :install,
+    chocolatey_source: :add,
+    dsc_resource: :run,
+    dsc_script: :run,
+    msu_package: :install,
+    powershell_package: :install,
+    powershell_package_source: :register,
+    powershell_script: :run,
+    registry_key: :create,
+    windows_ad_join: :join,
+    windows_audit_policy: :set,
+    windows_auto_run: :create,
+    windows_certificate: :create,
+    windows_defender: :enable,
+    windows_defender_exclusion: :add,
+    windows_dfs_folder: :create,
+    windows_dfs_namespace: :create,
+    windows_dfs_server: :configure,
+    windows_dns_record: :create,
+    windows_dns_zone: :create,
+    windows_env: :create,
+    windows_feature: :install,
+    windows_feature_dism: :install,
+    windows_feature_powershell: :install,
+    windows_firewall_profile: :enable,
+    windows_firewall_rule: :create,
+    windows_font: :install,
+    windows_package: :install,
+    windows_pagefile: :set,
+    windows_path: :add,
+    windows_printer: :create,
+    windows_printer_port: :create,
+    windows_security_policy: :set,
+    windows_service: :configure_startup,
+    windows_share: :create,
+    windows_shortcut: :create,
+    windows_task: :create,
+    windows_uac: :configure,
+    windows_update_settings: :set,
+    windows_user_privilege: :add,
+    windows_workgroup: :join,
+  }, aliases: { env: :windows_env }
+  foreign "macOS", {
+    chef_client_launchd: :enable,
+    dmg_package: :install,
+    homebrew_cask: :install,
+    homebrew_package: :install,
+    homebrew_tap: :tap,
+    homebrew_update: :periodic,
+    launchd: :create,
+    macos_pkg: :install,
+    macos_userdefaults: :write,
+    macosx_service: :nothing,
+    macports_package: :install,
+    osx_profile: :install,
+    plist: :set,
+  }, aliases: { mac_os_x_userdefaults: :macos_userdefaults, osx_config_profile: :osx_profile }
+  foreign "another Unix", {
+    bff_package: :install,
+    freebsd_package: :install,
+    ips_package: :install,
+    openbsd_package: :install,
+    smartos_package: :install,
+    solaris_package: :install,
+  }
+  foreign "Alpine Linux", {
+    apk_package: :install,
+  }
 end

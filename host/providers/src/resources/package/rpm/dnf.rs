@@ -1,7 +1,8 @@
 //! `dnf_package` and `yum_package`.
 
 use super::version::Version;
-use super::{RpmTransaction, is_name, query};
+use super::{RpmTransaction, is_name, package, query};
+use crate::found::Thing;
 use crate::operation::Operation;
 use crate::plan::{Assumption, Plan, Provider, Step, View};
 use crate::resources::asked;
@@ -39,6 +40,12 @@ struct Package {
     seen: Seen,
     installed: Option<Version>,
     candidate: Option<Version>,
+}
+
+impl Package {
+    fn thing(&self) -> Thing {
+        package(&self.seen.name, self.installed.as_ref())
+    }
 }
 
 struct Task {
@@ -166,7 +173,7 @@ impl Task {
             plan.certainty.push(Certainty::Assumed(assumed));
         }
         let RpmPackageProperties { allow_downgrade, .. } = asked::properties(wanted)?;
-        let (mut changes, mut specifications) = (vec![], vec![]);
+        let (mut changes, mut specifications, mut things) = (vec![], vec![], vec![]);
         for package in &packages {
             let compare = |_: &str, _: &str| match (&package.installed, &package.candidate) {
                 (Some(installed), Some(candidate)) => installed.compare(candidate),
@@ -175,6 +182,7 @@ impl Task {
             if let Some(version) = target_by(compare, aim, &package.seen, allow_downgrade) {
                 changes.push(change(aim, &package.seen, version));
                 specifications.push(format!("{}-{version}", package.seen.name));
+                things.push(package.thing().with("candidate", version));
                 plan.assume(Assumption::Package(package.seen.name.clone()));
             }
         }
@@ -184,7 +192,7 @@ impl Task {
         if let Some(source) = &self.source {
             specifications = vec![source.clone()];
         }
-        plan.steps.extend(self.step("install", specifications, changes));
+        plan.steps.extend(self.step("install", specifications, (changes, things)));
         Ok(plan)
     }
 
@@ -206,7 +214,8 @@ impl Task {
         let specifications = present.iter().map(whole).collect();
         let removed = present.iter().map(|package| (package.seen.name.as_str(), package.seen.current.as_deref()));
         let change = removal(sentence, removed);
-        Ok(Plan::steps(self.step("remove", specifications, vec![change]).into_iter().collect()))
+        let things = present.iter().map(|package| package.thing()).collect();
+        Ok(Plan::steps(self.step("remove", specifications, (vec![change], things)).into_iter().collect()))
     }
 
     fn lock(&self, lock: bool, view: &mut View<'_>) -> Result<Plan, Raised> {
@@ -231,6 +240,7 @@ impl Task {
         let sentence = format!("{verb} {}package {}", self.request.versions(), due.join(", "));
         let word = if lock { "add" } else { "delete" };
         let change = due.iter().fold(Change::new(sentence), |change, name| change.turns(Some(name), "locked", lock));
+        let things = due.iter().map(|name| Thing::new("package", name).is("locked", !lock)).collect();
         // An entry of the list names itself; a pattern for its name would also name packages whose names begin with it.
         let specifications =
             due.into_iter().flat_map(|name| if lock { vec![name] } else { locked.remove(&name).unwrap_or_default() });
@@ -238,23 +248,24 @@ impl Task {
         arguments.extend(self.request.options.iter().cloned());
         arguments.extend(["versionlock".to_owned(), word.to_owned()]);
         arguments.extend(specifications);
-        Ok(Plan::steps(self.run(arguments, vec![change]).into_iter().collect()))
+        Ok(Plan::steps(self.run(arguments, (vec![change], things)).into_iter().collect()))
     }
 
-    fn step(&self, command: &str, specifications: Vec<String>, changes: Vec<Change>) -> Option<Step> {
+    fn step(&self, command: &str, specifications: Vec<String>, told: (Vec<Change>, Vec<Thing>)) -> Option<Step> {
         let mut arguments = self.request.options.clone();
         arguments.extend(["-y".to_owned(), command.to_owned()]);
         arguments.extend(specifications);
-        self.run(arguments, changes)
+        self.run(arguments, told)
     }
 
-    fn run(&self, arguments: Vec<String>, changes: Vec<Change>) -> Option<Step> {
+    fn run(&self, arguments: Vec<String>, (changes, found): (Vec<Change>, Vec<Thing>)) -> Option<Step> {
         let transaction = RpmTransaction {
             program: self.program,
             arguments: Withheld(arguments),
             environment: Withheld(self.request.environment.clone()),
             timeout: self.request.timeout,
             _granted: self.request.granted.clone(),
+            found,
         };
         step(changes, Operation::ChangeRpmPackages(transaction))
     }

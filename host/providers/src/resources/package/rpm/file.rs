@@ -1,7 +1,8 @@
 //! `rpm_package`: packages from files on the node, without their dependencies.
 
 use super::version::Version;
-use super::{RpmTransaction, is_name, query};
+use super::{RpmTransaction, is_name, package, query};
+use crate::found::Thing;
 use crate::operation::Operation;
 use crate::plan::{Assumption, Plan, Provider, Step, View};
 use crate::resources::asked;
@@ -109,6 +110,7 @@ fn install(aim: Aim, wanted: &Wanted<'_>, request: &Request, view: &mut View<'_>
     };
     let order = installed.as_ref().map_or(Ordering::Equal, |installed| installed.compare(&held));
     let Some(version) = target_by(|_, _| order, aim, &seen, allow_downgrade) else { return Ok(Plan::up_to_date()) };
+    let thing = package(&name, installed.as_ref()).with("candidate", held.text());
     let change = change(aim, &seen, version);
     let mut arguments = request.options.clone();
     match (&installed, allow_downgrade) {
@@ -117,7 +119,7 @@ fn install(aim: Aim, wanted: &Wanted<'_>, request: &Request, view: &mut View<'_>
         (Some(_), false) => arguments.push("-U".into()),
     }
     arguments.push(path);
-    let mut plan = Plan::steps(vec![step(request, granted, arguments, change)]);
+    let mut plan = Plan::steps(vec![step(request, granted, arguments, (change, thing))]);
     plan.assume(Assumption::Package(name));
     Ok(plan)
 }
@@ -131,7 +133,7 @@ fn remove(request: &Request, view: &mut View<'_>) -> Result<Plan, Raised> {
         return Ok(Plan::up_to_date());
     }
     let sentence = format!("remove {}package {name}", request.versions());
-    let there = short(&installed);
+    let (there, thing) = (short(&installed), package(&name, Some(&installed)));
     let change = removal(sentence, [(name.as_str(), Some(there.as_str()))]);
     let mut arguments = request.options.clone();
     arguments.push("-e".into());
@@ -139,16 +141,22 @@ fn remove(request: &Request, view: &mut View<'_>) -> Result<Plan, Raised> {
         Some(_) => format!("{name}-{}", short(&installed)),
         None => name,
     });
-    Ok(Plan::steps(vec![step(request, granted, arguments, change)]))
+    Ok(Plan::steps(vec![step(request, granted, arguments, (change, thing))]))
 }
 
-fn step(request: &Request, granted: Vec<GrantedPackage>, arguments: Vec<String>, change: Change) -> Step {
+fn step(
+    request: &Request,
+    granted: Vec<GrantedPackage>,
+    arguments: Vec<String>,
+    (change, thing): (Change, Thing),
+) -> Step {
     let transaction = RpmTransaction {
         program: "rpm",
         arguments: Withheld(arguments),
         environment: Withheld(request.environment.clone()),
         timeout: request.timeout,
         _granted: granted,
+        found: vec![thing],
     };
     Step::new(change, Operation::ChangeRpmPackages(transaction))
 }

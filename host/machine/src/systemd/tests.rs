@@ -145,6 +145,19 @@ fn state(active: &'static str, file: &'static str) -> State {
     State { active, file, result: "success", after_start: "active", ..State::default() }
 }
 
+fn granted(name: &str) -> GrantedService {
+    grants::Grants::allow_all().policy("p", &[]).service(name).unwrap()
+}
+
+#[test]
+fn a_name_without_the_kind_of_a_unit_is_a_services() {
+    for (name, unit) in
+        [("web", "web.service"), ("a.b", "a.b.service"), ("x.socket", "x.socket"), ("web.service", "web.service")]
+    {
+        assert_eq!(unit_name(name), unit);
+    }
+}
+
 #[test]
 fn the_states_of_units_mean_what_they_mean_in_chef() {
     for (file, enabled, masked, fixed) in [
@@ -168,10 +181,10 @@ fn the_states_of_units_mean_what_they_mean_in_chef() {
 #[test]
 fn units_are_enabled_masked_and_read_again() {
     let (bus, shared) = fake(state("inactive", "disabled"));
-    bus.enable("web", true).unwrap();
-    bus.enable("web.service", false).unwrap();
-    bus.mask("web", true).unwrap();
-    bus.mask("web", false).unwrap();
+    bus.enable(&granted("web"), true).unwrap();
+    bus.enable(&granted("web.service"), false).unwrap();
+    bus.mask(&granted("web"), true).unwrap();
+    bus.mask(&granted("web"), false).unwrap();
     let expect = [
         "enable [\"web.service\"] false true",
         "daemon-reload",
@@ -189,17 +202,17 @@ fn units_are_enabled_masked_and_read_again() {
 fn jobs_are_waited_for_and_judged() {
     let (minute, account) = (Duration::from_secs(60), Account::unmetered("web"));
     let (bus, shared) = fake(state("inactive", "disabled"));
-    bus.job("web", Way::Start, minute, &account).unwrap();
+    bus.job(&granted("web"), Way::Start, minute, &account).unwrap();
     assert!(bus.is_active("web").unwrap());
-    bus.job("web", Way::Reload, minute, &account).unwrap();
-    bus.job("web", Way::Restart, minute, &account).unwrap();
-    bus.job("web", Way::Stop, minute, &account).unwrap();
+    bus.job(&granted("web"), Way::Reload, minute, &account).unwrap();
+    bus.job(&granted("web"), Way::Restart, minute, &account).unwrap();
+    bus.job(&granted("web"), Way::Stop, minute, &account).unwrap();
     let expect = ["start-replace web.service", "reload web.service", "restart web.service", "stop web.service"];
     assert_eq!(shared.lock().unwrap().calls, expect);
     let (bus, _) = fake(State { after_start: "failed", result: "exit-code", ..state("inactive", "") });
-    let error = bus.job("web", Way::Start, minute, &account).unwrap_err();
+    let error = bus.job(&granted("web"), Way::Start, minute, &account).unwrap_err();
     assert_eq!(error.class(), "Chef::Exceptions::Service");
     assert_eq!(error.message, "service web is failed after `start`: exit-code");
-    let error = bus.job("absent", Way::Start, minute, &account).unwrap_err();
+    let error = bus.job(&granted("absent"), Way::Start, minute, &account).unwrap_err();
     assert!(error.message.contains("Unit absent.service not found."), "{}", error.message);
 }

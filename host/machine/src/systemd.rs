@@ -1,8 +1,7 @@
-//! systemd over its bus.
+//! systemd over its bus: what it says of units, and what it is told to do with those that a proof names.
 
-use super::Standing;
-use super::command::Way;
 use contract::{Account, Ended, ErrorKind, Raised};
+use grants::GrantedService;
 use std::time::{Duration, Instant};
 use zbus::{Connection, DynamicType, OwnedObjectPath, OwnedVariant};
 
@@ -17,16 +16,67 @@ const PROPERTIES: &str = "org.freedesktop.DBus.Properties";
 /// Between two looks at a job.
 const LOOK_AGAIN: Duration = Duration::from_millis(25);
 
+/// The kinds of units. A name that ends in none of them is a service's.
+const SUFFIXES: [&str; 11] = [
+    ".service",
+    ".socket",
+    ".target",
+    ".timer",
+    ".path",
+    ".mount",
+    ".automount",
+    ".slice",
+    ".swap",
+    ".scope",
+    ".device",
+];
+
+/// What is done to a running service, or to one that does not run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Way {
+    /// It is started, unless it runs.
+    Start,
+    /// It is stopped, if it runs.
+    Stop,
+    /// It is stopped and started.
+    Restart,
+    /// It reads its configuration again.
+    Reload,
+}
+
+impl Way {
+    /// Returns the verb for it, as init scripts take it.
+    pub fn verb(self) -> &'static str {
+        match self {
+            Self::Start => "start",
+            Self::Stop => "stop",
+            Self::Restart => "restart",
+            Self::Reload => "reload",
+        }
+    }
+}
+
+/// What the service manager says of a service that starts with the system.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Standing {
+    /// It starts with the system.
+    pub enabled: bool,
+    /// It cannot be started at all.
+    pub masked: bool,
+    /// It cannot be enabled or disabled: other units start it.
+    pub fixed: bool,
+}
+
 /// The connection to systemd.
 #[derive(Debug)]
-pub(super) struct Bus(Connection);
+pub struct Bus(Connection);
 
 impl Bus {
     /// The machine's own.
     ///
     /// # Errors
     /// The bus cannot be reached.
-    pub(super) fn system() -> Result<Self, Raised> {
+    pub fn system() -> Result<Self, Raised> {
         let connected = zbus::block_on(Connection::system());
         connected
             .map(Self)
@@ -34,20 +84,29 @@ impl Bus {
     }
 
     /// The name by which systemd knows a unit of which this may be an alias, without `.service`.
-    pub(super) fn own_name(&self, name: &str) -> Result<String, Raised> {
+    ///
+    /// # Errors
+    /// systemd refuses the name, or does not answer.
+    pub fn own_name(&self, name: &str) -> Result<String, Raised> {
         let unit = self.unit(name)?;
         let own = self.property(&unit, UNIT, "Id", name)?;
         Ok(own.strip_suffix(".service").unwrap_or(&own).to_owned())
     }
 
     /// Whether a service runs.
-    pub(super) fn is_active(&self, name: &str) -> Result<bool, Raised> {
+    ///
+    /// # Errors
+    /// systemd refuses the name, or does not answer.
+    pub fn is_active(&self, name: &str) -> Result<bool, Raised> {
         let unit = self.unit(name)?;
         Ok(self.property(&unit, UNIT, "ActiveState", name)? == "active")
     }
 
     /// Whether a service starts with the system. As in Chef, what others start counts as enabled.
-    pub(super) fn standing(&self, name: &str) -> Result<Standing, Raised> {
+    ///
+    /// # Errors
+    /// systemd refuses the name, or does not answer.
+    pub fn standing(&self, name: &str) -> Result<Standing, Raised> {
         let unit = self.unit(name)?;
         let state = self.property(&unit, UNIT, "UnitFileState", name)?;
         Ok(Standing {
@@ -58,7 +117,11 @@ impl Bus {
     }
 
     /// Enables or disables a service, and has systemd read its units again.
-    pub(super) fn enable(&self, name: &str, enable: bool) -> Result<(), Raised> {
+    ///
+    /// # Errors
+    /// systemd refuses.
+    pub fn enable(&self, service: &GrantedService, enable: bool) -> Result<(), Raised> {
+        let name = service.name();
         let names = [unit_name(name)];
         let names = names.each_ref().map(String::as_str);
         if enable {
@@ -70,7 +133,11 @@ impl Bus {
     }
 
     /// Makes a service impossible to start, or undoes that.
-    pub(super) fn mask(&self, name: &str, mask: bool) -> Result<(), Raised> {
+    ///
+    /// # Errors
+    /// systemd refuses.
+    pub fn mask(&self, service: &GrantedService, mask: bool) -> Result<(), Raised> {
+        let name = service.name();
         let names = [unit_name(name)];
         let names = names.each_ref().map(String::as_str);
         if mask {
@@ -85,7 +152,8 @@ impl Bus {
     ///
     /// # Errors
     /// There is no such unit, it takes too long, or it failed.
-    pub(super) fn job(&self, name: &str, way: Way, timeout: Duration, account: &Account) -> Result<(), Raised> {
+    pub fn job(&self, service: &GrantedService, way: Way, timeout: Duration, account: &Account) -> Result<(), Raised> {
+        let name = service.name();
         let method = match way {
             Way::Start => "StartUnit",
             Way::Stop => "StopUnit",
@@ -146,7 +214,7 @@ impl Bus {
 }
 
 fn unit_name(name: &str) -> String {
-    if name.contains('.') { name.into() } else { format!("{name}.service") }
+    if SUFFIXES.iter().any(|suffix| name.ends_with(suffix)) { name.into() } else { format!("{name}.service") }
 }
 
 fn failed(name: &str, error: &zbus::Error) -> Raised {

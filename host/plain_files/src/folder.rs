@@ -1,0 +1,325 @@
+//! A folder that is held open. Below it every call has one bare name and follows no link, whatever somebody puts there meanwhile.
+
+use std::ffi::OsString;
+use std::fs::File;
+use std::io::{self, Read as _};
+use std::os::fd::{AsFd, BorrowedFd};
+use std::path::{Component, Path};
+
+use cap_fs_ext::{FollowSymlinks, OpenOptionsFollowExt as _};
+use cap_std::fs::{Dir, DirBuilder, DirBuilderExt as _, OpenOptions, OpenOptionsExt as _};
+use rustix::fs::{Mode, OFlags};
+use rustix::io::Errno;
+
+use crate::plain;
+use crate::write::{Existing, Survives, write_in};
+
+/// How deep folders are removed with all that is in them.
+const MAX_DEPTH: usize = 16;
+
+/// A folder that is held open, whatever becomes of its path.
+#[derive(Debug)]
+pub struct Folder {
+    handle: Dir,
+}
+
+impl AsFd for Folder {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.handle.as_fd()
+    }
+}
+
+impl Folder {
+    /// Opens a folder by its path, which is the operator's and may lead over links. `None`: it does not exist.
+    ///
+    /// # Errors
+    /// The system's.
+    pub fn open(path: &Path) -> io::Result<Option<Self>> {
+        let path = if path.as_os_str().is_empty() { Path::new(".") } else { path };
+        match rustix::fs::open(path, OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty()) {
+            Ok(handle) => Ok(Some(Self { handle: handle.into() })),
+            Err(Errno::NOENT) => Ok(None),
+            Err(errno) => Err(errno.into()),
+        }
+    }
+
+    /// Opens a folder by its path, as [`open`](Self::open), and makes it and those above it where they do not exist, each of them
+    /// durably.
+    ///
+    /// # Errors
+    /// The system's.
+    pub fn make(path: &Path, mode: u32) -> io::Result<Self> {
+        if let Some(folder) = Self::open(path)? {
+            return Ok(folder);
+        }
+        let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else {
+            return Err(io::ErrorKind::InvalidFilename.into());
+        };
+        Self::make(parent, mode)?.make_below(Path::new(name), mode)
+    }
+
+    /// Opens a folder below, name by name. `None`: it does not exist.
+    ///
+    /// # Errors
+    /// A link or something else that is not a folder lies there; or the system's.
+    pub fn below(&self, path: impl AsRef<Path>) -> io::Result<Option<Self>> {
+        let mut open = Self { handle: self.handle.try_clone()? };
+        for name in names_of(path.as_ref())? {
+            match open.entered(name) {
+                Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+                entered => open = entered.map_err(told)?,
+            }
+        }
+        Ok(Some(open))
+    }
+
+    /// Opens a folder below, as [`below`](Self::below), and makes it where it does not exist, durably.
+    ///
+    /// # Errors
+    /// As [`below`](Self::below).
+    pub fn make_below(&self, path: impl AsRef<Path>, mode: u32) -> io::Result<Self> {
+        let mut open = Self { handle: self.handle.try_clone()? };
+        for name in names_of(path.as_ref())? {
+            open = match open.entered(name) {
+                Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                    match open.handle.create_dir_with(name, DirBuilder::new().mode(mode)) {
+                        Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(error),
+                        _ => rustix::fs::fsync(&open.handle)?,
+                    }
+                    open.entered(name)
+                }
+                entered => entered,
+            }
+            .map_err(told)?;
+        }
+        Ok(open)
+    }
+
+    fn entered(&self, name: &Path) -> io::Result<Self> {
+        let opened = self.handle.open_with(name, &without_links(OpenOptions::new().read(true), OFlags::DIRECTORY))?;
+        Ok(Self { handle: Dir::from_std_file(opened.into_std()) })
+    }
+
+    /// Opens a plain file to read it, without waiting. `None`: it does not exist.
+    ///
+    /// # Errors
+    /// A link or something else that is not a plain file lies there; or the system's.
+    pub fn open_file(&self, name: impl AsRef<Path>) -> io::Result<Option<File>> {
+        match self.opened(name.as_ref(), OpenOptions::new().read(true)) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+            opened => opened.map(Some),
+        }
+    }
+
+    /// Opens a plain file to lock it, and makes it where it does not exist.
+    ///
+    /// # Errors
+    /// As [`open_file`](Self::open_file).
+    pub fn lock_file(&self, name: impl AsRef<Path>, mode: u32) -> io::Result<File> {
+        self.opened(name.as_ref(), OpenOptions::new().write(true).create(true).mode(mode))
+    }
+
+    fn opened(&self, name: &Path, options: &mut OpenOptions) -> io::Result<File> {
+        let opened = self.handle.open_with(bare(name)?, &without_links(options, OFlags::NONBLOCK));
+        plain(opened.map_err(told)?.into_std())
+    }
+
+    /// Reads a plain file of at most so many bytes. `None`: it does not exist.
+    ///
+    /// # Errors
+    /// As [`open_file`](Self::open_file); `FileTooLarge` for more bytes.
+    pub fn read(&self, name: impl AsRef<Path>, limit: u64) -> io::Result<Option<Vec<u8>>> {
+        let Some(file) = self.open_file(name)? else { return Ok(None) };
+        let mut bytes = vec![];
+        file.take(limit.saturating_add(1)).read_to_end(&mut bytes)?;
+        if u64::try_from(bytes.len()).unwrap_or(u64::MAX) > limit {
+            return Err(io::Error::new(io::ErrorKind::FileTooLarge, format!("it has more than {limit} bytes")));
+        }
+        Ok(Some(bytes))
+    }
+
+    /// Writes a file whole: under another name first, then renamed. `false`: there is one, which stays.
+    ///
+    /// # Errors
+    /// The system's.
+    pub fn write(
+        &self,
+        name: impl AsRef<Path>,
+        content: &[u8],
+        mode: u32,
+        existing: Existing,
+        survives: Survives,
+    ) -> io::Result<bool> {
+        write_in(self.as_fd(), bare(name.as_ref())?, content, mode, existing, survives)
+    }
+
+    /// The names in the folder, sorted.
+    ///
+    /// # Errors
+    /// The system's.
+    pub fn names(&self) -> io::Result<Vec<OsString>> {
+        let mut names = vec![];
+        for entry in self.handle.entries()? {
+            names.push(entry?.file_name());
+        }
+        names.sort();
+        Ok(names)
+    }
+
+    /// Tells whether anything, be it a link to nowhere, has a name.
+    ///
+    /// # Errors
+    /// The system's.
+    pub fn has(&self, name: impl AsRef<Path>) -> io::Result<bool> {
+        match self.handle.symlink_metadata(bare(name.as_ref())?) {
+            Ok(_) => Ok(true),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Removes a file or a link, if it exists.
+    ///
+    /// # Errors
+    /// The system's.
+    pub fn remove(&self, name: impl AsRef<Path>) -> io::Result<()> {
+        gone(self.handle.remove_file(bare(name.as_ref())?))
+    }
+
+    /// Removes a folder with all that is in it, if it exists. Links in it are removed, and nothing that they lead to. A link in
+    /// its place is refused.
+    ///
+    /// # Errors
+    /// It is not a folder, or is deeper than folders of wrun's; or the system's.
+    pub fn remove_folder(&self, name: impl AsRef<Path>) -> io::Result<()> {
+        self.remove_to_depth(bare(name.as_ref())?, MAX_DEPTH)
+    }
+
+    fn remove_to_depth(&self, name: &Path, depth: usize) -> io::Result<()> {
+        let Some(left) = depth.checked_sub(1) else { return Err(io::Error::other("its folders are too deep")) };
+        let Some(folder) = self.below(name)? else { return Ok(()) };
+        for entry in folder.handle.entries()? {
+            let entry = entry?;
+            let name = entry.file_name();
+            match entry.file_type()?.is_dir() {
+                true => folder.remove_to_depth(Path::new(&name), left)?,
+                false => gone(folder.handle.remove_file(&name))?,
+            }
+        }
+        gone(self.handle.remove_dir(name))
+    }
+
+    /// The bytes that are free on the disk for others than root.
+    ///
+    /// # Errors
+    /// The system's.
+    pub fn free_bytes(&self) -> io::Result<u64> {
+        let disk = rustix::fs::fstatvfs(&self.handle)?;
+        Ok(disk.f_bavail.saturating_mul(disk.f_frsize))
+    }
+}
+
+/// The options with these flags, which open no link.
+fn without_links(options: &mut OpenOptions, flags: OFlags) -> OpenOptions {
+    options.follow(FollowSymlinks::No).custom_flags(flags.bits().cast_signed()).clone()
+}
+
+/// The bare names of a path below a folder.
+fn names_of(path: &Path) -> io::Result<Vec<&Path>> {
+    let name = |part: Component<'_>| matches!(part, Component::Normal(_));
+    match path.components().all(name) {
+        true => Ok(path.iter().map(Path::new).collect()),
+        false => Err(io::ErrorKind::InvalidFilename.into()),
+    }
+}
+
+/// Checks that a path is one bare name.
+fn bare(name: &Path) -> io::Result<&Path> {
+    match names_of(name)?.as_slice() {
+        // As text: a slash at the end would have a link followed.
+        [one] if one.as_os_str() == name.as_os_str() => Ok(name),
+        _ => Err(io::ErrorKind::InvalidFilename.into()),
+    }
+}
+
+/// The error of the system, in words where it would mislead.
+fn told(error: io::Error) -> io::Error {
+    match Errno::from_io_error(&error) {
+        Some(Errno::LOOP) => io::Error::other("it is a link"),
+        Some(Errno::NOTDIR) => io::Error::other("it is a link, or is not a folder"),
+        Some(Errno::NXIO) => io::Error::new(io::ErrorKind::InvalidInput, "it is not a plain file"),
+        _ => error,
+    }
+}
+
+fn gone(removed: io::Result<()>) -> io::Result<()> {
+    match removed {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+        _ => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::unix::fs::symlink;
+
+    #[test]
+    fn folders_are_made_and_files_come_back() {
+        let top = tempfile::tempdir().unwrap();
+        let path = top.path().join("a/b");
+        assert!(Folder::open(&path).unwrap().is_none());
+        let folder = Folder::make(&path, 0o700).unwrap();
+        let inner = folder.make_below("c/d", 0o700).unwrap();
+        let write = |existing| inner.write("x", b"one", 0o600, existing, Survives::PowerCut).unwrap();
+        assert_eq!((write(Existing::Replaced), write(Existing::Stays)), (true, false));
+        assert_eq!(std::fs::read(path.join("c/d/x")).unwrap(), b"one");
+        let again = folder.below("c/d").unwrap().unwrap();
+        assert_eq!(again.read("x", 3).unwrap().unwrap(), b"one");
+        assert_eq!(again.read("x", 2).unwrap_err().kind(), io::ErrorKind::FileTooLarge);
+        assert_eq!((again.read("y", 9).unwrap(), again.has("x").unwrap()), (None, true));
+        assert_eq!(again.names().unwrap(), ["x"]);
+        again.remove("x").unwrap();
+        again.remove("x").unwrap();
+        assert!(folder.below("c/e").unwrap().is_none() && !again.has("x").unwrap());
+        std::fs::write(path.join("c/y"), "").unwrap();
+        folder.remove_folder("c").unwrap();
+        folder.remove_folder("c").unwrap();
+        assert!(!path.join("c").exists());
+    }
+
+    #[test]
+    fn no_link_is_followed_and_nothing_outside_is_reached() {
+        let top = tempfile::tempdir().unwrap();
+        let (outside, own) = (top.path().join("outside"), top.path().join("own"));
+        std::fs::create_dir(&outside).unwrap();
+        std::fs::write(outside.join("secret"), "secret").unwrap();
+        std::fs::create_dir(&own).unwrap();
+        symlink(&outside, own.join("folder")).unwrap();
+        symlink(outside.join("secret"), own.join("file")).unwrap();
+        symlink(outside.join("new"), own.join("nowhere")).unwrap();
+        let folder = Folder::open(&own).unwrap().unwrap();
+        for error in [
+            folder.below("folder").unwrap_err(),
+            folder.make_below("folder/x", 0o700).unwrap_err(),
+            folder.remove_folder("folder").unwrap_err(),
+            folder.read("file", 10).unwrap_err(),
+            folder.lock_file("file", 0o600).unwrap_err(),
+            folder.lock_file("nowhere", 0o600).unwrap_err(),
+        ] {
+            assert!(error.to_string().contains("it is a link"), "{error}");
+        }
+        for name in ["..", ".", "", "/", "a/b", "../outside/secret", "a/"] {
+            assert!(folder.read(name, 10).is_err() && folder.remove(name).is_err(), "{name:?}");
+        }
+        assert!(folder.below("../outside").is_err() && folder.below("/").is_err());
+        assert!(folder.write("file", b"new", 0o600, Existing::Replaced, Survives::Kill).unwrap());
+        assert_eq!(std::fs::read_to_string(outside.join("secret")).unwrap(), "secret");
+        assert!(!outside.join("new").exists() && std::fs::symlink_metadata(own.join("file")).unwrap().is_file());
+        // What a link in a folder leads to stays when the folder goes.
+        std::fs::create_dir(own.join("old")).unwrap();
+        symlink(&outside, own.join("old/link")).unwrap();
+        folder.remove_folder("old").unwrap();
+        assert!(outside.join("secret").exists() && !own.join("old").exists());
+    }
+}

@@ -1,0 +1,296 @@
+//! Certificates, and requests for them.
+
+use super::super::text::{one_line, plain_name};
+use super::super::{Composite, Machine, change, children, in_real_runs};
+use super::der::{self, Certificate as Parsed};
+use super::{
+    BY_PASSWORD, DAY, NOT_MADE, PASSWORD, Word, is_private_key, is_there, made, new_ec_key, new_rsa_key, now, openssl,
+    own_file, required_text, secret, with_files,
+};
+use crate::resources::asked;
+use contract::{Composition, ErrorKind, Raised, Wanted};
+use schema::types::openssl::{CertificateProperties, KeyFileProperties, SubjectProperties};
+use serde_json::Value;
+
+/// The composite of `openssl_x509_request`.
+pub(in super::super) struct Request;
+
+impl Composite for Request {
+    fn compose(&self, wanted: &Wanted<'_>, machine: &mut Machine<'_, '_>) -> Result<Composition, Raised> {
+        let KeyFileProperties { path, .. } = asked::properties(wanted)?;
+        if is_there(machine, &path)? {
+            return Ok(Composition::default());
+        }
+        let subject: SubjectProperties = asked::properties(wanted)?;
+        let place = key_file(&path, &subject);
+        let key = key(machine, &place, &subject)?;
+        let request = new_request(machine, &subject, &key)?;
+        let is_real = !machine.view.why_run;
+        let parts = [
+            own_file(wanted, &path, "create", is_real.then_some(request))?,
+            secret(own_file(wanted, &place, "create_if_missing", is_real.then_some(key))?),
+        ];
+        Ok(change([format!("Create CSR {}", wanted.declaration.key())], parts.map(in_real_runs).into()))
+    }
+}
+
+/// The composite of `openssl_x509_certificate`.
+pub(in super::super) struct Certificate;
+
+impl Composite for Certificate {
+    fn compose(&self, wanted: &Wanted<'_>, machine: &mut Machine<'_, '_>) -> Result<Composition, Raised> {
+        let KeyFileProperties { path, .. } = asked::properties(wanted)?;
+        let subject: SubjectProperties = asked::properties(wanted)?;
+        let properties: CertificateProperties = asked::properties(wanted)?;
+        let place = key_file(&path, &subject);
+        let is_missing = !is_there(machine, &path)?;
+        let is_due = match properties.renew_before_expiry {
+            Some(_) if is_missing => true,
+            Some(days) => ends_within(machine, &path, days)?,
+            None => false,
+        };
+        let writes_key = properties.csr_file.is_none() && !is_there(machine, &place)?;
+        let needs_key = writes_key
+            || ((is_missing || is_due) && (properties.csr_file.is_none() || properties.ca_key_file.is_none()));
+        let key = if needs_key { Some(key(machine, &place, &subject)?) } else { None };
+        let certificate = match is_missing || is_due {
+            true => Some(signed(machine, &subject, &properties, key.as_deref().unwrap_or_default())?),
+            false => None,
+        };
+        let is_real = !machine.view.why_run;
+        let certificate = certificate.filter(|_| is_real);
+        let new = certificate.clone().filter(|_| is_missing);
+        let mut parts = vec![own_file(wanted, &path, "create_if_missing", new)?];
+        if is_due {
+            parts.push(secret(own_file(wanted, &path, "create", certificate)?));
+        }
+        if properties.csr_file.is_none() {
+            let key = key.filter(|_| writes_key && is_real);
+            parts.push(secret(own_file(wanted, &place, "create_if_missing", key)?));
+        }
+        Ok(children(parts))
+    }
+}
+
+/// Returns the path of the key that belongs to a certificate or request.
+fn key_file(path: &str, subject: &SubjectProperties) -> String {
+    if let Some(named) = &subject.key_file {
+        return named.clone();
+    }
+    let (folder, name) = path.rsplit_once('/').unwrap_or((".", path));
+    let stem = name.rsplit_once('.').map(|(stem, _)| stem).filter(|stem| !stem.is_empty());
+    format!("{folder}/{}.key", stem.unwrap_or(name))
+}
+
+/// Returns the key that is there, or a new one.
+fn key(machine: &mut Machine<'_, '_>, place: &str, subject: &SubjectProperties) -> Result<String, Raised> {
+    let found = machine.readable_text(place)?;
+    if let Some(text) = found.filter(|_| !machine.is_survey)
+        && is_private_key(machine, &text, subject.key_pass.as_deref())?
+    {
+        return Ok(text);
+    }
+    if machine.is_survey {
+        is_private_key(machine, NOT_MADE, subject.key_pass.as_deref())?;
+    }
+    match subject.key_type.as_str() {
+        "rsa" => new_rsa_key(machine, subject.key_length, None),
+        _ => new_ec_key(machine, &subject.key_curve, None),
+    }
+}
+
+/// Returns a request for a certificate of a subject, signed with its key.
+fn new_request(machine: &mut Machine<'_, '_>, subject: &SubjectProperties, key: &str) -> Result<String, Raised> {
+    let name = subject_text(subject);
+    let words = ["req", "-new", "-sha256", "-subj", &name, "-key"].map(Word::Text);
+    let words = [&words[..], &[Word::File("WRUN_KEY")], &BY_PASSWORD.map(Word::Text)].concat();
+    let password = subject.key_pass.as_deref().unwrap_or_default();
+    made(machine, &with_files(&words, &[(PASSWORD, password), ("WRUN_KEY", key)]))
+}
+
+/// Returns the name of a subject, as in `/C=DE/CN=a`.
+fn subject_text(subject: &SubjectProperties) -> String {
+    let SubjectProperties { country, state, city, org, org_unit, common_name, email, .. } = subject;
+    let names = [
+        ("C", country),
+        ("ST", state),
+        ("L", city),
+        ("O", org),
+        ("OU", org_unit),
+        ("CN", common_name),
+        ("emailAddress", email),
+    ];
+    let mut text = String::new();
+    for (name, value) in names {
+        let Some(value) = value else { continue };
+        text.push_str(&format!("/{name}="));
+        for sign in value.chars() {
+            if "/+\\".contains(sign) {
+                text.push('\\');
+            }
+            text.push(sign);
+        }
+    }
+    text
+}
+
+/// Tells whether a certificate ends within some days. A file that is not a certificate counts as one that has ended.
+fn ends_within(machine: &Machine<'_, '_>, path: &str, days: i64) -> Result<bool, Raised> {
+    let bytes = machine.readable_bytes(path)?.unwrap_or_default();
+    let bytes = der::unarmoured(&bytes, &der::CERTIFICATE);
+    let end = Parsed::of(&bytes).and_then(|certificate| certificate.not_after());
+    Ok(end.is_none_or(|end| end <= now().saturating_add(days.saturating_mul(DAY))))
+}
+
+/// Returns a new certificate: for the request that is given or for one of the subject's own, by the authority or by itself.
+fn signed(
+    machine: &mut Machine<'_, '_>,
+    subject: &SubjectProperties,
+    properties: &CertificateProperties,
+    own_key: &str,
+) -> Result<String, Raised> {
+    let request = match &properties.csr_file {
+        Some(path) => required_text(machine, path)?,
+        None => new_request(machine, subject, own_key)?,
+    };
+    let (signer, password) = match &properties.ca_key_file {
+        Some(path) => (required_text(machine, path)?, &properties.ca_key_pass),
+        None => (own_key.to_owned(), &subject.key_pass),
+    };
+    // No two certificates of an authority have the same number.
+    let serial = format!("0x1{}", made(machine, &openssl(&["rand", "-hex", "19"], None))?.trim());
+    let (expire, extensions) = (properties.expire.to_string(), extensions(properties)?);
+    let mut words =
+        ["x509", "-req", "-sha256", "-days", &expire, "-set_serial", &serial, "-in"].map(Word::Text).to_vec();
+    words.extend([Word::File("WRUN_REQUEST"), Word::Text("-extfile"), Word::File("WRUN_EXTENSIONS")]);
+    let (issuer, requested);
+    let mut files = vec![
+        (PASSWORD, password.as_deref().unwrap_or_default()),
+        ("WRUN_REQUEST", &request),
+        ("WRUN_EXTENSIONS", &extensions),
+        ("WRUN_SIGNER", &signer),
+    ];
+    if let Some(path) = &properties.ca_cert_file {
+        issuer = required_text(machine, path)?;
+        files.push(("WRUN_ISSUER", &issuer));
+        words.extend([Word::Text("-CA"), Word::File("WRUN_ISSUER"), Word::Text("-CAkey"), Word::File("WRUN_SIGNER")]);
+    } else {
+        // Left alone, it would put the signing key's public half into the certificate of somebody else's request.
+        requested = made(machine, &openssl(&["req", "-noout", "-pubkey"], Some(&request)))?;
+        files.push(("WRUN_REQUESTED", &requested));
+        words.extend([Word::Text("-signkey"), Word::File("WRUN_SIGNER")]);
+        words.extend([Word::Text("-force_pubkey"), Word::File("WRUN_REQUESTED")]);
+    }
+    words.extend(BY_PASSWORD.map(Word::Text));
+    made(machine, &with_files(&words, &files))
+}
+
+/// Returns the extensions of a certificate as `openssl` reads them from a file of settings.
+fn extensions(properties: &CertificateProperties) -> Result<String, Raised> {
+    let mut lines = Vec::new();
+    for (name, given) in properties.extensions.as_object().into_iter().flatten() {
+        lines.push(extension(name, given)?);
+    }
+    if !properties.subject_alt_name.is_empty() {
+        lines.push(format!("subjectAltName={}", properties.subject_alt_name.join(",")));
+    }
+    if properties.ca_cert_file.is_none() {
+        lines.push("basicConstraints=critical,CA:TRUE".to_owned());
+    }
+    lines.extend(["subjectKeyIdentifier=hash", "authorityKeyIdentifier=keyid:always,issuer:always"].map(str::to_owned));
+    let mut text = String::new();
+    for line in &lines {
+        text.push_str(one_line("extensions and subject_alt_name", line)?);
+        text.push('\n');
+    }
+    Ok(text)
+}
+
+/// Returns the line of one extension. Its name may not be another setting, such as one that reads a further file.
+fn extension(name: &str, given: &Value) -> Result<String, Raised> {
+    let name = plain_name("extensions", name, "._-", "the name of an extension")?;
+    let Value::Object(given) = given else {
+        return Err(Raised::new(ErrorKind::WrongType, format!("{name} must contain a Ruby Hash")));
+    };
+    let (Some(values), Some(critical)) = (given.get("values"), given.get("critical")) else {
+        let message = format!("keys in {name} must be 'values' and 'critical'");
+        return Err(Raised::new(ErrorKind::InvalidArgument, message));
+    };
+    let word = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+    let values = match values {
+        Value::Array(values) => values.iter().map(word).collect::<Vec<_>>().join(","),
+        one => word(one),
+    };
+    let is_critical = !matches!(critical, Value::Null | Value::Bool(false));
+    Ok(format!("{name}={}{values}", if is_critical { "critical," } else { "" }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use schema::typed::{DeclaredValues, TypedProperties};
+    use serde_json::{Map, json};
+
+    struct Given(Map<String, Value>);
+
+    impl DeclaredValues for Given {
+        fn name(&self) -> &str {
+            "/etc/ssl/web.pem"
+        }
+
+        fn value(&self, property: &str) -> Option<&Value> {
+            self.0.get(property)
+        }
+    }
+
+    fn properties<T: TypedProperties>(values: Value) -> T {
+        T::read(&Given(values.as_object().unwrap().clone())).unwrap()
+    }
+
+    #[test]
+    fn extensions_are_one_line_each_and_nothing_else() {
+        let text = |values: Value| extensions(&properties(values)).map_err(|raised| raised.message);
+        let own = "subjectKeyIdentifier=hash\nauthorityKeyIdentifier=keyid:always,issuer:always\n";
+        let ca = "basicConstraints=critical,CA:TRUE\n";
+        assert_eq!(text(json!({})).unwrap(), format!("{ca}{own}"));
+        let usage = json!({ "keyUsage": { "values": ["digitalSignature", "keyAgreement"], "critical": true } });
+        let all = json!({ "extensions": usage, "subject_alt_name": ["DNS:a", "DNS:b"], "ca_cert_file": "/ca.pem" });
+        let expected = "keyUsage=critical,digitalSignature,keyAgreement\nsubjectAltName=DNS:a,DNS:b\n";
+        assert_eq!(text(all).unwrap(), format!("{expected}{own}"));
+        for (given, expected) in [
+            (json!({ "extensions": { "keyUsage": ["x"] } }), "must contain a Ruby Hash"),
+            (json!({ "extensions": { "keyUsage": { "values": ["x"] } } }), "must be 'values' and 'critical'"),
+            (
+                json!({ "extensions": { ".include": { "values": ["/etc/shadow"], "critical": false } } }),
+                "the name of an",
+            ),
+            (json!({ "extensions": { "[x]": { "values": [], "critical": false } } }), "the name of an"),
+            (
+                json!({ "extensions": { "a": { "values": ["x\n.include=/x"], "critical": false } } }),
+                "control characters",
+            ),
+            (json!({ "subject_alt_name": ["DNS:a\n.include=/x"] }), "control characters"),
+        ] {
+            let refused = text(given.clone()).unwrap_err();
+            assert!(refused.contains(expected), "{given}: {refused}");
+        }
+    }
+
+    #[test]
+    fn a_subject_is_written_as_openssl_reads_it() {
+        let text = |values: Value| subject_text(&properties(values));
+        assert_eq!(text(json!({})), "");
+        let all = json!({ "common_name": "a/b+c\\d", "country": "DE", "org": "Ex ample", "email": "x@example.org" });
+        assert_eq!(text(all), "/C=DE/O=Ex ample/CN=a\\/b\\+c\\\\d/emailAddress=x@example.org");
+    }
+
+    #[test]
+    fn a_key_lies_beside_its_certificate() {
+        let check = |path, expected| assert_eq!(key_file(path, &properties(json!({}))), expected);
+        check("/etc/ssl/web.pem", "/etc/ssl/web.key");
+        check("/etc/ssl/web", "/etc/ssl/web.key");
+        check("/etc/ssl/.pem", "/etc/ssl/.pem.key");
+        check("/a.b.crt", "/a.b.key");
+        assert_eq!(key_file("/x.pem", &properties(json!({ "key_file": "/srv/y.key" }))), "/srv/y.key");
+    }
+}
