@@ -155,3 +155,37 @@ fn a_suggestion_has_the_reasons_as_comments() {
     let _written = bench.wrun(&machine, &["grants", "suggest"], &all).expect_code(0).unwrap();
     assert_eq!(bench.entries(), [true; 3]);
 }
+
+#[test]
+fn attack_entries_that_lead_to_root_are_not_added_by_yes() {
+    let recipe = "file '/srv/a'\nuser 'admin'\nuser 'docker'\ncron_d('job') { user 'deploy'; command 'id' }\n\
+                  %w(halt kexec initrd-switch-root modprobe@evil).each { |name| service(name) { action :start } }\n\
+                  execute 'service halt start'\nexecute 'service web start'\n\
+                  file '/etc/haproxy/haproxy.cfg'\nfile '/etc/molly-guard/run.d/x'\nfile '/home/ann/bin/ls'\n";
+    let (bench, root) = (Bench::with(recipe), Root::new().unwrap());
+    root.write("/etc/sudoers", "root ALL=(ALL) ALL\n%admin ALL=(ALL) ALL\ndeploy ALL=(ALL) ALL\n").unwrap();
+    root.write_program("/etc/init.d/halt", "#!/bin/sh\necho $1 >>/srv/halted\n").unwrap();
+    let machine = root.machine(Network::Own).unwrap();
+    let run = bench.wrun(&machine, &["converge"], &["--why-run", "--grants", &bench.grants]).expect_code(1).unwrap();
+    assert!(run.stdout.contains("\"admin\""), "{}", run.text());
+    let inside = root.path().display().to_string();
+    let written = bench.allow(&["--yes", "--root", &inside]).expect_code(1).unwrap();
+    let text = fs::read_to_string(&bench.grants).unwrap();
+    for entry in ["/srv/a", "service web start"] {
+        assert!(text.contains(entry), "{entry}\n{text}");
+    }
+    for entry in ["admin", "docker", "deploy", "halt", "kexec", "initrd", "modprobe", "haproxy", "molly", "ann/bin"] {
+        assert!(!text.contains(entry), "{entry}\n{text}\n{}", written.text());
+    }
+}
+
+#[test]
+fn attack_a_suggestion_starts_no_init_script() {
+    let (bench, root) = (Bench::with("service('app') { action :start }\n"), Root::new().unwrap());
+    root.write_program("/etc/init.d/app", "#!/bin/sh\n# status\necho $1 >>/srv/ran\n").unwrap();
+    let machine = root.machine(Network::Own).unwrap();
+    fs::write(&bench.grants, "[policy.solo]\n").unwrap();
+    let suggestion = bench.wrun(&machine, &["grants", "suggest"], &["--grants", &bench.grants]);
+    assert!(suggestion.stdout.contains("services = [\"app\"]"), "{}", suggestion.text());
+    assert!(!root.exists("/srv/ran"));
+}

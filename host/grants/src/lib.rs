@@ -23,6 +23,7 @@ mod edit;
 mod facts;
 mod file;
 mod file_cache;
+mod homes;
 mod journal;
 mod limits;
 mod mounts;

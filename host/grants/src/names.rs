@@ -84,6 +84,8 @@ impl PolicyGrants {
         }
         let is_known = match capability {
             Capability::Groups => privileged::group(name),
+            // A user that is made gets a group of its name.
+            Capability::Users => privileged::user(name) || privileged::group(name),
             _ => privileged::user(name),
         };
         self.plain(capability, name, || is_known || standing != Standing::Ordinary)

@@ -248,7 +248,9 @@ impl PolicyGrants {
         match capability {
             Capability::Paths => self.is_privileged(text),
             Capability::ReadPaths => self.is_secret(text),
-            Capability::Users | Capability::CronUsers => privileged::user(text),
+            // A user that is made gets a group of its name.
+            Capability::Users => privileged::user(text) || privileged::group(text),
+            Capability::CronUsers => privileged::user(text),
             Capability::Groups => privileged::group(text),
             Capability::Services => privileged::service(text),
             Capability::Packages => privileged::package(text),

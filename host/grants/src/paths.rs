@@ -97,6 +97,12 @@ impl PolicyGrants {
         }
     }
 
+    /// The refusal to change a file by a granted name, since it has others that the policy may not manage.
+    pub fn refuse_other_names(&self, path: &str) -> Denied {
+        let reason = "the file has other names, and the policy may not manage all of them".to_owned();
+        self.refuse_with(Capability::Paths, path, None, Some(reason))
+    }
+
     /// Whether what has this name may be changed with a granted directory that it lies in: keys and what they open
     /// (`.ssh`) need a rule of their own wherever they are, and hidden names in homes one that names them. For whoever can see the names.
     ///

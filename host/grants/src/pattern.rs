@@ -1,6 +1,7 @@
 //! Patterns of paths and names, and how specific they are.
 
 use crate::downloads::{Server, ServerPattern};
+use crate::homes::Homes;
 use crate::mounts::{MountAsked, MountPattern};
 use crate::reach::{self, TooWide};
 use crate::signs::{covers_name, fixed_beginning, fixed_characters, has_wildcard, only_text, wildcard};
@@ -253,7 +254,7 @@ pub(crate) enum Asked<'a> {
     /// A path, a name.
     Text(&'a str),
     /// A resolved path, on a machine where users have these homes.
-    Path(&'a str, &'a [String]),
+    Path(&'a str, &'a Homes),
     /// A mount, with its device, place, kind and options.
     Mount(&'a MountAsked<'a>),
     /// An attribute's path, one text a key.

@@ -5,6 +5,7 @@ use crate::commands::CommandGrant;
 use crate::denied::{Capability, Denied, literal_entry};
 use crate::facts::OnHiddenFact;
 use crate::file::{self, GrantsError, rule_of};
+use crate::homes::Homes;
 use crate::journal::Journal;
 use crate::limits::Limits;
 use crate::pattern::Asked;
@@ -20,7 +21,7 @@ pub struct Grants {
     everything: bool,
     journal: Journal,
     own_places: Arc<OwnPlaces>,
-    homes: Arc<[String]>,
+    homes: Arc<Homes>,
 }
 
 /// The resolved paths, as seen from inside the root, of all that is wrun's own on this machine.
@@ -80,7 +81,7 @@ impl Grants {
     /// wildcards do not reach hidden names in them.
     #[must_use]
     pub fn with_homes(self, homes: Vec<String>) -> Self {
-        Self { homes: homes.into(), ..self }
+        Self { homes: Arc::new(Homes::of(homes)), ..self }
     }
 
     /// The grants of one policy; none at all for a policy that the file does not name.
@@ -154,7 +155,7 @@ pub struct PolicyGrants {
     journal: Journal,
     pub(crate) audit: Arc<AuditLog>,
     pub(crate) own_places: Arc<OwnPlaces>,
-    pub(crate) homes: Arc<[String]>,
+    pub(crate) homes: Arc<Homes>,
     /// Nothing is written into the journal and the audit log.
     silent: bool,
     /// Paths that are read, addresses and mounts are written nowhere.
@@ -217,6 +218,12 @@ impl PolicyGrants {
     pub fn plain_refusal(&self, key: &str, asked: &str) -> String {
         let deed = Capability::LISTS.into_iter().find(|one| one.key() == key).map_or("use", Capability::deed);
         format!("policy `{}` may not {deed} `{asked}`", self.policy)
+    }
+
+    /// From now on this resolved path is a user's home, for all policies of the run: rules with wildcards do not reach hidden
+    /// names in it.
+    pub fn learn_home(&self, home: &str) {
+        self.homes.add(home);
     }
 
     /// Returns the name of the policy that the grants are for.

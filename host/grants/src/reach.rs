@@ -4,6 +4,7 @@
 //! So a rule with wildcards must name an application's directory (`/etc/mysql/**`), and a hidden name in a home must stand in
 //! the rule. Rules without wildcards and those of `privileged_paths` reach whatever they match.
 
+use crate::homes::Homes;
 use crate::pattern::PathPattern;
 use crate::privileged::is_within;
 
@@ -12,6 +13,9 @@ const SHARED: [&str; 7] = ["/etc", "/etc/opt", "/usr", "/usr/local", "/run", "/v
 
 /// Where homes are on any machine.
 const HOMES: &str = "/home/";
+
+/// The directory in a person's home whose programs shells find first.
+const PROGRAMS: &str = "bin";
 
 /// Why a rule with wildcards does not reach a path that it matches.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -42,7 +46,7 @@ impl TooWide {
 
 /// Returns why a rule with wildcards does not reach this resolved path, apart from privileges. `homes` are the resolved homes
 /// of this machine's users.
-pub(crate) fn too_wide(pattern: &PathPattern, path: &str, homes: &[String]) -> Option<TooWide> {
+pub(crate) fn too_wide(pattern: &PathPattern, path: &str, homes: &Homes) -> Option<TooWide> {
     if let Some(shared) = nameless(pattern, path) {
         return Some(TooWide::Nameless(shared));
     }
@@ -71,17 +75,22 @@ pub(crate) fn left_out(pattern: &PathPattern) -> Vec<&'static str> {
     outer.filter(|shared| !pattern.is_exact() && lies_below(shared, pattern.beginning())).collect()
 }
 
-/// Returns the hidden name of a path right in a home: what shells and other programs of its owner read.
-fn hidden_in_home<'p>(path: &'p str, homes: &[String]) -> Option<&'p str> {
-    let in_home = |home: &String| path.strip_prefix(home.as_str())?.strip_prefix('/');
-    let in_usual = path.strip_prefix(HOMES).and_then(|rest| rest.split_once('/')).map(|(_, rest)| rest);
-    let mut names = homes.iter().filter_map(in_home).chain(in_usual).filter_map(|rest| rest.split('/').next());
-    names.find(|name| name.starts_with('.'))
+/// Returns the name right in a home in the usual place of homes.
+fn name_in_usual_home(path: &str) -> Option<&str> {
+    path.strip_prefix(HOMES)?.split('/').nth(1)
 }
 
-/// Returns whether a hidden name right in a home decides what the home's owner runs: `.config`, `.local`.
-pub(crate) fn decides_in_home(path: &str, homes: &[String]) -> bool {
+/// Returns the hidden name of a path right in a home: what shells and other programs of its owner read.
+fn hidden_in_home<'p>(path: &'p str, homes: &Homes) -> Option<&'p str> {
+    let name = name_in_usual_home(path).filter(|name| name.starts_with('.'));
+    name.or_else(|| homes.hidden_name(path))
+}
+
+/// Returns whether a name right in a home decides what the home's owner runs: `.config`, `.local`, and among people's homes
+/// `bin`, where shells look first. Homes elsewhere are those of services, whose `bin` is the application's.
+pub(crate) fn decides_in_home(path: &str, homes: &Homes) -> bool {
     hidden_in_home(path, homes).is_some_and(crate::privileged::name_in_home)
+        || name_in_usual_home(path) == Some(PROGRAMS)
 }
 
 fn lies_below(path: &str, directory: &str) -> bool {
@@ -96,7 +105,7 @@ mod tests {
     fn check(rule: &str, path: &str, expect: Option<TooWide>) {
         let pattern = PathPattern::new(rule).unwrap();
         assert!(pattern.matches(path), "{rule} {path}");
-        assert_eq!(too_wide(&pattern, path, &["/srv/deploy".to_owned()]), expect, "{rule} {path}");
+        assert_eq!(too_wide(&pattern, path, &Homes::of(["/srv/deploy".to_owned()])), expect, "{rule} {path}");
     }
 
     #[test]
@@ -143,7 +152,10 @@ mod tests {
         ] {
             check(rule, path, None);
         }
-        assert!(decides_in_home("/home/ann/.config/x", &[]) && !decides_in_home("/srv/app/.config/x", &[]));
+        let none = Homes::default();
+        assert!(decides_in_home("/home/ann/bin/ls", &none) && !decides_in_home("/home/ann/app/bin/x", &none));
+        assert!(!decides_in_home("/srv/deploy/bin/x", &Homes::of(["/srv/deploy".to_owned()])));
+        assert!(decides_in_home("/home/ann/.config/x", &none) && !decides_in_home("/srv/app/.config/x", &none));
     }
 
     #[test]

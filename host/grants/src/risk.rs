@@ -186,7 +186,7 @@ impl<'g> Assessed<'g> {
                 "is the number of an account, which may be root's or one that is as good as root"
             }
             Capability::Users | Capability::CronUsers if needs_its_name() || is_elevated(&self.elevated.users) => {
-                "is root, or an account that is as good as root"
+                "is root, or an account that is as good as root, or would be if it were made"
             }
             Capability::Groups if needs_its_name() || is_elevated(&self.elevated.groups) => {
                 "is a group whose members can be as good as root"

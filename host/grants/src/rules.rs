@@ -100,6 +100,7 @@ impl Rules {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::homes::Homes;
     use crate::pattern::PathPattern;
 
     fn rules(entries: &[(&str, bool, bool)]) -> Rules {
@@ -118,7 +119,7 @@ mod tests {
     #[track_caller]
     fn check(entries: &[(&str, bool, bool)], privileged: bool, expect: &str) {
         let rules = rules(entries);
-        let said = match rules.decide(Asked::Path("/etc/cron.d/x", &[]), || privileged) {
+        let said = match rules.decide(Asked::Path("/etc/cron.d/x", &Homes::default()), || privileged) {
             Verdict::Allowed(rule) => format!("allowed by {}", rule.text),
             Verdict::Refused(rule) => format!("refused by {}", rule.text),
             Verdict::TooWide(rule, _) => format!("too wide: {}", rule.text),

@@ -23,7 +23,7 @@ pub(crate) fn of(plan: &Plan) -> Outcomes {
     let named: BTreeSet<&str> = known.iter().map(|(path, _)| path.as_str()).collect();
     let assumed = plan.assumptions.iter().filter_map(|assumption| match assumption {
         Assumption::Path(path) | Assumption::Directory(path) => Some(path),
-        Assumption::User(_) | Assumption::Group(_) | Assumption::Package(_) => None,
+        Assumption::User(_) | Assumption::Group(_) | Assumption::Package(_) | Assumption::ServiceAtBoot(..) => None,
     });
     let unknown = assumed.filter(|path| !named.contains(path.as_str()));
     let mut all: Outcomes = unknown.map(|path| (path.clone(), Planned::Unknown)).collect();

@@ -31,13 +31,14 @@ pub use settings::{Contents, GatherFacts, Log, Settings};
 pub use standing::{elevated_accounts, homes};
 
 use contract::{
-    Account, Certainty, Change, Claim, CommandTest, Composition, Declaration, ErrorKind, GuardResult, Known, Part,
-    Prepared, Property, Providers, Raised, SystemError, Wanted,
+    Account, Certainty, Change, Claim, CommandTest, Composition, Declaration, ErrorKind, GuardResult, Known, LogLevel,
+    Part, Prepared, Property, Providers, Raised, SystemError, Wanted,
 };
 use foreseen::Outcomes;
 use machine::command::{self, Commands};
 use machine::guest::{Access, GuestMachine, Planned};
 use machine::mask::Mask;
+use machine::remarks::remark;
 use machine::root::Root;
 use machine::written;
 use parts::Parts;
@@ -366,9 +367,16 @@ impl Providers for MachineProviders {
         let settles =
             resources::provider(&wanted.declaration.kind).is_some_and(|provider| provider.settles(wanted.action));
         if settles {
-            let left = self.inspect(wanted)?;
-            if !left.steps.is_empty() {
-                return Err(not_converged(wanted, &left));
+            match self.inspect(wanted) {
+                Ok(left) if left.steps.is_empty() => {}
+                Ok(left) => return Err(not_converged(wanted, &left)),
+                // What was done is done: a refusal to look again must not say that nothing was.
+                Err(raised) if raised.kind == ErrorKind::Denied => {
+                    let key = wanted.declaration.key();
+                    let line = format!("{key} was changed, and the policy may not look at it again");
+                    remark(&self.settings.account, LogLevel::Warn, &line);
+                }
+                Err(raised) => return Err(raised),
             }
         }
         Ok(changes)

@@ -208,6 +208,8 @@ pub(crate) enum Assumption {
     Group(String),
     /// The package would be installed (and with it whatever it brings).
     Package(String),
+    /// The service of this name would start with the system (true), or would not.
+    ServiceAtBoot(String, bool),
 }
 
 /// All that earlier resources of this dry run would have made. Empty, and never asked, in a real run.
@@ -235,8 +237,19 @@ impl Assumed {
         self.0.iter().any(|assumption| matches!(assumption, Assumption::Package(_)))
     }
 
+    /// Whether a service would start with the system; `None`: as the machine has it.
+    pub(crate) fn service_at_boot(&self, name: &str) -> Option<bool> {
+        [true, false].into_iter().find(|starts| self.holds(&Assumption::ServiceAtBoot(name.into(), *starts)))
+    }
+
+    /// Adds what a later resource would have made; of two that contradict each other the later one holds.
     pub(crate) fn extend(&mut self, more: Vec<Assumption>) {
-        self.0.extend(more);
+        for assumption in more {
+            if let Assumption::ServiceAtBoot(name, starts) = &assumption {
+                self.0.remove(&Assumption::ServiceAtBoot(name.clone(), !starts));
+            }
+            self.0.insert(assumption);
+        }
     }
 }
 

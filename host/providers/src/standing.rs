@@ -3,63 +3,181 @@
 //! A list of names cannot know whom this machine's administrators put into `sudo`. So the root's own files are asked, each
 //! time, since policies change them. What cannot be read counts for the worse.
 
+mod administrators;
+mod ranges;
+
 use crate::plan::View;
+use administrators::Administrators;
 use contract::{MachineGroup, MachineUser};
 use grants::{ElevatedAccounts, Standing};
 use machine::root::Root;
 use machine::users::Users;
+use ranges::Ranges;
 use std::collections::BTreeSet;
 
-/// The first number of people's accounts unless the login tools' configuration says otherwise.
+/// The first and last number of people's accounts unless the login tools' configuration says otherwise.
 const FIRST_ORDINARY: u32 = 1000;
+const LAST_ORDINARY: u32 = 60_000;
 
 /// The number of `nobody`, whose files are those of nobody in particular.
 const NOBODY: u32 = 65534;
 
-const SUDOERS: &str = "/etc/sudoers";
-const DOAS: &str = "/etc/doas.conf";
+/// What an account is to become. An account that is made has its rights at once, so they are asked before.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Future<'a> {
+    /// The number that it is to have; `None`: the one that it has, or the next free one.
+    pub(crate) number: Option<u32>,
+    /// The primary group of a user, as a name or a number; `None`: the one that it has, or a new one of the user's name.
+    pub(crate) group: Option<&'a str>,
+}
 
-/// How deep files of sudoers may include each other.
-const MAX_INCLUDES: usize = 8;
-
-/// Where a user stands.
+/// Where a user stands, and would stand if it were made.
 pub(crate) fn of_user(name: &str, view: &mut View<'_>) -> Standing {
+    of_future_user(name, Future::default(), view)
+}
+
+/// Where a user stands that is made or changed so.
+pub(crate) fn of_future_user(name: &str, future: Future<'_>, view: &mut View<'_>) -> Standing {
     if view.grants.allows_everything() {
         return Standing::Ordinary;
     }
     let root = view.root;
     let administrators = Administrators::read(root);
-    let first = first_ordinary(root, "UID_MIN");
+    let (first, last) = (first_ordinary(root, "UID_MIN"), ordinary(root, "UID_MAX", LAST_ORDINARY));
+    let group_numbers = (first_ordinary(root, "GID_MIN"), ordinary(root, "GID_MAX", LAST_ORDINARY));
+    let (user_ranges, group_ranges) = (Ranges::read(root, ranges::USERS), Ranges::read(root, ranges::GROUPS));
     let users = view.users();
     let elevated = elevated_numbers(users, &administrators);
-    let user = users.user(name).map(|user| (user.uid, user.gid));
-    let uid = user.map(|(uid, _)| uid);
+    let is_elevated_name =
+        |name: &str| Standing::by_name_of_group(name) == Standing::Elevated || administrators.names_group(name);
+    let is_elevated_number = |gid: &u32| elevated.contains(gid) || administrators.names_group_number(*gid);
+    let now = users.user(name).map(|user| (user.uid, user.gid));
+    let is_new = now.is_none();
+    let has_own_group = is_new && future.group.is_none();
+    let new_uid = future.number.filter(|number| now.is_none_or(|(uid, _)| uid != *number));
+    let next_uid = next_number(users.users().iter().map(|user| user.uid), (first, last));
+    let next_gid = next_number(users.groups().iter().map(|group| group.gid), group_numbers);
+    let uids = [now.map(|(uid, _)| uid), new_uid, next_uid.filter(|_| is_new && new_uid.is_none())];
     let is_member = |group: &&MachineGroup| group.members.iter().any(|member| member == name);
-    let mut gids = users.groups().iter().filter(is_member).map(|group| group.gid).chain(user.map(|(_, gid)| gid));
-    let is_elevated = uid == Some(0) || administrators.names_user(name, uid) || gids.any(|gid| elevated.contains(&gid));
-    match uid {
-        _ if is_elevated => Standing::Elevated,
-        Some(uid) if uid < first || uid == NOBODY => Standing::System,
-        _ => Standing::Ordinary,
+    let mut gids: BTreeSet<u32> = users.groups().iter().filter(is_member).map(|group| group.gid).collect();
+    gids.extend(now.map(|(_, gid)| gid));
+    if has_own_group {
+        // `useradd` gives the group the user's number where that is free.
+        gids.extend(new_uid.or(next_uid).into_iter().chain(next_gid));
+    }
+    let wanted = future.group.map(str::trim).filter(|group| group.parse::<u32>().is_err());
+    gids.extend(future.group.and_then(|group| group.trim().parse::<u32>().ok()));
+    gids.extend(wanted.and_then(|group| users.group(group)).map(|group| group.gid));
+    // Where the tools would have to search for a number, nobody foresees which one they find.
+    let is_unforeseen = is_new
+        && administrators.names_numbers()
+        && ((new_uid.is_none() && next_uid.is_none()) || (has_own_group && next_gid.is_none()));
+    let is_elevated = uids.iter().flatten().any(|uid| *uid == 0 || administrators.names_user_number(*uid))
+        || administrators.names_user(name, None)
+        || gids.iter().any(is_elevated_number)
+        || wanted.is_some_and(is_elevated_name)
+        || (has_own_group && is_elevated_name(name))
+        || is_unforeseen;
+    let is_system = |uid: &u32| *uid < first || *uid == NOBODY;
+    let is_others =
+        new_uid.is_some_and(|uid| user_ranges.hold(uid, name) || (has_own_group && group_ranges.hold(uid, name)));
+    if is_elevated {
+        Standing::Elevated
+    } else if is_others || uids.iter().flatten().any(is_system) {
+        Standing::System
+    } else {
+        Standing::Ordinary
     }
 }
 
-/// Where a group stands: one without a number does not exist yet.
+/// Where a group stands, and would stand if it were made.
 pub(crate) fn of_group(name: &str, view: &mut View<'_>) -> Standing {
+    of_future_group(name, None, view)
+}
+
+/// Where a group stands that is made with this number or gets it.
+pub(crate) fn of_future_group(name: &str, number: Option<u32>, view: &mut View<'_>) -> Standing {
     if view.grants.allows_everything() {
         return Standing::Ordinary;
     }
     let root = view.root;
     let administrators = Administrators::read(root);
-    let first = first_ordinary(root, "GID_MIN");
+    let (first, last) = (first_ordinary(root, "GID_MIN"), ordinary(root, "GID_MAX", LAST_ORDINARY));
+    let ranges = Ranges::read(root, ranges::GROUPS);
     let users = view.users();
-    let gid = users.group(name).map(|group| group.gid);
-    let is_elevated = gid.is_some_and(|gid| elevated_numbers(users, &administrators).contains(&gid));
-    match gid {
-        _ if is_elevated || administrators.names_group(name) => Standing::Elevated,
-        Some(gid) if gid < first || gid == NOBODY => Standing::System,
-        _ => Standing::Ordinary,
+    let elevated = elevated_numbers(users, &administrators);
+    let now = users.group(name).map(|group| group.gid);
+    let new = number.filter(|number| now != Some(*number));
+    let is_free = now.is_none() && new.is_none();
+    let next = next_number(users.groups().iter().map(|group| group.gid), (first, last));
+    let gids = [now, new, next.filter(|_| is_free)];
+    let is_elevated =
+        gids.iter().flatten().any(|gid| elevated.contains(gid) || administrators.names_group_number(*gid))
+            || Standing::by_name_of_group(name) == Standing::Elevated
+            || administrators.names_group(name)
+            || (is_free && next.is_none() && administrators.names_numbers());
+    let is_system = |gid: &u32| *gid < first || *gid == NOBODY;
+    if is_elevated {
+        Standing::Elevated
+    } else if new.is_some_and(|gid| ranges.hold(gid, name)) || gids.iter().flatten().any(is_system) {
+        Standing::System
+    } else {
+        Standing::Ordinary
     }
+}
+
+/// The number that the tools give to the next account; `None`: the last one is taken, and they search for a free one.
+fn next_number(taken: impl Iterator<Item = u32>, (first, last): (u32, u32)) -> Option<u32> {
+    let highest = taken.filter(|number| (first..=last).contains(number)).max();
+    highest.map_or(Some(first), |highest| highest.checked_add(1)).filter(|next| *next <= last)
+}
+
+/// Whoever has a number that a user is to get, each with its standing: the user who has it now, those for whose containers it
+/// is, and root where the administrators' files name the number.
+pub(crate) fn holders_of_user_number(uid: u32, makes_group: bool, view: &mut View<'_>) -> Vec<(String, Standing)> {
+    let mut names: Vec<String> = view.users().user_by_id(uid).map(|holder| holder.name.clone()).into_iter().collect();
+    if !view.grants.allows_everything() {
+        names.extend(owners_of_range(ranges::USERS, uid, view));
+        let administrators = Administrators::read(view.root);
+        if administrators.names_user_number(uid) || (makes_group && administrators.names_group_number(uid)) {
+            names.push("root".into());
+        }
+    }
+    with_standing(names, view)
+}
+
+/// The users for whose containers the number of a group is, each with its standing.
+pub(crate) fn owners_of_group_number(gid: u32, view: &mut View<'_>) -> Vec<(String, Standing)> {
+    if view.grants.allows_everything() {
+        return vec![];
+    }
+    let names = owners_of_range(ranges::GROUPS, gid, view);
+    with_standing(names, view)
+}
+
+/// Whether the administrators' files name a group by this number.
+pub(crate) fn is_elevated_group_number(gid: u32, view: &View<'_>) -> bool {
+    !view.grants.allows_everything() && Administrators::read(view.root).names_group_number(gid)
+}
+
+fn owners_of_range(file: &str, number: u32, view: &mut View<'_>) -> Vec<String> {
+    let ranges = Ranges::read(view.root, file);
+    let users = view.users();
+    let name = |owner: &str| {
+        let by_number = owner.parse().ok().and_then(|uid| users.user_by_id(uid));
+        by_number.map_or_else(|| owner.to_owned(), |user| user.name.clone())
+    };
+    ranges.owners(number).map(name).collect()
+}
+
+fn with_standing(names: Vec<String>, view: &mut View<'_>) -> Vec<(String, Standing)> {
+    names
+        .into_iter()
+        .map(|name| {
+            let standing = of_user(&name, view);
+            (name, standing)
+        })
+        .collect()
 }
 
 /// The numbers of all groups that are as good as root: a second name for one of them is no less.
@@ -67,165 +185,21 @@ fn elevated_numbers(users: &Users, administrators: &Administrators) -> BTreeSet<
     let is_elevated = |group: &&MachineGroup| {
         Standing::by_name_of_group(&group.name) == Standing::Elevated
             || administrators.names_group(&group.name)
-            || administrators.names.contains(&format!("%#{}", group.gid))
+            || administrators.names_group_number(group.gid)
     };
     users.groups().iter().filter(is_elevated).map(|group| group.gid).chain([0]).collect()
 }
 
-/// Whether a user with this number counts as one of the system.
-pub(crate) fn is_number_of_system_user(uid: u32, view: &View<'_>) -> bool {
-    uid == NOBODY || uid < first_ordinary(view.root, "UID_MIN")
-}
-
-/// Whether a group with this number counts as one of the system.
-pub(crate) fn is_number_of_system_group(gid: u32, view: &View<'_>) -> bool {
-    gid == NOBODY || gid < first_ordinary(view.root, "GID_MIN")
-}
-
 fn first_ordinary(root: &Root, key: &str) -> u32 {
+    ordinary(root, key, FIRST_ORDINARY)
+}
+
+/// A number of the login tools' configuration.
+fn ordinary(root: &Root, key: &str, otherwise: u32) -> u32 {
     let text = root.read("/etc/login.defs").unwrap_or_default();
     let text = String::from_utf8_lossy(&text);
     let value = text.lines().find_map(|line| line.trim().strip_prefix(key)?.split_whitespace().next()?.parse().ok());
-    value.unwrap_or(FIRST_ORDINARY)
-}
-
-/// Who stands in the files of sudo and doas.
-#[derive(Debug, Default, PartialEq, Eq)]
-struct Administrators {
-    /// Users, groups as `%name`, numbers as `#1000` and `%#1000`.
-    names: BTreeSet<String>,
-    /// Everybody does, or who does cannot be known.
-    everybody: bool,
-}
-
-impl Administrators {
-    fn read(root: &Root) -> Self {
-        let mut found = Self::default();
-        found.add_file(root, SUDOERS, 0);
-        match root.read(DOAS) {
-            Ok(text) => found.add_doas(&String::from_utf8_lossy(&text)),
-            Err(error) if is_absence(&error) => {}
-            Err(_) => found.everybody = true,
-        }
-        found
-    }
-
-    fn names_user(&self, name: &str, uid: Option<u32>) -> bool {
-        self.everybody || self.names.contains(name) || uid.is_some_and(|uid| self.names.contains(&format!("#{uid}")))
-    }
-
-    fn names_group(&self, name: &str) -> bool {
-        self.everybody || self.names.contains(&format!("%{name}"))
-    }
-
-    fn add_file(&mut self, root: &Root, path: &str, depth: usize) {
-        match root.read(path) {
-            Ok(text) if depth <= MAX_INCLUDES => {
-                for included in self.add(&String::from_utf8_lossy(&text)) {
-                    self.add_included(root, &included, depth + 1);
-                }
-            }
-            Err(error) if is_absence(&error) => {}
-            _ => self.everybody = true,
-        }
-    }
-
-    fn add_included(&mut self, root: &Root, included: &Included, depth: usize) {
-        match included {
-            Included::File(path) if path.starts_with('/') => self.add_file(root, path, depth),
-            Included::Folder(path) if path.starts_with('/') => {
-                match root.locate_target(path).and_then(|place| place.names()) {
-                    // sudo skips names with a dot, and those that end in a tilde.
-                    Ok(names) => names
-                        .iter()
-                        .filter(|name| !name.contains('.') && !name.ends_with('~'))
-                        .for_each(|name| self.add_file(root, &format!("{path}/{name}"), depth)),
-                    Err(fault) if fault.is_absence() => {}
-                    Err(_) => self.everybody = true,
-                }
-            }
-            _ => self.everybody = true,
-        }
-    }
-
-    /// Adds the users of all rules of `doas` that permit something: `permit nopass keepenv :wheel as root`.
-    fn add_doas(&mut self, text: &str) {
-        for line in text.replace("\\\n", " ").lines() {
-            let mut words = line.split_whitespace();
-            if words.next() == Some("permit") {
-                // Options and what follows the name are not names of accounts that anybody has.
-                let names = words.map(|word| word.trim_matches('"'));
-                self.names.extend(
-                    names.map(|name| name.strip_prefix(':').map_or(name.to_owned(), |name| format!("%{name}"))),
-                );
-            }
-        }
-    }
-
-    /// Adds the users of all lines, and returns what the text includes.
-    fn add(&mut self, text: &str) -> Vec<Included> {
-        let mut included = vec![];
-        let joined = text.replace("\\\n", " ");
-        for line in joined.lines().map(str::trim) {
-            let words: Vec<&str> = line.split_whitespace().collect();
-            match words.as_slice() {
-                ["@include" | "#include", path] => included.push(Included::File((*path).to_owned())),
-                ["@includedir" | "#includedir", path] => included.push(Included::Folder((*path).to_owned())),
-                [] | ["Host_Alias" | "Runas_Alias" | "Cmnd_Alias" | "Cmd_Alias", ..] => {}
-                ["User_Alias", ..] => {
-                    let lists = line.split(':').filter_map(|part| part.split_once('=')).map(|(_, users)| users);
-                    lists.for_each(|users| self.add_users(users));
-                }
-                [first, ..] if first.starts_with("Defaults") => {}
-                // `#1000` is a user, `# 1000` and `#x` are comments.
-                [first, ..]
-                    if first.strip_prefix('#').is_some_and(|rest| !rest.starts_with(|c: char| c.is_ascii_digit())) => {}
-                _ => self.add_users(users_of_line(line)),
-            }
-        }
-        included
-    }
-
-    fn add_users(&mut self, users: &str) {
-        for user in users.split(',') {
-            let user = user.trim().trim_matches('"').replace('\\', "");
-            match user.as_str() {
-                "" => {}
-                "ALL" => self.everybody = true,
-                // Net groups and what is excepted are not resolved: who is not in them cannot be known.
-                odd if odd.starts_with(['+', '!']) => self.everybody = true,
-                _ => {
-                    self.names.insert(user);
-                }
-            }
-        }
-    }
-}
-
-/// What a file of sudoers includes.
-#[derive(Debug, PartialEq, Eq)]
-enum Included {
-    File(String),
-    Folder(String),
-}
-
-fn is_absence(error: &std::io::Error) -> bool {
-    matches!(error.kind(), std::io::ErrorKind::NotFound | std::io::ErrorKind::NotADirectory)
-}
-
-/// The list of users at the beginning of a line: words that commas join.
-fn users_of_line(line: &str) -> &str {
-    let mut end = 0;
-    let mut goes_on = true;
-    for word in line.split_inclusive(char::is_whitespace) {
-        let bare = word.trim();
-        if !goes_on && !bare.starts_with(',') && !bare.is_empty() {
-            break;
-        }
-        end += word.len();
-        goes_on = if bare.is_empty() { goes_on } else { bare.ends_with(',') };
-    }
-    line.get(..end).unwrap_or(line)
+    value.unwrap_or(otherwise)
 }
 
 /// The accounts of a root that are as good as root itself. For grants, which tell operators of entries with them.
@@ -241,15 +215,18 @@ pub fn elevated_accounts(root: &std::path::Path) -> ElevatedAccounts {
     };
     let is_elevated =
         |user: &&MachineUser| user.uid == 0 || administrators.names_user(&user.name, Some(user.uid)) || is_member(user);
-    ElevatedAccounts {
+    let elevated_groups = || users.groups().iter().filter(|group| elevated.contains(&group.gid));
+    let mut found = ElevatedAccounts {
         users: users.users().iter().filter(is_elevated).map(|user| user.name.clone()).collect(),
-        groups: users
-            .groups()
-            .iter()
-            .filter(|group| elevated.contains(&group.gid))
-            .map(|group| group.name.clone())
-            .collect(),
-    }
+        groups: elevated_groups().map(|group| group.name.clone()).collect(),
+    };
+    // Accounts that do not exist yet are as good as root once they are made, and so is a user whose own group is made with it.
+    found.users.extend(elevated_groups().flat_map(|group| group.members.iter().cloned()));
+    found.users.extend(administrators.users().map(str::to_owned));
+    let is_missing = |name: &&str| users.groups().iter().all(|group| group.name != *name);
+    found.users.extend(administrators.groups().filter(is_missing).map(str::to_owned));
+    found.groups.extend(administrators.groups().map(str::to_owned));
+    found
 }
 
 /// The resolved homes of a root's users who can log in, as seen from inside it. For grants, which protect hidden names there.
@@ -257,26 +234,22 @@ pub fn homes(root: &std::path::Path) -> Vec<String> {
     let Ok(root) = Root::open(root, &contract::Account::unmetered("wrun")) else { return vec![] };
     let mut users = Users::default();
     users.refresh(&root);
-    let can_log_in = |shell: &str| !matches!(shell.rsplit('/').next(), Some("nologin" | "false" | "sync"));
-    let own = users.users().iter().filter(|user| can_log_in(&user.shell));
-    // What is as high as a top directory is not one user's.
-    let own = own.filter(|user| user.home.trim_matches('/').contains('/'));
+    let own = users.users().iter().filter(|user| is_home(&user.home, &user.shell));
     let mut homes: BTreeSet<String> = own.clone().map(|user| user.home.trim_end_matches('/').to_owned()).collect();
     homes.extend(own.filter_map(|user| Some(root.locate_target(&user.home).ok()?.real().to_owned())));
     homes.into_iter().collect()
 }
 
+/// Whether names in a user's home are protected: the user can log in, and the home is not as high as a top directory, which is
+/// not one user's.
+pub(crate) fn is_home(home: &str, shell: &str) -> bool {
+    let can_log_in = !matches!(shell.rsplit('/').next(), Some("nologin" | "false" | "sync"));
+    can_log_in && home.trim_matches('/').contains('/')
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[track_caller]
-    fn check(text: &str, names: &[&str], everybody: bool) {
-        let mut found = Administrators::default();
-        let _ = found.add(text);
-        let expect = Administrators { names: names.iter().map(|name| (*name).to_owned()).collect(), everybody };
-        assert_eq!(found, expect, "{text}");
-    }
 
     #[test]
     fn accounts_as_good_as_root_are_found_on_the_machine() {
@@ -299,21 +272,32 @@ mod tests {
     }
 
     #[test]
-    fn users_of_sudoers_are_those_before_the_hosts() {
-        check("root ALL=(ALL:ALL) ALL\n%sudo\tALL=(ALL:ALL) ALL\n", &["root", "%sudo"], false);
-        check("ann, bob ,carl ALL = NOPASSWD: /bin/x\n", &["ann", "bob", "carl"], false);
-        check("# ann ALL=ALL\n#1000 ALL=ALL\n%#27 ALL=ALL\n#ann ALL=ALL\n", &["#1000", "%#27"], false);
-        check("Defaults env_reset\nDefaults:ann !lecture\nHost_Alias X = a\n", &[], false);
-        check("User_Alias OPS = ann, bob : WEB = carl\nOPS ALL=ALL\n", &["ann", "bob", "carl", "OPS"], false);
-        check("\"ann\" ALL=ALL\na\\ b ALL=ALL\n", &["ann", "a"], false);
-        check("ann, \\\n  bob ALL=ALL\n", &["ann", "bob"], false);
-        check("ALL ALL=(ALL) ALL\n", &[], true);
-        check("+netgroup ALL=ALL\n", &[], true);
-        let mut found = Administrators::default();
-        found.add_doas("# permit x\npermit nopass ann as root\npermit :ops\ndeny bob\n");
-        assert!(found.names_user("ann", None) && found.names_group("ops") && !found.names_user("bob", None));
-        let mut found = Administrators::default();
-        let included = found.add("@includedir /etc/sudoers.d\n#include /etc/more\n");
-        assert_eq!(included, [Included::Folder("/etc/sudoers.d".into()), Included::File("/etc/more".into())]);
+    fn accounts_that_are_named_and_missing_are_as_good_as_root() {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::create_dir_all(folder.path().join("etc/polkit-1/rules.d")).unwrap();
+        for (path, text) in [
+            ("etc/passwd", "root:x:0:0::/root:/bin/sh\n"),
+            ("etc/group", "root:x:0:\nsudo:x:27:gone\nteam:x:1100:\n"),
+            ("etc/sudoers", "%admin ALL=(ALL) ALL\n%team ALL=ALL\nann ALL=ALL\n#3333 ALL=ALL\n"),
+            ("etc/polkit-1/rules.d/1.rules", "polkit.addAdminRule(() => ['unix-group:netops'])\n"),
+        ] {
+            std::fs::write(folder.path().join(path), text).unwrap();
+        }
+        let found = elevated_accounts(folder.path());
+        // There is a group of the name `team`, so that no user gets a new one.
+        assert_eq!(Vec::from_iter(found.users), ["admin", "ann", "gone", "netops", "root"]);
+        assert_eq!(Vec::from_iter(found.groups), ["admin", "netops", "root", "sudo", "team"]);
+    }
+
+    #[test]
+    fn the_next_number_is_known_until_the_last_is_taken() {
+        for (taken, expect) in [
+            (&[][..], Some(1000)),
+            (&[0, 999, 60_001], Some(1000)),
+            (&[1000, 1007, 65_534], Some(1008)),
+            (&[1000, 60_000], None),
+        ] {
+            assert_eq!(next_number(taken.iter().copied(), (1000, 60_000)), expect, "{taken:?}");
+        }
     }
 }

@@ -21,6 +21,9 @@ impl Provider for Scripted {
         let proof = view.grants.manage_path(&path).map_err(machine::denied::denied)?;
         let file = view.root.entry(&path)?;
         if file.is_some() {
+            if wanted.action == "lose_the_right" {
+                let _granted = view.grants.manage_path("/lost").map_err(machine::denied::denied)?;
+            }
             return Ok(Plan::up_to_date());
         }
         if view.why_run && view.assumed.path(&path) {
@@ -171,6 +174,14 @@ fn what_did_not_reach_its_aim_is_an_error() {
     assert_eq!(bench.run("/made", "nothing_to_settle", false).unwrap(), ["make /made", "and say so"]);
     assert_eq!(bench.run("/made", "make", false).unwrap(), ["make /made", "and say so"]);
     assert_eq!(bench.run("/made", "make", false).unwrap(), [""; 0]);
+}
+
+#[test]
+fn what_was_done_is_told_though_it_may_not_be_looked_at_again() {
+    let mut bench = bench(false);
+    assert_eq!(bench.run("/made", "lose_the_right", false).unwrap(), ["make /made", "and say so"]);
+    assert!(bench.has("root/made"));
+    assert_eq!(bench.run("/made", "lose_the_right", false).unwrap_err().class(), "Wrun::Denied");
 }
 
 #[test]

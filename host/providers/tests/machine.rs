@@ -6,6 +6,7 @@ mod support;
 
 use contract::{CommandTest, HttpRequest, Machine as _, MachineChange, MachineError, StatKind};
 use machine::guest::GuestMachine;
+use serde_json::json;
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt, symlink};
 use support::{Bench, exists};
 
@@ -333,6 +334,62 @@ fn what_may_not_be_read_stays_unread_under_another_name() {
         assert!(matches!(machine.read_file("/srv/hidden/key", 0, 9), Err(MachineError::Denied(_))), "{dry}");
         assert_eq!(machine.read_file("/srv/moved", 0, 9).unwrap(), b"secret");
     }
+}
+
+#[test]
+fn attack_a_file_that_may_not_be_read_is_not_given_away() {
+    let bench = Bench::new("paths = [\"/srv/**\"]\ndeny_read_paths = [\"/srv/key\"]\n");
+    std::fs::create_dir_all(bench.path("srv")).unwrap();
+    for file in ["srv/key", "srv/open"] {
+        std::fs::write(bench.path(file), "secret").unwrap();
+        std::fs::set_permissions(bench.path(file), PermissionsExt::from_mode(0o600)).unwrap();
+    }
+    let mut machine = machine(&bench);
+    for change in [MachineChange::Owner(Some(1500), None), MachineChange::Mode(0o644), MachineChange::Mode(0o604)] {
+        is_denied(machine.apply("/srv/key", change.clone(), false), "/srv/key");
+        machine.apply("/srv/open", change, false).unwrap();
+    }
+    // Bits that let nobody read it, and giving it back, need nothing.
+    for change in [MachineChange::Mode(0o622), MachineChange::Mode(0o400), MachineChange::Owner(Some(0), Some(0))] {
+        machine.apply("/srv/key", change, false).unwrap();
+    }
+    for properties in [json!({"mode": "0644"}), json!({"owner": 1500})] {
+        let error = bench.run("file", "/srv/key", "create", properties).unwrap_err();
+        assert_eq!(error.class(), "Wrun::Denied");
+    }
+    let seen = bench.path("srv/key").metadata().unwrap();
+    assert_eq!((seen.uid(), seen.permissions().mode() & 0o7777), (0, 0o400));
+}
+
+#[test]
+fn attack_a_hard_link_to_a_file_elsewhere_is_no_way_to_it() {
+    let bench = Bench::new("paths = [\"/srv/x/**\"]\n");
+    for directory in ["srv/x", "root"] {
+        std::fs::create_dir_all(bench.path(directory)).unwrap();
+    }
+    std::fs::write(bench.path("root/secret"), "secret").unwrap();
+    std::fs::set_permissions(bench.path("root/secret"), PermissionsExt::from_mode(0o600)).unwrap();
+    std::fs::hard_link(bench.path("root/secret"), bench.path("srv/x/link")).unwrap();
+    std::fs::write(bench.path("srv/x/one"), "mine").unwrap();
+    std::fs::hard_link(bench.path("srv/x/one"), bench.path("srv/x/two")).unwrap();
+    let mut machine = machine(&bench);
+    for change in [MachineChange::Owner(Some(1500), None), MachineChange::Mode(0o644)] {
+        is_denied(machine.apply("/srv/x/link", change.clone(), false), "/srv/x/link");
+        machine.apply("/srv/x/one", change, false).unwrap();
+    }
+    for properties in [json!({"mode": "0644"}), json!({"owner": 1500}), json!({"content": "x", "atomic_update": false})]
+    {
+        let error = bench.run("file", "/srv/x/link", "create", properties.clone()).unwrap_err();
+        assert_eq!(error.class(), "Wrun::Denied", "{properties}");
+        assert!(error.message.contains("other names"), "{}", error.message);
+        bench.run("file", "/srv/x/two", "create", properties).unwrap();
+    }
+    let seen = bench.path("root/secret").metadata().unwrap();
+    assert_eq!((seen.uid(), seen.permissions().mode() & 0o7777), (0, 0o600));
+    assert_eq!(bench.read("root/secret"), "secret");
+    // New content is a new file under this name.
+    bench.run("file", "/srv/x/link", "create", json!({"content": "x"})).unwrap();
+    assert_eq!((bench.read("root/secret"), bench.read("srv/x/link")), ("secret".into(), "x".into()));
 }
 
 /// A directory of the machine is not moved in a dry run: all that is in it would have to be kept.

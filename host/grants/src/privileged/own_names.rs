@@ -9,25 +9,70 @@ const OWN: &str = "wrun";
 /// which there is a right of its own.
 const KINDS: [&str; 7] = [".target", ".slice", ".scope", ".mount", ".automount", ".swap", ".device"];
 
-/// Services of systemd with which the machine ends, sleeps, or does without its log and its devices.
-const SYSTEM: [&str; 17] = [
+/// Services of systemd with which the machine begins, ends, sleeps, makes file systems, loads modules, or does without its log and
+/// its devices.
+const SYSTEM: [&str; 31] = [
     "debug-shell",
     "emergency",
     "rescue",
     "dbus",
+    "initrd-cleanup",
+    "initrd-parse-etc",
+    "initrd-switch-root",
+    "initrd-udevadm-cleanup-db",
+    "kexec",
+    "modprobe",
+    "systemd-cryptsetup",
     "systemd-exit",
+    "systemd-factory-reset",
+    "systemd-firstboot",
+    "systemd-fsck",
+    "systemd-growfs",
     "systemd-halt",
     "systemd-hibernate",
     "systemd-hybrid-sleep",
     "systemd-journald",
     "systemd-kexec",
     "systemd-logind",
+    "systemd-makefs",
+    "systemd-mkswap",
     "systemd-poweroff",
     "systemd-reboot",
+    "systemd-repart",
     "systemd-soft-reboot",
     "systemd-suspend",
     "systemd-suspend-then-hibernate",
     "systemd-udevd",
+];
+
+/// Init scripts of Debian, and of others that still have them, that end the machine, change its run level, kill what runs, or mount
+/// and unmount its disks. Some have `.sh` after their name.
+const SCRIPTS: [&str; 25] = [
+    "checkfs",
+    "checkroot",
+    "checkroot-bootclean",
+    "cryptdisks",
+    "cryptdisks-early",
+    "eudev",
+    "halt",
+    "killall",
+    "killprocs",
+    "mount-ro",
+    "mountall",
+    "mountdevsubfs",
+    "mountkernfs",
+    "mountnfs",
+    "poweroff",
+    "rc",
+    "rcS",
+    "reboot",
+    "sendsigs",
+    "shutdown",
+    "single",
+    "udev",
+    "umountfs",
+    "umountnfs",
+    "umountroot",
 ];
 
 /// Units that start the service of their name.
@@ -49,7 +94,8 @@ pub(crate) fn service(name: &str) -> bool {
     let stem = unit_stem(name);
     let is_of =
         |own: &str| stem.strip_prefix(own).is_some_and(|rest| rest.is_empty() || rest.starts_with(['-', '.', '@']));
-    is_of(OWN) || KINDS.iter().any(|kind| name.ends_with(kind)) || SYSTEM.iter().any(|own| is_of(own))
+    let is_script = SCRIPTS.contains(&stem.strip_suffix(".sh").unwrap_or(stem));
+    is_of(OWN) || is_script || KINDS.iter().any(|kind| name.ends_with(kind)) || SYSTEM.iter().any(|own| is_of(own))
 }
 
 #[cfg(test)]
@@ -73,10 +119,24 @@ mod tests {
             "systemd-journald-dev-log.socket",
             "systemd-udevd-kernel.socket",
             "wrun-agent.socket",
+            "halt",
+            "reboot",
+            "sendsigs",
+            "umountroot",
+            "umountnfs.sh",
+            "single",
+            "rcS",
+            "killprocs",
+            "kexec",
+            "kexec-load",
+            "initrd-switch-root",
+            "modprobe@evil",
         ] {
             assert!(service(name), "{name}");
         }
-        assert!(!service("systemd-timesyncd") && !service("target"));
+        for name in ["systemd-timesyncd", "target", "hwclock", "hwclock.sh", "rc-local", "rsync", "haltd"] {
+            assert!(!service(name), "{name}");
+        }
         assert!(package("wrun") && package("wrun:amd64"));
         for name in ["wrunner", "swrun", "nginx", ""] {
             assert!(!service(name) && !package(name), "{name}");

@@ -1,7 +1,7 @@
 //! Where on a machine of the Debian, Fedora, SUSE or Alpine family root's programs, their settings and secrets are.
 
 /// Each of these, all below it, and every directory that leads to it is privileged.
-pub(super) const PLACES: [&str; 662] = [
+pub(super) const PLACES: [&str; 675] = [
     // Programs and libraries.
     "/bin",
     "/sbin",
@@ -689,6 +689,19 @@ pub(super) const PLACES: [&str; 662] = [
     "/usr/local/cargo",
     "/opt/splunkforwarder",
     "/opt/wrun",
+    "/etc/aide",
+    "/etc/collectd",
+    "/etc/collectd.conf",
+    "/etc/collectd.d",
+    "/etc/depmod.d",
+    "/etc/ganeti",
+    "/etc/haproxy",
+    "/etc/knockd.conf",
+    "/etc/molly-guard",
+    "/etc/postgresql-common",
+    "/etc/slurm",
+    "/etc/slurm-llnl",
+    "/etc/xen",
     "/var/lib/puppet",
     "/var/lib/salt",
     "/var/lib/cfengine3",

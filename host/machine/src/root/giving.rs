@@ -2,10 +2,16 @@
 //!
 //! Whoever may write in a directory may give everything in it another name, at once and at any time. So a directory is given
 //! away as a whole: a right to the directory alone does not cover the keys of a home, what another rule refuses, or what the
-//! policy may not read.
+//! policy may not read. A file is given away with its content, which the policy must be allowed to read, and with its other names.
 
-use super::{Entry, Fault, Kind, Place, absent};
+use super::{Entry, Fault, Kind, Place, absent, tree};
+use contract::FileCall;
 use grants::{Denied, PolicyGrants};
+use rustix::fs::AtFlags;
+
+/// The bits by which a group and everybody may read.
+const GROUP_READS: u32 = 0o040;
+const OTHERS_READ: u32 = 0o004;
 
 /// The bits by which a group may write.
 const GROUP_WRITES: u32 = 0o020;
@@ -24,21 +30,31 @@ pub struct Given {
     pub mode: Option<u32>,
 }
 
-/// Who may change names in a directory, root aside.
+/// Who may change names in a directory, or read a file, root aside.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Writers {
+struct Holders {
     owner: u32,
     group: Option<u32>,
     everybody: bool,
 }
 
-impl Writers {
-    fn of(entry: &Entry, given: Given) -> Self {
+impl Holders {
+    /// Those who may change names in a directory.
+    fn writers(entry: &Entry, given: Given) -> Self {
+        Self::by_bits(entry, given, GROUP_WRITES, OTHERS_WRITE)
+    }
+
+    /// Those who may read a file. An owner may give the right to itself.
+    fn readers(entry: &Entry, given: Given) -> Self {
+        Self::by_bits(entry, given, GROUP_READS, OTHERS_READ)
+    }
+
+    fn by_bits(entry: &Entry, given: Given, of_group: u32, of_others: u32) -> Self {
         let mode = given.mode.unwrap_or(entry.mode);
         Self {
             owner: given.uid.unwrap_or(entry.uid),
-            group: (mode & GROUP_WRITES != 0).then(|| given.gid.unwrap_or(entry.gid)),
-            everybody: mode & OTHERS_WRITE != 0,
+            group: (mode & of_group != 0).then(|| given.gid.unwrap_or(entry.gid)),
+            everybody: mode & of_others != 0,
         }
     }
 
@@ -51,19 +67,22 @@ impl Writers {
 }
 
 impl Place {
-    /// Whether owner and bits may be given to the directory that is there, with all that is in it. Of anything else, and of
-    /// a directory in which nobody gets power who had none, nothing is asked.
+    /// Whether owner and bits may be given to the directory that is there, with all that is in it, or to the file, with all its
+    /// names. Of anything else, and where nobody gets power who had none, nothing is asked.
     ///
     /// # Errors
-    /// What is in it cannot be seen; something in it is not granted.
+    /// What is in it cannot be seen; something in it is not granted, or another name of the file.
     pub fn require_giving(&self, grants: &PolicyGrants, given: Given) -> Result<Result<(), Denied>, Fault> {
         if grants.allows_everything() {
             return Ok(Ok(()));
         }
-        let Some(entry) = absent(self.entry())?.filter(|entry| entry.kind == Kind::Directory) else {
-            return Ok(Ok(()));
-        };
-        if !Writers::of(&entry, given).adds_to(Writers::of(&entry, Given::default())) {
+        let Some(entry) = absent(self.entry())? else { return Ok(Ok(())) };
+        match entry.kind {
+            Kind::Directory => {}
+            Kind::File => return self.require_giving_file(grants, &entry, given),
+            _ => return Ok(Ok(())),
+        }
+        if !Holders::writers(&entry, given).adds_to(Holders::writers(&entry, Given::default())) {
             return Ok(Ok(()));
         }
         let names = self.names_below()?;
@@ -80,6 +99,54 @@ impl Place {
             })
         }))
     }
+
+    /// Whether the file that is there may be changed in place, with all its names.
+    ///
+    /// # Errors
+    /// The names beside it cannot be seen; it has one that is not granted.
+    pub fn require_names(&self, grants: &PolicyGrants) -> Result<Result<(), Denied>, Fault> {
+        if grants.allows_everything() {
+            return Ok(Ok(()));
+        }
+        match absent(self.entry())?.filter(|entry| entry.kind == Kind::File) {
+            Some(entry) => self.require_names_of(grants, &entry),
+            None => Ok(Ok(())),
+        }
+    }
+
+    fn require_names_of(&self, grants: &PolicyGrants, entry: &Entry) -> Result<Result<(), Denied>, Fault> {
+        let is_granted = entry.links <= 1 || self.granted_names(grants, entry)? >= entry.links;
+        Ok(if is_granted { Ok(()) } else { Err(grants.refuse_other_names(self.real())) })
+    }
+
+    fn require_giving_file(
+        &self,
+        grants: &PolicyGrants,
+        entry: &Entry,
+        given: Given,
+    ) -> Result<Result<(), Denied>, Fault> {
+        let differs = |new: Option<u32>, now: u32| new.is_some_and(|new| new != now);
+        let changes = differs(given.uid, entry.uid) || differs(given.gid, entry.gid) || differs(given.mode, entry.mode);
+        if changes && let Err(denied) = self.require_names_of(grants, entry)? {
+            return Ok(Err(denied));
+        }
+        let is_read = Holders::readers(entry, given).adds_to(Holders::readers(entry, Given::default()));
+        Ok(if is_read && grants.refuses_reads() { grants.read_path(self.real()).map(drop) } else { Ok(()) })
+    }
+
+    /// The number of names in the same directory that the file has and the policy may manage. Names elsewhere are not searched
+    /// for.
+    fn granted_names(&self, grants: &PolicyGrants, entry: &Entry) -> Result<u64, Fault> {
+        let silent = grants.silent();
+        let directory = self.real().rsplit_once('/').map_or("", |(directory, _)| directory);
+        let names = tree::names(&self.parent).map_err(|errno| self.fault(errno, FileCall::List))?;
+        let is_name = |name: &&String| {
+            let seen = rustix::fs::statat(&self.parent, name.as_str(), AtFlags::SYMLINK_NOFOLLOW);
+            let is_it = seen.is_ok_and(|seen| Entry::of(&seen).identity == entry.identity);
+            is_it && silent.manage_path(&format!("{directory}/{name}")).is_ok()
+        };
+        Ok(names.iter().filter(is_name).count() as u64)
+    }
 }
 
 #[cfg(test)]
@@ -89,7 +156,7 @@ mod tests {
     #[test]
     fn power_is_what_somebody_else_gets() {
         let entry = Entry { mode: 0o755, uid: 1000, gid: 1000, ..Entry::directory() };
-        let adds = |given: Given| Writers::of(&entry, given).adds_to(Writers::of(&entry, Given::default()));
+        let adds = |given: Given| Holders::writers(&entry, given).adds_to(Holders::writers(&entry, Given::default()));
         let given = |uid: Option<u32>, gid: Option<u32>, mode: Option<u32>| Given { uid, gid, mode };
         for harmless in [
             given(None, None, None),

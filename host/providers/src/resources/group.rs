@@ -121,19 +121,25 @@ impl DesiredGroup {
     }
 }
 
-/// Another group's number is that group's rights.
+/// Another group's number is that group's rights, and one that the administrators' files name is as good as root's.
 fn check_number(granted: &GrantedGroup, wish: &DesiredGroup, view: &mut View<'_>) -> Result<(), Raised> {
     let Some(gid) = wish.gid else { return Ok(()) };
     let holder = view.users().group_by_id(gid).map(|group| group.name.clone());
     let holder = holder.as_deref().map(|name| (name, standing::of_group(name, view)));
-    view.grants.group_number(granted, gid, holder).map_err(denied)
+    view.grants.group_number(granted, gid, holder).map_err(denied)?;
+    if standing::is_elevated_group_number(gid, view) {
+        view.grants.group_number(granted, gid, Some(("root", Standing::Elevated))).map_err(denied)?;
+    }
+    for (owner, standing) in standing::owners_of_group_number(gid, view) {
+        let _owner = view.grants.user(&owner, standing).map_err(denied)?;
+    }
+    Ok(())
 }
 
 /// Where the group stands, also once it is made as wanted.
 fn standing(wish: &DesiredGroup, view: &mut View<'_>) -> Standing {
-    let is_system = wish.system || wish.gid.is_some_and(|gid| standing::is_number_of_system_group(gid, view));
-    match standing::of_group(&wish.name, view) {
-        Standing::Ordinary if is_system => Standing::System,
+    match standing::of_future_group(&wish.name, wish.gid, view) {
+        Standing::Ordinary if wish.system => Standing::System,
         now => now,
     }
 }

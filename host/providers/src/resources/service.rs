@@ -15,7 +15,7 @@ pub(crate) use unit::Links;
 
 use crate::found::{Found, Thing};
 use crate::operation::Operation;
-use crate::plan::{Plan, Provider, Step, View, Writer};
+use crate::plan::{Assumption, Plan, Provider, Step, View, Writer};
 use crate::resources::asked;
 use command::{Act, Commands};
 use contract::{Certainty, Change, ErrorKind, LogLevel, Raised, Wanted};
@@ -63,7 +63,7 @@ pub(super) fn unit_standing(root: &machine::root::Root, name: &str) -> Result<St
     unit::standing(root, name)
 }
 
-/// Asks for the unit itself, too, where a name is an alias of it: a rule about the one is no right to the other.
+/// Asks for the unit or the init script itself, too, where a name is an alias of it: a rule about the one is no right to the other.
 ///
 /// # Errors
 /// The unit is not granted.
@@ -79,7 +79,8 @@ fn require_own_name(name: &str, bus: Option<&Bus>, view: &View<'_>) -> Result<()
     }
     let plain = name.strip_suffix(".service").unwrap_or(name);
     let by_bus = bus.map(|bus| bus.own_name(name)).transpose()?;
-    let aliased = [by_bus, unit::own_name(view.root, name)].into_iter().flatten().filter(|own| own != plain);
+    let by_script = script::own_name(view.root, plain);
+    let aliased = [by_bus, unit::own_name(view.root, name), by_script].into_iter().flatten().filter(|own| own != plain);
     aliased.into_iter().try_for_each(|own| view.grants.service(&own).map(drop)).map_err(denied)
 }
 
@@ -178,8 +179,17 @@ impl Task {
             remark(&view.settings.account, LogLevel::Debug, &line);
             return Ok(());
         }
-        let settled = standing.enabled == enable && (by_unit || rules.hold(view.root, &self.name));
+        let assumed = view.assumed.service_at_boot(&self.name).filter(|_| view.why_run);
+        let settled = match assumed {
+            Some(enabled) => enabled == enable,
+            None => standing.enabled == enable && (by_unit || rules.hold(view.root, &self.name)),
+        };
         if settled {
+            let is_missing = unit.is_none() && !has_script;
+            if view.why_run && assumed.is_none() && is_missing && view.assumed.any_package() {
+                let what = "an earlier package may bring the service, and enable it";
+                self.plan.certainty.push(Certainty::Unknown(what.into()));
+            }
             return Ok(());
         }
         if unit.is_none() && !has_script {
@@ -202,6 +212,7 @@ impl Task {
             }
         };
         self.step(verb, Some(("enabled", enable)), operation);
+        self.plan.assume(Assumption::ServiceAtBoot(self.name.clone(), enable));
         Ok(())
     }
 
@@ -255,7 +266,7 @@ impl Task {
             return Ok(());
         }
         let by_script = self.bus.is_none() && !own && !self.commands.has_init_command();
-        if by_script && script::is_forbidden(&self.name, way.verb(), view) {
+        if by_script && script::is_forbidden(&self.name, way.verb(), view, &mut self.plan.certainty) {
             let line = format!("policy-rc.d forbids to {} service {}", way.verb(), self.name);
             remark(&view.settings.account, LogLevel::Warn, &line);
             return Ok(());

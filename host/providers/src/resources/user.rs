@@ -42,6 +42,8 @@ impl Provider for User {
             require(wanted, &wish.name, view, &mut plan)?;
         }
         let current = current.map(|user| Account::of(&user, shadow.as_ref()));
+        let made = matches!(wanted.action, "create" | "manage" | "modify")
+            .then(|| home::Login::of(&wish, current.as_ref(), view.root));
         match wanted.action {
             "create" if current.is_none() => {
                 grant::check(&granted, &wish, None, view)?;
@@ -93,16 +95,19 @@ impl Provider for User {
                 return Err(Raised::new(ErrorKind::UnsupportedAction, message));
             }
         }
+        if let Some(login) = made {
+            login.hide_names(view);
+        }
         Ok(plan)
     }
 }
 
 /// Where the user stands, also once it is made as wanted.
 fn standing(properties: &UserProperties, view: &mut View<'_>) -> Standing {
-    let uid = properties.uid.as_ref().and_then(|uid| uid.trim().parse().ok());
-    let is_system = properties.system || uid.is_some_and(|uid| standing::is_number_of_system_user(uid, view));
-    match standing::of_user(&properties.username, view) {
-        Standing::Ordinary if is_system => Standing::System,
+    let number = properties.uid.as_ref().and_then(|uid| uid.trim().parse().ok());
+    let future = standing::Future { number, group: properties.gid.as_deref() };
+    match standing::of_future_user(&properties.username, future, view) {
+        Standing::Ordinary if properties.system => Standing::System,
         now => now,
     }
 }

@@ -281,3 +281,107 @@ fn service_umask_of_a_resource_is_not_that_of_the_programs_it_starts() {
     assert_eq!(ticker.0.root.read("/srv/mask").unwrap(), "0022\n");
     assert_eq!(ticker.0.output("stat -c %a /srv/made"), "644");
 }
+
+/// A script whose every word leaves a trace.
+const TRACED: &str = "#!/bin/sh\n# status\necho $(basename $0) $1 >> /srv/ran\n";
+
+#[test]
+fn attack_a_dry_run_starts_no_init_script_with_rights() {
+    let node = Node::new();
+    node.root.write_program("/etc/init.d/app", TRACED).unwrap();
+    let mut node = node.dry();
+    for action in ["start", "stop", "restart", "reload"] {
+        let foreseen = node.foresee("service", "app", action, json!({})).unwrap();
+        assert!(!node.root.exists("/srv/ran"), "{action}");
+        let unknown = foreseen.unknown.first().unwrap();
+        assert!(unknown.starts_with("whether it runs is not known: a dry run stopped it at:"), "{action}: {unknown}");
+    }
+    node.root.write_program("/usr/sbin/policy-rc.d", TRACED).unwrap();
+    node.root.write_program("/etc/init.d/app", "#!/bin/sh\n[ $1 != status ] || exit 3\n").unwrap();
+    let foreseen = node.foresee("service", "app", "start", json!({})).unwrap();
+    assert_eq!((foreseen.changes.len(), foreseen.unknown.len()), (1, 1), "{foreseen:?}");
+    assert!(!node.root.exists("/srv/ran"));
+    node.root.write_program("/usr/sbin/policy-rc.d", "#!/bin/sh\nexit 101\n").unwrap();
+    let foreseen = node.foresee("service", "app", "start", json!({})).unwrap();
+    assert_eq!((foreseen.changes.len(), foreseen.unknown.len()), (0, 0), "{foreseen:?}");
+    // A script that answers is believed.
+    node.root.write_program("/etc/init.d/app", "#!/bin/sh\nexit 0 # status\n").unwrap();
+    assert_eq!(node.foresee("service", "app", "start", json!({})).unwrap().changes, [""; 0]);
+}
+
+#[test]
+fn a_dry_run_sees_that_a_service_of_a_script_runs() {
+    let mut ticker = Ticker::on(Node::new());
+    // Its script sends a signal to learn whether it runs, which it may not: the table of processes has its name.
+    ticker.0.root.write_program("/usr/sbin/ticker", "#!/usr/bin/perl\nsleep 60;\n").unwrap();
+    ticker.check("start", json!({}), &["start service service[ticker]"]);
+    let pid = ticker.0.root.read("/run/ticker.pid").unwrap();
+    let mut node = Ticker(std::mem::replace(&mut ticker.0, Node::new()).dry());
+    let foreseen = node.0.foresee("service", "ticker", "start", json!({})).unwrap();
+    assert_eq!((foreseen.changes.len(), foreseen.unknown.len()), (0, 0), "{foreseen:?}");
+    let foreseen = node.0.foresee("service", "ticker", "stop", json!({})).unwrap();
+    assert_eq!(foreseen.changes, ["stop service service[ticker]"]);
+    assert_eq!(node.0.root.read("/run/ticker.pid").unwrap(), pid);
+}
+
+#[test]
+fn attack_a_wildcard_reaches_no_script_that_ends_the_machine() {
+    let mut node = Node::granting("services = [\"*\"]\n");
+    let names =
+        ["halt", "reboot", "sendsigs", "umountfs", "umountnfs.sh", "umountroot", "single", "rc", "rcS", "killprocs"];
+    for name in names {
+        node.root.write_program(&format!("/etc/init.d/{name}"), TRACED).unwrap();
+        let error = node.act("service", name, "start", json!({})).unwrap_err();
+        assert_eq!(error.class(), "Wrun::Denied", "{name}: {error:?}");
+    }
+    assert!(!node.root.exists("/srv/ran"));
+    let mut node = node.again(Some("services = [\"halt\"]\n"));
+    node.act("service", "halt", "restart", json!({"pattern": "no such process"})).unwrap();
+}
+
+#[test]
+fn attack_an_init_script_that_is_a_link_needs_both_names() {
+    let node = Node::granting("services = [\"*\"]\ndeny_services = [\"db\"]\n");
+    node.root.write_program("/etc/init.d/db", TRACED).unwrap();
+    node.root.write_program("/etc/init.d/halt", TRACED).unwrap();
+    node.output(
+        "ln -s db /etc/init.d/database; ln -s /etc/init.d/database /etc/init.d/store; ln -s halt /etc/init.d/stopall",
+    );
+    let denied = |node: &mut Node, name: &str| {
+        let error = node.act("service", name, "restart", json!({})).unwrap_err();
+        assert_eq!(error.class(), "Wrun::Denied", "{name}: {error:?}");
+        assert!(!node.root.exists("/srv/ran"), "{name}");
+    };
+    let mut node = node;
+    for name in ["database", "store", "stopall", "db"] {
+        denied(&mut node, name);
+    }
+    let mut node = node.again(Some("services = [\"database\"]\n"));
+    denied(&mut node, "database");
+    let mut node = node.again(Some("services = [\"database\", \"db\"]\n"));
+    node.act("service", "database", "restart", json!({"pattern": "no such process"})).unwrap();
+    assert!(node.root.exists("/srv/ran"));
+}
+
+#[test]
+fn a_service_that_a_dry_run_would_enable_would_be_disabled_again() {
+    let mut node = Ticker::on(Node::new().dry());
+    let check = |node: &mut Ticker, name: &str, action: &str, changes: usize, doubts: usize| {
+        let foreseen = node.0.foresee("service", name, action, json!({})).unwrap();
+        let found = (foreseen.changes.len(), foreseen.assumed.len() + foreseen.unknown.len());
+        assert_eq!(found, (changes, doubts), "{name} {action}: {foreseen:?}");
+    };
+    for name in ["ticker", "only-unit"] {
+        check(&mut node, name, "disable", 0, 0);
+        check(&mut node, name, "enable", 1, 0);
+        check(&mut node, name, "enable", 0, 0);
+        check(&mut node, name, "disable", 1, 0);
+        check(&mut node, name, "disable", 0, 0);
+    }
+    // One that is not there yet: a package may bring it, and enable it.
+    check(&mut node, "absent", "disable", 0, 0);
+    node.0.foresee("apt_package", "brought", "install", json!({})).unwrap();
+    check(&mut node, "absent", "disable", 0, 1);
+    check(&mut node, "absent", "enable", 1, 1);
+    check(&mut node, "absent", "disable", 1, 1);
+}

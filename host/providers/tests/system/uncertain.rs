@@ -89,3 +89,29 @@ fn no_doubt_without_a_step_is_up_to_date() {
     let forgotten: Vec<_> = names.filter(|kind| !tried.contains(kind)).collect();
     assert!(forgotten.is_empty(), "what do these say when they cannot look? {forgotten:?}");
 }
+
+/// Anybody may make names in `/tmp`: one that wrun needs there must not end the runs of others.
+#[test]
+fn attack_a_taken_name_in_tmp_hinders_nobody() {
+    let verify = |node: &mut Node, command: &str| {
+        node.foresee("file", "/srv/conf", "create", json!({"content": "new\n", "verify": [command]})).unwrap()
+    };
+    for squat in [
+        "mkdir -p /tmp/.wrun-asked/conf",
+        "mkdir /tmp/.wrun-asked; echo old >/tmp/.wrun-asked/conf; chown -R nobody /tmp/.wrun-asked",
+        "ln -s /srv /tmp/.wrun-asked",
+        "ln -s /nowhere /tmp/.wrun-asked",
+        "touch /tmp/.wrun-asked",
+        "true",
+    ] {
+        let node = Node::new();
+        node.output(squat);
+        let before = node.output("ls -lRa /tmp /srv");
+        let mut node = node.dry();
+        let foreseen = verify(&mut node, "grep -qx new %{path} && test $(ls -A $(dirname %{path})) = conf");
+        assert_eq!((foreseen.changes.len(), foreseen.unknown), (2, vec![]), "{squat}");
+        let foreseen = verify(&mut node, "grep -q old %{path}");
+        assert!(format!("{foreseen:?}").contains("rejects the new content"), "{squat}: {foreseen:?}");
+        assert_eq!(node.output("ls -lRa /tmp /srv"), before, "{squat}");
+    }
+}

@@ -22,7 +22,7 @@ use serde::{Deserialize, Serialize};
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read as _, Write as _};
 use std::os::fd::AsFd as _;
-use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
+use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, Stdio};
 
@@ -124,7 +124,7 @@ fn prepare(request: &Request) -> Result<Command, Reason> {
         | CloneFlags::CLONE_NEWUTS
         | CloneFlags::CLONE_FS;
     unshare(namespaces).map_err(Obstacle::at("make namespaces"))?;
-    let writable = view::make(&request.root, &request.scratch)?;
+    let writable = view::make(&request.root, &request.scratch, request.placed.is_some())?;
     restrict_files(&writable)?;
     if request.root != Path::new("/") {
         nix::unistd::chroot(&request.root).map_err(Obstacle::at("change the root"))?;
@@ -164,13 +164,12 @@ fn prepare(request: &Request) -> Result<Command, Reason> {
     Ok(command)
 }
 
-/// Writes the file into the scratch directory: nobody else sees it, and it goes with the view.
+/// Writes the file into its directory in the scratch one: nobody else sees it, and it goes with the view.
 fn place(name: &str, content: &[u8], writable: &Writable) -> io::Result<()> {
     // Anywhere else it would be written for good, were the mounts not read-only.
     if !writable.directories.iter().any(|directory| directory.ends_with("tmp") && !directory.ends_with("var/tmp")) {
         return Err(io::Error::other("there is no scratch directory"));
     }
-    std::fs::DirBuilder::new().mode(0o700).create(PLACED)?;
     let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(Path::new(PLACED).join(name))?;
     file.write_all(content)
 }

@@ -7,8 +7,9 @@
 //! Rejected: a throw-away layer over everything, which would let commands write where they like. The table of mounts would
 //! name the layers, not the disks, and a guard that reads it would be answered wrongly without anyone noticing.
 
+use super::PLACED;
 use nix::mount::{MntFlags, MsFlags, mount, umount2};
-use rustix::fs::{AtFlags, CWD, FileType, Gid, Mode, OFlags, StatxFlags, Uid};
+use rustix::fs::{AtFlags, CWD, FileType, Gid, Mode, OFlags, StatxFlags, Uid, XattrFlags};
 use std::fs::read_to_string;
 use std::os::fd::AsRawFd as _;
 use std::os::unix::ffi::OsStringExt as _;
@@ -19,6 +20,9 @@ const SCRATCH: [&str; 3] = ["tmp", "var/tmp", "dev/shm"];
 
 /// How much fits into each of them.
 const SCRATCH_SIZE: &str = "size=256m,nr_inodes=64k,mode=0700";
+
+/// The attribute of a directory in an upper layer that hides the one below it.
+const OPAQUE: &str = "trusted.overlay.opaque";
 
 /// Devices that keep nothing, with their numbers.
 const DEVICES: [(&str, (u32, u32)); 6] =
@@ -48,10 +52,11 @@ pub(super) struct Writable {
 }
 
 /// Makes the calling thread's mounts read-only, with a layer over these directories and the usual ones. It must have a mount namespace of its own.
+/// `places`: the layer has the directory of a file that the program is asked about.
 ///
 /// # Errors
 /// A mount cannot be made read-only, or it cannot be seen whether it is.
-pub(super) fn make(root: &Path, scratches: &[String]) -> Result<Writable, Obstacle> {
+pub(super) fn make(root: &Path, scratches: &[String], places: bool) -> Result<Writable, Obstacle> {
     let private = MsFlags::MS_REC | MsFlags::MS_PRIVATE;
     mount(NOTHING, "/", NOTHING, private, NOTHING).map_err(Obstacle::at("take the mounts apart"))?;
     for mounted in mounts()? {
@@ -67,7 +72,11 @@ pub(super) fn make(root: &Path, scratches: &[String]) -> Result<Writable, Obstac
     let devices = DEVICES.iter().filter_map(|(name, numbers)| live_device(&root.join("dev").join(name), *numbers));
     let devices = devices.collect();
     let scratches = SCRATCH.into_iter().chain(scratches.iter().map(String::as_str));
-    let directories = scratches.map(|name| root.join(name)).filter(|path| scratch(path).is_some());
+    let directories = scratches.map(|name| root.join(name)).filter(|path| {
+        let placed = Path::new(PLACED).strip_prefix("/").ok().filter(|_| places);
+        let inside = placed.and_then(|placed| root.join(placed).strip_prefix(path).ok().map(Path::to_owned));
+        scratch(path, inside.as_deref()).is_some()
+    });
     Ok(Writable { directories: directories.collect(), devices })
 }
 
@@ -171,7 +180,10 @@ fn live_device(path: &Path, (major, minor): (u32, u32)) -> Option<PathBuf> {
 }
 
 /// Lays a throw-away layer over a directory. Where that cannot be, it stays as it is: read-only.
-fn scratch(path: &Path) -> Option<()> {
+///
+/// `own` is a directory that the layer has from the beginning. Whatever of that name lies below it is not seen, so that nobody
+/// who may write in the machine's directory is in the way.
+fn scratch(path: &Path, own: Option<&Path>) -> Option<()> {
     let directory = OFlags::PATH | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     let lower = rustix::fs::open(path, directory, Mode::empty()).ok()?;
     let seen = rustix::fs::fstat(&lower).ok()?;
@@ -186,6 +198,12 @@ fn scratch(path: &Path) -> Option<()> {
         let (owner, group) = (Uid::from_raw(seen.st_uid), Gid::from_raw(seen.st_gid));
         rustix::fs::chownat(&base, "upper", Some(owner), Some(group), AtFlags::empty())?;
         rustix::fs::chmodat(&base, "upper", Mode::from_raw_mode(seen.st_mode), AtFlags::empty())?;
+        if let Some(own) = own {
+            rustix::fs::mkdirat(&upper, own, Mode::RWXU)?;
+            let readable = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+            let made = rustix::fs::openat(&upper, own, readable, Mode::empty())?;
+            rustix::fs::fsetxattr(&made, OPAQUE, b"y", XattrFlags::CREATE)?;
+        }
         // By their descriptors: a path may hold what the option's syntax gives a meaning.
         let [lower, upper, work] = [&lower, &upper, &work].map(|handle| handle.as_raw_fd());
         let layers =

@@ -99,7 +99,7 @@ impl<'a> Access<'a> {
         let unknown_group = numbers.gid.is_none() && self.group.is_some() && current.is_none();
         // The kernel takes set-user-id away when the owner changes.
         let again = |mode: &u32| *mode & 0o4000 != 0 && (uid.is_some() || gid.is_some());
-        if current.is_some() && is_directory {
+        if current.is_some() {
             let given = Given { uid, gid, mode: self.mode };
             view.root.locate(granted.path())?.require_giving(view.grants, given)?.map_err(denied)?;
         }

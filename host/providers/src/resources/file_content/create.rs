@@ -13,6 +13,7 @@ use crate::operation::Operation;
 use crate::plan::{Plan, Step, View, Writer};
 use contract::{Account, Certainty, Change, ErrorKind, FileCall, Raised, Wanted};
 use grants::{GrantedPath, GrantedTree};
+use machine::denied::denied;
 use machine::diff;
 use machine::digest::{digest_of, short};
 use machine::guest::{Planned, PlannedAccess};
@@ -94,6 +95,9 @@ fn plan_against(
     let changed = compare_content(wish, content, &mut current)?;
     let access = wish.access.compare(numbers, current.entry(), &current.granted, false, view)?;
     let is_new = matches!(current.there, There::Nothing | There::InTheWay(_));
+    if !is_new && changed.is_some() && wish.atomic == Some(false) {
+        view.root.locate(current.granted.path())?.require_names(view.grants)?.map_err(denied)?;
+    }
     let kind = current.entry().map(|entry| entry.kind);
     if is_new || changed.is_some() {
         write(wish, changed, access, current, view, &mut plan)?;

@@ -138,12 +138,22 @@ impl Commands {
         if let Some(bus) = bus {
             return bus.is_active(name);
         }
-        if let Some(known) = self.script_status(name, view)? {
-            return Ok(known);
+        let answer = self.script_status(name, view)?;
+        if let ScriptAnswer::Known(running) = answer
+            && (running || !view.why_run)
+        {
+            return Ok(running);
         }
+        // A confined script cannot send signals, so that it takes what runs for gone: the process table knows better.
         let everything = view.grants.allows_everything();
         let scope = if everything { Scope::Line } else { Scope::Program };
-        process_search::any_matches(&self.pattern, scope, view.root.path())
+        let found = process_search::any_matches(&self.pattern, scope, view.root.path())?;
+        if let ScriptAnswer::Unknown(why) = answer
+            && !found
+        {
+            certainty.push(Certainty::Unknown(format!("whether it runs is not known: {why}")));
+        }
+        Ok(found)
     }
 
     /// Whether the resource has a way of its own to find out, so that the init script's word does not count.
@@ -155,10 +165,11 @@ impl Commands {
         self.supports_status == Some(false) || (self.pattern_is_own && self.supports_status.is_none())
     }
 
-    /// What the init script says; none: there is none, or it does not know.
-    fn script_status(&self, name: &str, view: &mut View<'_>) -> Result<Option<bool>, Raised> {
+    /// What the init script says. In a dry run it is asked as guards are, whoever wrote it: what it does when it is asked is
+    /// not known.
+    fn script_status(&self, name: &str, view: &mut View<'_>) -> Result<ScriptAnswer, Raised> {
         if self.script_is_mute() {
-            return Ok(None);
+            return Ok(ScriptAnswer::Silent);
         }
         let launch = match &self.init {
             Some(init) => {
@@ -166,22 +177,31 @@ impl Commands {
                 Launch::granted(&granted, &CommandOptions { timeout: Some(self.timeout), ..CommandOptions::default() })
             }
             None if script::knows_status(view.root, name) => script::launch(name, "status").timeout(self.timeout),
-            None => return Ok(None),
+            None => return Ok(ScriptAnswer::Silent),
         };
-        // An init script of the cookbook's naming is its command; one that the machine has of itself only looks.
-        let outcome = match view.why_run && self.init.is_some() {
+        let outcome = match view.why_run {
             true => match view.ask(&launch) {
                 Answer::Ended(outcome) => Ok(outcome),
-                Answer::Unknown(_) => return Ok(None),
+                Answer::Unknown(why) => return Ok(ScriptAnswer::Unknown(why)),
             },
             false => view.query(&launch),
         };
-        match outcome {
-            Ok(outcome) if self.supports_status == Some(true) => Ok(Some(outcome.code == Some(0))),
-            Ok(outcome) => Ok(script::meaning(outcome.code)),
-            Err(_) => Ok(None),
-        }
+        Ok(match outcome {
+            Ok(outcome) if self.supports_status == Some(true) => ScriptAnswer::Known(outcome.code == Some(0)),
+            Ok(outcome) => script::meaning(outcome.code).map_or(ScriptAnswer::Silent, ScriptAnswer::Known),
+            Err(_) => ScriptAnswer::Silent,
+        })
     }
+}
+
+/// What an init script says of its service.
+enum ScriptAnswer {
+    /// Whether the service runs.
+    Known(bool),
+    /// There is no script, or it has no word for that.
+    Silent,
+    /// A dry run could not ask it, and why.
+    Unknown(String),
 }
 
 /// A status command that gave a dry run no answer: unknown, or of a program that is not there yet.

@@ -1,9 +1,9 @@
 //! Init scripts: what starts services where systemd does not run, and the links that enable them.
 
 use crate::plan::{View, Writer};
-use contract::{ErrorKind, Raised};
-use machine::command::{Launch, require_success};
-use machine::root::Root;
+use contract::{Certainty, ErrorKind, Raised};
+use machine::command::{Answer, Launch, require_success};
+use machine::root::{Kind, Root};
 use serde_json::Value;
 
 /// The run levels in which something starts with the system.
@@ -50,13 +50,34 @@ pub(super) fn launch(name: &str, verb: &str) -> Launch {
     Launch::program(&path(name), [verb])
 }
 
-/// Whether the root's administrator forbids to start or stop services in it.
-pub(super) fn is_forbidden(name: &str, verb: &str, view: &mut View<'_>) -> bool {
+/// The name of the init script to which this one is a link. `None`: it is a script of its own, or its target has no name among
+/// the init scripts.
+pub(super) fn own_name(root: &Root, name: &str) -> Option<String> {
+    let link = path(name);
+    root.entry(&link).ok().flatten().filter(|entry| entry.kind == Kind::Link)?;
+    let scripts = root.locate_target(FOLDER).ok()?;
+    let target = root.locate_target(&link).ok()?;
+    let own = target.real().strip_prefix(scripts.real())?.strip_prefix('/')?;
+    (!own.contains('/')).then(|| own.to_owned())
+}
+
+/// Whether the root's administrator forbids to start or stop services in it. A dry run asks the program confined: the answer
+/// that it cannot get counts as no.
+pub(super) fn is_forbidden(name: &str, verb: &str, view: &mut View<'_>, certainty: &mut Vec<Certainty>) -> bool {
     if !view.root.target_entry(POLICY).is_ok_and(|entry| entry.is_some()) {
         return false;
     }
     let launch = Launch::program(POLICY, [name, verb]);
-    view.query(&launch).is_ok_and(|outcome| outcome.code == Some(FORBIDDEN))
+    if !view.why_run {
+        return view.query(&launch).is_ok_and(|outcome| outcome.code == Some(FORBIDDEN));
+    }
+    match view.ask(&launch) {
+        Answer::Ended(outcome) => outcome.code == Some(FORBIDDEN),
+        Answer::Unknown(why) => {
+            certainty.push(Certainty::Unknown(format!("whether policy-rc.d forbids it is not known: {why}")));
+            false
+        }
+    }
 }
 
 /// Whether a service starts in some run level.

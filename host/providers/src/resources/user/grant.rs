@@ -18,9 +18,11 @@ pub(super) fn check(
     view: &mut View<'_>,
 ) -> Result<(), Raised> {
     if let Some(uid) = wish.uid.filter(|uid| current.is_none_or(|current| current.uid != Some(*uid))) {
-        let holder = view.users().user_by_id(uid).map(|holder| holder.name.clone());
-        let holder = holder.as_deref().map(|name| (name, standing::of_user(name, view)));
-        view.grants.user_number(user, uid, holder).map_err(denied)?;
+        let makes_group = current.is_none() && wish.gid.is_none();
+        view.grants.user_number(user, uid, None).map_err(denied)?;
+        for (name, standing) in standing::holders_of_user_number(uid, makes_group, view) {
+            view.grants.user_number(user, uid, Some((&name, standing))).map_err(denied)?;
+        }
     }
     if let Some(gid) = wish.gid.clone() {
         let number = gid.parse::<u32>().ok();

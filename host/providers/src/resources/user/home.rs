@@ -7,11 +7,12 @@
 use super::change::{Account, DesiredUser, clean};
 use crate::found::{Found, Thing};
 use crate::plan::{View, Writer};
+use crate::standing::is_home;
 use contract::{ErrorKind, LogLevel, Raised};
 use grants::{GrantedPath, GrantedTree, GrantedUser};
 use machine::denied::denied;
 use machine::remarks::remark;
-use machine::root::{HomeAccess, Kind, ModeBits, Root, absent};
+use machine::root::{HomeAccess, Kind, ModeBits, Place, Root, absent};
 use rustix::io::Errno;
 
 /// The home of users who have none: Debian's word for it. Nobody's rights depend on it.
@@ -39,6 +40,10 @@ pub(super) struct Belongings {
     home: Option<GrantedTree>,
     mailbox: GrantedPath,
     uid: u32,
+    /// The home is granted by its path, and may be removed by force whoever owns it. False: as a part of the user, who must own it.
+    home_by_path: bool,
+    /// The same of the mailbox.
+    mailbox_by_path: bool,
 }
 
 /// Plans the home of a user who is to be made, and puts its resolved path into the wish.
@@ -100,6 +105,9 @@ pub(super) fn ask(
 
 /// Plans the move of a home, and puts its resolved path into the wish.
 ///
+/// What is in the home gets a new name with it, which the policy's rules for paths may reach. So the move asks what a rename of
+/// the directory asks: for all that is in it, whoever owns it.
+///
 /// # Errors
 /// As [`plan_new`]; or the old home may not be taken away with all that is in it.
 pub(super) fn plan_move(
@@ -119,8 +127,24 @@ pub(super) fn plan_move(
         wish.home = Some(current.home.clone());
         return Ok(MovedHome::default());
     }
-    let old = whole(user, &current.home, view)?;
-    Ok(MovedHome(old.map(|old| (old, new)).filter(|(_, new)| !new.0.is_empty())))
+    let Some(old) = old else { return Ok(MovedHome::default()) };
+    let own = view.grants.own_home(user, &base(view.root));
+    let moves = old.missing.is_empty() && !new.0.is_empty();
+    if !moves && old.real() == own.path() {
+        return Ok(MovedHome::default());
+    }
+    let granted = view.grants.manage_tree(&old.real()).map_err(denied)?;
+    if !moves {
+        return Ok(MovedHome::default());
+    }
+    let place = view.root.locate(granted.path())?;
+    place.require_below(view.grants, &granted)?.map_err(denied)?;
+    let to = wish.home.as_deref().unwrap_or_default();
+    if to != own.path() {
+        let _whole = view.grants.manage_tree(to).map_err(denied)?;
+    }
+    require_reading(&place, to, view)?;
+    Ok(MovedHome(Some((granted, new))))
 }
 
 /// Plans what goes with a user.
@@ -133,28 +157,70 @@ pub(super) fn plan_removal(
     current: &Account,
     view: &View<'_>,
 ) -> Result<Belongings, Raised> {
-    let home = whole(user, &current.home, view)?;
+    let uid = current.uid.unwrap_or(u32::MAX);
+    let (home, home_by_path) = whole(user, &current.home, uid, view)?;
     if let Some(home) = home.as_ref().filter(|_| wish.force) {
         // By force it is removed whoever owns it.
         let place = view.root.locate(home.path())?;
         place.require_below(view.grants, home)?.map_err(denied)?;
     }
     let directory = setting(view.root, "/etc/login.defs", "MAIL_DIR").unwrap_or_else(|| MAILBOXES.into());
-    Ok(Belongings {
-        home,
-        mailbox: view.grants.mailbox(user, &clean(&directory)),
-        uid: current.uid.unwrap_or(u32::MAX),
-    })
+    let mailbox = view.grants.mailbox(user, &clean(&directory));
+    let mailbox_by_path = view.grants.silent().manage_path(mailbox.path()).is_ok();
+    Ok(Belongings { home, mailbox, uid, home_by_path, mailbox_by_path })
 }
 
-/// The right to a home with all that is in it; `None` if it is not there. A user's own place among the homes is part of
-/// the user.
-fn whole(user: &GrantedUser, home: &str, view: &View<'_>) -> Result<Option<GrantedTree>, Raised> {
-    let Ok(future_place) = view.root.future_place(home) else { return Ok(None) };
+/// The right to a home with all that is in it, and whether it is one by the path; `None` if the home is not there. The user's
+/// own place among the homes is a part of the user where the user owns it: a directory that has the name only is not.
+fn whole(user: &GrantedUser, home: &str, uid: u32, view: &View<'_>) -> Result<(Option<GrantedTree>, bool), Raised> {
+    let Ok(future_place) = view.root.future_place(home) else { return Ok((None, false)) };
     let own = view.grants.own_home(user, &base(view.root));
     let real = future_place.real();
-    let tree = if real == own.path() { own } else { view.grants.manage_tree(&real).map_err(denied)? };
-    Ok(future_place.missing.is_empty().then_some(tree))
+    let is_there = future_place.missing.is_empty();
+    if real == own.path() && (!is_there || future_place.entry.uid == uid) {
+        return Ok((is_there.then_some(own), false));
+    }
+    let tree = view.grants.manage_tree(&real).map_err(denied)?;
+    Ok((is_there.then_some(tree), true))
+}
+
+/// Asks for the reading of what is in a home, as far as the policy may read it under its new name.
+fn require_reading(place: &Place, new: &str, view: &View<'_>) -> Result<(), Raised> {
+    if !view.grants.refuses_reads() || place.entry()?.kind != Kind::Directory {
+        return Ok(());
+    }
+    let old = place.real();
+    view.grants.read_under_another_name(old, new).map_err(denied)?;
+    for name in place.names_below()? {
+        view.looks_at_item()?;
+        view.grants.read_under_another_name(&format!("{old}/{name}"), &format!("{new}/{name}")).map_err(denied)?;
+    }
+    Ok(())
+}
+
+/// The home and shell of a user, as they are to be.
+pub(super) struct Login {
+    home: String,
+    shell: String,
+}
+
+impl Login {
+    /// Returns what is wanted, or else what is there, or else what `useradd` chooses.
+    pub(super) fn of(wish: &DesiredUser, current: Option<&Account>, root: &Root) -> Self {
+        let home = wish.home.clone().or_else(|| Some(current?.home.clone()));
+        let shell = wish.shell.clone().or_else(|| Some(current?.shell.clone()));
+        Self { home: home.unwrap_or_else(|| format!("{}/{}", base(root), wish.name)), shell: shell.unwrap_or_default() }
+    }
+
+    /// Protects hidden names in the home from now on: a policy must not reach them until the next run begins.
+    pub(super) fn hide_names(&self, view: &View<'_>) {
+        let real = view.root.future_place(&self.home).ok().map(|place| place.real());
+        for home in [Some(clean(&self.home)), real].into_iter().flatten() {
+            if is_home(&home, &self.shell) {
+                view.grants.learn_home(&home);
+            }
+        }
+    }
 }
 
 impl NewHome {
@@ -178,8 +244,7 @@ impl NewHome {
         let root = writer.root;
         let skeleton = setting(root, "/etc/default/useradd", "SKEL").unwrap_or_else(|| SKELETON.into());
         let skeleton = absent(root.locate_target(&skeleton))?;
-        let is_directory =
-            |place: &machine::root::Place| place.entry().is_ok_and(|entry| entry.kind == Kind::Directory);
+        let is_directory = |place: &Place| place.entry().is_ok_and(|entry| entry.kind == Kind::Directory);
         let skeleton = skeleton.filter(is_directory);
         let access = HomeAccess { uid, gid, mode: mode(root) };
         Ok(root.site(home)?.make_home(skeleton.as_ref(), access)?)
@@ -238,7 +303,7 @@ impl Belongings {
         if let Some(mailbox) = mailbox
             && let Some(entry) = absent(mailbox.entry())?
             && entry.kind == Kind::File
-            && (entry.uid == self.uid || wish.force)
+            && (entry.uid == self.uid || (wish.force && self.mailbox_by_path))
         {
             mailbox.remove_file()?;
         }
@@ -248,7 +313,9 @@ impl Belongings {
         // The users as they are now that this one is gone.
         writer.caches.users.refresh(writer.root);
         let shared = writer.caches.users.users().iter().any(|user| clean(&user.home) == home.path());
-        if !wish.force && (entry.uid != self.uid || shared) {
+        let is_own = entry.uid == self.uid && !shared;
+        let by_force = wish.force && self.home_by_path;
+        if !is_own && !by_force {
             let whose = if shared { "is another user's home too" } else { "is not owned by the user" };
             let message = format!("user {} was removed, but not the home {}: it {whose}", wish.name, home.path());
             return Err(Raised::new(ErrorKind::User, message));
