@@ -464,6 +464,16 @@ fn debfd_what_is_installed_is_what_was_looked_at() {
     });
     assert!(error.unwrap_err().message.contains("holds another package"));
     assert_eq!((version(&node, "tool").as_str(), version(&node, "mailer").as_str()), ("", ""));
+    // The same name and version, and a package that would have to go.
+    node.output("cp /srv/archive/tool_1.0_all.deb /srv/own.deb; dpkg -i /srv/archive/mailer_1.0_all.deb");
+    let error = node.act_after(("dpkg_package", "tool", "install"), file.clone(), |root| {
+        let fields = "Conflicts: mailer\nReplaces: mailer\n";
+        let made =
+            Package { name: "tool", version: "1.0", fields, ..Package::default() }.make(&root.at("/srv").unwrap());
+        std::fs::rename(root.at("/srv").unwrap().join(made), root.at("/srv/own.deb").unwrap()).unwrap();
+    });
+    assert!(error.unwrap_err().message.contains("holds another package"));
+    assert_eq!((version(&node, "tool").as_str(), version(&node, "mailer").as_str()), ("", "installed 1.0"));
     // dpkg gets a copy of wrun's own, of which nothing stays.
     node.output("cp /srv/archive/tool_1.0_all.deb /srv/own.deb; mv /usr/bin/dpkg /usr/bin/dpkg.real");
     let script = "#!/bin/sh\nfor last; do :; done; [ $1 != -i ] || stat -c '%u %a %n' \"$last\" > /srv/told\nexec dpkg.real \"$@\"\n";
