@@ -15,6 +15,7 @@ mod answers;
 mod confine;
 mod exported;
 mod failure;
+mod fence;
 mod held;
 mod process_tree;
 mod start;
@@ -25,6 +26,7 @@ pub use confine::{Answer, MAX_PLACED, MISSING_PROGRAM, PLACED};
 pub use confine::{give_up_all_rights, launch_confined};
 pub(crate) use exported::Exported;
 pub use failure::{CommandFailure, require_success};
+pub use fence::Fence;
 pub use start::home;
 pub use wait::MAX_OUTPUT;
 
@@ -111,6 +113,8 @@ pub struct Launch {
     placed: Option<(String, Vec<u8>)>,
     /// Further directories where it may write to no effect, if it is confined.
     scratch: Vec<&'static str>,
+    /// What it may write and start; `None`: what its user may.
+    fence: Option<Fence>,
     /// A cookbook wrote it: its processes are counted.
     granted: bool,
 }
@@ -138,6 +142,7 @@ impl Launch {
             login: false,
             placed: None,
             scratch: vec![],
+            fence: None,
             granted: false,
         }
     }
@@ -167,6 +172,7 @@ impl Launch {
             login: how.login,
             placed: None,
             scratch: vec![],
+            fence: None,
             granted: true,
         }
     }
@@ -220,6 +226,13 @@ impl Launch {
     pub fn scratch(mut self, directory: &'static str) -> Self {
         self.scratch.push(directory);
         self
+    }
+
+    /// Keeps it to what it needs to write and start, where the kernel has Landlock. Not for a command that is confined: that
+    /// writes nothing at all.
+    #[must_use]
+    pub fn fenced(self, fence: Fence) -> Self {
+        Self { fence: Some(fence), ..self }
     }
 
     /// Without these variables, which the command asked for as empty ones.

@@ -14,6 +14,7 @@
 //! Rejected: keeping the handles of the inspection for the effects. They would follow a directory that is moved away, to
 //! where nothing was granted; and they would be many. Also rejected: a cache of directory handles, for the same reason.
 
+mod access_list;
 mod asked;
 mod boot_mounts;
 mod disk;
@@ -73,6 +74,9 @@ pub(crate) const MAXIMUM_READ: u64 = 16 << 20;
 
 /// The mode of wrun's own directories: backups may hold passwords.
 const OWN_DIRECTORY: u32 = 0o700;
+
+/// The mode of directories that are made for a program to fill.
+const PUBLIC_DIRECTORY: u32 = 0o755;
 
 const PLAIN_DIRECTORY: OFlags = OFlags::PATH.union(OFlags::DIRECTORY).union(OFlags::CLOEXEC);
 const CONTENT: OFlags =
@@ -351,6 +355,60 @@ impl Root {
     /// As [`site`](Self::site).
     pub fn tree_site(&self, granted: &GrantedTree) -> Result<GrantedSite, Fault> {
         Ok(GrantedSite::new(self.exact(granted.path())?))
+    }
+
+    /// The site of something that the host itself keeps in a granted directory, such as `.git/config`.
+    ///
+    /// # Errors
+    /// As [`site`](Self::site).
+    pub fn site_below(&self, granted: &GrantedTree, name: &str) -> Result<Site, Fault> {
+        Ok(Site::new(self.exact(&format!("{}/{name}", granted.path().trim_end_matches('/')))?))
+    }
+
+    /// Makes a granted directory, and those on the way to it that are missing, as a program would that is told to fill it.
+    /// Returns whether it was missing itself.
+    ///
+    /// # Errors
+    /// One cannot be made; or a link or a file is on the way.
+    pub fn make_granted(&self, granted: &GrantedTree, gid: Option<u32>) -> Result<bool, Fault> {
+        self.make_way(granted.path(), gid)
+    }
+
+    /// A directory of wrun's own inside this root, at a path without links, for what programs of the root are to read.
+    ///
+    /// # Errors
+    /// It cannot be made, or a link is on the way.
+    pub fn own_folder(&self, real: &str) -> Result<Self, Fault> {
+        let _was_missing = self.make_way(real, None)?;
+        let fault = |errno| Fault::new(errno, FileCall::Open, real);
+        let handle = Dir::from(self.open_plain(real, PLAIN_DIRECTORY).map_err(fault)?);
+        Ok(Self {
+            path: self.path.join(real.trim_start_matches('/')),
+            own: true,
+            account: self.account.clone(),
+            asked: asked::Asked::default(),
+            boot_mounts: Arc::clone(&self.boot_mounts),
+            handle,
+        })
+    }
+
+    /// Makes a directory and those on the way to it that are missing, without following a link. Returns whether it was
+    /// missing itself.
+    fn make_way(&self, real: &str, gid: Option<u32>) -> Result<bool, Fault> {
+        let ends = real.match_indices('/').map(|(at, _)| at).skip(1).chain([real.len()]);
+        let mut was_missing = false;
+        for path in ends.filter_map(|end| real.get(..end)) {
+            let site = Site::new(self.exact(path)?);
+            was_missing = match site.make_directory(ModeBits::plain(PUBLIC_DIRECTORY)) {
+                Ok(()) => true,
+                Err(fault) if fault.errno == Errno::EXIST => false,
+                Err(fault) => return Err(fault),
+            };
+            if was_missing && gid.is_some() {
+                site.set_owner(None, gid)?;
+            }
+        }
+        Ok(was_missing)
     }
 
     /// A site in a directory of wrun's own; missing directories on the way are made.

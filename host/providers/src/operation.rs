@@ -27,7 +27,9 @@ use crate::resources::link::{MakeLink, RemoveLink};
 use crate::resources::mount::ChangeMounts;
 use crate::resources::nested::Sequence;
 use crate::resources::ohai::GatherFacts;
-use crate::resources::package::{InstallFromArchives, Preseed, RefreshLists, RpmTransaction, Transaction};
+use crate::resources::package::{
+    InstallFiles, InstallFromArchives, Preseed, RefreshLists, RpmTransaction, Transaction,
+};
 use crate::resources::reboot::{CancelReboot, RequestReboot};
 use crate::resources::remote_directory::PurgeDirectory;
 use crate::resources::service::{ControlService, EnableAtBoot, EnableService, Links, MaskService};
@@ -80,6 +82,8 @@ pub(crate) enum Operation {
     RefreshLists(RefreshLists),
     /// Installs packages from apt's archives; lists that are too old are refreshed, and the provider plans again.
     InstallFromArchives(InstallFromArchives),
+    /// Installs package files with dpkg, each as a copy of wrun's own.
+    InstallFiles(InstallFiles),
     /// Runs apt-get, apt-mark or dpkg to change packages.
     ChangePackages(Transaction),
     /// Runs rpm, dnf or yum to change packages.
@@ -170,6 +174,7 @@ impl Operation {
             Self::Preseed(operation) => operation.found(),
             Self::InstallFromArchives(operation) => operation.found(),
             Self::ChangePackages(operation) => operation.found(),
+            Self::InstallFiles(operation) => operation.found(),
             Self::ChangeRpmPackages(operation) => operation.found(),
             Self::EnableService(operation) => operation.found(),
             Self::EnableAtBoot(operation) => operation.found(),
@@ -226,6 +231,7 @@ impl Operation {
             Self::Preseed(operation) => operation.carry_out(writer),
             Self::RefreshLists(operation) => operation.carry_out(writer),
             Self::InstallFromArchives(operation) => operation.carry_out(writer),
+            Self::InstallFiles(operation) => operation.carry_out(writer),
             Self::ChangePackages(operation) => operation.carry_out(writer),
             Self::ChangeRpmPackages(operation) => operation.carry_out(writer),
             Self::EnableService(operation) => operation.carry_out(writer),

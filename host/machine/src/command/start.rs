@@ -1,7 +1,7 @@
 //! Starting a program with an identity of its own. The parent module says why a thread.
 
 use super::failure::Nobody;
-use super::{CommandFailure, DEFAULT_PATH, Launch, SHELL, SHELL_NAME};
+use super::{CommandFailure, DEFAULT_PATH, Launch, SHELL, SHELL_NAME, fence};
 use crate::users::Users;
 use contract::{CommandOutcome, MachineUser};
 use errors::chef;
@@ -106,6 +106,10 @@ pub(super) fn start(
         let cwd = directory(launch);
         if let Err(error) = go_to(&cwd) {
             return Err(Refusal::Outcome(no_directory(&io::Error::from(error), &cwd)));
+        }
+        if let Some(fence) = &launch.fence {
+            let words = command(&launch.words, launch.arg0, &environment);
+            words.and_then(|found| fence::put_up(fence, Path::new(found.get_program()))).map_err(failure)?;
         }
         spawn(&launch.words, launch.arg0, &environment).map_err(|error| {
             let program = launch.words.first().map_or("", String::as_str);

@@ -4,10 +4,11 @@
 //! following a link, and the program gets a name for what is open: its own file in `/proc`, which leads there whatever
 //! happens to the path. Where nobody but root can exchange anything on the way, the path itself is as good.
 
-use super::{Entry, Fault, Kind, PLAIN_DIRECTORY, Root, absent, plain};
+use super::{Entry, Fault, Kind, PLAIN_DIRECTORY, Root, absent, access_list, plain, tree};
+use cap_std::fs::Dir;
 use contract::FileCall;
 use nix::mount::MntFlags;
-use rustix::fd::{AsRawFd as _, OwnedFd};
+use rustix::fd::{AsFd, AsRawFd as _, OwnedFd};
 use rustix::fs::OFlags;
 use rustix::io::Errno;
 use std::os::fd::RawFd;
@@ -25,7 +26,7 @@ pub struct Pinned {
 impl Pinned {
     /// The path by which a program of this machine reaches it, while this value lives.
     pub fn path(&self) -> String {
-        in_proc(rustix::process::getpid().as_raw_nonzero().get(), self.handle.as_raw_fd())
+        in_proc(&own_number(), self.handle.as_raw_fd())
     }
 
     /// What it is; never a link.
@@ -34,8 +35,13 @@ impl Pinned {
     }
 }
 
-fn in_proc(process: i32, descriptor: RawFd) -> String {
+/// The name that something open has in `/proc`.
+pub(super) fn in_proc(process: &str, descriptor: RawFd) -> String {
     format!("/proc/{process}/fd/{descriptor}")
+}
+
+fn own_number() -> String {
+    rustix::process::getpid().as_raw_nonzero().to_string()
 }
 
 impl Root {
@@ -69,19 +75,16 @@ impl Root {
     pub fn is_alone_of(&self, real: &str, uid: u32) -> Result<bool, Fault> {
         let is_theirs = |entry: &Entry| entry.uid == 0 || entry.uid == uid;
         let fault = |errno| Fault::new(errno, FileCall::Look, real);
-        let look = |path: &str| -> Result<Entry, Fault> {
-            let handle = self.open_plain(path, OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC).map_err(fault)?;
-            Ok(Entry::of(&rustix::fs::fstat(&handle).map_err(fault)?))
-        };
         let ends = real.match_indices('/').map(|(at, _)| at).chain([real.len()]);
         let paths: Vec<&str> = ends.filter_map(|end| real.get(..end)).collect();
         for (folder, inner) in paths.iter().zip(paths.iter().skip(1)) {
-            let entry = look(folder)?;
+            let (handle, entry) = self.held(folder)?;
             if entry.kind != Kind::Directory {
                 return Err(fault(Errno::NOTDIR));
             }
-            let is_safe = !entry.others_may_write()
-                || (entry.mode & STICKY != 0 && absent(look(inner))?.is_some_and(|inner| is_theirs(&inner)));
+            let is_open = entry.others_may_write() || access_list::lets_others_write(&handle, entry.kind, uid);
+            let is_safe = !is_open
+                || (entry.mode & STICKY != 0 && absent(self.held(inner))?.is_some_and(|(_, inner)| is_theirs(&inner)));
             if !is_theirs(&entry) || !is_safe {
                 return Ok(false);
             }
@@ -94,8 +97,8 @@ impl Root {
     /// # Errors
     /// As [`is_roots_alone`](Self::is_roots_alone); it is no file.
     pub fn is_roots_own_file(&self, real: &str) -> Result<bool, Fault> {
-        let entry = self.locate(real)?.entry()?;
-        let is_own = entry.kind == Kind::File && entry.uid == 0 && !entry.others_may_write();
+        let (handle, entry) = self.held(real)?;
+        let is_own = entry.kind == Kind::File && !is_of_others(&handle, &entry, 0);
         Ok(is_own && self.is_roots_alone(real)?)
     }
 
@@ -109,12 +112,34 @@ impl Root {
         uid: u32,
     ) -> Result<Option<&'path str>, Fault> {
         for path in paths {
-            let entry = absent(self.locate(path)?.entry())?;
-            if entry.is_some_and(|entry| (entry.uid != 0 && entry.uid != uid) || entry.others_may_write()) {
+            if absent(self.held(path))?.is_some_and(|(handle, entry)| is_of_others(&handle, &entry, uid)) {
                 return Ok(Some(path));
             }
         }
         Ok(None)
+    }
+
+    /// The first directory at or below a resolved path that others than root and one user may change, or `None`; what has the
+    /// name `except` in it is left out. The work is charged, and the names are bounded as those of a tree that is removed.
+    ///
+    /// # Errors
+    /// A directory may not be looked at, or there are too many names.
+    pub fn directory_of_others(&self, real: &str, except: &str, uid: u32) -> Result<Option<String>, Fault> {
+        let fault = |errno| Fault::new(errno, FileCall::List, real);
+        let top = self.locate(real)?.open_directory()?;
+        let is_odd = |directory: &Dir| -> Result<bool, Errno> {
+            let entry = Entry::of(&rustix::fs::fstat(directory)?);
+            Ok(is_of_others(directory, &entry, uid))
+        };
+        tree::find_directory(&top, real, except, &is_odd, self.account()).map_err(fault)
+    }
+
+    /// Something at a resolved path, held without any right to its content, and its attributes.
+    fn held(&self, real: &str) -> Result<(OwnedFd, Entry), Fault> {
+        let fault = |errno| Fault::new(errno, FileCall::Look, real);
+        let handle = self.open_plain(real, OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC).map_err(fault)?;
+        let entry = Entry::of(&rustix::fs::fstat(&handle).map_err(fault)?);
+        Ok((handle, entry))
     }
 
     /// Unmounts what is mounted at a resolved path, and nothing that a link at that name leads to.
@@ -125,8 +150,16 @@ impl Root {
         let fault = |errno| Fault::new(errno, FileCall::Unmount, real);
         let (folder, name) = plain(real).ok_or_else(|| fault(Errno::INVAL))?;
         let handle = self.open_plain(folder, PLAIN_DIRECTORY).map_err(fault)?;
-        let named = format!("{}/{name}", in_proc(rustix::process::getpid().as_raw_nonzero().get(), handle.as_raw_fd()));
+        let named = format!("{}/{name}", in_proc(&own_number(), handle.as_raw_fd()));
         let unmounted = nix::mount::umount2(named.as_str(), MntFlags::UMOUNT_NOFOLLOW);
         unmounted.map_err(|errno| fault(Errno::from_raw_os_error(errno as i32)))
     }
+}
+
+/// Whether others than root and one user own something open, may write to it, or may write to what is made in it.
+fn is_of_others(handle: impl AsFd, entry: &Entry, uid: u32) -> bool {
+    (entry.uid != 0 && entry.uid != uid)
+        || entry.others_may_write()
+        || access_list::lets_others_write(&handle, entry.kind, uid)
+        || access_list::passes_writers_on(&handle, entry.kind, uid)
 }

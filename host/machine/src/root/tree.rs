@@ -97,6 +97,54 @@ fn collect(
     Ok(())
 }
 
+/// The first of an open directory and those below it for which `is_odd` holds, as its path. What has the name `except` in it is
+/// left out.
+pub(super) fn find_directory(
+    directory: &Dir,
+    real: &str,
+    except: &str,
+    is_odd: &dyn Fn(&Dir) -> Result<bool, Errno>,
+    account: &Account,
+) -> Result<Option<String>, Errno> {
+    let mut search = Search { is_odd, seen: 0, account };
+    search.level(directory, real, except, 0)
+}
+
+/// A search of a tree of directories.
+struct Search<'a> {
+    is_odd: &'a dyn Fn(&Dir) -> Result<bool, Errno>,
+    /// How many names were seen.
+    seen: usize,
+    account: &'a Account,
+}
+
+impl Search<'_> {
+    fn level(&mut self, directory: &Dir, real: &str, except: &str, level: usize) -> Result<Option<String>, Errno> {
+        if level > MAXIMUM_LEVELS {
+            return Err(Errno::NAMETOOLONG);
+        }
+        if (self.is_odd)(directory)? {
+            return Ok(Some(real.to_owned()));
+        }
+        for (name, kind) in entries(directory)? {
+            looked_at(self.account)?;
+            self.seen += 1;
+            if self.seen > MAXIMUM_ENTRIES {
+                return Err(Errno::FBIG);
+            }
+            if kind == Kind::Directory && (level > 0 || name != except) {
+                let below = directory.open_dir_nofollow(&name).map_err(|error| errno(&error))?;
+                let _open = opened(self.account)?;
+                let path = format!("{}/{}", real.trim_end_matches('/'), name.to_string_lossy());
+                if let Some(found) = self.level(&below, &path, except, level + 1)? {
+                    return Ok(Some(found));
+                }
+            }
+        }
+        Ok(None)
+    }
+}
+
 /// Empties an open directory.
 pub(super) fn empty(directory: &Dir, account: &Account) -> Result<(), Errno> {
     empty_level(directory, 0, account)

@@ -52,8 +52,9 @@ const OTHERS_WRITE: u32 = 0o022;
 /// still, and write a job of root's when its owner and mode are right again. So that is not a file of one user's jobs any more,
 /// and needs the right to its path.
 fn is_open_to_others(path: &str, view: &View<'_>) -> bool {
-    let entry = view.root.entry(path).ok().flatten();
-    entry.is_some_and(|entry| entry.uid != 0 || entry.others_may_write() || entry.links > 1)
+    let Ok(place) = view.root.locate(path) else { return false };
+    let has_more_names = place.entry().is_ok_and(|entry| entry.links > 1);
+    has_more_names || !matches!(view.root.changeable_by_others([place.real()], 0), Ok(None))
 }
 
 /// Cron reads no files with other names, silently.

@@ -11,6 +11,7 @@
 mod apt;
 mod candidates;
 mod choice;
+mod copies;
 mod database;
 mod dpkg;
 mod found;
@@ -27,7 +28,7 @@ mod version;
 pub(crate) use apt::AptPackage;
 pub(crate) use choice::Package;
 pub(crate) use database::PackageCache;
-pub(crate) use dpkg::DpkgPackage;
+pub(crate) use dpkg::{DpkgPackage, InstallFiles};
 pub(crate) use gem::Gem;
 pub(crate) use preseed::Preseed;
 pub(crate) use rpm::{DnfPackage, RpmPackage, RpmTransaction};

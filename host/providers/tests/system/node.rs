@@ -161,11 +161,31 @@ impl Node {
         self.carry_out(&declaration, action)
     }
 
+    /// The same with something that happens between the plan and the deed.
+    pub(crate) fn act_after(
+        &mut self,
+        (kind, name, action): (&str, &str, &str),
+        properties: Value,
+        meanwhile: impl FnOnce(&specs::Root),
+    ) -> Result<Vec<String>, Raised> {
+        self.carry_out_after(&declaration(kind, name, action, properties), action, meanwhile)
+    }
+
     fn carry_out(&mut self, declaration: &Declaration, action: &str) -> Result<Vec<String>, Raised> {
+        self.carry_out_after(declaration, action, |_| {})
+    }
+
+    fn carry_out_after(
+        &mut self,
+        declaration: &Declaration,
+        action: &str,
+        meanwhile: impl FnOnce(&specs::Root),
+    ) -> Result<Vec<String>, Raised> {
         let wanted = wanted(declaration, action, false);
         let prepared = self.providers.prepare(&wanted)?;
         let (expected, changes) = prepared.expected();
         let Some(plan) = expected.plan() else { return Ok(vec![]) };
+        meanwhile(&self.root);
         let foreseen = words(changes);
         let done = words(self.providers.commit(&wanted, plan)?);
         // The sentences of the plan are those of the deed, unless it had to be planned again.

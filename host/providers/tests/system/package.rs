@@ -22,6 +22,7 @@ fn stocked(node: Node) -> Node {
             plain("rival", "Conflicts: tool\n"),
             plain("mailer", "Provides: mail-agent, post-agent\n"),
             plain("poster", "Provides: post-agent\n"),
+            plain("usurper", "Conflicts: mailer\nReplaces: mailer\n"),
             Package {
                 name: "broken",
                 version: "1.0",
@@ -416,4 +417,59 @@ fn a_package_file_is_judged_by_the_name_inside() {
     let error =
         node.act("dpkg_package", "tool", "install", json!({"source": "/srv/archive/tool_3.0_all.deb"})).unwrap_err();
     assert!(error.class() == "Wrun::Denied" && error.message.contains("mailer"), "{error:?}");
+}
+
+#[test]
+fn a_right_to_a_virtual_package_is_no_right_to_its_provider() {
+    let mut node = stocked(Node::granting("packages = [\"mail-agent\"]\n"));
+    node.output("apt-get -q update");
+    let error = node.act("package", "mail-agent", "install", json!({})).unwrap_err();
+    assert!(error.class() == "Wrun::Denied" && error.message.contains("`mailer`"), "{error:?}");
+    assert_eq!(version(&node, "mailer"), "");
+    let mut node = node.again(Some("packages = [\"mail-agent\", \"mailer\"]\n"));
+    let done = node.act("package", "mail-agent", "install", json!({})).unwrap();
+    assert_eq!(done, ["install version 1.0 of package mail-agent"]);
+    // What is there already needs no right to anybody else's package.
+    let mut node = node.again(Some("packages = [\"mail-agent\"]\n"));
+    assert_eq!(node.act("package", "mail-agent", "install", json!({})).unwrap(), [""; 0]);
+    let error = node.act("package", "mail-agent", "install", json!({"version": "0.9"})).unwrap_err();
+    assert!(!error.message.is_empty(), "{error:?}");
+    assert_eq!(version(&node, "mailer"), "installed 1.0");
+}
+
+#[test]
+fn dpkg_conflict_a_package_file_removes_no_package_that_is_not_granted() {
+    let usurper = json!({"source": "/srv/archive/usurper_1.0_all.deb"});
+    let rules = "packages = [\"usurper\"]\npackage_sources = [\"/srv/archive/**\"]\n";
+    let mut node = stocked(Node::granting(rules));
+    node.output("dpkg -i /srv/archive/mailer_1.0_all.deb");
+    let error = node.act("dpkg_package", "usurper", "install", usurper.clone()).unwrap_err();
+    assert!(error.class() == "Wrun::Denied" && error.message.contains("`mailer`"), "{error:?}");
+    assert_eq!(version(&node, "mailer"), "installed 1.0");
+    let mut node = node.again(Some(&rules.replace("[\"usurper\"]", "[\"usurper\", \"mailer\"]")));
+    let done = node.act("dpkg_package", "usurper", "install", usurper).unwrap();
+    assert_eq!(done, ["install version 1.0 of package usurper", "remove package mailer, which conflicts with it"]);
+    assert_eq!(version(&node, "mailer"), "not-installed");
+}
+
+/// Whoever had a file open before it became root's writes another package into it after it was looked at.
+#[test]
+fn debfd_what_is_installed_is_what_was_looked_at() {
+    let mut node = stocked(Node::granting("packages = [\"tool\"]\npackage_sources = [\"/srv/own.deb\"]\n"));
+    node.output("cp /srv/archive/tool_1.0_all.deb /srv/own.deb");
+    let file = json!({"source": "/srv/own.deb"});
+    let error = node.act_after(("dpkg_package", "tool", "install"), file.clone(), |root| {
+        let other = std::fs::read(root.at("/srv/archive/mailer_1.0_all.deb").unwrap()).unwrap();
+        std::fs::write(root.at("/srv/own.deb").unwrap(), other).unwrap();
+    });
+    assert!(error.unwrap_err().message.contains("holds another package"));
+    assert_eq!((version(&node, "tool").as_str(), version(&node, "mailer").as_str()), ("", ""));
+    // dpkg gets a copy of wrun's own, of which nothing stays.
+    node.output("cp /srv/archive/tool_1.0_all.deb /srv/own.deb; mv /usr/bin/dpkg /usr/bin/dpkg.real");
+    let script = "#!/bin/sh\nfor last; do :; done; [ $1 != -i ] || stat -c '%u %a %n' \"$last\" > /srv/told\nexec dpkg.real \"$@\"\n";
+    node.root.write_program("/usr/bin/dpkg", script).unwrap();
+    assert_eq!(node.act("dpkg_package", "tool", "install", file).unwrap(), ["install version 1.0 of package tool"]);
+    let told = node.root.read("/srv/told").unwrap();
+    assert!(told.starts_with("0 600 /var/cache/wrun/packages/"), "{told}");
+    assert_eq!(node.output("ls -A /var/cache/wrun/packages"), "");
 }

@@ -69,6 +69,8 @@ fn told(node: &Node) -> String {
 fn check(node: &mut Node, (kind, name, action): (&str, &str, &str), properties: Value, sentence: &[&str], words: &str) {
     let done = node.act(kind, name, action, properties).unwrap_or_else(|raised| panic!("{raised:?}"));
     assert_eq!(done, sentence);
+    // A package file is installed from a copy of wrun's own.
+    let words = words.replace("COPY", "/var/cache/wrun/packages/.chef-x-wrun-0.rpm");
     let words = if words.is_empty() { String::new() } else { format!("{words}\n") };
     assert_eq!(told(node), words);
 }
@@ -153,12 +155,12 @@ fn package_files_are_installed_by_what_is_in_them() {
     deed(&node, "tool (none) 1.0 1 noarch\n");
     let source = json!({"source": "/srv/x.rpm"});
     let sentence = ["install version 1.0-1 of package tool"];
-    check(&mut node, ("rpm_package", "x", "install"), source.clone(), &sentence, "rpm -i /srv/x.rpm");
+    check(&mut node, ("rpm_package", "x", "install"), source.clone(), &sentence, "rpm -i COPY");
     check(&mut node, ("rpm_package", "x", "install"), source.clone(), &[], "");
     node.root.write("/srv/x.rpm", package_file("tool (none) 1.1 1 noarch\n")).unwrap();
     deed(&node, "tool (none) 1.1 1 noarch\n");
     let sentence = ["upgrade package tool from 1.0-1 to 1.1-1"];
-    check(&mut node, ("rpm_package", "x", "upgrade"), source.clone(), &sentence, "rpm -U --oldpackage /srv/x.rpm");
+    check(&mut node, ("rpm_package", "x", "upgrade"), source.clone(), &sentence, "rpm -U --oldpackage COPY");
     node.root.write("/srv/x.rpm", package_file("tool (none) 1.0 1 noarch\n")).unwrap();
     let spared = json!({"source": "/srv/x.rpm", "allow_downgrade": false});
     check(&mut node, ("rpm_package", "x", "upgrade"), spared, &[], "");
@@ -167,7 +169,7 @@ fn package_files_are_installed_by_what_is_in_them() {
     check(&mut node, ("rpm_package", "tool", "remove"), json!({}), &[], "");
     deed(&node, "tool (none) 1.0 1 noarch\n");
     let sentence = ["install version 0:1.0-1.noarch of package tool"];
-    check(&mut node, ("dnf_package", "x", "install"), source, &sentence, "dnf -y install /srv/x.rpm");
+    check(&mut node, ("dnf_package", "x", "install"), source, &sentence, "dnf -y install COPY");
 }
 
 #[test]
@@ -197,13 +199,14 @@ fn failures_have_chefs_classes_and_words() {
     node.root.write("/srv/x.rpm", package_file("tool (none) 1.0 1 noarch\n")).unwrap();
     let failed = node.act("rpm_package", "x", "install", json!({"source": "/srv/x.rpm"})).unwrap_err();
     assert_eq!(failed.class(), "Mixlib::ShellOut::ShellCommandFailed");
+    assert!(failed.message.contains("rpm -i /srv/x.rpm"), "{}", failed.message);
     let mut node = node.dry();
     let foreseen = node.foresee("dnf_package", "absent", "install", json!({})).unwrap();
     let assumed = "Assuming a repository that offers absent would have been configured".to_owned();
     assert_eq!(foreseen, Foreseen { assumed: vec![assumed], ..Foreseen::default() });
     let foreseen = node.foresee("dnf_package", "vim", "install", json!({})).unwrap();
     assert_eq!(foreseen.changes, ["install version 2:8.2-1.el9.x86_64 of package vim"]);
-    assert_eq!(told(&node), "rpm -i /srv/x.rpm\n");
+    assert_eq!(told(&node), "rpm -i /var/cache/wrun/packages/.chef-x-wrun-0.rpm\n");
 }
 
 #[test]
@@ -243,6 +246,21 @@ fn a_list_of_package_files_is_not_a_package_file() {
     let raised = node.act("rpm_package", "vim", "install", json!({"source": "/srv/vim.rpm"})).unwrap_err();
     assert!(raised.message.contains("others than root may change"), "{}", raised.message);
     assert_eq!(told(&node), "");
+}
+
+/// Whoever had a file open before it became root's writes another package into it after it was looked at.
+#[test]
+fn debfd_what_rpm_installs_is_what_was_looked_at() {
+    let mut node = prepared(Node::granting("packages = [\"tool\"]\npackage_sources = [\"/srv/*.rpm\"]"));
+    for kind in ["rpm_package", "dnf_package"] {
+        node.root.write("/srv/x.rpm", package_file("tool (none) 1.0 1 noarch\n")).unwrap();
+        let source = json!({"source": "/srv/x.rpm"});
+        let raised = node.act_after((kind, "x", "install"), source, |root| {
+            root.write("/srv/x.rpm", package_file("sudo (none) 1.0 1 noarch\n")).unwrap();
+        });
+        assert!(raised.unwrap_err().message.contains("holds another package"), "{kind}");
+        assert_eq!(told(&node), "");
+    }
 }
 
 #[test]

@@ -6,6 +6,7 @@
 mod archive_file;
 mod composite;
 mod costs;
+mod fence;
 mod git;
 mod http_request;
 mod mount;

@@ -11,8 +11,9 @@ const OPTIONS: super::Chooser =
     Checked("each option and variable is granted by `package_options` and `package_environment`");
 
 /// Files of packages, as package tools get them.
-const FILE: super::Chooser =
-    Resolved("a package file that root alone may change or exchange, granted by `package_sources`");
+const FILE: super::Chooser = Resolved(
+    "a package file that root alone may change or exchange, granted by `package_sources`; to install, a copy of it",
+);
 
 /// Each place where providers start a program of the host's own choosing.
 pub(super) const PLACES: &[Place] = &[
@@ -130,13 +131,17 @@ pub(super) const PLACES: &[Place] = &[
     ("resources/package/database.rs", r#"tools::ask(view, "apt-cache", arguments.to_vec())"#, &[Fixed]),
     (
         "resources/package/dpkg.rs",
-        r#"Launch::program("dpkg-deb", arguments)"#,
-        &[Fixed, FILE, Guest("what is in the file; a dry run confines the program")],
+        r#"Launch::program("dpkg", arguments.chain(paths.map(str::to_owned)))"#,
+        &[Fixed, OPTIONS, FILE, Guest("what is in the file; dpkg simulates, and a dry run confines it")],
     ),
     (
         "resources/package/dpkg.rs",
-        r#"tools::ask(view, "dpkg-deb", arguments)"#,
-        &[Fixed, FILE, Guest("what is in the file, which the operator lets root install")],
+        r#"Launch::program("dpkg-deb", arguments)"#,
+        &[
+            Fixed,
+            FILE,
+            Guest("what is in the file, which the operator lets root install; a dry run confines the program"),
+        ],
     ),
     ("resources/package/dpkg.rs", r#"program: "dpkg""#, &[Fixed, OPTIONS, NAME, FILE]),
     ("resources/package/preseed.rs", r#"program: "dpkg-reconfigure""#, &[Fixed, OPTIONS, NAME]),
@@ -147,21 +152,17 @@ pub(super) const PLACES: &[Place] = &[
     ),
     (
         "resources/package/rpm.rs",
-        "Launch::program(self.program, self.arguments.0)",
-        &[Checked("the callers are listed here by `program`")],
+        "Launch::program(self.program, words(copy.as_ref().map(PrivateCopy::path)))",
+        &[Checked("the callers are listed here by `program`"), FILE],
     ),
     ("resources/package/rpm/dnf.rs", r#"Launch::program(self.program, ["versionlock", "list"])"#, &[Fixed]),
     ("resources/package/rpm/file.rs", r#"program: "rpm""#, &[Fixed, OPTIONS, NAME, FILE]),
     (
         "resources/package/rpm/query.rs",
-        r#"Launch::program("rpm", arguments)"#,
-        &[
-            Fixed,
-            NAME,
-            FILE,
-            Guest("what is in the file, whose first bytes are those of a package; nothing of it is run"),
-        ],
+        r#"Launch::program("rpm", ["-qp", "--queryformat", FORMAT, "--", path])"#,
+        &[Fixed, FILE, Guest("what is in the file, whose first bytes are those of a package; nothing of it is run")],
     ),
+    ("resources/package/rpm/query.rs", r#"Launch::program("rpm", arguments)"#, &[Fixed, NAME]),
     ("resources/package/rpm/query.rs", "Launch::program(program, arguments)", &[Fixed, OPTIONS, NAME]),
     (
         "resources/package/tools.rs",

@@ -8,13 +8,14 @@
 //!   that is more than what git itself writes: see [`super::plain`]. Without that grant, git is restrained: see
 //!   [`super::call`].
 
-use super::call::Caller;
+use super::call::{Caller, Confinement};
 use super::plain;
 use crate::plan::{View, Writer};
 use crate::standing;
 use contract::{CommandLine, CommandTest, ErrorKind, Raised};
 use grants::{GrantedCommand, GrantedRepository, GrantedTree, ReadablePath};
 use machine::denied::denied;
+use machine::root::Root;
 
 /// The proofs that a checkout needs before git runs.
 #[derive(Debug, Clone)]
@@ -56,18 +57,35 @@ impl Rights {
             let group = name.as_ref().unwrap_or(group);
             let _group = view.grants.group(group, standing::of_group(group, view)).map_err(denied)?;
         }
-        let more = if view.grants.allows_everything() {
-            caller.limited = false;
-            Some("everything is granted".to_owned())
-        } else if submodules || !caller.environment.is_empty() {
+        let everything = view.grants.allows_everything();
+        caller.find_numbers(view);
+        let uid = caller.uid;
+        let more = if submodules || !caller.environment.is_empty() {
             Some("submodules, variables and an ssh_wrapper can make git run other programs".to_owned())
         } else {
-            let uid = caller.uid(view);
-            let source = path.as_ref().map(|path| plain::odd_source(path.path(), uid, view)).transpose()?.flatten();
-            source.map_or_else(|| plain::odd_checkout(&real, uid, view), |odd| Ok(Some(odd)))?
+            match odd(&real, path.as_ref(), uid, view.root) {
+                // It has to be seen only where a rule depends on it.
+                Err(raised) if everything => Some(raised.message),
+                odd => odd?,
+            }
         };
+        // Where everything is granted, what is asked for here is what a survey suggests.
         let command = more.map(|why| unrestrained(&why, caller, view)).transpose()?;
+        if everything {
+            (caller.limited, caller.restrained) = (false, false);
+        }
+        // Another user's git changes what that user may, and starts what that user configured.
+        if caller.restrained && uid == Some(rustix::process::getuid().as_raw()) {
+            let home = machine::command::home(None, view.users()).unwrap_or_default();
+            let known_hosts = format!("{home}/.ssh/known_hosts");
+            caller.confinement = Some(Confinement { is_elsewhere: path.is_none(), known_hosts });
+        }
         Ok(Self { folder, _server: server, path, _command: command })
+    }
+
+    /// The right to the folder with all that is in it.
+    pub(super) fn tree(&self) -> &GrantedTree {
+        &self.folder
     }
 
     /// The repository as git gets it: a path on the node resolved.
@@ -107,6 +125,21 @@ impl Rights {
         let tree = writer.settings.grants.manage_tree(&git).map_err(denied)?;
         Ok(writer.root.tree_site(&tree)?.remove()?)
     }
+}
+
+/// What is odd about a checkout and the repository on the node that it is fetched from.
+fn odd(folder: &str, source: Option<&ReadablePath>, uid: Option<u32>, root: &Root) -> Result<Option<String>, Raised> {
+    let source = source.map(|path| plain::odd_source(path.path(), uid, root)).transpose()?.flatten();
+    source.map_or_else(|| plain::odd_checkout(folder, uid, root), |odd| Ok(Some(odd)))
+}
+
+/// The refusal of a checkout that became odd while git worked in it.
+pub(super) fn became_odd(why: &str, view: &Writer<'_>) -> Raised {
+    let sentence = view.settings.grants.plain_refusal("commands", "git");
+    Raised::new(ErrorKind::Denied, format!("{sentence} here; it is needed because {why}")).with_hint(
+        "something else changed the folder while git worked in it: let root alone own it and all directories in it, or grant \
+         the command `{ argv = [\"git\"] }`",
+    )
 }
 
 /// The right to run git without restraint. A refusal says what that is needed for.

@@ -1,9 +1,10 @@
 //! Calls of the `git` program.
 
-use super::access::Rights;
+use super::access::{Rights, became_odd};
+use super::plain;
 use crate::plan::{View, Writer};
 use contract::{CommandOutcome, ErrorKind, Raised};
-use machine::command::{Answer, Launch, require_success};
+use machine::command::{Answer, Fence, Launch, require_success};
 use machine::root::Fault;
 use schema::types::git::GitProperties;
 use std::time::Duration;
@@ -35,10 +36,25 @@ pub(super) struct Caller {
     pub(super) group: Option<String>,
     /// The variables that the cookbook sets, beside those that wrun sets.
     pub(super) environment: Vec<(String, String)>,
+    /// As which number git runs; `None`: there is no such user.
+    pub(super) uid: Option<u32>,
+    /// The number of the group that was asked for.
+    pub(super) gid: Option<u32>,
     pub(super) restrained: bool,
     /// Not everything is granted: what is checked out is looked at before.
     pub(super) limited: bool,
+    /// Git is kept to the folder that it works in: see [`fence`].
+    pub(super) confinement: Option<Confinement>,
     timeout: Option<Duration>,
+}
+
+/// What a fence depends on.
+#[derive(Debug, Clone)]
+pub(super) struct Confinement {
+    /// The repository is on another machine.
+    pub(super) is_elsewhere: bool,
+    /// The file in which ssh notes the keys of servers.
+    pub(super) known_hosts: String,
 }
 
 impl Caller {
@@ -51,8 +67,11 @@ impl Caller {
             user: properties.user.clone(),
             group: properties.group.clone(),
             environment,
+            uid: None,
+            gid: None,
             restrained: true,
             limited: true,
+            confinement: None,
             timeout: properties.timeout.map(Duration::from_secs),
         }
     }
@@ -66,10 +85,13 @@ impl Caller {
         (!known).then_some(user)
     }
 
-    /// As which number git runs; none: there is no such user.
-    pub(super) fn uid(&self, view: &mut View<'_>) -> Option<u32> {
-        let Some(user) = &self.user else { return Some(rustix::process::getuid().as_raw()) };
-        view.users().user(user).map(|user| user.uid).or_else(|| user.parse().ok())
+    /// Finds out as which numbers git runs.
+    pub(super) fn find_numbers(&mut self, view: &mut View<'_>) {
+        let users = view.users();
+        let uid = |user: &String| users.user(user).map(|user| user.uid).or_else(|| user.parse().ok());
+        self.uid = self.user.as_ref().map_or_else(|| Some(rustix::process::getuid().as_raw()), uid);
+        let gid = |group: &String| users.group(group).map(|group| group.gid).or_else(|| group.parse().ok());
+        self.gid = self.group.as_ref().and_then(gid);
     }
 
     /// Asks something, also in a dry run; what git said. Variables can name programs that git is to run, so with them a
@@ -79,7 +101,7 @@ impl Caller {
         if let Some(nobody) = self.missing_user(view) {
             return Err(Raised::new(ErrorKind::InvalidArgument, format!("can't find user for {nobody}")).into());
         }
-        let launch = self.launch(call);
+        let launch = self.launch(call, false);
         let outcome = if view.why_run && !self.environment.is_empty() {
             match view.ask(&launch) {
                 Answer::Ended(outcome) => outcome,
@@ -98,15 +120,21 @@ impl Caller {
         writer: &mut Writer<'_>,
         call: &Call,
         codes: &[i32],
-        _rights: &Rights,
+        rights: &Rights,
     ) -> Result<CommandOutcome, Raised> {
-        let launch = self.launch(call);
+        if self.confinement.is_some()
+            && call.cwd.is_some()
+            && let Some(odd) = plain::renew_configuration(rights.tree(), writer.root)?
+        {
+            return Err(became_odd(&odd, writer));
+        }
+        let launch = self.launch(call, true);
         let outcome = writer.launch(&launch).map_err(|failure| failure.into_raised(&launch))?;
         require_success(&launch, &outcome, codes)?;
         Ok(outcome)
     }
 
-    fn launch(&self, call: &Call) -> Launch {
+    fn launch(&self, call: &Call, writes: bool) -> Launch {
         let mut words: Vec<String> = vec![];
         if self.restrained {
             words.extend(RESTRAINTS.iter().flat_map(|setting| ["-c", *setting]).map(str::to_owned));
@@ -128,6 +156,12 @@ impl Caller {
         }
         if let Some(cwd) = &call.cwd {
             launch = launch.cwd(cwd);
+        }
+        if let Some(confinement) = &self.confinement {
+            if let Some(made) = &call.makes {
+                launch = launch.cwd(made);
+            }
+            launch = launch.fenced(fence(command, writes, confinement));
         }
         if let Some(user) = &self.user {
             launch = launch.user(user);
@@ -151,6 +185,28 @@ fn unshown(command: &[String]) -> &'static [&'static str] {
         Some("checkout") => &["-q"],
         _ => &[],
     }
+}
+
+/// The commands that talk to a repository, on this machine or another.
+const TALKING: [&str; 3] = ["clone", "fetch", "ls-remote"];
+
+/// Where git has its own programs.
+const OWN_PROGRAMS: [&str; 2] = ["/usr/lib/git-core", "/usr/libexec/git-core"];
+
+/// The same with what it needs to talk to a repository on this machine, which it does through a shell.
+const WITH_SHELL: [&str; 4] = ["/usr/lib/git-core", "/usr/libexec/git-core", "/usr/bin/git-upload-pack", "/bin/sh"];
+
+/// What a call of git may write and start, whatever a configuration or a link in the folder says. To talk to another machine git
+/// needs ssh, shells, and helpers that only the operator knows of; but then it neither checks anything out nor runs filters.
+fn fence(command: &[String], writes: bool, confinement: &Confinement) -> Fence {
+    let Confinement { is_elsewhere, known_hosts } = confinement;
+    let talks = command.first().is_some_and(|command| TALKING.contains(&command.as_str()));
+    let (files, programs): (_, Option<&'static [&'static str]>) = match (talks, is_elsewhere) {
+        (true, true) => (vec![known_hosts.clone()], None),
+        (true, false) => (vec![], Some(&WITH_SHELL)),
+        (false, _) => (vec![], Some(&OWN_PROGRAMS)),
+    };
+    Fence { writes_here: writes, files, programs }
 }
 
 /// Why git did not say anything.
@@ -179,11 +235,13 @@ pub(super) struct Call {
     /// As Chef's messages show them: some in quotes.
     shown: Vec<String>,
     cwd: Option<String>,
+    /// The directory that it fills, which is there already if git is fenced in.
+    makes: Option<String>,
 }
 
 impl Call {
     pub(super) fn new(command: &str) -> Self {
-        Self { words: vec![command.into()], shown: vec![command.into()], cwd: None }
+        Self { words: vec![command.into()], shown: vec![command.into()], cwd: None, makes: None }
     }
 
     pub(super) fn word(mut self, word: &str) -> Self {
@@ -207,6 +265,10 @@ impl Call {
 
     pub(super) fn inside(self, folder: &str) -> Self {
         Self { cwd: Some(folder.into()), ..self }
+    }
+
+    pub(super) fn making(self, folder: &str) -> Self {
+        Self { makes: Some(folder.into()), ..self }
     }
 
     fn shown(&self) -> String {

@@ -1,8 +1,9 @@
 //! The operations of `git`: what they hold, and the calls that carry them out.
 
-use super::Task;
+use super::access::became_odd;
 use super::call::Call;
 use super::refs::{self, Target};
+use super::{Task, plain};
 use crate::found::{Found, changed_meanwhile};
 use crate::plan::Writer;
 use crate::withheld::Withheld;
@@ -196,9 +197,26 @@ impl Task {
 
     /// Makes the clone, and checks out what it stands at.
     fn clone_whole(&self, writer: &mut Writer<'_>) -> Result<(), Raised> {
+        let was_missing = match self.caller.confinement {
+            Some(_) => writer.root.make_granted(self.rights.tree(), self.caller.gid)?,
+            None => false,
+        };
+        let made = self.fill_clone(writer);
+        if made.is_err() && was_missing {
+            absent(writer.root.tree_site(self.rights.tree()).and_then(|site| site.remove()))?;
+        }
+        made
+    }
+
+    fn fill_clone(&self, writer: &mut Writer<'_>) -> Result<(), Raised> {
+        self.look_again(writer)?;
         self.run(writer, &self.clone_call())?;
         if !self.caller.limited {
             return Ok(());
+        }
+        if let Err(raised) = self.look_again(writer) {
+            self.rights.discard(writer)?;
+            return Err(raised);
         }
         let head = self.here("rev-parse").word("-q").word("--verify").word("HEAD^{commit}");
         let head = self.caller.run(writer, &head, &[0, 1, 128], &self.rights)?;
@@ -213,6 +231,15 @@ impl Task {
             self.rights.discard(writer)?;
         }
         done
+    }
+
+    /// Looks whether others may change the folder, now that it is there.
+    fn look_again(&self, writer: &Writer<'_>) -> Result<(), Raised> {
+        if !self.caller.restrained {
+            return Ok(());
+        }
+        let odd = plain::odd_checkout(self.rights.folder(), self.caller.uid, writer.root)?;
+        odd.map_or(Ok(()), |odd| Err(became_odd(&odd, writer)))
     }
 
     /// A commit can bring keys (`.ssh`), another commit takes them away, and a file of a commit takes the place of a whole
@@ -278,6 +305,8 @@ impl Task {
         if let Some(depth) = self.depth {
             call = call.word("--depth").word(&depth.to_string()).word("--no-single-branch");
         }
-        call.quoted_as(&self.address, &self.repository).quoted_as(self.rights.folder(), &self.destination)
+        call.quoted_as(&self.address, &self.repository)
+            .quoted_as(self.rights.folder(), &self.destination)
+            .making(self.rights.folder())
     }
 }

@@ -4,9 +4,9 @@
 //! directories they share with other repositories, the links in them. So without the command `git` a folder must look as
 //! git itself makes it. What is odd is said, and refused; nothing is repaired.
 
-use crate::plan::View;
 use contract::{ErrorKind, Raised};
-use machine::root::{Entry, Fault, Kind, absent};
+use grants::GrantedTree;
+use machine::root::{Entry, Fault, Kind, ModeBits, NewFileAttributes, Root, absent};
 use std::collections::HashSet;
 use std::io::Read as _;
 
@@ -27,72 +27,90 @@ const HOOKS: &str = "hooks/";
 const MAXIMUM_HEAD: u64 = 4096;
 
 /// What is odd about the checkout in a folder, of which `uid` is going to change; none: nothing, or there is no checkout.
-pub(super) fn odd_checkout(folder: &str, uid: Option<u32>, view: &View<'_>) -> Result<Option<String>, Raised> {
+pub(super) fn odd_checkout(folder: &str, uid: Option<u32>, root: &Root) -> Result<Option<String>, Raised> {
     let uid = uid.unwrap_or(0);
     let git = format!("{}/.git", folder.trim_end_matches('/'));
-    let entry = view.root.entry(&git)?;
+    let entry = root.entry(&git)?;
     // Before there is one, its folder decides who may exchange it as soon as it is there.
-    if let Some(odd) = exchangeable(if entry.is_some() { &git } else { folder }, uid, view)? {
+    if let Some(odd) = exchangeable(if entry.is_some() { &git } else { folder }, uid, root)? {
         return Ok(Some(odd));
     }
-    let Some(entry) = entry else { return Ok(None) };
+    let Some(entry) = entry else { return odd_directory(folder, uid, root) };
     if entry.kind != Kind::Directory {
         return Ok(Some(format!("{git} is a {}", entry.kind.words())));
     }
-    let top = view.root.entry(folder)?;
+    let top = root.entry(folder)?;
     let foreign = |entry: &Entry| uid != entry.uid;
     // Git itself refuses these, where it is left to find them.
     if foreign(&entry) || top.as_ref().is_some_and(foreign) {
         return Ok(Some(format!("{folder} belongs to another user than git runs as")));
     }
-    odd_repository(&git, uid, view)
+    match odd_repository(&git, uid, root)? {
+        None => odd_directory(folder, uid, root),
+        odd => Ok(odd),
+    }
+}
+
+/// Says so if others may change any directory of a checkout: while git works there, they could put a link in its place.
+fn odd_directory(folder: &str, uid: u32, root: &Root) -> Result<Option<String>, Raised> {
+    if root.entry(folder)?.is_none_or(|entry| entry.kind != Kind::Directory) {
+        return Ok(None);
+    }
+    // `.git` is looked at more closely.
+    Ok(match root.directory_of_others(folder, ".git", uid) {
+        Ok(found) => found.map(|path| changeable(&path)),
+        Err(fault) => Some(format!("what is in {folder} cannot be seen ({fault})")),
+    })
+}
+
+fn changeable(path: &str) -> String {
+    format!("others than the user as whom git runs may change {path}")
 }
 
 /// Says so if others than root and the user as whom git runs may exchange what leads to a folder: between wrun's look and
 /// git's they could put a configuration there that has programs run.
-fn exchangeable(folder: &str, uid: u32, view: &View<'_>) -> Result<Option<String>, Raised> {
+fn exchangeable(folder: &str, uid: u32, root: &Root) -> Result<Option<String>, Raised> {
     let mut there = folder;
     // What is missing is made by git, below the last folder that is there.
-    while view.root.entry(there)?.is_none() {
+    while root.entry(there)?.is_none() {
         there = there.rsplit_once('/').map_or("", |(parent, _)| parent);
         if there.is_empty() {
             return Ok(None);
         }
     }
-    let is_alone = view.root.is_alone_of(there, uid)?;
+    let is_alone = root.is_alone_of(there, uid)?;
     // Where others may make names, they may be first, in `/tmp` too.
-    let is_open = |entry: Entry| (entry.uid != 0 && entry.uid != uid) || entry.others_may_write();
-    let is_open = there != folder && view.root.entry(there)?.is_some_and(is_open);
+    let is_open = there != folder && root.changeable_by_others([there], uid)?.is_some();
     Ok((!is_alone || is_open).then(|| format!("others than the user as whom git runs may exchange {folder}")))
 }
 
 /// What is odd about a repository on the node that is to be fetched from; none: nothing, or nothing is there.
-pub(super) fn odd_source(path: &str, uid: Option<u32>, view: &View<'_>) -> Result<Option<String>, Raised> {
-    let Some(entry) = view.root.entry(path)? else { return Ok(None) };
+pub(super) fn odd_source(path: &str, uid: Option<u32>, root: &Root) -> Result<Option<String>, Raised> {
+    let Some(entry) = root.entry(path)? else { return Ok(None) };
     match entry.kind {
-        Kind::File if is_bundle(path, view)? => return Ok(None),
+        Kind::File if is_bundle(path, root)? => return Ok(None),
         Kind::Directory => {}
         other => return Ok(Some(format!("{path} is a {}, and no repository", other.words()))),
     }
     let inner = format!("{}/.git", path.trim_end_matches('/'));
-    let folder = match view.root.entry(&inner)?.map(|entry| entry.kind) {
+    let folder = match root.entry(&inner)?.map(|entry| entry.kind) {
         None => path,
         Some(Kind::Directory) => inner.as_str(),
         Some(other) => return Ok(Some(format!("{inner} is a {}", other.words()))),
     };
     // What git does not take for a repository, it looks for elsewhere.
-    if !is_whole(folder, view)? {
+    if !is_whole(folder, root)? {
         return Ok(Some(format!("{folder} is not a whole repository")));
     }
     let uid = uid.unwrap_or(0);
-    match exchangeable(folder, uid, view)? {
-        None => odd_repository(folder, uid, view),
+    match exchangeable(folder, uid, root)? {
+        None => odd_repository(folder, uid, root),
         odd => Ok(odd),
     }
 }
 
-fn odd_repository(folder: &str, uid: u32, view: &View<'_>) -> Result<Option<String>, Raised> {
-    let listed = view.root.locate(folder).and_then(|place| place.descendants());
+fn odd_repository(folder: &str, uid: u32, root: &Root) -> Result<Option<String>, Raised> {
+    let listed = root.locate(folder).and_then(|place| place.descendants());
     let below = match listed {
         Ok(below) => below,
         Err(fault) => return Ok(Some(format!("what is in {folder} cannot be seen ({fault})"))),
@@ -110,34 +128,56 @@ fn odd_repository(folder: &str, uid: u32, view: &View<'_>) -> Result<Option<Stri
         return Ok(odd);
     }
     let paths = std::iter::once(folder).chain(below.iter().map(|(path, _)| path.as_str()));
-    if let Some(path) = view.root.changeable_by_others(paths, uid)? {
-        return Ok(Some(format!("others than the user as whom git runs may change {path}")));
+    if let Some(path) = root.changeable_by_others(paths, uid)? {
+        return Ok(Some(changeable(path)));
     }
-    let text = view.root.read(&format!("{folder}/config")).unwrap_or_default();
+    let text = root.read(&format!("{folder}/config")).unwrap_or_default();
     let plain = is_plain_configuration(&String::from_utf8_lossy(&text));
-    Ok((!plain).then(|| format!("{folder}/config says more than git writes by itself")))
+    Ok((!plain).then(|| says_more(folder)))
+}
+
+fn says_more(folder: &str) -> String {
+    format!("{folder}/config says more than git writes by itself")
+}
+
+/// Writes the configuration of a checkout anew, as it is judged here from one read; what is odd about it instead. Whoever owned
+/// the old file may have it open still, and write to it after it was judged.
+pub(super) fn renew_configuration(tree: &GrantedTree, root: &Root) -> Result<Option<String>, Raised> {
+    let site = root.site_below(tree, ".git/config")?;
+    let (file, entry) = site.open_file()?;
+    let mut text = String::new();
+    let read = std::fs::File::from(file).take(MAXIMUM_CONFIGURATION).read_to_string(&mut text);
+    // Half a configuration says something else than a whole one.
+    if read.is_err() || text.len() as u64 == MAXIMUM_CONFIGURATION || !is_plain_configuration(&text) {
+        return Ok(Some(says_more(&format!("{}/.git", tree.path().trim_end_matches('/')))));
+    }
+    let mode = ModeBits::plain(entry.mode);
+    let gid = Some(entry.gid).filter(|_| rustix::process::geteuid().is_root());
+    let attributes = NewFileAttributes { mode: Some(mode), gid, in_place: Some(false), ..NewFileAttributes::default() };
+    site.write(text.as_bytes(), mode, &attributes)?;
+    Ok(None)
 }
 
 /// Whether git takes a folder for a repository at once.
-fn is_whole(folder: &str, view: &View<'_>) -> Result<bool, Raised> {
+fn is_whole(folder: &str, root: &Root) -> Result<bool, Raised> {
     let is = |name: &str, kind: Kind| -> Result<bool, Fault> {
-        Ok(view.root.entry(&format!("{folder}/{name}"))?.is_some_and(|entry| entry.kind == kind))
+        Ok(root.entry(&format!("{folder}/{name}"))?.is_some_and(|entry| entry.kind == kind))
     };
     if !(is("objects", Kind::Directory)? && is("refs", Kind::Directory)? && is("HEAD", Kind::File)?) {
         return Ok(false);
     }
-    let head = beginning(&format!("{folder}/HEAD"), view)?;
+    let head = beginning(&format!("{folder}/HEAD"), root)?;
     let is_commit = head.len() >= 40 && head.trim_ascii_end().iter().all(u8::is_ascii_hexdigit);
     Ok(is_commit || head.starts_with(b"ref: refs/"))
 }
 
-fn is_bundle(path: &str, view: &View<'_>) -> Result<bool, Raised> {
-    let head = beginning(path, view)?;
+fn is_bundle(path: &str, root: &Root) -> Result<bool, Raised> {
+    let head = beginning(path, root)?;
     Ok([b"# v2 git bundle\n", b"# v3 git bundle\n"].iter().any(|first| head.starts_with(*first)))
 }
 
-fn beginning(path: &str, view: &View<'_>) -> Result<Vec<u8>, Raised> {
-    let Some((file, _)) = absent(view.root.locate(path).and_then(|place| place.open_file()))? else {
+fn beginning(path: &str, root: &Root) -> Result<Vec<u8>, Raised> {
+    let Some((file, _)) = absent(root.locate(path).and_then(|place| place.open_file()))? else {
         return Ok(vec![]);
     };
     let mut head = Vec::new();
@@ -145,6 +185,9 @@ fn beginning(path: &str, view: &View<'_>) -> Result<Vec<u8>, Raised> {
     read.map_err(|error| Raised::new(ErrorKind::InputOutput, format!("{path}: {error}")))?;
     Ok(head)
 }
+
+/// The longest configuration of a checkout that is renewed, in bytes.
+const MAXIMUM_CONFIGURATION: u64 = 1 << 20;
 
 /// Keys that git writes by itself, and such as say how it keeps what it has: none names a program or another place.
 const PLAIN_KEYS: [(&str, &[&str]); 10] = [

@@ -133,8 +133,13 @@ fn install(
     check_interrupted(&all, status, view, &mut plan)?;
     let (mut chosen, mut found) = (vec![], vec![]);
     let mut changes = vec![];
+    let mut also_granted = vec![];
     for (seen, name) in &all {
         if let Some(version) = target(aim, seen, true) {
+            // A right to a virtual package is no right to change the package that provides it.
+            if *name != seen.name {
+                also_granted.extend(grant(view, [name.as_str()])?);
+            }
             chosen.push(format!("{name}={version}"));
             found.push(FoundPackage::of(status, name).choosing(version));
             changes.push(change(aim, seen, version));
@@ -147,10 +152,9 @@ fn install(
     plan.steps.extend(preseed::before_install(wanted, request, &chosen, view)?);
     let mut options = configuration_options(request, overwrite_config_files);
     options.extend(tools::release_options(release.as_deref()));
-    let mut also_granted = vec![];
     match simulate("install", request, &options, &chosen, view) {
         Ok(removed) => {
-            also_granted = grant(view, removed.iter().map(String::as_str))?;
+            also_granted.extend(grant(view, removed.iter().map(String::as_str))?);
             found.extend(removed.iter().map(|name| FoundPackage::of(status, name)));
             changes.extend(removed.iter().map(|name| {
                 let sentence = format!("remove package {name}, which conflicts with it");
@@ -274,6 +278,7 @@ fn mark(hold: bool, request: &Request, status: &Status, view: &View<'_>) -> Resu
     let transaction = Transaction {
         program: "apt-mark",
         arguments: Withheld(arguments),
+        shown: Withheld(None),
         environment: Withheld(request.environment.clone()),
         timeout: request.timeout,
         input: Withheld(None),
@@ -325,6 +330,7 @@ fn apt_get(request: &Request, verb: &str, options: Vec<String>, names: Vec<Strin
     Transaction {
         program: "apt-get",
         arguments: Withheld(arguments),
+        shown: Withheld(None),
         environment: Withheld(environment),
         timeout: request.timeout,
         input: Withheld(None),

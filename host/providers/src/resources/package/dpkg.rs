@@ -1,17 +1,19 @@
 //! `dpkg_package`: packages from files on the node.
 
 use super::apt::unsupported;
+use super::copies::{PrivateCopy, exchanged};
 use super::found::FoundPackage;
 use super::preseed;
 use super::request::{Request, grant, is_name, require_roots_own};
 use super::status::Status;
 use super::targets::{Aim, Seen, change, missing, needs_candidate, removal, step, target};
 use super::tools::{self, Transaction};
+use crate::found::Found;
 use crate::operation::Operation;
-use crate::plan::{Assumption, Plan, Provider, Step, View};
+use crate::plan::{Assumption, Plan, Provider, Step, View, Writer};
 use crate::resources::asked;
 use crate::withheld::Withheld;
-use contract::{Certainty, Change, ErrorKind, Raised, Wanted};
+use contract::{Certainty, Change, CommandOutcome, ErrorKind, Raised, Wanted};
 use grants::GrantedPackage;
 use machine::command::{Answer, Launch, require_success};
 use machine::denied::denied;
@@ -45,6 +47,7 @@ impl Provider for DpkgPackage {
 }
 
 /// A package file, and what it says of itself.
+#[derive(Debug)]
 struct Archive {
     /// Its real path in the root.
     path: String,
@@ -104,7 +107,7 @@ fn install(
     });
     let mut plan = Plan::default();
     let mut changes = vec![];
-    let mut paths = vec![];
+    let mut files = vec![];
     let (mut chosen, mut found) = (vec![], vec![]);
     for (archive, seen) in all.collect::<Vec<_>>() {
         if !needs_candidate(aim, &seen) {
@@ -115,11 +118,11 @@ fn install(
             changes.push(change(aim, &seen, version));
             chosen.push(format!("{}={version}", archive.name));
             found.push(FoundPackage::of(status, &archive.name).choosing(version));
-            plan.assume(Assumption::Package(archive.name));
-            paths.push(archive.path);
+            plan.assume(Assumption::Package(archive.name.clone()));
+            files.push(archive);
         }
     }
-    if paths.is_empty() {
+    if files.is_empty() {
         return Ok(plan);
     }
     plan.steps.extend(preseed::before_install(wanted, request, &chosen, view)?);
@@ -129,9 +132,105 @@ fn install(
     }
     arguments.extend(request.options.iter().cloned());
     arguments.push("--".into());
-    arguments.extend(paths);
-    plan.steps.extend(dpkg(request, (granted, found), arguments, changes));
+    let mut granted = granted;
+    let paths = files.iter().map(|file| file.path.as_str());
+    let removed = match look_ahead(&simulation(&arguments, paths), view)? {
+        Ok(removed) => removed,
+        Err(why) => {
+            plan.certainty.push(Certainty::Unknown(format!("which packages it would remove is not known: {why}")));
+            vec![]
+        }
+    };
+    granted.extend(grant(view, removed.iter().map(String::as_str))?);
+    changes.extend(removed.iter().map(|name| {
+        let sentence = format!("remove package {name}, which conflicts with it");
+        removal(sentence, [(name.as_str(), status.version(name))])
+    }));
+    found.extend(removed.iter().map(|name| FoundPackage::of(status, name)));
+    let transaction = transaction(request, (granted, found), arguments);
+    plan.steps.extend(step(changes, Operation::InstallFiles(InstallFiles { transaction, files, removed })));
     Ok(plan)
+}
+
+/// Package files to install.
+#[derive(Debug)]
+pub(crate) struct InstallFiles {
+    /// The start of dpkg, without the files.
+    transaction: Transaction,
+    files: Vec<Archive>,
+    /// The packages that dpkg may remove, since they conflict with the files.
+    removed: Vec<String>,
+}
+
+impl InstallFiles {
+    /// The packages as they were found, those that would be removed among them.
+    pub(crate) fn found(&self) -> Found {
+        self.transaction.found()
+    }
+
+    /// Copies the files to where nobody else reaches them, looks at the copies, and installs these.
+    ///
+    /// # Errors
+    /// A file holds something else by now, or as [`Transaction::run`].
+    pub(crate) fn carry_out(self, writer: &mut Writer<'_>) -> Result<(), Raised> {
+        let Self { mut transaction, files, removed } = self;
+        let mut copies = vec![];
+        for file in &files {
+            let copy = PrivateCopy::of(&file.path, writer)?;
+            let outcome = run(&showing(copy.path()), writer, &[0])?;
+            if shown(&outcome) != Some((file.name.clone(), file.version.clone())) {
+                return Err(exchanged(&file.path));
+            }
+            copies.push(copy);
+        }
+        let paths = copies.iter().map(PrivateCopy::path);
+        let ahead = run(&simulation(&transaction.arguments.0, paths.clone()), writer, &FORESEEN)?;
+        if let Some(file) = files.first().filter(|_| removals(&ahead).iter().any(|name| !removed.contains(name))) {
+            return Err(exchanged(&file.path));
+        }
+        let as_written = transaction.arguments.0.iter().chain(files.iter().map(|file| &file.path)).cloned();
+        transaction.shown = Withheld(Some(as_written.collect()));
+        transaction.arguments.0.extend(paths.map(str::to_owned));
+        transaction.run(writer)
+    }
+}
+
+fn run(launch: &Launch, writer: &mut Writer<'_>, codes: &[i32]) -> Result<CommandOutcome, Raised> {
+    let outcome = writer.launch(launch).map_err(|failure| failure.into_raised(launch))?;
+    require_success(launch, &outcome, codes)?;
+    Ok(outcome)
+}
+
+/// How a simulation ends that says what would be removed: dpkg also says it of files whose installation would fail.
+const FORESEEN: [i32; 2] = [0, 1];
+
+/// What dpkg would do with files, without doing it.
+fn simulation<'a>(arguments: &[String], paths: impl Iterator<Item = &'a str>) -> Launch {
+    let arguments = std::iter::once("--simulate".to_owned()).chain(arguments.iter().cloned());
+    Launch::program("dpkg", arguments.chain(paths.map(str::to_owned))).timeout(tools::QUERY)
+}
+
+/// The packages that dpkg would remove; or why a dry run cannot know them.
+fn look_ahead(launch: &Launch, view: &mut View<'_>) -> Result<Result<Vec<String>, String>, Raised> {
+    let outcome = match view.why_run {
+        true => match view.ask(launch) {
+            Answer::Ended(outcome) => outcome,
+            Answer::Unknown(why) => return Ok(Err(why)),
+        },
+        false => view.query(launch).map_err(|failure| failure.into_raised(launch))?,
+    };
+    require_success(launch, &outcome, &FORESEEN)?;
+    Ok(Ok(removals(&outcome)))
+}
+
+/// The packages of dpkg's lines `dpkg: yes, will remove NAME in favour of OTHER`.
+fn removals(outcome: &CommandOutcome) -> Vec<String> {
+    let errors = String::from_utf8_lossy(&outcome.errors);
+    let removal = |line: &str| {
+        let (name, _) = line.split_once("yes, will remove ")?.1.split_once(" in favour of ")?;
+        Some(name.to_owned())
+    };
+    errors.lines().filter_map(removal).collect()
 }
 
 /// A file of another version than the one asked for would never make the resource true.
@@ -197,28 +296,32 @@ fn find(source: &str, view: &View<'_>) -> Result<Option<String>, Raised> {
 /// What a file holds; or why a dry run cannot know it. `dpkg-deb` unpacks a part of the file to read it, so a dry run confines
 /// it: the file is anybody's, and may unpack to anything.
 fn read(path: String, view: &mut View<'_>) -> Result<Result<Archive, String>, Raised> {
-    let arguments = ["--show", "--showformat", "${Package}\\n${Version}\\n", "--"];
-    let mut arguments = arguments.map(str::to_owned).to_vec();
-    arguments.push(path.clone());
-    let output = if view.why_run {
-        let launch = Launch::program("dpkg-deb", arguments).timeout(tools::QUERY);
-        match view.ask(&launch) {
-            Answer::Ended(outcome) => {
-                require_success(&launch, &outcome, &[0])?;
-                String::from_utf8_lossy(&outcome.output).into_owned()
-            }
+    let launch = showing(&path);
+    let outcome = match view.why_run {
+        true => match view.ask(&launch) {
+            Answer::Ended(outcome) => outcome,
             Answer::Unknown(why) => return Ok(Err(format!("what {path} holds is not known: {why}"))),
-        }
-    } else {
-        tools::ask(view, "dpkg-deb", arguments)?
+        },
+        false => view.query(&launch).map_err(|failure| failure.into_raised(&launch))?,
     };
-    let mut lines = output.lines();
-    match (lines.next(), lines.next()) {
-        (Some(name), Some(version)) if is_name(name) && !version.is_empty() => {
-            Ok(Ok(Archive { path, name: name.into(), version: version.into() }))
-        }
-        _ => Err(Raised::new(ErrorKind::Package, format!("{path} names no package and version"))),
+    require_success(&launch, &outcome, &[0])?;
+    match shown(&outcome) {
+        Some((name, version)) => Ok(Ok(Archive { path, name, version })),
+        None => Err(Raised::new(ErrorKind::Package, format!("{path} names no package and version"))),
     }
+}
+
+fn showing(path: &str) -> Launch {
+    let arguments = ["--show", "--showformat", "${Package}\\n${Version}\\n", "--", path];
+    Launch::program("dpkg-deb", arguments).timeout(tools::QUERY)
+}
+
+/// Name and version that a file shows; `None`: it does not have them.
+fn shown(outcome: &CommandOutcome) -> Option<(String, String)> {
+    let output = String::from_utf8_lossy(&outcome.output);
+    let mut lines = output.lines();
+    let (name, version) = (lines.next()?, lines.next()?);
+    (is_name(name) && !version.is_empty()).then(|| (name.to_owned(), version.to_owned()))
 }
 
 /// The version that is there, unless an interrupted dpkg left it half done: installing again is what helps then.
@@ -246,18 +349,26 @@ fn remove(request: &Request, purge: bool, status: &Status, view: &mut View<'_>) 
 
 fn dpkg(
     request: &Request,
-    (granted, found): (Vec<GrantedPackage>, Vec<FoundPackage>),
+    told: (Vec<GrantedPackage>, Vec<FoundPackage>),
     arguments: Vec<String>,
     changes: Vec<Change>,
 ) -> Option<Step> {
-    let transaction = Transaction {
+    step(changes, Operation::ChangePackages(transaction(request, told, arguments)))
+}
+
+fn transaction(
+    request: &Request,
+    (granted, found): (Vec<GrantedPackage>, Vec<FoundPackage>),
+    arguments: Vec<String>,
+) -> Transaction {
+    Transaction {
         program: "dpkg",
         arguments: Withheld(arguments),
+        shown: Withheld(None),
         environment: Withheld(request.environment.clone()),
         timeout: request.timeout,
         input: Withheld(None),
         granted,
         found,
-    };
-    step(changes, Operation::ChangePackages(transaction))
+    }
 }

@@ -155,6 +155,7 @@ fn selections(request: &Request, answers: &Answers) -> Transaction {
     Transaction {
         program: "debconf-set-selections",
         arguments: Withheld(vec![]),
+        shown: Withheld(None),
         environment: Withheld(request.environment.clone()),
         timeout: request.timeout,
         input: Withheld(Some(answers.text.0.clone())),

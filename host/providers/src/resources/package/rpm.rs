@@ -11,6 +11,7 @@ mod version;
 pub(crate) use dnf::DnfPackage;
 pub(crate) use file::RpmPackage;
 
+use super::copies::{self, PrivateCopy};
 use crate::found::{Found, Thing};
 use crate::plan::Writer;
 use crate::withheld::Withheld;
@@ -30,10 +31,32 @@ pub(crate) struct RpmTransaction {
     arguments: Withheld<Vec<String>>,
     environment: Withheld<Vec<(String, String)>>,
     timeout: Duration,
+    /// A package file to install, as the last argument.
+    file: Option<RpmFile>,
     /// The packages that the tool may change.
     _granted: Vec<GrantedPackage>,
     /// The packages that it is to change, as they were found.
     found: Vec<Thing>,
+}
+
+/// A package file, and what it held when it was looked at.
+#[derive(Debug)]
+struct RpmFile {
+    /// Its real path in the root.
+    path: String,
+    held: Vec<(String, Version)>,
+}
+
+impl RpmFile {
+    /// Copies it to where nobody else reaches it, and looks at the copy.
+    fn copy(&self, writer: &mut Writer<'_>) -> Result<PrivateCopy, Raised> {
+        let copy = PrivateCopy::of(&self.path, writer)?;
+        file::require_package(&writer.root.locate(copy.path())?)?;
+        if query::in_copy(writer, copy.path())? != self.held {
+            return Err(copies::exchanged(&self.path));
+        }
+        Ok(copy)
+    }
 }
 
 impl RpmTransaction {
@@ -48,7 +71,14 @@ impl RpmTransaction {
     /// # Errors
     /// The tool cannot be started, takes too long, or fails.
     pub(crate) fn carry_out(self, writer: &mut Writer<'_>) -> Result<(), Raised> {
-        let mut launch = Launch::program(self.program, self.arguments.0).timeout(self.timeout);
+        let copy = self.file.as_ref().map(|file| file.copy(writer)).transpose()?;
+        let words = |path: Option<&str>| {
+            let words = self.arguments.0.iter().map(String::as_str).chain(path);
+            words.map(str::to_owned).collect::<Vec<_>>()
+        };
+        let shown = words(self.file.as_ref().map(|file| file.path.as_str())).join(" ");
+        let launch = Launch::program(self.program, words(copy.as_ref().map(PrivateCopy::path)));
+        let mut launch = launch.shown_as(&format!("{} {shown}", self.program)).timeout(self.timeout);
         for (name, value) in &self.environment.0 {
             launch = launch.environment(name, value);
         }

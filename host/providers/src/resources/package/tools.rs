@@ -48,6 +48,8 @@ pub(super) fn ask(view: &mut View<'_>, program: &str, arguments: Vec<String>) ->
 pub(crate) struct Transaction {
     pub(super) program: &'static str,
     pub(super) arguments: Withheld<Vec<String>>,
+    /// The arguments as messages show them; `None`: as they are.
+    pub(super) shown: Withheld<Option<Vec<String>>>,
     pub(super) environment: Withheld<Vec<(String, String)>>,
     pub(super) timeout: Duration,
     /// What the tool reads.
@@ -71,6 +73,9 @@ impl Transaction {
         }
         for (name, value) in &self.environment.0 {
             launch = launch.environment(name, value);
+        }
+        if let Some(shown) = &self.shown.0 {
+            launch = launch.shown_as(&format!("{} {}", self.program, shown.join(" ")));
         }
         match &self.input.0 {
             Some(input) => launch.input(input.clone()),

@@ -1,7 +1,7 @@
 //! `dnf_package` and `yum_package`.
 
 use super::version::Version;
-use super::{RpmTransaction, is_name, package, query};
+use super::{RpmFile, RpmTransaction, is_name, package, query};
 use crate::found::Thing;
 use crate::operation::Operation;
 use crate::plan::{Assumption, Plan, Provider, Step, View};
@@ -189,10 +189,12 @@ impl Task {
         if specifications.is_empty() {
             return Ok(plan);
         }
+        let mut file = None;
         if let Some(source) = &self.source {
-            specifications = vec![source.clone()];
+            specifications.clear();
+            file = Some(RpmFile { path: source.clone(), held: query::in_file(view, source)? });
         }
-        plan.steps.extend(self.step("install", specifications, (changes, things)));
+        plan.steps.extend(self.step("install", specifications, file, (changes, things)));
         Ok(plan)
     }
 
@@ -215,7 +217,7 @@ impl Task {
         let removed = present.iter().map(|package| (package.seen.name.as_str(), package.seen.current.as_deref()));
         let change = removal(sentence, removed);
         let things = present.iter().map(|package| package.thing()).collect();
-        Ok(Plan::steps(self.step("remove", specifications, (vec![change], things)).into_iter().collect()))
+        Ok(Plan::steps(self.step("remove", specifications, None, (vec![change], things)).into_iter().collect()))
     }
 
     fn lock(&self, lock: bool, view: &mut View<'_>) -> Result<Plan, Raised> {
@@ -248,22 +250,34 @@ impl Task {
         arguments.extend(self.request.options.iter().cloned());
         arguments.extend(["versionlock".to_owned(), word.to_owned()]);
         arguments.extend(specifications);
-        Ok(Plan::steps(self.run(arguments, (vec![change], things)).into_iter().collect()))
+        Ok(Plan::steps(self.run(arguments, None, (vec![change], things)).into_iter().collect()))
     }
 
-    fn step(&self, command: &str, specifications: Vec<String>, told: (Vec<Change>, Vec<Thing>)) -> Option<Step> {
+    fn step(
+        &self,
+        command: &str,
+        specifications: Vec<String>,
+        file: Option<RpmFile>,
+        told: (Vec<Change>, Vec<Thing>),
+    ) -> Option<Step> {
         let mut arguments = self.request.options.clone();
         arguments.extend(["-y".to_owned(), command.to_owned()]);
         arguments.extend(specifications);
-        self.run(arguments, told)
+        self.run(arguments, file, told)
     }
 
-    fn run(&self, arguments: Vec<String>, (changes, found): (Vec<Change>, Vec<Thing>)) -> Option<Step> {
+    fn run(
+        &self,
+        arguments: Vec<String>,
+        file: Option<RpmFile>,
+        (changes, found): (Vec<Change>, Vec<Thing>),
+    ) -> Option<Step> {
         let transaction = RpmTransaction {
             program: self.program,
             arguments: Withheld(arguments),
             environment: Withheld(self.request.environment.clone()),
             timeout: self.request.timeout,
+            file,
             _granted: self.request.granted.clone(),
             found,
         };

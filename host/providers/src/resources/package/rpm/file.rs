@@ -1,7 +1,7 @@
 //! `rpm_package`: packages from files on the node, without their dependencies.
 
 use super::version::Version;
-use super::{RpmTransaction, is_name, package, query};
+use super::{RpmFile, RpmTransaction, is_name, package, query};
 use crate::found::Thing;
 use crate::operation::Operation;
 use crate::plan::{Assumption, Plan, Provider, Step, View};
@@ -58,7 +58,7 @@ pub(super) fn find(source: &str, view: &View<'_>) -> Result<Option<String>, Rais
 }
 
 /// Fails if a file does not begin as packages do: rpm takes any other file for a list of files and addresses to install.
-fn require_package(place: &Place) -> Result<(), Raised> {
+pub(super) fn require_package(place: &Place) -> Result<(), Raised> {
     let mut beginning = [0; LEAD.len()];
     let (file, _) = place.open_file()?;
     match std::fs::File::from(file).read_exact(&mut beginning) {
@@ -118,8 +118,8 @@ fn install(aim: Aim, wanted: &Wanted<'_>, request: &Request, view: &mut View<'_>
         (Some(_), true) => arguments.extend(["-U", "--oldpackage"].map(str::to_owned)),
         (Some(_), false) => arguments.push("-U".into()),
     }
-    arguments.push(path);
-    let mut plan = Plan::steps(vec![step(request, granted, arguments, (change, thing))]);
+    let file = RpmFile { path, held: vec![(name.clone(), held)] };
+    let mut plan = Plan::steps(vec![step(request, granted, arguments, Some(file), (change, thing))]);
     plan.assume(Assumption::Package(name));
     Ok(plan)
 }
@@ -141,13 +141,14 @@ fn remove(request: &Request, view: &mut View<'_>) -> Result<Plan, Raised> {
         Some(_) => format!("{name}-{}", short(&installed)),
         None => name,
     });
-    Ok(Plan::steps(vec![step(request, granted, arguments, (change, thing))]))
+    Ok(Plan::steps(vec![step(request, granted, arguments, None, (change, thing))]))
 }
 
 fn step(
     request: &Request,
     granted: Vec<GrantedPackage>,
     arguments: Vec<String>,
+    file: Option<RpmFile>,
     (change, thing): (Change, Thing),
 ) -> Step {
     let transaction = RpmTransaction {
@@ -155,6 +156,7 @@ fn step(
         arguments: Withheld(arguments),
         environment: Withheld(request.environment.clone()),
         timeout: request.timeout,
+        file,
         _granted: granted,
         found: vec![thing],
     };

@@ -2,7 +2,7 @@
 
 use super::QUERY;
 use super::version::Version;
-use crate::plan::View;
+use crate::plan::{View, Writer};
 use contract::Raised;
 use machine::command::{Launch, require_success};
 
@@ -29,11 +29,22 @@ pub(super) fn installed(view: &mut View<'_>, names: &[String]) -> Result<Vec<(St
 
 /// What package files hold, in order.
 pub(super) fn in_file(view: &mut View<'_>, path: &str) -> Result<Vec<(String, Version)>, Raised> {
-    let arguments = ["-qp", "--queryformat", FORMAT, "--", path];
-    let launch = Launch::program("rpm", arguments).timeout(QUERY);
+    let launch = of_file(path);
     let outcome = view.query(&launch).map_err(|failure| failure.into_raised(&launch))?;
     require_success(&launch, &outcome, &[0])?;
     Ok(parse(&String::from_utf8_lossy(&outcome.output)))
+}
+
+/// The same of a copy that is about to be installed.
+pub(super) fn in_copy(writer: &mut Writer<'_>, path: &str) -> Result<Vec<(String, Version)>, Raised> {
+    let launch = of_file(path);
+    let outcome = writer.launch(&launch).map_err(|failure| failure.into_raised(&launch))?;
+    require_success(&launch, &outcome, &[0])?;
+    Ok(parse(&String::from_utf8_lossy(&outcome.output)))
+}
+
+fn of_file(path: &str) -> Launch {
+    Launch::program("rpm", ["-qp", "--queryformat", FORMAT, "--", path]).timeout(QUERY)
 }
 
 fn parse(text: &str) -> Vec<(String, Version)> {

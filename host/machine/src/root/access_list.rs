@@ -1,0 +1,95 @@
+//! Access lists (`setfacl`): they let users and groups write whom a mode does not name.
+
+use super::Kind;
+use super::pinned::in_proc;
+use rustix::fd::{AsFd, AsRawFd as _};
+use rustix::io::Errno;
+
+/// The list that counts for a file or directory itself.
+const ACCESS: &str = "system.posix_acl_access";
+
+/// The list that a directory gives to all that is made in it. The file mode creation mask does not apply where there is one.
+const DEFAULT: &str = "system.posix_acl_default";
+
+/// The kernel's number for the only format there is.
+const VERSION: [u8; 4] = [2, 0, 0, 0];
+
+/// The longest list that is read, in bytes: more than file systems keep.
+const MAXIMUM_LIST: usize = 64 << 10;
+
+const MAY_WRITE: u8 = 2;
+const USER: u16 = 0x02;
+const OWNING_GROUP: u16 = 0x04;
+const GROUP: u16 = 0x08;
+const OTHERS: u16 = 0x20;
+
+/// Whether the access list of something open names anybody who may write besides its owner, root and one user, whatever the
+/// mask takes away: the next `chmod` gives it back. A list that cannot be read counts as one that does.
+pub(super) fn lets_others_write(handle: impl AsFd, kind: Kind, uid: u32) -> bool {
+    kind != Kind::Link && names_a_writer(&handle, ACCESS, uid)
+}
+
+/// Whether what is made in an open directory may be written by others than its owner, root and one user.
+pub(super) fn passes_writers_on(handle: impl AsFd, kind: Kind, uid: u32) -> bool {
+    kind == Kind::Directory && names_a_writer(&handle, DEFAULT, uid)
+}
+
+fn names_a_writer(handle: &impl AsFd, list: &str, uid: u32) -> bool {
+    // A descriptor without rights to the content has its attributes read through /proc only.
+    let path = in_proc("self", handle.as_fd().as_raw_fd());
+    let mut value = Vec::with_capacity(MAXIMUM_LIST);
+    match rustix::fs::getxattr(path, list, rustix::buffer::spare_capacity(&mut value)) {
+        Ok(_) => is_for_others(&value, list == DEFAULT, uid),
+        Err(Errno::NODATA | Errno::OPNOTSUPP) => false,
+        Err(_) => true,
+    }
+}
+
+/// Whether a list lets others write. Of the mode's own entries, the list of a thing itself says nothing new.
+fn is_for_others(list: &[u8], is_default: bool, uid: u32) -> bool {
+    let Some(entries) = list.strip_prefix(&VERSION) else { return true };
+    entries.chunks(8).any(|entry| {
+        let [tag, tag_high, rights, _, id @ ..] = entry else { return true };
+        let id = id.try_into().map_or(u32::MAX, u32::from_le_bytes);
+        let is_other = match u16::from_le_bytes([*tag, *tag_high]) {
+            USER => id != 0 && id != uid,
+            GROUP => true,
+            OWNING_GROUP | OTHERS => is_default,
+            _ => false,
+        };
+        is_other && rights & MAY_WRITE != 0
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A list as the kernel gives it: tag, rights and number of each entry.
+    fn list(entries: &[(u16, u16, u32)]) -> Vec<u8> {
+        let mut bytes = VERSION.to_vec();
+        for (tag, rights, id) in entries {
+            bytes.extend(tag.to_le_bytes().iter().chain(&rights.to_le_bytes()).chain(&id.to_le_bytes()));
+        }
+        bytes
+    }
+
+    #[test]
+    fn lists_that_let_others_write_are_told_from_harmless_ones() {
+        const NOBODY: u32 = u32::MAX;
+        let owner = (1, 7, NOBODY);
+        let check = |entries: &[(u16, u16, u32)], access: bool, default: bool| {
+            let bytes = list(entries);
+            assert_eq!(is_for_others(&bytes, false, 1000), access, "{entries:?}");
+            assert_eq!(is_for_others(&bytes, true, 1000), default, "{entries:?}");
+        };
+        check(&[owner, (OWNING_GROUP, 5, NOBODY), (OTHERS, 5, NOBODY)], false, false);
+        check(&[owner, (OWNING_GROUP, 7, NOBODY), (OTHERS, 5, NOBODY)], false, true);
+        check(&[owner, (OTHERS, 2, NOBODY)], false, true);
+        check(&[owner, (USER, 7, 1001)], true, true);
+        check(&[owner, (USER, 5, 1001), (0x10, 7, NOBODY)], false, false);
+        check(&[owner, (USER, 7, 1000), (USER, 7, 0)], false, false);
+        check(&[owner, (GROUP, 2, 5)], true, true);
+        assert!(is_for_others(&[], false, 0) && is_for_others(&[2, 0, 0, 0, 1], false, 0), "not a list");
+    }
+}
