@@ -383,7 +383,7 @@ fn attack_a_new_account_is_asked_for_as_it_will_be() {
     refused("user", "app", "create", json!({"uid": 61_200}));
     // The number that the tools would choose.
     let next = node.output("id -u bob").parse::<u32>().unwrap() + 1;
-    node.root.write("/etc/sudoers", &format!("#{next} ALL=(ALL) ALL\n")).unwrap();
+    node.root.write("/etc/sudoers", format!("#{next} ALL=(ALL) ALL\n")).unwrap();
     assert_eq!(node.act("user", "app", "create", json!({})).unwrap_err().class(), "Wrun::Denied");
     node.root.write("/etc/sudoers", SUDOERS).unwrap();
     assert_eq!(node.act("user", "app", "create", json!({})).unwrap(), ["create user app"]);

@@ -330,7 +330,7 @@ fn attack_a_wildcard_reaches_no_script_that_ends_the_machine() {
     let names =
         ["halt", "reboot", "sendsigs", "umountfs", "umountnfs.sh", "umountroot", "single", "rc", "rcS", "killprocs"];
     for name in names {
-        node.root.write_program(&format!("/etc/init.d/{name}"), TRACED).unwrap();
+        node.root.write_program(format!("/etc/init.d/{name}"), TRACED).unwrap();
         let error = node.act("service", name, "start", json!({})).unwrap_err();
         assert_eq!(error.class(), "Wrun::Denied", "{name}: {error:?}");
     }

@@ -4,7 +4,7 @@ use crate::plan::{Assumption, Plan, View};
 use contract::{Certainty, Change, ErrorKind, Raised};
 use grants::{GrantedMode, GrantedPath};
 use machine::denied::denied;
-use machine::root::{Entry, Given, ModeBits};
+use machine::root::{Entry, Given, ModeBits, absent};
 use schema::typed::{AccountName, Mode};
 
 /// An owner or a group as the cookbook wrote it.
@@ -101,7 +101,10 @@ impl<'a> Access<'a> {
         let again = |mode: &u32| *mode & 0o4000 != 0 && (uid.is_some() || gid.is_some());
         if current.is_some() {
             let given = Given { uid, gid, mode: self.mode };
-            view.root.locate(granted.path())?.require_giving(view.grants, given)?.map_err(denied)?;
+            // What earlier resources of a dry run would make is not there yet.
+            if let Some(place) = absent(view.root.locate(granted.path()))? {
+                place.require_giving(view.grants, given)?.map_err(denied)?;
+            }
         }
         let now = current.map(|entry| entry.mode);
         let mode = self.mode.filter(|mode| now != Some(*mode) || again(mode));

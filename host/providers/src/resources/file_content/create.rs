@@ -96,7 +96,8 @@ fn plan_against(
     let access = wish.access.compare(numbers, current.entry(), &current.granted, false, view)?;
     let is_new = matches!(current.there, There::Nothing | There::InTheWay(_));
     if !is_new && changed.is_some() && wish.atomic == Some(false) {
-        view.root.locate(current.granted.path())?.require_names(view.grants)?.map_err(denied)?;
+        let place = absent(view.root.locate(current.granted.path()))?;
+        place.map_or(Ok(Ok(())), |place| place.require_names(view.grants))?.map_err(denied)?;
     }
     let kind = current.entry().map(|entry| entry.kind);
     if is_new || changed.is_some() {
