@@ -119,7 +119,7 @@ fn another_user_owns_what_it_fetches() {
 /// Where git is fenced in, wrun makes the folder and writes the configuration anew.
 #[test]
 fn a_group_keeps_its_checkout() {
-    let rules = "paths = [\"ROOT/a/**\"]\nread_paths = [\"ROOT/src/**\"]\ngroups = [\"daemon\"]\n";
+    let rules = "paths = [\"ROOT/a/**\", \"ROOT/b/**\"]\nread_paths = [\"ROOT/src/**\"]\ngroups = [\"daemon\"]\n";
     let bench = Bench::whole(rules);
     repository(&bench);
     for revision in ["main", "side"] {
@@ -130,6 +130,8 @@ fn a_group_keeps_its_checkout() {
             "root daemon 755\nroot daemon 644\nroot daemon 644"
         );
     }
+    bench.run("git", "ROOT/b/deep/x", "export", with(json!({"group": "daemon"}))).unwrap();
+    assert_eq!(shell(&bench, "stat -c '%U %G %a' b/deep b/deep/x/f"), "root daemon 755\nroot daemon 644");
 }
 
 #[track_caller]

@@ -191,10 +191,19 @@ fn unshown(command: &[String]) -> &'static [&'static str] {
 const TALKING: [&str; 3] = ["clone", "fetch", "ls-remote"];
 
 /// Where git has its own programs.
-const OWN_PROGRAMS: [&str; 2] = ["/usr/lib/git-core", "/usr/libexec/git-core"];
+const OWN_PROGRAMS: [&str; 4] =
+    ["/usr/lib/git-core", "/usr/libexec/git-core", "/usr/local/lib/git-core", "/usr/local/libexec/git-core"];
 
 /// The same with what it needs to talk to a repository on this machine, which it does through a shell.
-const WITH_SHELL: [&str; 4] = ["/usr/lib/git-core", "/usr/libexec/git-core", "/usr/bin/git-upload-pack", "/bin/sh"];
+const WITH_SHELL: [&str; 7] = [
+    "/usr/lib/git-core",
+    "/usr/libexec/git-core",
+    "/usr/local/lib/git-core",
+    "/usr/local/libexec/git-core",
+    "/usr/bin/git-upload-pack",
+    "/usr/local/bin/git-upload-pack",
+    "/bin/sh",
+];
 
 /// What a call of git may write and start, whatever a configuration or a link in the folder says. To talk to another machine git
 /// needs ssh, shells, and helpers that only the operator knows of; but then it neither checks anything out nor runs filters.
