@@ -155,10 +155,10 @@ impl<'a> Assembly<'a> {
         };
         if let Some(folders) = &input.folders {
             let limits = sandbox::Limits::default();
-            sandbox.check(folders::POLICY, folders.runtime().component(), contract::Interfaces::ALL, &limits)?;
+            sandbox.check(folders::POLICY, folders.runtime().component(), &limits)?;
         }
         let data = data::of_policies(settings)?;
-        let ready = artifacts::make_ready(&mut input, data.as_ref(), &sandbox, settings, stop, is_dry, notify)?;
+        let ready = artifacts::make_ready(&mut input, data.as_ref(), &sandbox, settings, stop, notify)?;
         Ok(ready.map(|Ready { sources, ungranted }| Prepared { input, sources, ungranted, sandbox, state }))
     }
 
@@ -328,7 +328,6 @@ impl<'a> ReadyRun<'a> {
             reboots: Reboots::default(),
             given_facts: request.facts.is_some(),
             stand_in: request.stand_in.clone(),
-            links_all: false,
             keeper,
         };
         let options = RunOptions {

@@ -12,7 +12,7 @@ use crate::settings::Settings;
 use crate::source::Source;
 use crate::stand_in::StandIn;
 
-use contract::{Account, AccountLimits, ErrorKind, Failure, GuestLost, Interfaces, Memory, Moment, Services, Stop};
+use contract::{Account, AccountLimits, ErrorKind, Failure, GuestLost, Memory, Moment, Services, Stop};
 use converge::{Instance, PolicyInput, RunHost};
 use grants::{Grants, Limit, PolicyGrants};
 use machine::download::{Downloads, NoServers};
@@ -43,7 +43,7 @@ pub(crate) struct AssembledHost<'a> {
     pub(crate) program: &'a Program,
     pub(crate) sandbox: Arc<Sandbox>,
     pub(crate) sources: BTreeMap<String, Source>,
-    /// The policies that import more than they are granted. A dry run opens them all the same.
+    /// The policies that import more than they are granted.
     pub(crate) ungranted: BTreeMap<String, Ungranted>,
     pub(crate) grants: BTreeMap<String, Arc<PolicyGrants>>,
     pub(crate) node: NodeIdentity,
@@ -59,8 +59,6 @@ pub(crate) struct AssembledHost<'a> {
     pub(crate) given_facts: bool,
     /// What stands in for the machine, in a test.
     pub(crate) stand_in: Option<StandIn>,
-    /// Components may import every interface, whatever they are granted of it. Each call is checked in any case.
-    pub(crate) links_all: bool,
     pub(crate) keeper: Keeper,
 }
 
@@ -144,11 +142,12 @@ impl AssembledHost<'_> {
         self.grants.get(policy).ok_or_else(|| Failure::raised(ErrorKind::Bug, format!("policy {policy} has no grants")))
     }
 
-    /// Records as denials what the authors of policies ask for that import more than they are granted. What the policies
-    /// themselves asked for is recorded already, with its place.
-    pub(crate) fn deny_ungranted(&self) {
+    /// Records as denials what the policies lack that import more than they are granted. What the policies themselves asked
+    /// for is recorded already, with its place. `succeeded`: the policies that did all that they wanted to do.
+    pub(crate) fn deny_ungranted(&self, succeeded: &[String]) {
         for (policy, ungranted) in &self.ungranted {
-            self.grants.get(policy).into_iter().for_each(|grants| ungranted.deny(grants));
+            let is_done = !self.why_run && succeeded.contains(policy);
+            self.grants.get(policy).into_iter().for_each(|grants| ungranted.deny(grants, is_done));
         }
     }
 
@@ -157,7 +156,6 @@ impl AssembledHost<'_> {
         grants: &Arc<PolicyGrants>,
         machine: GuestMachine,
         source: &Source,
-        interfaces: Interfaces,
         account: &Account,
     ) -> Services {
         Services {
@@ -173,7 +171,6 @@ impl AssembledHost<'_> {
             attributes: Box::new(Rights(Arc::clone(grants))),
             node: self.node.clone(),
             types: Arc::new(BuiltinTypes),
-            interfaces,
         }
     }
 
@@ -257,22 +254,16 @@ impl RunHost for AssembledHost<'_> {
         {
             tracing::warn!("Chef's file cache is missing: {}", raised.message);
         }
-        let start = |code: Code<'_>, interfaces, limits: &Limits| {
-            let services = self.services(grants, providers.machine(), source, interfaces, account);
+        let start = |code: Code<'_>, limits: &Limits| {
+            let services = self.services(grants, providers.machine(), source, account);
             block_on(self.sandbox.open(name, code, limits, services))
                 .map_err(|error| Failure::raised(ErrorKind::NotStarted, error.to_string()))
         };
         let limits = limits(self.settings, grants);
-        let imports = if self.links_all || self.ungranted.contains_key(name) {
-            Interfaces::ALL
-        } else {
-            Interfaces::granted(grants)
-        };
-        let own = source.own_code().map(|code| start(code, imports, &limits)).transpose()?;
-        // A language's runtime imports everything, and each call is checked.
+        let own = source.own_code().map(|code| start(code, &limits)).transpose()?;
         let ruby = source.runtime().map(|runtime| {
             let limits = Limits { memory: runtime.memory(limits.memory), ..limits };
-            start(runtime.component().into(), Interfaces::ALL, &limits)
+            start(runtime.component().into(), &limits)
         });
         let policies = match (own, ruby.transpose()?) {
             (Some(own), Some(ruby)) => Policies::two(own, ruby, source.ruby_cookbooks()),
