@@ -87,37 +87,20 @@ fn is_of_operator(error: &ArtifactError, grants: &Grants) -> bool {
 pub(crate) struct Ready {
     /// The code of each policy that can be opened.
     pub(crate) sources: BTreeMap<String, Source>,
-    /// The policies that import an interface of which they are granted nothing.
-    pub(crate) ungranted: BTreeMap<String, Ungranted>,
+    /// What the authors of those policies ask for that import an interface of which they are granted nothing.
+    pub(crate) ungranted: BTreeMap<String, Needs>,
 }
 
-/// The needs of a policy that imports more than it is granted. It runs all the same, and each call is checked.
-pub(crate) struct Ungranted {
-    /// What its author asks for.
-    needs: Needs,
-    /// The packages of these interfaces, such as `machine`.
-    interfaces: Vec<String>,
-}
-
-impl Ungranted {
-    /// Records as denials what the author asks for and what the run has not been denied yet. A clock that stands still and
-    /// random numbers that are absent fail no call, so they are recorded in any case; the rest is not if the policy `is_done`.
-    pub(crate) fn deny(&self, grants: &PolicyGrants, is_done: bool) {
-        let none = Needs::default();
-        grants.deny_needs(if is_done { &none } else { &self.needs }, &self.interfaces);
-    }
-}
-
-/// The packages among a component's imports that the policy is granted nothing of.
-fn ungranted(mut imports: Vec<String>, grants: &PolicyGrants) -> Vec<String> {
-    imports.retain(|package| match package.as_str() {
+/// Whether a component imports an interface that its policy is granted nothing of. It runs all the same: each call is
+/// checked.
+fn imports_ungranted(imports: &[String], grants: &PolicyGrants) -> bool {
+    imports.iter().any(|package| match package.as_str() {
         "machine" => !grants.opens_machine(),
         "data" => !grants.opens_data(),
         "clock" => !grants.clock(),
         "random" => !grants.random(),
         _ => false,
-    });
-    imports
+    })
 }
 
 /// Compiles the policies' components, and notes which import more than they are granted. `None`: the operator wants to stop.
@@ -156,10 +139,8 @@ pub(crate) fn make_ready(
                 Err(error) => policy.refused = Some(Failure::raised(ErrorKind::NotStarted, error_chain(&error))),
                 Ok(source) => match check(&source) {
                     Ok(imports) => {
-                        let interfaces = ungranted(imports, grants);
-                        if !interfaces.is_empty() {
-                            let needs = artifact.manifest().needs.clone();
-                            ready.ungranted.insert(name.to_owned(), Ungranted { needs, interfaces });
+                        if imports_ungranted(&imports, grants) {
+                            ready.ungranted.insert(name.to_owned(), artifact.manifest().needs.clone());
                         }
                         ready.sources.insert(name.to_owned(), source);
                     }

@@ -1,6 +1,6 @@
 //! A run made ready: everything that can be wrong with what it is given is found before anything is changed.
 
-use crate::artifacts::{Ready, Ungranted};
+use crate::artifacts::Ready;
 use crate::error::AssembleError;
 use crate::input::Input;
 use crate::known_node::KnownNode;
@@ -21,7 +21,7 @@ use crate::watchers::Watchers;
 use crate::{artifacts, data, folders, native_cache, own_state, stand_in};
 use contract::{Event, LogLevel, LogSource, Moment, Observer, Stop};
 use converge::{PolicyReport, RunHost as _, RunOptions, RunReport};
-use grants::Journal;
+use grants::{Journal, Needs};
 use node::object::NodeObject;
 use providers::Reboots;
 use sandbox::{NativeCache, Sandbox};
@@ -55,7 +55,7 @@ pub struct Assembly<'a> {
 struct Prepared {
     input: Input,
     sources: BTreeMap<String, Source>,
-    ungranted: BTreeMap<String, Ungranted>,
+    ungranted: BTreeMap<String, Needs>,
     sandbox: Arc<Sandbox>,
     state: Option<StateDirectory>,
 }
@@ -66,7 +66,7 @@ pub struct ReadyRun<'a> {
     input: Input,
     known: KnownNode,
     sources: BTreeMap<String, Source>,
-    ungranted: BTreeMap<String, Ungranted>,
+    ungranted: BTreeMap<String, Needs>,
     sandbox: Arc<Sandbox>,
     node: NodeObject,
     layers: RunLayers,

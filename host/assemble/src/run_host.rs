@@ -5,7 +5,6 @@ mod remembered;
 mod rights;
 mod types;
 
-use crate::artifacts::Ungranted;
 use crate::program::Program;
 use crate::releases::Admitted;
 use crate::settings::Settings;
@@ -14,7 +13,7 @@ use crate::stand_in::StandIn;
 
 use contract::{Account, AccountLimits, ErrorKind, Failure, GuestLost, Memory, Moment, Services, Stop};
 use converge::{Instance, PolicyInput, RunHost};
-use grants::{Grants, Limit, PolicyGrants};
+use grants::{Grants, Limit, Needs, PolicyGrants};
 use machine::download::{Downloads, NoServers};
 use machine::guest::GuestMachine;
 use node::file_specificity::NodeIdentity;
@@ -43,8 +42,8 @@ pub(crate) struct AssembledHost<'a> {
     pub(crate) program: &'a Program,
     pub(crate) sandbox: Arc<Sandbox>,
     pub(crate) sources: BTreeMap<String, Source>,
-    /// The policies that import more than they are granted.
-    pub(crate) ungranted: BTreeMap<String, Ungranted>,
+    /// What the authors of the policies ask for that import more than they are granted.
+    pub(crate) ungranted: BTreeMap<String, Needs>,
     pub(crate) grants: BTreeMap<String, Arc<PolicyGrants>>,
     pub(crate) node: NodeIdentity,
     pub(crate) started: Moment,
@@ -142,12 +141,13 @@ impl AssembledHost<'_> {
         self.grants.get(policy).ok_or_else(|| Failure::raised(ErrorKind::Bug, format!("policy {policy} has no grants")))
     }
 
-    /// Records as denials what the policies lack that import more than they are granted. What the policies themselves asked
-    /// for is recorded already, with its place. `succeeded`: the policies that did all that they wanted to do.
+    /// Records as denials what the authors of policies ask for that import more than they are granted. What the policies
+    /// themselves asked for is recorded already, with its place. Policies that `succeeded` in a real run lack nothing.
     pub(crate) fn deny_ungranted(&self, succeeded: &[String]) {
-        for (policy, ungranted) in &self.ungranted {
-            let is_done = !self.why_run && succeeded.contains(policy);
-            self.grants.get(policy).into_iter().for_each(|grants| ungranted.deny(grants, is_done));
+        let ended_early = |policy: &&String| self.why_run || !succeeded.contains(policy);
+        for policy in self.ungranted.keys().filter(ended_early) {
+            let needs = self.ungranted.get(policy);
+            self.grants.get(policy).into_iter().zip(needs).for_each(|(grants, needs)| grants.deny_needs(needs));
         }
     }
 
@@ -157,6 +157,7 @@ impl AssembledHost<'_> {
         machine: GuestMachine,
         source: &Source,
         account: &Account,
+        is_runtime: bool,
     ) -> Services {
         Services {
             account: account.clone(),
@@ -168,7 +169,7 @@ impl AssembledHost<'_> {
             environment: grants.visible_environment(self.program.environment.iter().cloned()),
             started: self.started,
             zone: |seconds| local_zone(seconds),
-            attributes: Box::new(Rights(Arc::clone(grants))),
+            attributes: Box::new(Rights { grants: Arc::clone(grants), is_runtime }),
             node: self.node.clone(),
             types: Arc::new(BuiltinTypes),
         }
@@ -254,16 +255,16 @@ impl RunHost for AssembledHost<'_> {
         {
             tracing::warn!("Chef's file cache is missing: {}", raised.message);
         }
-        let start = |code: Code<'_>, limits: &Limits| {
-            let services = self.services(grants, providers.machine(), source, account);
+        let start = |code: Code<'_>, limits: &Limits, is_runtime| {
+            let services = self.services(grants, providers.machine(), source, account, is_runtime);
             block_on(self.sandbox.open(name, code, limits, services))
                 .map_err(|error| Failure::raised(ErrorKind::NotStarted, error.to_string()))
         };
         let limits = limits(self.settings, grants);
-        let own = source.own_code().map(|code| start(code, &limits)).transpose()?;
+        let own = source.own_code().map(|code| start(code, &limits, false)).transpose()?;
         let ruby = source.runtime().map(|runtime| {
             let limits = Limits { memory: runtime.memory(limits.memory), ..limits };
-            start(runtime.component().into(), &limits)
+            start(runtime.component().into(), &limits, true)
         });
         let policies = match (own, ruby.transpose()?) {
             (Some(own), Some(ruby)) => Policies::two(own, ruby, source.ruby_cookbooks()),
