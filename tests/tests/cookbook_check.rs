@@ -400,7 +400,7 @@ fn a_property_of_another_system_is_a_problem_where_nothing_keeps_linux_from_it()
 #[test]
 fn what_conditions_keep_for_a_linux_family_is_suggested_for_it_alone() {
     let recipe = "case node['platform_family']\nwhen 'amazon'\n  execute 'amazon-linux-extras install epel'\n\
-        when 'rhel', 'fedora'\n  package 'epel-release'\n  package 'curl'\nend\nif debian?\n  package 'apt-utils'\nend\n\
+        when 'rhel', 'fedora'\n  package 'epel-release'\n  package 'dnf-utils'\n  package 'curl'\nend\nif debian?\n  package 'apt-utils'\nend\n\
         package 'curl'\nexecute 'dnf -qy x' do\n  only_if { platform_family?('rhel') }\nend\n";
     let program = Program::new().unwrap();
     let cookbook = program.configuration().join("cookbooks/web");
@@ -418,7 +418,7 @@ fn what_conditions_keep_for_a_linux_family_is_suggested_for_it_alone() {
     for comment in [
         "# Only on amazon:\n# commands = [\"amazon-linux-extras install epel\"]\n",
         "# Only on debian:\n# packages = [\"apt-utils\"]\n",
-        "# Only on fedora, rhel:\n# packages = [\"epel-release\"]\n",
+        "# Only on fedora, rhel:\n# packages = [\n#     \"dnf-utils\",\n#     \"epel-release\",\n# ]\n",
         "# Only on rhel:\n# commands = [\"dnf -qy x\"]\n",
     ] {
         assert!(any.contains(comment), "{comment} in {any}");

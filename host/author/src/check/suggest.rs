@@ -28,24 +28,25 @@ const KEYS: [(&str, Kind); 14] = [
 /// Returns the table of a policy for the operator's file; empty if nothing is needed. What only some Linux families need is
 /// a comment.
 pub fn table(policy: &str, needs: &Needs) -> String {
-    let mut by_key: Vec<(&str, Vec<String>)> = Vec::new();
-    let mut of_families: BTreeMap<String, String> = BTreeMap::new();
+    let mut by_families: BTreeMap<String, Vec<(&str, Vec<String>)>> = BTreeMap::new();
     for Entry { key, value, need } in entries(needs) {
-        if !need.families.is_empty() {
-            let families = need.families.iter().map(String::as_str).collect::<Vec<_>>().join(", ");
-            add(of_families.entry(families).or_default(), key, &[value]);
-            continue;
-        }
+        let families = need.families.iter().map(String::as_str).collect::<Vec<_>>().join(", ");
+        let by_key = by_families.entry(families).or_default();
         match by_key.last_mut().filter(|(last, _)| *last == key) {
             Some((_, values)) => values.push(value),
             None => by_key.push((key, vec![value])),
         }
     }
     let mut lines = String::new();
-    by_key.iter().for_each(|(key, values)| add(&mut lines, key, values));
-    for (families, entries) in of_families {
+    for (families, by_key) in by_families {
+        let mut own = String::new();
+        by_key.iter().for_each(|(key, values)| add(&mut own, key, values));
+        if families.is_empty() {
+            lines.push_str(&own);
+            continue;
+        }
         let _infallible = writeln!(lines, "# Only on {families}:");
-        for line in entries.lines() {
+        for line in own.lines() {
             let _infallible = writeln!(lines, "# {line}");
         }
     }
