@@ -356,7 +356,8 @@ fn parts_that_only_other_systems_reach_do_not_count() {
             ("resources/task.rb", "action :create do\n  windows_task 'a'\n  directory '/tasks'\nend\n"),
             ("recipes/unix.rb", "launchd 'a'\n"),
             ("resources/old.rb", "chef_version_for_provides '< 12.0'\naction :create do\n  log Chef::Gone.to_s\nend\n"),
-            ("recipes/users.rb", "user 'a' do\n  secure_token true\nend\n"),
+            // No Linux node has to set it.
+            ("recipes/users.rb", "user 'a' do\n  secure_token true if node['web']['token']\nend\n"),
         ],
         &[],
         1,
@@ -387,6 +388,45 @@ fn parts_that_only_other_systems_reach_do_not_count() {
         0,
     );
     assert_eq!((report["works"].clone(), report["only_on"].clone()), (json!(true), json!("windows")), "{report:#}");
+}
+
+#[test]
+fn a_property_of_another_system_is_a_problem_where_nothing_keeps_linux_from_it() {
+    let recipe = "user 'a' do\n  iterations 5\nend\nuser 'b' do\n  iterations 5 if node['web']['mac']\nend\nif mac?\n  user 'c' do\n    iterations 5\n  end\nend\n";
+    let report = check(&[("metadata.rb", "name 'web'\n"), ("recipes/default.rb", recipe)], &[], 1);
+    expect(&report["problems"], &[("property recipes/default.rb:2", "`user` has no property `iterations`")]);
+}
+
+#[test]
+fn what_conditions_keep_for_a_linux_family_is_suggested_for_it_alone() {
+    let recipe = "case node['platform_family']\nwhen 'amazon'\n  execute 'amazon-linux-extras install epel'\n\
+        when 'rhel', 'fedora'\n  package 'epel-release'\n  package 'dnf-utils'\n  package 'curl'\nend\nif debian?\n  package 'apt-utils'\nend\n\
+        package 'curl'\nexecute 'dnf -qy x' do\n  only_if { platform_family?('rhel') }\nend\n";
+    let program = Program::new().unwrap();
+    let cookbook = program.configuration().join("cookbooks/web");
+    write(&cookbook, &[("metadata.rb", "name 'web'\n"), ("recipes/default.rb", recipe)]);
+    let folder = cookbook.display().to_string();
+    let grants = |more: &[&str]| {
+        let fixed = ["cookbook", "check", &folder, "--format", "json"];
+        let output = program.run(&[&fixed[..], more].concat()).unwrap().expect_code(0).unwrap();
+        let report: Value = serde_json::from_str(&output.stdout).unwrap();
+        report["grants"].as_str().unwrap().to_owned()
+    };
+    let any = grants(&[]);
+    let table = any.find("# Only on").unwrap();
+    assert!(any[..table].contains("\"curl\"") && !any[..table].contains("epel"), "{any}");
+    for comment in [
+        "# Only on amazon:\n# commands = [\"amazon-linux-extras install epel\"]\n",
+        "# Only on debian:\n# packages = [\"apt-utils\"]\n",
+        "# Only on fedora, rhel:\n# packages = [\n#     \"dnf-utils\",\n#     \"epel-release\",\n# ]\n",
+        "# Only on rhel:\n# commands = [\"dnf -qy x\"]\n",
+    ] {
+        assert!(any.contains(comment), "{comment} in {any}");
+    }
+    let ubuntu = grants(&["--platform", "ubuntu"]);
+    assert!(ubuntu.contains("apt-utils") && !ubuntu.contains('#') && !ubuntu.contains("epel"), "{ubuntu}");
+    let rocky = grants(&["--platform", "rocky"]);
+    assert!(rocky.contains("epel-release") && rocky.contains("dnf") && !rocky.contains("apt-utils"), "{rocky}");
 }
 
 #[test]

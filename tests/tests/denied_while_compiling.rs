@@ -85,33 +85,38 @@ fn another_error_ends_the_policy_as_ever() {
     assert_eq!((entries(&run).len(), &run["error"]["message"]), (0, &json!("broken")), "{run:#}");
 }
 
-#[test]
-fn a_rust_policy_without_needs_that_may_import_nothing_is_looked_at_all_the_same() {
+/// Runs recipes of the fixture `everything`, which imports all interfaces, with these grants.
+fn run_everything(recipes: &str, grants: &str, more: &[&str], code: i32) -> Value {
     let (program, root) = (Program::new().unwrap(), Root::new().unwrap());
     let machine = root.machine(Network::Own).unwrap();
-    let (policies, grants) = (fixtures().display().to_string(), program.configuration().join("grants.toml"));
-    fs::write(&grants, "").unwrap();
-    let (grants, root) = (grants.display().to_string(), machine.root().path().display().to_string());
-    let run = |more: &[&str]| {
-        let fixed = ["--policies", &policies, "--policy-name", "everything", "--grants", &grants, "--root", &root];
-        let recipes = ["--format", "json", "-o", "everything::machine,everything::data"];
-        program.run_in(&machine, &[&["converge"], &fixed[..], &recipes, more].concat()).unwrap().expect_code(1).unwrap()
-    };
-    let dry: Value = serde_json::from_str(&run(&["--why-run"]).stdout).unwrap();
-    let expect =
-        ["read_paths \"/etc/hostname\"", "data_bags \"users\"", "clock true", "random true"].map(str::to_owned);
-    assert_eq!(entries(&dry), expect, "{dry:#}");
-    // It fails of what a real run refuses it for, and not of a resource or recipe.
-    let (error, is_refusal) = (&dry["error"], |error: &Value| error["class"] == "Wrun::PolicyNotStarted");
-    assert!(is_refusal(error) && error["origin"]["line"].is_null(), "{error:#}");
-    let allowed = ["grants", "allow", "--last", "--yes", "--grants", &grants];
-    let _written = program.run(&allowed).unwrap().expect_code(0).unwrap();
-    let next: Value = serde_json::from_str(&run(&["--why-run"]).stdout).unwrap();
-    assert!(!is_refusal(&next["error"]) && !entries(&next).contains(&expect[0]), "{next:#}");
-    // A real run does not open it, and says how to find out.
-    fs::write(&grants, "").unwrap();
-    let real: Value = serde_json::from_str(&run(&[]).stdout).unwrap();
-    assert!(is_refusal(&real["error"]) && real["error"]["hint"].as_str().unwrap().contains("--why-run"), "{real:#}");
+    let (policies, file) = (fixtures().display().to_string(), program.configuration().join("grants.toml"));
+    fs::write(&file, grants).unwrap();
+    let (file, root) = (file.display().to_string(), machine.root().path().display().to_string());
+    let fixed =
+        ["converge", "--policies", &policies, "--policy-name", "everything", "--grants", &file, "--root", &root];
+    let recipes = ["--format", "json", "-o", recipes];
+    let ran = program.run_in(&machine, &[&fixed[..], &recipes, more].concat()).unwrap().expect_code(code).unwrap();
+    serde_json::from_str(&ran.stdout).unwrap_or_else(|error| panic!("{error} in\n{}", ran.text()))
+}
+
+#[test]
+fn a_rust_policy_that_imports_more_than_it_is_granted_hears_of_each_call() {
+    for more in [&["--why-run"][..], &[]] {
+        // Other recipes of it read data bags, the clock and random numbers.
+        let run = run_everything("everything::machine", "", more, 1);
+        assert_eq!(entries(&run), ["read_paths \"/etc/hostname\""], "{run:#}");
+        assert_eq!(run["error"]["class"], "Wrun::Denied", "{run:#}");
+        assert!(run["error"]["origin"]["line"].is_u64(), "{run:#}");
+    }
+    let run = run_everything("everything::data", "[policy.everything]\nread_paths = [\"/etc/hostname\"]\n", &[], 1);
+    assert!(entries(&run).contains(&"data_bags \"users\"".to_owned()), "{run:#}");
+    for more in [&["--why-run"][..], &[]] {
+        let run = run_everything("everything::default", "", more, 0);
+        assert_eq!((entries(&run), &run["outcome"]), (vec![], &json!("success")), "{run:#}");
+    }
+    // The clock stands still without the grant, and no call fails.
+    let run = run_everything("everything::misc", "", &[], 0);
+    assert_eq!(entries(&run), ["clock true", "random true"], "{run:#}");
 }
 
 /// What the text of a recipe asks for is no wider than what its code asked for.

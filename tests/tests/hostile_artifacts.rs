@@ -69,22 +69,15 @@ impl Bench {
     /// The middle policy fails before anything runs, is told at once, and the others do as they would without it.
     #[track_caller]
     fn check(&self, middle: &str, says: &str) {
-        self.check_told(middle, says, true);
-    }
-
-    /// `before_dry_runs`: a dry run does not start the policy either, to list what it is denied.
-    #[track_caller]
-    fn check_told(&self, middle: &str, says: &str, before_dry_runs: bool) {
-        let tells = |output: &Output, before: bool| {
+        let told = |output: &Output| {
             let text = output.text();
             assert!(output.stderr.contains(says), "{says:?} is not in\n{text}");
             let in_its_turn = format!("policy {middle} will fail when its turn comes");
-            assert_eq!(output.stderr.contains(&in_its_turn), before, "{text}");
+            assert!(output.stderr.contains(&in_its_turn), "{text}");
         };
-        let told = |output: &Output| tells(output, true);
         // A dry run tells of all, changes nothing, and ends in the same way.
         let dry = self.wrun(&["converge"], middle, &["--why-run", "--format", "json"]).expect_code(1).unwrap();
-        tells(&dry, before_dry_runs);
+        told(&dry);
         assert_eq!(outcomes(&dry), [("empty", "success"), (middle, "failure"), ("load", "success")].map(named));
         let without = self.wrun(&["converge"], middle, &["--format", "json"]).expect_code(1).unwrap();
         told(&without);
@@ -161,10 +154,12 @@ fn broken_artifact_that_is_no_valid_component() {
 }
 
 #[test]
-fn broken_artifact_that_imports_what_it_is_not_granted() {
+fn broken_artifact_that_imports_what_no_host_offers() {
     let bench = Bench::new();
-    std::fs::copy(fixture("everything"), bench.policies().join("everything.wasm")).unwrap();
-    bench.check_told("everything", "imports `wrun:", false);
+    let wasi = r#"(component (import "wasi:cli/environment@0.2.0" (instance
+        (export "get-environment" (func (result (list (tuple string string)))))))) "#;
+    bench.put("evil", &artifact("evil", &wat::parse_str(wasi).unwrap()));
+    bench.check_and_suggest("evil", "imports `wasi:cli/environment@0.2.0`");
 }
 
 #[test]

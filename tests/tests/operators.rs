@@ -278,6 +278,10 @@ fn a_policys_needs_are_held_against_the_grants() {
     for part in ["Policy site", built.digest(), "a 1.2.3 (Ruby)", "missing  packages: \"curl\"", "granted  packages"] {
         assert!(text.contains(part), "{part}: {text}");
     }
+    // The name of a policy stands for its artifact in the folder of the settings.
+    fs::write(program.configuration().join("wrun.toml"), format!("policies = {place:?}\n")).unwrap();
+    let named = program.run(&["policy", "show", "site"]).unwrap().expect_code(0).unwrap().stdout;
+    assert!(named.contains("Policy site"), "{named}");
     let other = program.run(&["policy", "show", &grants]).unwrap().expect_code(43).unwrap();
     assert!(other.stderr.contains("grants.toml"), "{}", other.text());
 }

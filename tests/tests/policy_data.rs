@@ -80,7 +80,7 @@ fn without_a_folder_there_are_none_and_a_wrong_one_is_bad_input() {
     let output = converge(&program, &machine, &folder, &grants, &[]);
     let run: Value = serde_json::from_str(&output.stdout).unwrap_or_else(|_| panic!("{}", output.text()));
     assert_eq!((output.code, run["outcome"].as_str()), (Some(1), Some("failure")));
-    assert!(run["error"]["message"].as_str().unwrap().contains("no directory of them is set"), "{run}");
+    assert!(run["error"]["message"].as_str().unwrap().contains("do not name its directory with `data_bags`"), "{run}");
     let output = converge(&program, &machine, &folder, &grants, &["--data-bags", "/no/such/folder"]);
     assert_eq!(output.code, Some(43), "{}", output.text());
     assert!(output.stderr.contains("/no/such/folder"), "{}", output.text());

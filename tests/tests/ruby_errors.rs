@@ -8,7 +8,7 @@ use specs::{Machine, Network, Program, Root};
 use std::fs;
 
 /// A custom resource with a slip in its action, and one that does what it may not and raises it again.
-const FILES: [(&str, &str); 19] = [
+const FILES: [(&str, &str); 20] = [
     ("metadata.rb", "name 'web'\n"),
     ("resources/site.rb", "property :port, Integer\nprovides :web_site\naction :create do\n  fil '/srv/a'\nend\n"),
     (
@@ -16,6 +16,7 @@ const FILES: [(&str, &str); 19] = [
         "provides :web_other\naction :create do\n  file '/etc/forbidden'\nrescue => error\n  raise error\nend\n",
     ),
     ("libraries/web.rb", "module Web\n  def self.go\n    [1].each do |one|\n      one.upcase\n    end\n  end\nend\n"),
+    ("recipes/notify.rb", "file '/srv/a' do\n  notifies :restart, 'service[nginx]'\nend\n"),
     ("recipes/type.rb", "file '/srv/a'\ntemplat '/srv/b' do\n  source 'b'\nend\n"),
     ("recipes/custom.rb", "web_stie 'a'\n"),
     ("recipes/mode.rb", "file '/srv/a' do\n  mode 'rwx'\nend\n"),
@@ -108,6 +109,24 @@ fn near_names_stand_beside_the_message() {
             let excerpt = format!("{}:{}", error["excerpt"]["file"].as_str().unwrap(), error["excerpt"]["line"]);
             assert_eq!(excerpt, place, "{recipe}: {error:#}");
         }
+    });
+}
+
+#[test]
+fn a_receiver_that_nobody_declared_is_told_at_its_senders_line() {
+    with_cookbook(|cookbook| {
+        let error = cookbook.error("notify");
+        assert_eq!(error["class"], "Chef::Exceptions::ResourceNotFound", "{error:#}");
+        // The message is Chef's, with the place as Chef writes it.
+        assert!(error["message"].as_str().unwrap().contains("from_file"), "{error:#}");
+        assert_eq!(
+            (&error["excerpt"]["file"], &error["excerpt"]["line"]),
+            (&"web/recipes/default.rb".replace("default", "notify").into(), &1.into())
+        );
+        assert_eq!(error["hint"], "declare service[nginx] in a recipe that this policy runs");
+        let (shown, _) = cookbook.converge("notify", &[]);
+        let expect = "service[nginx] cannot be found in the resource collection (web/recipes/notify.rb:1)";
+        assert!(shown.contains(expect) && !shown.contains("from_file"), "{shown}");
     });
 }
 

@@ -81,6 +81,20 @@ fn mistakes_are_told_with_their_place() {
     assert_eq!([class("unknown_type"), class("bad_mode")], ["NoMethodError", "Chef::Exceptions::ValidationFailed"]);
 }
 
+/// People who have not seen Ruby read no sentences of Chef's.
+#[test]
+fn what_people_read_is_not_in_the_words_of_chef() {
+    let (program, root) = (Program::new().unwrap(), Root::new().unwrap());
+    let machine = root.machine(Network::Own).unwrap();
+    let (root, policies) = (machine.root().path().display().to_string(), checkout().join("target/fixtures"));
+    let policies = policies.display().to_string();
+    let fixed = ["converge", "--root", &root, "--node-name", "n1", "--allow-all", "--policies", &policies];
+    let arguments = [&fixed[..], &["--policy-name", "mistakes", "-o", "mistakes::bad_mode"]].concat();
+    let said = program.run_in(&machine, &arguments).unwrap().expect_code(1).unwrap().stdout;
+    assert!(said.contains("property `mode` is `rw-r--r--`, which is not a mode: write its octal digits"), "{said}");
+    assert!(!said.contains("numeric range"), "{said}");
+}
+
 #[test]
 fn mistakes_in_templates_are_told_by_the_variables_name() {
     let (program, root) = (Program::new().unwrap(), Root::new().unwrap());

@@ -33,7 +33,7 @@ pub(crate) fn advice_on(error: &(dyn Error + 'static)) -> Option<&'static str> {
 
 /// Returns the advice if a panic's message or its file says that the sandbox lacks something.
 pub(crate) fn advice(message: &str, file: &str) -> Option<&'static str> {
-    if message.ends_with(": NotPresent") {
+    if message.ends_with(": NotPresent") || file.contains("/library/std/src/sys/env/") {
         return Some(NO_VARIABLES);
     }
     let is_outside = PHRASES.iter().any(|phrase| message.contains(phrase))
@@ -59,6 +59,8 @@ mod tests {
         for (message, file) in panics {
             assert!(advice(message, file).is_some(), "{message}");
         }
+        let variables = "/rustc/1/library/std/src/sys/env/unsupported.rs";
+        assert_eq!(advice("not supported on this platform", variables), Some(NO_VARIABLES));
         assert_eq!(advice("index out of bounds", "src/lib.rs"), None);
     }
 }

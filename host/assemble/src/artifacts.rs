@@ -15,7 +15,7 @@ use crate::settings::Settings;
 use crate::source::{Released, Source};
 use crate::stand_in::StandIn;
 use artifact::ArtifactError;
-use contract::{ErrorKind, Failure, Interfaces, Stop};
+use contract::{ErrorKind, Failure, Stop};
 use grants::{Grants, Needs, PolicyGrants};
 use machine::data::DataFolders;
 use sandbox::{Sandbox, SandboxError};
@@ -82,35 +82,28 @@ fn is_of_operator(error: &ArtifactError, grants: &Grants) -> bool {
     }
 }
 
-/// The policies that can be opened, and those that are granted too little for it.
+/// The policies that can be opened, and those of them that import more than they are granted.
 #[derive(Default)]
 pub(crate) struct Ready {
     /// The code of each policy that can be opened.
     pub(crate) sources: BTreeMap<String, Source>,
-    /// The policies that import an interface of which they are granted nothing.
-    pub(crate) ungranted: BTreeMap<String, Ungranted>,
+    /// What the authors of those policies ask for that import an interface of which they are granted nothing.
+    pub(crate) ungranted: BTreeMap<String, Needs>,
 }
 
-/// The needs of a policy that imports more than it is granted.
-pub(crate) struct Ungranted {
-    /// What its author asks for.
-    needs: Needs,
-    /// The packages of these interfaces, such as `machine`.
-    interfaces: Vec<String>,
+/// Whether a component imports an interface that its policy is granted nothing of. It runs all the same: each call is
+/// checked.
+fn imports_ungranted(imports: &[String], grants: &PolicyGrants) -> bool {
+    imports.iter().any(|package| match package.as_str() {
+        "machine" => !grants.opens_machine(),
+        "data" => !grants.opens_data(),
+        "clock" => !grants.clock(),
+        "random" => !grants.random(),
+        _ => false,
+    })
 }
 
-impl Ungranted {
-    /// Records as denials what the author asks for and what no run has been denied yet.
-    pub(crate) fn deny(&self, grants: &PolicyGrants) {
-        grants.deny_needs(&self.needs, &self.interfaces);
-    }
-}
-
-/// The advice where a policy cannot be started for want of grants.
-const TRY_DRY: &str =
-    "a dry run (`--why-run`) lists everything that the policy asks for, and the lines that would allow it";
-
-/// Compiles the policies' components, and holds their imports against their grants. `None`: the operator wants to stop.
+/// Compiles the policies' components, and notes which import more than they are granted. `None`: the operator wants to stop.
 /// A policy that cannot be run is refused in `input`, and told.
 ///
 /// # Errors
@@ -121,7 +114,6 @@ pub(crate) fn make_ready(
     sandbox: &Sandbox,
     settings: &Settings,
     stop: &Stop,
-    is_dry: bool,
     notify: &Notify,
 ) -> Result<Option<Ready>, AssembleError> {
     let mut ready = Ready::default();
@@ -133,12 +125,11 @@ pub(crate) fn make_ready(
         {
             let artifact = admitted.artifact();
             let limits = run_host::limits(settings, grants);
-            let check = |source: &Source, imports: Interfaces| -> Result<(), SandboxError> {
-                if let Some(code) = source.own_code() {
-                    sandbox.check(name, code, imports, &limits)?;
-                }
-                let Some(runtime) = source.runtime() else { return Ok(()) };
-                sandbox.check(name, runtime.component(), Interfaces::ALL, &limits)
+            let check = |source: &Source| -> Result<Vec<String>, SandboxError> {
+                let own = source.own_code().map(|code| sandbox.check(name, code, &limits)).transpose()?;
+                // A language's runtime imports everything, whatever its cookbooks call.
+                source.runtime().map(|runtime| sandbox.check(name, runtime.component(), &limits)).transpose()?;
+                Ok(own.unwrap_or_default())
             };
             match Released::new(admitted.clone(), data.cloned(), settings).map(Source::Released) {
                 // The operator named a folder that has nothing for anybody.
@@ -146,23 +137,15 @@ pub(crate) fn make_ready(
                     return Err(error.into());
                 }
                 Err(error) => policy.refused = Some(Failure::raised(ErrorKind::NotStarted, error_chain(&error))),
-                Ok(source) => match check(&source, Interfaces::granted(grants)) {
-                    Ok(()) => drop(ready.sources.insert(name.to_owned(), source)),
+                Ok(source) => match check(&source) {
+                    Ok(imports) => {
+                        if imports_ungranted(&imports, grants) {
+                            ready.ungranted.insert(name.to_owned(), artifact.manifest().needs.clone());
+                        }
+                        ready.sources.insert(name.to_owned(), source);
+                    }
                     Err(SandboxError::Interrupted { .. }) if stop.requested().is_some() => return Ok(None),
                     Err(error @ SandboxError::Engine(_)) => return Err(error.into()),
-                    Err(SandboxError::NotGranted { policy: named, import, interfaces }) => {
-                        let needs = artifact.manifest().needs.clone();
-                        ready.ungranted.insert(name.to_owned(), Ungranted { needs, interfaces: interfaces.clone() });
-                        let error = SandboxError::NotGranted { policy: named, import, interfaces };
-                        let failure = Failure::raised(ErrorKind::NotStarted, error_chain(&error));
-                        // Each call is checked: a dry run finds out what the policy asks for.
-                        if is_dry && check(&source, Interfaces::ALL).is_ok() {
-                            policy.real_refusal = Some(failure);
-                            ready.sources.insert(name.to_owned(), source);
-                        } else {
-                            policy.refused = Some(failure.and_hint(TRY_DRY.to_owned()));
-                        }
-                    }
                     Err(error) => policy.refused = Some(Failure::raised(ErrorKind::NotStarted, error_chain(&error))),
                 },
             }

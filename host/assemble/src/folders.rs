@@ -157,7 +157,6 @@ impl FolderInput {
             start: resolved.start,
             places,
             refused: resolved.refused,
-            real_refusal: None,
         };
         Ok((policy, resolved.environment))
     }

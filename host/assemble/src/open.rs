@@ -104,10 +104,10 @@ impl<'a> OpenRun<'a> {
         let stop = run_host.stop.clone();
         let whole = WholeRun::new(&mut run_host, options, Arc::new(BuiltinTypes), facts, Box::new(watchers), stop);
         let report = block_on(whole.run(&mut node, policies));
-        run_host.deny_ungranted();
-        run_host.grants.values().for_each(|grants| grants.end_audit());
         let succeeded = report.policies.iter().filter(|one| matches!(one.outcome, PolicyOutcome::Succeeded));
-        let converged = succeeded.map(|one| one.name.clone()).collect();
+        let converged: Vec<_> = succeeded.map(|one| one.name.clone()).collect();
+        run_host.deny_ungranted(&converged);
+        run_host.grants.values().for_each(|grants| grants.end_audit());
         if let Some(given) = &mut given {
             given.ended(&report, !run_host.reboots.all().is_empty());
         }

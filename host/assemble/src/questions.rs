@@ -91,8 +91,6 @@ fn ask_in<T>(
         // The cookbooks are the author's: no machine's facts are gathered for them.
         given_facts: true,
         stand_in: None,
-        // A component may import what it is not granted: each call is refused.
-        links_all: true,
         keeper: Keeper::Unrecorded(Unrecorded::new(Vec::new())),
     };
     let input = PolicyInput { name: policy.to_owned(), ..PolicyInput::default() };

@@ -1,6 +1,6 @@
 //! A run made ready: everything that can be wrong with what it is given is found before anything is changed.
 
-use crate::artifacts::{Ready, Ungranted};
+use crate::artifacts::Ready;
 use crate::error::AssembleError;
 use crate::input::Input;
 use crate::known_node::KnownNode;
@@ -21,7 +21,7 @@ use crate::watchers::Watchers;
 use crate::{artifacts, data, folders, native_cache, own_state, stand_in};
 use contract::{Event, LogLevel, LogSource, Moment, Observer, Stop};
 use converge::{PolicyReport, RunHost as _, RunOptions, RunReport};
-use grants::Journal;
+use grants::{Journal, Needs};
 use node::object::NodeObject;
 use providers::Reboots;
 use sandbox::{NativeCache, Sandbox};
@@ -55,7 +55,7 @@ pub struct Assembly<'a> {
 struct Prepared {
     input: Input,
     sources: BTreeMap<String, Source>,
-    ungranted: BTreeMap<String, Ungranted>,
+    ungranted: BTreeMap<String, Needs>,
     sandbox: Arc<Sandbox>,
     state: Option<StateDirectory>,
 }
@@ -66,7 +66,7 @@ pub struct ReadyRun<'a> {
     input: Input,
     known: KnownNode,
     sources: BTreeMap<String, Source>,
-    ungranted: BTreeMap<String, Ungranted>,
+    ungranted: BTreeMap<String, Needs>,
     sandbox: Arc<Sandbox>,
     node: NodeObject,
     layers: RunLayers,
@@ -155,10 +155,10 @@ impl<'a> Assembly<'a> {
         };
         if let Some(folders) = &input.folders {
             let limits = sandbox::Limits::default();
-            sandbox.check(folders::POLICY, folders.runtime().component(), contract::Interfaces::ALL, &limits)?;
+            sandbox.check(folders::POLICY, folders.runtime().component(), &limits)?;
         }
         let data = data::of_policies(settings)?;
-        let ready = artifacts::make_ready(&mut input, data.as_ref(), &sandbox, settings, stop, is_dry, notify)?;
+        let ready = artifacts::make_ready(&mut input, data.as_ref(), &sandbox, settings, stop, notify)?;
         Ok(ready.map(|Ready { sources, ungranted }| Prepared { input, sources, ungranted, sandbox, state }))
     }
 
@@ -328,7 +328,6 @@ impl<'a> ReadyRun<'a> {
             reboots: Reboots::default(),
             given_facts: request.facts.is_some(),
             stand_in: request.stand_in.clone(),
-            links_all: false,
             keeper,
         };
         let options = RunOptions {

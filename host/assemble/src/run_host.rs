@@ -5,16 +5,15 @@ mod remembered;
 mod rights;
 mod types;
 
-use crate::artifacts::Ungranted;
 use crate::program::Program;
 use crate::releases::Admitted;
 use crate::settings::Settings;
 use crate::source::Source;
 use crate::stand_in::StandIn;
 
-use contract::{Account, AccountLimits, ErrorKind, Failure, GuestLost, Interfaces, Memory, Moment, Services, Stop};
+use contract::{Account, AccountLimits, ErrorKind, Failure, GuestLost, Memory, Moment, Services, Stop};
 use converge::{Instance, PolicyInput, RunHost};
-use grants::{Grants, Limit, PolicyGrants};
+use grants::{Grants, Limit, Needs, PolicyGrants};
 use machine::download::{Downloads, NoServers};
 use machine::guest::GuestMachine;
 use node::file_specificity::NodeIdentity;
@@ -43,8 +42,8 @@ pub(crate) struct AssembledHost<'a> {
     pub(crate) program: &'a Program,
     pub(crate) sandbox: Arc<Sandbox>,
     pub(crate) sources: BTreeMap<String, Source>,
-    /// The policies that import more than they are granted. A dry run opens them all the same.
-    pub(crate) ungranted: BTreeMap<String, Ungranted>,
+    /// What the authors of the policies ask for that import more than they are granted.
+    pub(crate) ungranted: BTreeMap<String, Needs>,
     pub(crate) grants: BTreeMap<String, Arc<PolicyGrants>>,
     pub(crate) node: NodeIdentity,
     pub(crate) started: Moment,
@@ -59,8 +58,6 @@ pub(crate) struct AssembledHost<'a> {
     pub(crate) given_facts: bool,
     /// What stands in for the machine, in a test.
     pub(crate) stand_in: Option<StandIn>,
-    /// Components may import every interface, whatever they are granted of it. Each call is checked in any case.
-    pub(crate) links_all: bool,
     pub(crate) keeper: Keeper,
 }
 
@@ -145,10 +142,12 @@ impl AssembledHost<'_> {
     }
 
     /// Records as denials what the authors of policies ask for that import more than they are granted. What the policies
-    /// themselves asked for is recorded already, with its place.
-    pub(crate) fn deny_ungranted(&self) {
-        for (policy, ungranted) in &self.ungranted {
-            self.grants.get(policy).into_iter().for_each(|grants| ungranted.deny(grants));
+    /// themselves asked for is recorded already, with its place. Policies that `succeeded` in a real run lack nothing.
+    pub(crate) fn deny_ungranted(&self, succeeded: &[String]) {
+        let ended_early = |policy: &&String| self.why_run || !succeeded.contains(policy);
+        for policy in self.ungranted.keys().filter(ended_early) {
+            let needs = self.ungranted.get(policy);
+            self.grants.get(policy).into_iter().zip(needs).for_each(|(grants, needs)| grants.deny_needs(needs));
         }
     }
 
@@ -157,8 +156,8 @@ impl AssembledHost<'_> {
         grants: &Arc<PolicyGrants>,
         machine: GuestMachine,
         source: &Source,
-        interfaces: Interfaces,
         account: &Account,
+        is_runtime: bool,
     ) -> Services {
         Services {
             account: account.clone(),
@@ -170,10 +169,9 @@ impl AssembledHost<'_> {
             environment: grants.visible_environment(self.program.environment.iter().cloned()),
             started: self.started,
             zone: |seconds| local_zone(seconds),
-            attributes: Box::new(Rights(Arc::clone(grants))),
+            attributes: Box::new(Rights { grants: Arc::clone(grants), is_runtime }),
             node: self.node.clone(),
             types: Arc::new(BuiltinTypes),
-            interfaces,
         }
     }
 
@@ -257,22 +255,16 @@ impl RunHost for AssembledHost<'_> {
         {
             tracing::warn!("Chef's file cache is missing: {}", raised.message);
         }
-        let start = |code: Code<'_>, interfaces, limits: &Limits| {
-            let services = self.services(grants, providers.machine(), source, interfaces, account);
+        let start = |code: Code<'_>, limits: &Limits, is_runtime| {
+            let services = self.services(grants, providers.machine(), source, account, is_runtime);
             block_on(self.sandbox.open(name, code, limits, services))
                 .map_err(|error| Failure::raised(ErrorKind::NotStarted, error.to_string()))
         };
         let limits = limits(self.settings, grants);
-        let imports = if self.links_all || self.ungranted.contains_key(name) {
-            Interfaces::ALL
-        } else {
-            Interfaces::granted(grants)
-        };
-        let own = source.own_code().map(|code| start(code, imports, &limits)).transpose()?;
-        // A language's runtime imports everything, and each call is checked.
+        let own = source.own_code().map(|code| start(code, &limits, false)).transpose()?;
         let ruby = source.runtime().map(|runtime| {
             let limits = Limits { memory: runtime.memory(limits.memory), ..limits };
-            start(runtime.component().into(), Interfaces::ALL, &limits)
+            start(runtime.component().into(), &limits, true)
         });
         let policies = match (own, ruby.transpose()?) {
             (Some(own), Some(ruby)) => Policies::two(own, ruby, source.ruby_cookbooks()),

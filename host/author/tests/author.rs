@@ -122,6 +122,23 @@ fn refused(folder: &Path) -> String {
     author::build(folder, &Options::new(Path::new("/nowhere")), &mut ruby, &mut no_compiler).unwrap_err().to_string()
 }
 
+/// The compiler explains a method that does not exist; without it, the template has its usual name.
+#[test]
+fn a_misspelt_source_is_left_to_the_compiler() {
+    let (_temporary, folder) = fresh();
+    let recipes = folder.join("cookbooks/hello/src/recipes.rs");
+    let text = fs::read_to_string(&recipes).unwrap();
+    fs::write(&recipes, text.replace(".source(\"hello", ".sorce(\"helo")).unwrap();
+    let mut is_asked = false;
+    let mut compiler = || {
+        is_asked = true;
+        Err(author::build::ToolchainError::NoCacheFolder)
+    };
+    let mut ruby = Says(Ok(json!({})));
+    let _error = author::build(&folder, &Options::new(Path::new("/nowhere")), &mut ruby, &mut compiler).unwrap_err();
+    assert!(is_asked);
+}
+
 #[test]
 fn a_workspace_that_lacks_a_cookbook_is_told_before_it_is_compiled() {
     let (_temporary, folder) = fresh();

@@ -39,8 +39,8 @@ pub use run::{
 };
 pub use services::{
     Applied, AttributeRights, CommandOutcome, CookbookFiles, Data, DataError, FileError, HttpRequest, HttpResponse,
-    Interfaces, Machine, MachineChange, MachineError, MachineGroup, MachineUser, Moment, OutsideInput, Services, Stat,
-    StatKind, TypeTexts,
+    Machine, MachineChange, MachineError, MachineGroup, MachineUser, Moment, OutsideInput, Services, Stat, StatKind,
+    TypeTexts,
 };
 pub use stop::{Stop, StopReason, StopStep};
 

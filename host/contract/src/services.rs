@@ -2,7 +2,7 @@
 //! whoever implements these traits.
 
 use crate::{Account, CommandTest, HiddenRead, ReadKind};
-use grants::{GrantedAttribute, PolicyGrants};
+use grants::GrantedAttribute;
 use node::file_specificity::{NodeIdentity, given_paths, lookup_paths};
 use serde_json::Value;
 use std::sync::Arc;
@@ -33,37 +33,6 @@ pub struct Services {
     pub node: NodeIdentity,
     /// The built-in types, for guests that ask.
     pub types: Arc<dyn TypeTexts>,
-    /// Which interfaces the policy is granted anything of; the others are not even linked for guests that need not
-    /// import them.
-    pub interfaces: Interfaces,
-}
-
-/// The interfaces of the contract that lead out of the policy.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
-pub struct Interfaces {
-    /// Whether anything of `machine` is granted: files, commands, downloads.
-    pub machine: bool,
-    /// Whether anything of `data` is granted: data bags, roles, environments, search.
-    pub data: bool,
-    /// Whether the guest may read the present time.
-    pub clock: bool,
-    /// Whether the guest may have random numbers.
-    pub random: bool,
-}
-
-impl Interfaces {
-    /// All of them: for guests whose language runtime imports everything, where each call is checked.
-    pub const ALL: Self = Self { machine: true, data: true, clock: true, random: true };
-
-    /// Returns the interfaces that a policy's grants open.
-    pub fn granted(grants: &PolicyGrants) -> Self {
-        Self {
-            machine: grants.opens_machine(),
-            data: grants.opens_data(),
-            clock: grants.clock(),
-            random: grants.random(),
-        }
-    }
 }
 
 /// What a policy may read and write of the node. A refusal is the text of the grant that would allow it.

@@ -24,3 +24,4 @@ mod topics;
 
 pub use facts::{Facts, Settings, Which};
 pub use from_file::FactsError;
+pub use topics::platform_family;

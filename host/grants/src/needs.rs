@@ -149,16 +149,10 @@ impl PolicyGrants {
         held
     }
 
-    /// Records as denials the needs of an artifact that the policy is not granted, so that a run which cannot even start the
-    /// policy lists them. `interfaces` are those that its component imports and that its grants open nothing of.
-    pub fn deny_needs(&self, needs: &Needs, interfaces: &[String]) {
+    /// Records as denials the needs of an artifact that the policy is not granted, so that a run which ends early lists them.
+    pub fn deny_needs(&self, needs: &Needs) {
         let missing = self.hold(needs).into_iter().filter(|held| held.answer == NeedAnswer::Missing);
         let mut missing: Vec<(&str, String)> = missing.map(|held| (held.key, held.value)).collect();
-        for flag in [Capability::Clock, Capability::Random].map(Capability::key) {
-            if interfaces.iter().any(|one| one == flag) && !missing.iter().any(|(key, _)| *key == flag) {
-                missing.push((flag, "true".to_owned()));
-            }
-        }
         // What the policy has been denied already is recorded with its place.
         let (denied, _) = self.journal().denials();
         let known = |key: &str, value: &str| {

@@ -266,6 +266,11 @@ impl PolicyGrants {
         self.everything || self.rules.random
     }
 
+    /// Writes down that the policy asked for the present time, which it is not granted.
+    pub fn refuse_clock(&self) {
+        let _already_told = self.refuse_with(Capability::Clock, "clock", Some("true".to_owned()), None);
+    }
+
     /// Writes down that the policy asked for random numbers that it is not granted.
     pub fn refuse_random(&self) {
         let what = "the system's generator";

@@ -178,7 +178,7 @@ impl<R: Readers> Work<'_, R> {
         let mut left: Vec<String> = recipes.iter().map(|recipe| (*recipe).to_owned()).collect();
         let reports = loop {
             let Some(subject) = self.subject.as_ref().filter(|_| !left.is_empty()) else { break vec![] };
-            match check(subject, &left, self.facts, self.readers) {
+            match check(subject, &left, &[], self.facts, self.readers) {
                 Ok(reports) => break reports,
                 Err(CheckError::NoCookbook(missing)) => {
                     left.retain(|recipe| recipe.split("::").next() != Some(missing.as_str()));
@@ -382,7 +382,7 @@ impl<R: Readers> Work<'_, R> {
             self.notes.push(Note::problem(self.repository.place(folder), what));
         }
         let Some(rest) = subject.without(|folder| self.versions.contains_key(folder)) else { return Ok(()) };
-        let reports = match check(&rest, &[], self.facts, self.readers) {
+        let reports = match check(&rest, &[], &[], self.facts, self.readers) {
             Ok(reports) => reports,
             Err(CheckError::Reader(error)) => return Err(ImportError::Ruby(error)),
             Err(error) => {

@@ -31,9 +31,9 @@ fn refused(denied: Denied) -> DataError {
     DataError::Denied(format!("{denied}\n{}", denied.hint()))
 }
 
-fn nowhere<T>(what: &str) -> Result<T, DataError> {
+fn nowhere<T>(what: &str, setting: &str) -> Result<T, DataError> {
     Err(DataError::NotFound(format!(
-        "{what}: no directory of them is set: name one with `data_bags` or `roles` in the settings"
+        "{what} is not here: the settings of this node do not name its directory with `{setting}`"
     )))
 }
 
@@ -44,12 +44,12 @@ impl Data for NoData {
 
     fn bag(&mut self, name: &str) -> Result<Vec<String>, DataError> {
         let granted = self.grants.data_bag(name, None).map_err(refused)?;
-        nowhere(&format!("data bag `{granted}`"))
+        nowhere(&format!("data bag `{granted}`"), "data_bags")
     }
 
     fn bag_item(&mut self, bag: &str, id: &str) -> Result<Value, DataError> {
         let _granted = self.grants.data_bag(bag, Some(id)).map_err(refused)?;
-        nowhere(&format!("data bag item `{bag}/{id}`"))
+        nowhere(&format!("data bag item `{bag}/{id}`"), "data_bags")
     }
 
     fn bag_secret(&mut self) -> Result<Option<Vec<u8>>, DataError> {
@@ -58,17 +58,17 @@ impl Data for NoData {
 
     fn role(&mut self, name: &str) -> Result<Value, DataError> {
         let granted = self.grants.role(name).map_err(refused)?;
-        nowhere(&format!("role `{granted}`"))
+        nowhere(&format!("role `{granted}`"), "roles")
     }
 
     fn environment(&mut self, name: &str) -> Result<Value, DataError> {
         let granted = self.grants.chef_environment(name).map_err(refused)?;
-        nowhere(&format!("environment `{granted}`"))
+        nowhere(&format!("environment `{granted}`"), "environments")
     }
 
     fn search(&mut self, index: &str, _query: &str) -> Result<Vec<Value>, DataError> {
         let granted = self.grants.search(index).map_err(refused)?;
-        nowhere(&format!("search index `{granted}`"))
+        nowhere(&format!("search index `{granted}`"), if granted.to_string() == "node" { "nodes" } else { "data_bags" })
     }
 }
 
@@ -83,7 +83,7 @@ mod tests {
             Grants::parse("[policy.a]\ndata_bags = [\"users\"]\nsearch = [\"node\"]\n", "grants.toml").unwrap();
         let mut data = NoData::new(grants.policy("a", &[]));
         assert!(
-            matches!(data.bag("users"), Err(DataError::NotFound(text)) if text.contains("no directory of them is set"))
+            matches!(data.bag("users"), Err(DataError::NotFound(text)) if text.ends_with("do not name its directory with `data_bags`"))
         );
         assert!(matches!(data.search("node", "*:*"), Err(DataError::NotFound(_))));
         let Err(DataError::Denied(text)) = data.bag_item("secrets", "mysql") else { panic!() };

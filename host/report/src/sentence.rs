@@ -22,7 +22,11 @@ pub fn of(failure: &Failure, file: Option<&str>) -> String {
 pub fn of_recorded(class: &str, message: &str, file: Option<&str>) -> String {
     let passed = format!(" had an error: {class}: ");
     let message = message.rsplit_once(&passed).map_or(message, |(_, own)| own);
-    if is_plain(class, file) { chef::plainly(class, message) } else { format!("{class}: {message}") }
+    if is_plain(class, file) {
+        chef::plainly(class, message)
+    } else {
+        format!("{class}: {}", chef::without_place(class, message))
+    }
 }
 
 /// As [`of`], with the resources that it passed through.
@@ -32,6 +36,11 @@ pub fn with_resources(failure: &Failure, file: Option<&str>) -> String {
     } else {
         format!("{}: {failure}", failure.class())
     }
+}
+
+/// As [`with_resources`], without the class where the author knows it.
+pub fn shortly(failure: &Failure, file: Option<&str>) -> String {
+    if is_plain(failure.class(), file) { with_resources(failure, file) } else { failure.to_string() }
 }
 
 /// Several failures, each on a line of its own.
@@ -98,5 +107,11 @@ mod tests {
         let passed = contract::Raised { passed: vec!["a[b] (c)".into()], ..contract::Raised::of_class("E", "no") };
         assert_eq!(with_resources(&passed.clone().into(), Some("src/lib.rs")), "no");
         assert_eq!(with_resources(&passed.into(), Some("a.rb")), "E: a[b] (c) had an error: E: no");
+        let exit = Failure::of_class(
+            "Mixlib::ShellOut::ShellCommandFailed",
+            "Expected process to exit with [0], but received '1'",
+        );
+        assert_eq!(shortly(&exit, Some("src/lib.rs")), "the command ended with 1, not with 0");
+        assert_eq!(shortly(&exit, Some("a.rb")), "Expected process to exit with [0], but received '1'");
     }
 }

@@ -10,7 +10,7 @@ use crate::policy::{Policy, State};
 use crate::shared::{self, Code, MadeFor, SharedComponent};
 use crate::verdicts;
 use contract::CONTRACT_VERSION;
-use contract::{Interfaces, Services};
+use contract::Services;
 use std::collections::HashMap;
 use std::fs::File;
 use std::io::BufReader;
@@ -59,7 +59,7 @@ pub enum SandboxError {
         /// The policy that was being compiled, by its name.
         policy: String,
     },
-    /// It wants what this host or its grants do not offer.
+    /// It wants what this host does not offer.
     #[error("policy `{policy}` imports `{import}`, {why}")]
     Import {
         /// The policy with the import, by its name.
@@ -68,16 +68,6 @@ pub enum SandboxError {
         import: String,
         /// The rest of the sentence.
         why: String,
-    },
-    /// It imports interfaces that its grants open nothing of.
-    #[error("policy `{policy}` imports `{import}`, but it is granted nothing of it: {}", missing_grants(interfaces))]
-    NotGranted {
-        /// The policy with the imports, by its name.
-        policy: String,
-        /// The first of these imports.
-        import: String,
-        /// The packages of these imports, such as `machine` and `clock`.
-        interfaces: Vec<String>,
     },
     /// It imports only what there is, but its types are others, or its start code failed.
     #[error("policy `{policy}` cannot be started: {why}")]
@@ -97,11 +87,19 @@ pub struct Sandbox {
     effort: Effort,
     made_for: OnceLock<MadeFor>,
     cache: Option<NativeCache>,
-    prepared: Mutex<HashMap<(String, Interfaces), PolicyPre<State>>>,
+    prepared: Mutex<HashMap<String, Prepared>>,
     ticker: Ticker,
     compiling: Option<Box<Compiling>>,
     /// How long native code has been compiled.
     compiled: Mutex<Duration>,
+}
+
+/// A component that is ready to be opened.
+#[derive(Clone)]
+struct Prepared {
+    linked: PolicyPre<State>,
+    /// The packages of the contract that it imports functions of, such as `machine`.
+    packages: Vec<String>,
 }
 
 /// The largest memory image of a language runtime that is one mapping, in bytes.
@@ -212,7 +210,7 @@ impl Sandbox {
     /// Makes an instance of a component in a store of its own. Its start code runs within the limits.
     ///
     /// # Errors
-    /// It is not a component, wants what it is not granted, or its start code failed.
+    /// It is not a component, wants what no host offers, or its start code failed.
     pub async fn open(
         &self,
         policy: &str,
@@ -220,11 +218,11 @@ impl Sandbox {
         limits: &Limits,
         services: Services,
     ) -> Result<Policy, SandboxError> {
-        let prepared = self.prepare(policy, code.into(), services.interfaces, limits)?;
+        let prepared = self.prepare(policy, code.into(), limits)?;
         debug_assert!(self.ticker.thread.is_some());
         let mut store = Policy::store(&self.engine, policy, limits, services);
         store.data_mut().clock.start();
-        let started = prepared.instantiate_async(&mut store).await;
+        let started = prepared.linked.instantiate_async(&mut store).await;
         store.data_mut().clock.stop();
         let guest = started.map_err(|error| SandboxError::Start {
             policy: policy.into(),
@@ -233,44 +231,37 @@ impl Sandbox {
         Ok(Policy { store, guest, lost: None })
     }
 
-    /// Makes a component ready to be opened: compiles and links it, or says why not.
+    /// Makes a component ready to be opened: compiles and links it, or says why not. Returns the packages of the contract
+    /// that it imports functions of, such as `machine` and `clock`.
     ///
     /// # Errors
-    /// It is invalid, costs too much, is of another contract, or wants what it is not granted.
+    /// It is invalid, costs too much, is of another contract, or wants what no host offers.
     pub fn check<'a>(
         &self,
         policy: &str,
         code: impl Into<Code<'a>>,
-        interfaces: Interfaces,
         limits: &Limits,
-    ) -> Result<(), SandboxError> {
-        self.prepare(policy, code.into(), interfaces, limits).map(drop)
+    ) -> Result<Vec<String>, SandboxError> {
+        self.prepare(policy, code.into(), limits).map(|prepared| prepared.packages)
     }
 
     /// Compiles a component, or takes its native code from where it is, and links it. Once per component and run.
-    fn prepare(
-        &self,
-        policy: &str,
-        code: Code<'_>,
-        interfaces: Interfaces,
-        limits: &Limits,
-    ) -> Result<PolicyPre<State>, SandboxError> {
-        let name = match code {
+    fn prepare(&self, policy: &str, code: Code<'_>, limits: &Limits) -> Result<Prepared, SandboxError> {
+        let key = match code {
             Code::Own { digest: Some(digest), .. } => digest.to_owned(),
             Code::Own { bytes, digest: None } => blake3::hash(bytes).to_hex().to_string(),
             Code::Shared(shared) => shared.digest.to_owned(),
         };
-        let key = (name, interfaces);
         let mut prepared = self.prepared.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(found) = prepared.get(&key) {
             return Ok(found.clone());
         }
         let component = match code {
-            Code::Own { bytes, .. } => self.compile(policy, bytes, &self.native_name(&key.0), limits)?,
+            Code::Own { bytes, .. } => self.compile(policy, bytes, &self.native_name(&key), limits)?,
             Code::Shared(shared) => self.shared_component(policy, shared)?,
         };
-        self.check_imports(policy, &component, interfaces)?;
-        let linker = self.linker(interfaces).map_err(SandboxError::Engine)?;
+        let packages = self.check_imports(policy, &component)?;
+        let linker = self.linker().map_err(SandboxError::Engine)?;
         let linked = linker.instantiate_pre(&component).and_then(PolicyPre::new);
         let linked = linked.map_err(|error| SandboxError::Start {
             policy: policy.into(),
@@ -278,8 +269,9 @@ impl Sandbox {
                 "it does not fit version {CONTRACT_VERSION} of the contract; build it again with this wrun's SDK ({error:#})"
             ),
         })?;
-        prepared.insert(key, linked.clone());
-        Ok(linked)
+        let ready = Prepared { linked, packages };
+        prepared.insert(key, ready.clone());
+        Ok(ready)
     }
 
     /// Writes a shared component's native code beside it, to be shipped. Returns where it is.
@@ -387,11 +379,12 @@ impl Sandbox {
         component.ok_or(SandboxError::NotCompiled { policy, why })
     }
 
-    /// Refuses at the door what would fail at the link, with a sentence that says what to do.
-    fn check_imports(&self, policy: &str, component: &Component, interfaces: Interfaces) -> Result<(), SandboxError> {
+    /// Refuses at the door what would fail at the link, with a sentence that says what to do. Returns the packages that
+    /// functions are imported of.
+    fn check_imports(&self, policy: &str, component: &Component) -> Result<Vec<String>, SandboxError> {
         let refused =
             |import: &str, why: String| SandboxError::Import { policy: policy.into(), import: import.into(), why };
-        let (mut first, mut ungranted) = (None, Vec::new());
+        let mut packages: Vec<String> = Vec::new();
         for (name, _) in component.component_type().imports(&self.engine) {
             let Some(rest) = name.strip_prefix(NAMESPACE) else {
                 let why = format!("which no host offers: a policy's component may import only `{NAMESPACE}` packages");
@@ -406,29 +399,17 @@ impl Sandbox {
                 return Err(refused(name, why));
             }
             let package = interface.split('/').next().unwrap_or_default();
-            let granted = match package {
-                // Types reach nothing.
-                "machine" => interfaces.machine || interface.ends_with("/types"),
-                "data" => interfaces.data,
-                "clock" => interfaces.clock,
-                "random" => interfaces.random,
-                _ => true,
-            };
-            if !granted {
-                first.get_or_insert_with(|| name.to_owned());
-                if !ungranted.iter().any(|known| known == package) {
-                    ungranted.push(package.to_owned());
-                }
+            // Types reach nothing.
+            if !interface.ends_with("/types") && !packages.iter().any(|known| known == package) {
+                packages.push(package.to_owned());
             }
         }
-        match first {
-            None => Ok(()),
-            Some(import) => Err(SandboxError::NotGranted { policy: policy.into(), import, interfaces: ungranted }),
-        }
+        Ok(packages)
     }
 
-    /// A linker with what the policy may import, and nothing else.
-    fn linker(&self, interfaces: Interfaces) -> wasmtime::Result<Linker<State>> {
+    /// A linker with the contract, and nothing else. The host checks every call against the policy's grants: a recipe that
+    /// nobody runs may import what its policy is not granted.
+    fn linker(&self) -> wasmtime::Result<Linker<State>> {
         type Me = HasSelf<State>;
         let mut linker = Linker::new(&self.engine);
         wit::types::types::add_to_linker::<_, Me>(&mut linker, |state| state)?;
@@ -441,22 +422,14 @@ impl Sandbox {
         wit::node::identity::add_to_linker::<_, Me>(&mut linker, |state| state)?;
         wit::cookbooks::files::add_to_linker::<_, Me>(&mut linker, |state| state)?;
         wit::machine::types::add_to_linker::<_, Me>(&mut linker, |state| state)?;
-        if interfaces.machine {
-            wit::machine::files::add_to_linker::<_, Me>(&mut linker, |state| state)?;
-            wit::machine::commands::add_to_linker::<_, Me>(&mut linker, |state| state)?;
-            wit::machine::environment::add_to_linker::<_, Me>(&mut linker, |state| state)?;
-            wit::machine::accounts::add_to_linker::<_, Me>(&mut linker, |state| state)?;
-            wit::machine::http::add_to_linker::<_, Me>(&mut linker, |state| state)?;
-        }
-        if interfaces.data {
-            wit::data::data::add_to_linker::<_, Me>(&mut linker, |state| state)?;
-        }
-        if interfaces.clock {
-            wit::clock::clock::add_to_linker::<_, Me>(&mut linker, |state| state)?;
-        }
-        if interfaces.random {
-            wit::random::random::add_to_linker::<_, Me>(&mut linker, |state| state)?;
-        }
+        wit::machine::files::add_to_linker::<_, Me>(&mut linker, |state| state)?;
+        wit::machine::commands::add_to_linker::<_, Me>(&mut linker, |state| state)?;
+        wit::machine::environment::add_to_linker::<_, Me>(&mut linker, |state| state)?;
+        wit::machine::accounts::add_to_linker::<_, Me>(&mut linker, |state| state)?;
+        wit::machine::http::add_to_linker::<_, Me>(&mut linker, |state| state)?;
+        wit::data::data::add_to_linker::<_, Me>(&mut linker, |state| state)?;
+        wit::clock::clock::add_to_linker::<_, Me>(&mut linker, |state| state)?;
+        wit::random::random::add_to_linker::<_, Me>(&mut linker, |state| state)?;
         Ok(linker)
     }
 }
@@ -473,17 +446,6 @@ fn is_compatible(version: &str) -> bool {
     };
     let (theirs, ours) = (split(version), split(CONTRACT_VERSION));
     theirs.zip(ours).is_some_and(|((theirs, patch), (ours, highest))| theirs == ours && patch <= highest)
-}
-
-/// Says which keys of the grants file open the interfaces of some packages.
-fn missing_grants(packages: &[String]) -> String {
-    let needs = packages.iter().map(|package| match package.as_str() {
-        "machine" => "one of `paths`, `read_paths`, `commands`, `download_hosts` and `environment`",
-        "data" => "one of `data_bags`, `search`, `roles` and `environments`",
-        "clock" => "`clock`",
-        _ => "`random`",
-    });
-    format!("it needs {}", needs.collect::<Vec<_>>().join(", and "))
 }
 
 /// What all code is made for and runs under.

@@ -74,6 +74,11 @@ impl Policy {
 const ENDED_ITSELF: &str =
     " (`exit` and `abort` of `std::process` do this; a recipe ends early with `return Ok(())` or an error)";
 
+/// What is known of a guest that used memory which it does not have: the compilers of guests put the stack at the beginning of
+/// the memory, and safe Rust has no other way to get there.
+const STACK_USED_UP: &str =
+    " (calls that nest too deep do this: a function that calls itself without end uses up the stack)";
+
 /// The innermost reason of a trap, as part of a sentence that begins with the policy's name, and where it happened.
 pub(crate) fn lost(policy: &str, error: &wasmtime::Error, last_words: Option<&str>) -> GuestLost {
     let told = error.downcast_ref::<GuestLost>();
@@ -83,6 +88,7 @@ pub(crate) fn lost(policy: &str, error: &wasmtime::Error, last_words: Option<&st
         (Some(violation), _) => violation.to_string(),
         (None, Some(Trap::StackOverflow)) => "trapped: its calls nest too deep for its stack".into(),
         (None, Some(trap @ Trap::UnreachableCodeReached)) => format!("trapped: {trap}{ENDED_ITSELF}"),
+        (None, Some(trap @ Trap::MemoryOutOfBounds)) => format!("trapped: {trap}{STACK_USED_UP}"),
         (None, Some(trap)) => format!("trapped: {trap}"),
         (None, None) => format!("failed: {}", error.root_cause()),
     };

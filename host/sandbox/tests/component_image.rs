@@ -10,7 +10,6 @@
 
 mod support;
 
-use contract::Interfaces;
 use sandbox::{Compiler, Limits, NativeCache, Sandbox, examine};
 use support::{finish, fixture, services};
 
@@ -29,7 +28,7 @@ fn check_bytes(bytes: &[u8], says: &str) {
     // The sandbox asks the same before it compiles.
     let sandbox = Sandbox::new(None, Compiler::Here).unwrap();
     let limits = Limits { memory: MEMORY, ..Limits::default() };
-    let opened = finish(sandbox.open("evil", bytes, &limits, services("evil", Interfaces::ALL)));
+    let opened = finish(sandbox.open("evil", bytes, &limits, services("evil")));
     let error = opened.map(drop).expect_err("it was opened").to_string();
     assert!(error.contains("policy `evil` is not a valid component") && error.contains(says), "{error}");
     assert_eq!(sandbox.compile_time(), std::time::Duration::ZERO, "it was compiled");
@@ -76,7 +75,7 @@ fn component_image_within_the_limit_has_no_dense_code() {
     );
     let limits = Limits { memory: MEMORY, ..Limits::default() };
     let bytes = wat::parse_str(text).unwrap();
-    finish(sandbox.open("team", &bytes, &limits, services("team", Interfaces::ALL))).map(drop).unwrap();
+    finish(sandbox.open("team", &bytes, &limits, services("team"))).map(drop).unwrap();
     let sizes = std::fs::read_dir(folder.path()).unwrap().map(|file| file.unwrap().metadata().unwrap().len());
     let largest = sizes.max().unwrap();
     assert!(largest < 4 << 20, "the native code has {largest} bytes");
@@ -160,7 +159,7 @@ fn many_memories_grow_within_one_limit() {
     let sandbox = Sandbox::new(None, Compiler::Here).unwrap();
     let limits = Limits { memory: MEMORY, ..Limits::default() };
     let open = |start: &str| {
-        let opened = finish(sandbox.open("team", &text(start), &limits, services("team", Interfaces::ALL)));
+        let opened = finish(sandbox.open("team", &text(start), &limits, services("team")));
         opened.map(drop).map_err(|error| error.to_string())
     };
     open("(drop (memory.grow 0 (i32.const 600)))").unwrap();

@@ -11,41 +11,37 @@
 
 mod support;
 
-use contract::Interfaces;
 use sandbox::{Compiler, Limits, NativeCache, Sandbox};
 use std::time::Duration;
 use support::{finish, fixture, sandbox_with_cache, services};
 
-fn open(component: &[u8], interfaces: Interfaces) -> Result<(), String> {
+fn open(component: &[u8]) -> Result<(), String> {
     let sandbox = sandbox_with_cache();
     let limits = Limits { memory: 16 << 20, guest_time: Duration::from_millis(300), ..Limits::default() };
-    let opened = finish(sandbox.open("team", component, &limits, services("team", interfaces)));
+    let opened = finish(sandbox.open("team", component, &limits, services("team")));
     opened.map(drop).map_err(|error| error.to_string())
 }
 
 #[track_caller]
-fn check(component: &[u8], interfaces: Interfaces, expected: &str) {
-    let refused = open(component, interfaces).expect_err("it was let in");
+fn check(component: &[u8], expected: &str) {
+    let refused = open(component).expect_err("it was let in");
     assert!(refused.contains("policy `team`") && refused.contains(expected), "{refused}");
 }
 
 #[test]
 fn a_guest_imports_only_what_it_uses() {
-    open(&fixture("empty"), Interfaces::default()).unwrap();
-    open(&fixture("load"), Interfaces::default()).unwrap();
+    open(&fixture("empty")).unwrap();
+    open(&fixture("load")).unwrap();
 }
 
+/// Whatever it is granted: each call is checked, and a recipe that nobody runs needs nothing.
 #[test]
-fn what_is_not_granted_cannot_be_imported() {
-    let everything = fixture("everything");
-    open(&everything, Interfaces::ALL).unwrap();
-    for (interface, granted) in [
-        ("machine", Interfaces { machine: false, ..Interfaces::ALL }),
-        ("data", Interfaces { data: false, ..Interfaces::ALL }),
-        ("clock", Interfaces { clock: false, ..Interfaces::ALL }),
-        ("random", Interfaces { random: false, ..Interfaces::ALL }),
-    ] {
-        check(&everything, granted, interface);
+fn the_packages_that_a_component_imports_are_named() {
+    let named = |name: &str| sandbox_with_cache().check("team", fixture(name).as_slice(), &Limits::default()).unwrap();
+    let (everything, empty) = (named("everything"), named("empty"));
+    for package in ["machine", "data", "clock", "random"] {
+        assert!(everything.iter().any(|one| one == package), "{package}: {everything:?}");
+        assert!(empty.iter().all(|one| one != package), "{package}: {empty:?}");
     }
 }
 
@@ -53,31 +49,27 @@ fn what_is_not_granted_cannot_be_imported() {
 fn other_imports_are_refused() {
     let wasi = r#"(component (import "wasi:cli/environment@0.2.0" (instance
         (export "get-environment" (func (result (list (tuple string string)))))))) "#;
-    check(&wat::parse_str(wasi).unwrap(), Interfaces::ALL, "wasi:cli/environment@0.2.0");
+    check(&wat::parse_str(wasi).unwrap(), "wasi:cli/environment@0.2.0");
     let other = r#"(component (import "wrun:node/identity@9.0.0" (instance (export "name" (func (result string))))))"#;
-    check(&wat::parse_str(other).unwrap(), Interfaces::ALL, "build the policy again");
+    check(&wat::parse_str(other).unwrap(), "build the policy again");
     let function = r#"(component (import "exit" (func)))"#;
-    check(&wat::parse_str(function).unwrap(), Interfaces::ALL, "exit");
+    check(&wat::parse_str(function).unwrap(), "exit");
     // The right name with another type.
     let shape = r#"(component (import "wrun:node/identity@0.2.0" (instance (export "name" (func (result u32))))))"#;
-    check(
-        &wat::parse_str(shape).unwrap(),
-        Interfaces::ALL,
-        "does not fit version 0.2.0 of the contract; build it again",
-    );
+    check(&wat::parse_str(shape).unwrap(), "does not fit version 0.2.0 of the contract; build it again");
     let first = r#"(component (import "wrun:cookbook/node@0.1.0" (instance (export "name" (func (result string))))))"#;
     let sentence =
         "`wrun:cookbook/node@0.1.0`, but this wrun speaks version 0.2.0 of the contract; build the policy again";
-    check(&wat::parse_str(first).unwrap(), Interfaces::ALL, sentence);
+    check(&wat::parse_str(first).unwrap(), sentence);
     let later = r#"(component (import "wrun:node/identity@0.2.1" (instance (export "name" (func (result string))))))"#;
-    check(&wat::parse_str(later).unwrap(), Interfaces::ALL, "speaks version 0.2.0");
+    check(&wat::parse_str(later).unwrap(), "speaks version 0.2.0");
     let invented = r#"(component (import "wrun:machine/shell@0.2.0" (instance (export "run" (func)))))"#;
-    check(&wat::parse_str(invented).unwrap(), Interfaces::ALL, "contract");
+    check(&wat::parse_str(invented).unwrap(), "contract");
 }
 
 #[test]
 fn without_the_export_it_is_no_policy() {
-    check(&wat::parse_str("(component)").unwrap(), Interfaces::ALL, "contract");
+    check(&wat::parse_str("(component)").unwrap(), "contract");
 }
 
 #[test]
@@ -92,7 +84,7 @@ fn what_is_no_component_is_refused() {
         ("only a header", b"\0asm\x0d\0\x01\0 and nonsense".to_vec()),
         ("too much", vec![0; 65 << 20]),
     ] {
-        let refused = open(&bytes, Interfaces::ALL).expect_err(what);
+        let refused = open(&bytes).expect_err(what);
         assert!(refused.contains("policy `team` is not a valid component"), "{what}: {refused}");
     }
 }
@@ -107,7 +99,7 @@ fn damage_is_no_panic() {
         let mut damaged = good.clone();
         damaged[at] ^= 0x55;
         let limits = Limits { memory: 16 << 20, guest_time: Duration::from_millis(300), ..Limits::default() };
-        let opened = finish(sandbox.open("team", &damaged, &limits, services("team", Interfaces::ALL)));
+        let opened = finish(sandbox.open("team", &damaged, &limits, services("team")));
         refused += u32::from(opened.is_err());
     }
     assert!(refused > 50, "only {refused} of {} were refused", good.len());
@@ -127,12 +119,11 @@ fn component(start: &str) -> Vec<u8> {
 /// Code that runs when a component is instantiated has the same limits.
 #[test]
 fn start_code_is_bounded() {
-    open(&component("nop"), Interfaces::ALL).unwrap();
-    check(&component("(loop br 0)"), Interfaces::ALL, "processor time");
-    check(&component("unreachable"), Interfaces::ALL, "trapped");
+    open(&component("nop")).unwrap();
+    check(&component("(loop br 0)"), "processor time");
+    check(&component("unreachable"), "trapped");
     check(
         &component("(drop (memory.grow (i32.const 60000)))"),
-        Interfaces::ALL,
         "used up its memory (`guest_memory_mib` of the settings, or `limits.memory_mib`",
     );
 }
@@ -144,7 +135,7 @@ fn native_code_that_is_not_ours_is_compiled_again() {
     let empty = fixture("empty");
     let open_with = |key: u8| {
         let sandbox = Sandbox::new(Some(NativeCache::new(&folder, [key; 32]).unwrap()), Compiler::Here).unwrap();
-        finish(sandbox.open("team", &empty, &Limits::default(), services("team", Interfaces::ALL))).map(drop).unwrap();
+        finish(sandbox.open("team", &empty, &Limits::default(), services("team"))).map(drop).unwrap();
     };
     let files = || {
         let mut all: Vec<_> = std::fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().path()).collect();

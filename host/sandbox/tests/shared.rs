@@ -10,7 +10,6 @@
 
 mod support;
 
-use contract::Interfaces;
 use sandbox::{Compiler, Limits, NativeCache, ReadComponent, Sandbox, SharedComponent};
 use std::cell::Cell;
 use std::os::unix::fs::PermissionsExt as _;
@@ -55,7 +54,7 @@ impl Kept {
         let cache = cache.map(|folder| NativeCache::new(folder, [1; 32]).unwrap());
         let sandbox = Sandbox::new(cache, Compiler::Here).unwrap();
         for _ in 0..2 {
-            let services = services("team", Interfaces::ALL);
+            let services = services("team");
             finish(sandbox.open("team", self.shared(), &Limits::default(), services)).map(drop).unwrap();
         }
         self.read.get()

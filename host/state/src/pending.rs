@@ -189,7 +189,13 @@ impl contract::Memory for Pending {
     }
 
     fn left(&mut self, policy: &str) -> Vec<(String, String)> {
-        self.due.of(policy)
+        let mut left = self.due.of(policy);
+        // What this run has made due by now is in its own queue.
+        left.retain(|(receiver, action)| {
+            let run = self.due.since(&(policy.to_owned(), receiver.clone(), action.clone()));
+            run.is_empty() || run != self.run
+        });
+        left
     }
 
     fn since(&self, policy: &str, receiver: &str, action: &str) -> Option<String> {

@@ -284,6 +284,7 @@ fn due_notifications_outlive_the_run() {
     pending.due("core", "execute[x\ny]", "run").unwrap();
     pending.done("core", "service[a]", "restart");
     pending.due("core", "service[a]", "restart").unwrap();
+    assert_eq!(pending.left("core"), [], "what the run itself made due was not left by another");
     drop(pending);
     let due = |policy: &str, receiver: &str, action: &str| (policy.to_owned(), receiver.to_owned(), action.to_owned());
     assert_eq!(

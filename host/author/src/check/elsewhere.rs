@@ -45,6 +45,16 @@ pub(super) fn mark(gathered: &mut Gathered) {
     gathered.only_on = all;
 }
 
+/// Says of the facts under a condition of other Linux families, or platforms, that they are for those.
+pub(super) fn mark_families(gathered: &mut Gathered, node: &[&str]) {
+    for (_, fact) in &mut gathered.facts {
+        let families = std::mem::take(&mut fact.families);
+        if !families.is_empty() && !families.iter().any(|family| node.contains(&family.as_str())) {
+            fact.platform.get_or_insert_with(|| families.join(", "));
+        }
+    }
+}
+
 /// The system that all platforms of the metadata are.
 fn metadata_platform(gathered: &Gathered) -> Option<String> {
     let platforms = gathered.facts.iter().find_map(|(_, fact)| match &fact.what {

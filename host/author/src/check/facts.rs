@@ -10,6 +10,9 @@ pub(super) struct Fact {
     pub(super) line: u32,
     /// The other system that this part of the cookbook is for.
     pub(super) platform: Option<String>,
+    /// The Linux families and platforms that a condition around it names; a node is one of them.
+    #[serde(default)]
+    pub(super) families: Vec<String>,
     /// The cookbook is prepared to go without it.
     #[serde(default)]
     pub(super) optional: bool,

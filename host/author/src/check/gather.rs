@@ -375,7 +375,7 @@ pub(super) fn facts(answer: Result<Value, Failure>) -> Vec<Fact> {
 
 fn error(message: String) -> Fact {
     let what = What::Error { class: chef::class(&ErrorKind::CheckFailed).to_owned(), message };
-    Fact { line: 0, platform: None, optional: false, what }
+    Fact { line: 0, platform: None, families: vec![], optional: false, what }
 }
 
 fn named(facts: &[Fact]) -> Option<(String, String)> {

@@ -195,13 +195,15 @@ fn absent(folder: &Path, directories: &[PathBuf], source: std::io::Error) -> Che
 }
 
 /// Checks cookbooks. With a run list (`recipe[web]`, `web::site`, several with commas) only what it reaches is looked at.
-/// `automatic` are the names of the facts that a node has: `platform`, `ipaddress`.
+/// `node` is the platform whose parts are looked at, with its family; empty: all Linux platforms. `automatic` are the names
+/// of the facts that a node has: `platform`, `ipaddress`.
 ///
 /// # Errors
 /// The run list has something else than recipes of these cookbooks, or no instance could be opened.
 pub fn check(
     subject: &Subject,
     run_list: &[String],
+    node: &[&str],
     automatic: &BTreeSet<String>,
     readers: &impl Readers,
 ) -> Result<Vec<Report>, CheckError> {
@@ -210,6 +212,9 @@ pub fn check(
         recipes.iter().map(|recipe| recipe.split("::").next().unwrap_or_default().to_owned()).collect();
     let wanted = if recipes.is_empty() { Wanted::Folders(&subject.folders) } else { Wanted::Named(&names) };
     let mut gathered = gather::gather(&subject.files, &wanted, readers)?;
+    if !node.is_empty() {
+        gathered.iter_mut().for_each(|one| elsewhere::mark_families(one, node));
+    }
     if !recipes.is_empty() {
         gathered = reach::follow(gathered, &recipes)?;
         gathered.retain(|one| subject.folders.contains(&one.folder));

@@ -15,6 +15,8 @@ pub struct Need {
     pub places: BTreeSet<(String, u32)>,
     /// Some place is for Linux.
     pub here: bool,
+    /// The Linux families and platforms that conditions around all of its places name. Empty: it is needed on any.
+    pub families: BTreeSet<String>,
     /// More about it: a cookbook's version constraint, a script's interpreter.
     pub note: Option<String>,
 }
@@ -188,7 +190,13 @@ impl Collector<'_> {
     fn add(&mut self, kind: Kind, name: &str, file: &str, fact: &Fact) {
         let need = self.needs.known.entry(kind).or_default().entry(name.to_owned()).or_default();
         need.places.insert((file.to_owned(), fact.line));
-        need.here |= fact.platform.is_none();
+        if fact.platform.is_some() {
+            return;
+        }
+        // What one place needs everywhere is needed everywhere.
+        let is_everywhere = fact.families.is_empty() || (need.here && need.families.is_empty());
+        need.here = true;
+        if is_everywhere { need.families.clear() } else { need.families.extend(fact.families.iter().cloned()) }
     }
 
     fn note(&mut self, kind: Kind, name: &str, note: String) {

@@ -3,6 +3,7 @@
 
 use super::needs::{Kind, Need, Needs};
 use grants::{Addition, Grants, is_harmless_fact, script_entry};
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use text::{toml_key, toml_string};
 
@@ -24,17 +25,31 @@ const KEYS: [(&str, Kind); 14] = [
     ("write_attributes", Kind::WrittenAttributes),
 ];
 
-/// Returns the table of a policy for the operator's file; empty if nothing is needed.
+/// Returns the table of a policy for the operator's file; empty if nothing is needed. What only some Linux families need is
+/// a comment.
 pub fn table(policy: &str, needs: &Needs) -> String {
-    let mut by_key: Vec<(&str, Vec<String>)> = Vec::new();
-    for Entry { key, value, .. } in entries(needs) {
+    let mut by_families: BTreeMap<String, Vec<(&str, Vec<String>)>> = BTreeMap::new();
+    for Entry { key, value, need } in entries(needs) {
+        let families = need.families.iter().map(String::as_str).collect::<Vec<_>>().join(", ");
+        let by_key = by_families.entry(families).or_default();
         match by_key.last_mut().filter(|(last, _)| *last == key) {
             Some((_, values)) => values.push(value),
             None => by_key.push((key, vec![value])),
         }
     }
     let mut lines = String::new();
-    by_key.iter().for_each(|(key, values)| add(&mut lines, key, values));
+    for (families, by_key) in by_families {
+        let mut own = String::new();
+        by_key.iter().for_each(|(key, values)| add(&mut own, key, values));
+        if families.is_empty() {
+            lines.push_str(&own);
+            continue;
+        }
+        let _infallible = writeln!(lines, "# Only on {families}:");
+        for line in own.lines() {
+            let _infallible = writeln!(lines, "# {line}");
+        }
+    }
     if lines.is_empty() { lines } else { format!("[policy.{}]\n{lines}", toml_key(policy)) }
 }
 
@@ -139,6 +154,11 @@ mod tests {
         assert_eq!(parsed.policy_names().collect::<Vec<_>>(), ["a.b"]);
         assert!(table.contains("nginx") && !table.contains("windows") && !table.contains(['*', '\u{fffd}']), "{table}");
         assert_eq!(super::table("a", &Needs::default()), "");
+        let families = ["amazon", "rhel"].map(str::to_owned).into();
+        let of_some = Need { here: true, families, ..Need::default() };
+        needs.known.entry(Kind::Packages).or_default().insert("epel".to_owned(), of_some);
+        let table = super::table("a", &needs);
+        assert!(table.ends_with("# Only on amazon, rhel:\n# packages = [\"epel\"]\n"), "{table}");
     }
 
     #[test]

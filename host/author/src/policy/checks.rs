@@ -38,7 +38,11 @@ const MAXIMUM_LISTED: usize = 10;
 
 impl PolicyFolder {
     /// Checks what can be seen in the files: recipes of cookbooks in Ruby, and templates and files of those in Rust.
-    pub(super) fn check_files(&self) -> Result<(), AuthorError> {
+    ///
+    /// Returns what is wrong if the code compiles: a template of the usual name is missing, which the compiler explains
+    /// better where the code misspells `source`.
+    pub(super) fn check_files(&self) -> Result<Option<AuthorError>, AuthorError> {
+        let mut later = None;
         for (item, line) in &self.items {
             let Some((cookbook, recipe)) = recipe_of(item) else { continue };
             if self.language(cookbook) == Some(Language::Ruby) {
@@ -72,12 +76,16 @@ impl PolicyFolder {
                         let rest = near_or_all(&reference.name, names);
                         let what =
                             format!("cookbook {} does not have the {word} `{}`{rest}", member.name, reference.name);
-                        return Err(AuthorError::Wrong { path: member.path.join(path), line: reference.line, what });
+                        let wrong = AuthorError::Wrong { path: member.path.join(path), line: reference.line, what };
+                        if !reference.is_usual {
+                            return Err(wrong);
+                        }
+                        later.get_or_insert(wrong);
                     }
                 }
             }
         }
-        Ok(())
+        Ok(later)
     }
 
     /// Checks what the component says about itself.

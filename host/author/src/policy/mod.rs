@@ -204,7 +204,7 @@ impl PolicyFolder {
         options: &Options<'_>,
         compiler: &mut dyn FnMut() -> Result<GuestCompiler, ToolchainError>,
     ) -> Result<Artifact, AuthorError> {
-        self.check_files()?;
+        let wrong_if_compiled = self.check_files()?;
         if !self.manifest.has_own_code() {
             return self.artifact(EMPTY_COMPONENT);
         }
@@ -212,6 +212,9 @@ impl PolicyFolder {
         sdk::bring_up_to_date(&self.path)?;
         let compiler = compiler()?;
         let component = compile_component(&self.path, &compiler, options.target_folder, options.profile)?;
+        if let Some(error) = wrong_if_compiled {
+            return Err(error);
+        }
         let inputs = BuildInputs { compiler: compiler.version(&self.path)?, cargo_lock: self.cargo_lock()? };
         let dev = options.profile == Profile::Dev;
         let manifest = Manifest { dev, build: Some(inputs), ..self.manifest.clone() };
@@ -377,7 +380,12 @@ fn loading_order<'a>(
     let order = cookbook_order(names, &dependencies).map_err(|missing| AuthorError::Wrong {
         path: settings.path.clone(),
         line: settings.line_of(missing.needed_by.as_ref().unwrap_or(&missing.cookbook)),
-        what: format!("{missing}; the policy has {}", by_name.keys().copied().collect::<Vec<_>>().join(", ")),
+        what: match by_name.keys().copied().collect::<Vec<_>>().join(", ") {
+            names if names.is_empty() => {
+                format!("{missing}; the policy does not have any cookbook: put it into cookbooks/")
+            }
+            names => format!("{missing}; the policy has {names}"),
+        },
     })?;
     Ok(order.iter().filter_map(|name| by_name.get(name.as_str()).copied()).collect())
 }

@@ -17,6 +17,8 @@ pub(super) struct Reference {
     pub(super) name: String,
     /// The line of the source that names it, from 1.
     pub(super) line: usize,
+    /// The code does not say the name: it follows from the path.
+    pub(super) is_usual: bool,
 }
 
 #[derive(Debug, PartialEq, Eq)]
@@ -84,11 +86,12 @@ fn declared(tokens: &[(Token, usize)], kind: Kind) -> Option<Reference> {
             // It is looked for elsewhere, or not at all.
             "cookbook" | "content" => return None,
             "declare" | "build" => {
+                let is_usual = source.is_none();
                 let (name, line) = match source {
                     Some(source) => source,
                     None => (usual_source(&path?, kind), first_line),
                 };
-                return Some(Reference { kind, name, line });
+                return Some(Reference { kind, name, line, is_usual });
             }
             _ => {}
         }

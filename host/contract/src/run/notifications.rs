@@ -3,6 +3,7 @@
 use super::{Due, ResourceId, ResourceRef, Run, Timing, Wish};
 use crate::{Failure, Outcome, Raised};
 use errors::{ErrorKind, chef};
+use node::origin::Origin;
 
 /// The most resources whose names are compared with a receiver's that was not found.
 const MAX_COMPARED: usize = 1_000;
@@ -101,8 +102,8 @@ impl Run {
                     }
                     None if context.unified && !always && timing != Timing::Before => {}
                     None => {
-                        let place = self.place(&own.declaration.origin);
-                        return Err(self.no_receiver(context_id, &own.key, &place, target, &note.action));
+                        let origin = &own.declaration.origin;
+                        return Err(self.no_receiver(context_id, &own.key, origin, target, &note.action));
                     }
                 }
             }
@@ -120,19 +121,28 @@ impl Run {
         Ok(())
     }
 
-    /// Returns the failure of a notification whose receiver nobody declared. Its hint is the nearest key that there is.
+    /// Returns the failure of a notification whose receiver nobody declared, at the place of its sender. Its hint is the
+    /// nearest key that there is.
     pub fn no_receiver(
         &self,
         context: super::ContextId,
         sender: &str,
-        place: &str,
+        origin: &Origin,
         target: &str,
         action: &str,
     ) -> Failure {
         let declared = self.contexts.get(context as usize).into_iter().flat_map(|context| &context.resources);
         let known = declared.take(MAX_COMPARED).filter_map(|id| self.known(*id).ok());
         let hint = text::did_you_mean(target, known.map(|resource| &*resource.key));
-        hint.into_iter().fold(not_found(sender, place, target, action), Failure::and_hint)
+        // A type alone stands for its resource without a name.
+        let unnamed = target.strip_suffix("[]").unwrap_or(target);
+        let hint = hint.unwrap_or_else(|| format!("declare {unnamed} in a recipe that this policy runs"));
+        let mut raised = not_found(sender, &self.place(origin), unnamed, action);
+        let recipe =
+            origin.cookbook.iter().zip(&origin.recipe).map(|(cookbook, recipe)| format!(": in {cookbook}::{recipe}"));
+        let recipe: String = recipe.collect();
+        raised.backtrace.extend(origin.line.and(origin.place()).map(|place| format!("{place}{recipe}")));
+        raised.with_hint(hint).into()
     }
 
     /// Whether a key is a list, `type[a,b]`, of resources that are all there.
@@ -149,10 +159,8 @@ fn too_many(sender: &str, place: &str, target: &str) -> Failure {
 }
 
 /// Chef's sentence for a receiver that nobody declared.
-fn not_found(sender: &str, place: &str, target: &str, action: &str) -> Failure {
-    // A type alone stands for its resource without a name.
-    let target = target.strip_suffix("[]").unwrap_or(target);
-    Failure::raised(
+fn not_found(sender: &str, place: &str, target: &str, action: &str) -> Raised {
+    Raised::new(
         ErrorKind::ResourceNotFound,
         format!(
             "resource {sender} is configured to notify resource {target} with action {action}, but {target} cannot be \

@@ -144,7 +144,7 @@ impl<G: Guest, P: Providers> Runner<'_, G, P> {
             ResourceRef::Key(key) => self.run.find(context, key).ok_or_else(|| {
                 let origin = self.run.find(context, sender).and_then(|id| self.run.known(id).ok());
                 let origin = origin.map(|sender| sender.declaration.origin.clone()).unwrap_or_default();
-                self.run.no_receiver(context, sender, &self.run.place(&origin), key, action)
+                self.run.no_receiver(context, sender, &origin, key, action)
             }),
         }
     }

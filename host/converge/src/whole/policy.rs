@@ -36,9 +36,6 @@ pub struct PolicyInput {
     pub places: BTreeMap<String, String>,
     /// What is known already to keep it from running: a role that is not there, a constraint that cannot be met.
     pub refused: Option<Failure>,
-    /// What a real run would refuse it for before it starts. A dry run looks at the policy all the same, and then fails with
-    /// this.
-    pub real_refusal: Option<Failure>,
 }
 
 /// A policy's instance and the providers that act for it.
@@ -145,9 +142,6 @@ impl<H: RunHost> WholeRun<'_, H> {
             Some(failure) => Err(failure),
             None => self.run_host.open(&policy, run.account()),
         };
-        if let Some(failure) = policy.real_refusal.take() {
-            run.keep_failure(failure)?;
-        }
         let (instance, outcome) = match opened {
             Ok(mut instance) => {
                 run.set_observer(self.observer.take());

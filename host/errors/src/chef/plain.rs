@@ -34,12 +34,52 @@ pub fn dry_run_does_not(message: &str) -> Option<&str> {
 pub fn plainly(class: &str, message: &str) -> String {
     let said = match super::kind(class) {
         ErrorKind::CommandFailed => exited(message),
+        ErrorKind::InvalidValue => invalid_value(message),
+        ErrorKind::ResourceNotFound => no_receiver(message),
         ErrorKind::CommandTimeout => Some(format!("the command took too long: {message}")),
         ErrorKind::System(error) => system_error(message).or_else(|| named_error(error, message)),
         _ if class.starts_with("Errno::") => system_error(message),
         _ => None,
     };
     said.unwrap_or_else(|| if message.is_empty() { class.to_owned() } else { message.to_owned() })
+}
+
+/// `Option action must be equal to one of: :start, :stop!  You passed :strat.`, also with a resource in front of it.
+fn invalid_value(message: &str) -> Option<String> {
+    let (before, option) = message.split_at(message.find("Option ")?);
+    let option = option.strip_prefix("Option ")?;
+    let symbol = |text: &str| text.strip_prefix(':').unwrap_or(text).to_owned();
+    if let Some((name, rest)) = option.split_once(" must be equal to one of: ") {
+        let (choices, passed) = rest.split_once("!  You passed ")?;
+        let choices = choices.split(", ").map(symbol).collect::<Vec<_>>().join(", ");
+        let what = if name == "action" { "the action".to_owned() } else { format!("property `{name}`") };
+        return Some(format!("{before}{what} must be one of {choices}, not {}", symbol(passed.strip_suffix('.')?)));
+    }
+    let (name, rest) = option.split_once("'s value ")?;
+    let value = rest.strip_suffix(" not in valid numeric range!")?;
+    Some(format!(
+        "{before}property `{name}` is `{value}`, which is not a mode: write its octal digits, such as \"0644\""
+    ))
+}
+
+/// What Chef's message says after a receiver that nobody declared, before the sender's place.
+const NOT_DECLARED: &str = " cannot be found in the resource collection.";
+
+/// `resource file[/x] is configured to notify resource service[y] with action restart, but service[y] cannot be found ..`
+fn no_receiver(message: &str) -> Option<String> {
+    let (sender, rest) = message.strip_prefix("resource ")?.split_once(" is configured to notify resource ")?;
+    let (target, rest) = rest.split_once(" with action ")?;
+    let (action, _) = rest.split_once(&format!(", but {target}{NOT_DECLARED}"))?;
+    Some(format!("{sender} notifies {target} ({action}), which no recipe declared"))
+}
+
+/// Returns the message without the place at its end that Chef writes as Ruby does: `FILE:LINE:in 'from_file'`. Reports have
+/// the place beside the message.
+pub fn without_place<'a>(class: &str, message: &'a str) -> &'a str {
+    match (super::kind(class), message.find(NOT_DECLARED)) {
+        (ErrorKind::ResourceNotFound, Some(at)) => message.get(..at + NOT_DECLARED.len() - 1).unwrap_or(message),
+        _ => message,
+    }
 }
 
 /// `Expected process to exit with [0, 2], but received '3'`, and the output below it.
@@ -74,8 +114,12 @@ fn named_error(error: SystemError, about: &str) -> Option<String> {
         SystemError::ReadOnly => "a dry run changes nothing",
         _ => return None,
     };
-    let is_path = about.starts_with('/') && !about.contains('\n');
-    is_path.then(|| format!("{about}: {words}"))
+    // A word is a program that was looked for in PATH.
+    let is_program = error == SystemError::NotFound && !about.is_empty() && !about.contains(char::is_whitespace);
+    match about.starts_with('/') && !about.contains('\n') {
+        true => Some(format!("{about}: {words}")),
+        false => is_program.then(|| format!("there is no program `{about}`")),
+    }
 }
 
 #[cfg(test)]
@@ -97,7 +141,26 @@ mod tests {
         check("Errno::EACCES", "Permission denied @ rb_sysopen - /srv/a - b", "permission denied: /srv/a - b");
         check("Errno::EPIPE", "Broken pipe - x", "broken pipe: x");
         check("Errno::ENOENT", "/etc/nosuch", "/etc/nosuch: no such file or directory");
+        check("Errno::ENOENT", "nosuchprog", "there is no program `nosuchprog`");
+        check("Errno::ENOENT", "said by the policy", "said by the policy");
         check("Errno::EACCES", "said by the policy", "said by the policy");
+        let invalid = "Chef::Exceptions::ValidationFailed";
+        check(
+            invalid,
+            "service[x]: Option action must be equal to one of: :nothing, :start!  You passed :strat.",
+            "service[x]: the action must be one of nothing, start, not strat",
+        );
+        check(
+            invalid,
+            "Option mode's value rwx not in valid numeric range!",
+            "property `mode` is `rwx`, which is not a mode: write its octal digits, such as \"0644\"",
+        );
+        check(invalid, "owner is a required property", "owner is a required property");
+        let unknown = "resource file[/x] is configured to notify resource service[y] with action restart, but service[y] \
+                       cannot be found in the resource collection. file[/x] is defined in src/a.rs:3";
+        let not_found = "Chef::Exceptions::ResourceNotFound";
+        check(not_found, unknown, "file[/x] notifies service[y] (restart), which no recipe declared");
+        assert!(without_place(not_found, unknown).ends_with("service[y] cannot be found in the resource collection"));
         check("NoMethodError", "resource type `x` does not exist", "resource type `x` does not exist");
         check("RuntimeError", "", "RuntimeError");
     }

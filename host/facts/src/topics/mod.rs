@@ -34,6 +34,8 @@ mod timezone;
 mod uptime;
 mod virtualization;
 
+pub use platform::platform_family;
+
 use serde_json::Value;
 
 use crate::machine::{Gathered, Machine};

@@ -66,7 +66,7 @@ const FAMILIES: &[(&str, &[&str])] = &[
 
 pub(crate) fn gather(machine: &Machine) -> Gathered {
     let (platform, version) = platform_of(&machine.root);
-    let family = family_of(&platform).unwrap_or(&platform).to_owned();
+    let family = platform_family(&platform).unwrap_or(&platform).to_owned();
     known([("platform", Some(platform)), ("platform_version", version), ("platform_family", Some(family))])
 }
 
@@ -169,8 +169,8 @@ fn version_after_space(line: &str) -> Option<String> {
     Some(rest.chars().take_while(|character| is_part(*character)).collect())
 }
 
-/// The family of a platform, where Ohai knows one.
-pub(crate) fn family_of(platform: &str) -> Option<&'static str> {
+/// Returns the family of a platform, `rhel` for `rocky`, where Ohai knows one.
+pub fn platform_family(platform: &str) -> Option<&'static str> {
     FAMILIES.iter().find(|(_, parts)| parts.iter().any(|part| platform.contains(part))).map(|(family, _)| *family)
 }
 
@@ -198,7 +198,7 @@ mod tests {
             ("void", None),
             ("sleepy", None),
         ] {
-            assert_eq!(family_of(platform), expect, "for {platform}");
+            assert_eq!(platform_family(platform), expect, "for {platform}");
         }
     }
 

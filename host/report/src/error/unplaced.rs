@@ -12,12 +12,13 @@ const WITHOUT_PLACE: &str = "panicked: ";
 
 /// Calls that a sandbox does not have, and that panic where the standard library is, with a part of the panic's words. The
 /// first is put together: this room asks no clock, and is searched for its name.
-const CALLS: [(&str, &str); 5] = [
+const CALLS: [(&str, &str); 6] = [
     (concat!("SystemTime", "::now"), "time not implemented"),
     ("Instant::now", "time not implemented"),
     ("thread::spawn", "spawn thread"),
     ("thread::scope", "spawn thread"),
     ("sleep(", "can't sleep"),
+    ("env::vars", "`std::env` is empty"),
 ];
 
 /// The most lines that are looked for.
@@ -96,6 +97,13 @@ mod tests {
         // Another call that the sandbox does not have is not the one that panicked.
         let slept = Files(vec![("src/a.rs", "Instant::now()\nthread::sleep(second)\n")]);
         let found = calls(&lost("panicked: can't sleep"), &about, &slept);
+        assert_eq!(found.iter().map(|call| call.line).collect::<Vec<_>>(), [Some(2)]);
+        let variables = Files(vec![("src/a.rs", "std::fs::read(x);\nfor (name, _) in std::env::vars() {}\n")]);
+        let found = calls(
+            &lost("panicked: not supported on this platform: `std::env` is empty in a policy"),
+            &about,
+            &variables,
+        );
         assert_eq!(found.iter().map(|call| call.line).collect::<Vec<_>>(), [Some(2)]);
         let two = Files(vec![("src/a.rs", "Instant::now()"), ("src/b.rs", "\nInstant::now()")]);
         let said = hint(&calls(&clock, &about, &two));

@@ -26,6 +26,7 @@ impl wit::Host for State {
     fn now(&mut self) -> Result<wit::Moment> {
         let started = self.services.started;
         if !self.services.clock {
+            self.services.attributes.refuse_outside(OutsideInput::Clock);
             return Ok(wit::Moment { seconds: started.seconds, nanoseconds: started.nanoseconds });
         }
         self.services.attributes.uses_outside(OutsideInput::Clock);

@@ -2,8 +2,8 @@
 
 use contract::{
     Account, Applied, AttributeRights, CommandOutcome, CommandTest, CookbookFiles, Data, DataError, FileError,
-    HiddenRead, HttpRequest, HttpResponse, Interfaces, Machine, MachineChange, MachineError, MachineGroup, MachineUser,
-    Moment, OutsideInput, ReadKind, Services, Stat, StatKind, TypeTexts,
+    HiddenRead, HttpRequest, HttpResponse, Machine, MachineChange, MachineError, MachineGroup, MachineUser, Moment,
+    OutsideInput, ReadKind, Services, Stat, StatKind, TypeTexts,
 };
 use grants::{GrantedAttribute, Grants};
 use node::file_specificity::NodeIdentity;
@@ -12,11 +12,11 @@ use std::sync::Arc;
 
 /// Services with everything granted.
 pub(crate) fn all_services(cookbook: &str) -> Services {
-    Services { clock: true, random: true, ..services(cookbook, Interfaces::ALL) }
+    Services { clock: true, random: true, ..services(cookbook) }
 }
 
 /// Services of a policy whose one cookbook has this name.
-pub(crate) fn services(cookbook: &str, interfaces: Interfaces) -> Services {
+pub(crate) fn services(cookbook: &str) -> Services {
     Services {
         account: Account::unmetered(cookbook),
         machine: Box::new(Table),
@@ -30,7 +30,6 @@ pub(crate) fn services(cookbook: &str, interfaces: Interfaces) -> Services {
         attributes: Box::new(OwnName(cookbook.to_owned())),
         node: NodeIdentity { platform: Some("debian".into()), platform_version: Some("12".into()), fqdn: None },
         types: Arc::new(Texts),
-        interfaces,
     }
 }
 

@@ -35,6 +35,9 @@ pub(crate) struct CheckArguments {
     /// Look only at what these recipes reach: included recipes, resource types, and what is always loaded
     #[arg(long, value_name = "RECIPE,..")]
     pub(crate) run_list: Vec<String>,
+    /// Leave out what conditions keep for other Linux platforms than this one, such as debian or rocky
+    #[arg(long, value_name = "PLATFORM")]
+    pub(crate) platform: Option<String>,
     /// Output format: doc or json
     #[arg(short = 'F', long, value_name = "FORMAT", default_value = "doc")]
     pub(crate) format: Format,

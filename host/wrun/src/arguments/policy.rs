@@ -206,7 +206,7 @@ pub(crate) struct DevArguments {
                                                              --policy names one\n\
                         wrun policy show                      what every group runs")]
 pub(crate) struct ShowPolicyArguments {
-    /// The artifact
+    /// The artifact, or the name of a policy whose artifact is in the folder `policies` of the settings
     #[arg(value_name = "FILE", conflicts_with_all = ["group", "policy", "repository", "repository_root"])]
     pub(crate) file: Option<PathBuf>,
     /// Show what this group runs

@@ -316,10 +316,13 @@ impl Doc {
 
     fn retrying(&mut self, resource: &Resource, left: u32, failure: &Failure, nesting: u32) {
         self.below();
+        let file = resource.declaration.origin.file.as_deref();
+        // Authors of Ruby know the class of it, and read the message alone.
+        let sentence = sentence::shortly(failure, file);
         let failure = failure.to_string();
         let again = self.attempt.as_ref() == Some(&failure);
         // The last attempt's failure is told whole.
-        let why = if again { "as before" } else { failure.lines().next().unwrap_or_default() };
+        let why = if again { "as before" } else { sentence.lines().next().unwrap_or_default() };
         let text = format!("! {} failed, {left} tries left: {why}", resource.key);
         self.line(Tone::Warning, &escape(&indented(&text, nesting)));
         self.attempt = Some(failure);

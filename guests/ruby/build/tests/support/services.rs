@@ -2,8 +2,8 @@
 
 use contract::{
     Account, Applied, AttributeRights, CommandOutcome, CommandTest, CookbookFiles, Data, DataError, FileError,
-    HiddenRead, HttpRequest, HttpResponse, Interfaces, Machine, MachineChange, MachineError, MachineGroup, MachineUser,
-    Moment, ReadKind, Services, Stat, TypeTexts,
+    HiddenRead, HttpRequest, HttpResponse, Machine, MachineChange, MachineError, MachineGroup, MachineUser, Moment,
+    ReadKind, Services, Stat, TypeTexts,
 };
 use grants::{GrantedAttribute, Grants};
 use node::file_specificity::NodeIdentity;
@@ -25,7 +25,6 @@ pub(crate) fn services(recipe: String, granted: bool) -> Services {
         attributes: Box::new(Everything),
         node: NodeIdentity { platform: Some("debian".into()), platform_version: Some("12".into()), fqdn: None },
         types: Arc::new(Texts),
-        interfaces: Interfaces::ALL,
     }
 }
 

@@ -61,13 +61,15 @@ module Wrun
 
       def declare(node, type, title, block)
         properties = []
-        platform = @platform
+        platform, families = @platform, @families
         if block
           # The guards of a resource may say that it is for another system.
           verified = VERIFIED.include?(type)
-          within(context: :resource, properties: properties, verified: verified, guarded: nil, variables: @variables.dup) do
+          within(context: :resource, properties: properties, verified: verified, guarded: nil, guard_families: nil,
+                 conditional: nil, variables: @variables.dup) do
             visit_children(block)
             platform ||= @guarded
+            families = @guard_families || families
           end
         end
         Known.judge(type, properties)
@@ -76,7 +78,7 @@ module Wrun
         end
         names = title.nil? ? nil : names(title)
         words = { type: type, names: names, nameless: title.nil? || nil, properties: properties, sure: @context == :recipe || nil }
-        within(platform: platform) { add(:resource, node, **words, **Known.of_type(type)) }
+        within(platform: platform, families: families) { add(:resource, node, **words, **Known.of_type(type)) }
       end
 
       # Several names stand for one resource of each, or for one of all.
@@ -105,8 +107,10 @@ module Wrun
         end
         if is_guard
           @guarded ||= guard_platform(name, block)
+          @guard_families ||= guard_families(block) if name == :only_if
         elsif given&.size.to_i.positive? && !COMMON.include?(name) && !(Known.word?(name) && !Known.type?(name) && helper?(name))
-          @properties << { name: name.to_s, line: node.first_lineno, values: given.size == 1 ? values(given[0], @variables) : nil }
+          found = given.size == 1 ? values(given[0], @variables) : nil
+          @properties << { name: name.to_s, line: node.first_lineno, values: found, conditional: @conditional }
         end
         visit_reference(node, name, given)
       end
@@ -121,6 +125,11 @@ module Wrun
         return unless node?(body)
 
         name == :only_if ? Platforms.if_true(body) : Platforms.if_false(body)
+      end
+
+      def guard_families(block)
+        body = block&.children&.last
+        Platforms.families(body) if node?(body)
       end
 
       # `notifies :restart, 'service[x]'`.

@@ -26,7 +26,7 @@ module Wrun
         eager_load_libraries
       ].freeze
 
-      # Properties that Chef's types have on another system only.
+      # Properties that Chef's types have on another system only. Under a condition, no Linux node may reach them.
       ELSEWHERE = {
         "user" => %w[admin admin_username admin_password hidden iterations password_hint secure_token],
         "service" => %w[plist session_type]
@@ -58,7 +58,7 @@ module Wrun
           return if types.any? { |type| type <= Chef::Resource::Foreign }
 
           properties.each do |property|
-            next if ELSEWHERE.fetch(name, []).include?(property[:name])
+            next if property[:conditional] && ELSEWHERE.fetch(name, []).include?(property[:name])
 
             property[:name] == "action" ? judge_action(types, property) : judge_property(types, property)
           end

@@ -14,6 +14,10 @@ module Wrun
         opensolaris nexentacore aix hpux chocolatey homebrew suse opensuse opensuseleap sles arch gentoo alpine slackware
         exherbo
       ].freeze
+      # Linux families and platforms, of which a node is one.
+      LINUX = %w[
+        debian ubuntu linuxmint raspbian rhel redhat centos rocky almalinux alma oracle scientific cloudlinux fedora amazon
+      ].freeze
       QUESTIONS = (FOREIGN + %w[windows_desktop windows_server_core windows_nano_server windows_ruby bsd_based solaris_based
                                 windows_server opensuse_leap arch_linux]).map { |name| :"#{name}?" }.freeze
       ASKED = %i[platform? platform_family? platform].freeze
@@ -22,6 +26,22 @@ module Wrun
       NAMED = /(?:\A|[_-])(windows|macos|mac_os_x|osx|freebsd|openbsd|solaris2?|aix|smartos)(?:[_-]|\z)/
 
       class << self
+        # The Linux families and platforms that all values of a `when` are, or nil.
+        def families_of(list) = array?(list) ? linux_words(elements(list)) : nil
+
+        # Those that a true condition means.
+        def families(node)
+          return unless node?(node)
+
+          case node.type
+          when :FCALL, :VCALL, :CALL, :QCALL, :OPCALL then families_of_call(node)
+          when :AND then node.children.filter_map { |one| families(one) }.first
+          when :OR
+            found = node.children.map { |one| families(one) }
+            found.flatten.uniq if found.all?
+          end
+        end
+
         # The foreign system that a true condition means, or nil.
         def if_true(node)
           return unless node?(node)
@@ -78,6 +98,21 @@ module Wrun
         def foreign(nodes)
           words = nodes.map { |one| literal(one)&.first }
           words.first if words.any? && words.all? { |word| FOREIGN.include?(word) }
+        end
+
+        def linux_words(nodes)
+          words = nodes.map { |one| literal(one)&.first }
+          words if words.any? && words.all? { |word| LINUX.include?(word) }
+        end
+
+        def families_of_call(node)
+          receiver, name, arguments = parts(node)
+          asked = name.name.delete_suffix("?")
+          return [asked] if name.end_with?("?") && LINUX.include?(asked)
+          return linux_words(elements(arguments) || []) if ASKED.include?(name) && arguments
+          return linux_words(elements(receiver)) if %i[include? member?].include?(name) && array?(receiver)
+
+          linux_words([receiver, *elements(arguments)].select { |one| literal(one) }) if %i[== eql? ===].include?(name)
         end
 
         def call(node)

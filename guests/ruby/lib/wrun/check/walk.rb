@@ -49,7 +49,7 @@ module Wrun
 
       def add(fact, node, **words)
         line = node.is_a?(Integer) ? node : node.first_lineno
-        @file.add(fact, line, platform: @platform, optional: @optional || nil, **words)
+        @file.add(fact, line, platform: @platform, families: @families, optional: @optional || nil, **words)
       end
 
       def within(**state)
@@ -60,7 +60,10 @@ module Wrun
         before.each { |name, value| instance_variable_set(:"@#{name}", value) }
       end
 
-      def on_platform(platform, node) = within(platform: @platform || platform) { visit(node) }
+      # A branch of a condition. The inner one of two families says more.
+      def on_platform(platform, families, node)
+        within(platform: @platform || platform, families: families || @families, conditional: true) { visit(node) }
+      end
 
       def visit(node)
         return unless node?(node)
@@ -129,8 +132,10 @@ module Wrun
         condition, branch, other = node.children
         branch, other = other, branch if node.type == :UNLESS
         visit(condition)
-        within(optional: @optional || asks_whether_defined?(condition)) { on_platform(Platforms.if_true(condition), branch) }
-        on_platform(Platforms.if_false(condition), other)
+        within(optional: @optional || asks_whether_defined?(condition)) do
+          on_platform(Platforms.if_true(condition), Platforms.families(condition), branch)
+        end
+        on_platform(Platforms.if_false(condition), nil, other)
       end
 
       def asks_whether_defined?(condition)
@@ -148,10 +153,11 @@ module Wrun
           values, body, branch = branch.children
           linux ||= Platforms.linux?(values)
           platform = subject ? Platforms.when(values) : Platforms.if_true(elements(values || branch)&.first)
+          families = subject ? Platforms.families_of(values) : Platforms.families(elements(values || branch)&.first)
           visit(values)
-          on_platform(platform, body)
+          on_platform(platform, families, body)
         end
-        on_platform(linux ? "other than Linux" : nil, branch)
+        on_platform(linux ? "other than Linux" : nil, nil, branch)
       end
 
       def visit_rescue(node)

@@ -9,7 +9,7 @@ use crate::commands::instances::Instances;
 use crate::exit::Exit;
 use crate::printer::{Printer, Tone};
 use crate::settings::{Format, Layer};
-use assemble::known_facts;
+use assemble::{known_facts, platform_family};
 use author::check::{Report, Subject, check};
 use text::escape_line;
 
@@ -24,7 +24,9 @@ pub(super) fn run(arguments: &CheckArguments, printer: Printer) -> anyhow::Resul
         printer.note(Tone::Warning, &escape_line(&text));
     }
     let readers = Instances::find(&settings)?;
-    let reports = check(&subject, &arguments.run_list, &known_facts(), &readers)?;
+    let platform = arguments.platform.as_deref();
+    let node: Vec<&str> = platform.into_iter().chain(platform.and_then(platform_family)).collect();
+    let reports = check(&subject, &arguments.run_list, &node, &known_facts(), &readers)?;
     match (arguments.format, reports.as_slice()) {
         (Format::Json | Format::Ndjson, [report]) if !arguments.all => printer.json(&show::json(report).to_string()),
         (Format::Json | Format::Ndjson, reports) => printer.json(&show::all_json(reports).to_string()),

@@ -64,7 +64,7 @@ const MAX_SHOWN: usize = 20;
 fn check_cookbooks(folder: &Path, settings: &Settings, printer: Printer) -> anyhow::Result<()> {
     // Cookbooks in Rust have no metadata.
     let Ok(subject) = Subject::all(&[folder.join("cookbooks")]) else { return Ok(()) };
-    let reports = check(&subject, &[], &known_facts(), &Instances::find(settings)?)?;
+    let reports = check(&subject, &[], &[], &known_facts(), &Instances::find(settings)?)?;
     let of = |report: &Report, finding: &Finding| {
         let hint = finding.hint.as_ref().map(|hint| format!("; {hint}")).unwrap_or_default();
         format!("cookbooks/{}/{}:{}: {}{hint}", report.name, finding.file, finding.line, finding.message)

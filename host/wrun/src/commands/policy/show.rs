@@ -14,6 +14,7 @@ use assemble::GrantsFiles;
 use grants::{CheckedNeed, Grants, NeedAnswer};
 use repository::Release;
 use serde_json::{Value, json};
+use std::path::{Path, PathBuf};
 use text::escape_line;
 
 /// The version of the JSON form; it grows when a key changes its meaning or goes away.
@@ -31,7 +32,7 @@ pub(super) fn run(arguments: &ShowPolicyArguments, printer: Printer) -> anyhow::
             let error = anyhow::anyhow!("{} is a folder; an artifact is shown", folder.display());
             return Err(Hinted::new(error, "`wrun policy build` makes one of a policy's folder: NAME.wasm").into());
         }
-        (Some(file), _) => (Artifact::open(file)?, None),
+        (Some(file), _) => (Artifact::open(&file_or_name(file, &settings.run.policies))?, None),
         (None, Some(group)) => match policy_that_is_meant(arguments)? {
             Some(policy) => {
                 let (artifact, release) = of_group(arguments, group, &policy)?;
@@ -61,6 +62,13 @@ pub(super) fn run(arguments: &ShowPolicyArguments, printer: Printer) -> anyhow::
     let absent = if files.is_empty() { ", which does not exist" } else { "" };
     needs(&held, &format!("Needs, compared with the grants in {place}{absent}"), printer);
     Ok(Exit::Done)
+}
+
+/// The file that is named, or the artifact of the policy of that name in the folder of the settings.
+fn file_or_name(file: &Path, policies: &Path) -> PathBuf {
+    let is_name = file.file_name() == Some(file.as_os_str());
+    let named = policies.join(format!("{}.wasm", file.display()));
+    if is_name && !file.exists() && named.is_file() { named } else { file.to_owned() }
 }
 
 /// The policy that is named, or that of this folder. `None`: the folder is not a policy's.

@@ -36,8 +36,10 @@ pub(super) fn run(arguments: &ListArguments, printer: Printer) -> anyhow::Result
     let mut table = Table::new().with_numbers(&SECONDS);
     listed.iter().for_each(|(id, record)| add(id, record, &mut table));
     if !table.fits(terminal::columns()) {
-        table = Table::new();
-        listed.iter().for_each(|(id, record)| add_short(id, record, &mut table));
+        table = short(&listed, true);
+        if !table.fits(terminal::columns()) {
+            table = short(&listed, false);
+        }
     }
     table.print(printer);
     let hidden = records.runs().len().saturating_sub(listed.len());
@@ -77,8 +79,15 @@ fn add(id: &str, record: &Read, table: &mut Table) {
     }
 }
 
-/// Adds a run's row in as few words as tell the runs apart, for a terminal that is too narrow for the others.
-fn add_short(id: &str, record: &Read, table: &mut Table) {
+/// The table in as few words as tell the runs apart, for a terminal that is too narrow for the others. Without the names of
+/// several policies it has their number.
+fn short(listed: &[(&str, Read)], with_names: bool) -> Table {
+    let mut table = Table::new();
+    listed.iter().for_each(|(id, record)| add_short(id, record, with_names, &mut table));
+    table
+}
+
+fn add_short(id: &str, record: &Read, with_names: bool, table: &mut Table) {
     let Ok(Some(record)) = record else { return add(id, record, table) };
     let tone = if record.has_failed() { Tone::Error } else { Tone::Plain };
     let outcome = match (record.is_interrupted(), record.has_failed()) {
@@ -90,6 +99,7 @@ fn add_short(id: &str, record: &Read, table: &mut Table) {
     let policies = record.policies();
     let names = match policies.as_slice() {
         [only] => only.name.unwrap_or("folders").to_owned(),
+        all if with_names => all.iter().map(|policy| policy.shown_name()).collect::<Vec<_>>().join(", "),
         all => counted(all.len(), "policy"),
     };
     table.row(tone, [id, &outcome, &record.changes_in_short(), &names]);

@@ -96,6 +96,9 @@ pub(super) fn text(report: &Report, printer: Printer) {
         );
         printer.line(Tone::Plain, escape(&grants).trim_end());
         printer.line(Tone::Quiet, "(with --cookbooks, without a policy, the table is [policy.solo])");
+        if grants.contains("\n# Only on ") {
+            printer.line(Tone::Quiet, "(`--platform NAME` takes in what is only for that platform)");
+        }
     }
     match report.problems() {
         0 => printer.line(Tone::Change, &format!("\nno problems found in {files}")),
