@@ -78,30 +78,6 @@ fn a_run_names_them_and_yes_alone_leaves_them_out() {
     assert!(written.stderr.contains("2 entries open a lot:"), "{}", written.text());
 }
 
-/// What an author writes under `[needs]` counts as any other request: the words are a stranger's.
-#[test]
-fn needs_of_an_artifact_are_added_by_the_same_rule() {
-    let (bench, root) = (Bench::with("file '/srv/a'\n"), Root::new().unwrap());
-    let machine = root.machine(Network::Own).unwrap();
-    let folder = bench.program.configuration();
-    let needs = "paths = [\"/srv/a\", \"/etc/cron.d/site\"]\ncommands = [\"echo a | cat\"]\n";
-    let policy = format!("name = \"site\"\nrun_list = [\"site\"]\n[needs]\n{needs}");
-    fs::write(folder.join("policy.toml"), policy).unwrap();
-    let [source, built] = [folder.display().to_string(), folder.join("built").display().to_string()];
-    let _ = bench.program.run(&["policy", "build", &source, "-o", &built]).unwrap().expect_code(0).unwrap();
-    let at = machine.root().path().display().to_string();
-    let run = ["converge", "--why-run", "--root", &at, "--node-name", "n1", "--policies", &built];
-    let line = [&run[..], &["--policy-name", "site", "--grants", &bench.grants]].concat();
-    let ran = bench.program.run_in(&machine, &line).unwrap().expect_code(1).unwrap();
-    assert!(ran.stdout.contains("policy.toml"), "{}", ran.text());
-    let written = bench.allow(&["--yes"]).expect_code(1).unwrap();
-    assert_eq!(bench.entries(), [true, false, false], "{}", written.text());
-    assert!(written.stderr.contains("2 entries open a lot:"), "{}", written.text());
-    let _ = bench.allow(&["--yes", "--dangerous"]).expect_code(0).unwrap();
-    assert_eq!(bench.entries(), [true; 3]);
-    let _ = bench.program.run_in(&machine, &line).unwrap().expect_code(0).unwrap();
-}
-
 #[test]
 fn code_that_is_a_placeholder_is_granted_as_it_stands() {
     let bench = Bench::with("File.read('/srv/first')\nbash('x') { code '<any>' }\n");

@@ -2,13 +2,27 @@
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+use serde_json::Value;
 use sha2::{Digest as _, Sha256};
 use specs::{Output, ThreeTeams};
+use std::collections::BTreeMap;
 use std::fs;
 
 /// The id of a release that waits for signatures, as the push names it.
 fn waiting(pushed: &Output) -> String {
     pushed.stdout.rsplit("wrun policy sign ").next().unwrap().trim_end_matches(['`', '\n']).to_owned()
+}
+
+/// The same document with the keys of all objects in order, which is the form that is signed.
+fn in_order(document: &Value) -> Value {
+    match document {
+        Value::Object(object) => {
+            let ordered: BTreeMap<_, _> = object.iter().map(|(key, value)| (key.clone(), in_order(value))).collect();
+            Value::Object(ordered.into_iter().collect())
+        }
+        Value::Array(items) => items.iter().map(in_order).collect(),
+        other => other.clone(),
+    }
 }
 
 #[test]
@@ -95,9 +109,7 @@ fn runtime_native_every_line_of_a_release_that_names_a_revision_names_the_artifa
     keys.come_back();
     said.push(place.output(&format!("policy sign {id}")));
     place.works("policy promote staging prod --policy core");
-    let cleaned = place.output("policy clean core");
-    assert!(cleaned.stdout.contains("team core: "), "{}", cleaned.text());
-    said.push(cleaned);
+    said.push(place.output("policy clean core"));
     assert!(said.iter().map(|output| output.lines_with_a_revision().count()).sum::<usize>() >= 9, "{said:#?}");
     let alone: Vec<_> = said.iter().flat_map(Output::revisions_without_artifact).collect();
     assert!(alone.is_empty(), "{alone:#?}");
@@ -141,11 +153,11 @@ fn who_signs_is_told_what_goes_and_that_nobody_has_signed() {
     // A stranger who can write into the folder leaves a release without anything in it.
     let pending = place.folder.join("srv/teams/core/pending");
     let path = pending.join(format!("{id}.json"));
-    let mut document: serde_json::Value = serde_json::from_slice(&fs::read(&path).unwrap()).unwrap();
+    let mut document: Value = serde_json::from_slice(&fs::read(&path).unwrap()).unwrap();
     let kept = document["signed"]["targets"].as_object().unwrap().keys().next().unwrap().clone();
     document["signatures"] = serde_json::json!([]);
     document["signed"]["targets"] = serde_json::json!({});
-    let forged = text::hex(Sha256::digest(document["signed"].to_string()));
+    let forged = text::hex(Sha256::digest(in_order(&document["signed"]).to_string()));
     fs::write(pending.join(format!("{forged}.json")), document.to_string()).unwrap();
     keys.come_back();
     let listed = place.output("policy sign");

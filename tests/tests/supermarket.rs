@@ -226,8 +226,13 @@ fn a_policy_is_locked_and_installed_from_a_supermarket() {
             archive.append_data(&mut header, format!("app/{path}"), content.as_slice()).unwrap();
         }
     });
-    place.store.answer("/app-1.0.0.tgz", Answer::ok(other));
-    place.store.answer("/lib-1.2.0.tgz", Answer::ok(archive(COOKBOOKS[3])));
+    for (name, version, answer) in
+        [("app", "1.0.0", Answer::ok(other)), ("lib", "1.2.0", Answer::ok(archive(COOKBOOKS[3])))]
+    {
+        let stored = format!("/{name}-{version}.tgz");
+        place.supermarket.answer(&path(name, version), Answer::redirect(place.store.address(&stored)));
+        place.store.answer(&stored, answer);
+    }
     place.fails("policy build / --output /out", &["cookbook app", "has the identifier", "the lock has"]);
     place.fails("policy test /", &["cookbook app", "has the identifier"]);
 }

@@ -61,8 +61,10 @@ fn who_may_look_hears_what_is_missing() {
     assert_eq!(said("link", "create", json!({"to": "/srv/a"})), Err("Errno::ENOENT".into()));
     let parent = "Chef::Exceptions::EnclosingDirectoryDoesNotExist";
     assert_eq!(said("file", "create", json!({"content": "x"})), Err(parent.into()));
-    let dotted = resource("file", "/secret/other/../x", "create", json!({"content": "x"}));
-    assert_eq!(machine.run(&dotted).unwrap_err().class(), "Errno::ENOENT");
+    // A way back looks at nothing that it leaves.
+    std::fs::create_dir_all(machine.at("/secret")).unwrap();
+    let dotted = resource("file", "/secret/none/../x", "create", json!({"content": "x"}));
+    assert!(!machine.run(&dotted).unwrap().changes.is_empty());
 }
 
 /// A policy lays links to places where it may not look, and compares what it hears.
@@ -75,7 +77,7 @@ fn link_oracle_a_links_target_is_told_to_nobody_who_may_not_look_there() {
         ("/secret/there", "/secret/nothing"),
         ("/secret/there/file", "/secret/nothing/deep/file"),
     ] {
-        for suffix in ["", "/file", "/new", "/../x"] {
+        for suffix in ["", "/file", "/new"] {
             let mut said = |target: &str, asked: fn(&str) -> Vec<Asked>, number: usize| {
                 let link = machine.at("/srv/way");
                 let _none = [&link, &machine.at("/srv/hard"), &machine.at("/srv/copy")].map(std::fs::remove_file);
