@@ -125,7 +125,7 @@ fn automatic() -> BTreeSet<String> {
 
 fn checked(subject: &Subject, run_list: &[&str], readers: &impl Readers) -> Result<Vec<Report>, CheckError> {
     let run_list: Vec<String> = run_list.iter().map(|&item| item.to_owned()).collect();
-    check(subject, &run_list, &automatic(), readers)
+    check(subject, &run_list, &[], &automatic(), readers)
 }
 
 #[test]

@@ -117,7 +117,7 @@ mod tests {
     use super::*;
 
     fn fact(what: What) -> Fact {
-        Fact { line: 1, platform: None, optional: false, what }
+        Fact { line: 1, platform: None, optional: false, families: vec![], what }
     }
 
     fn member(name: &str) -> Fact {
