@@ -107,7 +107,7 @@ fn policies(folder: &Path) -> std::io::Result<Vec<String>> {
 mod tests {
     use super::*;
 
-    /// What is offered stands in the line that somebody is typing, and is run with it.
+    /// The shell writes an offered name into the line that somebody types, and runs it with that line.
     #[test]
     fn names_that_mean_something_to_a_shell_are_not_offered() {
         let folder = tempfile::tempdir().unwrap();

@@ -271,6 +271,9 @@ impl<'a> Graph<'a> {
             None => counted.insert(package.clone(), contradictions).unwrap_or(0),
         };
         let new = u64::from(contradictions.saturating_sub(before));
+        if new == 0 {
+            return;
+        }
         self.contradictions.set(self.contradictions.get().saturating_add(new));
         let intervals = new.saturating_mul(range.iter().count().max(1) as u64);
         self.intervals.set(self.intervals.get().saturating_add(intervals));

@@ -44,7 +44,7 @@ pub(crate) enum Found {
 pub(crate) struct Thing {
     kind: &'static str,
     name: String,
-    /// Aspects with their values. `None`: there is no such value.
+    /// Aspects with their values. `None`: the thing does not have this aspect.
     state: Vec<(&'static str, Option<String>)>,
 }
 

@@ -2,8 +2,8 @@
 //!
 //! A program that works in a place which a policy fills may be led elsewhere: by a directory that becomes a link, or by a
 //! configuration that names programs. Landlock keeps to the place whoever is led away. It counts for one thread and for what
-//! that starts, so the thread that is about to start the program puts it up, by safe calls. Where the kernel does not have
-//! it, there is no fence: whoever asks for one must be safe without it.
+//! that starts, so the thread that is about to start the program puts it up, by safe calls. A kernel without Landlock starts
+//! the program without a fence, so callers must be safe without one too.
 
 use landlock::{
     ABI, AccessFs, BitFlags, CompatLevel, Compatible as _, PathBeneath, PathFd, Ruleset, RulesetAttr as _,

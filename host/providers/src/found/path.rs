@@ -141,7 +141,7 @@ fn is_still(still: Still, found: &Entry, now: &Entry) -> bool {
     let thing = |entry: &Entry| (entry.kind, entry.identity);
     let access = |entry: &Entry| (entry.uid, entry.gid, entry.mode);
     let content = |entry: &Entry| (entry.size, entry.modified, entry.modified_nanos);
-    // What is in a directory is none of its own.
+    // What lies in a directory is not part of its own state.
     let is_directory = found.kind == Kind::Directory;
     thing(found) == thing(now)
         && (still == Still::Itself || access(found) == access(now))
