@@ -14,7 +14,7 @@ module Wrun
     class << self
       # Loads the library and ends with the moment at which Ruby's memory is frozen.
       def freeze_here
-        require "wrun/library"
+        densely { require "wrun/library" }
         settle { Turns.serve }
       end
 
@@ -29,6 +29,17 @@ module Wrun
       end
 
       private
+
+      # How many files are loaded between two collections.
+      FILES = 8
+      private_constant :FILES
+
+      # The frozen memory is mapped page by page into every instance. Ruby's collector is told to wait (`system.rs`), so that
+      # what loading leaves behind would stand between what stays, and each instance would touch more pages.
+      def densely(&load)
+        files = 0
+        TracePoint.new(:script_compiled) { GC.start if ((files += 1) % FILES).zero? }.enable(&load)
+      end
 
       def settle(&serve)
         $wrun = serve

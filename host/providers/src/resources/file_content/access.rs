@@ -99,15 +99,16 @@ impl<'a> Access<'a> {
         let unknown_group = numbers.gid.is_none() && self.group.is_some() && current.is_none();
         // The kernel takes set-user-id away when the owner changes.
         let again = |mode: &u32| *mode & 0o4000 != 0 && (uid.is_some() || gid.is_some());
-        if current.is_some() {
+        let now = current.map(|entry| entry.mode);
+        let mode = self.mode.filter(|mode| now != Some(*mode) || again(mode));
+        let gives = uid.is_some() || gid.is_some() || mode.is_some();
+        if current.is_some() && gives {
             let given = Given { uid, gid, mode: self.mode };
             // What earlier resources of a dry run would make is not there yet.
             if let Some(place) = absent(view.root.locate(granted.path()))? {
                 place.require_giving(view.grants, given)?.map_err(denied)?;
             }
         }
-        let now = current.map(|entry| entry.mode);
-        let mode = self.mode.filter(|mode| now != Some(*mode) || again(mode));
         let mut plan = AccessPlan { uid, gid, mode: None, changes: Vec::new() };
         if let Some(wanted) = mode {
             plan.mode = Some(ModeBits::from(&file_mode(view, granted, wanted, is_directory)?));
