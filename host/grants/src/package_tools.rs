@@ -66,6 +66,12 @@ impl PolicyGrants {
     }
 }
 
+/// Whether options of a package tool only decide how and what else is installed. Others may start programs, also where the tool
+/// is only asked what it would do.
+pub fn are_harmless_options(options: &[String]) -> bool {
+    options.iter().all(|option| HARMLESS_OPTIONS.contains(&option.as_str()))
+}
+
 /// Whether a variable with this value changes only words and questions of a package tool.
 fn is_harmless(name: &str, value: &str) -> bool {
     let is_one_of = |values: &[&str]| values.iter().any(|known| known.eq_ignore_ascii_case(value));

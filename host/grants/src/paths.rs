@@ -58,6 +58,16 @@ impl PolicyGrants {
         Ok(GrantedPath(path.into()))
     }
 
+    /// Whether the policy may give a directory to others that leads to what the table of file systems names: they could exchange
+    /// what leads there, and the next start would mount it, as root, where they want.
+    ///
+    /// # Errors
+    /// Not granted, or by a rule with wildcards that does not stand in `privileged_paths`.
+    pub fn give_way_to_boot_mounts(&self, path: &str) -> Result<GrantedPath, Denied> {
+        self.decide(Capability::Paths, self.as_path(path), path, || true)?;
+        Ok(GrantedPath(path.into()))
+    }
+
     /// Whether the policy may rename or remove a directory with all that is in it, unseen.
     ///
     /// # Errors

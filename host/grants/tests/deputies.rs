@@ -434,3 +434,13 @@ fn the_places_that_the_documentation_names_need_their_names() {
         assert!(refused, "{name}");
     }
 }
+
+#[test]
+fn attack_a_backslash_in_mount_options_is_no_comma_later() {
+    let policy = policy("mounts = [\"tmpfs on /srv/cache type tmpfs (nosuid,size=*)\"]");
+    let asked =
+        |options: &'static str| MountAsked { device: "tmpfs", mount_point: "/srv/cache", kind: "tmpfs", options };
+    assert!(policy.mount(&asked("nosuid,size=1m")).is_ok());
+    let denied = policy.mount(&asked(r"nosuid,size=1m\054suid")).unwrap_err();
+    assert!(denied.to_string().contains("hold a backslash"), "{denied}");
+}

@@ -415,7 +415,7 @@ fn environment(launch: &Launch, identity: &Identity, exported: &Exported) -> Vec
     if launch.login {
         all.push(("SHELL".into(), identity.shell.clone()));
     }
-    exported.put_into(&mut all);
+    exported.put_into(&mut all, launch.granted);
     all.extend(launch.environment.iter().cloned());
     let unset: HashSet<&String> = launch.unset.iter().collect();
     // Of a name that is there several times the last one counts.

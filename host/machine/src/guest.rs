@@ -242,7 +242,7 @@ impl Machine for GuestMachine {
                        Each resource has an `environment` of its own, which the grant of its command names";
             return Err(MachineError::Denied(why.to_owned()));
         }
-        self.commands.exported().set(name, value)
+        self.commands.exported().set(name, value, self.settings.why_run)
     }
 
     fn users(&mut self) -> Result<Vec<MachineUser>, MachineError> {

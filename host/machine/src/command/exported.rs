@@ -13,19 +13,30 @@ const OF_THE_HOST: [&str; 3] = ["LANG", "LANGUAGE", "LC_ALL"];
 
 /// Variables by name, shared by all who start programs for one policy.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Exported(Arc<Mutex<BTreeMap<String, String>>>);
+pub(crate) struct Exported(Arc<Mutex<Variables>>);
+
+#[derive(Debug, Default)]
+struct Variables {
+    by_name: BTreeMap<String, String>,
+    /// Only commands that the policy was granted find them.
+    for_granted: bool,
+}
 
 impl Exported {
-    /// Sets a variable; none unsets it.
+    /// Sets a variable; none unsets it. `for_granted`: from now on only commands that the policy was granted find any of them.
+    /// In a dry run these are confined, and programs of the host's own choosing are not: `PATH` and the loader's variables
+    /// would choose what runs.
     ///
     /// # Errors
     /// A name or a value that no environment can hold (`EINVAL`), or too much of them.
-    pub(crate) fn set(&self, name: &str, value: Option<&str>) -> Result<(), MachineError> {
+    pub(crate) fn set(&self, name: &str, value: Option<&str>, for_granted: bool) -> Result<(), MachineError> {
         let impossible = name.is_empty() || name.contains(['=', '\0']) || value.is_some_and(|it| it.contains('\0'));
         if impossible {
             return Err(MachineError::System("EINVAL".into(), name.into()));
         }
-        let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut variables = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        variables.for_granted |= for_granted;
+        let all = &mut variables.by_name;
         let Some(value) = value else {
             all.remove(name);
             return Ok(());
@@ -40,10 +51,13 @@ impl Exported {
     }
 
     /// Adds the variables to an environment, or puts them in the place of those that are there. `PATH` keeps the folders
-    /// that the system's own programs lie in.
-    pub(super) fn put_into(&self, environment: &mut Vec<(String, String)>) {
-        let all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let own = || all.iter().filter(|(name, _)| !OF_THE_HOST.contains(&name.as_str()));
+    /// that the system's own programs lie in. `granted`: it is the environment of a command that the policy was granted.
+    pub(super) fn put_into(&self, environment: &mut Vec<(String, String)>, granted: bool) {
+        let variables = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if variables.for_granted && !granted {
+            return;
+        }
+        let own = || variables.by_name.iter().filter(|(name, _)| !OF_THE_HOST.contains(&name.as_str()));
         let names: HashSet<&String> = own().map(|(name, _)| name).collect();
         environment.retain(|(other, _)| !names.contains(other));
         environment.extend(own().map(|(name, value)| {
@@ -64,7 +78,7 @@ mod tests {
 
     fn environment(exported: &Exported) -> Vec<(String, String)> {
         let mut all = vec![("PATH".to_owned(), DEFAULT_PATH.to_owned()), ("LANG".to_owned(), "C".to_owned())];
-        exported.put_into(&mut all);
+        exported.put_into(&mut all, true);
         all.sort();
         all
     }
@@ -73,13 +87,13 @@ mod tests {
     fn variables_come_in_and_go() {
         let exported = Exported::default();
         for (name, value) in [("A", "1"), ("A", "2"), ("LANG", "de_DE"), ("PATH", "/opt/bin:/usr/bin")] {
-            exported.set(name, Some(value)).unwrap();
+            exported.set(name, Some(value), false).unwrap();
         }
         let path = "/opt/bin:/usr/bin:/usr/local/sbin:/usr/local/bin:/usr/sbin:/sbin:/bin";
         let expected = [("A", "2"), ("LANG", "C"), ("PATH", path)].map(|(name, it)| (name.to_owned(), it.to_owned()));
         assert_eq!(environment(&exported), expected);
         for name in ["A", "PATH", "never"] {
-            exported.set(name, None).unwrap();
+            exported.set(name, None, false).unwrap();
         }
         assert_eq!(environment(&exported).len(), 2);
         assert_eq!(environment(&exported)[1].1, DEFAULT_PATH);
@@ -89,11 +103,25 @@ mod tests {
     fn what_no_environment_holds_is_refused() {
         let exported = Exported::default();
         for (name, value) in [("", "x"), ("A=B", "x"), ("A\0", "x"), ("A", "x\0")] {
-            assert!(matches!(exported.set(name, Some(value)), Err(MachineError::System(..))), "{name:?}");
+            assert!(matches!(exported.set(name, Some(value), false), Err(MachineError::System(..))), "{name:?}");
         }
-        exported.set("A", Some(&"x".repeat(MOST - 1))).unwrap();
-        assert!(matches!(exported.set("B", Some("x")), Err(MachineError::TooMuch(_))));
-        exported.set("A", Some("y")).unwrap();
-        exported.set("B", Some("x")).unwrap();
+        exported.set("A", Some(&"x".repeat(MOST - 1)), false).unwrap();
+        assert!(matches!(exported.set("B", Some("x"), false), Err(MachineError::TooMuch(_))));
+        exported.set("A", Some("y"), false).unwrap();
+        exported.set("B", Some("x"), false).unwrap();
+    }
+
+    #[test]
+    fn attack_variables_of_a_dry_run_reach_no_program_of_the_hosts_own_choosing() {
+        let exported = Exported::default();
+        let finds = |granted: bool| {
+            let mut all = vec![("PATH".to_owned(), DEFAULT_PATH.to_owned())];
+            exported.put_into(&mut all, granted);
+            all != [("PATH".to_owned(), DEFAULT_PATH.to_owned())]
+        };
+        exported.set("PATH", Some("/var/tmp/p"), false).unwrap();
+        assert!(finds(true) && finds(false));
+        exported.set("PATH", Some("/var/tmp/p"), true).unwrap();
+        assert!(finds(true) && !finds(false));
     }
 }

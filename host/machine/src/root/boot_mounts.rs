@@ -32,11 +32,24 @@ impl BootMounts {
     /// # Errors
     /// `EBUSY`; or the table is there and cannot be read.
     pub(super) fn check(&self, real: &str) -> Result<(), Errno> {
+        if names(&self.text()?, real) { Err(Errno::BUSY) } else { Ok(()) }
+    }
+
+    /// Whether the table names a path below this directory. Who owns the directory may exchange what leads there.
+    ///
+    /// # Errors
+    /// The table is there and cannot be read.
+    pub(super) fn lie_below(&self, directory: &str) -> Result<bool, Errno> {
+        Ok(names(&self.text()?, &format!("{}/", directory.trim_end_matches('/'))))
+    }
+
+    /// The table's text, empty where there is none.
+    fn text(&self) -> Result<String, Errno> {
         match self.read() {
-            Ok(text) if names(&text, real) => Err(Errno::BUSY),
-            Ok(_) => Ok(()),
-            Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => Ok(()),
-            Err(error) => Err(super::fault::errno(&error)),
+            Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
+                Ok(String::new())
+            }
+            read => read.map_err(|error| super::fault::errno(&error)),
         }
     }
 
@@ -53,11 +66,11 @@ impl BootMounts {
     }
 }
 
-/// Whether a table names a path, or one below it.
+/// Whether a table names a path, or one below it; with a slash at the path's end, one below it.
 fn names(table: &str, real: &str) -> bool {
     let leads_to = |path: &str| {
         let plain = plain(path);
-        plain.strip_prefix(real).is_some_and(|rest| rest.is_empty() || rest.starts_with('/') || real == "/")
+        plain.strip_prefix(real).is_some_and(|rest| rest.is_empty() || rest.starts_with('/') || real.ends_with('/'))
     };
     let lines = table.lines().map(str::trim_start).filter(|line| !line.starts_with('#'));
     lines.flat_map(paths).any(|path| leads_to(&path))
@@ -105,7 +118,20 @@ mod tests {
         {
             assert!(names(table, named), "{named}");
         }
-        for other in ["/commented", "/srv/a/m/below", "/srv/a/mm", "/srv/ab", "/srv/a/dat", "/home", "/srv/u"] {
+        for above in ["/srv/", "/srv/a/", "/"] {
+            assert!(names(table, above), "{above}");
+        }
+        for other in [
+            "/srv/a/m/",
+            "/mnt/x/",
+            "/commented",
+            "/srv/a/m/below",
+            "/srv/a/mm",
+            "/srv/ab",
+            "/srv/a/dat",
+            "/home",
+            "/srv/u",
+        ] {
             assert!(!names(table, other), "{other}");
         }
     }

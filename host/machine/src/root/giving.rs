@@ -2,7 +2,7 @@
 //!
 //! Whoever may write in a directory may give everything in it another name, at once and at any time. So a directory is given
 //! away as a whole: a right to the directory alone does not cover the keys of a home, what another rule refuses, or what the
-//! policy may not read. A file is given away with its content, which the policy must be allowed to read, and with its other names.
+//! policy may not read; and one on the way to what `/etc/fstab` names needs a rule that names it. A file is given away with its content, which the policy must be allowed to read, and with its other names.
 
 use super::{Entry, Fault, Kind, Place, absent, tree};
 use contract::FileCall;
@@ -84,6 +84,10 @@ impl Place {
         }
         if !Holders::writers(&entry, given).adds_to(Holders::writers(&entry, Given::default())) {
             return Ok(Ok(()));
+        }
+        let leads = self.boot_mounts.lie_below(self.real()).map_err(|errno| self.fault(errno, FileCall::Change))?;
+        if leads && let Err(denied) = grants.give_way_to_boot_mounts(self.real()) {
+            return Ok(Err(denied));
         }
         let names = self.names_below()?;
         if names.is_empty() {

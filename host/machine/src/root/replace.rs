@@ -3,7 +3,8 @@
 //! At every instant the name leads to the whole old file or the whole new one, with the right owner and mode. Data are
 //! flushed to the disk before the rename where an old file is replaced, so that a power failure cannot leave an empty one;
 //! a file that is new is not flushed, since the next converge makes it again and a flush per file costs milliseconds.
-//! Extended attributes (labels, access lists) of the old file are kept, except those that vouch for its content.
+//! Extended attributes (labels, access lists) of the old file are kept, except those that vouch for its content, and access
+//! lists where the file gets another owner.
 
 use super::fault::{errno, errno_of};
 use super::staging::{self, unused_file};
@@ -27,6 +28,9 @@ const MAXIMUM_ATTRIBUTE: usize = 64 << 10;
 
 /// Attributes that say something about the content they were made for.
 const CONTENT_ATTRIBUTES: [&[u8]; 3] = [b"security.capability", b"security.ima", b"security.evm"];
+
+/// What the names of access lists begin with.
+const ACCESS_LISTS: &[u8] = b"system.posix_acl_";
 
 /// Permission bits that may be set: granted ones, or plain ones. Bits that were granted for a directory are refused
 /// for anything else, by the handle that is open when they are set.
@@ -223,6 +227,7 @@ impl StagedFile {
             if Entry::of(&rustix::fs::fstat(&file)?).kind != super::Kind::File {
                 return Err(io::Error::from(Errno::INVAL));
             }
+            narrow(new_attributes, &file)?;
             file.set_len(0)?;
             Ok(file)
         };
@@ -271,6 +276,26 @@ impl Drop for StagedFile {
     }
 }
 
+/// Takes from a file that is about to be written over whatever the new content may not have: set-id bits, the old owner, and
+/// bits that only the old content had. The writing may end anywhere, and then the rest of its attributes never come.
+fn narrow(new_attributes: &NewFileAttributes, file: &File) -> Result<(), Errno> {
+    let now = Entry::of(&rustix::fs::fstat(file)?);
+    let wanted = match new_attributes.mode {
+        Some(mode) => mode.of(now.kind)?,
+        None => now.mode,
+    };
+    let bits = now.mode & wanted & 0o777;
+    if bits != now.mode {
+        rustix::fs::fchmod(file, Mode::from_raw_mode(bits))?;
+    }
+    let differs = |wanted: Option<u32>, now: u32| wanted.filter(|wanted| *wanted != now);
+    let (uid, gid) = (differs(new_attributes.uid, now.uid), differs(new_attributes.gid, now.gid));
+    if uid.is_some() || gid.is_some() {
+        rustix::fs::fchown(file, uid.map(Uid::from_raw), gid.map(Gid::from_raw))?;
+    }
+    Ok(())
+}
+
 /// Gives an open file owner, attributes and mode.
 fn put_on(new_attributes: &NewFileAttributes, file: &File) -> Result<(), Errno> {
     let now = Entry::of(&rustix::fs::fstat(file)?);
@@ -284,22 +309,24 @@ fn put_on(new_attributes: &NewFileAttributes, file: &File) -> Result<(), Errno> 
             other => other?,
         }
     }
-    if let Some(old) = &new_attributes.old {
-        copy_attributes(old, file);
+    if let Some(handle) = &new_attributes.old {
+        // An access list is its owner's: of another owner's file it would give the new one to whom that owner liked.
+        let keeps_owner = old.is_some_and(|old| old.uid == uid.unwrap_or(now.uid));
+        copy_attributes(handle, file, keeps_owner);
     }
     // Last: a change of owner takes set-id bits away.
     let Some(mode) = new_attributes.mode else { return Ok(()) };
     rustix::fs::fchmod(file, Mode::from_raw_mode(mode.of(now.kind)?))
 }
 
-/// Copies extended attributes as far as the file system takes them.
-fn copy_attributes(old: &OwnedFd, new: impl AsFd) {
+/// Copies extended attributes as far as the file system takes them; access lists only `with_access_list`.
+fn copy_attributes(old: &OwnedFd, new: impl AsFd, with_access_list: bool) {
     let mut names = Vec::with_capacity(MAXIMUM_ATTRIBUTE);
     if rustix::fs::flistxattr(old, rustix::buffer::spare_capacity(&mut names)).is_err() || names.is_empty() {
         return;
     }
     for name in names.split(|byte| *byte == 0).filter(|name| !name.is_empty()) {
-        if CONTENT_ATTRIBUTES.contains(&name) {
+        if CONTENT_ATTRIBUTES.contains(&name) || (!with_access_list && name.starts_with(ACCESS_LISTS)) {
             continue;
         }
         let mut value = Vec::with_capacity(MAXIMUM_ATTRIBUTE);

@@ -399,3 +399,26 @@ fn what_is_mounted_at_the_next_start_stays_where_it_is() {
     tree.site("/srv/a/m").unwrap().remove_directory().unwrap();
     tree.site("/srv/a/m").unwrap().make_link("/etc", false).unwrap();
 }
+
+#[test]
+fn attack_a_pour_that_ends_early_leaves_no_set_id_bits() {
+    let mut tree = Tree::new();
+    let limits = contract::AccountLimits { disk: 300 << 10, ..contract::AccountLimits::default() };
+    let account = Account::new("test", limits, contract::Meters::default());
+    tree.root = Root::open(&tree.inside(""), &account).unwrap();
+    let path = tree.inside("etc/helper");
+    std::fs::write(&path, "old").unwrap();
+    std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o6777)).unwrap();
+    let mut staged = tree.site("/etc/helper").unwrap().stage(ModeBits::plain(0o600)).unwrap();
+    staged.write(&vec![b'x'; 200 << 10]).unwrap();
+    let in_place = NewFileAttributes {
+        mode: Some(ModeBits::plain(0o755)),
+        uid: Some(1001),
+        in_place: Some(true),
+        ..NewFileAttributes::default()
+    };
+    staged.pour(&in_place).unwrap_err();
+    let now = std::fs::metadata(&path).unwrap();
+    assert!(now.len() > 0 && now.len() < 200 << 10, "{}", now.len());
+    assert_eq!((now.mode() & 0o7777, now.uid()), (0o755, 1001));
+}

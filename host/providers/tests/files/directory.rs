@@ -201,3 +201,23 @@ fn a_directory_is_not_given_away_with_what_is_not_granted_in_it() {
     machine
         .check(&directory("/srv/app/data", "create", json!({"owner": "web"})), &["change owner from 'root' to 'web'"]);
 }
+
+#[test]
+fn attack_the_way_to_what_is_mounted_at_boot_is_not_given_away() {
+    let table = "/srv/own /srv/app/data none bind 0 0\n";
+    let wish = json!({"owner": "web"});
+    for (rules, denied) in [("paths = [\"/srv/**\"]", true), ("paths = [\"/srv/**\", \"/srv/app\"]", false)] {
+        let mut machine = Machine::granted(rules);
+        std::fs::create_dir_all(machine.at("/srv/app/data")).unwrap();
+        machine.write("/etc/fstab", table);
+        let asked = directory("/srv/app", "create", wish.clone());
+        if denied {
+            machine.denies(&asked);
+        } else {
+            machine.check(&asked, &["change owner from 'root' to 'web'"]);
+        }
+        // The place itself is no way to another one.
+        let inside = directory("/srv/app/data", "create", wish.clone());
+        machine.check(&inside, &["change owner from 'root' to 'web'"]);
+    }
+}

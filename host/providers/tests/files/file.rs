@@ -518,3 +518,55 @@ fn rejected_contents_are_few() {
     assert_eq!(std::fs::read_dir(folder).unwrap().count(), 20);
     assert_eq!(std::fs::read_to_string(&kept).unwrap(), "bad 24");
 }
+
+#[test]
+fn attack_a_file_that_somebody_has_open_is_written_anew_when_it_becomes_roots() {
+    let mut machine = Machine::open();
+    std::fs::write(machine.at("/etc/run.sh"), "right\n").unwrap();
+    std::os::unix::fs::chown(machine.at("/etc/run.sh"), Some(1001), Some(1002)).unwrap();
+    let theirs = std::fs::OpenOptions::new().write(true).open(machine.at("/etc/run.sh")).unwrap();
+    let asked = file("/etc/run.sh", "create", json!({ "content": "right\n", "owner": 0, "group": 0 }));
+    machine.check(&asked, &["change owner from '1001' to '0'", "change group from '1002' to '0'"]);
+    std::os::unix::fs::FileExt::write_all_at(&theirs, b"wrong\n", 0).unwrap();
+    assert_eq!(machine.read("/etc/run.sh"), "right\n");
+    machine.check(&asked, &[]);
+    assert_eq!((machine.mode("/etc/run.sh"), machine.owner("/etc/run.sh")), (0o644, (0, 0)));
+    // Nobody loses anything: the file stays the one that it is.
+    let before = std::fs::metadata(machine.at("/etc/run.sh")).unwrap().ino();
+    machine.check(
+        &file("/etc/run.sh", "create", json!({ "content": "right\n", "mode": "0755" })),
+        &["change mode from '0644' to '0755'"],
+    );
+    assert_eq!(std::fs::metadata(machine.at("/etc/run.sh")).unwrap().ino(), before);
+}
+
+/// An access list by which the user 1001 may read and write.
+const LIST: [u8; 44] = [
+    2, 0, 0, 0, // version
+    1, 0, 6, 0, 255, 255, 255, 255, // the owner
+    2, 0, 6, 0, 0xe9, 3, 0, 0, // 1001
+    4, 0, 4, 0, 255, 255, 255, 255, // the group
+    16, 0, 6, 0, 255, 255, 255, 255, // the mask
+    32, 0, 0, 0, 255, 255, 255, 255, // others
+];
+
+#[test]
+fn attack_an_access_list_goes_with_the_owner_who_made_it() {
+    use rustix::fs::{XattrFlags, getxattr, setxattr};
+    let mut machine = Machine::open();
+    let list = "system.posix_acl_access";
+    let mut kept = |owner: u32| {
+        let path = machine.at("/etc/key");
+        std::fs::write(&path, "old\n").unwrap();
+        std::os::unix::fs::chown(&path, Some(owner), Some(0)).unwrap();
+        setxattr(&path, list, &LIST, XattrFlags::empty()).unwrap();
+        let properties = json!({ "content": "new\n", "owner": 0, "group": 0, "mode": "0660" });
+        machine.run(&file("/etc/key", "create", properties)).unwrap();
+        let mut value = [0_u8; 64];
+        let is_there = getxattr(&path, list, &mut value[..]).is_ok();
+        std::fs::remove_file(path).unwrap();
+        is_there
+    };
+    assert!(kept(0), "root's own list is kept");
+    assert!(!kept(1001));
+}

@@ -111,3 +111,38 @@ fn a_link_is_not_unmounted_through() {
     assert!(node.root.exists("/usr/local/other/kept"), "{}", raised.message);
     assert_eq!(node.root.read("/srv/log").unwrap(), "");
 }
+
+#[test]
+fn attack_a_folder_to_bind_is_resolved_whatever_signs_its_path_has() {
+    let mut node =
+        node("mounts = [\"/srv/app/* on /mnt/own type none (bind)\", \"/srv/app/* on /mnt/own type cifs (bind)\"]", "");
+    node.output("ln -s /etc /srv/app/x; ln -s /etc /srv/app/y:z");
+    for device in ["/srv/app/x", "/srv/app//x", "//srv/app/x", "/srv/app/y:z"] {
+        for kind in ["none", "cifs"] {
+            let bound = json!({"device": device, "fstype": kind, "options": "bind"});
+            let raised = node.act("mount", "/mnt/own", "mount", bound).unwrap_err();
+            assert_eq!(raised.class(), "Wrun::Denied", "{device} {kind}: {}", raised.message);
+        }
+    }
+    assert_eq!(node.root.read("/srv/log").unwrap(), "");
+}
+
+#[test]
+fn attack_what_others_may_exchange_is_not_entered_in_the_table() {
+    let rules = "mounts = [\"/srv/app/data on /mnt/own type none (bind)\", \"tmpfs on /srv/app/mp type tmpfs (size=1m)\", \
+                 \"none on /mnt/own type overlay (lowerdir=/srv/app/data)\", \"tmpfs on /mnt/own/new type tmpfs (size=1m)\"]";
+    let mut node = node(rules, "");
+    let mut enable = |place: &str, device: &str, kind: &str, options: &str| {
+        node.act("mount", place, "enable", json!({"device": device, "fstype": kind, "options": options, "pass": 0}))
+    };
+    for (place, device, kind, options) in [
+        ("/mnt/own", "/srv/app/data", "none", "bind"),
+        ("/srv/app/mp", "tmpfs", "tmpfs", "size=1m"),
+        ("/mnt/own", "none", "overlay", "lowerdir=/srv/app/data"),
+    ] {
+        let raised = enable(place, device, kind, options).unwrap_err();
+        assert!(raised.message.contains("cannot be entered into /etc/fstab"), "{}", raised.message);
+    }
+    // What is not there yet is made below what is root's.
+    assert_eq!(enable("/mnt/own/new", "tmpfs", "tmpfs", "size=1m").unwrap()[0], "enable tmpfs");
+}

@@ -483,3 +483,17 @@ fn debfd_what_is_installed_is_what_was_looked_at() {
     assert!(told.starts_with("0 600 /var/cache/wrun/packages/"), "{told}");
     assert_eq!(node.output("ls -A /var/cache/wrun/packages"), "");
 }
+
+#[test]
+fn attack_a_dry_run_asks_no_tool_with_options_that_start_programs() {
+    let mut node = node().dry();
+    node.output("apt-get -q update");
+    let before = node.root.tree("/").unwrap();
+    for options in ["-o AptCli::Hooks::Install::=/srv/hook", "-o APT::Solver=sh", "-o Dir::Bin::dpkg=/srv/hook"] {
+        let foreseen = node.foresee("apt_package", "tool", "install", json!({"options": options})).unwrap();
+        assert!(foreseen.unknown.iter().any(|why| why.contains("options that may start programs")), "{foreseen:?}");
+    }
+    let plain = node.foresee("apt_package", "tool", "install", json!({"options": "--no-install-recommends"})).unwrap();
+    assert_eq!(plain.unknown, [""; 0]);
+    unchanged(&node, &before);
+}

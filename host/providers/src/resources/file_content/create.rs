@@ -92,16 +92,18 @@ fn plan_against(
     if let (Some(content), Some(hear)) = (&content, &view.settings.contents) {
         hear(wish.path, &content.head(MAX_HEARD));
     }
-    let changed = compare_content(wish, content, &mut current)?;
+    let (content, is_same) = compare_content(wish, content, &mut current)?;
+    let is_changed = content.is_some() && !is_same;
     let access = wish.access.compare(numbers, current.entry(), &current.granted, false, view)?;
     let is_new = matches!(current.there, There::Nothing | There::InTheWay(_));
-    if !is_new && changed.is_some() && wish.atomic == Some(false) {
+    if !is_new && is_changed && wish.atomic == Some(false) {
         let place = absent(view.root.locate(current.granted.path()))?;
         place.map_or(Ok(Ok(())), |place| place.require_names(view.grants))?.map_err(denied)?;
     }
     let kind = current.entry().map(|entry| entry.kind);
-    if is_new || changed.is_some() {
-        write(wish, changed, access, current, view, &mut plan)?;
+    let content = content.map(|content| Wished { content, is_there: is_same });
+    if is_new || is_changed || (content.is_some() && wish.atomic != Some(false) && takes_writers(&current, &access)) {
+        write(wish, content, access, current, view, &mut plan)?;
     } else if !access.is_empty() {
         // Of a file whose content stays, nobody asks for the digest.
         let found = current.entry().copied().map(FoundPath::of).unwrap_or_default();
@@ -128,13 +130,30 @@ pub(super) fn needs_content(wish: &FileWish<'_>, view: &mut View<'_>) -> Result<
     })
 }
 
-/// The content if it has to be written; checks its digest.
+/// Content that a file is to have.
+struct Wished<'a> {
+    content: Content<'a>,
+    /// The file has it: it is written anew for its owner's or its mode's sake alone.
+    is_there: bool,
+}
+
+/// Whether somebody else than root who could write to the file no longer could. Whoever has it open could all the same, so
+/// that content which is known is written to a new file.
+fn takes_writers(current: &Current, access: &AccessPlan) -> bool {
+    let There::File(entry) = &current.there else { return false };
+    let mode = access.mode.map_or(entry.mode, ModeBits::bits);
+    let loses = |bit: u32| entry.mode & bit != 0 && mode & bit == 0;
+    let group = entry.gid != 0 && (loses(0o020) || (access.gid.is_some() && entry.mode & 0o020 != 0));
+    (access.uid.is_some() && entry.uid != 0) || group || loses(0o002)
+}
+
+/// The content, and whether the file has it; checks its digest.
 fn compare_content<'a>(
     wish: &FileWish<'_>,
     content: Option<Content<'a>>,
     current: &mut Current,
-) -> Result<Option<Content<'a>>, Raised> {
-    let Some(content) = content else { return Ok(None) };
+) -> Result<(Option<Content<'a>>, bool), Raised> {
+    let Some(content) = content else { return Ok((None, false)) };
     if let Some(checksum) = wish.checksum {
         let found = content.digest();
         if !found.text().eq_ignore_ascii_case(checksum) {
@@ -154,19 +173,21 @@ fn compare_content<'a>(
         Some(file) => content.is_in(file, size, &account).map_err(|errno| Fault::new(errno, FileCall::Open, &real))?,
         None => false,
     };
-    Ok((!same).then_some(content))
+    Ok((Some(content), same))
 }
 
 /// Everything that is done with one rename, and its sentences.
 fn write(
     wish: &FileWish<'_>,
-    content: Option<Content<'_>>,
+    content: Option<Wished<'_>>,
     access: AccessPlan,
     mut current: Current,
     view: &mut View<'_>,
     plan: &mut Plan,
 ) -> Result<(), Raised> {
     let path = wish.path;
+    let is_there = content.as_ref().is_some_and(|wished| wished.is_there);
+    let content = content.map(|wished| wished.content);
     let granted = current.granted.clone();
     let mut changes = Vec::new();
     let mut in_the_way = None;
@@ -185,16 +206,18 @@ fn write(
         plan.assume(assumption(granted.path(), false));
     }
     let verification = match &content {
-        Some(content) => {
+        Some(content) if !is_there => {
             changes.push(content_change(wish, content, &mut current, &view.settings.account)?);
             Verification::of(wish, content, view, plan)?
         }
-        None => Verification::default(),
+        _ => Verification::default(),
     };
     changes.extend(access.changes.iter().cloned());
     // The old file's own set-id bits would vouch for new content.
     let mode = match (access.mode, current.entry()) {
         (Some(mode), _) => Some(mode),
+        // As where the owner of a file is changed.
+        (None, Some(entry)) if is_there => Some(ModeBits::plain(entry.mode)),
         (None, Some(entry)) => Some(ModeBits::from(&file_mode(view, &granted, entry.mode, false)?)),
         (None, None) => None,
     };
@@ -203,7 +226,7 @@ fn write(
     let old = if is_new { None } else { current.take_handle() };
     let operation = WriteFile {
         path: path.to_owned(),
-        backup: if is_new { 0 } else { wish.backup.unwrap_or(view.settings.backups) },
+        backup: if is_new || is_there { 0 } else { wish.backup.unwrap_or(view.settings.backups) },
         content: content.map(Content::into_owned),
         creation_mode: if is_new && mode.is_none() { NEW_FILE } else { PRIVATE },
         new_attributes: NewFileAttributes {

@@ -25,6 +25,9 @@ const LOOK_AGAIN: Duration = Duration::from_millis(100);
 /// `mount` takes the paths as they are, and notes them nowhere.
 const AS_IT_IS: [&str; 2] = ["--no-canonicalize", "--no-mtab"];
 
+/// What is refused of a path that is to be mounted.
+const MOUNTED: &str = "mounted";
+
 /// Options with a password.
 const PASSWORDS: [&str; 4] = ["pass=", "password=", "passwd=", "secret="];
 
@@ -165,14 +168,14 @@ impl Held {
 
     /// What is mounted. An image becomes a device by its path, which `mount` resolves by itself.
     fn device(path: &str, options: &[String], root: &Root) -> Result<Self, Raised> {
-        let is_remote = path.contains(':') || path.contains("//");
-        if !path.starts_with('/') || is_remote {
+        // A resolved path has no two slashes: these begin the name of a share.
+        if !path.starts_with('/') || path.starts_with("//") {
             return Ok(Self { path: path.to_owned(), pinned: None });
         }
         let held = Self::at(path, root)?;
         let binds = options.iter().any(|option| matches!(option.as_str(), "bind" | "rbind"));
         match &held.pinned {
-            Some(pinned) if !binds && pinned.kind() != Kind::Directory => Err(not_fixed(path)),
+            Some(pinned) if !binds && pinned.kind() != Kind::Directory => Err(not_fixed(path, MOUNTED)),
             _ => Ok(held),
         }
     }
@@ -188,20 +191,46 @@ impl Held {
 
 /// Fails if an option names a path that could lead elsewhere by the time it is looked at.
 fn require_fixed(options: &[String], root: &Root) -> Result<(), Raised> {
-    let options = options.iter().flat_map(|option| option.split(','));
-    let on_machine = options.filter(|option| !OTHER_PATHS.iter().any(|begin| option.starts_with(begin)));
-    let values = on_machine.filter_map(|option| option.split_once('=')).flat_map(|(_, value)| value.split(':'));
-    for path in values.filter(|value| value.starts_with('/')) {
+    for path in paths_of(options) {
         if root.asked_about(path) != path || !root.is_roots_alone(path)? {
-            return Err(not_fixed(path));
+            return Err(not_fixed(path, MOUNTED));
         }
     }
     Ok(())
 }
 
-fn not_fixed(path: &str) -> Raised {
+/// The paths on the machine that options name.
+pub(super) fn paths_of(options: &[String]) -> impl Iterator<Item = &str> {
+    let options = options.iter().flat_map(|option| option.split(','));
+    let on_machine = options.filter(|option| !OTHER_PATHS.iter().any(|begin| option.starts_with(begin)));
+    let values = on_machine.filter_map(|option| option.split_once('=')).flat_map(|(_, value)| value.split(':'));
+    values.filter(|value| value.starts_with('/'))
+}
+
+/// Whether a path leads over no link, and over no directory that others than root may exchange, as far as it is there: what
+/// is missing is made below that.
+///
+/// # Errors
+/// A directory on the way may not be looked at.
+pub(super) fn is_fixed(path: &str, root: &Root) -> Result<bool, Raised> {
+    if root.asked_about(path) != path && !path.starts_with("/dev/") {
+        return Ok(false);
+    }
+    let mut there = path;
+    loop {
+        match root.is_roots_alone(there) {
+            Err(fault) if fault.is_absence() && !there.is_empty() => {
+                there = there.rsplit_once('/').map_or("", |(parent, _)| parent);
+            }
+            found => return Ok(found?),
+        }
+    }
+}
+
+/// The refusal of a path that could lead elsewhere. `deed`: what is refused, as a participle.
+pub(super) fn not_fixed(path: &str, deed: &str) -> Raised {
     let message =
-        format!("{path} cannot be mounted: it leads over a link, or a directory that others than root may exchange");
+        format!("{path} cannot be {deed}: it leads over a link, or a directory that others than root may exchange");
     Raised::new(ErrorKind::Mount, message)
         .with_hint("put it below directories that root owns and nobody else may write to")
 }

@@ -243,6 +243,7 @@ fn simulate(
     names: &[String],
     view: &mut View<'_>,
 ) -> Result<Vec<String>, Raised> {
+    request.may_ask(view)?;
     let mut arguments = apt_get(request, verb, options.to_vec(), names.to_vec()).arguments.0;
     arguments.insert(0, "-s".into());
     let output = tools::ask(view, "apt-get", arguments)?;

@@ -68,6 +68,19 @@ impl Request {
         Ok(Self { packages, options, environment, timeout, granted: vec![] })
     }
 
+    /// Whether a tool may be asked with these options what it would do. Some start programs then too (apt's hooks and solvers,
+    /// dnf's plugins), as root and without limits, and a dry run changes nothing.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Unknown`]: it is a dry run, and not all options are known to be harmless.
+    pub(super) fn may_ask(&self, view: &View<'_>) -> Result<(), Raised> {
+        if !view.why_run || grants::are_harmless_options(&self.options) {
+            return Ok(());
+        }
+        let message = "a dry run does not ask the package tool with options that may start programs";
+        Err(Raised::new(ErrorKind::Unknown, message))
+    }
+
     /// All names, as sentences name them.
     pub(super) fn names(&self) -> String {
         self.packages.iter().map(|(name, _)| name.as_str()).collect::<Vec<_>>().join(", ")

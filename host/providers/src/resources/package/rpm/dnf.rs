@@ -129,7 +129,10 @@ impl Task {
         let offers = by_name(match &self.source {
             Some(_) if self.source_is_missing => vec![],
             Some(source) => query::in_file(view, source)?,
-            None => query::available(view, self.program, &self.request.options, &open)?,
+            None => {
+                self.request.may_ask(view)?;
+                query::available(view, self.program, &self.request.options, &open)?
+            }
         });
         let open: HashSet<String> = open.into_iter().collect();
         for (at, package) in packages.iter_mut().enumerate().filter(|(_, package)| open.contains(&package.seen.name)) {
