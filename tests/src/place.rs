@@ -15,6 +15,8 @@ pub struct Place {
     pub program: Program,
     /// An empty folder at first; removed with the program's own.
     pub folder: PathBuf,
+    /// Words in written files, and what is written for them.
+    names: Vec<(&'static str, String)>,
 }
 
 impl Default for Place {
@@ -30,14 +32,34 @@ impl Place {
         let program = Program::new().unwrap();
         let folder = program.configuration().join("work");
         std::fs::create_dir(&folder).unwrap();
-        Self { program, folder }
+        let names = vec![("@FOLDER@", folder.display().to_string())];
+        Self { program, folder, names }
+    }
+
+    /// The same place, where a word in written files, such as `@SERVER@`, stands for something else.
+    #[must_use]
+    pub fn with_name(mut self, name: &'static str, meaning: String) -> Self {
+        self.names.push((name, meaning));
+        self
     }
 
     /// Writes a file with the folders above it. `@FOLDER@` stands for the test's folder.
     pub fn write(&self, path: &str, text: &str) {
         let path = self.folder.join(path);
         std::fs::create_dir_all(path.parent().unwrap()).unwrap();
-        std::fs::write(path, text.replace("@FOLDER@", &self.folder.display().to_string())).unwrap();
+        let text = self.names.iter().fold(text.to_owned(), |text, (name, meaning)| text.replace(name, meaning));
+        std::fs::write(path, text).unwrap();
+    }
+
+    /// Writes the settings that the program reads.
+    pub fn write_settings(&self, text: &str) {
+        std::fs::write(self.program.configuration().join("wrun.toml"), text).unwrap();
+    }
+
+    /// The folder with what Policyfiles have fetched: `git` and `cookbooks`.
+    #[must_use]
+    pub fn fetched(&self) -> PathBuf {
+        self.program.home().join(".cache/wrun/policyfile")
     }
 
     /// Reads a file's text.
@@ -77,10 +99,16 @@ impl Place {
         self.program.run(&self.words(line)).unwrap()
     }
 
+    /// Runs the program, which must end with an exit code.
+    #[track_caller]
+    pub fn ends_with(&self, code: i32, line: &str) -> Output {
+        self.run(line).expect_code(code).unwrap()
+    }
+
     /// Runs the program, which must work.
     #[track_caller]
     pub fn output(&self, line: &str) -> Output {
-        self.run(line).expect_code(0).unwrap()
+        self.ends_with(0, line)
     }
 
     /// The same, where nobody looks at what it says.
@@ -98,7 +126,7 @@ impl Place {
     /// The same with another exit code.
     #[track_caller]
     pub fn fails_with(&self, code: i32, line: &str, parts: &[&str]) {
-        let output = self.run(line).expect_code(code).unwrap();
+        let output = self.ends_with(code, line);
         for part in parts {
             assert!(output.stderr.contains(part), "{part:?} is missing in:\n{}", output.stderr);
         }

@@ -55,6 +55,12 @@ impl Program {
         self.folder.path().join("configuration")
     }
 
+    /// The home of who runs the program.
+    #[must_use]
+    pub fn home(&self) -> PathBuf {
+        self.folder.path().join("home")
+    }
+
     /// Runs the program on the tester's machine: for what touches no machine (errors, `--help`, `resources`).
     pub fn run<Argument: AsRef<OsStr>>(&self, arguments: &[Argument]) -> Result<Output> {
         let mut command = Command::new(&self.executable);
@@ -87,7 +93,7 @@ impl Program {
     pub fn environment(&self) -> Vec<(&'static str, OsString)> {
         let mut environment: Vec<(&str, OsString)> = vec![
             ("COLUMNS", WIDTH.into()),
-            ("HOME", self.folder.path().join("home").into()),
+            ("HOME", self.home().into()),
             ("LC_ALL", "C.UTF-8".into()),
             ("NO_COLOR", "1".into()),
             ("TERM", "dumb".into()),

@@ -12,11 +12,11 @@ mod support;
 use artifact::lock::{CookbookIdentifier, FileChecksum};
 use serde_json::{Value, json};
 use specs::chef_signature::{Received, verify};
-use specs::program::Output;
 use specs::server::Request;
-use specs::{Answer, Program, Server};
+use specs::{Answer, Place, Server};
 use std::collections::BTreeMap;
 use std::fs;
+use std::ops::Deref;
 use std::path::PathBuf;
 use support::stated;
 
@@ -63,49 +63,46 @@ fn the_judge_of_signatures_judges_as_chef_does() {
     assert!(failed.is_empty() && passed > 50, "{failed:#?}");
 }
 
-/// A Chef server with a store for files on another host, and a folder with the program.
-struct Place {
-    program: Program,
-    folder: PathBuf,
+/// A Chef server with a store for files on another host, and a place for who uses it.
+struct Served {
+    place: Place,
     chef: Server,
     store: Server,
 }
 
-impl Place {
+impl Deref for Served {
+    type Target = Place;
+
+    fn deref(&self) -> &Place {
+        &self.place
+    }
+}
+
+impl Served {
     fn new() -> Self {
-        let program = Program::new().unwrap();
-        let folder = program.configuration().join("work");
-        fs::create_dir_all(&folder).unwrap();
-        let place = Self { program, folder, chef: Server::here().unwrap(), store: Server::here().unwrap() };
+        let (chef, store) = (Server::here().unwrap(), Server::here().unwrap());
+        let served = Self { place: Place::new().with_name("@SERVER@", chef.address(ORGANIZATION)), chef, store };
         let keys = vectors()["keys"].clone();
         let ann = keys["ann"]["private"].as_str().unwrap().to_owned();
-        place.write("ann.pem", &ann);
-        place.write("ben.pem", keys["ben"]["private"].as_str().unwrap());
-        place.chef.guard(move |request: &Request| {
+        served.write("ann.pem", &ann);
+        served.write("ben.pem", keys["ben"]["private"].as_str().unwrap());
+        served.chef.guard(move |request: &Request| {
             let path = request.path.split('?').next().unwrap_or_default();
             let received = Received { method: &request.method, path, headers: &request.headers, body: &request.body };
             let status = verify(&received, &ann, jiff::Timestamp::now()).err()?;
             let said = json!({"error": ["Invalid signature for user or client 'ann'"]}).to_string();
             Some(Answer { status, ..Answer::ok(said) })
         });
-        place.settings("ann.pem");
-        place
+        served.settings("ann.pem");
+        served
     }
 
     fn settings(&self, key: &str) {
-        let key = self.folder.join(key);
-        let text = format!(
+        self.write_settings(&format!(
             "chef_server = \"{}\"\nchef_client_name = \"ann\"\nchef_client_key = \"{}\"\n",
             self.chef.address(ORGANIZATION),
-            key.display()
-        );
-        fs::write(self.program.configuration().join("wrun.toml"), text).unwrap();
-    }
-
-    fn write(&self, path: &str, text: &str) {
-        let path = self.folder.join(path);
-        fs::create_dir_all(path.parent().unwrap()).unwrap();
-        fs::write(path, text.replace("@SERVER@", &self.chef.address(ORGANIZATION))).unwrap();
+            self.path(key)
+        ));
     }
 
     /// Puts a cookbook on the server, below one of its addresses. The recipe lies in the store, all else on the server itself.
@@ -133,39 +130,13 @@ impl Place {
         self.chef.answer(&format!("{ORGANIZATION}{path}"), Answer::ok(document.to_string()));
         identifier
     }
-
-    /// Runs the program; a word with a slash at its front stands for a path in the test's folder.
-    fn run(&self, line: &str) -> Output {
-        let word = |word: &str| match word.strip_prefix('/') {
-            Some(path) => self.folder.join(path).display().to_string(),
-            None => word.to_owned(),
-        };
-        self.program.run(&line.split(' ').map(word).collect::<Vec<_>>()).unwrap()
-    }
-
-    #[track_caller]
-    fn works(&self, line: &str) -> String {
-        self.run(line).expect_code(0).unwrap().stderr
-    }
-
-    #[track_caller]
-    fn fails(&self, line: &str, parts: &[&str]) {
-        let output = self.run(line).expect_code(43).unwrap();
-        for part in parts {
-            assert!(output.stderr.contains(part), "{part:?} is missing in:\n{}", output.stderr);
-        }
-    }
-
-    fn lock(&self, path: &str) -> Value {
-        serde_json::from_str(&fs::read_to_string(self.folder.join(path)).unwrap()).unwrap()
-    }
 }
 
 const POLICYFILE: &str = "name 'p'\ndefault_source :chef_server, '@SERVER@'\nrun_list 'app'\n";
 
 /// Two cookbooks on the server, one in two versions.
-fn served() -> Place {
-    let place = Place::new();
+fn served() -> Served {
+    let place = Served::new();
     for (name, version, lists) in [("app", "1.0.0", true), ("lib", "1.0.0", false), ("lib", "2.0.0", false)] {
         place.cookbook(&format!("/cookbooks/{name}/{version}"), name, version, lists);
     }
@@ -182,10 +153,10 @@ fn served() -> Place {
 #[test]
 fn a_policy_is_locked_and_installed_from_a_chef_server() {
     let place = served();
-    let said = place.works("policy install /Policyfile.rb");
+    let said = place.output("policy install /Policyfile.rb").stderr;
     assert!(said.contains("cookbook lib 3.0.0 is left out"), "{said}");
     let uri = place.chef.address(ORGANIZATION);
-    let lock = place.lock("Policyfile.lock.json");
+    let lock = place.json("Policyfile.lock.json");
     let lib = &lock["cookbook_locks"]["lib"];
     assert_eq!(lib["source_options"], json!({"chef_server": uri, "version": "1.0.0"}));
     assert_eq!((&lib["cache_key"], &lib["origin"]), (&json!("lib-1.0.0"), &json!(uri)));
@@ -199,7 +170,7 @@ fn a_policy_is_locked_and_installed_from_a_chef_server() {
     assert_eq!(place.chef.requests().len(), asked, "what is in the cache is not asked for again");
     place.write("one.rb", "name 'o'\nrun_list 'lib'\ncookbook 'lib', chef_server: '@SERVER@', version: '2.0.0'\n");
     place.works("policy install /one.rb");
-    assert_eq!(place.lock("one.lock.json")["cookbook_locks"]["lib"]["version"], "2.0.0");
+    assert_eq!(place.json("one.lock.json")["cookbook_locks"]["lib"]["version"], "2.0.0");
 }
 
 #[test]
@@ -226,20 +197,20 @@ fn requests_are_signed_for_the_server_of_the_settings_alone() {
     place.fails("policy install /Policyfile.rb", &["no source has cookbook app"]);
     assert!(other.requests().iter().all(|one| one.headers.keys().all(|key| !key.starts_with("x-ops"))));
     let settings = format!("chef_server = \"{}\"\nnode_name = \"ann\"\n", place.chef.address(ORGANIZATION));
-    fs::write(place.program.configuration().join("wrun.toml"), settings).unwrap();
+    place.write_settings(&settings);
     place.fails("policy install /Policyfile.rb", &["and no `chef_client_key`"]);
-    fs::write(place.program.configuration().join("wrun.toml"), "").unwrap();
+    place.write_settings("");
     place.fails("policy install /Policyfile.rb", &["the settings name no Chef server"]);
 }
 
 #[test]
 fn a_client_rb_names_the_server_and_the_key() {
     let place = served();
-    let key = place.folder.join("ann.pem").display().to_string();
+    let key = place.path("ann.pem");
     place.write("client.rb", &format!("chef_server_url '@SERVER@'\nnode_name 'ann'\nclient_key '{key}'\n"));
-    fs::write(place.program.configuration().join("wrun.toml"), "").unwrap();
+    place.write_settings("");
     place.works("settings import /client.rb --output /imported.toml");
-    fs::copy(place.folder.join("imported.toml"), place.program.configuration().join("wrun.toml")).unwrap();
+    place.write_settings(&place.read("imported.toml"));
     place.works("policy install /Policyfile.rb");
 }
 
@@ -270,8 +241,8 @@ fn what_a_server_sends_is_held_against_what_it_says() {
 }
 
 /// A server with two revisions of the policy `base`; the first is the group's. Returns their ids.
-fn with_policies() -> (Place, [String; 2]) {
-    let place = Place::new();
+fn with_policies() -> (Served, [String; 2]) {
+    let place = Served::new();
     let revisions = ["1.0.0", "2.0.0"].map(|version| {
         let identifier = place.cookbook("/cookbook_artifacts/base/@IDENTIFIER@", "base", version, true);
         let lock = stated(json!({
@@ -295,7 +266,7 @@ fn with_policies() -> (Place, [String; 2]) {
 }
 
 /// Makes a revision the one of the group `prod`.
-fn release(place: &Place, revision: &str) {
+fn release(place: &Served, revision: &str) {
     let path = format!("{ORGANIZATION}/policies/base/revisions/{revision}");
     let lock = place.chef.answered(&path).unwrap();
     place.chef.answer(&format!("{ORGANIZATION}/policy_groups/prod/policies/base"), lock);
@@ -310,7 +281,7 @@ fn a_policy_of_a_server_is_included_and_stays_at_its_revision() {
         "name 'p'\nrun_list 'base'\ninclude_policy 'base', server: '@SERVER@', policy_group: 'prod'\n",
     );
     place.works("policy install /Policyfile.rb");
-    let lock = place.lock("Policyfile.lock.json");
+    let lock = place.json("Policyfile.lock.json");
     assert_eq!(lock["default_attributes"], json!({"base": "1.0.0"}));
     let options = json!({"server": uri, "policy_group": "prod", "policy_name": "base", "policy_revision_id": first});
     assert_eq!(lock["included_policy_locks"][0]["source_options"], options);
@@ -322,9 +293,9 @@ fn a_policy_of_a_server_is_included_and_stays_at_its_revision() {
     // The group's revision is another one now. It is taken where somebody says so.
     release(&place, &second);
     place.works("policy update /Policyfile.rb");
-    assert_eq!(place.lock("Policyfile.lock.json")["cookbook_locks"]["base"]["version"], "1.0.0");
+    assert_eq!(place.json("Policyfile.lock.json")["cookbook_locks"]["base"]["version"], "1.0.0");
     place.works("policy update /Policyfile.rb --include base");
-    assert_eq!(place.lock("Policyfile.lock.json")["cookbook_locks"]["base"]["version"], "2.0.0");
+    assert_eq!(place.json("Policyfile.lock.json")["cookbook_locks"]["base"]["version"], "2.0.0");
     place.works("policy export /Policyfile.rb /exported");
     place.write(
         "other.rb",
@@ -333,7 +304,7 @@ fn a_policy_of_a_server_is_included_and_stays_at_its_revision() {
         ),
     );
     place.works("policy install /other.rb");
-    assert_eq!(place.lock("other.lock.json")["cookbook_locks"]["base"]["version"], "1.0.0");
+    assert_eq!(place.json("other.lock.json")["cookbook_locks"]["base"]["version"], "1.0.0");
     place.write("none.rb", "name 'o'\nrun_list 'x'\ninclude_policy 'x', server: '@SERVER@', policy_group: 'prod'\n");
     place.fails(
         "policy install /none.rb",

@@ -1,43 +1,35 @@
 //! Cookbooks that are fetched from repositories of strangers: each is what its address and its commit say, whatever other
 //! repositories and other cookbooks hold.
 
-#![expect(
-    clippy::unwrap_used,
-    clippy::indexing_slicing,
-    reason = "a test fails by panicking, and helpers are not tests to the lints"
-)]
+#![expect(clippy::indexing_slicing, reason = "helpers are not tests to the lints")]
 
 use serde_json::Value;
-use specs::Program;
-use specs::program::Output;
+use specs::Place;
 use std::fs;
+use std::ops::Deref;
 use std::path::PathBuf;
-use std::process::Command;
 
-/// A folder for one test, with the program and its cache.
-struct Place {
-    program: Program,
-    folder: PathBuf,
+/// A place with one Policyfile, named `p`.
+struct Policy(Place);
+
+impl Deref for Policy {
+    type Target = Place;
+
+    fn deref(&self) -> &Place {
+        &self.0
+    }
 }
 
-impl Place {
+impl Policy {
     fn new() -> Self {
-        let program = Program::new().unwrap();
-        let folder = program.configuration().join("work");
-        Self { program, folder }
-    }
-
-    fn write(&self, path: &str, text: &str) {
-        let path = self.folder.join(path);
-        fs::create_dir_all(path.parent().unwrap()).unwrap();
-        fs::write(path, text.replace("@FOLDER@", &self.folder.display().to_string())).unwrap();
+        Self(Place::new())
     }
 
     fn policyfile(&self, text: &str) {
         self.write("Policyfile.rb", &format!("name 'p'\n{text}"));
     }
 
-    /// A repository with one cookbook in a folder of it.
+    /// A repository with one cookbook in a folder of it. Returns the commit.
     fn repository(&self, repository: &str, folder: &str, name: &str, text: &str) -> String {
         let place = PathBuf::from(repository).join(folder);
         let place = place.display();
@@ -49,56 +41,24 @@ impl Place {
         self.commit(repository)
     }
 
-    fn run(&self, command: &str) -> Output {
-        let file = self.folder.join("Policyfile.rb").display().to_string();
-        self.program.run(&["policy", command, &file]).unwrap()
-    }
-
+    /// Runs a command that must refuse the Policyfile.
     #[track_caller]
-    fn works(&self, command: &str) -> String {
-        self.run(command).expect_code(0).unwrap().stderr
-    }
-
-    #[track_caller]
-    fn fails(&self, command: &str, parts: &[&str]) {
-        let output = self.run(command).expect_code(43).unwrap();
-        for part in parts {
-            assert!(output.stderr.contains(part), "{part:?} is missing in:\n{}", output.stderr);
-        }
+    fn refuses(&self, command: &str, parts: &[&str]) {
+        self.fails(&format!("policy {command} /Policyfile.rb"), parts);
     }
 
     /// Locks anew and returns what the lock says of a cookbook.
     #[track_caller]
     fn locked(&self, cookbook: &str) -> Value {
-        let lock = self.folder.join("Policyfile.lock.json");
-        drop(fs::remove_file(&lock));
-        self.works("install");
-        let lock: Value = serde_json::from_str(&fs::read_to_string(lock).unwrap()).unwrap();
-        lock["cookbook_locks"][cookbook].clone()
-    }
-
-    fn git(&self, folder: &str, arguments: &[&str]) -> String {
-        let output = Command::new("git")
-            .args(["-c", "user.name=t", "-c", "user.email=t@localhost", "-c", "init.defaultBranch=main"])
-            .args(arguments)
-            .current_dir(self.folder.join(folder))
-            .env("GIT_CONFIG_GLOBAL", "/dev/null")
-            .output()
-            .unwrap();
-        assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
-        String::from_utf8_lossy(&output.stdout).trim().to_owned()
-    }
-
-    fn commit(&self, folder: &str) -> String {
-        self.git(folder, &["add", "-A"]);
-        self.git(folder, &["commit", "-q", "-m", "change"]);
-        self.git(folder, &["rev-parse", "HEAD"])
+        drop(fs::remove_file(self.folder.join("Policyfile.lock.json")));
+        self.works("policy install /Policyfile.rb");
+        self.json("Policyfile.lock.json")["cookbook_locks"][cookbook].clone()
     }
 }
 
 #[test]
 fn another_repositorys_branch_is_not_taken_for_a_commit() {
-    let place = Place::new();
+    let place = Policy::new();
     let commit = place.repository("good", ".", "nginx", "log 'good'\n");
     let short = &commit[..7];
     place.repository("evil", ".", "nginx", "log 'evil'\n");
@@ -122,13 +82,13 @@ fn another_repositorys_branch_is_not_taken_for_a_commit() {
     place.policyfile(&format!(
         "run_list 'nginx'\ncookbook 'nginx', git: 'file://@FOLDER@/evil', revision: '{commit}'\n"
     ));
-    place.fails("update", &["Policyfile.rb:3: cookbook \"nginx\" from file://"]);
+    place.refuses("update", &["Policyfile.rb:3: cookbook \"nginx\" from file://"]);
 }
 
 /// One blob under many names is small in a repository and large in a folder.
 #[test]
 fn a_commit_that_unpacks_to_more_than_a_cookbook_is_refused_before_it_is_written() {
-    let place = Place::new();
+    let place = Policy::new();
     place.repository("bomb", ".", "web", "log 'a'\n");
     place.write("bomb/filler", &"a".repeat(1 << 20));
     let blob = place.git("bomb", &["hash-object", "-w", "filler"]);
@@ -138,23 +98,23 @@ fn a_commit_that_unpacks_to_more_than_a_cookbook_is_refused_before_it_is_written
     place.git("bomb", &arguments);
     place.git("bomb", &["commit", "-q", "-m", "many names"]);
     place.policyfile("run_list 'web'\ncookbook 'web', git: 'file://@FOLDER@/bomb', branch: 'main'\n");
-    place.fails("install", &["Policyfile.rb:3", "are more than 536870912 bytes"]);
+    place.refuses("install", &["Policyfile.rb:3", "are more than 536870912 bytes"]);
 }
 
 /// With its name as an option, git would list folders alone: nothing to weigh, and all to write.
 #[test]
 fn a_folder_with_the_name_of_an_option_is_no_option() {
     for folder in ["-d", "books/-d", "-d/web", "--name-only"] {
-        let place = Place::new();
+        let place = Policy::new();
         place.repository("books", folder, "web", "log 'a'\n");
         place.policyfile(&format!("run_list 'web'\ncookbook 'web', git: 'file://@FOLDER@/books', rel: '{folder}'\n"));
-        place.fails("install", &["Policyfile.rb:", "option"]);
+        place.refuses("install", &["Policyfile.rb:", "option"]);
     }
 }
 
 #[test]
 fn a_folder_of_a_repository_is_not_taken_for_another() {
-    let place = Place::new();
+    let place = Policy::new();
     place.repository("books", "a", "web", "log 'a'\n");
     place.repository("books", "b", "web", "log 'b'\n");
     let file = |rel: &str| {
@@ -165,13 +125,13 @@ fn a_folder_of_a_repository_is_not_taken_for_another() {
     assert_eq!(first["cache_key"], second["cache_key"]);
     assert_ne!(first["identifier"], second["identifier"]);
     assert_eq!(file("a"), first);
-    place.works("install");
+    place.works("policy install /Policyfile.rb");
 }
 
 /// Metadata are code: each is evaluated where no other one was.
 #[test]
 fn metadata_of_one_cookbook_change_no_other() {
-    let place = Place::new();
+    let place = Policy::new();
     place.repository("evil", ".", "evil", "");
     place.write(
         "evil/metadata.rb",
@@ -193,7 +153,7 @@ fn metadata_of_one_cookbook_change_no_other() {
             &format!("name 'evil'\nversion '1.0.0'\nraise Wrun::Bridge.call('cookbooks.read', '{folder}', 'secret').inspect\n"),
         );
         place.commit("evil");
-        let said = place.run("update").expect_code(43).unwrap().stderr;
+        let said = place.ends_with(43, "policy update /Policyfile.rb").stderr;
         assert!(!said.contains("the author's"), "{said}");
         assert!(said.contains("Policyfile.rb:3: cookbook \"evil\" from file://"), "{said}");
     }
@@ -201,7 +161,7 @@ fn metadata_of_one_cookbook_change_no_other() {
 
 #[test]
 fn branches_that_are_gone_are_forgotten() {
-    let place = Place::new();
+    let place = Policy::new();
     let first = place.repository("books", ".", "web", "log 1\n");
     place.git("books", &["branch", "feature"]);
     let file = |branch: &str| {
@@ -211,7 +171,7 @@ fn branches_that_are_gone_are_forgotten() {
     file("feature");
     assert_eq!(place.locked("web")["source_options"]["revision"], first.as_str());
     place.git("books", &["branch", "-D", "-q", "feature"]);
-    place.fails("update", &["Policyfile.rb:3: cookbook \"web\" from file://", "git rev-parse --verify feature"]);
+    place.refuses("update", &["Policyfile.rb:3: cookbook \"web\" from file://", "git rev-parse --verify feature"]);
     // A branch below the old one's name is another file where the old one was a folder, and the other way round.
     place.git("books", &["branch", "feature/next"]);
     file("feature/next");
@@ -220,14 +180,13 @@ fn branches_that_are_gone_are_forgotten() {
 
 #[test]
 fn an_included_policy_follows_the_head_of_its_repository() {
-    let place = Place::new();
+    let place = Policy::new();
     place.write("base/c/web/metadata.rb", "name 'web'\nversion '1.0.0'\n");
     place.write("base/c/web/recipes/default.rb", "");
     place.write("base/Policyfile.rb", "name 'base'\nrun_list 'web'\ncookbook 'web', path: 'c/web'\n");
     let lock = |text: &str| {
         place.write("base/c/web/recipes/default.rb", text);
-        let file = place.folder.join("base/Policyfile.rb").display().to_string();
-        drop(place.program.run(&["policy", "update", &file]).unwrap().expect_code(0).unwrap());
+        place.works("policy update /base/Policyfile.rb");
     };
     lock("log 1\n");
     place.git("base", &["init", "-q"]);
@@ -243,7 +202,7 @@ fn an_included_policy_follows_the_head_of_its_repository() {
     place.write("base/c/web/recipes/default.rb", "log 'not locked'\n");
     place.commit("base");
     drop(fs::remove_file(place.folder.join("Policyfile.lock.json")));
-    place.fails(
+    place.refuses(
         "install",
         &["Policyfile.rb:3: include_policy \"base\"", "the cookbook web in ", "changed after it was locked"],
     );
@@ -257,44 +216,42 @@ fn an_included_policy_follows_the_head_of_its_repository() {
 
 #[test]
 fn no_more_of_a_fetched_file_is_read_than_a_lock_may_have() {
-    let place = Place::new();
+    let place = Policy::new();
     place.repository("base", ".", "web", "");
     fs::write(place.folder.join("base/Policyfile.lock.json"), vec![b' '; (16 << 20) + 1]).unwrap();
     place.commit("base");
     place.policyfile("run_list 'web'\ninclude_policy 'base', git: 'file://@FOLDER@/base'\n");
-    place.fails("install", &["Policyfile.rb:3: include_policy \"base\"", "wrote more than 16777216 bytes"]);
+    place.refuses("install", &["Policyfile.rb:3: include_policy \"base\"", "wrote more than 16777216 bytes"]);
 }
 
 #[test]
 fn errors_of_the_cache_say_what_to_remove() {
-    let place = Place::new();
+    let place = Policy::new();
     place.repository("books", ".", "web", "");
     place.policyfile("run_list 'web'\ncookbook 'web', git: 'file://@FOLDER@/books'\n");
     place.locked("web");
-    let home = place.program.environment().into_iter().find(|(name, _)| *name == "HOME").unwrap().1;
-    let clones = PathBuf::from(&home).join(".cache/wrun/policyfile/git");
+    let clones = place.fetched().join("git");
     let clone = fs::read_dir(&clones).unwrap().next().unwrap().unwrap().path();
     fs::remove_file(clone.join("HEAD")).unwrap();
     let folder = clone.display().to_string();
-    let said = place.run("update").expect_code(43).unwrap();
+    let said = place.ends_with(43, "policy update /Policyfile.rb");
     assert!(said.stderr.contains("if that folder is damaged, remove it"), "{}", said.stderr);
     assert!(said.stderr.contains(clone.file_name().unwrap().to_str().unwrap()), "{folder}: {}", said.stderr);
     fs::remove_dir_all(&clone).unwrap();
-    place.works("update");
+    place.works("policy update /Policyfile.rb");
     assert_eq!(fs::read_dir(&clones).unwrap().count(), 1, "nothing unfinished is left");
 }
 
 #[test]
 fn first_installs_beside_each_other_all_succeed() {
-    let place = Place::new();
+    let place = Policy::new();
     place.repository("books", ".", "web", "");
     place.policyfile("run_list 'web'\ncookbook 'web', git: 'file://@FOLDER@/books'\n");
     place.locked("web");
-    let home = place.program.environment().into_iter().find(|(name, _)| *name == "HOME").unwrap().1;
-    let cache = PathBuf::from(&home).join(".cache/wrun/policyfile");
+    let cache = place.fetched();
     fs::remove_dir_all(&cache).unwrap();
     std::thread::scope(|scope| {
-        let all: Vec<_> = (0..6).map(|_| scope.spawn(|| place.run("install"))).collect();
+        let all: Vec<_> = (0..6).map(|_| scope.spawn(|| place.run("policy install /Policyfile.rb"))).collect();
         for one in all {
             drop(one.join().unwrap().expect_code(0).unwrap());
         }

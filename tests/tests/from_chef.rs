@@ -1,16 +1,9 @@
 //! A Chef shop comes over: its repository becomes policies that are locked, released and converged, its client.rb settings.
 
-#![expect(
-    clippy::unwrap_used,
-    clippy::panic,
-    reason = "a test fails by panicking, and helpers are no tests to the lints"
-)]
-
 use serde_json::Value;
-use specs::Program;
-use specs::program::Output;
+use specs::Place;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Command;
 
 /// A Chef repository: roles in roles, an environment's own run list, pins, cookbooks in two folders, from git and from a
@@ -81,7 +74,7 @@ const FILES: &[(&str, &str)] = &[
     (
         "Berksfile",
         "source 'https://supermarket.chef.io'\n\ngroup :test do\n  cookbook 'web', '~> 1.0', path: 'cookbooks/web'\nend\n\
-      cookbook 'postgresql', '~> 7.0'\ncookbook 'tool', git: 'GIT', branch: 'main'\nDir['cookbooks/*'].each { |it| it }\n",
+      cookbook 'postgresql', '~> 7.0'\ncookbook 'tool', git: '@FOLDER@/tool', branch: 'main'\nDir['cookbooks/*'].each { |it| it }\n",
     ),
     (
         "Berksfile.lock",
@@ -89,57 +82,17 @@ const FILES: &[(&str, &str)] = &[
     ),
 ];
 
-struct Place {
-    program: Program,
-    folder: PathBuf,
-}
-
-impl Place {
-    fn new() -> Self {
-        let program = Program::new().unwrap();
-        let folder = program.configuration().join("work");
-        let place = Self { program, folder };
-        let git = place.git_cookbook();
-        for (path, text) in FILES {
-            place.write(&format!("chef/{path}"), &text.replace("GIT", &git));
-        }
-        place
+/// A place with the repository in `chef`, and the cookbook in git that it names in `tool`.
+fn with_repository() -> Place {
+    let place = Place::new();
+    place.write("tool/metadata.rb", "name 'tool'\nversion '3.0.0'\n");
+    place.write("tool/recipes/default.rb", "file('/srv/tool') { content 'tool' }\n");
+    place.git("tool", &["init", "-q"]);
+    place.commit("tool");
+    for (path, text) in FILES {
+        place.write(&format!("chef/{path}"), text);
     }
-
-    /// A cookbook in a git repository, and its path.
-    fn git_cookbook(&self) -> String {
-        self.write("tool/metadata.rb", "name 'tool'\nversion '3.0.0'\n");
-        self.write("tool/recipes/default.rb", "file('/srv/tool') { content 'tool' }\n");
-        let folder = self.folder.join("tool");
-        for words in ["init -q -b main", "add .", "-c user.name=a -c user.email=a@b commit -q -m one"] {
-            let mut git = Command::new("git");
-            git.args(words.split(' ')).current_dir(&folder).env("GIT_CONFIG_GLOBAL", "/dev/null");
-            assert!(git.status().unwrap().success(), "{words}");
-        }
-        folder.display().to_string()
-    }
-
-    fn write(&self, path: &str, text: &str) {
-        let path = self.folder.join(path);
-        fs::create_dir_all(path.parent().unwrap()).unwrap();
-        fs::write(path, text).unwrap();
-    }
-
-    fn read(&self, path: &str) -> String {
-        let path = self.folder.join(path);
-        fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
-    }
-
-    /// Runs the program; a word with a slash at its front stands for a path in the test's folder.
-    #[track_caller]
-    fn run(&self, line: &str, code: i32) -> Output {
-        let word = |word: &str| match word.strip_prefix('/') {
-            Some(path) => self.folder.join(path).display().to_string(),
-            None => word.to_owned(),
-        };
-        let words: Vec<_> = line.split(' ').map(word).collect();
-        self.program.run(&words).unwrap().expect_code(code).unwrap()
-    }
+    place
 }
 
 #[track_caller]
@@ -151,8 +104,8 @@ fn has(text: &str, parts: &[&str]) {
 
 #[test]
 fn a_chef_repository_becomes_policies_that_converge() {
-    let place = Place::new();
-    let said = place.run("policy import /chef", 0).stdout;
+    let place = with_repository();
+    let said = place.output("policy import /chef").stdout;
     has(
         &said,
         &[
@@ -198,22 +151,22 @@ fn a_chef_repository_becomes_policies_that_converge() {
     assert_eq!(production["cookbook_versions"]["motd"], "= 1.0.0");
 
     // A second import changes nothing; what a person changed stays.
-    assert!(!place.run("policy import /chef", 0).stdout.contains("wrote "));
+    assert!(!place.output("policy import /chef").stdout.contains("wrote "));
     place.write("chef/wrun/grants.toml", "# mine\n");
-    let refused = place.run("policy import /chef", 43).stderr;
+    let refused = place.ends_with(43, "policy import /chef").stderr;
     has(&refused, &["grants.toml is there and differs", "nothing was written", "hint: --force replaces"]);
     assert_eq!(place.read("chef/wrun/grants.toml"), "# mine\n");
-    has(&place.run("policy import /chef --force", 0).stdout, &["replaced ", "unchanged: "]);
+    has(&place.output("policy import /chef --force").stdout, &["replaced ", "unchanged: "]);
 
     // What came out is locked, released, and run.
     for policy in ["base", "web"] {
-        drop(place.run(&format!("policy install /chef/wrun/policies/{policy}/Policyfile.rb"), 0));
+        place.works(&format!("policy install /chef/wrun/policies/{policy}/Policyfile.rb"));
     }
-    let failed = place.run("policy install /chef/wrun/policies/db/Policyfile.rb", 43).stderr;
+    let failed = place.ends_with(43, "policy install /chef/wrun/policies/db/Policyfile.rb").stderr;
     has(&failed, &["postgresql"]);
-    drop(place.run("repository init /srv --team base --team web", 0));
+    place.works("repository init /srv --team base --team web");
     for group in ["staging", "production"] {
-        drop(place.run(&format!("policy push {group} /chef/wrun/policies/base /chef/wrun/policies/web"), 0));
+        place.works(&format!("policy push {group} /chef/wrun/policies/base /chef/wrun/policies/web"));
     }
     for folder in ["root/etc", "root/srv"] {
         fs::create_dir_all(place.folder.join(folder)).unwrap();
@@ -224,18 +177,17 @@ fn a_chef_repository_becomes_policies_that_converge() {
         &text,
         &["data_bags = \"/etc/wrun/data_bags\"", "[layers.staging]\nfiles = [\"/etc/wrun/layers/staging.json\"]"],
     );
-    let inside = |path: &str| place.folder.join(path).display().to_string();
     let text = text
-        .replace("/etc/wrun/data_bags", &inside("chef/data_bags"))
-        .replace("/etc/wrun/layers", &inside("chef/wrun/layers"));
+        .replace("/etc/wrun/data_bags", &place.path("chef/data_bags"))
+        .replace("/etc/wrun/layers", &place.path("chef/wrun/layers"));
     place.write("node.toml", &text);
     place.write("grants.toml", &grants);
     let line = "converge --config /node.toml --grants /grants.toml --repository /srv --root /root --node-name n1 --format json";
-    let run = |more: &str, code: i32| place.run(&format!("{line} {more}"), code);
+    let run = |more: &str, code: i32| place.ends_with(code, &format!("{line} {more}"));
     let dry = run("--policy-name base --policy-group staging --why-run", 0);
     let dry: Value = serde_json::from_str(&dry.stdout).unwrap();
     assert_eq!(dry["outcome"], "success", "{dry:#}");
-    assert!(!Path::new(&inside("root/etc/motd")).exists());
+    assert!(!Path::new(&place.path("root/etc/motd")).exists());
     drop(run("--policy-name base --policy-group staging", 0));
     assert_eq!(place.read("root/etc/motd"), "it's here  test\n");
     assert_eq!(place.read("root/etc/admins"), "ann");
@@ -251,7 +203,7 @@ fn a_chef_repository_becomes_policies_that_converge() {
 
 #[test]
 fn what_is_not_taken_is_listed_with_its_place() {
-    let place = Place::new();
+    let place = with_repository();
     place.write(
         "chef/environments/st.json",
         "{ \"name\": \"st\",\n  \"default_attribute\": { \"a\": 1 },\n  \"cookbook_versions\": { \"motd\": 1 } }",
@@ -271,14 +223,14 @@ fn what_is_not_taken_is_listed_with_its_place() {
         "cookbooks/bare: it is not a cookbook, because it has neither metadata.rb nor metadata.json",
         "cookbook torn: metadata.rb:",
     ];
-    let said = place.run("policy import /chef", 0).stdout;
+    let said = place.output("policy import /chef").stdout;
     has(&said, &expected);
     assert!(!said.contains("roles/home.rb:2"), "a comment reads nothing: {said}");
     let listed = place.read("chef/wrun/import.md").replace('`', "");
     for line in expected {
         has(&listed, &[&line.replace('`', "")]);
     }
-    let checked = place.run("cookbook check --all --cookbooks /chef/cookbooks", 1);
+    let checked = place.ends_with(1, "cookbook check --all --cookbooks /chef/cookbooks");
     has(&checked.stderr, &["cookbooks/bare is left out: it has neither metadata.rb nor metadata.json"]);
     has(&checked.stdout, &["torn"]);
 }
@@ -286,7 +238,7 @@ fn what_is_not_taken_is_listed_with_its_place() {
 /// What lies beside the repository is the person's own, and a policy is published.
 #[test]
 fn nothing_is_taken_through_links_out_of_the_repository() {
-    let place = Place::new();
+    let place = with_repository();
     for kind in ["roles", "environments"] {
         place.write(
             &format!("own/{kind}.json"),
@@ -295,7 +247,7 @@ fn nothing_is_taken_through_links_out_of_the_repository() {
         let link = place.folder.join(format!("chef/{kind}/linked.json"));
         std::os::unix::fs::symlink(format!("../../own/{kind}.json"), link).unwrap();
     }
-    let said = place.run("policy import /chef", 0).stdout;
+    let said = place.output("policy import /chef").stdout;
     has(&said, &["roles/linked.json: the role was not taken: it is a link that leads out of the repository"]);
     has(&said, &["environments/linked.json: the environment was not taken: it is a link"]);
     let found = Command::new("grep").args(["-r", "hunter2"]).arg(place.folder.join("chef/wrun")).output().unwrap();
@@ -304,14 +256,14 @@ fn nothing_is_taken_through_links_out_of_the_repository() {
 
 #[test]
 fn what_is_not_a_chef_repository_is_refused() {
-    let place = Place::new();
-    has(&place.run("policy import /tool", 43).stderr, &["is not a Chef repository", "it is a cookbook"]);
-    has(&place.run("policy import /nothing", 43).stderr, &["there is no Chef repository at"]);
+    let place = with_repository();
+    has(&place.ends_with(43, "policy import /tool").stderr, &["is not a Chef repository", "it is a cookbook"]);
+    has(&place.ends_with(43, "policy import /nothing").stderr, &["there is no Chef repository at"]);
     // The repository is a stranger's: where its links lead, nothing is written.
     fs::create_dir(place.folder.join("elsewhere")).unwrap();
     fs::create_dir(place.folder.join("chef/wrun")).unwrap();
     std::os::unix::fs::symlink("../../elsewhere", place.folder.join("chef/wrun/policies")).unwrap();
-    has(&place.run("policy import /chef", 43).stderr, &["is a link"]);
+    has(&place.ends_with(43, "policy import /chef").stderr, &["is a link"]);
     assert_eq!(fs::read_dir(place.folder.join("elsewhere")).unwrap().count(), 0);
 }
 
@@ -345,11 +297,11 @@ Dir.glob(File.join(current_dir, 'client.d', '*.rb')).each { |conf| Chef::Config.
 
 #[test]
 fn a_client_rb_becomes_settings() {
-    let place = Place::new();
+    let place = with_repository();
     place.write("etc/client.rb", CLIENT);
     place.write("etc/client.pem", "secret");
     place.write("etc/client.d/10-policy.rb", "policy_group 'blue'\npolicy_name 'web'\nformatter 'nothing'\n");
-    let said = place.run("settings import /etc/client.rb --output /wrun.toml", 0).stderr;
+    let said = place.output("settings import /etc/client.rb --output /wrun.toml").stderr;
     let text = place.read("wrun.toml");
     has(
         &text,
@@ -380,34 +332,34 @@ fn a_client_rb_becomes_settings() {
         ],
     );
     assert!(!said.contains("s3cret") && !text.contains("s3cret") && !text.contains("leaked"), "{said}{text}");
-    has(&place.run("config show --config /wrun.toml", 0).stdout, &["web-2.example.com"]);
-    has(&place.run("settings import /etc/client.rb --output /wrun.toml", 0).stderr, &["unchanged: "]);
+    has(&place.output("config show --config /wrun.toml").stdout, &["web-2.example.com"]);
+    has(&place.output("settings import /etc/client.rb --output /wrun.toml").stderr, &["unchanged: "]);
     place.write("wrun.toml", "# mine\nnode_name = \"n\"\n");
     has(
-        &place.run("settings import /etc/client.rb --output /wrun.toml", 43).stderr,
+        &place.ends_with(43, "settings import /etc/client.rb --output /wrun.toml").stderr,
         &["is there and differs", "--force replaces it, --output names another file"],
     );
     assert_eq!(place.read("wrun.toml"), "# mine\nnode_name = \"n\"\n");
     // The package's file says nothing: what it explains is in the package's documentation.
     place.write("wrun.toml", include_str!("../../docs/wrun.toml"));
-    has(&place.run("settings import /etc/client.rb --output /wrun.toml", 0).stderr, &["wrote "]);
+    has(&place.output("settings import /etc/client.rb --output /wrun.toml").stderr, &["wrote "]);
     assert_eq!(place.read("wrun.toml"), text);
-    has(&place.run("settings import /etc/client.rb --output -", 0).stdout, &["node_name = "]);
+    has(&place.output("settings import /etc/client.rb --output -").stdout, &["node_name = "]);
 }
 
 #[test]
 fn a_client_rb_that_fails_is_read_up_to_there() {
-    let place = Place::new();
+    let place = with_repository();
     place.write("etc/client.rb", "node_name 'n1'\nraise 'no'\nlog_level :debug\n");
-    let output = place.run("settings import /etc/client.rb --output -", 1);
+    let output = place.ends_with(1, "settings import /etc/client.rb --output -");
     assert!(output.stdout.contains("node_name = \"n1\"") && !output.stdout.contains("log_level"), "{}", output.text());
     has(&output.stderr, &["not read to its end: ", "client.rb:2: RuntimeError: no"]);
     place.write("etc/client.rb", "node_name 'n1' if File.exist?('/etc/passwd')\n");
-    has(&place.run("settings import /etc/client.rb --output -", 1).stderr, &["may not read path `/etc/passwd`"]);
-    fs::write(place.program.configuration().join("wrun.toml"), "guest_seconds = 1\n").unwrap();
+    has(&place.ends_with(1, "settings import /etc/client.rb --output -").stderr, &["may not read path `/etc/passwd`"]);
+    place.write_settings("guest_seconds = 1\n");
     place.write("etc/client.rb", "loop { }\n");
-    has(&place.run("settings import /etc/client.rb --output -", 1).stderr, &["not read to its end: "]);
+    has(&place.ends_with(1, "settings import /etc/client.rb --output -").stderr, &["not read to its end: "]);
     place.write("etc/client.rb", "node_name 'n1\n");
-    has(&place.run("settings import /etc/client.rb --output -", 1).stderr, &["SyntaxError"]);
-    drop(place.run("settings import /etc/gone.rb --output -", 43));
+    has(&place.ends_with(1, "settings import /etc/client.rb --output -").stderr, &["SyntaxError"]);
+    drop(place.ends_with(43, "settings import /etc/gone.rb --output -"));
 }

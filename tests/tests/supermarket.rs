@@ -13,20 +13,27 @@ use artifact::lock::{CookbookIdentifier, FileChecksum};
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use serde_json::{Map, Value, json};
-use specs::program::Output;
-use specs::{Answer, Program, Server, Terminal};
+use specs::{Answer, Place, Server, Terminal};
 use std::fs;
 use std::io::Write as _;
+use std::ops::Deref;
 use std::path::PathBuf;
 use support::stated;
 use tar::{EntryType, Header};
 
-/// A Supermarket, the store that it redirects downloads to, and a folder with the program.
-struct Place {
-    program: Program,
-    folder: PathBuf,
+/// A Supermarket, the store that it redirects downloads to, and a place for who uses them.
+struct Served {
+    place: Place,
     supermarket: Server,
     store: Server,
+}
+
+impl Deref for Served {
+    type Target = Place;
+
+    fn deref(&self) -> &Place {
+        &self.place
+    }
 }
 
 /// One version of a cookbook: its name, its version and its dependencies.
@@ -86,14 +93,13 @@ fn path(name: &str, version: &str) -> String {
     format!("/api/v1/cookbooks/{name}/versions/{version}/download")
 }
 
-impl Place {
+impl Served {
     fn new() -> Self {
-        let program = Program::new().unwrap();
-        let folder = program.configuration().join("work");
-        fs::create_dir_all(&folder).unwrap();
-        let place = Self { program, folder, supermarket: Server::here().unwrap(), store: Server::here().unwrap() };
-        place.offer(&COOKBOOKS, |_| {});
-        place
+        let (supermarket, store) = (Server::here().unwrap(), Server::here().unwrap());
+        let place = Place::new().with_name("@SUPERMARKET@", supermarket.address(""));
+        let served = Self { place, supermarket, store };
+        served.offer(&COOKBOOKS, |_| {});
+        served
     }
 
     /// Serves versions, and the list of them as `change` leaves it.
@@ -114,49 +120,16 @@ impl Place {
         self.supermarket.answer("/universe", Answer::ok(universe.to_string()));
     }
 
-    fn write(&self, path: &str, text: &str) {
-        let path = self.folder.join(path);
-        fs::create_dir_all(path.parent().unwrap()).unwrap();
-        fs::write(path, text.replace("@SUPERMARKET@", &self.supermarket.address(""))).unwrap();
-    }
-
-    /// Runs the program; a word with a slash at its front stands for a path in the test's folder.
-    fn run(&self, line: &str) -> Output {
-        let word = |word: &str| match word.strip_prefix('/') {
-            Some(path) => self.folder.join(path).display().to_string(),
-            None => word.to_owned(),
-        };
-        self.program.run(&line.split(' ').map(word).collect::<Vec<_>>()).unwrap()
-    }
-
-    #[track_caller]
-    fn works(&self, line: &str) -> String {
-        self.run(line).expect_code(0).unwrap().stderr
-    }
-
-    #[track_caller]
-    fn fails(&self, line: &str, parts: &[&str]) {
-        let output = self.run(line).expect_code(43).unwrap();
-        for part in parts {
-            assert!(output.stderr.contains(part), "{part:?} is missing in:\n{}", output.stderr);
-        }
-    }
-
-    fn lock(&self, path: &str) -> Value {
-        serde_json::from_str(&fs::read_to_string(self.folder.join(path)).unwrap()).unwrap()
-    }
-
     /// The cookbooks of a lock with their versions.
     fn versions(&self, path: &str) -> Vec<(String, String)> {
-        let lock = self.lock(path);
+        let lock = self.json(path);
         let cookbooks = lock["cookbook_locks"].as_object().unwrap();
         cookbooks.iter().map(|(name, lock)| (name.clone(), lock["version"].as_str().unwrap().to_owned())).collect()
     }
 
     /// The folders of the cache.
     fn cached(&self) -> Vec<PathBuf> {
-        let home = self.program.configuration().with_file_name("home");
-        let Ok(entries) = fs::read_dir(home.join(".cache/wrun/policyfile/cookbooks")) else { return vec![] };
+        let Ok(entries) = fs::read_dir(self.fetched().join("cookbooks")) else { return vec![] };
         let mut found: Vec<_> = entries.map(|entry| entry.unwrap().path()).collect();
         found.sort();
         found
@@ -177,11 +150,11 @@ fn pair(name: &str, version: &str) -> (String, String) {
 
 #[test]
 fn a_policy_is_locked_and_installed_from_a_supermarket() {
-    let place = Place::new();
+    let place = Served::new();
     place.write("Policyfile.rb", POLICYFILE);
-    let said = place.works("policy install /Policyfile.rb");
+    let said = place.output("policy install /Policyfile.rb").stderr;
     assert!(said.contains("Installing lib 1.2.0") && !said.contains("note"), "{said}");
-    let lock = place.lock("Policyfile.lock.json");
+    let lock = place.json("Policyfile.lock.json");
     let url = place.supermarket.address(&path("app", "1.0.0"));
     let of_app = identifier(COOKBOOKS[0]);
     assert_eq!(
@@ -202,9 +175,9 @@ fn a_policy_is_locked_and_installed_from_a_supermarket() {
     );
     // Only the versions that were chosen are fetched.
     assert_eq!(place.downloads(), ["/app-1.0.0.tgz", "/lib-1.2.0.tgz"]);
-    let Place { program, folder, supermarket, store } = place;
+    let Served { place, supermarket, store } = place;
     drop(store);
-    let place = Place { store: Server::here().unwrap(), program, folder, supermarket };
+    let place = Served { place, supermarket, store: Server::here().unwrap() };
     let asked = place.supermarket.requests().len();
     place.works("policy install /Policyfile.rb");
     place.works("policy export /Policyfile.rb /exported");
@@ -240,7 +213,7 @@ fn a_policy_is_locked_and_installed_from_a_supermarket() {
 /// A server that may not be spoken to without encryption could send git there, with the password of the address.
 #[test]
 fn git_follows_no_answer_to_a_server_without_encryption() {
-    let place = Place::new();
+    let place = Served::new();
     let elsewhere = place.store.address("");
     place.supermarket.guard(move |request| Some(Answer::redirect(format!("{elsewhere}{}", request.path))));
     place.write("Policyfile.rb", "name 'p'\nrun_list 'app'\ncookbook 'app', git: '@SUPERMARKET@/app.git'\n");
@@ -251,7 +224,7 @@ fn git_follows_no_answer_to_a_server_without_encryption() {
 
 #[test]
 fn a_lock_of_chef_cli_is_installed_and_one_with_other_identifiers_refused() {
-    let place = Place::new();
+    let place = Served::new();
     let locked = |cookbook: Version<'_>, identifier: &str| {
         let (name, version, _) = cookbook;
         let url = place.supermarket.address(&path(name, version));
@@ -291,7 +264,7 @@ fn a_lock_of_chef_cli_is_installed_and_one_with_other_identifiers_refused() {
 
 #[test]
 fn only_what_a_policy_reaches_must_be_sound() {
-    let place = Place::new();
+    let place = Served::new();
     place.write("Policyfile.rb", POLICYFILE);
     place.offer(&COOKBOOKS, |universe| {
         universe["lib"]["1.3.0"] = json!({"dependencies": {"app": "about 2"}, "download_url": "http://localhost/x"});
@@ -299,7 +272,7 @@ fn only_what_a_policy_reaches_must_be_sound() {
         universe["other"] = json!({"x": {"dependencies": {"lib": "~~ 3"}}});
         universe["strange"] = json!([1]);
     });
-    let said = place.works("policy update /Policyfile.rb");
+    let said = place.output("policy update /Policyfile.rb").stderr;
     assert_eq!(place.versions("Policyfile.lock.json"), [pair("app", "1.0.0"), pair("lib", "1.2.0")]);
     assert!(said.contains("cookbook lib 1.3.0 is left out: \"about 2\""), "{said}");
     assert!(said.contains("cookbook lib 1.4.0 is left out: it has no download_url"), "{said}");
@@ -318,7 +291,7 @@ fn only_what_a_policy_reaches_must_be_sound() {
 
 #[test]
 fn sources_with_the_same_cookbook_need_a_preference() {
-    let place = Place::new();
+    let place = Served::new();
     for (path, content) in files(("lib", "9.0.0", &[])) {
         place.write(&format!("books/lib/{path}"), &String::from_utf8(content).unwrap());
     }
@@ -341,7 +314,7 @@ fn sources_with_the_same_cookbook_need_a_preference() {
 
 #[test]
 fn an_archive_is_a_source_of_one_cookbook_and_of_an_included_policy() {
-    let place = Place::new();
+    let place = Served::new();
     let url = place.supermarket.address(&path("lib", "1.0.0"));
     place.write(
         "base/base.rb",
@@ -349,19 +322,19 @@ fn an_archive_is_a_source_of_one_cookbook_and_of_an_included_policy() {
     );
     place.works("policy install /base/base.rb");
     let options = json!({"artifactserver": url, "version": "1.0.0"});
-    assert_eq!(place.lock("base/base.lock.json")["cookbook_locks"]["lib"]["source_options"], options);
+    assert_eq!(place.json("base/base.lock.json")["cookbook_locks"]["lib"]["source_options"], options);
     place.write("Policyfile.rb", &format!("{POLICYFILE}include_policy 'base', path: 'base/base.lock.json'\n"));
     place.works("policy install /Policyfile.rb");
     // The included policy's version counts, though the Supermarket has a newer one.
     assert_eq!(place.versions("Policyfile.lock.json"), [pair("app", "1.0.0"), pair("lib", "1.0.0")]);
-    assert_eq!(place.lock("Policyfile.lock.json")["cookbook_locks"]["lib"]["source_options"], options);
+    assert_eq!(place.json("Policyfile.lock.json")["cookbook_locks"]["lib"]["source_options"], options);
     place.write("other.rb", &format!("name 'o'\nrun_list 'lib'\ncookbook 'lib', artifactserver: '{url}'\n"));
     place.fails("policy install /other.rb", &["other.rb:3: ", "needs its `version` beside it"]);
 }
 
 #[test]
 fn a_policy_toml_keeps_the_versions_of_its_lock() {
-    let place = Place::new();
+    let place = Served::new();
     let text = "name = \"p\"\nrun_list = [\"app\"]\n[sources]\nsupermarket = \"@SUPERMARKET@\"\n[cookbooks]\n";
     place.write("policy.toml", &format!("{text}app = \"~> 1.0\"\n"));
     place.works("policy update /policy.toml");
@@ -379,7 +352,7 @@ fn a_policy_toml_keeps_the_versions_of_its_lock() {
 
 #[test]
 fn what_a_stranger_packs_stays_in_its_folder_and_within_limits() {
-    let place = Place::new();
+    let place = Served::new();
     place.write("Policyfile.rb", "name 'p'\ndefault_source :supermarket, '@SUPERMARKET@'\nrun_list 'lib'\n");
     let check = |bytes: Vec<u8>, parts: &[&str]| {
         place.store.answer("/lib-2.0.0.tgz", Answer::ok(bytes));
@@ -433,7 +406,7 @@ fn what_a_stranger_packs_stays_in_its_folder_and_within_limits() {
 
 #[test]
 fn a_person_at_a_terminal_sees_what_takes_time() {
-    let place = Place::new();
+    let place = Served::new();
     place.write("Policyfile.rb", POLICYFILE);
     let (go_on, wait) = std::sync::mpsc::channel::<()>();
     place.supermarket.guard(move |request| {
@@ -442,7 +415,7 @@ fn a_person_at_a_terminal_sees_what_takes_time() {
         }
         None
     });
-    let file = place.folder.join("Policyfile.rb").display().to_string();
+    let file = place.path("Policyfile.rb");
     let mut terminal = Terminal::start(&place.program, 120, &["policy", "install", &file]).unwrap();
     terminal.wait_for(&format!("asking {}", place.supermarket.address("/universe"))).unwrap();
     go_on.send(()).unwrap();
@@ -450,5 +423,5 @@ fn a_person_at_a_terminal_sees_what_takes_time() {
     assert!(terminal.has_erased() && !terminal.words().contains("asking"), "{}", terminal.words());
     // In a pipe nothing of it is written.
     drop(go_on);
-    assert!(!place.works("policy update /Policyfile.rb").contains("asking"));
+    assert!(!place.output("policy update /Policyfile.rb").stderr.contains("asking"));
 }

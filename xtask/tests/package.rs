@@ -57,7 +57,7 @@ fn install(machine: &Machine<'_>, package: &Path) {
     fs::remove_file(inside).unwrap();
 }
 
-/// Checks that the installed pages are whole: what they link to is installed, and what they include stands in them.
+/// Checks that the installed pages are whole: what they link to is installed, and have what they include.
 fn check_book(book: &Path) {
     let pages = pages_below(book);
     assert!(pages.len() > 60 && pages.iter().any(|page| page.ends_with("resources/file.md")), "{pages:?}");

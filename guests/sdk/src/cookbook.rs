@@ -65,7 +65,7 @@ impl Cookbook {
 /// Has another recipe compiled here, once per run: `include_recipe("ntp::server")`, or `"::server"` of this cookbook.
 ///
 /// # Errors
-/// There is no such recipe, or it failed.
+/// The recipe does not exist, or it failed.
 #[track_caller]
 pub fn include_recipe(name: &str) -> Result {
     let here = scope();

@@ -27,7 +27,7 @@ pub fn bags() -> Result<Vec<String>> {
 /// The identifiers of a bag's items, sorted.
 ///
 /// # Errors
-/// There is no such bag, or the policy may not read it.
+/// The bag does not exist, or the policy may not read it.
 #[track_caller]
 pub fn bag(name: &str) -> Result<Vec<String>> {
     host::bag(name).map_err(failed).here()
@@ -36,7 +36,7 @@ pub fn bag(name: &str) -> Result<Vec<String>> {
 /// One item of a bag, as it is stored.
 ///
 /// # Errors
-/// There is no such item, or the policy may not read it.
+/// The item does not exist, or the policy may not read it.
 #[track_caller]
 pub fn bag_item(bag: &str, id: &str) -> Result<Value> {
     parse(&host::bag_item(bag, id).map_err(failed).here()?)
@@ -45,7 +45,7 @@ pub fn bag_item(bag: &str, id: &str) -> Result<Value> {
 /// A role.
 ///
 /// # Errors
-/// There is no such role, or the policy may not read it.
+/// The role does not exist, or the policy may not read it.
 #[track_caller]
 pub fn role(name: &str) -> Result<Value> {
     parse(&host::role(name).map_err(failed).here()?)
@@ -54,7 +54,7 @@ pub fn role(name: &str) -> Result<Value> {
 /// An environment.
 ///
 /// # Errors
-/// There is no such environment, or the policy may not read it.
+/// The environment does not exist, or the policy may not read it.
 #[track_caller]
 pub fn environment(name: &str) -> Result<Value> {
     parse(&host::environment(name).map_err(failed).here()?)

@@ -36,7 +36,7 @@ pub fn on_exception(handler: impl Fn(&Value) -> Result + 'static) -> Result {
 /// Whenever an event of this policy happens, by its name: `resource_updated`, `converge_failed`, ..
 ///
 /// # Errors
-/// There is no such event.
+/// The event does not exist.
 #[track_caller]
 pub fn on_event(name: &str, handler: impl Fn(&Value) -> Result + 'static) -> Result {
     events::listen(&[name.to_owned()]).here()?;

@@ -53,7 +53,7 @@ impl Gems {
         &self.gems
     }
 
-    /// Whether there are none.
+    /// Whether it is empty.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.gems.is_empty()

@@ -81,7 +81,7 @@ impl Artifact {
     /// Opens and verifies an artifact.
     ///
     /// # Errors
-    /// It cannot be read, is none, is damaged, or is for another contract.
+    /// It cannot be read, is not an artifact, is damaged, or is for another contract.
     pub fn open(path: &Path) -> Result<Self, ArtifactError> {
         let failed = |source| ArtifactError::Read { path: path.to_owned(), source };
         Self::from_file(path, plain_files::open(path).map_err(failed)?)
@@ -165,7 +165,7 @@ impl Artifact {
 /// The same input makes the same bytes; the order of the files does not matter.
 ///
 /// # Errors
-/// The component is none or has sections of ours already, the manifest is not sound, or the files are too many, twice
+/// It is not a component, or has sections of ours already, the manifest is not sound, or the files are too many, twice
 /// there, or badly named.
 pub fn write(component: &[u8], manifest: &Manifest, files: &[(String, Vec<u8>)]) -> Result<Vec<u8>, ArtifactError> {
     let path = Path::new("the component");

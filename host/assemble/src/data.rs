@@ -12,7 +12,7 @@ use std::sync::Arc;
 /// The data of released policies; none where nobody says where data bags are. Which of them a policy reads, its grants say.
 ///
 /// # Errors
-/// The folder is none, or the secret cannot be read.
+/// The folder is not a directory, or the secret cannot be read.
 pub(crate) fn of_policies(settings: &Settings) -> Result<Option<Arc<DataFolders>>, AssembleError> {
     let (data_bags, secrets) = (data_bags(settings)?, secrets(settings)?);
     Ok(data_bags

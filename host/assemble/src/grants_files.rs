@@ -99,7 +99,7 @@ impl GrantsFiles {
         main.with_file_name(FOLDER)
     }
 
-    /// Whether there is none.
+    /// Whether no file was found.
     pub fn is_empty(&self) -> bool {
         self.files.is_empty()
     }
@@ -184,7 +184,7 @@ fn in_folder(folder: &Path) -> Result<Vec<PathBuf>, GrantsFilesError> {
     Ok(paths)
 }
 
-/// A file's text; `None`: there is no such file.
+/// A file's text. `None`: the file does not exist.
 fn read(path: &Path) -> Result<Option<String>, GrantsFilesError> {
     let failed = |source| GrantsFilesError::Read { path: path.to_owned(), source };
     let file = match File::open(path) {

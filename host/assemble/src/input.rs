@@ -183,7 +183,7 @@ fn policy_names(
     }
 }
 
-/// The operator's grants, and a notice where there are none at all.
+/// The operator's grants, and a notice if no file of grants exists.
 fn grants(request: &Request, settings: &Settings) -> Result<(Grants, Option<Notice>), AssembleError> {
     let is_named = match request.grants {
         GrantsSource::Everything => return Ok((Grants::allow_all(), None)),

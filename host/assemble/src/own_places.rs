@@ -60,7 +60,7 @@ fn of_command(command: &[String]) -> Vec<PathBuf> {
     if program.contains('/') {
         places.extend(with_folder(Path::new(program)));
     } else {
-        // Nobody but the operator decides what stands in the variable; each folder of it may hold the program.
+        // Nobody but the operator sets the variable; each folder of it may hold the program.
         let path = std::env::var_os("PATH").unwrap_or_default();
         let found = std::env::split_paths(&path).map(|folder| folder.join(program)).filter(|path| path.is_file());
         places.extend(found.flat_map(|path| with_folder(&path)));

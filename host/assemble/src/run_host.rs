@@ -144,10 +144,9 @@ impl AssembledHost<'_> {
     /// Records as denials what the authors of policies ask for that import more than they are granted. What the policies
     /// themselves asked for is recorded already, with its place. Policies that `succeeded` in a real run lack nothing.
     pub(crate) fn deny_ungranted(&self, succeeded: &[String]) {
-        let ended_early = |policy: &&String| self.why_run || !succeeded.contains(policy);
-        for policy in self.ungranted.keys().filter(ended_early) {
-            let needs = self.ungranted.get(policy);
-            self.grants.get(policy).into_iter().zip(needs).for_each(|(grants, needs)| grants.deny_needs(needs));
+        for (policy, needs) in &self.ungranted {
+            let ended_early = self.why_run || !succeeded.contains(policy);
+            self.grants.get(policy).filter(|_| ended_early).into_iter().for_each(|grants| grants.deny_needs(needs));
         }
     }
 

@@ -16,7 +16,7 @@ use std::sync::Arc;
 const PREFIX: &str = "ruby-";
 const SUFFIX: &str = ".component.wasm";
 
-/// What stands instead of `wasm` at the end of the file that holds a runtime's digest.
+/// The ending, instead of `wasm`, of the file that holds a runtime's digest.
 const DIGEST: &str = "sha256";
 
 /// The largest runtime that is read, in bytes.
@@ -71,7 +71,7 @@ impl Runtime {
     /// Finds the newest runtime; `setting` is `runtime_dir`.
     ///
     /// # Errors
-    /// There is none, or it cannot be read.
+    /// It does not exist, or cannot be read.
     pub fn find(setting: Option<&Path>) -> Result<Self, RuntimeError> {
         let folders = folders(setting);
         let newest = folders.iter().find_map(|folder| newest(folder));
@@ -81,7 +81,7 @@ impl Runtime {
     /// Finds the runtime that a policy was built for.
     ///
     /// # Errors
-    /// There is none, it cannot be read, or it is another one.
+    /// It does not exist, cannot be read, or is another one.
     pub(crate) fn find_exact(setting: Option<&Path>, name: &str, digest: &str) -> Result<Self, RuntimeError> {
         let folders = folders(setting);
         let paths = folders.iter().map(|folder| folder.join(format!("{name}{SUFFIX}")));

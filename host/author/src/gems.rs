@@ -123,7 +123,7 @@ impl GemFolder {
     /// Lists a folder. What is neither a `.gem` nor a folder is not looked at.
     ///
     /// # Errors
-    /// It cannot be read, holds too much, or a `.gem` in it is none.
+    /// It cannot be read, holds too much, or a `.gem` in it is not a gem.
     pub fn open(path: &Path) -> Result<Self, GemsError> {
         let failed = |source| GemsError::Read { path: path.to_owned(), source };
         let mut there = vec![];

@@ -85,7 +85,7 @@ impl OwnPlaces {
     /// The directory of the repository: the one that is named, else the one that is remembered.
     ///
     /// # Errors
-    /// There is none, or it is not a directory.
+    /// No repository is named, or it is not a directory.
     pub fn repository(&self, named: Option<&str>) -> Result<PathBuf, ReleaseError> {
         let place = match named {
             Some(named) => named.to_owned(),

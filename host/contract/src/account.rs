@@ -72,7 +72,7 @@ struct Inner {
     /// Bytes of the host's remarks in the log.
     remarks: AtomicU64,
     turn: Mutex<Turn>,
-    /// The signal that ended a long step of this turn; 0: none did.
+    /// The signal that ended a long step of this turn; 0 if no signal did.
     interrupted: AtomicU32,
     exceeded: OnceLock<Exceeded>,
 }

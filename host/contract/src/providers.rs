@@ -40,7 +40,7 @@ pub trait Providers: Send {
         Ok(true)
     }
 
-    /// The policy's code is loaded or its recipes are compiled; actions that it runs meanwhile are none of the run's order.
+    /// The policy's code is loaded or its recipes are compiled; actions that it runs meanwhile do not belong to the run's order.
     fn begin_compile(&mut self) {}
 
     /// The policy's actions begin, in their order.
@@ -268,7 +268,7 @@ impl<P> Prepared<P> {
 pub struct Change {
     /// What is done, as in `create new file /etc/motd`. Further lines belong to it.
     pub what: String,
-    /// A unified diff, or why there is none (`(diff output suppressed by config)`, binary, huge, sensitive).
+    /// A unified diff, or the reason why it is left out (`(diff output suppressed by config)`, binary, huge, sensitive).
     pub diff: Option<String>,
     /// What the change does to values of the machine, as far as they can be told in a few words.
     pub values: Vec<ValueChange>,
@@ -283,7 +283,7 @@ impl Change {
         Self { what: what.into(), ..Self::default() }
     }
 
-    /// The same change, which sets a value of the resource's own thing. `None`: there is no such value.
+    /// The same change, which sets a value of the resource's own thing. `None`: the thing does not have such a value.
     #[must_use]
     pub fn sets(mut self, aspect: &'static str, before: Option<String>, after: Option<String>) -> Self {
         self.values.push(ValueChange { of: None, aspect, before, after });
@@ -344,7 +344,7 @@ pub struct ValueChange {
     pub aspect: &'static str,
     /// The value that was found. `None`: there was none.
     pub before: Option<String>,
-    /// The value that there is afterwards. `None`: there is none.
+    /// The value afterwards. `None`: the thing does not have one.
     pub after: Option<String>,
 }
 

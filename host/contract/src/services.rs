@@ -281,7 +281,7 @@ pub trait Data: Send {
 pub enum DataError {
     /// Not granted; the text names the grant.
     Denied(String),
-    /// There is no such thing; the text says where was looked.
+    /// It does not exist; the text says where the host looked.
     NotFound(String),
     /// What is there is malformed; the text names file and line.
     Invalid(String),

@@ -68,7 +68,7 @@ struct Request {
     step: Option<StopStep>,
     /// The reason of the first step.
     reason: Option<StopReason>,
-    /// The signal of the second step; 0: none.
+    /// The signal of the second step; 0 if it has not come.
     at_once: u16,
 }
 

@@ -93,7 +93,7 @@ pub(crate) struct Look<'rules> {
     pub(crate) differs: &'rules dyn Fn(&[String], bool) -> bool,
 }
 
-/// The part of a value that may be seen; none if there is none. Goes down only as far as rules can differ.
+/// The part of a value that may be seen. `None`: no part may. Goes down only as far as rules can differ.
 pub(crate) fn seen_below(look: &Look<'_>, path: &mut Vec<String>, value: &Value) -> Option<Value> {
     let allowed = (look.allowed)(path);
     let Value::Object(members) = value else { return allowed.then(|| value.clone()) };

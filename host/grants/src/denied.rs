@@ -62,6 +62,9 @@ pub enum Capability {
 }
 
 impl Capability {
+    /// All that are flags: `clock = true`.
+    pub(crate) const FLAGS: [Self; 3] = [Self::Clock, Self::Random, Self::Reboot];
+
     /// All that are lists of names or patterns.
     pub(crate) const LISTS: [Self; 22] = [
         Self::Paths,
@@ -155,6 +158,16 @@ impl Capability {
             Self::Reboot => "restart",
         }
     }
+
+    /// What a flag is about, which a denial names where it names an entry of a list. `None`: it is not a flag.
+    pub(crate) fn subject(self) -> Option<&'static str> {
+        match self {
+            Self::Clock => Some("clock"),
+            Self::Random => Some("the system's generator"),
+            Self::Reboot => Some("the node"),
+            _ => None,
+        }
+    }
 }
 
 /// A check that found no grant: what was asked, by which policy, and what would allow it.
@@ -174,7 +187,7 @@ pub struct Denied {
 }
 
 impl Denied {
-    /// The line of the policy's table that would allow it; empty if there is no such line.
+    /// The line of the policy's table that would allow it; empty if no line would.
     pub fn line(&self) -> String {
         self.value.as_ref().map(|value| line(self.capability.key(), value)).unwrap_or_default()
     }

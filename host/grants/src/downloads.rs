@@ -123,7 +123,7 @@ impl PolicyGrants {
     /// read.
     ///
     /// # Errors
-    /// The server is not granted, or the URL is none that can be told apart safely.
+    /// The server is not granted, or the URL cannot be told apart safely.
     pub fn download(&self, url: &str) -> Result<GrantedUrl, Denied> {
         let spoken = |server: &Server| matches!(server.scheme.as_str(), "http" | "https");
         let Some((server, _)) = parse(url, false).filter(|(server, _)| spoken(server)) else {
@@ -139,7 +139,7 @@ impl PolicyGrants {
     /// `user@host:path`. Not for a path on the node, which is a path to read.
     ///
     /// # Errors
-    /// The server is not granted, or the address is none that can be told apart safely.
+    /// The server is not granted, or the address cannot be told apart safely.
     pub fn repository(&self, address: &str) -> Result<GrantedRepository, Denied> {
         if self.everything {
             let server = repository_server(address).map(|server| toml_string(&server.shown()));
@@ -189,7 +189,7 @@ fn repository_server(address: &str) -> Option<Server> {
     plain_server(&format!("ssh://{host}"))
 }
 
-/// Servers whose name a program could take for an option are none.
+/// Servers whose name a program could take for an option do not count.
 fn plain_server(url: &str) -> Option<Server> {
     parse(url, false).map(|(server, _)| server).filter(|server| !server.host.starts_with('-'))
 }

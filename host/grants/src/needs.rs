@@ -137,13 +137,8 @@ impl PolicyGrants {
             let key = Capability::Commands.key();
             held.push(CheckedNeed { key, value: command.text.clone(), answer: self.hold_command(command) });
         }
-        let flags = [
-            (Capability::Clock, needs.rules.clock, self.rules.clock),
-            (Capability::Random, needs.rules.random, self.rules.random),
-            (Capability::Reboot, needs.rules.reboot, self.rules.reboot),
-        ];
-        for (capability, _, granted) in flags.into_iter().filter(|(_, wanted, _)| *wanted) {
-            let answer = if granted || self.everything { NeedAnswer::Granted } else { NeedAnswer::Missing };
+        for capability in Capability::FLAGS.into_iter().filter(|capability| needs.rules.flag(*capability)) {
+            let answer = if self.has_any(capability) { NeedAnswer::Granted } else { NeedAnswer::Missing };
             held.push(CheckedNeed { key: capability.key(), value: "true".into(), answer });
         }
         held
@@ -164,16 +159,10 @@ impl PolicyGrants {
         let asker = Asker { file: Some(AUTHORS_FILE.to_owned()), ..Asker::default() };
         self.journal().asks(Some(asker.into()));
         for (key, value) in missing {
-            let flags =
-                [(Capability::Clock, "clock"), (Capability::Random, "the system"), (Capability::Reboot, "the node")];
-            let flag = flags.into_iter().find(|(capability, _)| capability.key() == key);
-            let list = || Capability::LISTS.into_iter().find(|capability| capability.key() == key);
+            let mut known = Capability::FLAGS.into_iter().chain(Capability::LISTS);
+            let capability = known.find(|capability| capability.key() == key).unwrap_or(Capability::Commands);
             let text = || json_of(&value).and_then(|value| value.as_str().map(str::to_owned));
-            let (capability, asked) = match (flag, list()) {
-                (Some((capability, asked)), _) => (capability, asked.to_owned()),
-                (None, Some(capability)) => (capability, text().unwrap_or_else(|| value.clone())),
-                (None, None) => (Capability::Commands, text().unwrap_or_else(|| value.clone())),
-            };
+            let asked = capability.subject().map(str::to_owned).or_else(text).unwrap_or_else(|| value.clone());
             let _recorded = self.refuse_with(capability, &asked, Some(value), None);
         }
         self.journal().asks(None);

@@ -203,7 +203,7 @@ impl PolicyGrants {
     }
 
     /// Whether the policy may write this file below `/etc/cron.d` for a job that runs as this user: it may write any
-    /// content there (its exact path is granted), or the user stands in `cron_users`, which reaches neither root nor
+    /// content there (its exact path is granted), or `cron_users` has the user, which reaches neither root nor
     /// users of the system by a wildcard. The caller writes the line, and must refuse line breaks in every field of it.
     ///
     /// # Errors
@@ -224,7 +224,7 @@ impl PolicyGrants {
         Ok(GrantedPath(path.into()))
     }
 
-    /// Whether the policy may change a user's crontab: the user stands in `cron_users`, which reaches neither root nor
+    /// Whether the policy may change a user's crontab: `cron_users` has the user, which reaches neither root nor
     /// users of the system by a wildcard. The caller writes the job, and must refuse line breaks in every field of it.
     ///
     /// # Errors

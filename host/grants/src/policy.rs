@@ -112,7 +112,7 @@ impl Grants {
         &self.policies
     }
 
-    /// The file that has the table of a policy; `None`: there is no such table.
+    /// The file that has the table of a policy; `None`: no file has it.
     pub fn file_of(&self, policy: &str) -> Option<&str> {
         self.policies.get(policy).map(|rules| &*rules.file)
     }
@@ -142,6 +142,16 @@ pub(crate) struct PolicyRules {
 impl PolicyRules {
     fn place(&self) -> String {
         format!("{}:{}", self.file, self.line)
+    }
+
+    /// Whether a flag is set; false for what is not a flag.
+    pub(crate) fn flag(&self, capability: Capability) -> bool {
+        match capability {
+            Capability::Clock => self.clock,
+            Capability::Random => self.random,
+            Capability::Reboot => self.reboot,
+            _ => false,
+        }
     }
 }
 
@@ -246,9 +256,7 @@ impl PolicyGrants {
         self.everything
             || match capability {
                 Capability::Commands => !self.rules.commands.is_empty(),
-                Capability::Clock => self.rules.clock,
-                Capability::Random => self.rules.random,
-                Capability::Reboot => self.rules.reboot,
+                Capability::Clock | Capability::Random | Capability::Reboot => self.rules.flag(capability),
                 Capability::PrivilegedPaths => {
                     self.list(Capability::Paths).iter().any(|rule| rule.allow && rule.privileged)
                 }
@@ -268,13 +276,16 @@ impl PolicyGrants {
 
     /// Writes down that the policy asked for the present time, which it is not granted.
     pub fn refuse_clock(&self) {
-        let _already_told = self.refuse_with(Capability::Clock, "clock", Some("true".to_owned()), None);
+        let _already_told = self.refuse_flag(Capability::Clock);
     }
 
     /// Writes down that the policy asked for random numbers that it is not granted.
     pub fn refuse_random(&self) {
-        let what = "the system's generator";
-        let _already_told = self.refuse_with(Capability::Random, what, Some("true".to_owned()), None);
+        let _already_told = self.refuse_flag(Capability::Random);
+    }
+
+    fn refuse_flag(&self, capability: Capability) -> Denied {
+        self.refuse_with(capability, capability.subject().unwrap_or_default(), Some("true".to_owned()), None)
     }
 
     /// Whether the policy may start the node again, which ends what every other policy has running.
@@ -283,10 +294,10 @@ impl PolicyGrants {
     /// Not granted.
     pub fn reboot(&self) -> Result<GrantedReboot, Denied> {
         if !self.everything && !self.rules.reboot {
-            return Err(self.refuse_with(Capability::Reboot, "the node", Some("true".to_owned()), None));
+            return Err(self.refuse_flag(Capability::Reboot));
         }
         let rule = if self.everything { "--allow-all" } else { "reboot = true" };
-        self.audit_allowed(Capability::Reboot, "the node", rule);
+        self.audit_allowed(Capability::Reboot, Capability::Reboot.subject().unwrap_or_default(), rule);
         self.uses(Capability::Reboot.key(), Some("true".to_owned()));
         Ok(GrantedReboot(()))
     }

@@ -24,7 +24,7 @@ const HOST_KEYS: &str = "/etc/ssh/ssh_host_";
 
 /// Places and secrets in order, so that thousands of files can be looked up.
 static IN_ORDER: LazyLock<Vec<&'static str>> = LazyLock::new(|| {
-    let mut places: Vec<&str> = PLACES.iter().chain(&SECRETS).copied().collect();
+    let mut places: Vec<&str> = PLACES.into_iter().flatten().chain(&SECRETS).copied().collect();
     places.sort_unstable();
     places.dedup();
     places

@@ -250,7 +250,7 @@ impl GrantedCommand {
         &self.shown
     }
 
-    /// Whether Chef has a shell start it, though it may need none: where there is no such program, it is the shell that
+    /// Whether Chef has a shell start it, though it may need none: where the program does not exist, it is the shell that
     /// says so.
     pub fn by_shell(&self) -> bool {
         self.by_shell

@@ -14,7 +14,7 @@ use std::sync::Arc;
 /// The longest line of a list, in characters; a longer one has an entry per line.
 const MAX_LINE: usize = 100;
 
-/// The table of a policy with these entries; empty if there are none. Behind them, as comments, those that only others would
+/// The table of a policy with these entries; empty without entries. Behind them, as comments, those that only others would
 /// need: actions that nobody asked for.
 pub(crate) fn table(policy: &str, entries: &Entries, others: &Entries, assessed: &Assessed<'_>) -> String {
     let own = lines(policy, entries, assessed);

@@ -331,7 +331,7 @@ fn everything_is_granted_to_all_on_ones_own_machine() {
     );
     assert!(grants.download("http://127.0.0.1:80/").is_ok());
     assert!(grants.download("file:///etc/shadow").is_err(), "a path is never a server");
-    assert!(grants.command(&shell("")).is_ok(), "that there is no such program is said by whoever starts it");
+    assert!(grants.command(&shell("")).is_ok(), "whoever starts a program says that it does not exist");
     assert!(Grants::nothing().policy("x", &[]).command(&shell("")).is_err(), "nothing is not a command");
 }
 

@@ -136,3 +136,20 @@ fn commands_are_held_with_all_that_belongs_to_them() {
     held("{ argv = [\"mysql\", \"-e\"], user = \"root\", environment = { A = \"1\" } }", "missing");
     held("{ shell = \"mysql | cat\", user = \"mysql\", environment = { A = \"1\" } }", "missing");
 }
+
+#[test]
+fn a_flag_is_denied_in_the_same_words_whether_a_run_or_an_author_asks_for_it() {
+    let grants = || Grants::parse("[policy.web]\n", "grants.toml").unwrap().policy("web", &[]);
+    let denied = |grants: &grants::PolicyGrants| {
+        let (denials, _) = grants.journal().denials();
+        let mut shown: Vec<_> = denials.into_iter().map(|one| (one.key, one.value, one.message, one.asked)).collect();
+        shown.sort();
+        shown
+    };
+    let (run, author) = (grants(), grants());
+    run.refuse_clock();
+    run.refuse_random();
+    assert!(run.reboot().is_err());
+    author.deny_needs(&needs("clock = true\nrandom = true\nreboot = true\n"));
+    assert_eq!((denied(&run).len(), denied(&run)), (3, denied(&author)));
+}

@@ -96,7 +96,7 @@ pub struct Launch {
     words: Vec<String>,
     /// What the program sees as its own name; none: the first word.
     arg0: Option<&'static str>,
-    /// Chef has a shell start it: where there is no such program, it is the shell that says so.
+    /// Chef has a shell start it: where the program does not exist, it is the shell that says so.
     from_shell: bool,
     shown: String,
     user: Option<String>,

@@ -182,7 +182,7 @@ impl Root {
     /// Where an absolute path leads if links on the way are followed, the last component not.
     ///
     /// # Errors
-    /// It is malformed; a directory on the way is missing, is none, or may not be searched.
+    /// It is malformed; a directory on the way is missing, is not a directory, or may not be searched.
     pub fn locate(&self, path: &str) -> Result<Place, Fault> {
         let found = self.find(path);
         self.note(path, &found);

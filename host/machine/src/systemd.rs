@@ -151,7 +151,7 @@ impl Bus {
     /// Starts, stops, restarts or reloads a service and waits until systemd is through with it.
     ///
     /// # Errors
-    /// There is no such unit, it takes too long, or it failed.
+    /// The unit does not exist, it takes too long, or it failed.
     pub fn job(&self, service: &GrantedService, way: Way, timeout: Duration, account: &Account) -> Result<(), Raised> {
         let name = service.name();
         let method = match way {

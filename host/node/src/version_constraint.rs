@@ -16,7 +16,7 @@ pub enum VersionStyle {
     Platform,
 }
 
-/// Why a version or a constraint is none. The messages are Chef's.
+/// The reasons why a text is not a version or a constraint. The messages are Chef's.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum VersionError {
@@ -120,7 +120,7 @@ impl VersionConstraint {
     /// Parses a constraint; a version alone means `=`.
     ///
     /// # Errors
-    /// Text that is not a constraint, or a version in it that is none.
+    /// The text is not a constraint, or the version in it is invalid.
     pub fn parse(text: &str, style: VersionStyle) -> Result<Self, VersionError> {
         let (sign, version) = if !text.contains(' ') && text.starts_with(|character: char| character.is_ascii_digit()) {
             ("=", text)

@@ -7,12 +7,12 @@ use std::os::fd::{AsFd, BorrowedFd};
 use std::path::{Component, Path};
 
 use cap_fs_ext::{FollowSymlinks, OpenOptionsFollowExt as _};
-use cap_std::fs::{Dir, DirBuilder, DirBuilderExt as _, OpenOptions, OpenOptionsExt as _};
-use rustix::fs::{Mode, OFlags};
+use cap_std::fs::{Dir, DirBuilder, DirBuilderExt as _, Metadata, OpenOptions, OpenOptionsExt as _};
+use rustix::fs::{Mode, OFlags, RenameFlags};
 use rustix::io::Errno;
 
-use crate::plain;
-use crate::write::{Existing, Survives, write_in};
+use crate::write::{Existing, Survives, write_in, write_with_in};
+use crate::{not_plain, plain};
 
 /// How deep folders are removed with all that is in them.
 const MAX_DEPTH: usize = 16;
@@ -67,7 +67,7 @@ impl Folder {
         for name in names_of(path.as_ref())? {
             match open.entered(name) {
                 Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-                entered => open = entered.map_err(told)?,
+                entered => open = entered?,
             }
         }
         Ok(Some(open))
@@ -89,15 +89,21 @@ impl Folder {
                     open.entered(name)
                 }
                 entered => entered,
-            }
-            .map_err(told)?;
+            }?;
         }
         Ok(open)
     }
 
     fn entered(&self, name: &Path) -> io::Result<Self> {
-        let opened = self.handle.open_with(name, &without_links(OpenOptions::new().read(true), OFlags::DIRECTORY))?;
-        Ok(Self { handle: Dir::from_std_file(opened.into_std()) })
+        match self.handle.open_with(name, &without_links(OpenOptions::new().read(true), OFlags::DIRECTORY)) {
+            Ok(opened) => Ok(Self { handle: Dir::from_std_file(opened.into_std()) }),
+            // The kernel says the same of a link.
+            Err(error) if error.kind() == io::ErrorKind::NotADirectory => {
+                let is_link = self.about(name)?.is_some_and(|about| about.is_symlink());
+                Err(if is_link { told(Errno::LOOP.into()) } else { not_plain(error.kind(), "it is not a folder") })
+            }
+            Err(error) => Err(told(error)),
+        }
     }
 
     /// Opens a plain file to read it, without waiting. `None`: it does not exist.
@@ -117,6 +123,14 @@ impl Folder {
     /// As [`open_file`](Self::open_file).
     pub fn lock_file(&self, name: impl AsRef<Path>, mode: u32) -> io::Result<File> {
         self.opened(name.as_ref(), OpenOptions::new().write(true).create(true).mode(mode))
+    }
+
+    /// Opens a plain file to write at its end, and makes it where it does not exist.
+    ///
+    /// # Errors
+    /// As [`open_file`](Self::open_file).
+    pub fn append_file(&self, name: impl AsRef<Path>, mode: u32) -> io::Result<File> {
+        self.opened(name.as_ref(), OpenOptions::new().append(true).create(true).mode(mode))
     }
 
     fn opened(&self, name: &Path, options: &mut OpenOptions) -> io::Result<File> {
@@ -153,6 +167,30 @@ impl Folder {
         write_in(self.as_fd(), bare(name.as_ref())?, content, mode, existing, survives)
     }
 
+    /// As [`write`](Self::write), for content that is written piece by piece.
+    ///
+    /// # Errors
+    /// The system's, and those of `write`.
+    pub fn write_with(
+        &self,
+        name: impl AsRef<Path>,
+        mode: u32,
+        existing: Existing,
+        survives: Survives,
+        write: impl FnOnce(&mut File) -> io::Result<()>,
+    ) -> io::Result<bool> {
+        write_with_in(self.as_fd(), bare(name.as_ref())?, mode, existing, survives, write)
+    }
+
+    /// Gives something another name, which nothing else has.
+    ///
+    /// # Errors
+    /// Something has the new name; or the system's.
+    pub fn rename_to_new(&self, name: impl AsRef<Path>, new: impl AsRef<Path>) -> io::Result<()> {
+        let (name, new) = (bare(name.as_ref())?, bare(new.as_ref())?);
+        Ok(rustix::fs::renameat_with(&self.handle, name, &self.handle, new, RenameFlags::NOREPLACE)?)
+    }
+
     /// The names in the folder, sorted.
     ///
     /// # Errors
@@ -171,9 +209,25 @@ impl Folder {
     /// # Errors
     /// The system's.
     pub fn has(&self, name: impl AsRef<Path>) -> io::Result<bool> {
-        match self.handle.symlink_metadata(bare(name.as_ref())?) {
-            Ok(_) => Ok(true),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
+        Ok(self.about(bare(name.as_ref())?)?.is_some())
+    }
+
+    /// The bytes that something below has, which is not opened. `None`: it does not exist.
+    ///
+    /// # Errors
+    /// As [`below`](Self::below).
+    pub fn size(&self, path: impl AsRef<Path>) -> io::Result<Option<u64>> {
+        let (Some(folder), Some(name)) = (path.as_ref().parent(), path.as_ref().file_name()) else {
+            return Err(io::ErrorKind::InvalidFilename.into());
+        };
+        let Some(folder) = self.below(folder)? else { return Ok(None) };
+        Ok(folder.about(Path::new(name))?.map(|about| about.len()))
+    }
+
+    fn about(&self, name: &Path) -> io::Result<Option<Metadata>> {
+        match self.handle.symlink_metadata(name) {
+            Ok(about) => Ok(Some(about)),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
             Err(error) => Err(error),
         }
     }
@@ -184,6 +238,14 @@ impl Folder {
     /// The system's.
     pub fn remove(&self, name: impl AsRef<Path>) -> io::Result<()> {
         gone(self.handle.remove_file(bare(name.as_ref())?))
+    }
+
+    /// Removes an empty folder, if it exists.
+    ///
+    /// # Errors
+    /// It is not a folder, or something is in it; or the system's.
+    pub fn remove_empty_folder(&self, name: impl AsRef<Path>) -> io::Result<()> {
+        gone(self.handle.remove_dir(bare(name.as_ref())?))
     }
 
     /// Removes a folder with all that is in it, if it exists. Links in it are removed, and nothing that they lead to. A link in
@@ -225,7 +287,7 @@ fn without_links(options: &mut OpenOptions, flags: OFlags) -> OpenOptions {
 }
 
 /// The bare names of a path below a folder.
-fn names_of(path: &Path) -> io::Result<Vec<&Path>> {
+pub(crate) fn names_of(path: &Path) -> io::Result<Vec<&Path>> {
     let name = |part: Component<'_>| matches!(part, Component::Normal(_));
     match path.components().all(name) {
         true => Ok(path.iter().map(Path::new).collect()),
@@ -245,9 +307,8 @@ fn bare(name: &Path) -> io::Result<&Path> {
 /// The error of the system, in words where it would mislead.
 fn told(error: io::Error) -> io::Error {
     match Errno::from_io_error(&error) {
-        Some(Errno::LOOP) => io::Error::other("it is a link"),
-        Some(Errno::NOTDIR) => io::Error::other("it is a link, or is not a folder"),
-        Some(Errno::NXIO) => io::Error::new(io::ErrorKind::InvalidInput, "it is not a plain file"),
+        Some(Errno::LOOP) => not_plain(io::ErrorKind::Other, "it is a link"),
+        Some(Errno::NXIO) => not_plain(io::ErrorKind::InvalidInput, "it is not a plain file"),
         _ => error,
     }
 }
@@ -262,6 +323,7 @@ fn gone(removed: io::Result<()>) -> io::Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::io::Write as _;
     use std::os::unix::fs::symlink;
 
     #[test]
@@ -286,6 +348,60 @@ mod tests {
         folder.remove_folder("c").unwrap();
         folder.remove_folder("c").unwrap();
         assert!(!path.join("c").exists());
+    }
+
+    #[test]
+    fn files_grow_and_get_names_that_nothing_has() {
+        let top = tempfile::tempdir().unwrap();
+        let folder = Folder::open(top.path()).unwrap().unwrap();
+        for _ in 0..2 {
+            folder.append_file("x", 0o600).unwrap().write_all(b"line\n").unwrap();
+        }
+        assert_eq!((folder.size("x").unwrap(), folder.size("y").unwrap()), (Some(10), None));
+        folder.make_below("a", 0o700).unwrap().append_file("x", 0o600).unwrap();
+        assert_eq!((folder.size("a/x").unwrap(), folder.size("b/x").unwrap()), (Some(0), None));
+        assert!(folder.size("../x").is_err() && folder.size("a/..").is_err());
+        folder.remove_folder("a").unwrap();
+        folder.append_file("y", 0o600).unwrap();
+        assert_eq!(folder.rename_to_new("x", "y").unwrap_err().kind(), io::ErrorKind::AlreadyExists);
+        folder.rename_to_new("x", "z").unwrap();
+        let half = folder.write_with("y", 0o600, Existing::Replaced, Survives::Kill, |file| {
+            file.write_all(b"half")?;
+            Err(io::Error::other("no"))
+        });
+        assert!(half.is_err());
+        assert_eq!((folder.size("y").unwrap(), folder.names().unwrap().len()), (Some(0), 2));
+        let full = folder.make_below("full", 0o700).unwrap();
+        full.append_file("x", 0o600).unwrap();
+        assert!(folder.remove_empty_folder("full").is_err());
+        full.remove("x").unwrap();
+        folder.remove_empty_folder("full").unwrap();
+        folder.remove_empty_folder("full").unwrap();
+    }
+
+    #[test]
+    fn what_is_in_the_way_of_a_file_or_a_folder_is_told_from_errors_of_the_system() {
+        let top = tempfile::tempdir().unwrap();
+        std::fs::write(top.path().join("file"), "").unwrap();
+        std::fs::create_dir(top.path().join("folder")).unwrap();
+        symlink("folder", top.path().join("link")).unwrap();
+        symlink("link", top.path().join("twice")).unwrap();
+        let folder = Folder::open(top.path()).unwrap().unwrap();
+        for (error, words) in [
+            (folder.below("file").unwrap_err(), "it is not a folder"),
+            (folder.below("file/x").unwrap_err(), "it is not a folder"),
+            (folder.below("link").unwrap_err(), "it is a link"),
+            (folder.below("twice").unwrap_err(), "it is a link"),
+            (folder.read("folder", 9).unwrap_err(), "is a directory"),
+            (folder.append_file("folder", 0o600).unwrap_err(), "Is a directory"),
+            (folder.append_file("link", 0o600).unwrap_err(), "it is a link"),
+            (Folder::open(&top.path().join("file")).unwrap_err(), "Not a directory"),
+        ] {
+            assert!(crate::is_not_plain(&error) && error.to_string().starts_with(words), "{words}: {error}");
+        }
+        assert!(!crate::is_not_plain(&folder.read("a/b", 9).unwrap_err()));
+        assert_eq!(folder.below("file").unwrap_err().kind(), io::ErrorKind::NotADirectory);
+        assert_ne!(folder.below("link").unwrap_err().kind(), io::ErrorKind::NotADirectory);
     }
 
     #[test]

@@ -6,6 +6,7 @@
 //! reach them through an open folder, without following links ([`Folder`]).
 
 mod folder;
+mod own;
 mod write;
 
 use std::fs::{File, OpenOptions};
@@ -15,7 +16,7 @@ use std::os::unix::fs::{FileTypeExt as _, OpenOptionsExt as _};
 use std::path::Path;
 
 pub use folder::Folder;
-pub use write::{Existing, Survives, UNFINISHED, replace, replace_with, unfinished_name, write_in, write_with_in};
+pub use write::{Existing, Survives, UNFINISHED, replace, replace_with, unfinished_name};
 
 /// `open` does not wait; Linux's value on all platforms that wrun is built for.
 const O_NONBLOCK: i32 = 0o4000;
@@ -34,9 +35,33 @@ fn plain(file: File) -> io::Result<File> {
         return Err(io::Error::from(io::ErrorKind::IsADirectory));
     }
     if !about.is_file() {
-        return Err(io::Error::new(io::ErrorKind::InvalidInput, "it is not a plain file"));
+        return Err(not_plain(io::ErrorKind::InvalidInput, "it is not a plain file"));
     }
     Ok(file)
+}
+
+/// Says what lies in the place of a plain file or a folder.
+#[derive(Debug)]
+struct NotPlain(&'static str);
+
+impl std::fmt::Display for NotPlain {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        out.write_str(self.0)
+    }
+}
+
+impl std::error::Error for NotPlain {}
+
+fn not_plain(kind: io::ErrorKind, words: &'static str) -> io::Error {
+    io::Error::new(kind, NotPlain(words))
+}
+
+/// Tells whether an error of this crate means that something else lies in the place of a plain file or a folder: a link, a
+/// pipe, a folder in the place of a file.
+#[must_use]
+pub fn is_not_plain(error: &io::Error) -> bool {
+    let is_told = error.get_ref().is_some_and(|inner| inner.is::<NotPlain>());
+    is_told || matches!(error.kind(), io::ErrorKind::IsADirectory | io::ErrorKind::NotADirectory)
 }
 
 /// Whether another program is at the other end of what is open.

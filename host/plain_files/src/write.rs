@@ -58,7 +58,7 @@ pub fn replace_with(path: &Path, write: impl FnOnce(&mut File) -> io::Result<()>
 ///
 /// # Errors
 /// The system's.
-pub fn write_in(
+pub(crate) fn write_in(
     folder: BorrowedFd<'_>,
     name: impl Arg + Copy,
     content: &[u8],
@@ -74,7 +74,7 @@ pub fn write_in(
 ///
 /// # Errors
 /// The system's, and those of `write`.
-pub fn write_with_in(
+pub(crate) fn write_with_in(
     folder: BorrowedFd<'_>,
     name: impl Arg + Copy,
     mode: u32,

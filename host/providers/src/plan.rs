@@ -428,6 +428,15 @@ impl View<'_> {
         commands.ask(launch, &mut caches.users)
     }
 
+    /// Asks a program whose answer depends on what a policy wrote: as [`query`](Self::query) in a real run, and confined in a dry
+    /// run, as [`ask`](Self::ask).
+    ///
+    /// # Errors
+    /// As [`query`](Self::query).
+    pub(crate) fn answer(&mut self, launch: &Launch) -> Result<Answer, CommandFailure> {
+        if self.why_run { Ok(self.ask(launch)) } else { self.query(launch).map(Answer::Ended) }
+    }
+
     /// Counts one item of a list that the policy wrote as work of the host.
     ///
     /// # Errors

@@ -40,7 +40,7 @@ pub(crate) mod user;
 
 pub(crate) use file_content::{Access, Account};
 
-/// The provider of a type; none: there is no such built-in type.
+/// The provider of a type. `None`: it is not a built-in type.
 pub(crate) fn provider(kind: &str) -> Option<&'static dyn Provider> {
     Some(match kind {
         "file" => &file::File,

@@ -46,7 +46,7 @@ pub fn block(
     Some(if why_run { block.line(Tone::Plain, BEYOND_THE_PLAN) } else { block })
 }
 
-/// The block with the lines that would allow what it tells, which are a block of their own where there is none.
+/// The block with the lines that would allow what it tells, which are a block of their own where that one does not exist.
 fn allowing(mut block: Option<Block>, to_write: &[NewLines], command: Option<&str>) -> Option<Block> {
     for new in to_write {
         let heading = heading(new);

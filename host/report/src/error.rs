@@ -1,10 +1,11 @@
 //! The one error shape: `{version, policy, class, message, backtrace[], origin, resource?, excerpt?, hint?, causes[]}`, in
 //! the run's JSON and in `STATE/runs/ID/error.json`.
 
+mod excerpt;
 mod unplaced;
 
 use crate::json::bounded_error;
-use contract::{ActionRecord, CookbookFiles, ErrorKind, Excerpt, Failure};
+use contract::{ActionRecord, CookbookFiles, ErrorKind, Failure};
 use converge::{PolicyOutcome, PolicyReport, RunReport};
 use errors::chef;
 use node::origin::Origin;
@@ -14,12 +15,6 @@ use std::sync::Arc;
 
 /// The version of this shape.
 pub const VERSION: u32 = 1;
-
-/// Lines shown before and after the one that failed.
-const AROUND: u32 = 3;
-
-/// How many lines before and after a place are searched for a resource that is sensitive: as long as blocks are.
-const SENSITIVE_NEAR: u32 = 15;
 
 /// The frames of a backtrace that are shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -73,9 +68,10 @@ pub fn json(
     // Where it was raised tells more than where the resource was declared that had to do with it.
     // The source of a sensitive resource may have the secret in it.
     let shown = files.filter(|_| !record.is_some_and(|record| record.sensitive));
+    let sensitive: Vec<_> = report.records.iter().filter(|record| record.sensitive).map(|one| &*one.origin).collect();
     let excerpt = shown.and_then(|files| {
-        let raised = place(failure).or(called).and_then(|place| excerpt(&place, files));
-        raised.or_else(|| excerpt(&origin, files))
+        let raised = place(failure).or(called).and_then(|place| excerpt::around(&place, files, &sensitive));
+        raised.or_else(|| excerpt::around(&origin, files, &sensitive))
     });
     let causes: Vec<_> = match failure {
         Failure::Many(all) => all.iter().map(|(place, one)| cause(one, &place.to_string(), frames_shown)).collect(),
@@ -208,59 +204,10 @@ fn recipe(failure: &Failure) -> Option<Origin> {
     Some(Origin { cookbook: Some(cookbook.into()), recipe: Some(recipe.into()), ..Origin::default() })
 }
 
-/// The lines around a place, from the artifact's sources. `None` where something near says `sensitive`: the block of such a
-/// resource may hold its secret in the very lines that would be shown.
-pub fn excerpt(origin: &Origin, files: &dyn CookbookFiles) -> Option<Excerpt> {
-    let ((cookbook, file), line) = (origin.cookbook_file()?, origin.line?);
-    let text = String::from_utf8(files.read(cookbook, file).ok()?).ok()?;
-    let near = |(at, _): &(u32, &str)| at.abs_diff(line) <= SENSITIVE_NEAR;
-    if (1..).zip(text.lines()).filter(near).any(|(_, text)| text.contains("sensitive")) {
-        return None;
-    }
-    let first = line.saturating_sub(AROUND).max(1);
-    let lines: Vec<_> = (1..).zip(text.lines()).filter(|(at, _)| (first..=line + AROUND).contains(at)).collect();
-    let lines = lines.into_iter().map(|(at, text)| (at, text.to_owned())).collect();
-    Some(Excerpt { file: format!("{cookbook}/{file}"), line, lines })
-}
-
 #[cfg(test)]
 mod tests {
-    use super::{excerpt, innermost_failed, place};
-    use contract::{CookbookFiles, ErrorKind, Failure, FileError, Raised};
-    use node::origin::Origin;
-
-    /// A cookbook of one file.
-    struct OneFile(String);
-
-    impl CookbookFiles for OneFile {
-        fn cookbooks(&self) -> Vec<(String, String)> {
-            vec![]
-        }
-
-        fn paths(&self, _: &str, _: &str) -> Result<Vec<String>, FileError> {
-            Ok(vec![])
-        }
-
-        fn read(&self, _: &str, _: &str) -> Result<Vec<u8>, FileError> {
-            Ok(self.0.clone().into_bytes())
-        }
-    }
-
-    #[test]
-    fn a_block_that_is_sensitive_is_not_shown() {
-        let origin = |line| Origin {
-            cookbook: Some("site".into()),
-            file: Some("recipes/default.rb".into()),
-            line: Some(line),
-            ..Origin::default()
-        };
-        let far = "#\n".repeat(20);
-        let text = format!("file '/x' do\n  sensitive true\n  content 'S3CR3T'\n  mode 'zzz'\nend\n{far}raise 'x'\n");
-        let files = OneFile(text);
-        assert_eq!(excerpt(&origin(1), &files), None);
-        assert_eq!(excerpt(&origin(4), &files), None);
-        assert_eq!(excerpt(&origin(26), &files).unwrap().lines.len(), 4);
-    }
+    use super::{innermost_failed, place};
+    use contract::{ErrorKind, Failure, Raised};
 
     #[test]
     fn the_place_of_an_error_is_never_in_rusts_own_libraries() {

@@ -2,7 +2,6 @@
 
 use contract::Failure;
 use converge::{PolicyOutcome, RunReport, UNSEEN};
-use errors::chef;
 
 /// A sentence for each, in order, each failure once.
 pub fn of(report: &RunReport) -> Vec<String> {
@@ -52,13 +51,10 @@ pub fn empty(report: &RunReport) -> Vec<String> {
 
 /// The message without the resources that the failure passed.
 fn message(failure: &Failure) -> String {
-    match failure {
-        // Cookbooks are told by the error of a read-only file system that a dry run changes nothing.
-        Failure::Raised(raised) => match chef::dry_run_does_not(&raised.message) {
-            Some(rest) => format!("a dry run does not {rest}"),
-            None => raised.message.clone(),
-        },
-        other => other.to_string(),
+    match (failure.dry_refusal().and_then(|would| would.strip_prefix("would ")), failure) {
+        (Some(change), _) => format!("a dry run does not {change}"),
+        (None, Failure::Raised(raised)) => raised.message.clone(),
+        (None, other) => other.to_string(),
     }
 }
 
@@ -72,6 +68,7 @@ mod tests {
         let refused = "Read-only file system - this is a dry run, which would run sysctl -w x=1: its program is not on this machine";
         let said = message(&Failure::raised(SystemError::ReadOnly, refused));
         assert_eq!(said, "a dry run does not run sysctl -w x=1: its program is not on this machine");
+        assert_eq!(message(&Failure::raised(ErrorKind::DryRun, "would write /x")), "a dry run does not write /x");
         assert_eq!(message(&Failure::raised(ErrorKind::Failed, "no disk")), "no disk");
     }
 }

@@ -102,7 +102,7 @@ impl Cache {
         if written.format != FORMAT || !of_this(&written.current) || !written.converged.iter().all(of_this) {
             return Err(damaged("it is of another format, policy or group".into()));
         }
-        let verified = written.verified.parse().map_err(|_| damaged("its moment is none".into()))?;
+        let verified = written.verified.parse().map_err(|_| damaged("its moment is invalid".into()))?;
         let Written { team, current, converged, .. } = written;
         Ok(Some(Record { team, current, verified, converged }))
     }

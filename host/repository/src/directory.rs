@@ -2,20 +2,19 @@
 //!
 //! Teams may write to their parts of the directory, and root reads and writes there too. So nothing is reached by its path:
 //! each folder is opened below the directory's handle without following links, and files are created, renamed and removed in
-//! the folder that is open. Writers of one folder wait for each other (`flock`), but not for ever. Every file is written under
+//! the folder that is open ([`Folder`]). Writers of one folder wait for each other (`flock`), but not for ever. Every file is written under
 //! another name, flushed and renamed, and its folder is flushed after that.
 
 use std::fs::File;
-use std::io::Read as _;
-use std::os::fd::{AsFd, OwnedFd};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use rustix::fs::{AtFlags, FileType, Mode, OFlags, ResolveFlags, Stat, openat, openat2};
+use plain_files::Folder;
 use rustix::io::Errno;
 
 use crate::error::RepositoryError;
-use crate::files::{Existing, Survives, UNFINISHED, lock_within, split, write_in};
+use crate::files::{Existing, Survives, UNFINISHED, lock_within, names_in, split};
 use crate::store::{Store, Writer};
 
 /// The file whose lock writers of a folder hold.
@@ -37,7 +36,7 @@ const PATIENCE: Duration = Duration::from_secs(60);
 #[derive(Debug)]
 pub struct DirectoryStore {
     path: PathBuf,
-    handle: OwnedFd,
+    folder: Folder,
     patience: Duration,
 }
 
@@ -47,10 +46,9 @@ impl DirectoryStore {
     /// # Errors
     /// It cannot be opened.
     pub fn open(path: &Path) -> Result<Self, RepositoryError> {
-        let failed = |errno: Errno| RepositoryError::Read { file: path.display().to_string(), source: errno.into() };
-        let flags = OFlags::DIRECTORY | OFlags::CLOEXEC | OFlags::RDONLY;
-        let handle = rustix::fs::open(path, flags, Mode::empty()).map_err(failed)?;
-        Ok(Self { path: path.to_owned(), handle, patience: PATIENCE })
+        let failed = |source| RepositoryError::Read { file: path.display().to_string(), source };
+        let folder = Folder::open(path).and_then(|folder| folder.ok_or_else(|| Errno::NOENT.into())).map_err(failed)?;
+        Ok(Self { path: path.to_owned(), folder, patience: PATIENCE })
     }
 
     /// The same store, whose writers wait for others for another time.
@@ -60,110 +58,32 @@ impl DirectoryStore {
     }
 
     /// Tells whether only root and the owner of the process can change a file, and every folder above it: what lies there is the
-    /// operator's own. The folders are those of the directory that is open, whatever has become of its path.
+    /// operator's own.
     #[must_use]
     pub fn is_operators_own(&self, path: &str) -> bool {
-        self.only_own_folders_above().and_then(|is_own| Ok(is_own && self.only_own_below(path)?)).unwrap_or(false)
+        self.folder.is_own(path).unwrap_or(false)
     }
 
-    fn only_own_folders_above(&self) -> Result<bool, Errno> {
-        let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
-        let mut open = openat(&self.handle, ".", flags, Mode::empty())?;
-        loop {
-            let status = rustix::fs::fstat(&open)?;
-            let above = openat(&open, "..", flags, Mode::empty())?;
-            let status_above = rustix::fs::fstat(&above)?;
-            if !is_own(&status) {
-                return Ok(false);
-            }
-            // The outermost folder is above itself.
-            if (status.st_dev, status.st_ino) == (status_above.st_dev, status_above.st_ino) {
-                return Ok(true);
-            }
-            open = above;
+    /// Opens a folder. `None`: it does not exist, or something else has its name or that of a folder above it.
+    fn below(&self, path: &str) -> io::Result<Option<Folder>> {
+        match self.folder.below(path) {
+            Err(error) if error.kind() == io::ErrorKind::NotADirectory => Ok(None),
+            opened => opened,
         }
     }
 
-    fn only_own_below(&self, path: &str) -> Result<bool, Errno> {
-        let mut open = self.handle.as_fd().try_clone_to_owned().map_err(|error| errno(&error))?;
-        for name in path.split('/') {
-            open = openat(&open, name, OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC, Mode::empty())?;
-            let status = rustix::fs::fstat(&open)?;
-            if !is_own(&status) || FileType::from_raw_mode(status.st_mode) == FileType::Symlink {
-                return Ok(false);
-            }
-        }
-        Ok(true)
-    }
-
-    fn open_below(&self, path: &str, flags: OFlags) -> Result<OwnedFd, Errno> {
-        let resolve = ResolveFlags::BENEATH | ResolveFlags::NO_SYMLINKS | ResolveFlags::NO_MAGICLINKS;
-        openat2(&self.handle, path, flags | OFlags::CLOEXEC, Mode::empty(), resolve)
-    }
-
-    /// Opens a folder, to write in it. Where it is missing, it is made durably.
-    fn folder(&self, path: &str) -> Result<OwnedFd, Errno> {
-        let flags = OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-        let mut open = self.handle.as_fd().try_clone_to_owned().map_err(|error| errno(&error))?;
-        for name in path.split('/').filter(|name| !name.is_empty()) {
-            if name == ".." {
-                return Err(Errno::INVAL);
-            }
-            let next = match openat(&open, name, flags, Mode::empty()) {
-                Err(Errno::NOENT) => {
-                    match rustix::fs::mkdirat(&open, name, Mode::from_raw_mode(FOLDER_MODE)) {
-                        Err(errno) if errno != Errno::EXIST => return Err(errno),
-                        _ => rustix::fs::fsync(&open)?,
-                    }
-                    openat(&open, name, flags, Mode::empty())?
-                }
-                next => next?,
-            };
-            open = next;
-        }
-        Ok(open)
-    }
-
-    fn lock(&self, folder: &OwnedFd) -> std::io::Result<File> {
-        let flags = OFlags::RDWR | OFlags::CREATE | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
-        let lock = openat(folder, LOCK, flags, Mode::from_raw_mode(LOCK_MODE)).map_err(told)?;
-        if FileType::from_raw_mode(rustix::fs::fstat(&lock)?.st_mode) != FileType::RegularFile {
-            return Err(told(Errno::NXIO));
-        }
-        let lock = File::from(lock);
+    fn lock(&self, folder: &Folder) -> io::Result<File> {
+        let lock = folder.lock_file(LOCK, LOCK_MODE)?;
         lock_within(&lock, self.patience)?;
         Ok(lock)
     }
 
-    fn unread(&self, path: &str, errno: Errno) -> RepositoryError {
-        RepositoryError::Read { file: self.file(path), source: told(errno) }
+    fn unread(&self, path: &str, source: io::Error) -> RepositoryError {
+        RepositoryError::Read { file: self.file(path), source }
     }
 
-    fn unwritten(&self, path: &str, source: std::io::Error) -> RepositoryError {
+    fn unwritten(&self, path: &str, source: io::Error) -> RepositoryError {
         RepositoryError::Write { file: self.file(path), source }
-    }
-}
-
-/// Tells whether nobody but root and the owner of the process can change something.
-fn is_own(status: &Stat) -> bool {
-    let own = rustix::process::geteuid().as_raw();
-    // In a folder such as /tmp, others cannot rename what is not theirs.
-    let is_sticky = FileType::from_raw_mode(status.st_mode) == FileType::Directory && status.st_mode & 0o1000 != 0;
-    let is_closed = status.st_mode & 0o022 == 0 || (status.st_uid == 0 && is_sticky);
-    (status.st_uid == 0 || status.st_uid == own) && is_closed
-}
-
-fn errno(error: &std::io::Error) -> Errno {
-    Errno::from_io_error(error).unwrap_or(Errno::IO)
-}
-
-/// The error of the system, in words where it would mislead.
-fn told(errno: Errno) -> std::io::Error {
-    match errno {
-        Errno::LOOP => std::io::Error::other("it is a link, or lies behind one"),
-        Errno::NOTDIR => std::io::Error::other("a folder of it is a link, or is not a folder"),
-        Errno::NXIO => std::io::Error::other("it is not a regular file"),
-        errno => errno.into(),
     }
 }
 
@@ -173,47 +93,26 @@ impl Store for DirectoryStore {
     }
 
     fn get(&self, path: &str, limit: u64) -> Result<Option<Vec<u8>>, RepositoryError> {
-        let opened = match self.open_below(path, OFlags::RDONLY | OFlags::NONBLOCK) {
-            Err(Errno::NOENT | Errno::NOTDIR) => return Ok(None),
-            opened => opened.map_err(|errno| self.unread(path, errno))?,
-        };
-        let status = rustix::fs::fstat(&opened).map_err(|errno| self.unread(path, errno))?;
-        if FileType::from_raw_mode(status.st_mode) != FileType::RegularFile {
-            return Err(self.unread(path, Errno::NXIO));
-        }
-        let mut bytes = vec![];
-        let read = File::from(opened).take(limit.saturating_add(1)).read_to_end(&mut bytes);
-        read.map_err(|source| RepositoryError::Read { file: self.file(path), source })?;
-        if bytes.len() as u64 > limit {
-            return Err(RepositoryError::TooLarge { file: self.file(path), limit });
-        }
-        Ok(Some(bytes))
+        let (folder, name) = split(path);
+        let Some(folder) = self.below(folder).map_err(|source| self.unread(path, source))? else { return Ok(None) };
+        folder.read(name, limit).map_err(|source| match source.kind() {
+            io::ErrorKind::FileTooLarge => RepositoryError::TooLarge { file: self.file(path), limit },
+            _ => self.unread(path, source),
+        })
     }
 
     fn names(&self, folder: &str) -> Result<Vec<String>, RepositoryError> {
-        let opened = match self.open_below(folder, OFlags::RDONLY | OFlags::DIRECTORY) {
-            Err(Errno::NOENT | Errno::NOTDIR) => return Ok(vec![]),
-            opened => opened.map_err(|errno| self.unread(folder, errno))?,
-        };
-        let names = entries(opened).map_err(|errno| self.unread(folder, errno))?;
+        let failed = |source| self.unread(folder, source);
+        let Some(opened) = self.below(folder).map_err(failed)? else { return Ok(vec![]) };
+        let names = names_in(&opened).map_err(failed)?;
         Ok(names.into_iter().filter(|name| !name.starts_with('.')).collect())
     }
 
     fn writer<'s>(&'s self, folder: &str) -> Result<Box<dyn Writer + 's>, RepositoryError> {
-        let opened = self.folder(folder).map_err(|errno| self.unwritten(folder, told(errno)))?;
+        let opened = self.folder.make_below(folder, FOLDER_MODE).map_err(|source| self.unwritten(folder, source))?;
         let lock = self.lock(&opened).map_err(|source| self.unwritten(&format!("{folder}/{LOCK}"), source))?;
         Ok(Box::new(DirectoryWriter { store: self, _lock: lock }))
     }
-}
-
-/// The names in an open folder that are UTF-8, sorted.
-fn entries(folder: OwnedFd) -> Result<Vec<String>, Errno> {
-    let mut names = vec![];
-    for entry in rustix::fs::Dir::new(folder)? {
-        names.extend(entry?.file_name().to_str().ok().map(str::to_owned));
-    }
-    names.sort();
-    Ok(names)
 }
 
 /// Writes to one folder, while it holds the folder's lock.
@@ -225,9 +124,8 @@ struct DirectoryWriter<'s> {
 impl DirectoryWriter<'_> {
     fn write(&self, path: &str, content: &[u8], existing: Existing) -> Result<bool, RepositoryError> {
         let (folder, name) = split(path);
-        let opened = self.store.folder(folder).map_err(told);
-        let written =
-            opened.and_then(|folder| write_in(folder.as_fd(), name, content, MODE, existing, Survives::PowerCut));
+        let opened = self.store.folder.make_below(folder, FOLDER_MODE);
+        let written = opened.and_then(|folder| folder.write(name, content, MODE, existing, Survives::PowerCut));
         written.map_err(|source| self.store.unwritten(path, source))
     }
 }
@@ -253,31 +151,18 @@ impl Writer for DirectoryWriter<'_> {
     }
 
     fn remove(&self, path: &str) -> Result<(), RepositoryError> {
+        let failed = |source| self.store.unwritten(path, source);
         let (folder, name) = split(path);
-        let opened = match self.store.open_below(folder, OFlags::RDONLY | OFlags::DIRECTORY) {
-            Err(Errno::NOENT) => return Ok(()),
-            opened => opened.map_err(|errno| self.store.unwritten(path, told(errno)))?,
-        };
-        match rustix::fs::unlinkat(&opened, name, AtFlags::empty()) {
-            Ok(()) | Err(Errno::NOENT) => Ok(()),
-            Err(errno) => Err(self.store.unwritten(path, errno.into())),
-        }
+        let Some(folder) = self.store.folder.below(folder).map_err(failed)? else { return Ok(()) };
+        folder.remove(name).map_err(failed)
     }
 
     fn sweep(&self, folder: &str) -> Result<(), RepositoryError> {
-        let failed = |errno| self.store.unwritten(folder, told(errno));
-        let opened = match self.store.open_below(folder, OFlags::RDONLY | OFlags::DIRECTORY) {
-            Err(Errno::NOENT | Errno::NOTDIR) => return Ok(()),
-            opened => opened.map_err(failed)?,
-        };
-        let names = opened.try_clone().map_err(|error| self.store.unwritten(folder, error))?;
-        for name in entries(names).map_err(failed)?.iter().filter(|name| name.starts_with(UNFINISHED)) {
-            match rustix::fs::unlinkat(&opened, name.as_str(), AtFlags::empty()) {
-                Ok(()) | Err(Errno::NOENT) => {}
-                Err(errno) => return Err(failed(errno)),
-            }
-        }
-        Ok(())
+        let failed = |source| self.store.unwritten(folder, source);
+        let Some(opened) = self.store.below(folder).map_err(failed)? else { return Ok(()) };
+        let names = names_in(&opened).map_err(failed)?;
+        let unfinished = names.iter().filter(|name| name.starts_with(UNFINISHED));
+        unfinished.into_iter().try_for_each(|name| opened.remove(name)).map_err(failed)
     }
 }
 
@@ -315,13 +200,13 @@ mod tests {
         std::fs::write(top.join("large"), [0; 9]).unwrap();
         std::fs::create_dir(top.join("folder")).unwrap();
         let pipe = top.join("pipe");
-        rustix::fs::mknodat(rustix::fs::CWD, &pipe, FileType::Fifo, Mode::RUSR, 0).unwrap();
+        rustix::fs::mknodat(rustix::fs::CWD, &pipe, rustix::fs::FileType::Fifo, rustix::fs::Mode::RUSR, 0).unwrap();
         let store = DirectoryStore::open(&top).unwrap();
         for (path, part) in [
             ("link", "it is a link"),
             ("up/secret", "it is a link"),
-            ("pipe", "not a regular file"),
-            ("folder", "not a regular file"),
+            ("pipe", "not a plain file"),
+            ("folder", "is a directory"),
             ("large", "more than the 8 bytes"),
         ] {
             let error = store.get(path, 8).unwrap_err();
@@ -329,6 +214,14 @@ mod tests {
             assert!(text.contains(part) && !text.contains("secret\""), "{path}: {text}");
         }
         assert!(store.get("../secret", 8).is_err());
+    }
+
+    #[test]
+    fn a_file_in_the_place_of_a_folder_has_nothing_in_it() {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::write(folder.path().join("README"), "").unwrap();
+        let store = DirectoryStore::open(folder.path()).unwrap();
+        assert_eq!((store.get("README/root.json", 8).unwrap(), store.names("README").unwrap()), (None, vec![]));
     }
 
     #[test]
@@ -340,15 +233,10 @@ mod tests {
             let mode = std::os::unix::fs::PermissionsExt::from_mode(mode);
             std::fs::set_permissions(folder.path().join(path), mode).unwrap();
         };
-        let check = |expected: bool| assert_eq!(store.is_operators_own("a/b"), expected);
         set("a", 0o755);
         set("a/b", 0o644);
-        check(true);
+        assert!(store.is_operators_own("a/b"));
         set("a/b", 0o664);
-        check(false);
-        set("a/b", 0o644);
-        set("a", 0o777);
-        check(false);
-        assert!(!store.is_operators_own("gone"));
+        assert!(!store.is_operators_own("a/b") && !store.is_operators_own("gone"));
     }
 }

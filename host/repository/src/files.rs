@@ -3,13 +3,12 @@
 //!
 //! The folder's path is the operator's. Below it nothing is reached by its path and no link is followed: see [`plain_files::Folder`].
 
-use std::ffi::OsString;
 use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use plain_files::Folder;
-pub(crate) use plain_files::{Existing, Survives, UNFINISHED, write_in};
+pub(crate) use plain_files::{Existing, Survives, UNFINISHED};
 use rustix::fs::FlockOperation;
 use rustix::io::Errno;
 
@@ -67,7 +66,7 @@ impl OwnFolder {
     /// Returns the names in a folder below, sorted; none if it does not exist.
     pub(crate) fn names(&self, below: &str) -> std::io::Result<Vec<String>> {
         let Some(folder) = self.folder(below)? else { return Ok(vec![]) };
-        Ok(folder.names()?.into_iter().filter_map(|name: OsString| name.into_string().ok()).collect())
+        names_in(&folder)
     }
 
     /// Removes a file below, if it exists.
@@ -94,6 +93,11 @@ impl OwnFolder {
         lock_within(&file, patience)?;
         Ok(file)
     }
+}
+
+/// The names in an open folder that are UTF-8, sorted.
+pub(crate) fn names_in(folder: &Folder) -> std::io::Result<Vec<String>> {
+    Ok(folder.names()?.into_iter().filter_map(|name| name.into_string().ok()).collect())
 }
 
 /// A path's folder and its name there.

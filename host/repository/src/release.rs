@@ -84,7 +84,7 @@ impl Publisher<'_> {
     /// Reads and verifies a team's repository.
     ///
     /// # Errors
-    /// There is no such team, or its repository is damaged or has gone backwards.
+    /// The team does not exist, or its repository is damaged or has gone backwards.
     pub fn team(&self, platform: &Platform, team: &Team) -> Result<TeamRepository, RepositoryError> {
         let root = platform.team_root(self.store, &team.name)?;
         let current = self.current(&team_folder(&team.name), Some(&root))?;

@@ -87,7 +87,7 @@ impl Current {
     /// The number of the next targets.
     ///
     /// # Errors
-    /// There is none.
+    /// The numbers are used up.
     pub fn next_version(&self) -> Result<u64, RepositoryError> {
         following(self.numbers.targets, self.numbers.targets_begin_anew, &self.folder)
     }
@@ -380,7 +380,7 @@ pub(crate) fn role_keys(root: &Root, role: Role) -> Result<&RoleKeys, Repository
 /// nobody; they are left behind if somebody has raised them.
 ///
 /// # Errors
-/// There is no next number.
+/// The numbers are used up.
 pub(crate) fn following(version: u64, begins_anew: bool, folder: &str) -> Result<u64, RepositoryError> {
     match version {
         raised if begins_anew && raised > MAX_VERSION / 2 => Ok(1),

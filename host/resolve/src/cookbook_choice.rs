@@ -40,7 +40,7 @@ pub enum ChoiceError {
         /// Who has it, for people.
         wanted_by: String,
     },
-    /// A version or constraint is none.
+    /// A version or constraint is invalid.
     #[error("{wanted_by}: {reason}")]
     Malformed {
         /// Who has it, for people.

@@ -62,7 +62,7 @@ pub enum TraceEntry {
         name: String,
         /// The items of its run list.
         children: Vec<Self>,
-        /// Whether there is no such role.
+        /// Whether the role does not exist.
         is_missing: bool,
         /// Whether an earlier item brought it in.
         is_skipped: bool,

@@ -40,7 +40,7 @@ pub enum RoleError {
         /// What it must be.
         expected: &'static str,
     },
-    /// A run list in it is none.
+    /// A run list in it is invalid.
     #[error("{reason}")]
     RunList {
         /// The name of the role with the invalid run list.
@@ -67,7 +67,7 @@ impl Role {
     /// optional. `name` is what the role is called where its JSON does not say.
     ///
     /// # Errors
-    /// A key of the wrong kind, or a run list that is none.
+    /// A key of the wrong kind, or an invalid run list.
     pub fn from_json(name: &str, json: &Value) -> Result<Self, RoleError> {
         let wrong = |key: &str, expected| RoleError::WrongKind { role: name.to_owned(), key: key.to_owned(), expected };
         let object = json.as_object().ok_or_else(|| wrong("the whole role", "an object"))?;

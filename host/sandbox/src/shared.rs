@@ -31,7 +31,7 @@ pub enum Code<'a> {
     Own {
         /// The component's bytes, as the artifact holds them.
         bytes: &'a [u8],
-        /// A digest that whoever read the bytes has made of them; made here where there is none.
+        /// A digest that whoever read the bytes has made of them; made here if it is absent.
         digest: Option<&'a str>,
     },
     /// A component that policies share.

@@ -163,7 +163,7 @@ fn default_json(default: Default) -> Json {
     }
 }
 
-/// The default in words; `None` where there is none.
+/// The default in words; `None`: the property has no default.
 pub(crate) fn default_words(default: Default) -> Option<String> {
     Some(match default {
         Default::Unset => return None,

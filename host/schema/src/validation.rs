@@ -39,7 +39,7 @@ pub enum Given {
 /// Why a declaration is refused. The message is for people; [`ValidationFailed::class_name`] is the exception that Chef raises.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ValidationFailed {
-    /// There is no such type.
+    /// The type does not exist.
     #[error("resource type `{kind}` does not exist")]
     UnknownType {
         /// The name that was used.
@@ -187,8 +187,8 @@ pub fn why_idle(kind: &str) -> Option<String> {
     foreign(kind).map(|(found, platform)| format!("the resource type `{}` is for {platform} only", found.name))
 }
 
-/// The type of this name whose properties are known and which a policy may declare in every language, or why there is none. Nobody
-/// may carry it out: see [`why_idle`].
+/// The type of this name whose properties are known and which a policy may declare in every language. Nobody may carry it out:
+/// see [`why_idle`].
 ///
 /// # Errors
 /// [`ValidationFailed::UnknownType`], [`ValidationFailed::RubyOnly`] or [`ValidationFailed::OtherPlatform`].

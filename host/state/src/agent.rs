@@ -1,5 +1,5 @@
 //! What the agent keeps, in `agent/`: who the agent is, until when it is paused, what it did, and what a run that it started
-//! says to it. The room `agent` says what stands in these files.
+//! says to it. The room `agent` says what these files hold.
 //!
 //! Whether an agent runs, and as which process, is asked of the kernel (a lock on `agent/lock`), so that a process number is
 //! never believed after its process has ended.
@@ -7,7 +7,6 @@
 use std::fs::File;
 use std::sync::Arc;
 
-use cap_std::fs::OpenOptions;
 use rustix::fs::FlockOperation;
 use rustix::io::Errno;
 use rustix::process::{Flock, FlockType, Pid, fcntl_getlk};
@@ -80,8 +79,7 @@ impl AgentFolder {
     /// The file cannot be opened or locked.
     pub fn lock(&self) -> Result<Option<AgentLock>, StateError> {
         let path = self.folder.path_of(LOCK);
-        let file = self.folder.open_file(LOCK, OpenOptions::new().read(true).write(true).create(true))?;
-        let file = file.ok_or_else(|| StateError::system("open", &path, Errno::NOENT))?;
+        let file = self.folder.lock_file(LOCK)?;
         match rustix::fs::fcntl_lock(&file, FlockOperation::NonBlockingLockExclusive) {
             Ok(()) => {
                 self.folder.sweep()?;
@@ -97,7 +95,7 @@ impl AgentFolder {
     /// # Errors
     /// The lock's file cannot be opened.
     pub fn running(&self) -> Result<Option<RunningAgent>, StateError> {
-        let Some(file) = self.folder.open_file(LOCK, OpenOptions::new().read(true).write(true))? else {
+        let Some(file) = self.folder.open_file(LOCK)? else {
             return Ok(None);
         };
         let held = fcntl_getlk(&file, &Flock::from(FlockType::WriteLock))
@@ -105,7 +103,7 @@ impl AgentFolder {
         Ok(held.map(|lock| RunningAgent { process: lock.pid }))
     }
 
-    /// Reads a file. `None` if there is none.
+    /// Reads a file. `None`: it does not exist.
     ///
     /// # Errors
     /// The file cannot be read or is damaged.

@@ -38,8 +38,7 @@ impl fmt::Debug for CacheKey {
 /// # Errors
 /// It cannot be kept, what is kept is not a key, or the folder is not this user's alone.
 pub fn cache_key(folder: &Path) -> Result<CacheKey, StateError> {
-    let opened = Folder::outermost(folder, true)?;
-    load_or_create(&opened.ok_or_else(|| StateError::system("open", folder, rustix::io::Errno::NOENT))?)
+    load_or_create(&Folder::made_outermost(folder)?)
 }
 
 /// Two processes that start at once agree: the file is put in place whole, and by one of them only.

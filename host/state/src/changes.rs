@@ -10,7 +10,6 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use cap_std::fs::OpenOptions;
 use rustix::fs::FlockOperation;
 use rustix::io::Errno;
 use serde_json::Value;
@@ -117,8 +116,7 @@ pub(crate) fn set_aside(state: &Folder, node: &str) -> Result<PathBuf, StateErro
 /// Takes the lock. Others hold it as long as they write one or two files.
 pub(crate) fn lock(state: &Arc<Folder>, wait: Duration) -> Result<ChangeLock, StateError> {
     let path = state.path_of(LOCK);
-    let file = state.open_file(LOCK, OpenOptions::new().read(true).write(true).create(true))?;
-    let file = file.ok_or_else(|| StateError::system("open", &path, Errno::NOENT))?;
+    let file = state.lock_file(LOCK)?;
     let began = Instant::now();
     loop {
         match rustix::fs::flock(&file, FlockOperation::NonBlockingLockExclusive) {

@@ -35,17 +35,15 @@ impl StateDirectory {
     /// # Errors
     /// As [`open`](Self::open).
     pub fn open_keeping_free(path: &Path, min_free: u64) -> Result<Self, StateError> {
-        let folder = Folder::outermost(path, true)?;
-        let folder = folder.ok_or_else(|| StateError::system("open", path, rustix::io::Errno::NOENT))?;
-        Ok(Self { folder: Arc::new(folder.keeping_free(min_free)) })
+        Ok(Self { folder: Arc::new(Folder::made_outermost(path)?.keeping_free(min_free)) })
     }
 
-    /// Opens the state directory without making it, as a dry run does. None: there is none.
+    /// Opens the state directory without making it, as a dry run does. `None`: it does not exist.
     ///
     /// # Errors
     /// It belongs to another user or may be written by others.
     pub fn open_existing(path: &Path) -> Result<Option<Self>, StateError> {
-        Ok(Folder::outermost(path, false)?.map(|folder| Self { folder: Arc::new(folder) }))
+        Ok(Folder::outermost(path)?.map(|folder| Self { folder: Arc::new(folder) }))
     }
 
     /// Takes the run lock, which is what lets one write.
@@ -189,7 +187,7 @@ impl StateDirectory {
         Ok(self.folder.open(agent::FOLDER)?.map(AgentFolder::new))
     }
 
-    /// A run's record (`run.json`). `None`: there is none of that name.
+    /// A run's record (`run.json`). `None`: no run has that name.
     ///
     /// # Errors
     /// The file cannot be read or is damaged.
@@ -197,7 +195,7 @@ impl StateDirectory {
         runs::record(&self.folder, id)
     }
 
-    /// Some keys of a run's record, where the rest of it would cost more. `None`: there is none of that name.
+    /// Some keys of a run's record, where the rest of it would cost more. `None`: no run has that name.
     ///
     /// # Errors
     /// The record is damaged or cannot be read.

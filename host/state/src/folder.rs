@@ -1,14 +1,10 @@
-//! A directory of ours, held open: the only place in this room that opens anything.
+//! A directory of ours, held open: [`plain_files::Folder`] opens what is in it, and here it is checked whose it is, and how much.
 
 use std::fs::File;
-use std::io::{BufWriter, Read as _, Write};
-use std::os::fd::AsFd as _;
+use std::io::{self, BufWriter, Read as _, Write};
 use std::path::{Path, PathBuf};
 
-use cap_fs_ext::{FollowSymlinks, OpenOptionsFollowExt as _};
-use cap_std::fs::{Dir, DirBuilder, DirBuilderExt as _, OpenOptions, OpenOptionsExt as _};
-use plain_files::{Existing, UNFINISHED};
-use rustix::fs::{CWD, FileType, Mode, OFlags, RenameFlags};
+use plain_files::{Existing, UNFINISHED, is_not_plain};
 use rustix::io::Errno;
 use rustix::process::geteuid;
 
@@ -19,6 +15,9 @@ use crate::limits::MAX_FILE;
 
 /// Directories: only the owner enters.
 const DIRECTORY_MODE: u32 = 0o700;
+
+/// The rights of the directories above ours, before the umask.
+const PARENT_MODE: u32 = 0o777;
 
 /// Files: only the owner reads and writes.
 const FILE_MODE: u32 = 0o600;
@@ -32,50 +31,50 @@ const DAMAGED: &str = "damaged";
 /// An open directory and the path that people know it by.
 #[derive(Debug)]
 pub(crate) struct Folder {
-    handle: Dir,
+    open: plain_files::Folder,
     path: PathBuf,
     /// Bytes of the disk that stay free: nothing is written below them.
     min_free: u64,
 }
 
 impl Folder {
-    /// Opens the outermost directory, which may be reached through links; with `create`, makes it and those above it.
-    /// None: there is none.
-    pub(crate) fn outermost(path: &Path, create: bool) -> Result<Option<Self>, StateError> {
-        if create {
-            if let Some(parent) = path.parent() {
-                std::fs::create_dir_all(parent).map_err(|source| StateError::system("create", parent, source))?;
-            }
-            is_made(rustix::fs::mkdirat(CWD, path, Mode::from_raw_mode(DIRECTORY_MODE)), path)?;
-        }
-        match rustix::fs::open(path, OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty()) {
-            Ok(handle) => Self::checked(handle.into(), path.to_owned(), 0).map(Some),
-            Err(Errno::NOENT) => Ok(None),
-            Err(errno) => Err(unopened(errno, path, "directory")),
-        }
+    /// Opens the outermost directory, which may be reached through links. `None`: it does not exist.
+    pub(crate) fn outermost(path: &Path) -> Result<Option<Self>, StateError> {
+        let opened = plain_files::Folder::open(path).map_err(|error| unopened(error, path, "directory"))?;
+        opened.map(|open| Self::checked(open, path.to_owned(), 0)).transpose()
     }
 
-    /// Opens a directory below, and makes it if it is not there.
+    /// Opens the outermost directory, and makes it and those above it where they do not exist.
+    pub(crate) fn made_outermost(path: &Path) -> Result<Self, StateError> {
+        if let Some(folder) = Self::outermost(path)? {
+            return Ok(folder);
+        }
+        let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else {
+            return Err(StateError::system("create", path, io::ErrorKind::InvalidFilename));
+        };
+        let above = plain_files::Folder::make(parent, PARENT_MODE);
+        let above = above.map_err(|source| StateError::system("create", parent, source))?;
+        let open = above.make_below(name, DIRECTORY_MODE).map_err(|error| unmade(error, path))?;
+        Self::checked(open, path.to_owned(), 0)
+    }
+
+    /// Opens a directory below, and makes it where it does not exist.
     pub(crate) fn make(&self, name: &str) -> Result<Self, StateError> {
         let path = self.path.join(name);
-        let made = self.handle.create_dir_with(name, DirBuilder::new().mode(DIRECTORY_MODE));
-        is_made(made.map_err(|error| errno(&error)), &path)?;
-        self.open(name)?.ok_or_else(|| StateError::system("open", &path, Errno::NOENT))
+        let open = self.open.make_below(name, DIRECTORY_MODE).map_err(|error| unmade(error, &path))?;
+        Self::checked(open, path, self.min_free)
     }
 
-    /// Opens a directory below.
+    /// Opens a directory below. `None`: it does not exist.
     pub(crate) fn open(&self, name: &str) -> Result<Option<Self>, StateError> {
         let path = self.path.join(name);
-        match self.handle.open_with(name, &without_links(OpenOptions::new().read(true), OFlags::DIRECTORY)) {
-            Ok(handle) => Self::checked(Dir::from_std_file(handle.into_std()), path, self.min_free).map(Some),
-            Err(error) if errno(&error) == Errno::NOENT => Ok(None),
-            Err(error) => Err(unopened(errno(&error), &path, "directory")),
-        }
+        let opened = self.open.below(name).map_err(|error| unopened(error, &path, "directory"))?;
+        opened.map(|open| Self::checked(open, path, self.min_free)).transpose()
     }
 
     /// Refuses a directory that is not ours alone to change.
-    fn checked(handle: Dir, path: PathBuf, min_free: u64) -> Result<Self, StateError> {
-        let status = rustix::fs::fstat(&handle).map_err(|errno| StateError::system("examine", &path, errno))?;
+    fn checked(open: plain_files::Folder, path: PathBuf, min_free: u64) -> Result<Self, StateError> {
+        let status = rustix::fs::fstat(&open).map_err(|errno| StateError::system("examine", &path, errno))?;
         let wanted = geteuid().as_raw();
         if status.st_uid != wanted {
             return Err(StateError::Foreign { path, owner: status.st_uid, wanted });
@@ -84,7 +83,7 @@ impl Folder {
         if mode & 0o022 != 0 {
             return Err(StateError::OpenToOthers { path, mode });
         }
-        Ok(Self { handle, path, min_free })
+        Ok(Self { open, path, min_free })
     }
 
     /// The same, which leaves as many bytes of the disk free.
@@ -95,8 +94,7 @@ impl Folder {
     /// Refuses to write where the disk has less than what stays free.
     pub(crate) fn check_free(&self, name: &str) -> Result<(), StateError> {
         let path = || self.path_of(name);
-        let disk = rustix::fs::fstatvfs(&self.handle).map_err(|errno| StateError::system("examine", &path(), errno))?;
-        let free = disk.f_bavail.saturating_mul(disk.f_frsize);
+        let free = self.open.free_bytes().map_err(|source| StateError::system("examine", &path(), source))?;
         if free < self.min_free {
             Err(StateError::DiskFull { path: path(), free, least: self.min_free })
         } else {
@@ -108,20 +106,15 @@ impl Folder {
     pub(crate) fn set_aside(&self, name: &str) -> Result<PathBuf, StateError> {
         let path = self.path_of(name);
         let aside = format!("{name}.{DAMAGED}-{}", random_hex::<4>(&path)?);
-        let flags = RenameFlags::NOREPLACE;
-        rustix::fs::renameat_with(&self.handle, name, &self.handle, aside.as_str(), flags)
-            .map_err(|errno| StateError::system("set aside", &path, errno))?;
+        self.open.rename_to_new(name, &aside).map_err(|source| StateError::system("set aside", &path, source))?;
         Ok(self.path_of(&aside))
     }
 
-    /// Returns the bytes of a file in this directory or below; 0 if it is not there. Nothing is opened: records of many runs
-    /// are measured at the end of each.
+    /// Returns the bytes of a file in this directory or below; 0 if it does not exist. It is not opened: records of many runs are
+    /// measured at the end of each.
     pub(crate) fn size_of(&self, name: &str) -> Result<u64, StateError> {
-        match self.handle.symlink_metadata(name) {
-            Ok(metadata) => Ok(metadata.len()),
-            Err(error) if errno(&error) == Errno::NOENT => Ok(0),
-            Err(error) => Err(StateError::system("examine", &self.path_of(name), error)),
-        }
+        let size = self.open.size(name).map_err(|source| StateError::system("examine", &self.path_of(name), source))?;
+        Ok(size.unwrap_or_default())
     }
 
     /// The path of something in this directory, for messages.
@@ -129,30 +122,38 @@ impl Folder {
         self.path.join(name)
     }
 
-    /// Opens a file. None: there is none.
-    pub(crate) fn open_file(&self, name: &str, options: &mut OpenOptions) -> Result<Option<File>, StateError> {
+    /// Opens a file to read it. `None`: it does not exist.
+    pub(crate) fn open_file(&self, name: &str) -> Result<Option<File>, StateError> {
+        let opened = self.open.open_file(name).map_err(|error| unopened(error, &self.path_of(name), "file"))?;
+        opened.map(|file| self.own_file(file, name)).transpose()
+    }
+
+    /// Opens a file to lock it, and makes it where it does not exist.
+    pub(crate) fn lock_file(&self, name: &str) -> Result<File, StateError> {
+        let opened = self.open.lock_file(name, FILE_MODE);
+        self.own_file(opened.map_err(|error| unopened(error, &self.path_of(name), "file"))?, name)
+    }
+
+    /// Opens a file to write at its end, and makes it where it does not exist.
+    pub(crate) fn append_file(&self, name: &str) -> Result<File, StateError> {
+        let opened = self.open.append_file(name, FILE_MODE);
+        self.own_file(opened.map_err(|error| unopened(error, &self.path_of(name), "file"))?, name)
+    }
+
+    /// Refuses a file of somebody else's.
+    fn own_file(&self, file: File, name: &str) -> Result<File, StateError> {
         let path = self.path_of(name);
-        // NONBLOCK: a pipe that somebody put there must not make us wait.
-        let options = without_links(options.mode(FILE_MODE), OFlags::NONBLOCK);
-        let file = match self.handle.open_with(name, &options) {
-            Ok(file) => file.into_std(),
-            Err(error) if errno(&error) == Errno::NOENT => return Ok(None),
-            Err(error) => return Err(unopened(errno(&error), &path, "file")),
-        };
         let status = rustix::fs::fstat(&file).map_err(|errno| StateError::system("examine", &path, errno))?;
-        if FileType::from_raw_mode(status.st_mode) != FileType::RegularFile {
-            return Err(StateError::NotPlain { path, wanted: "file" });
-        }
         let wanted = geteuid().as_raw();
         if status.st_uid != wanted {
             return Err(StateError::Foreign { path, owner: status.st_uid, wanted });
         }
-        Ok(Some(file))
+        Ok(file)
     }
 
-    /// A file's bytes. None: there is none.
+    /// A file's bytes. `None`: it does not exist.
     pub(crate) fn read(&self, name: &str) -> Result<Option<Vec<u8>>, StateError> {
-        let Some(file) = self.open_file(name, OpenOptions::new().read(true))? else { return Ok(None) };
+        let Some(file) = self.open_file(name)? else { return Ok(None) };
         let path = self.path_of(name);
         let failed = |source| StateError::system("read", &path, source);
         let size = file.metadata().map_err(failed)?.len();
@@ -174,12 +175,12 @@ impl Folder {
         &self,
         name: &str,
         survives: Survives,
-        write: impl FnOnce(&mut Unfinished<'_>) -> std::io::Result<()>,
+        write: impl FnOnce(&mut Unfinished<'_>) -> io::Result<()>,
     ) -> Result<(), StateError> {
         self.put(name, Existing::Replaced, survives, write).map(drop)
     }
 
-    /// Puts a file where there is none; false: there is one.
+    /// Puts a file where none exists. `false`: one exists.
     pub(crate) fn create(&self, name: &str, bytes: &[u8], survives: Survives) -> Result<bool, StateError> {
         self.put(name, Existing::Stays, survives, |file| file.write_all(bytes))
     }
@@ -189,11 +190,11 @@ impl Folder {
         name: &str,
         existing: Existing,
         survives: Survives,
-        write: impl FnOnce(&mut Unfinished<'_>) -> std::io::Result<()>,
+        write: impl FnOnce(&mut Unfinished<'_>) -> io::Result<()>,
     ) -> Result<bool, StateError> {
         self.check_free(name)?;
         let mut is_too_large = false;
-        let put = plain_files::write_with_in(self.handle.as_fd(), name, FILE_MODE, existing, survives, |file| {
+        let put = self.open.write_with(name, FILE_MODE, existing, survives, |file| {
             let mut buffered = BufWriter::with_capacity(BUFFER, Bounded { file, left: MAX_FILE });
             let written = write(&mut buffered).and_then(|()| buffered.flush());
             // What is left in the buffer after a failure is not wanted.
@@ -207,45 +208,29 @@ impl Folder {
         })
     }
 
-    /// Removes a file, if it is there.
+    /// Removes a file, if it exists.
     pub(crate) fn remove(&self, name: &str) -> Result<(), StateError> {
-        self.is_removed(self.handle.remove_file(name), name)
+        self.open.remove(name).map_err(|source| StateError::system("remove", &self.path_of(name), source))
     }
 
-    /// Removes a directory and the files in it, if it is there. Whatever else somebody put there stays, and the directory with it.
+    /// Removes a directory and the files in it, if it exists. Whatever else somebody put there stays, and the directory with it.
     pub(crate) fn remove_folder(&self, name: &str) -> Result<(), StateError> {
         let Some(folder) = self.open(name)? else { return Ok(()) };
-        let failed = |error: std::io::Error| StateError::system("read", &folder.path, error);
-        for entry in folder.handle.entries().map_err(failed)? {
-            let entry = entry.map_err(failed)?;
-            if entry.file_type().map_err(failed)?.is_dir() {
-                return Ok(());
+        let failed = |source| StateError::system("remove", &self.path_of(name), source);
+        // By its own name: a name need not be text.
+        for entry in folder.open.names().map_err(|source| StateError::system("read", &folder.path, source))? {
+            match folder.open.remove(&entry) {
+                Err(error) if error.kind() == io::ErrorKind::IsADirectory => return Ok(()),
+                removed => removed.map_err(failed)?,
             }
-            // By its own name: a name need not be text.
-            let removed = folder.handle.remove_file(entry.file_name());
-            self.is_removed(removed, name)?;
         }
-        self.is_removed(self.handle.remove_dir(name), name)
-    }
-
-    fn is_removed(&self, removed: std::io::Result<()>, name: &str) -> Result<(), StateError> {
-        match removed {
-            Err(error) if errno(&error) != Errno::NOENT => {
-                Err(StateError::system("remove", &self.path_of(name), error))
-            }
-            _ => Ok(()),
-        }
+        self.open.remove_empty_folder(name).map_err(failed)
     }
 
     /// All names, sorted, those of unfinished files too.
     pub(crate) fn names(&self) -> Result<Vec<String>, StateError> {
-        let failed = |error: std::io::Error| StateError::system("read", &self.path, error);
-        let mut names = vec![];
-        for entry in self.handle.entries().map_err(failed)? {
-            names.push(entry.map_err(failed)?.file_name().to_string_lossy().into_owned());
-        }
-        names.sort();
-        Ok(names)
+        let names = self.open.names().map_err(|source| StateError::system("read", &self.path, source))?;
+        Ok(names.into_iter().map(|name| name.to_string_lossy().into_owned()).collect())
     }
 
     /// Removes what a killed process left unfinished. Only for whoever holds the run lock.
@@ -266,45 +251,32 @@ pub(crate) struct Bounded<'f> {
 }
 
 impl Write for Bounded<'_> {
-    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let Some(left) = self.left.checked_sub(bytes.len() as u64).filter(|left| *left > 0) else {
             self.left = 0;
-            return Err(std::io::ErrorKind::FileTooLarge.into());
+            return Err(io::ErrorKind::FileTooLarge.into());
         };
         self.left = left;
         self.file.write_all(bytes)?;
         Ok(bytes.len())
     }
 
-    fn flush(&mut self) -> std::io::Result<()> {
+    fn flush(&mut self) -> io::Result<()> {
         self.file.flush()
     }
 }
 
-/// The options with these flags, which open no link.
-fn without_links(options: &mut OpenOptions, flags: OFlags) -> OpenOptions {
-    options.follow(FollowSymlinks::No).custom_flags(flags.bits().cast_signed()).clone()
-}
-
-/// The error's number. What cap-std refuses by itself, before the kernel is asked, is not permitted.
-fn errno(error: &std::io::Error) -> Errno {
-    Errno::from_io_error(error).unwrap_or(Errno::PERM)
-}
-
-fn is_made(made: Result<(), Errno>, path: &Path) -> Result<(), StateError> {
-    match made {
-        Ok(()) | Err(Errno::EXIST) => Ok(()),
-        Err(errno) => Err(StateError::system("create", path, errno)),
+fn unmade(error: io::Error, path: &Path) -> StateError {
+    match is_not_plain(&error) {
+        true => unopened(error, path, "directory"),
+        false => StateError::system("create", path, error),
     }
 }
 
-fn unopened(errno: Errno, path: &Path, wanted: &'static str) -> StateError {
-    match errno {
-        // What opening a link, a file as a directory, or a directory as a file says.
-        Errno::LOOP | Errno::NOTDIR | Errno::ISDIR | Errno::NXIO => {
-            StateError::NotPlain { path: path.to_owned(), wanted }
-        }
-        _ => StateError::system("open", path, errno),
+fn unopened(error: io::Error, path: &Path, wanted: &'static str) -> StateError {
+    match is_not_plain(&error) {
+        true => StateError::NotPlain { path: path.to_owned(), wanted },
+        false => StateError::system("open", path, error),
     }
 }
 

@@ -10,7 +10,6 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime};
 
-use cap_std::fs::OpenOptions;
 use rustix::fs::FlockOperation;
 use rustix::io::Errno;
 use serde_json::Value;
@@ -146,8 +145,7 @@ impl RunLock {
 
 pub(crate) fn take(folder: &Arc<Folder>, request: LockRequest<'_>) -> Result<RunLock, StateError> {
     let path = folder.path_of(FILE);
-    let file = folder.open_file(FILE, OpenOptions::new().read(true).write(true).create(true))?;
-    let file = file.ok_or_else(|| StateError::system("open", &path, Errno::NOENT))?;
+    let file = folder.lock_file(FILE)?;
     let began = Instant::now();
     let mut announced = false;
     loop {
@@ -193,7 +191,7 @@ fn introduce(file: &File, request: &LockRequest<'_>) -> std::io::Result<()> {
     file.write_all_at(&text, 0)
 }
 
-/// Who says to hold the lock. None: it has just been taken, and its holder has not said so yet.
+/// Who says to hold the lock. `None`: it has just been taken, and its holder has not said so yet.
 fn holder(folder: &Folder) -> Result<Option<Holder>, StateError> {
     Ok(folder.read(FILE)?.and_then(|bytes| serde_json::from_slice(&bytes).ok()))
 }

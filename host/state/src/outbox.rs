@@ -9,7 +9,6 @@ use std::io;
 use std::path::PathBuf;
 use std::time::{Duration, Instant, SystemTime};
 
-use cap_std::fs::OpenOptions;
 use rustix::fs::FlockOperation;
 use rustix::io::Errno;
 
@@ -205,8 +204,7 @@ impl Outbox {
     /// Opens and locks a file. `None`: another process has locked it.
     fn locked(&self, name: &str) -> Result<Option<File>, StateError> {
         let path = self.folder.path_of(name);
-        let file = self.folder.open_file(name, OpenOptions::new().read(true).write(true).create(true))?;
-        let file = file.ok_or_else(|| StateError::system("open", &path, Errno::NOENT))?;
+        let file = self.folder.lock_file(name)?;
         loop {
             match rustix::fs::flock(&file, FlockOperation::NonBlockingLockExclusive) {
                 Ok(()) => return Ok(Some(file)),

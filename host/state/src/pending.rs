@@ -15,8 +15,6 @@ use std::io::Write as _;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use cap_std::fs::OpenOptions;
-
 use crate::folder::{Folder, Survives};
 use crate::limits::{JOURNAL_SLACK, MAX_DUE, MAX_DUE_BYTES, MAX_LINE};
 use crate::names::check_node_name;
@@ -145,9 +143,7 @@ impl Pending {
             Some(journal) => journal,
             None => {
                 self.folder.check_free(&self.file_name)?;
-                let options = &mut OpenOptions::new();
-                let file = self.folder.open_file(&self.file_name, options.append(true).create(true))?;
-                let file = file.ok_or_else(|| failed(rustix::io::Errno::NOENT.into()))?;
+                let file = self.folder.append_file(&self.file_name)?;
                 let length = file.metadata().map_err(failed)?.len();
                 self.journal.insert(Journal { file, length })
             }

@@ -182,7 +182,7 @@ fn of(state: &Folder, below: &str) -> Result<Vec<RunId>, StateError> {
     Ok(ids)
 }
 
-/// A run's record. `None`: there is none of that name.
+/// A run's record. `None`: no run has that name.
 pub(crate) fn record(state: &Folder, id: &RunId) -> Result<Option<Value>, StateError> {
     for below in [FOLDER, DRY_FOLDER] {
         if let Some(record) = record_in(state, below, id)? {
@@ -192,7 +192,7 @@ pub(crate) fn record(state: &Folder, id: &RunId) -> Result<Option<Value>, StateE
     Ok(None)
 }
 
-/// Some keys of a run's record. `None`: there is none of that name.
+/// Some keys of a run's record. `None`: no run has that name.
 pub(crate) fn record_part(state: &Folder, id: &RunId, keys: &[&str]) -> Result<Option<Value>, StateError> {
     for below in [FOLDER, DRY_FOLDER] {
         if let Some(record) = read_record(state, below, id, |bytes| part_of(bytes, keys))? {

@@ -71,7 +71,7 @@ impl Arguments {
     /// Reads the command line.
     ///
     /// # Errors
-    /// It is none, or asks for help.
+    /// It is not a valid command line, or asks for help.
     pub(crate) fn read() -> Result<Self, clap::Error> {
         let mut command = Self::description();
         let matches = command.try_get_matches_from_mut(std::env::args_os()).map_err(with_tip)?;

@@ -35,7 +35,7 @@ impl Table {
         self.rows.push((tone, cells.into_iter().map(|cell| escape_line(cell.as_ref())).collect()));
     }
 
-    /// The rows as text, each of one line, for a terminal of so many columns. `None`: there is none.
+    /// The rows as text, each of one line, for a terminal of so many columns. `None`: the output is not a terminal.
     pub(crate) fn lines(&self, room: Option<usize>) -> Vec<(Tone, String)> {
         let room = room.unwrap_or(usize::MAX);
         let too_long =

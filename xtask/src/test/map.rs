@@ -97,8 +97,11 @@ const PROGRAM_TOUCHES: [(&str, &str); 12] = [
 /// the type of a file.
 const TOUCHES: [&str; 5] = ["std::fs", "std::process::Command", "std::net", "rustix::fs", "nix::"];
 
-/// The rooms that reach files through open folders alone, where no link is followed. They may name the type of a file.
-const WITHOUT_PATHS: [&str; 2] = ["artifact", "repository"];
+/// The rooms that reach files through `plain_files::Folder` alone, where no link is followed. They may name the type of a file.
+const WITHOUT_PATHS: [&str; 3] = ["artifact", "repository", "state"];
+
+/// What opens, makes or removes files by other ways.
+const OTHER_WAYS: [&str; 7] = ["std::fs", "cap_std", "rustix::fs::open", "openat", "mkdirat", "unlinkat", "renameat"];
 
 /// Effects on the whole process. A library has none; the program's are listed in [`WHOLE_PROCESS`].
 const PROCESS_EFFECTS: [&str; 7] = [
@@ -198,8 +201,12 @@ fn in_file(path: &Path, text: &str, types: &BTreeSet<&str>) -> Vec<String> {
             let line = if room == "providers" { line.replace("std::fs::File", "") } else { line.to_owned() };
             TOUCHES.iter().filter(|name| line.contains(**name)).for_each(|name| report(format!("names {name}")));
         }
-        if WITHOUT_PATHS.contains(&room) && line.replace("std::fs::File", "").contains("std::fs") {
-            report("names std::fs, which follows links: use plain_files::Folder".to_owned());
+        if WITHOUT_PATHS.contains(&room) {
+            let line = line.replace("std::fs::File", "");
+            let other = OTHER_WAYS.iter().find(|name| line.contains(**name));
+            other
+                .into_iter()
+                .for_each(|name| report(format!("names {name}: use plain_files::Folder, which follows no link")));
         }
         if !is_listed(&WHOLE_PROCESS, &shown) {
             let effects = PROCESS_EFFECTS.iter().filter(|effect| line.contains(**effect));
@@ -272,8 +279,16 @@ mod tests {
         assert_eq!(found("host/assemble/src/a.rs", "std::mem::forget(x);"), process);
         assert!(found("host/providers/src/a.rs", "std::fs::File::from(handle)").is_empty());
         assert_eq!(found("host/providers/src/a.rs", "std::fs::read(p)"), ["host/providers/src/a.rs:1: names std::fs"]);
-        let followed = ["host/repository/src/a.rs:1: names std::fs, which follows links: use plain_files::Folder"];
-        assert_eq!(found("host/repository/src/a.rs", "use std::fs::OpenOptions;"), followed);
+        let followed = |name: &str, line: &str| {
+            let expected =
+                format!("host/state/src/a.rs:1: names {name}: use plain_files::Folder, which follows no link");
+            assert_eq!(found("host/state/src/a.rs", line), [expected]);
+        };
+        followed("std::fs", "use std::fs::OpenOptions;");
+        followed("cap_std", "use cap_std::fs::Dir;");
+        followed("openat", "use rustix::fs::{Mode, openat};");
+        followed("rustix::fs::open", "let opened = rustix::fs::open(path, flags, mode);");
         assert!(found("host/artifact/src/a.rs", "use std::fs::File;").is_empty());
+        assert!(found("host/repository/src/a.rs", "rustix::fs::flock(file, operation)").is_empty());
     }
 }

@@ -19,7 +19,7 @@ pub struct Case {
 /// The policy that the crate of this test belongs to: the nearest folder above it with a `policy.toml`.
 ///
 /// # Panics
-/// There is no such folder.
+/// The folder does not exist.
 pub fn policy() -> Case {
     let start = std::env::var_os("CARGO_MANIFEST_DIR").map_or_else(|| PathBuf::from("."), PathBuf::from);
     let start = start.canonicalize().unwrap_or(start);

@@ -43,7 +43,7 @@ impl Run {
     /// The declared resource `type[name]`; of several the last.
     ///
     /// # Panics
-    /// There is no such resource. The message lists those that there are.
+    /// The resource does not exist. The message lists those that do.
     #[track_caller]
     pub fn resource(&self, key: &str) -> &Value {
         match self.resources().iter().rev().find(|resource| is(resource, key)) {

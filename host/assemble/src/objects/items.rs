@@ -18,7 +18,7 @@ pub enum ItemSecret {
     Given(Secret),
     /// The settings name its file: it opens items, and encrypts those that are to be.
     Configured(Secret),
-    /// There is none; the text says what to do.
+    /// No secret is set; the text says what to do.
     Missing(String),
 }
 
@@ -115,7 +115,7 @@ impl Items<'_> {
     /// Reads an item, and decrypts it if it is encrypted. Without a secret it stays as it is.
     ///
     /// # Errors
-    /// There is no such item, or the secret is another one than it was encrypted with.
+    /// The item does not exist, or the secret is another one than it was encrypted with.
     pub fn open(&self, name: &str) -> Result<OpenedItem, ObjectsError> {
         let kept = self.store.object(&self.shelf(), name)?;
         let item = kept.value.as_object().cloned().unwrap_or_default();

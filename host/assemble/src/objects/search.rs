@@ -31,7 +31,7 @@ pub fn indexes(objects: &dyn ObjectStore) -> Vec<String> {
 /// Returns the objects of an index that a query finds, by their names. A query of one word is widened, as in `knife search`.
 ///
 /// # Errors
-/// The query is malformed, there is no such index, or an object of it cannot be read.
+/// The query is malformed, the index does not exist, or an object of it cannot be read.
 pub fn search(places: &SearchIndex<'_>, index: &str, query: &str) -> Result<Vec<(String, Value)>, SearchError> {
     // What was typed is judged first: an error shall not speak of what wrun makes of it.
     let typed = Query::parse(query).map_err(ObjectsError::from)?;

@@ -38,7 +38,7 @@ pub fn empty_item(name: &str) -> Map<String, Value> {
 /// Returns the constraints of environments on cookbooks: for each cookbook that one of them names, what each says.
 ///
 /// # Errors
-/// There is no such environment, or it cannot be read.
+/// The environment does not exist, or cannot be read.
 pub fn cookbook_versions(
     store: &dyn ObjectStore,
     environments: &[String],

@@ -166,7 +166,7 @@ fn members(metadata: &Value) -> Vec<String> {
 /// the same bytes wherever it lies.
 ///
 /// Paths inside the workspace are relative as cargo gives them to the compiler, and errors name them so; only debug
-/// information has its folder. Where there is none the flags do not name that folder, so that workspaces which are built in
+/// information has its folder. Where it does not exist, the flags do not name that folder, so that workspaces which are built in
 /// one target folder compile what they have in common once.
 fn remapped_paths(folder: &Path, metadata: &Value, target_folder: &Path) -> Result<Vec<String>, CompileError> {
     let cargo_home = std::env::var_os("CARGO_HOME")

@@ -192,7 +192,7 @@ mod tests {
 
     #[test]
     fn a_missing_program_is_said_with_its_remedy() {
-        let error = require("no-such-program", "install it").expect_err("there is no such program");
+        let error = require("no-such-program", "install it").expect_err("the program does not exist");
         assert_eq!(error.to_string(), "no-such-program is missing: install it");
     }
 }

@@ -123,17 +123,24 @@ fn round(gathered: &Gathered, known: &Files) -> Files {
 
 /// The cookbook's own types that are for other systems.
 fn types<'a>(gathered: &'a Gathered, known: &'a Files) -> BTreeMap<&'a str, &'a str> {
-    let own = gathered.facts.iter().filter_map(|(file, fact)| match &fact.what {
-        What::Type { name, .. } => Some((name.as_str(), known.get(file).map(String::as_str))),
-        _ => None,
-    });
+    types_of_others(gathered, |file, _| known.get(file).map(String::as_str))
+}
+
+/// The cookbook's own types that are for other systems, each with that of its first declaration. `system` is the system that a
+/// declaration in a file is for; a name that is also declared for Linux is one of Linux.
+pub(super) fn types_of_others<'a>(
+    gathered: &'a Gathered,
+    system: impl Fn(&'a str, &'a Fact) -> Option<&'a str>,
+) -> BTreeMap<&'a str, &'a str> {
     let mut types: BTreeMap<&str, Option<&str>> = BTreeMap::new();
-    for (name, platform) in own {
-        let entry = types.entry(name).or_insert(platform);
-        // A name that is also provided for Linux is one of Linux.
-        *entry = entry.and(platform);
+    for (file, fact) in &gathered.facts {
+        if let What::Type { name, .. } = &fact.what {
+            let system = system(file, fact);
+            let known = types.entry(name).or_insert(system);
+            *known = known.and(system);
+        }
     }
-    types.into_iter().filter_map(|(name, platform)| Some((name, platform?))).collect()
+    types.into_iter().filter_map(|(name, system)| Some((name, system?))).collect()
 }
 
 /// Neither for another system by a condition nor something that the cookbook can go without.

@@ -3,6 +3,7 @@
 //! A *problem* fails, or does nothing, whenever a Linux node reaches it. A *note* may fail: parts for other systems, code that is
 //! prepared to fail, and whatever cannot be told from the text.
 
+use super::elsewhere::types_of_others;
 use super::facts::{Fact, Property, Resource, What};
 use super::gather::Gathered;
 use super::shapes::{Shape, Shapes};
@@ -47,7 +48,7 @@ impl<'a> Brought<'a> {
             types: BTreeSet::new(),
             methods: BTreeSet::new(),
             constants: BTreeSet::new(),
-            elsewhere: elsewhere(gathered),
+            elsewhere: types_of_others(gathered, |_, fact| fact.platform.as_deref()),
             shapes: Shapes::of(all()),
         };
         for (file, fact) in all() {
@@ -78,19 +79,6 @@ impl<'a> Brought<'a> {
         };
         self.constants.iter().any(inside)
     }
-}
-
-/// The cookbook's own types of which every declaration is for another system.
-fn elsewhere(gathered: &Gathered) -> BTreeMap<&str, &str> {
-    let mut types: BTreeMap<&str, Option<&str>> = BTreeMap::new();
-    for (_, fact) in &gathered.facts {
-        if let What::Type { name, .. } = &fact.what {
-            let platform = fact.platform.as_deref();
-            let entry = types.entry(name).or_insert(platform);
-            *entry = entry.and(platform);
-        }
-    }
-    types.into_iter().filter_map(|(name, platform)| Some((name, platform?))).collect()
 }
 
 /// One judgement, not yet weighed.

@@ -15,7 +15,7 @@ pub enum GemsError {
         /// What the system said.
         source: std::io::Error,
     },
-    /// A file that ends in `.gem` and is none.
+    /// A file that ends in `.gem` and is not a gem.
     #[error("{} is not a gem that can travel: {what}", path.display())]
     NoGem {
         /// The path of the file that is not a gem.

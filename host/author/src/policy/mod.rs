@@ -60,7 +60,7 @@ pub trait Ruby {
     /// What artifacts will name it by.
     ///
     /// # Errors
-    /// Why there is none, as a sentence.
+    /// The reason why it does not exist, as a sentence.
     fn runtime(&mut self) -> Result<Runtime, String>;
 
     /// What a cookbook's `metadata.rb` says, as Chef writes it to `metadata.json`.
@@ -235,7 +235,7 @@ impl PolicyFolder {
     /// Makes the artifact around a component that was built of this folder.
     ///
     /// # Errors
-    /// The component is none, or speaks another contract.
+    /// It is not a component, or speaks another contract.
     pub fn artifact(&self, component: &[u8]) -> Result<Artifact, AuthorError> {
         let bytes = artifact::write(component, &self.manifest, &self.files)?;
         Ok(Artifact::from_bytes(&self.path, bytes)?)

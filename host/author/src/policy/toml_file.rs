@@ -26,7 +26,7 @@ pub(super) struct TomlFile {
 }
 
 impl TomlFile {
-    /// Reads the text. None: there is no such file.
+    /// Reads the text. `None`: the file does not exist.
     pub(super) fn read(path: &Path) -> Result<Option<Self>, AuthorError> {
         let path = path.to_owned();
         // The folder may be a stranger's, and what is wrong is told with the line that it is in.

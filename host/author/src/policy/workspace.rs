@@ -56,7 +56,7 @@ impl Workspace {
     /// Checks the Cargo.toml of a policy's folder.
     ///
     /// # Errors
-    /// There is none, it does not link a cookbook, or it takes a cookbook in Ruby for a crate.
+    /// It does not exist, does not link a cookbook, or it takes a cookbook in Ruby for a crate.
     pub(super) fn check(&self, policy: &Path, name: &str) -> Result<(), AuthorError> {
         let Some(file) = TomlFile::read(&policy.join("Cargo.toml"))? else {
             let cookbook = self.crates.first().map(|member| member.path.clone()).unwrap_or_default();

@@ -24,7 +24,7 @@ const SHORT_REVISION: usize = 10;
 /// What an update does with the commits that the lock has of included policies.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Pins<'a> {
-    /// The lock as it was before; `None`: there is none yet.
+    /// The lock as it was before; `None`: it does not exist yet.
     pub(super) lock: Option<&'a Lock>,
     /// The includes that are to be taken anew, by name; `all` means all of them.
     pub(super) renewed: &'a [String],

@@ -40,7 +40,7 @@ impl LockState {
     }
 }
 
-/// Reads the lock of a policy.toml's folder, and makes it where there is none. `renew`: an old one is replaced.
+/// Reads the lock of a policy.toml's folder, and makes it where it does not exist. `renew`: an old one is replaced.
 ///
 /// # Errors
 /// The lock is not sound, or what it locks has changed since: all changes are named.

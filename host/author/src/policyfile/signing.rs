@@ -27,7 +27,7 @@ pub struct Unsigned<'a> {
     pub path: &'a str,
     /// The bytes that are sent; none for a request without a body.
     pub body: &'a [u8],
-    /// The version of the server's interface, as its header says it; `None` if there is no such header.
+    /// The version of the server's interface, as its header says it; `None` if the header is absent.
     pub api_version: Option<&'a str>,
 }
 

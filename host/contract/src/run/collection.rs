@@ -154,7 +154,7 @@ impl Run {
     /// A guest may name any number; this is where it is held against what there is.
     ///
     /// # Errors
-    /// There is no such resource.
+    /// The resource does not exist.
     pub fn known(&self, id: ResourceId) -> Result<&Resource, Failure> {
         self.resources
             .get(id as usize)
@@ -164,7 +164,7 @@ impl Run {
     /// The same, to be changed.
     ///
     /// # Errors
-    /// There is no such resource.
+    /// The resource does not exist.
     pub fn known_mut(&mut self, id: ResourceId) -> Result<&mut Resource, Failure> {
         self.resources
             .get_mut(id as usize)
@@ -174,7 +174,7 @@ impl Run {
     /// A context that is open.
     ///
     /// # Errors
-    /// There is no such context, or it has ended.
+    /// The context does not exist, or it has ended.
     pub fn open(&self, context: ContextId) -> Result<&Context, Failure> {
         let open = self.contexts.get(context as usize).filter(|context| !context.ended);
         open.ok_or_else(|| Failure::raised(ErrorKind::ContextEnded, format!("context {context} is not open")))
@@ -231,7 +231,7 @@ impl Run {
     /// Returns the failure of each action of a resource whose type nobody carries out; `None` for other resources.
     ///
     /// # Errors
-    /// There is no such resource.
+    /// The resource does not exist.
     pub fn idle(&self, id: ResourceId) -> Result<Option<Failure>, Failure> {
         let declaration = &self.known(id)?.declaration;
         let why = self.builtin.why_idle(&declaration.kind);
@@ -241,7 +241,7 @@ impl Run {
     /// Takes a resource out of its context; it is not run where it stands, and nobody finds it any more.
     ///
     /// # Errors
-    /// There is no such resource.
+    /// The resource does not exist.
     pub fn retract(&mut self, id: ResourceId) -> Outcome {
         let resource = self.known(id)?;
         let (context, key) = (resource.declaration.context, Arc::clone(&resource.key));

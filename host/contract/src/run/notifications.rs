@@ -65,7 +65,7 @@ impl Run {
     /// The immediate notifications to a resource from its own context, in the order of their senders.
     ///
     /// # Errors
-    /// There is no such resource, or its context has ended.
+    /// The resource does not exist, or its context has ended.
     pub fn immediately_to(&self, id: ResourceId) -> Result<Vec<Notification>, Failure> {
         let resource = self.known(id)?;
         let (notes, looked_at) = self.open(resource.declaration.context)?.immediately_to(id, &resource.key);

@@ -99,7 +99,7 @@ impl Run {
     /// Says whether a guest action may go through with a change. Its resource is updated once the action has succeeded.
     ///
     /// # Errors
-    /// There is no such resource.
+    /// The resource does not exist.
     pub fn converge_by(&mut self, id: ResourceId, what: Vec<String>) -> Result<bool, Failure> {
         self.known_mut(id)?.converged = true;
         let mut what = what.into_iter();
@@ -138,7 +138,7 @@ impl Run {
     /// Records what `load_current_value` found before the running action.
     ///
     /// # Errors
-    /// There is no such resource.
+    /// The resource does not exist.
     pub fn observed(&mut self, id: ResourceId, state: serde_json::Value) -> Outcome {
         self.known(id)?;
         // The record keeps it after the resource.
@@ -150,7 +150,7 @@ impl Run {
     /// Marks a resource as updated, or not, without a change of its own.
     ///
     /// # Errors
-    /// There is no such resource.
+    /// The resource does not exist.
     pub fn mark(&mut self, id: ResourceId, updated: bool) -> Outcome {
         let resource = self.known_mut(id)?;
         resource.mark(updated);

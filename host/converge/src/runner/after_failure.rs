@@ -1,4 +1,4 @@
-//! A dry run goes on after a failure, so that people see all that stands in the way.
+//! A dry run goes on after a failure, so that people see everything that is in the way.
 //!
 //! The failure of an action is kept where the action runs: inside the custom resource around it, which then fails of it as
 //! it would in a real run, once its other children have had their turn; or, for a recipe's own resources, as the policy's.

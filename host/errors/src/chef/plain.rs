@@ -3,9 +3,6 @@
 
 use crate::{ErrorKind, SystemError};
 
-/// What the message of a change begins with that a dry run refused a guest in Ruby.
-const READ_ONLY: &str = "Read-only file system - ";
-
 /// The beginning of what a dry run refused a guest in Ruby, after which the sentence goes on with `would`.
 const DRY_RUN: &str = "this is a dry run, which ";
 
@@ -23,11 +20,6 @@ pub fn dry_refusal<'a>(kind: &ErrorKind, message: &'a str) -> Option<&'a str> {
         ErrorKind::System(SystemError::ReadOnly) => Some(message.split_once(DRY_RUN)?.1),
         _ => None,
     }
-}
-
-/// Returns what a dry run did not do, as the survey tells it. `None`: the message says nothing of the kind.
-pub fn dry_run_does_not(message: &str) -> Option<&str> {
-    message.strip_prefix(READ_ONLY)?.strip_prefix(DRY_RUN)?.strip_prefix("would ")
 }
 
 /// Returns the error as a plain sentence, without a class.
@@ -173,7 +165,5 @@ mod tests {
         assert_eq!(dry_refusal(&read_only, refused), Some("would write /x"));
         assert_eq!(dry_refusal(&read_only, "Read-only file system @ rb_sysopen - /x"), None);
         assert_eq!(dry_refusal(&ErrorKind::Failed, refused), None);
-        assert_eq!(dry_run_does_not(refused), Some("write /x"));
-        assert_eq!(dry_run_does_not("no disk"), None);
     }
 }

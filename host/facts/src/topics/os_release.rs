@@ -13,7 +13,7 @@ use crate::topics::{known, one};
 pub(crate) struct OsRelease(Vec<(String, String)>);
 
 impl OsRelease {
-    /// Reads one file of a system; nothing where there is none.
+    /// Reads one file of a system; nothing if it does not exist.
     pub(crate) fn read(files: &SystemFiles, path: &str) -> Option<Self> {
         Some(Self::parse(&files.text(path)?))
     }
@@ -27,7 +27,7 @@ impl OsRelease {
         Self(fields.collect())
     }
 
-    /// The value of a field, where it stands in the file and is not empty.
+    /// The value of a field, if the file has it and it is not empty.
     pub(crate) fn get(&self, name: &str) -> Option<&str> {
         let (_, value) = self.0.iter().rfind(|(field, _)| field == name)?;
         (!value.is_empty()).then_some(value.as_str())

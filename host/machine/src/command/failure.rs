@@ -48,7 +48,7 @@ pub enum CommandFailure {
     },
 }
 
-/// There is no such user or group.
+/// The user or the group does not exist.
 #[derive(Debug, thiserror::Error)]
 #[error("can't find {kind} for {name}")]
 pub(super) struct Nobody {

@@ -46,7 +46,7 @@ impl Identity {
     /// The identity that a launch asks for, by name or number.
     ///
     /// # Errors
-    /// There is no such user or group in the root.
+    /// The user or the group does not exist in the root.
     pub(super) fn of(launch: &Launch, users: &mut Users) -> Result<Self, Nobody> {
         let group = launch.group.as_deref().map(|group| group_number(group, users)).transpose()?;
         let Some(wanted) = launch.user.as_deref() else {
@@ -162,7 +162,7 @@ pub(super) fn go_to(cwd: &str) -> Result<(), rustix::io::Errno> {
     Ok(())
 }
 
-/// The home directory of who is asked for by name or number, wrun's own user where nobody is; none: there is no such user.
+/// The home directory of who is asked for by name or number, wrun's own user where nobody is; `None`: that user does not exist.
 pub fn home(user: Option<&str>, users: &mut Users) -> Option<String> {
     match user {
         Some(user) => find_user(user, users).ok().map(|user| user.home),

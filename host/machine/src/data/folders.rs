@@ -21,7 +21,7 @@ const MAX_ENTRIES: usize = 100_000;
 /// How the files' names end.
 const EXTENSION: &str = ".json";
 
-/// What stands in the folders.
+/// The data in the folders.
 #[derive(Debug, Default)]
 pub struct DataFolders {
     /// Where the data bags are.

@@ -14,7 +14,10 @@ const DEFAULT: &str = "system.posix_acl_default";
 /// The kernel's number for the only format there is.
 const VERSION: [u8; 4] = [2, 0, 0, 0];
 
-/// The longest list that is read, in bytes: more than file systems keep.
+/// The bytes that are enough for most lists: 31 entries.
+const USUAL_LIST: usize = 4 + 31 * 8;
+
+/// The longest list that is read, in bytes: more than file systems keep. The kernel clears as many for each question.
 const MAXIMUM_LIST: usize = 64 << 10;
 
 const MAY_WRITE: u8 = 2;
@@ -37,12 +40,21 @@ pub(super) fn passes_writers_on(handle: impl AsFd, kind: Kind, uid: u32) -> bool
 fn names_a_writer(handle: &impl AsFd, list: &str, uid: u32) -> bool {
     // A descriptor without rights to the content has its attributes read through /proc only.
     let path = in_proc("self", handle.as_fd().as_raw_fd());
-    let mut value = Vec::with_capacity(MAXIMUM_LIST);
-    match rustix::fs::getxattr(path, list, rustix::buffer::spare_capacity(&mut value)) {
-        Ok(_) => is_for_others(&value, list == DEFAULT, uid),
-        Err(Errno::NODATA | Errno::OPNOTSUPP) => false,
-        Err(_) => true,
+    match read(&path, list, USUAL_LIST) {
+        Err(Errno::RANGE) => read(&path, list, MAXIMUM_LIST),
+        read => read,
     }
+    .map_or_else(
+        |errno| !matches!(errno, Errno::NODATA | Errno::OPNOTSUPP),
+        |value| is_for_others(&value, list == DEFAULT, uid),
+    )
+}
+
+/// A list of at most so many bytes.
+fn read(path: &str, list: &str, limit: usize) -> Result<Vec<u8>, Errno> {
+    let mut value = Vec::with_capacity(limit);
+    rustix::fs::getxattr(path, list, rustix::buffer::spare_capacity(&mut value))?;
+    Ok(value)
 }
 
 /// Whether a list lets others write. Of the mode's own entries, the list of a thing itself says nothing new.
@@ -72,6 +84,21 @@ mod tests {
             bytes.extend(tag.to_le_bytes().iter().chain(&rights.to_le_bytes()).chain(&id.to_le_bytes()));
         }
         bytes
+    }
+
+    #[test]
+    fn a_list_of_many_users_is_read_to_its_end() {
+        const NO_ID: u32 = u32::MAX;
+        let mut entries = vec![(1, 7, NO_ID)];
+        entries.extend((2000..2100).map(|id| (USER, 5, id)));
+        entries.extend([(USER, 7, 2100), (OWNING_GROUP, 5, NO_ID), (0x10, 7, NO_ID), (OTHERS, 5, NO_ID)]);
+        let file = tempfile::NamedTempFile::new().unwrap();
+        rustix::fs::setxattr(file.path(), ACCESS, &list(&entries), rustix::fs::XattrFlags::empty()).unwrap();
+        assert!(lets_others_write(&file, Kind::File, 0));
+        assert!(!lets_others_write(tempfile::NamedTempFile::new().unwrap(), Kind::File, 0));
+        entries[101].1 = 5;
+        rustix::fs::setxattr(file.path(), ACCESS, &list(&entries), rustix::fs::XattrFlags::empty()).unwrap();
+        assert!(!lets_others_write(&file, Kind::File, 0));
     }
 
     #[test]

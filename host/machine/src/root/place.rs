@@ -39,7 +39,7 @@ impl Place {
     /// Opens the regular file that is there, for reading.
     ///
     /// # Errors
-    /// It is none (a directory: `EISDIR`, anything else: `EINVAL`), or may not be read.
+    /// It is not a plain file (a directory: `EISDIR`, anything else: `EINVAL`), or may not be read.
     pub fn open_file(&self) -> Result<(OwnedFd, Entry), Fault> {
         let wrong = |kind| match kind {
             Kind::File => None,

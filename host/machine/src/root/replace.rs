@@ -59,7 +59,7 @@ impl ModeBits {
     /// The bits for something of this kind.
     ///
     /// # Errors
-    /// They were granted for a directory, and this is none: `ENOTDIR`.
+    /// They were granted for a directory, and this is not one: `ENOTDIR`.
     pub(super) fn of(self, kind: super::Kind) -> Result<u32, Errno> {
         if self.only_directory && kind != super::Kind::Directory { Err(Errno::NOTDIR) } else { Ok(self.bits) }
     }

@@ -10,7 +10,7 @@ use super::{Level, path};
 use crate::origin::Origin;
 
 impl History {
-    /// Reads records back; `None` where one of them is none.
+    /// Reads records back. `None`: one of them is invalid.
     pub fn from_json(json: &Value) -> Option<Self> {
         let mut history = Self::default();
         for record in json.as_array()? {

@@ -12,7 +12,7 @@ use crate::origin::Origin;
 const TAGS: &str = "tags";
 
 impl Attributes {
-    /// The tags; makes the list where there is none, and a list of a single value. Chef's `tags`.
+    /// The tags; makes the list where it does not exist, and a list of a single value. Chef's `tags`.
     ///
     /// # Errors
     /// A broken limit.

@@ -91,7 +91,7 @@ impl Layers {
     /// Returns the layer of a name.
     ///
     /// # Errors
-    /// There is no such layer.
+    /// The layer does not exist.
     pub fn get(&self, name: &str) -> Result<&Layer, LayerListError> {
         self.all.iter().find(|layer| layer.name == name).ok_or_else(|| self.missing(name))
     }
@@ -99,7 +99,7 @@ impl Layers {
     /// Returns the layer of a name, to change it.
     ///
     /// # Errors
-    /// There is no such layer.
+    /// The layer does not exist.
     pub fn get_mut(&mut self, name: &str) -> Result<&mut Layer, LayerListError> {
         let at = self.position(name)?;
         let missing = self.missing(name);
@@ -109,7 +109,7 @@ impl Layers {
     /// Adds a layer.
     ///
     /// # Errors
-    /// The name is invalid or exists, or there is no such place.
+    /// The name is invalid or exists, or the place does not exist.
     pub fn add(&mut self, layer: Layer, place: &Place) -> Result<(), LayerListError> {
         if !is_layer_name(&layer.name) {
             return Err(LayerListError::InvalidName { name: layer.name });
@@ -128,7 +128,7 @@ impl Layers {
     /// Puts another layer in the place of the one of a name.
     ///
     /// # Errors
-    /// There is no such layer, or another one has the new name.
+    /// The layer does not exist, or another one has the new name.
     pub fn replace(&mut self, name: &str, layer: Layer) -> Result<(), LayerListError> {
         let at = self.position(name)?;
         if !is_layer_name(&layer.name) {
@@ -157,7 +157,7 @@ impl Layers {
     /// Removes a layer and returns it.
     ///
     /// # Errors
-    /// There is no such layer.
+    /// The layer does not exist.
     pub fn remove(&mut self, name: &str) -> Result<Layer, LayerListError> {
         let at = self.position(name)?;
         Ok(self.all.remove(at))
@@ -166,7 +166,7 @@ impl Layers {
     /// Moves a layer to another place.
     ///
     /// # Errors
-    /// There is no such layer or place. The list has not changed then.
+    /// The layer or the place does not exist. The list has not changed then.
     pub fn move_to(&mut self, name: &str, place: &Place) -> Result<(), LayerListError> {
         let mut rest = self.clone();
         let layer = rest.remove(name)?;

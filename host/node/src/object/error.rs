@@ -40,7 +40,7 @@ pub enum ObjectError {
         /// The key that is missing, with the keys above it: `policies.core.default`.
         key: String,
     },
-    /// A run list in a saved node, or in JSON attributes, that is none.
+    /// An invalid run list in a saved node, or in JSON attributes.
     #[error("{document}: {key}: {reason}")]
     RunList {
         /// "saved node" or "JSON attributes".

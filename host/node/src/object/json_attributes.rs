@@ -38,7 +38,7 @@ impl JsonAttributes {
     /// Takes JSON attributes apart.
     ///
     /// # Errors
-    /// Anything but an object; keys with the wrong kind of value; a run list that is none, or one under each of its
+    /// Anything but an object; keys with the wrong kind of value; an invalid run list, or one under each of its
     /// two names.
     pub fn from_json(json: Value) -> Result<Self, ObjectError> {
         let wrong = |key: &str, expected| ObjectError::WrongKind { document: DOCUMENT, key: key.to_owned(), expected };

@@ -26,7 +26,7 @@ impl RunList {
     /// Parses items.
     ///
     /// # Errors
-    /// The first item that is none, or too many of them.
+    /// The first item that is invalid, or too many of them.
     pub fn parse<Item: AsRef<str>>(items: impl IntoIterator<Item = Item>) -> Result<Self, RunListError> {
         let mut list = Self::default();
         for item in items {
@@ -42,10 +42,10 @@ impl RunList {
         Self { items: self.items.into_iter().filter(|item| met.insert(item.clone())).collect() }
     }
 
-    /// Parses what stands in JSON for a run list: an array of texts, or one text.
+    /// Parses the JSON of a run list: an array of texts, or one text.
     ///
     /// # Errors
-    /// Another kind of value, or an item that is none.
+    /// Another kind of value, or an invalid item.
     pub fn from_json(value: &Value) -> Result<Self, RunListError> {
         match value {
             Value::String(item) => Self::parse([item]),

@@ -95,12 +95,8 @@ impl Machine<'_, '_> {
     pub(super) fn run(&mut self, command: &CommandTest) -> Result<(Launch, Answer), Raised> {
         let granted = self.view.command(command)?;
         let launch = Launch::granted(&granted, &CommandOptions::default()).shown_as_words();
-        if self.view.why_run {
-            let answer = self.view.ask(&launch);
-            return Ok((launch, answer));
-        }
-        let failure = match self.view.query(&launch) {
-            Ok(outcome) => return Ok((launch, Answer::Ended(outcome))),
+        let failure = match self.view.answer(&launch) {
+            Ok(answer) => return Ok((launch, answer)),
             Err(CommandFailure::TimedOut { shown, after, outcome }) => {
                 CommandFailure::TimedOut { shown, after, outcome: CommandOutcome { output: vec![], ..outcome } }
             }

@@ -33,7 +33,7 @@ pub(super) fn check_field(property: &str, value: &str, kind: ErrorKind) -> Resul
 /// A user's or group's number.
 ///
 /// # Errors
-/// It is none that an account can have.
+/// An account cannot have it.
 pub(super) fn parse_number(property: &str, text: &str, kind: ErrorKind) -> Result<u32, Raised> {
     let number = text.trim().parse().ok().filter(|number| *number != u32::MAX);
     number.ok_or_else(|| Raised::new(kind, format!("{property} {text:?} is not a number from 0 to {}", u32::MAX - 1)))

@@ -108,12 +108,12 @@ fn failed(doing: &str, name: &str, why: &str) -> Raised {
     Raised::new(ErrorKind::Cron, format!("Error {doing} state of {name}, error: {why}"))
 }
 
-/// The question for a user's crontab. Exit code 1: there is none.
+/// The question for a user's crontab. Exit code 1: it does not exist.
 fn list(user: &str) -> Launch {
     Launch::program("crontab", ["-l", "-u", user])
 }
 
-/// The user's crontab; empty if there is none.
+/// The user's crontab; empty if it does not exist.
 fn read(view: &mut View<'_>, name: &str, user: &str) -> Result<String, Raised> {
     let launch = list(user);
     let outcome: Result<CommandOutcome, CommandFailure> = view.query(&launch);

@@ -1,7 +1,7 @@
 //! `cron_d`: a file of one job in `/etc/cron.d`.
 //!
 //! The file is written as any other (see [`file_content`]); what is special is the right to it. A right to write there for
-//! one user is not a right to a job of another: neither to a new one, nor to one that stands in the file already. So a job's
+//! one user is not a right to a job of another: neither to a new one, nor to one that is in the file already. So a job's
 //! fields must not be able to hold another line, and the users of the jobs that are there are asked about, too.
 
 use crate::plan::{Plan, Provider, View};

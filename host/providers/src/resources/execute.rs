@@ -145,7 +145,7 @@ impl RunCommand {
         let launch = Launch::granted(&self.granted.0, &self.how).shown_as(&self.shown.0).without(&self.unset);
         let outcome = match writer.launch(&launch) {
             Ok(outcome) => outcome,
-            // What it wrote until then may be secret; that there is no such program or user is not.
+            // What it wrote until then may be secret; that the program or the user does not exist is not.
             Err(failure @ CommandFailure::TimedOut { .. }) if self.sensitive => {
                 return Err(hidden(failure.into_raised(&launch).kind));
             }

@@ -39,7 +39,7 @@ pub(crate) trait Source {
     /// The wanted content; none: it is left alone. Asked only where a file is to be made or compared.
     ///
     /// # Errors
-    /// There is no such source, or it may not be read.
+    /// The source does not exist, or may not be read.
     fn content<'w>(
         &self,
         wanted: &'w Wanted<'_>,

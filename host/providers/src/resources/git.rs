@@ -91,7 +91,7 @@ struct Task {
     rights: Rights,
     /// The commit that is checked out.
     current: Option<String>,
-    /// The remotes of the clone with their addresses, as its configuration has them. Empty: there is no clone.
+    /// The remotes of the clone with their addresses, as its configuration has them. Empty: the clone does not exist.
     found_remotes: Withheld<String>,
 }
 

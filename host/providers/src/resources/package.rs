@@ -1,7 +1,7 @@
 //! `package`, `apt_package`, `dpkg_package` and the types of other distributions: packages through the real tools.
 //!
 //! The tools do all changing, since no library is safer than their locking and their order of steps. Looking is done without
-//! them where a file says it: what is installed stands in dpkg's status file, which is read once and again only when it
+//! them where a file says it: dpkg's status file has what is installed. It is read once, and again only when it has
 //! changed, so that a resource whose packages are there costs one `stat`. apt is asked (`apt-cache policy`, all names of a
 //! resource in one call) only where something may have to be installed.
 //!

@@ -287,7 +287,7 @@ impl Task {
         Ok(())
     }
 
-    /// There is no such service, in Chef's words, and what there is instead.
+    /// The error of a service that does not exist, in Chef's words, and what exists instead.
     fn missing(&self, view: &View<'_>) -> Raised {
         let raised = Raised::new(ErrorKind::Service, format!("/etc/init.d/{} does not exist!", self.name));
         match unit::find(view.root, &self.name) {

@@ -4,6 +4,7 @@ use crate::node::Node;
 use contract::Status;
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
+use std::net::SocketAddr;
 
 /// A situation without a step: type, name, action, properties, what a dry run is to say.
 type Situation = (&'static str, &'static str, &'static str, Value, Status);
@@ -40,8 +41,8 @@ const SURE: [&str; 21] = [
     "group",
 ];
 
-fn situations() -> Vec<Situation> {
-    let gone = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+/// `gone` is an address that refuses connections.
+fn situations(gone: SocketAddr) -> Vec<Situation> {
     let away = format!("http://{gone}/x");
     // A directory is in the way of a file, a file in that of a directory.
     vec![
@@ -75,7 +76,8 @@ fn no_doubt_without_a_step_is_up_to_date() {
         node.foresee(kind, name, action, json!({})).unwrap();
     }
     let mut tried: BTreeSet<&str> = SURE.into();
-    for (kind, name, action, properties, expect) in situations() {
+    let closed = specs::ClosedPort::new().unwrap();
+    for (kind, name, action, properties, expect) in situations(closed.address().unwrap()) {
         tried.insert(kind);
         let foreseen = node.foresee(kind, name, action, properties);
         let foreseen = foreseen.unwrap_or_else(|raised| panic!("{kind}[{name}] {action}: {raised:?}"));

@@ -324,7 +324,7 @@ fn a_teams_links_and_pipes_do_not_hold_or_mislead_a_node() {
     stays(&place, "it is a link");
     std::fs::remove_file(&path).unwrap();
     rustix::fs::mknodat(rustix::fs::CWD, &path, rustix::fs::FileType::Fifo, rustix::fs::Mode::RUSR, 0).unwrap();
-    stays(&place, "not a regular file");
+    stays(&place, "not a plain file");
 }
 
 #[test]

@@ -43,7 +43,7 @@ fn a_lock_that_is_a_link_or_a_pipe_is_refused() {
     fs::remove_file(&path).unwrap();
     rustix::fs::mknodat(CWD, &path, FileType::Fifo, Mode::RUSR | Mode::WUSR, 0).unwrap();
     let refused = text::error_chain(&place.push("web", "staging", 2).unwrap_err());
-    assert!(refused.contains("not a regular file"), "{refused}");
+    assert!(refused.contains("not a plain file"), "{refused}");
     fs::remove_file(&path).unwrap();
     place.push("web", "staging", 2).unwrap();
     assert_eq!(fs::metadata(&path).unwrap().mode() & 0o007, 0, "whoever may only read cannot lock it");

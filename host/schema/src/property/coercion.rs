@@ -45,7 +45,7 @@ pub enum Coercion {
     JoinedByBlanks,
     /// A list is joined by commas, anything else becomes text (resource names).
     JoinedByCommas,
-    /// Digits at the start of a text become a number, 0 where there are none (Ruby's `to_i`).
+    /// Digits at the start of a text become a number, 0 without digits (Ruby's `to_i`).
     LeadingInteger,
     /// Text that is a whole number becomes one.
     Integer,

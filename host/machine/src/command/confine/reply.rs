@@ -1,4 +1,4 @@
-//! What the launcher says to wrun: one line, before the program has its output, or when there is none to run.
+//! What the launcher says to wrun: one line, before the program has its output, or when there is no program to run.
 
 use serde::{Deserialize, Serialize};
 

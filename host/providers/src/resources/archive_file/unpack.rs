@@ -230,7 +230,7 @@ impl Work {
     }
 }
 
-/// Makes a directory unless there is one. A link to a directory is none.
+/// Makes a directory unless it exists. A link to a directory does not count as one.
 fn make_directory(writer: &Writer<'_>, granted: &GrantedPath, mode: ModeBits) -> Result<(), Raised> {
     let site = writer.root.site(granted)?;
     match site.make_directory(mode) {

@@ -38,7 +38,7 @@ pub(crate) struct AccessPlan {
 /// Owner and group in numbers.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Numbers {
-    /// None: nobody wants it, or there is no such user yet in a dry run.
+    /// `None`: nobody wants it, or the user does not exist yet in a dry run.
     pub(crate) uid: Option<u32>,
     /// `None`: no group is wanted, or it does not exist yet in a dry run.
     pub(crate) gid: Option<u32>,

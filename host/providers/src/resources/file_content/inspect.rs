@@ -50,12 +50,12 @@ pub(crate) struct Current {
 pub(crate) enum Inspected {
     /// The current state, to be compared with the wish.
     Current(Current),
-    /// The dry run cannot go on from here; why stands in the plan.
+    /// The dry run cannot go on from here; the plan says why.
     Blocked,
 }
 
 impl Current {
-    /// The file, open for reading; none: there is none.
+    /// The file, open for reading. `None`: it does not exist.
     ///
     /// # Errors
     /// It may not be read.
@@ -66,7 +66,7 @@ impl Current {
         Ok(self.handle.as_ref())
     }
 
-    /// The file's digest; none: there is none.
+    /// The file's digest. `None`: the file does not exist.
     ///
     /// # Errors
     /// It may not be read.

@@ -6,7 +6,7 @@ use std::fmt;
 /// Judges text as JSON: everything in it, not only its brackets, and no deeper than values may be.
 ///
 /// # Errors
-/// It is none; says where.
+/// It is not valid JSON; the error has the place.
 pub(super) fn check(text: &[u8]) -> Result<(), serde_json::Error> {
     serde_json::from_slice::<Seen>(text).map(|_| ())
 }

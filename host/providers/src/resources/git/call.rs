@@ -36,7 +36,7 @@ pub(super) struct Caller {
     pub(super) group: Option<String>,
     /// The variables that the cookbook sets, beside those that wrun sets.
     pub(super) environment: Vec<(String, String)>,
-    /// As which number git runs; `None`: there is no such user.
+    /// As which number git runs; `None`: the user does not exist.
     pub(super) uid: Option<u32>,
     /// The number of the group that was asked for.
     pub(super) gid: Option<u32>,
@@ -76,7 +76,7 @@ impl Caller {
         }
     }
 
-    /// The user, if there is no such one.
+    /// The name of the user, if that user does not exist.
     pub(super) fn missing_user(&self, view: &mut View<'_>) -> Option<String> {
         let user = self.user.clone()?;
         let number = user.parse().ok();

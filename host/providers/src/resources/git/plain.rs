@@ -26,7 +26,7 @@ const HOOKS: &str = "hooks/";
 /// The longest file that is looked into for what kind of file it is, in bytes.
 const MAXIMUM_HEAD: u64 = 4096;
 
-/// What is odd about the checkout in a folder, of which `uid` is going to change; none: nothing, or there is no checkout.
+/// What is odd about the checkout in a folder, of which `uid` is going to change; `None`: nothing is odd, or the checkout does not exist.
 pub(super) fn odd_checkout(folder: &str, uid: Option<u32>, root: &Root) -> Result<Option<String>, Raised> {
     let uid = uid.unwrap_or(0);
     let git = format!("{}/.git", folder.trim_end_matches('/'));
@@ -239,7 +239,7 @@ fn is_plain_configuration(text: &str) -> bool {
         })
 }
 
-/// What stands in quotes in a header; none: it is written as git does not write it.
+/// The text in quotes in a header. `None`: git does not write it so.
 fn subsection(header: &str) -> Option<&str> {
     match header.split_once('"') {
         None => (!header.contains(['.', '\\'])).then_some(""),

@@ -12,7 +12,7 @@ pub(super) struct Line {
 }
 
 impl Line {
-    /// Remarks, and lines that lack fields, are none.
+    /// Remarks, and lines that lack fields, are not entries.
     fn of(text: &str) -> Option<Self> {
         if text.starts_with('#') || text.starts_with(char::is_whitespace) {
             return None;
@@ -25,7 +25,7 @@ impl Line {
         Some(Self { dump, pass: number(word()), ..line })
     }
 
-    /// The line as it stands in the table.
+    /// The line as the table has it.
     pub(super) fn text(&self) -> String {
         let Self { device, mount_point, kind, options, dump, pass } = self;
         format!("{device} {mount_point} {kind} {options} {dump} {pass}")

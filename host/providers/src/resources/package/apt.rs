@@ -171,7 +171,7 @@ fn install(
 }
 
 /// There is nothing to install: apt's lists may be missing or old, an earlier resource of a dry run may have brought an
-/// archive, or there is no such package.
+/// archive, or the package does not exist.
 fn without_candidates(sentence: &str, request: &Request, names: &str, view: &View<'_>) -> Result<Plan, Raised> {
     let worth_refreshing = view.caches.packages.worth_refreshing(view.root);
     if view.why_run {

@@ -12,7 +12,7 @@ pub(super) struct Offer {
 }
 
 impl Offer {
-    /// The version to install if `wanted` is asked for; none: there is no such one.
+    /// The version to install if `wanted` is asked for; `None`: it does not exist.
     pub(super) fn choose(&self, wanted: Option<&str>) -> Option<&str> {
         match wanted {
             Some(wanted) => self.versions.iter().find(|version| *version == wanted).map(String::as_str),

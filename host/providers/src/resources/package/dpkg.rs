@@ -4,19 +4,18 @@ use super::apt::unsupported;
 use super::copies::{PrivateCopy, exchanged};
 use super::found::FoundPackage;
 use super::preseed;
-use super::request::{Request, grant, is_name, require_roots_own};
+use super::request::{Request, grant, is_name, package_file};
 use super::status::Status;
 use super::targets::{Aim, Seen, change, missing, needs_candidate, removal, step, target};
 use super::tools::{self, Transaction};
 use crate::found::Found;
 use crate::operation::Operation;
-use crate::plan::{Assumption, Plan, Provider, Step, View, Writer};
+use crate::plan::{Assumption, Plan, Provider, View, Writer};
 use crate::resources::asked;
 use crate::withheld::Withheld;
-use contract::{Certainty, Change, CommandOutcome, ErrorKind, Raised, Wanted};
+use contract::{Certainty, CommandOutcome, ErrorKind, Raised, Wanted};
 use grants::GrantedPackage;
 use machine::command::{Answer, Launch, require_success};
-use machine::denied::denied;
 use schema::types::dpkg_package::DpkgPackageProperties;
 use std::sync::Arc;
 
@@ -71,24 +70,18 @@ fn install(
     let mut archives = vec![];
     let mut absent = vec![];
     for source in &sources {
-        match source.as_deref().map(|source| find(source, view)).transpose()?.flatten() {
-            Some(real) => match read(real, view)? {
+        match source.as_deref().map(|source| package_file(source, view)).transpose()?.flatten() {
+            Some(file) => match read(file.real().to_owned(), view)? {
                 Ok(archive) => archives.push(archive),
-                Err(why) => {
-                    let mut plan = Plan::uncertain(Certainty::Unknown(why));
-                    plan.assumptions.extend(request.packages.iter().map(|(name, _)| Assumption::Package(name.clone())));
-                    return Ok(plan);
-                }
+                Err(why) => return Ok(uncertain(request, Certainty::Unknown(why))),
             },
             None => absent.push(source.clone().unwrap_or_else(|| "nil".into())),
         }
     }
     if !absent.is_empty() {
         if view.why_run {
-            let mut plan =
-                Plan::uncertain(Certainty::Assumed("Assuming they would have been previously created.".into()));
-            plan.assumptions.extend(request.packages.iter().map(|(name, _)| Assumption::Package(name.clone())));
-            return Ok(plan);
+            let assumed = Certainty::Assumed("Assuming they would have been previously created.".into());
+            return Ok(uncertain(request, assumed));
         }
         let message = format!("{key} source file(s) do not exist: {}", absent.join(", "));
         return Err(Raised::new(ErrorKind::Package, message));
@@ -152,6 +145,13 @@ fn install(
     Ok(plan)
 }
 
+/// The plan of a dry run that does not know what the files hold: later resources may count on the packages.
+fn uncertain(request: &Request, why: Certainty) -> Plan {
+    let mut plan = Plan::uncertain(why);
+    plan.assumptions.extend(request.packages.iter().map(|(name, _)| Assumption::Package(name.clone())));
+    plan
+}
+
 /// Package files to install.
 #[derive(Debug)]
 pub(crate) struct InstallFiles {
@@ -212,12 +212,9 @@ fn simulation<'a>(arguments: &[String], paths: impl Iterator<Item = &'a str>) ->
 
 /// The packages that dpkg would remove; or why a dry run cannot know them.
 fn look_ahead(launch: &Launch, view: &mut View<'_>) -> Result<Result<Vec<String>, String>, Raised> {
-    let outcome = match view.why_run {
-        true => match view.ask(launch) {
-            Answer::Ended(outcome) => outcome,
-            Answer::Unknown(why) => return Ok(Err(why)),
-        },
-        false => view.query(launch).map_err(|failure| failure.into_raised(launch))?,
+    let outcome = match view.answer(launch).map_err(|failure| failure.into_raised(launch))? {
+        Answer::Ended(outcome) => outcome,
+        Answer::Unknown(why) => return Ok(Err(why)),
     };
     require_success(launch, &outcome, &FORESEEN)?;
     Ok(Ok(removals(&outcome)))
@@ -278,31 +275,13 @@ fn without_sources(aim: Aim, request: &Request, key: &str, status: &Status, view
     Err(Raised::new(ErrorKind::Package, message))
 }
 
-/// The real path of a package file; none: it is not there.
-fn find(source: &str, view: &View<'_>) -> Result<Option<String>, Raised> {
-    // Whether it is there is told only to who may have it installed.
-    let granted = view.grants.package_source(&view.root.asked_about(source)).map_err(denied)?;
-    let Ok(place) = view.root.locate_target(source) else { return Ok(None) };
-    if place.real() != granted.path() {
-        return Ok(None);
-    }
-    if place.entry().is_err() {
-        return Ok(None);
-    }
-    require_roots_own(granted.path(), view)?;
-    Ok(Some(granted.path().to_owned()))
-}
-
 /// What a file holds; or why a dry run cannot know it. `dpkg-deb` unpacks a part of the file to read it, so a dry run confines
 /// it: the file is anybody's, and may unpack to anything.
 fn read(path: String, view: &mut View<'_>) -> Result<Result<Archive, String>, Raised> {
     let launch = showing(&path);
-    let outcome = match view.why_run {
-        true => match view.ask(&launch) {
-            Answer::Ended(outcome) => outcome,
-            Answer::Unknown(why) => return Ok(Err(format!("what {path} holds is not known: {why}"))),
-        },
-        false => view.query(&launch).map_err(|failure| failure.into_raised(&launch))?,
+    let outcome = match view.answer(&launch).map_err(|failure| failure.into_raised(&launch))? {
+        Answer::Ended(outcome) => outcome,
+        Answer::Unknown(why) => return Ok(Err(format!("what {path} holds is not known: {why}"))),
     };
     require_success(&launch, &outcome, &[0])?;
     match shown(&outcome) {
@@ -344,16 +323,8 @@ fn remove(request: &Request, purge: bool, status: &Status, view: &mut View<'_>) 
     arguments.push("--".into());
     let found = names.iter().map(|name| FoundPackage::of(status, name)).collect();
     arguments.extend(names);
-    Ok(Plan::steps(dpkg(request, (granted, found), arguments, vec![change]).into_iter().collect()))
-}
-
-fn dpkg(
-    request: &Request,
-    told: (Vec<GrantedPackage>, Vec<FoundPackage>),
-    arguments: Vec<String>,
-    changes: Vec<Change>,
-) -> Option<Step> {
-    step(changes, Operation::ChangePackages(transaction(request, told, arguments)))
+    let operation = Operation::ChangePackages(transaction(request, (granted, found), arguments));
+    Ok(Plan::steps(step(vec![change], operation).into_iter().collect()))
 }
 
 fn transaction(

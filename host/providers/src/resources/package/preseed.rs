@@ -29,7 +29,7 @@ const INSTALLER: &str = "d-i";
 #[derive(Debug)]
 struct Answers {
     text: Withheld<Vec<u8>>,
-    /// The digest of those given last. `None`: none were given.
+    /// The digest of those given last. `None`: no answers were given.
     last: Withheld<Option<Digest>>,
     /// The packages that are asked, with their versions.
     chosen: Vec<String>,

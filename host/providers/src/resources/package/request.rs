@@ -6,6 +6,7 @@ use crate::resources::asked;
 use contract::{ErrorKind, Raised, Wanted};
 use grants::GrantedPackage;
 use machine::denied::denied;
+use machine::root::Place;
 use schema::types::package::{PackageProperties, TRANSACTION_SECONDS};
 use std::collections::HashSet;
 use std::time::Duration;
@@ -13,16 +14,22 @@ use std::time::Duration;
 /// The longest name that is handed to a tool, in bytes; Debian's longest is 80.
 const MAXIMUM_NAME: usize = 200;
 
-/// Fails if somebody but root may exchange or change a package file: what root's package tool installs would not be what was
-/// looked at.
+/// Finds a package file. `None`: it does not exist.
 ///
 /// # Errors
-/// [`ErrorKind::Package`].
-pub(super) fn require_roots_own(path: &str, view: &View<'_>) -> Result<(), Raised> {
-    if view.root.is_roots_own_file(path)? {
-        return Ok(());
+/// It is not granted. [`ErrorKind::Package`]: somebody but root may exchange or change it, so that root's package tool might
+/// install something else than what was looked at.
+pub(super) fn package_file(source: &str, view: &View<'_>) -> Result<Option<Place>, Raised> {
+    // Whether it exists is told only to who may have it installed.
+    let granted = view.grants.package_source(&view.root.asked_about(source)).map_err(denied)?;
+    let Ok(place) = view.root.locate_target(source) else { return Ok(None) };
+    if place.real() != granted.path() || place.entry().is_err() {
+        return Ok(None);
     }
-    let message = format!("{path} is not installed: others than root may change or exchange it");
+    if view.root.is_roots_own_file(granted.path())? {
+        return Ok(Some(place));
+    }
+    let message = format!("{} is not installed: others than root may change or exchange it", granted.path());
     Err(Raised::new(ErrorKind::Package, message).with_hint(
         "let root own the file, and all directories that lead to it, with no write permission for others: the policy's file \
          cache is such a place",

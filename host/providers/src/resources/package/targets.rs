@@ -119,7 +119,7 @@ mod tests {
         Seen { name: "x".into(), wanted: some(wanted), current: some(current), candidate: some(candidate) }
     }
 
-    /// Wanted, current, candidate; the target of `install`, then of `upgrade`. Empty: none.
+    /// Wanted, current, candidate; the target of `install`, then of `upgrade`. Empty: it does not exist.
     #[track_caller]
     fn check(one: (&str, &str, &str), allow_downgrade: bool, install: &str, upgrade: &str) {
         let one = seen(one.0, one.1, one.2);

@@ -179,16 +179,14 @@ impl Commands {
             None if script::knows_status(view.root, name) => script::launch(name, "status").timeout(self.timeout),
             None => return Ok(ScriptAnswer::Silent),
         };
-        let outcome = match view.why_run {
-            true => match view.ask(&launch) {
-                Answer::Ended(outcome) => Ok(outcome),
-                Answer::Unknown(why) => return Ok(ScriptAnswer::Unknown(why)),
-            },
-            false => view.query(&launch),
-        };
-        Ok(match outcome {
-            Ok(outcome) if self.supports_status == Some(true) => ScriptAnswer::Known(outcome.code == Some(0)),
-            Ok(outcome) => script::meaning(outcome.code).map_or(ScriptAnswer::Silent, ScriptAnswer::Known),
+        Ok(match view.answer(&launch) {
+            Ok(Answer::Unknown(why)) => ScriptAnswer::Unknown(why),
+            Ok(Answer::Ended(outcome)) if self.supports_status == Some(true) => {
+                ScriptAnswer::Known(outcome.code == Some(0))
+            }
+            Ok(Answer::Ended(outcome)) => {
+                script::meaning(outcome.code).map_or(ScriptAnswer::Silent, ScriptAnswer::Known)
+            }
             Err(_) => ScriptAnswer::Silent,
         })
     }
@@ -198,7 +196,7 @@ impl Commands {
 enum ScriptAnswer {
     /// Whether the service runs.
     Known(bool),
-    /// There is no script, or it has no word for that.
+    /// The script does not exist, or has no word for that.
     Silent,
     /// A dry run could not ask it, and why.
     Unknown(String),

@@ -84,7 +84,7 @@ pub(super) fn find(root: &Root, name: &str) -> Result<Option<Unit>, Raised> {
     Ok(None)
 }
 
-/// The name of the unit of which this is an alias, without `.service`: aliases are links to the unit's file. `None`: it is none.
+/// The name of the unit of which this is an alias, without `.service`: aliases are links to the unit's file. `None`: it is not an alias.
 pub(super) fn own_name(root: &Root, name: &str) -> Option<String> {
     let file = unit_name(name);
     let link = FOLDERS.iter().map(|folder| format!("{folder}/{file}")).find(|path| {

@@ -84,7 +84,7 @@ impl Account {
         }
     }
 
-    /// The user as it is now, whoever has changed it. `None`: there is no such user.
+    /// The user as it is now, whoever has changed it. `None`: it does not exist.
     pub(super) fn now(name: &str, writer: &mut Writer<'_>) -> Option<Self> {
         let user = writer.users().user(name).cloned()?;
         Some(Self::of(&user, Shadow::find(writer.root, name).as_ref()))

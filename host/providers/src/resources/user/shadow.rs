@@ -15,7 +15,7 @@ pub(super) struct Shadow {
 }
 
 impl Shadow {
-    /// A user's entry; none: there is none, or it may not be read.
+    /// A user's entry. `None`: it does not exist, or may not be read.
     pub(super) fn find(root: &Root, name: &str) -> Option<Self> {
         let text = root.read("/etc/shadow").ok()?;
         String::from_utf8_lossy(&text).lines().find_map(|line| Self::parse(line, name))

@@ -1,8 +1,31 @@
 //! Habitat's packages and services. Nobody carries these types out.
 
-use super::{NOBODY, PACKAGE};
+use super::{NOBODY, PACKAGE, PACKAGE_ACTIONS};
 use crate::property::{Class, Coercion, Literal, Matcher, Property, TEXT_OR_INTEGER, TEXT_OR_LIST};
 use crate::resource::{ResourceType, action};
+
+/// How a supervisor is reached.
+static SUPERVISOR: [Property; 3] = [
+    Property::text("remote_sup", "The address of the supervisor.").default(Literal::Text("127.0.0.1:9632")).no_state(),
+    Property::text("remote_sup_http", "The address of the supervisor's HTTP gateway.")
+        .default(Literal::Text("127.0.0.1:9631"))
+        .no_state(),
+    Property::text("gateway_auth_token", "The token for the supervisor's gateway.").no_state(),
+];
+
+/// How the licence of Habitat is accepted.
+const LICENSE: Property =
+    Property::text("license", "How the licence is accepted.").equal_to(&[Literal::Text("accept")]);
+
+/// A property of a Habitat service that is one of some symbols, the first of which is its default.
+const fn choice(name: &'static str, choices: &'static [Literal], doc: &'static str) -> Property {
+    let property = Property::of(name, &[Matcher::Class(Class::Symbol), Matcher::Class(Class::Text)], doc);
+    let property = property.coerce(Coercion::Symbol).equal_to(choices);
+    match choices {
+        [default, ..] => property.default(*default),
+        [] => property,
+    }
+}
 
 /// Applies a configuration to a group of Habitat services.
 pub static HABITAT_CONFIG: ResourceType = ResourceType {
@@ -10,18 +33,14 @@ pub static HABITAT_CONFIG: ResourceType = ResourceType {
     doc: "Applies a configuration to a group of Habitat services.",
     actions: &[action("apply", "Applies the configuration.")],
     default_action: "apply",
-    properties: &[&[
-        Property::map("config", "The configuration.").required(),
-        Property::text("service_group", "The group of services.").name_property(),
-        Property::text("remote_sup", "The address of the supervisor.")
-            .default(Literal::Text("127.0.0.1:9632"))
-            .no_state(),
-        Property::text("remote_sup_http", "The address of the supervisor's HTTP gateway.")
-            .default(Literal::Text("127.0.0.1:9631"))
-            .no_state(),
-        Property::text("gateway_auth_token", "The token for the supervisor's gateway.").no_state(),
-        Property::text("user", "The user whose key encrypts it.").no_state(),
-    ]],
+    properties: &[
+        &[
+            Property::map("config", "The configuration.").required(),
+            Property::text("service_group", "The group of services.").name_property(),
+        ],
+        &SUPERVISOR,
+        &[Property::text("user", "The user whose key encrypts it.").no_state()],
+    ],
     ..NOBODY
 };
 
@@ -39,7 +58,7 @@ pub static HABITAT_INSTALL: ResourceType = ResourceType {
         Property::text("bldr_url", "The address of the depot."),
         Property::boolean("create_user", "Whether the user of Habitat is made.").default(Literal::Boolean(true)),
         Property::text("tmp_dir", "The folder for temporary files."),
-        Property::text("license", "How the licence is accepted.").equal_to(&[Literal::Text("accept")]),
+        LICENSE,
         Property::text("hab_version", "The version that is installed."),
     ]],
     ..NOBODY
@@ -49,12 +68,7 @@ pub static HABITAT_INSTALL: ResourceType = ResourceType {
 pub static HABITAT_PACKAGE: ResourceType = ResourceType {
     name: "habitat_package",
     doc: "Installs a package of Habitat.",
-    actions: &[
-        action("install", "Installs it."),
-        action("upgrade", "Installs the newest version."),
-        action("remove", "Removes it."),
-        action("purge", "Removes it with its settings."),
-    ],
+    actions: &PACKAGE_ACTIONS,
     default_action: "install",
     properties: &[
         &PACKAGE,
@@ -90,62 +104,47 @@ pub static HABITAT_SERVICE: ResourceType = ResourceType {
         action("reload", "Reloads it."),
     ],
     default_action: "load",
-    properties: &[&[
-        Property::text("service_name", "The name of the service.").name_property(),
-        Property::boolean("loaded", "Whether the service is loaded.").default(Literal::Boolean(false)),
-        Property::boolean("running", "Whether the service runs.").default(Literal::Boolean(false)),
-        Property::of(
-            "strategy",
-            &[Matcher::Class(Class::Symbol), Matcher::Class(Class::Text)],
-            "The way in which it is updated.",
-        )
-        .coerce(Coercion::Symbol)
-        .equal_to(&[Literal::Symbol("none"), Literal::Symbol("at-once"), Literal::Symbol("rolling")])
-        .default(Literal::Symbol("none")),
-        Property::of(
-            "topology",
-            &[Matcher::Class(Class::Symbol), Matcher::Class(Class::Text)],
-            "The way in which its instances work together.",
-        )
-        .coerce(Coercion::Symbol)
-        .equal_to(&[Literal::Symbol("standalone"), Literal::Symbol("leader")])
-        .default(Literal::Symbol("standalone")),
-        Property::text("bldr_url", "The address of the depot.").default(Literal::Text("https://bldr.habitat.sh/")),
-        Property::of(
-            "channel",
-            &[Matcher::Class(Class::Symbol), Matcher::Class(Class::Text)],
-            "The channel of the depot.",
-        )
-        .default(Literal::Symbol("stable")),
-        Property::of("bind", TEXT_OR_LIST, "Bindings to other services.").default(Literal::List(&[])),
-        Property::of(
-            "binding_mode",
-            &[Matcher::Class(Class::Symbol), Matcher::Class(Class::Text)],
-            "Whether its bindings must be there at the start.",
-        )
-        .coerce(Coercion::Symbol)
-        .equal_to(&[Literal::Symbol("strict"), Literal::Symbol("relaxed")])
-        .default(Literal::Symbol("strict")),
-        Property::text("service_group", "The group of the service.").default(Literal::Text("default")),
-        Property::integer("shutdown_timeout", "How long it may take to end, in seconds.").default(Literal::Integer(8)),
-        Property::integer("health_check_interval", "The seconds between two health checks.")
-            .default(Literal::Integer(30)),
-        Property::text("remote_sup", "The address of the supervisor.")
-            .default(Literal::Text("127.0.0.1:9632"))
-            .no_state(),
-        Property::text("remote_sup_http", "The address of the supervisor's HTTP gateway.")
-            .default(Literal::Text("127.0.0.1:9631"))
-            .no_state(),
-        Property::text("gateway_auth_token", "The token for the supervisor's gateway.").no_state(),
-        Property::of(
+    properties: &[
+        &[
+            Property::text("service_name", "The name of the service.").name_property(),
+            Property::boolean("loaded", "Whether the service is loaded.").default(Literal::Boolean(false)),
+            Property::boolean("running", "Whether the service runs.").default(Literal::Boolean(false)),
+            choice(
+                "strategy",
+                &[Literal::Symbol("none"), Literal::Symbol("at-once"), Literal::Symbol("rolling")],
+                "The way in which it is updated.",
+            ),
+            choice(
+                "topology",
+                &[Literal::Symbol("standalone"), Literal::Symbol("leader")],
+                "The way in which its instances work together.",
+            ),
+            Property::text("bldr_url", "The address of the depot.").default(Literal::Text("https://bldr.habitat.sh/")),
+            Property::of(
+                "channel",
+                &[Matcher::Class(Class::Symbol), Matcher::Class(Class::Text)],
+                "The channel of the depot.",
+            )
+            .default(Literal::Symbol("stable")),
+            Property::of("bind", TEXT_OR_LIST, "Bindings to other services.").default(Literal::List(&[])),
+            choice(
+                "binding_mode",
+                &[Literal::Symbol("strict"), Literal::Symbol("relaxed")],
+                "Whether its bindings must be there at the start.",
+            ),
+            Property::text("service_group", "The group of the service.").default(Literal::Text("default")),
+            Property::integer("shutdown_timeout", "How long it may take to end, in seconds.")
+                .default(Literal::Integer(8)),
+            Property::integer("health_check_interval", "The seconds between two health checks.")
+                .default(Literal::Integer(30)),
+        ],
+        &SUPERVISOR,
+        &[choice(
             "update_condition",
-            &[Matcher::Class(Class::Symbol), Matcher::Class(Class::Text)],
+            &[Literal::Symbol("latest"), Literal::Symbol("track-channel")],
             "What makes it update.",
-        )
-        .coerce(Coercion::Symbol)
-        .equal_to(&[Literal::Symbol("latest"), Literal::Symbol("track-channel")])
-        .default(Literal::Symbol("latest")),
-    ]],
+        )],
+    ],
     ..NOBODY
 };
 
@@ -170,7 +169,7 @@ pub static HABITAT_SUP: ResourceType = ResourceType {
         Property::text("gateway_auth_token", "The token for its gateway."),
         Property::text("update_condition", "What makes it update."),
         Property::text("limit_no_files", "How many files it may open."),
-        Property::text("license", "How the licence is accepted.").equal_to(&[Literal::Text("accept")]),
+        LICENSE,
         Property::of("health_check_interval", TEXT_OR_INTEGER, "The seconds between two health checks."),
         Property::text("event_stream_application", "The application in the stream of events."),
         Property::text("event_stream_environment", "The environment in the stream of events."),

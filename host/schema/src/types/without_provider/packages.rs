@@ -1,6 +1,6 @@
 //! Package managers of other distributions. Nobody carries these types out.
 
-use super::{NOBODY, PACKAGE};
+use super::{NOBODY, PACKAGE, PACKAGE_ACTIONS};
 use crate::property::{Literal, Property, TEXT_OR_INTEGER, TEXT_OR_LIST};
 use crate::resource::{ResourceType, action};
 
@@ -8,12 +8,7 @@ use crate::resource::{ResourceType, action};
 pub static SNAP_PACKAGE: ResourceType = ResourceType {
     name: "snap_package",
     doc: "Manages packages by snap, in a store's channel.",
-    actions: &[
-        action("install", "Installs it."),
-        action("upgrade", "Installs the newest version."),
-        action("remove", "Removes it."),
-        action("purge", "Removes it with its settings."),
-    ],
+    actions: &PACKAGE_ACTIONS,
     default_action: "install",
     properties: &[
         &PACKAGE,
@@ -94,37 +89,27 @@ pub static ZYPPER_REPOSITORY: ResourceType = ResourceType {
 pub static PACMAN_PACKAGE: ResourceType = ResourceType {
     name: "pacman_package",
     doc: "Manages packages by pacman.",
-    actions: &[
-        action("install", "Installs it."),
-        action("upgrade", "Installs the newest version."),
-        action("remove", "Removes it."),
-        action("purge", "Removes it with its settings."),
-    ],
+    actions: &PACKAGE_ACTIONS,
     default_action: "install",
     properties: &[&PACKAGE],
     ..NOBODY
 };
 
+/// Package managers that compile have one version for all, and take long.
+static COMPILED_PACKAGE: [Property; 2] = [
+    Property::text("version", "The version of the package."),
+    Property::of("timeout", TEXT_OR_INTEGER, "The longest time that it may take, in seconds.")
+        .default(Literal::Integer(3600))
+        .no_state(),
+];
+
 /// Manages packages by portage.
 pub static PORTAGE_PACKAGE: ResourceType = ResourceType {
     name: "portage_package",
     doc: "Manages packages by portage.",
-    actions: &[
-        action("install", "Installs it."),
-        action("upgrade", "Installs the newest version."),
-        action("remove", "Removes it."),
-        action("purge", "Removes it with its settings."),
-    ],
+    actions: &PACKAGE_ACTIONS,
     default_action: "install",
-    properties: &[
-        &PACKAGE,
-        &[
-            Property::text("version", "The version of the package."),
-            Property::of("timeout", TEXT_OR_INTEGER, "The longest time that it may take, in seconds.")
-                .default(Literal::Integer(3600))
-                .no_state(),
-        ],
-    ],
+    properties: &[&PACKAGE, &COMPILED_PACKAGE],
     ..NOBODY
 };
 
@@ -138,14 +123,6 @@ pub static PALUDIS_PACKAGE: ResourceType = ResourceType {
         action("upgrade", "Installs the newest version."),
     ],
     default_action: "install",
-    properties: &[
-        &PACKAGE,
-        &[
-            Property::text("version", "The version of the package."),
-            Property::of("timeout", TEXT_OR_INTEGER, "The longest time that it may take, in seconds.")
-                .default(Literal::Integer(3600))
-                .no_state(),
-        ],
-    ],
+    properties: &[&PACKAGE, &COMPILED_PACKAGE],
     ..NOBODY
 };

@@ -2,7 +2,31 @@
 
 use super::NOBODY;
 use crate::property::{Class, INTEGER_OR_TEXT, Literal, Matcher, Property, TEXT_OR_LIST};
-use crate::resource::{ResourceType, action};
+use crate::resource::{Action, ResourceType, action};
+
+/// The actions of contexts of files and ports.
+static MAPPING_ACTIONS: [Action; 5] = [
+    action("manage", "Adds it, or brings it up to date."),
+    action("addormodify", "Adds it, or changes it."),
+    action("add", "Adds it."),
+    action("modify", "Changes it."),
+    action("delete", "Deletes it."),
+];
+
+/// The actions of logins and users.
+static ACCOUNT_ACTIONS: [Action; 4] = [
+    action("manage", "Adds it, or brings it up to date."),
+    action("add", "Adds it."),
+    action("modify", "Changes it."),
+    action("delete", "Deletes it."),
+];
+
+/// The levels of a login or a user.
+const RANGE: Property = Property::text("range", "The range of levels.");
+
+/// Whether a setting outlives the next start.
+const PERSISTENT: Property =
+    Property::boolean("persistent", "Whether it outlives the next start.").default(Literal::Boolean(true));
 
 /// Sets a boolean of SELinux.
 pub static SELINUX_BOOLEAN: ResourceType = ResourceType {
@@ -23,9 +47,7 @@ pub static SELINUX_BOOLEAN: ResourceType = ResourceType {
             "The value of the boolean.",
         )
         .required(),
-        Property::boolean("persistent", "Whether it outlives the next start.")
-            .default(Literal::Boolean(true))
-            .no_state(),
+        PERSISTENT.no_state(),
     ]],
     ..NOBODY
 };
@@ -34,13 +56,7 @@ pub static SELINUX_BOOLEAN: ResourceType = ResourceType {
 pub static SELINUX_FCONTEXT: ResourceType = ResourceType {
     name: "selinux_fcontext",
     doc: "Sets the context of files for SELinux.",
-    actions: &[
-        action("manage", "Adds it, or brings it up to date."),
-        action("addormodify", "Adds it, or changes it."),
-        action("add", "Adds it."),
-        action("modify", "Changes it."),
-        action("delete", "Deletes it."),
-    ],
+    actions: &MAPPING_ACTIONS,
     default_action: "manage",
     properties: &[&[
         Property::text("file_spec", "The pattern of paths.").name_property(),
@@ -79,17 +95,12 @@ pub static SELINUX_INSTALL: ResourceType = ResourceType {
 pub static SELINUX_LOGIN: ResourceType = ResourceType {
     name: "selinux_login",
     doc: "Maps a login to a user of SELinux.",
-    actions: &[
-        action("manage", "Adds it, or brings it up to date."),
-        action("add", "Adds it."),
-        action("modify", "Changes it."),
-        action("delete", "Deletes it."),
-    ],
+    actions: &ACCOUNT_ACTIONS,
     default_action: "manage",
     properties: &[&[
         Property::text("login", "The name of the login.").name_property(),
         Property::text("user", "The user of SELinux."),
-        Property::text("range", "The range of levels."),
+        RANGE,
     ]],
     ..NOBODY
 };
@@ -129,13 +140,7 @@ pub static SELINUX_PERMISSIVE: ResourceType = ResourceType {
 pub static SELINUX_PORT: ResourceType = ResourceType {
     name: "selinux_port",
     doc: "Sets the context of a port for SELinux.",
-    actions: &[
-        action("manage", "Adds it, or brings it up to date."),
-        action("addormodify", "Adds it, or changes it."),
-        action("add", "Adds it."),
-        action("modify", "Changes it."),
-        action("delete", "Deletes it."),
-    ],
+    actions: &MAPPING_ACTIONS,
     default_action: "manage",
     properties: &[&[
         Property::of("port", INTEGER_OR_TEXT, "The port or the range of ports.").name_property(),
@@ -159,7 +164,7 @@ pub static SELINUX_STATE: ResourceType = ResourceType {
     default_action: "nothing",
     properties: &[&[
         Property::text("config_file", "The file of SELinux's settings.").default(Literal::Text("/etc/selinux/config")),
-        Property::boolean("persistent", "Whether it outlives the next start.").default(Literal::Boolean(true)),
+        PERSISTENT,
         Property::text("policy", "The policy of SELinux.").equal_to(&[
             Literal::Text("default"),
             Literal::Text("minimum"),
@@ -182,17 +187,12 @@ pub static SELINUX_STATE: ResourceType = ResourceType {
 pub static SELINUX_USER: ResourceType = ResourceType {
     name: "selinux_user",
     doc: "Manages a user of SELinux.",
-    actions: &[
-        action("manage", "Adds it, or brings it up to date."),
-        action("add", "Adds it."),
-        action("modify", "Changes it."),
-        action("delete", "Deletes it."),
-    ],
+    actions: &ACCOUNT_ACTIONS,
     default_action: "manage",
     properties: &[&[
         Property::text("user", "The name of the user.").name_property(),
         Property::text("level", "The level of the user."),
-        Property::text("range", "The range of levels."),
+        RANGE,
         Property::list("roles", "The roles of the user."),
     ]],
     ..NOBODY

@@ -7,12 +7,11 @@ use crate::operation::Operation;
 use crate::plan::{Assumption, Plan, Provider, Step, View};
 use crate::resources::asked;
 use crate::resources::package::apt::unsupported;
-use crate::resources::package::request::{Request, grant, require_roots_own};
+use crate::resources::package::request::{Request, grant, package_file};
 use crate::resources::package::targets::{Aim, Seen, change, removal, target_by};
 use crate::withheld::Withheld;
 use contract::{Certainty, Change, ErrorKind, Raised, Wanted};
 use grants::GrantedPackage;
-use machine::denied::denied;
 use machine::root::Place;
 use schema::types::rpm_packages::RpmPackageProperties;
 use std::cmp::Ordering;
@@ -36,25 +35,16 @@ impl Provider for RpmPackage {
     }
 }
 
-/// The real path of a package file; none: it is not there. What rpm would fetch itself is refused: nobody could say what
-/// it is.
+/// The real path of a package file. `None`: it does not exist. What rpm would fetch itself is refused: nobody could say what it
+/// is.
 pub(super) fn find(source: &str, view: &View<'_>) -> Result<Option<String>, Raised> {
     if source.contains("://") {
         let message = format!("{source} is not a file on the node");
         return Err(Raised::new(ErrorKind::Package, message).with_hint("fetch it with `remote_file` first"));
     }
-    // Whether it is there is told only to who may have it installed.
-    let granted = view.grants.package_source(&view.root.asked_about(source)).map_err(denied)?;
-    let Ok(place) = view.root.locate_target(source) else { return Ok(None) };
-    if place.real() != granted.path() {
-        return Ok(None);
-    }
-    if place.entry().is_err() {
-        return Ok(None);
-    }
-    require_roots_own(granted.path(), view)?;
+    let Some(place) = package_file(source, view)? else { return Ok(None) };
     require_package(&place)?;
-    Ok(Some(granted.path().to_owned()))
+    Ok(Some(place.real().to_owned()))
 }
 
 /// Fails if a file does not begin as packages do: rpm takes any other file for a list of files and addresses to install.
