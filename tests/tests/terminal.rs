@@ -530,7 +530,7 @@ fn the_first_ctrl_c_ends_a_recipe_that_does_not_end() {
     let status = terminal.end().unwrap();
     let shown = terminal.rows().join("\n");
     assert_eq!(status.code(), Some(2), "{shown}");
-    assert!(shown.contains("ended by signal 2") && !shown.contains("processor time"), "{shown}");
+    assert!(shown.contains("stopped by Ctrl-C (SIGINT)") && !shown.contains("processor time"), "{shown}");
     let listed = place.program.run(&["run", "list"]).unwrap().stdout;
     assert!(listed.contains("  interrupted  "), "{listed}");
 }
