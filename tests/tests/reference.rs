@@ -19,10 +19,11 @@ use std::path::{Path, PathBuf};
 const ONLY_IN_RUST: [&str; 1] = ["guest_block"];
 
 /// Types whose rows differ between the languages although the machine would be the same, and why.
-const SHOWN_OTHERWISE: [(&str, &str); 3] = [
+const SHOWN_OTHERWISE: [(&str, &str); 4] = [
     ("cron_d", "in Ruby it is made of other resources, as in Chef, which are shown below it"),
     ("ohai_hint", "in Ruby it acts while the recipe is compiled, as in Chef, and its turn afterwards is shown too"),
     ("package", "in Ruby it is one of the platform's own type, as in Chef"),
+    ("user", "in Ruby it is one of the platform's own type, as in Chef"),
 ];
 
 fn fixture() -> PathBuf {

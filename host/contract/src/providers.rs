@@ -451,11 +451,6 @@ pub trait Types: Send + Sync {
     /// Whether there is such a type, and what it does if nothing is said.
     fn default_action(&self, kind: &str) -> Option<&str>;
 
-    /// The name under which reports and messages show a type: Chef's, where it differs from what cookbooks write.
-    fn shown<'a>(&self, kind: &'a str) -> &'a str {
-        kind
-    }
-
     /// Tells whether the actions of a type are made of other resources.
     fn is_composite(&self, _kind: &str) -> bool {
         false
