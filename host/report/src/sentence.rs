@@ -25,7 +25,7 @@ pub fn of_recorded(class: &str, message: &str, file: Option<&str>) -> String {
     if is_plain(class, file) {
         chef::plainly(class, message)
     } else {
-        format!("{class}: {}", chef::without_place(class, message))
+        format!("{class}: {}", chef::without_repetition(class, message))
     }
 }
 
