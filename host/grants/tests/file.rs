@@ -428,7 +428,7 @@ fn what_only_other_actions_would_need_is_a_comment() {
     let secret = CommandAsked { sensitive: true, ..shell("echo secret") };
     let _proof = grants.command(&secret).unwrap();
     let expect = "[policy.web]\ncommands = [\"echo secret\"]\npaths = [\"/srv/a\"]\nservices = [\"a\"]\n\
-        # Only actions of these resources that no recipe asks for now (restart, stop, delete ..) would need:\n\
+        # Only actions of these resources that no recipe asks for now (restart,\n# stop, delete ..) would need:\n\
         # commands = [\"service a restart\"]\n# paths = [\"/srv/a/**\"]\n";
     assert_eq!(recorder.journal().suggestion(&Default::default(), true), expect);
     // What a run keeps has neither.
