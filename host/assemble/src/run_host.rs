@@ -28,7 +28,6 @@ use state::{RunLock, Unrecorded};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use std::time::Duration;
 use text::error_chain;
 
 use crate::saved_node::node_to_save;
@@ -103,10 +102,10 @@ pub fn limits(settings: &Settings, grants: &PolicyGrants) -> Limits {
     let own = grants.limits();
     let memory =
         own.get(Limit::GuestMemory).map_or(settings.guest_memory, |mebibytes| mebibytes.saturating_mul(1 << 20));
-    let source = |limit| if own.get(limit).is_some() { LimitSource::Grants } else { LimitSource::Settings };
+    let source = |limit| if own.has(limit) { LimitSource::Grants } else { LimitSource::Settings };
     Limits {
         memory: usize::try_from(memory).unwrap_or(usize::MAX),
-        guest_time: own.get(Limit::GuestTime).map_or(settings.guest_time, Duration::from_secs),
+        guest_time: own.time(Limit::GuestTime).unwrap_or(settings.guest_time),
         memory_from: source(Limit::GuestMemory),
         guest_time_from: source(Limit::GuestTime),
     }
@@ -182,13 +181,13 @@ impl AssembledHost<'_> {
         let usual = AccountLimits::for_guest_memory(guest_memory);
         AccountLimits {
             host_memory: own.get(Limit::HostMemory).map_or(usual.host_memory, mebibytes),
-            host_time: own.get(Limit::HostTime).map_or(usual.host_time, Duration::from_secs),
+            host_time: own.time(Limit::HostTime).unwrap_or(usual.host_time),
             disk: own.get(Limit::Disk).map_or(usual.disk, mebibytes),
             entries: own.get(Limit::Entries).unwrap_or(usual.entries),
             open_files: own.get(Limit::OpenFiles).unwrap_or(usual.open_files),
             processes: own.get(Limit::Processes).unwrap_or(usual.processes),
-            pauses: own.get(Limit::Pauses).map_or(usual.pauses, Duration::from_secs),
-            wall: own.get(Limit::Wall).map_or(usual.wall, Duration::from_secs),
+            pauses: own.time(Limit::Pauses).unwrap_or(usual.pauses),
+            wall: own.time(Limit::Wall).unwrap_or(usual.wall),
         }
     }
 
