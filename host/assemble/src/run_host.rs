@@ -15,7 +15,7 @@ use contract::{Account, AccountLimits, ErrorKind, Failure, GuestLost, Memory, Mo
 use converge::{Instance, PolicyInput, RunHost};
 use grants::{Grants, Limit, Needs, PolicyGrants};
 use machine::download::{Downloads, NoServers};
-use machine::guest::GuestMachine;
+use machine::guest::{GuestMachine, LeftOut};
 use node::file_specificity::NodeIdentity;
 use node::object::NodeObject;
 use node::saved_filter::SavedFilters;
@@ -53,6 +53,8 @@ pub(crate) struct AssembledHost<'a> {
     pub(crate) log: Arc<providers::Log>,
     pub(crate) live: Option<Arc<machine::command::Live>>,
     pub(crate) reboots: Reboots,
+    /// What the dry run has left out, of all policies.
+    pub(crate) left_out: LeftOut,
     /// The facts were taken from a file and stay as they are.
     pub(crate) given_facts: bool,
     /// What stands in for the machine, in a test.
@@ -226,6 +228,7 @@ impl AssembledHost<'_> {
             backups_size: grants.limits().get(Limit::Backups).map_or(providers::Settings::BACKUPS_SIZE, mebibytes),
             downloads: self.downloads(),
             reboots: self.reboots.clone(),
+            left_out: self.left_out.clone(),
             facts: (!self.given_facts).then(|| fresh_facts::gatherer(&self.settings.root, grants)),
             live: self.live.clone(),
             log: Some(Arc::clone(&self.log)),

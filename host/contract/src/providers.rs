@@ -56,6 +56,9 @@ pub trait Providers: Send {
     /// [`prepare`](Self::prepare), or it has no plan because the machine is as it was before an earlier action.
     fn cannot_foresee(&mut self, _wanted: &Wanted<'_>) {}
 
+    /// A dry run has left out code of the policy's own, which may change whatever it is able to.
+    fn left_out_code(&mut self) {}
+
     /// Stages the content that the guest's `verify` blocks are asked about, and returns their argument (a path).
     ///
     /// # Errors
