@@ -45,7 +45,7 @@ fn in_rust() -> BTreeSet<String> {
 
 /// Every type that the reference lists, with the languages that may declare it.
 fn types() -> BTreeMap<String, BTreeSet<String>> {
-    let all = schema::reference::all_json();
+    let all = schema::reference::all_json(&author::check::grant_keys);
     let types = all["resources"].as_array().unwrap().iter();
     let words = |list: &Value| list.as_array().unwrap().iter().map(|word| word.as_str().unwrap().to_owned()).collect();
     types.map(|kind| (kind["name"].as_str().unwrap().to_owned(), words(&kind["languages"]))).collect()
