@@ -107,6 +107,11 @@ fn where_the_operator_wants_no_error_it_is_nil_and_told() {
         To allow it, add to [CONFIGURATION]/grants.toml, under [policy.web]:\n    facts = [\"ipaddress\"]\n\
         Or let wrun write that: wrun grants allow --last --grants [CONFIGURATION]/grants.toml\n";
     assert!(ran.stdout.contains(block), "{}", ran.text());
+    let shown = site.program.run(&["run", "show"]).unwrap().expect_code(0).unwrap().stdout;
+    assert!(
+        shown.ends_with("Policy web read facts that it is not granted:\n  ipaddress, web/recipes/default.rb:2\n"),
+        "{shown}"
+    );
     let audited = "decision=\"hidden\" policy=\"web\" capability=\"facts\" asked=\"ipaddress\"";
     assert!(log.contains(audited), "{log}");
     assert!(!ran.text().contains("192.0.2.7") && !log.contains("192.0.2.7"), "{}\n{log}", ran.text());

@@ -19,10 +19,11 @@ use std::path::{Path, PathBuf};
 const ONLY_IN_RUST: [&str; 1] = ["guest_block"];
 
 /// Types whose rows differ between the languages although the machine would be the same, and why.
-const SHOWN_OTHERWISE: [(&str, &str); 3] = [
+const SHOWN_OTHERWISE: [(&str, &str); 4] = [
     ("cron_d", "in Ruby it is made of other resources, as in Chef, which are shown below it"),
     ("ohai_hint", "in Ruby it acts while the recipe is compiled, as in Chef, and its turn afterwards is shown too"),
     ("package", "in Ruby it is one of the platform's own type, as in Chef"),
+    ("user", "in Ruby it is one of the platform's own type, as in Chef"),
 ];
 
 fn fixture() -> PathBuf {
@@ -44,7 +45,7 @@ fn in_rust() -> BTreeSet<String> {
 
 /// Every type that the reference lists, with the languages that may declare it.
 fn types() -> BTreeMap<String, BTreeSet<String>> {
-    let all = schema::reference::all_json();
+    let all = schema::reference::all_json(&author::check::grant_keys);
     let types = all["resources"].as_array().unwrap().iter();
     let words = |list: &Value| list.as_array().unwrap().iter().map(|word| word.as_str().unwrap().to_owned()).collect();
     types.map(|kind| (kind["name"].as_str().unwrap().to_owned(), words(&kind["languages"]))).collect()

@@ -8,7 +8,7 @@ use specs::{Machine, Network, Program, Root};
 use std::fs;
 
 /// A custom resource with a slip in its action, and one that does what it may not and raises it again.
-const FILES: [(&str, &str); 20] = [
+const FILES: [(&str, &str); 23] = [
     ("metadata.rb", "name 'web'\n"),
     ("resources/site.rb", "property :port, Integer\nprovides :web_site\naction :create do\n  fil '/srv/a'\nend\n"),
     (
@@ -34,6 +34,13 @@ const FILES: [(&str, &str); 20] = [
     ("templates/open.erb", "<% if true %>\ntwo\nlast\n"),
     ("templates/twice.erb", "one\n<% end %>\nthree\n<%= @a + %>\n"),
     ("recipes/inside.rb", "log 'x'\nuser_ulimit 'web' do\n  filehandle_limit 10\nend\n"),
+    ("recipes/syntax.rb", "log 'a'\nfile '/srv/a' do\n  mode ('0600'\nend\n"),
+    ("recipes/far.rb", "remote_file '/srv/a' do\n  source 'http://127.0.0.1:9/a'\n  retries 0\nend\n"),
+    (
+        "recipes/two.rb",
+        "notify_group 'a' do\n  action :run; notifies :create, 'file[/srv/no/b]'\nend\nfile '/srv/no/b' do\n  action :nothing\nend\n\
+         file '/srv/none/c'\n",
+    ),
     ("recipes/library.rb", "file '/srv/c' do\n  mode '0600'\n  content lazy { Web.go }\nend\n"),
 ];
 
@@ -84,7 +91,7 @@ fn with_cookbook(test: impl FnOnce(&Cookbook<'_>)) {
         fs::create_dir_all(path.parent().unwrap()).unwrap();
         fs::write(path, text).unwrap();
     }
-    let grants = "[policy.solo]\npaths = [\"/srv/**\"]\nfacts = [\"*\"]\n";
+    let grants = "[policy.solo]\npaths = [\"/srv/**\"]\nfacts = [\"*\"]\ndownload_hosts = [\"http://127.0.0.1:9\"]\n";
     fs::write(program.configuration().join("grants.toml"), grants).unwrap();
     let machine = root.machine(Network::Own).unwrap();
     test(&Cookbook { program, machine });
@@ -169,6 +176,59 @@ fn people_see_the_cookbooks_line_and_the_resource_and_nothing_of_the_runtime() {
         // Whoever looks for a fault in the runtime asks for its frames.
         let (whole, _) = cookbook.converge("library", &["--log-level", "debug"]);
         assert!(whole.contains("from /wrun/"), "{whole}");
+    });
+}
+
+/// Ruby's own message of a syntax error has the lines, with a mark below what is wrong.
+#[test]
+fn a_syntax_error_shows_its_lines_once() {
+    with_cookbook(|cookbook| {
+        let (shown, _) = cookbook.converge("syntax", &[]);
+        assert_eq!(shown.matches("mode ('0600'").count(), 1, "{shown}");
+        assert_eq!(shown.matches("web/recipes/syntax.rb:").count(), 1, "{shown}");
+        assert!(shown.contains("SyntaxError: ") && shown.contains("expected a matching `)`"), "{shown}");
+        // Programs get the excerpt.
+        assert_eq!(cookbook.error("syntax")["excerpt"]["file"], "web/recipes/syntax.rb");
+    });
+}
+
+#[test]
+fn a_server_that_does_not_answer_is_told_once() {
+    with_cookbook(|cookbook| {
+        let (shown, apart) = cookbook.converge("far", &[]);
+        let all = format!("{shown}{apart}");
+        assert_eq!(all.matches("Connection refused").count(), 1, "{all}");
+        // Chef's message is the cookbook's to rescue, and stays.
+        let message = cookbook.error("far")["message"].as_str().unwrap().to_owned();
+        assert!(message.contains("Connection refused - Connection refused connecting to"), "{message}");
+    });
+}
+
+#[test]
+fn each_of_several_failures_has_its_place_and_its_resource() {
+    with_cookbook(|cookbook| {
+        let (shown, _) = cookbook.converge("two", &[]);
+        let recap = shown.split("FAILED").nth(1).unwrap();
+        for words in [
+            "    2 failures:\n    * Chef::Exceptions::EnclosingDirectoryDoesNotExist: ",
+            " (web/recipes/two.rb:7)\n      in file[/srv/none/c] create\n",
+            "    * in a delayed notification: Chef::Exceptions::EnclosingDirectoryDoesNotExist: ",
+            " (web/recipes/two.rb:4)\n      in file[/srv/no/b] create\n",
+        ] {
+            assert_eq!(recap.matches(words).count(), 1, "{words}\n{shown}");
+        }
+        let recorded = cookbook.program.run(&["run", "show"]).unwrap().expect_code(0).unwrap().stdout;
+        for place in ["(web/recipes/two.rb:7)", "(web/recipes/two.rb:4)"] {
+            assert_eq!(recorded.matches(place).count(), 1, "{recorded}");
+        }
+        for failed in ["/srv/none does not exist", "/srv/no does not exist"] {
+            assert_eq!(recorded.matches(failed).count(), 1, "{recorded}");
+        }
+        let error = cookbook.error("two");
+        let causes = error["causes"].as_array().unwrap();
+        let of = |cause: &Value| (cause["resource"]["name"].clone(), cause["origin"]["line"].clone());
+        let expect = [("/srv/none/c".into(), 7.into()), ("/srv/no/b".into(), 4.into())];
+        assert_eq!(causes.iter().map(of).collect::<Vec<_>>(), expect, "{error:#}");
     });
 }
 

@@ -237,6 +237,39 @@ fn a_run_is_one_row_of_a_screen_of_80_columns() {
     assert!(plain.contains("dry run, failure") && plain.contains("1 would fail (of 3)"), "{plain}");
 }
 
+/// The names of a run's policies are told where they fit, and counted on a narrower screen.
+#[test]
+fn a_list_of_runs_names_the_policies_that_fit() {
+    let (program, root) = (Program::new().unwrap(), Root::new().unwrap());
+    let folder = program.configuration();
+    let names = ["web-servers", "monitoring-agents"];
+    for name in names {
+        let cookbook = folder.join(name).join("cookbooks/a");
+        for (path, text) in [("metadata.rb", "name 'a'\n"), ("recipes/default.rb", "log 'x'\n")] {
+            fs::create_dir_all(cookbook.join(path).parent().unwrap()).unwrap();
+            fs::write(cookbook.join(path), text).unwrap();
+        }
+        fs::write(folder.join(name).join("policy.toml"), format!("name = \"{name}\"\nrun_list = [\"a\"]\n")).unwrap();
+        let [from, to] = [folder.join(name), folder.clone()].map(|path| path.display().to_string());
+        let _ = program.run(&["policy", "build", &from, "--output", &to]).unwrap().expect_code(0).unwrap();
+    }
+    let [base, policies] = [root.path().to_owned(), folder].map(|path| path.display().to_string());
+    let fixed = ["converge", "-N", "n1", "--allow-all", "--root", &base, "--policies", &policies, "--why-run"];
+    let ran = program.run(&[&fixed[..], &["--policy-name", "web-servers,monitoring-agents"]].concat()).unwrap();
+    let ran = ran.expect_code(0).unwrap();
+    for (columns, outcome, policies) in [
+        (160, "dry run, success", "web-servers, monitoring-agents"),
+        (90, "dry ok", "web-servers, monitoring-agents"),
+        (70, "dry ok", "2 policies"),
+    ] {
+        let mut terminal = Terminal::start(&program, columns, &["run", "list"]).unwrap();
+        let _ = terminal.end().unwrap();
+        let rows = terminal.rows();
+        assert_eq!(rows.len(), 1, "{columns}: {rows:?}\n{}", ran.text());
+        assert!(rows[0].contains(&format!("  {outcome}  ")) && rows[0].ends_with(policies), "{columns}: {rows:?}");
+    }
+}
+
 #[test]
 fn json_is_laid_out_for_a_person_and_is_one_line_for_a_program() {
     let place = Place::new("file '/srv/old' do\n  content 'x'\nend\n");
@@ -530,7 +563,7 @@ fn the_first_ctrl_c_ends_a_recipe_that_does_not_end() {
     let status = terminal.end().unwrap();
     let shown = terminal.rows().join("\n");
     assert_eq!(status.code(), Some(2), "{shown}");
-    assert!(shown.contains("ended by signal 2") && !shown.contains("processor time"), "{shown}");
+    assert!(shown.contains("stopped by Ctrl-C (SIGINT)") && !shown.contains("processor time"), "{shown}");
     let listed = place.program.run(&["run", "list"]).unwrap().stdout;
     assert!(listed.contains("  interrupted  "), "{listed}");
 }

@@ -9,6 +9,7 @@ use std::path::PathBuf;
 use anyhow::{Context as _, Result};
 
 use crate::checkout;
+use author::check::grant_keys;
 
 /// The beginning of the part of a type's reference that is the same for all types.
 const COMMON: &str = "\n## Properties of all types\n";
@@ -27,7 +28,7 @@ pub(crate) fn pages() -> Result<Vec<(PathBuf, String)>> {
         let recipe = fixture.join(format!("cookbooks/reference/recipes/{}.rb", resource.name));
         let in_ruby = if recipe.is_file() { Some(read(recipe)?) } else { None };
         let in_rust = in_rust.get(resource.name).map(String::as_str);
-        let text = page(&schema::reference::type_text(resource), in_ruby.as_deref(), in_rust);
+        let text = page(&schema::reference::type_text(resource, &grant_keys), in_ruby.as_deref(), in_rust);
         pages.push((folder.join(format!("{}.md", resource.name)), text));
     }
     Ok(pages)
@@ -58,14 +59,15 @@ fn index() -> Result<String> {
     let mut text = String::from(
         "# Resource types\n\nA recipe declares resources. Each has a type, a name, actions and properties. `wrun resources` prints \
          the same in a terminal.\n\nThe examples are run by the tests: in both languages they declare the same. Whatever an action \
-         touches has to be [granted](../grants.md). A property that needs a grant of its own says so.\n\n| Type | |\n|---|---|\n",
+         touches has to be [granted](../grants.md): the list names the keys for each type. A property that needs a grant of its own \
+         says so.\n\n| Type | |\n|---|---|\n",
     );
-    for line in schema::reference::list_text().lines() {
+    for line in schema::reference::list_text(&grant_keys).lines() {
         let (name, about) = line.split_once(' ').unwrap_or((line, ""));
         text.push_str(&format!("| [{name}]({name}.md) | {} |\n", about.trim()));
     }
     let all = schema::reference::find(WITHOUT_OWN_PROPERTIES).context("the schema has no type without properties")?;
-    let reference = schema::reference::type_text(all);
+    let reference = schema::reference::type_text(all, &grant_keys);
     let common = reference.split_once(COMMON).map_or("", |(_, common)| common);
     text.push_str(&format!(
         "{COMMON}\n{}\n\nGuards and notifications are not properties: `not_if`, `only_if`, `notifies` and `subscribes` are \

@@ -28,7 +28,7 @@ impl Askers {
 
 fn of_resource(resource: &Resource, action: &str) -> WhoAsks {
     // Each action is told of, and most are never asked about: what can be shared is not copied.
-    let (shown, key) = (Arc::clone(&resource.shown), Arc::clone(&resource.key));
+    let (kind, key) = (Arc::clone(&resource.kind), Arc::clone(&resource.key));
     let name_at = resource.declaration.kind.len() + 1;
     let origin = Arc::clone(&resource.declaration.origin);
     let action = action.to_owned();
@@ -36,7 +36,7 @@ fn of_resource(resource: &Resource, action: &str) -> WhoAsks {
         // The key is the type and, in brackets, the name.
         let name = key.get(name_at..key.len().saturating_sub(1)).unwrap_or(&key);
         Asker {
-            kind: Some(shown.to_string()),
+            kind: Some(kind.to_string()),
             name: Some(text::cut(name, MAX_NAME).into_owned()),
             action: Some(action.clone()),
             cookbook: origin.cookbook.clone(),

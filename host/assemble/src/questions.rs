@@ -12,6 +12,7 @@ use artifact::Artifact;
 use contract::{CookbookFiles, Failure, Moment, Question, Stop};
 use converge::{PolicyInput, Questions, RunHost as _};
 use grants::Grants;
+use machine::guest::LeftOut;
 use node::file_specificity::NodeIdentity;
 use pollster::block_on;
 use providers::Reboots;
@@ -88,6 +89,7 @@ fn ask_in<T>(
         log: Arc::new(|_, _| {}),
         live: None,
         reboots: Reboots::default(),
+        left_out: LeftOut::default(),
         // The cookbooks are the author's: no machine's facts are gathered for them.
         given_facts: true,
         stand_in: None,

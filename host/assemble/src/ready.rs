@@ -22,6 +22,7 @@ use crate::{artifacts, data, folders, native_cache, own_state, stand_in};
 use contract::{Event, LogLevel, LogSource, Moment, Observer, Stop};
 use converge::{PolicyReport, RunHost as _, RunOptions, RunReport};
 use grants::{Journal, Needs};
+use machine::guest::LeftOut;
 use node::object::NodeObject;
 use providers::Reboots;
 use sandbox::{NativeCache, Sandbox};
@@ -326,6 +327,7 @@ impl<'a> ReadyRun<'a> {
             }),
             live: is_live.then(|| Arc::new(move |bytes: &[u8]| live.clone().notice(&Event::Output { bytes })) as _),
             reboots: Reboots::default(),
+            left_out: LeftOut::default(),
             given_facts: request.facts.is_some(),
             stand_in: request.stand_in.clone(),
             keeper,

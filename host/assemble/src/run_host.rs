@@ -15,7 +15,7 @@ use contract::{Account, AccountLimits, ErrorKind, Failure, GuestLost, Memory, Mo
 use converge::{Instance, PolicyInput, RunHost};
 use grants::{Grants, Limit, Needs, PolicyGrants};
 use machine::download::{Downloads, NoServers};
-use machine::guest::GuestMachine;
+use machine::guest::{GuestMachine, LeftOut};
 use node::file_specificity::NodeIdentity;
 use node::object::NodeObject;
 use node::saved_filter::SavedFilters;
@@ -28,7 +28,6 @@ use state::{RunLock, Unrecorded};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use std::time::Duration;
 use text::error_chain;
 
 use crate::saved_node::node_to_save;
@@ -54,6 +53,8 @@ pub(crate) struct AssembledHost<'a> {
     pub(crate) log: Arc<providers::Log>,
     pub(crate) live: Option<Arc<machine::command::Live>>,
     pub(crate) reboots: Reboots,
+    /// What the dry run has left out, of all policies.
+    pub(crate) left_out: LeftOut,
     /// The facts were taken from a file and stay as they are.
     pub(crate) given_facts: bool,
     /// What stands in for the machine, in a test.
@@ -103,10 +104,10 @@ pub fn limits(settings: &Settings, grants: &PolicyGrants) -> Limits {
     let own = grants.limits();
     let memory =
         own.get(Limit::GuestMemory).map_or(settings.guest_memory, |mebibytes| mebibytes.saturating_mul(1 << 20));
-    let source = |limit| if own.get(limit).is_some() { LimitSource::Grants } else { LimitSource::Settings };
+    let source = |limit| if own.has(limit) { LimitSource::Grants } else { LimitSource::Settings };
     Limits {
         memory: usize::try_from(memory).unwrap_or(usize::MAX),
-        guest_time: own.get(Limit::GuestTime).map_or(settings.guest_time, Duration::from_secs),
+        guest_time: own.time(Limit::GuestTime).unwrap_or(settings.guest_time),
         memory_from: source(Limit::GuestMemory),
         guest_time_from: source(Limit::GuestTime),
     }
@@ -181,13 +182,13 @@ impl AssembledHost<'_> {
         let usual = AccountLimits::for_guest_memory(guest_memory);
         AccountLimits {
             host_memory: own.get(Limit::HostMemory).map_or(usual.host_memory, mebibytes),
-            host_time: own.get(Limit::HostTime).map_or(usual.host_time, Duration::from_secs),
+            host_time: own.time(Limit::HostTime).unwrap_or(usual.host_time),
             disk: own.get(Limit::Disk).map_or(usual.disk, mebibytes),
             entries: own.get(Limit::Entries).unwrap_or(usual.entries),
             open_files: own.get(Limit::OpenFiles).unwrap_or(usual.open_files),
             processes: own.get(Limit::Processes).unwrap_or(usual.processes),
-            pauses: own.get(Limit::Pauses).map_or(usual.pauses, Duration::from_secs),
-            wall: own.get(Limit::Wall).map_or(usual.wall, Duration::from_secs),
+            pauses: own.time(Limit::Pauses).unwrap_or(usual.pauses),
+            wall: own.time(Limit::Wall).unwrap_or(usual.wall),
         }
     }
 
@@ -226,6 +227,7 @@ impl AssembledHost<'_> {
             backups_size: grants.limits().get(Limit::Backups).map_or(providers::Settings::BACKUPS_SIZE, mebibytes),
             downloads: self.downloads(),
             reboots: self.reboots.clone(),
+            left_out: self.left_out.clone(),
             facts: (!self.given_facts).then(|| fresh_facts::gatherer(&self.settings.root, grants)),
             live: self.live.clone(),
             log: Some(Arc::clone(&self.log)),

@@ -1,6 +1,6 @@
 //! What can go wrong in a policy's run, with the kind by which code tells it apart.
 
-use crate::{SensitiveMessage, StopReason};
+use crate::{SensitiveMessage, StopReason, signal_name};
 use errors::{ErrorKind, SystemError, chef};
 use std::fmt;
 
@@ -293,7 +293,7 @@ impl fmt::Display for Failure {
                 lost.recipe.iter().try_for_each(|recipe| write!(f, ", {recipe}"))
             }
             Self::Stopped(StopReason::Reboot) => f.write_str("ended early, to start the node again"),
-            Self::Stopped(StopReason::Signal(signal)) => write!(f, "ended by signal {signal}"),
+            Self::Stopped(StopReason::Signal(signal)) => write!(f, "stopped by {}", signal_name(*signal)),
             Self::Many(all) => {
                 let each = all.iter().map(|(place, failure)| (failure.kind(), (*place).into(), failure.to_string()));
                 f.write_str(&chef::several(each))

@@ -42,7 +42,7 @@ pub use services::{
     Machine, MachineChange, MachineError, MachineGroup, MachineUser, Moment, OutsideInput, Services, Stat, StatKind,
     TypeTexts,
 };
-pub use stop::{Stop, StopReason, StopStep};
+pub use stop::{Stop, StopReason, StopStep, signal_name};
 
 /// The version of the contract's packages in `wit/`; all of them have the same.
 pub const CONTRACT_VERSION: &str = "0.2.0";

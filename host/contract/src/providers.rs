@@ -56,6 +56,9 @@ pub trait Providers: Send {
     /// [`prepare`](Self::prepare), or it has no plan because the machine is as it was before an earlier action.
     fn cannot_foresee(&mut self, _wanted: &Wanted<'_>) {}
 
+    /// A dry run has left out code of the policy's own, which may change whatever it is able to.
+    fn left_out_code(&mut self) {}
+
     /// Stages the content that the guest's `verify` blocks are asked about, and returns their argument (a path).
     ///
     /// # Errors
@@ -450,11 +453,6 @@ pub enum CommandLine {
 pub trait Types: Send + Sync {
     /// Whether there is such a type, and what it does if nothing is said.
     fn default_action(&self, kind: &str) -> Option<&str>;
-
-    /// The name under which reports and messages show a type: Chef's, where it differs from what cookbooks write.
-    fn shown<'a>(&self, kind: &'a str) -> &'a str {
-        kind
-    }
 
     /// Tells whether the actions of a type are made of other resources.
     fn is_composite(&self, _kind: &str) -> bool {

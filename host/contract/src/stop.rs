@@ -1,6 +1,7 @@
 //! How a run is asked to end before its end, in three steps: after the running action, at once, and without waiting for
 //! anything.
 
+use std::borrow::Cow;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -38,6 +39,16 @@ pub enum StopReason {
     Signal(i32),
     /// A resource ended the run so that the node is started again.
     Reboot,
+}
+
+/// Returns the name of a signal that ends runs, with the key that sends it: `Ctrl-C (SIGINT)`, `SIGTERM`.
+pub fn signal_name(signal: i32) -> Cow<'static, str> {
+    match signal {
+        1 => "SIGHUP".into(),
+        2 => "Ctrl-C (SIGINT)".into(),
+        15 => "SIGTERM".into(),
+        other => format!("signal {other}").into(),
+    }
 }
 
 /// The number of [`StopReason::Reboot`] among the numbers of signals, which are small.

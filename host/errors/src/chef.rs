@@ -6,7 +6,7 @@ mod plain;
 mod shell_out;
 
 pub use http::{NO_URL, status, unreachable, with_address};
-pub use plain::{dry_refusal, is_own, plainly, without_place};
+pub use plain::{dry_refusal, is_own, plainly, without_repetition};
 pub use shell_out::{
     AccountLookup, CommandEnd, OUTPUT_BEGINS, timed_out, unexpected_exit, without_account, without_directory,
 };

@@ -5,7 +5,7 @@ use crate::commands::{CommandGrant, GrantedLine, sha256_of};
 use crate::denied::Capability;
 use crate::downloads::ServerPattern;
 use crate::facts::OnHiddenFact;
-use crate::limits::{Limit, Limits};
+use crate::limits::{Limit, LimitUnit, Limits};
 use crate::mounts::MountPattern;
 use crate::needs::TABLE;
 use crate::pattern::{AttributePattern, NamePattern, PathPattern, Pattern};
@@ -13,6 +13,7 @@ use crate::policy::PolicyRules;
 use crate::rules::Rule;
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
+use std::time::Duration;
 use text::{nearest, toml_key};
 use toml::Spanned;
 use toml::de::{DeString, DeTable, DeValue};
@@ -116,8 +117,9 @@ fn json(value: &DeValue<'_>) -> Value {
         }
         DeValue::Array(array) => array.iter().map(|one| json(one.get_ref())).collect(),
         DeValue::Table(table) => Value::Object(json_table(table)),
-        // No key takes these, so that they are refused before.
-        DeValue::Float(_) | DeValue::Datetime(_) => Value::Null,
+        DeValue::Float(number) => number.as_str().parse::<f64>().map_or(Value::Null, Value::from),
+        // No key takes it, so that it is refused before.
+        DeValue::Datetime(_) => Value::Null,
     }
 }
 
@@ -278,19 +280,17 @@ impl<'s> Source<'s> {
         let mut limits = Limits::default();
         for (key, value) in self.table("limits", value)? {
             let name: &str = key.get_ref();
-            let number = || {
-                let number = value
-                    .get_ref()
-                    .as_integer()
-                    .and_then(|number| u64::from_str_radix(number.as_str(), number.radix()).ok());
-                number
-                    .filter(|number| *number > 0)
-                    .ok_or_else(|| self.bad(name, value, "must be a whole number above 0"))
-            };
             let Some(limit) = Limit::with_key(name) else {
                 return Err(self.unknown(name, key.span().start, &Limit::ALL.map(|limit| limit.setting().key)));
             };
-            limits.set(limit, number()?);
+            let (number, form) = match limit.setting().unit {
+                LimitUnit::Seconds => {
+                    (milliseconds(value.get_ref()), "must be seconds, at least 0.001, such as 60 or 0.5")
+                }
+                LimitUnit::Mebibytes | LimitUnit::Count => (whole(value.get_ref()), "must be a whole number above 0"),
+            };
+            let number = number.filter(|number| *number > 0).ok_or_else(|| self.bad(name, value, form))?;
+            limits.set(limit, number);
         }
         Ok(limits)
     }
@@ -385,6 +385,21 @@ impl<'s> Source<'s> {
         }
         Ok(all)
     }
+}
+
+/// A whole number that is not negative.
+fn whole(value: &DeValue<'_>) -> Option<u64> {
+    value.as_integer().and_then(|number| u64::from_str_radix(number.as_str(), number.radix()).ok())
+}
+
+/// The milliseconds of a number of seconds, which may have parts of a second.
+fn milliseconds(value: &DeValue<'_>) -> Option<u64> {
+    if let Some(seconds) = whole(value) {
+        return Some(seconds.saturating_mul(1000));
+    }
+    let seconds = value.as_float()?.as_str().parse().ok()?;
+    let time = Duration::try_from_secs_f64(seconds).ok()?;
+    u64::try_from(time.as_millis()).ok()
 }
 
 /// An entry as JSON.

@@ -1,12 +1,14 @@
 //! The limits that a policy's grants may set: their keys, units, defaults and meanings. docs/limits.md has the same table,
 //! which a test compares.
 
+use std::time::Duration;
+
 /// The unit of a limit in a file of grants.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LimitUnit {
     /// Mebibytes, of 1,048,576 bytes each.
     Mebibytes,
-    /// Seconds, of time or of processor time.
+    /// Seconds, of time or of processor time; parts of them are kept to the millisecond.
     Seconds,
     /// A number of things.
     Count,
@@ -176,13 +178,28 @@ impl Limit {
     }
 }
 
-/// The limits that a policy's grants set, each in its unit.
+/// The limits that a policy's grants set, each in its unit; times in milliseconds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Limits([Option<u64>; Limit::ALL.len()]);
 
 impl Limits {
-    /// Returns a limit, or `None` if the grants do not set it.
+    /// Returns a limit that is a count or a number of mebibytes. `None` if the grants do not set it.
     pub fn get(&self, limit: Limit) -> Option<u64> {
+        self.number(limit).filter(|_| limit.setting().unit != LimitUnit::Seconds)
+    }
+
+    /// Returns a limit that is a time. `None` if the grants do not set it.
+    pub fn time(&self, limit: Limit) -> Option<Duration> {
+        let milliseconds = self.number(limit).filter(|_| limit.setting().unit == LimitUnit::Seconds);
+        milliseconds.map(Duration::from_millis)
+    }
+
+    /// Tells whether the grants set a limit.
+    pub fn has(&self, limit: Limit) -> bool {
+        self.number(limit).is_some()
+    }
+
+    fn number(&self, limit: Limit) -> Option<u64> {
         self.0.get(limit as usize).copied().flatten()
     }
 

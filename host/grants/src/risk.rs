@@ -6,6 +6,7 @@ mod comments;
 mod harmless;
 mod runners;
 
+pub(crate) use comments::comment;
 pub use comments::risk_comments;
 
 use crate::commands::{ANY, CommandGrant, GrantedLine, WordPattern};
@@ -534,6 +535,20 @@ mod tests {
             "# Opens a lot: \"root\" is root.",
         ];
         assert_eq!(risk_comments(found), expect);
+    }
+
+    #[test]
+    fn comments_are_whole_sentences_however_long_their_entries_are() {
+        let script = format!("{{ interpreter = [\"bash\"], script_sha256 = \"{}\" }}", "0123456789abcdef".repeat(4));
+        let long = format!("\"set -e; {}\"", "echo one; ".repeat(40));
+        let found = [(script.as_str(), "is a script"), (long.as_str(), "is a line")];
+        let lines = risk_comments(found);
+        let words: Vec<_> = lines.iter().map(|line| line.strip_prefix("# ").unwrap()).collect();
+        let begins = "\"set -e; echo one; echo one; echo one; echo one; echo one;";
+        let expect =
+            format!("Opens a lot: {script} is a script. Opens a lot: the entry that begins with `{begins}` is a line.");
+        assert_eq!(words.join(" "), expect);
+        assert!(lines.iter().all(|line| line.chars().count() <= 76), "{lines:?}");
     }
 
     #[test]

@@ -6,7 +6,7 @@ use crate::edit::Addition;
 use crate::file::rule_of;
 use crate::journal::Entries;
 use crate::policy::{Grants, PolicyGrants};
-use crate::risk::{Assessed, risk_comments};
+use crate::risk::{Assessed, comment, risk_comments};
 use crate::rules::Rule;
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -14,7 +14,11 @@ use std::sync::Arc;
 /// The longest line of a list, in characters; a longer one has an entry per line.
 const MAX_LINE: usize = 100;
 
-/// The table of a policy with these entries; empty without entries. Behind them, as comments, those that only others would
+/// What is said above the entries that only actions would need which nobody asked for.
+const OF_OTHER_ACTIONS: &str =
+    "Only actions of these resources that no recipe asks for now (restart, stop, delete ..) would need:";
+
+/// The table of a policy with these entries; empty if there are none. Behind them, as comments, those that only others would
 /// need: actions that nobody asked for.
 pub(crate) fn table(policy: &str, entries: &Entries, others: &Entries, assessed: &Assessed<'_>) -> String {
     let own = lines(policy, entries, assessed);
@@ -35,9 +39,7 @@ pub(crate) fn table(policy: &str, entries: &Entries, others: &Entries, assessed:
     }
     let mut text = format!("{}\n{own}", table_name(policy));
     if !more.is_empty() {
-        text.push_str(
-            "# Only actions of these resources that no recipe asks for now (restart, stop, delete ..) would need:\n",
-        );
+        comment(OF_OTHER_ACTIONS).iter().for_each(|line| text.push_str(&format!("{line}\n")));
         for line in more.lines() {
             let line = line.strip_prefix("# ").unwrap_or(line);
             text.push_str(&format!("# {line}\n"));

@@ -5,6 +5,7 @@
 use grants::{Asker, CommandAsked, Grants, Limit, LimitDefault, LimitSetting, LineAsked, PolicyGrants};
 use serde_json::json;
 use std::sync::Arc;
+use std::time::Duration;
 
 fn policy(table: &str) -> Arc<PolicyGrants> {
     Grants::parse(&format!("[policy.database]\n{table}"), "grants.toml").unwrap().policy("database", &["mysql".into()])
@@ -339,13 +340,31 @@ fn everything_is_granted_to_all_on_ones_own_machine() {
 fn limits_and_flags() {
     let grants = policy("clock = true\nlimits = { guest_seconds = 60, memory_mib = 256 }\n");
     let limits = grants.limits();
-    let some = [Limit::GuestTime, Limit::GuestMemory, Limit::Wall].map(|limit| limits.get(limit));
-    assert_eq!(some, [Some(60), Some(256), None]);
+    assert_eq!(limits.time(Limit::GuestTime), Some(Duration::from_secs(60)));
+    assert_eq!((limits.get(Limit::GuestMemory), limits.time(Limit::Wall)), (Some(256), None));
     assert!(grants.clock() && !grants.random());
     for (limit, number) in Limit::ALL.into_iter().zip(1..) {
         let limits = policy(&format!("limits = {{ {} = {number} }}\n", limit.setting().key)).limits();
-        assert_eq!(Limit::ALL.map(|one| limits.get(one)), Limit::ALL.map(|one| (one == limit).then_some(number)));
+        let set = |one| limits.get(one).or_else(|| limits.time(one).map(|time| time.as_secs()));
+        assert_eq!(Limit::ALL.map(set), Limit::ALL.map(|one| (one == limit).then_some(number)));
     }
+}
+
+#[test]
+fn limits_of_time_may_be_parts_of_seconds() {
+    for (text, milliseconds) in [("0.5", 500), ("1.25", 1250), ("60", 60_000), ("1e-3", 1), ("2e1", 20_000)] {
+        let limits = policy(&format!("limits = {{ wall_seconds = {text} }}\n")).limits();
+        assert_eq!(limits.time(Limit::Wall), Some(Duration::from_millis(milliseconds)), "{text}");
+    }
+    let refused = |key: &str, text: &str| {
+        let file = format!("[policy.a]\nlimits = {{ {key} = {text} }}\n");
+        Grants::parse(&file, "g.toml").unwrap_err().to_string()
+    };
+    for text in ["0", "0.0001", "-0.5", "nan", "inf", "1e300", "\"1\""] {
+        let expect = "g.toml:2: `wall_seconds` must be seconds, at least 0.001, such as 60 or 0.5";
+        assert_eq!(refused("wall_seconds", text), expect, "{text}");
+    }
+    assert_eq!(refused("processes", "0.5"), "g.toml:2: `processes` must be a whole number above 0");
 }
 
 #[test]
@@ -428,7 +447,7 @@ fn what_only_other_actions_would_need_is_a_comment() {
     let secret = CommandAsked { sensitive: true, ..shell("echo secret") };
     let _proof = grants.command(&secret).unwrap();
     let expect = "[policy.web]\ncommands = [\"echo secret\"]\npaths = [\"/srv/a\"]\nservices = [\"a\"]\n\
-        # Only actions of these resources that no recipe asks for now (restart, stop, delete ..) would need:\n\
+        # Only actions of these resources that no recipe asks for now (restart,\n# stop, delete ..) would need:\n\
         # commands = [\"service a restart\"]\n# paths = [\"/srv/a/**\"]\n";
     assert_eq!(recorder.journal().suggestion(&Default::default(), true), expect);
     // What a run keeps has neither.

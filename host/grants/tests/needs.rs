@@ -4,6 +4,7 @@
 
 use grants::{Grants, Limit, NeedAnswer, Needs};
 use serde_json::{Value, json};
+use std::time::Duration;
 
 fn needs(text: &str) -> Needs {
     Needs::parse(&format!("name = \"web\"\n[needs]\n{text}"), "policy.toml").unwrap()
@@ -33,9 +34,9 @@ fn every_key_of_grants_can_be_asked_for() {
         mounts = [\"n on /o type p (q)\"]\ncommands = [\"r\", { argv = [\"s\"], user = \"t\" }]\n\
         download_hosts = [\"https://u\"]\nwrite_attributes = [\"v\"]\nread_attributes = [\"w\"]\nfacts = [\"x\"]\n\
         data_bags = [\"y\"]\nsearch = [\"z\"]\nroles = [\"a\"]\nenvironments = [\"b\"]\nenvironment = [\"C\"]\n\
-        clock = true\nrandom = true\nreboot = true\nlimits = { guest_seconds = 3 }\n";
+        clock = true\nrandom = true\nreboot = true\nlimits = { guest_seconds = 3.5 }\n";
     let needs = needs(all);
-    assert_eq!(needs.limits().get(Limit::GuestTime), Some(3));
+    assert_eq!(needs.limits().time(Limit::GuestTime), Some(Duration::from_millis(3500)));
     // All of it is granted by a table of the same text, and none of it by an empty one.
     let held = |table: &str| {
         let grants = Grants::parse(&format!("[policy.web]\n{table}"), "grants.toml").unwrap();

@@ -10,7 +10,7 @@ mod layer;
 mod named;
 mod planned;
 
-pub use layer::Overlay;
+pub use layer::{LeftOut, Overlay};
 pub(crate) use planned::TOO_MANY;
 pub use planned::{ForeseenFile, Planned, PlannedAccess, in_memory};
 
@@ -211,7 +211,10 @@ impl Machine for GuestMachine {
         if self.is_dry_run(why_run) {
             return match self.commands.ask(&launch, &mut self.users) {
                 command::Answer::Ended(outcome) => Ok(outcome),
-                command::Answer::Unknown(why) => Err(MachineError::DryRun(format!("run {}: {why}", granted.shown()))),
+                command::Answer::Unknown(why) => {
+                    self.commands.overlay().left_out().note();
+                    Err(MachineError::DryRun(format!("run {}: {why}", granted.shown())))
+                }
             };
         }
         match self.commands.run(&launch, &mut self.users, None) {

@@ -49,6 +49,6 @@ mod tests {
         assert!(account.usage().work >= (1 << 20) / BYTES_PER_UNIT);
         stop.request(StopReason::Signal(15));
         let ended = io::copy(&mut endless(), &mut io::sink()).unwrap_err();
-        assert_eq!(ended.to_string(), "was ended by signal 15");
+        assert_eq!(ended.to_string(), "was stopped by SIGTERM");
     }
 }

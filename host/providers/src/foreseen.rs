@@ -31,7 +31,55 @@ pub(crate) fn of(plan: &Plan) -> Outcomes {
     all
 }
 
+/// Whether a dry run leaves out something of a plan whose effects nobody can foresee, or takes something for granted.
+pub(crate) fn leaves_out(plan: &Plan) -> bool {
+    let brings_package = plan.assumptions.iter().any(|assumption| matches!(assumption, Assumption::Package(_)));
+    !plan.certainty.is_empty() || brings_package || plan.steps.iter().any(|step| step.operation().is_open())
+}
+
+/// Types whose actions change the files, accounts and services that they name, and nothing else.
+const NAMING: [&str; 13] = [
+    "file",
+    "template",
+    "cookbook_file",
+    "remote_file",
+    "directory",
+    "remote_directory",
+    "link",
+    "user",
+    "linux_user",
+    "group",
+    "service",
+    "systemd_unit",
+    "log",
+];
+
+/// Whether the actions of a type change nothing but what they name, as far as the machine's files go.
+pub(crate) fn changes_what_it_names(kind: &str) -> bool {
+    NAMING.contains(&kind)
+}
+
 impl Operation {
+    /// Whether the operation may change more than what it is about: it runs programs or code, or unpacks what others have made.
+    fn is_open(&self) -> bool {
+        match self {
+            Self::RunCommand(_)
+            | Self::Preseed(_)
+            | Self::InstallFromArchives(_)
+            | Self::InstallFiles(_)
+            | Self::ChangePackages(_)
+            | Self::ChangeRpmPackages(_)
+            | Self::UnpackArchive(_)
+            | Self::CloneRepository(_)
+            | Self::CheckOut(_)
+            | Self::Fetch(_)
+            | Self::UpdateSubmodules(_)
+            | Self::ChangeMounts(_) => true,
+            Self::Sequence(operation) => operation.operations().iter().any(Self::is_open),
+            _ => false,
+        }
+    }
+
     /// Adds what the operation would leave behind, as far as it is one on files, directories or links.
     fn foresee(&self, outcomes: &mut Outcomes) {
         match self {

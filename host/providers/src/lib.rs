@@ -26,6 +26,7 @@ mod settings;
 mod standing;
 mod withheld;
 
+pub use machine::guest::LeftOut;
 pub use reboots::{Reboot, Reboots};
 pub use settings::{Contents, GatherFacts, Log, Settings};
 pub use standing::{elevated_accounts, homes};
@@ -79,6 +80,7 @@ impl MachineProviders {
             .stopped_by(&settings.stop)
             .charged_to(&settings.account)
             .answered_by(settings.answers.as_ref());
+        commands.overlay().share(settings.left_out.clone());
         Ok(Self {
             settings,
             root,
@@ -278,6 +280,9 @@ impl Providers for MachineProviders {
             if plan.steps.is_empty() && is_unknown {
                 outcomes.extend(self.unknown_paths(wanted));
             }
+            if foreseen::leaves_out(&plan) {
+                self.commands.overlay().left_out().note();
+            }
             self.foresee(wanted, outcomes)?;
             self.assumed.extend(std::mem::take(&mut plan.assumptions));
         }
@@ -305,8 +310,17 @@ impl Providers for MachineProviders {
         }
     }
 
+    fn left_out_code(&mut self) {
+        if self.settings.why_run {
+            self.commands.overlay().left_out().note();
+        }
+    }
+
     fn cannot_foresee(&mut self, wanted: &Wanted<'_>) {
         if self.settings.why_run {
+            if !foreseen::changes_what_it_names(&wanted.declaration.kind) {
+                self.commands.overlay().left_out().note();
+            }
             let outcomes = self.unknown_paths(wanted);
             // A policy that may not keep more has ended, and hears of it from its account.
             let _ended = self.foresee(wanted, outcomes);
@@ -318,6 +332,8 @@ impl Providers for MachineProviders {
     }
 
     fn survey(&mut self, wanted: &Wanted<'_>) {
+        // It asks for what other machines need, too, which may have what this one lacks.
+        self.commands.overlay().left_out().note();
         let Some(provider) = resources::provider(&wanted.declaration.kind) else { return };
         // What cannot be asked for now is what the plan itself will fail of.
         let _ = self.look(wanted, |view| provider.survey(wanted, view));

@@ -5,6 +5,7 @@ use contract::{Account, CookbookFiles, LogLevel, Stop};
 use grants::PolicyGrants;
 use machine::command::{Answers, Live};
 use machine::download::Downloads;
+use machine::guest::LeftOut;
 use node::file_specificity::NodeIdentity;
 use serde_json::{Map, Value};
 use std::path::PathBuf;
@@ -56,6 +57,8 @@ pub struct Settings {
     pub downloads: Downloads,
     /// Where policies ask for the node to be started again.
     pub reboots: Reboots,
+    /// What the run's dry policies have left out. They share it.
+    pub left_out: LeftOut,
     /// Gathers facts anew, as the policy may see them; none: they are what they are.
     pub facts: Option<Arc<GatherFacts>>,
     /// Hears the output of commands with `live_stream`, while they run.

@@ -130,6 +130,7 @@ pub(crate) fn settings(directory: &Path, grants: &Grants) -> Settings {
         backups_size: Settings::BACKUPS_SIZE,
         downloads: Default::default(),
         reboots: Reboots::default(),
+        left_out: LeftOut::default(),
         facts: None,
         live: None,
         answers: None,

@@ -5,7 +5,7 @@ mod excerpt;
 mod unplaced;
 
 use crate::json::bounded_error;
-use contract::{ActionRecord, CookbookFiles, ErrorKind, Failure};
+use contract::{ActionRecord, CookbookFiles, ErrorKind, Excerpt, Failure, Place};
 use converge::{PolicyOutcome, PolicyReport, RunReport};
 use errors::chef;
 use node::origin::Origin;
@@ -74,7 +74,7 @@ pub fn json(
         raised.or_else(|| excerpt::around(&origin, files, &sensitive))
     });
     let causes: Vec<_> = match failure {
-        Failure::Many(all) => all.iter().map(|(place, one)| cause(one, &place.to_string(), frames_shown)).collect(),
+        Failure::Many(all) => causes(all, report, frames_shown),
         _ => vec![],
     };
     bounded_error(json!({
@@ -83,14 +83,8 @@ pub fn json(
         "class": failure.class(),
         "message": failure.to_string(),
         "backtrace": frames(failure, frames_shown),
-        "origin": {
-            "policy": report.name,
-            "cookbook": origin.cookbook,
-            "recipe": origin.recipe,
-            "file": origin.file,
-            "line": origin.line,
-        },
-        "resource": record.map(|record| json!({ "type": &*record.kind, "name": record.name, "action": record.action })),
+        "origin": origin_json(&report.name, &origin),
+        "resource": record.map(resource_json),
         "excerpt": excerpt.map(|excerpt| json!({ "file": excerpt.file, "line": excerpt.line, "lines": excerpt.lines })),
         "hint": hint,
         "causes": causes,
@@ -115,14 +109,52 @@ pub fn not_begun(message: &str, causes: &[String]) -> Value {
 /// What the places of Rust's own libraries begin with.
 const STANDARD_LIBRARY: &str = "/rustc/";
 
-fn cause(failure: &Failure, place: &str, frames_shown: Frames) -> Value {
+fn origin_json(policy: &str, origin: &Origin) -> Value {
     json!({
-        "class": failure.class(),
-        "message": failure.to_string(),
-        "in": place,
-        "backtrace": frames(failure, frames_shown),
-        "hint": failure.hint(),
+        "policy": policy,
+        "cookbook": origin.cookbook,
+        "recipe": origin.recipe,
+        "file": origin.file,
+        "line": origin.line,
     })
+}
+
+fn resource_json(record: &ActionRecord) -> Value {
+    json!({ "type": &*record.kind, "name": record.name, "action": record.action })
+}
+
+/// Each of several failures, with the action that it ended.
+fn causes(all: &[(Place, Failure)], report: &PolicyReport, frames_shown: Frames) -> Vec<Value> {
+    let mut rest = report.records.as_slice();
+    let each = all.iter().map(|(phase, failure)| {
+        let ended = |record: &ActionRecord| {
+            !record.ignored && record.failure.as_ref().is_some_and(|other| is_same(other, failure))
+        };
+        let record = rest.iter().position(ended).and_then(|at| {
+            let (_, from) = rest.split_at_checked(at)?;
+            rest = from.get(1..)?;
+            innermost(from)
+        });
+        let origin = record.map(|record| Origin::clone(&record.origin)).or_else(|| place(failure)).unwrap_or_default();
+        json!({
+            "class": failure.class(),
+            "message": failure.to_string(),
+            "in": phase.to_string(),
+            "backtrace": frames(failure, frames_shown),
+            "origin": origin_json(&report.name, &origin),
+            "resource": record.map(resource_json),
+            "hint": failure.hint(),
+        })
+    });
+    each.collect()
+}
+
+/// Whether two failures are one, whatever resources each has passed through.
+fn is_same(one: &Failure, other: &Failure) -> bool {
+    match (one, other) {
+        (Failure::Raised(one), Failure::Raised(other)) => (&one.kind, &one.message) == (&other.kind, &other.message),
+        _ => one == other,
+    }
 }
 
 /// The frames of a failure. Functions without a file and a line say little to an author.

@@ -110,7 +110,7 @@ fn with(mut one: Value, other: Value) -> Value {
 fn of_resource(resource: &Resource, nesting: u32) -> Value {
     let (declaration, origin) = (&resource.declaration, &resource.declaration.origin);
     json!({
-        "type": &*resource.shown,
+        "type": &*resource.kind,
         "name": declaration.name,
         "cookbook": origin.cookbook,
         "recipe": origin.recipe,

@@ -4,6 +4,8 @@ use crate::{Block, Tone};
 use contract::{HiddenRead, ReadKind, grant_entries};
 use converge::RunReport;
 use grants::Addition;
+use node::origin::Origin;
+use serde_json::Value;
 
 /// The most reads that are listed; the run's JSON has all that were kept.
 const SHOWN: usize = 20;
@@ -17,14 +19,46 @@ pub fn of(report: &RunReport) -> Vec<(String, Vec<HiddenRead>)> {
     unsaid.filter(|(_, reads)| !reads.is_empty()).collect()
 }
 
+/// A read as people read of it.
+struct Told {
+    kind: ReadKind,
+    /// The path with the place, guest's text.
+    line: String,
+}
+
 /// A block for each policy that read something hidden.
 pub fn blocks(reads: &[(String, Vec<HiddenRead>)]) -> Vec<Block> {
-    let block = |(policy, reads): &(String, Vec<HiddenRead>)| {
-        let text = text(policy, reads);
-        let (heading, lines) = text.split_once('\n').unwrap_or((&text, ""));
-        Block::new(Tone::Warning, heading).lines(Tone::Warning, "", lines.lines())
-    };
-    reads.iter().map(block).collect()
+    let told = |read: &HiddenRead| Told { kind: read.kind, line: line(&read.shown(), read.partly, &read.origin) };
+    reads.iter().map(|(policy, reads)| block(policy, &reads.iter().map(told).collect::<Vec<_>>())).collect()
+}
+
+/// The same of the record of a run.
+pub fn recorded_blocks(run: &Value) -> Vec<Block> {
+    let reads = run["hidden_reads"].as_array().map(Vec::as_slice).unwrap_or_default();
+    let mut by_policy: Vec<(&str, Vec<Told>)> = Vec::new();
+    for read in reads.iter().filter(|read| read["refused"] == false) {
+        let kind = [ReadKind::Fact, ReadKind::Attribute].into_iter().find(|kind| read["kind"] == kind.name());
+        let (Some(kind), Some(policy), Some(path)) = (kind, read["policy"].as_str(), read["path"].as_str()) else {
+            continue;
+        };
+        let of_read = &read["origin"];
+        let text = |key: &str| of_read[key].as_str().map(str::to_owned);
+        let line_number = of_read["line"].as_u64().and_then(|line| u32::try_from(line).ok());
+        let origin =
+            Origin { cookbook: text("cookbook"), file: text("file"), line: line_number, ..Origin::policy(policy) };
+        let told = Told { kind, line: line(path, read["partly"] == true, &origin) };
+        match by_policy.iter_mut().find(|(known, _)| *known == policy) {
+            Some((_, reads)) => reads.push(told),
+            None => by_policy.push((policy, vec![told])),
+        }
+    }
+    by_policy.iter().map(|(policy, reads)| block(policy, reads)).collect()
+}
+
+fn block(policy: &str, reads: &[Told]) -> Block {
+    let text = text(policy, reads);
+    let (heading, lines) = text.split_once('\n').unwrap_or((&text, ""));
+    Block::new(Tone::Warning, heading).lines(Tone::Warning, "", lines.lines())
 }
 
 /// The entries of the grants that would show the policies what they read.
@@ -42,7 +76,7 @@ pub(crate) fn entries<'l>(policy: &str, lines: impl Iterator<Item = &'l str>) ->
 }
 
 /// The block for one policy. Guests' text is in it.
-fn text(policy: &str, reads: &[HiddenRead]) -> String {
+fn text(policy: &str, reads: &[Told]) -> String {
     let mut lines = Vec::new();
     for (kind, what) in [(ReadKind::Fact, "facts"), (ReadKind::Attribute, "attributes of other policies")] {
         let of_kind: Vec<_> = reads.iter().filter(|read| read.kind == kind).collect();
@@ -50,7 +84,7 @@ fn text(policy: &str, reads: &[HiddenRead]) -> String {
             continue;
         }
         lines.push(format!("Policy {policy} read {what} that it is not granted:"));
-        lines.extend(of_kind.iter().take(SHOWN).map(|read| format!("  {}", line(read))));
+        lines.extend(of_kind.iter().take(SHOWN).map(|read| format!("  {}", read.line)));
         if let Some(more @ 1..) = of_kind.len().checked_sub(SHOWN) {
             lines.push(format!("  and {more} more"));
         }
@@ -58,21 +92,21 @@ fn text(policy: &str, reads: &[HiddenRead]) -> String {
     lines.join("\n")
 }
 
-fn line(read: &HiddenRead) -> String {
-    let part = if read.partly { " (a part of it)" } else { "" };
-    let origin = &read.origin;
+fn line(path: &str, partly: bool, origin: &Origin) -> String {
+    let part = if partly { " (a part of it)" } else { "" };
     let place = match (origin.line.and_then(|_| origin.place()), &origin.cookbook) {
         (Some(place), _) => format!(", {place}"),
         (None, Some(cookbook)) => format!(", cookbook {cookbook}"),
         (None, None) => String::new(),
     };
-    format!("{}{part}{place}", read.shown())
+    format!("{path}{part}{place}")
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use node::origin::Origin;
+    use crate::json::hidden_read;
+    use serde_json::json;
 
     fn read(kind: ReadKind, name: &str, line: Option<u32>) -> HiddenRead {
         let origin = Origin {
@@ -98,7 +132,13 @@ mod tests {
   network (a part of it)
 Policy web read attributes of other policies that it is not granted:
   ntp";
-        assert_eq!(text("web", &reads), expect);
+        let shown = |blocks: Vec<Block>| blocks.into_iter().map(|block| block.text()).collect::<Vec<_>>();
+        assert_eq!(shown(blocks(&[("web".into(), reads.to_vec())])), [expect]);
+        // A record of the run tells the same, and nothing that the policy was told.
+        let refused = HiddenRead { refused: true, ..read(ReadKind::Fact, "cpu", Some(1)) };
+        let recorded: Vec<_> = reads.iter().chain([&refused]).map(|read| hidden_read("web", read)).collect();
+        assert_eq!(shown(recorded_blocks(&json!({ "hidden_reads": recorded }))), [expect]);
+        assert!(recorded_blocks(&json!({})).is_empty());
         let entry = |key: &str, value: &str| Addition { policy: "web".into(), key: key.into(), value: value.into() };
         let expect = [entry("facts", "\"memory\""), entry("facts", "\"network\""), entry("read_attributes", "\"ntp\"")];
         assert_eq!(additions(&[("web".into(), reads.into())]), expect);
@@ -107,7 +147,7 @@ Policy web read attributes of other policies that it is not granted:
     #[test]
     fn a_long_list_is_cut() {
         let reads: Vec<_> = (0..SHOWN + 5).map(|at| read(ReadKind::Fact, &format!("f{at}"), None)).collect();
-        let text = text("web", &reads);
+        let text = blocks(&[("web".into(), reads)]).remove(0).text();
         assert!(text.ends_with("\n  and 5 more"), "{text}");
         assert_eq!(text.lines().count(), SHOWN + 2);
     }

@@ -3,7 +3,7 @@
 
 use crate::error::{self, Frames};
 use crate::json::{Parts, Run, asked};
-use contract::{ErrorKind, Event, Failure, Moment, Observer, StopReason};
+use contract::{ErrorKind, Event, Failure, Moment, Observer, StopReason, signal_name};
 use converge::{PolicyOutcome, PolicyReport, RunReport};
 use grants::Journal;
 use serde_json::{Value, json};
@@ -42,7 +42,8 @@ impl Outline {
     ) {
         let mut seen = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let doing = doing.map(|doing| format!(" in the middle of {doing}")).unwrap_or_default();
-        let message = format!("ended by signal {signal}{doing}; the resources of this policy are not recorded");
+        let message =
+            format!("stopped by {}{doing}; the resources of this policy are not recorded", signal_name(signal));
         let running = seen.policies.iter_mut().find(|policy| matches!(policy.outcome, PolicyOutcome::NotRun));
         let mut errors = Vec::new();
         if let Some(policy) = running {

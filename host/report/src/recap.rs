@@ -4,7 +4,7 @@
 use crate::json::Parts;
 use crate::{Block, Tone};
 use crate::{by_code, sentence, would};
-use contract::{ErrorKind, Failure, Tally};
+use contract::{ErrorKind, Failure, Place, Tally};
 use converge::{PolicyOutcome, PolicyReport};
 use grants::Denial;
 use node::origin::Origin;
@@ -94,7 +94,7 @@ fn places(error: &Value) -> (Option<String>, Option<String>) {
 }
 
 /// Whether a sentence names a place, and not one whose line's number only begins so.
-fn names_place(sentence: &str, place: &str) -> bool {
+pub fn names_place(sentence: &str, place: &str) -> bool {
     sentence.match_indices(place).any(|(at, _)| {
         let rest = sentence.get(at + place.len()..).unwrap_or_default();
         !rest.starts_with(|next: char| next.is_ascii_digit())
@@ -111,30 +111,25 @@ fn told_above(block: Block, error: &Value) -> Block {
 
 /// A failed policy with its error.
 fn told(block: Block, failure: &Failure, error: &Value) -> Block {
+    if let Failure::Many(all) = failure {
+        return told_each(block, all, error);
+    }
     let (excerpt, origin) = (&error["excerpt"], &error["origin"]);
     let (raised, declared) = places(error);
     let sentence = sentence::of(failure, excerpt["file"].as_str().or_else(|| origin["file"].as_str()));
-    let mut lines = sentence.lines();
     let shown = raised.clone().or_else(|| declared.clone());
-    let first = lines.next().unwrap_or_default();
     // A panic's sentence has its place in it.
     let hint = error["hint"].as_str().or_else(|| failure.hint());
     let is_in_hint = |place: &str| hint.is_some_and(|hint| names_place(hint, &format!("/{place}")));
-    let untold = shown.as_ref().filter(|place| !names_place(first, place) && !is_in_hint(place));
-    let at = untold.map(|place| format!(" ({place})")).unwrap_or_default();
-    let mut block = block.line(Tone::Error, format!("{MARGIN}{first}{at}"));
-    // An exception's further lines do not pass for those below, which are wrun's own.
-    block = block.lines(Tone::Plain, &format!("{MARGIN}| "), lines);
+    let untold = shown.as_deref().filter(|place| !is_in_hint(place));
+    let mut block = told_sentence(block, "", &sentence, untold);
     if let Some(resource) = resource(&error["resource"]) {
         let declared = declared.filter(|place| Some(place) != shown.as_ref());
         let declared = declared.map(|place| format!(", declared in {place}")).unwrap_or_default();
         block = block.line(Tone::Quiet, format!("{MARGIN}in {resource}{declared}"));
     }
-    for line in excerpt["lines"].as_array().into_iter().flatten() {
-        let (number, text) = (line[0].as_u64().unwrap_or(0), line[1].as_str().unwrap_or_default());
-        let is_it = excerpt["line"].as_u64() == Some(number);
-        let (mark, tone) = if is_it { (">", Tone::Error) } else { (" ", Tone::Quiet) };
-        block = block.code(tone, format!("{MARGIN}{mark} {number:>4} | {text}"));
+    if !shows_line(&sentence, excerpt["line"].as_u64()) {
+        block = with_excerpt(block, excerpt);
     }
     let frames = error["backtrace"].as_array().into_iter().flatten().filter_map(Value::as_str);
     // The first frame is the place that was told.
@@ -142,14 +137,70 @@ fn told(block: Block, failure: &Failure, error: &Value) -> Block {
     let first_is_told = frames.clone().next().is_some_and(is_told);
     let frames = frames.skip(usize::from(first_is_told)).take(SHOWN_FRAMES);
     block = frames.fold(block, |block, frame| block.line(Tone::Quiet, format!("{MARGIN}from {frame}")));
-    match hint {
-        Some(hint) => {
-            let mut lines = hint.lines();
-            let first = format!("{MARGIN}hint: {}", lines.next().unwrap_or_default());
-            block.line(Tone::Warning, first).lines(Tone::Warning, &format!("{MARGIN}      "), lines)
+    with_hint(block, hint)
+}
+
+/// A failed policy with several errors, each with its place and resource. The excerpt is that of the first.
+fn told_each(block: Block, all: &[(Place, Failure)], error: &Value) -> Block {
+    let mut block = block.line(Tone::Error, format!("{MARGIN}{} failures:", all.len()));
+    let file = ["/excerpt/file", "/origin/file"].into_iter().find_map(|path| error.pointer(path)?.as_str());
+    let causes = error["causes"].as_array().map_or(&[][..], Vec::as_slice);
+    for (at, (phase, failure)) in all.iter().enumerate() {
+        let cause = causes.get(at).unwrap_or(&Value::Null);
+        let origin = &cause["origin"];
+        let mark = match phase {
+            Place::Converge => "* ",
+            Place::DelayedNotification => "* in a delayed notification: ",
+        };
+        let file = origin["file"].as_str().or(file);
+        let place = place(origin["cookbook"].as_str(), origin);
+        block = told_sentence(block, mark, &sentence::of(failure, file), place.as_deref());
+        if let Some(resource) = resource(&cause["resource"]) {
+            block = block.line(Tone::Quiet, format!("{MARGIN}  in {resource}"));
         }
-        None => block,
+        if at == 0 {
+            block = with_excerpt(block, &error["excerpt"]);
+        }
     }
+    with_hint(block, error["hint"].as_str())
+}
+
+/// Adds a sentence, with the place behind its first line if it does not name the place itself.
+fn told_sentence(block: Block, mark: &str, sentence: &str, place: Option<&str>) -> Block {
+    let mut lines = sentence.lines();
+    let first = lines.next().unwrap_or_default();
+    let at = place.filter(|place| !names_place(first, place)).map(|place| format!(" ({place})")).unwrap_or_default();
+    let block = block.line(Tone::Error, format!("{MARGIN}{mark}{first}{at}"));
+    // An exception's further lines do not pass for those below, which are wrun's own.
+    block.lines(Tone::Plain, &format!("{MARGIN}| "), lines)
+}
+
+/// Whether a sentence shows the line of an error itself, as Ruby's syntax errors do: `> 3 | end`.
+fn shows_line(sentence: &str, number: Option<u64>) -> bool {
+    let Some(number) = number.map(|number| number.to_string()) else { return false };
+    let is_it = |line: &str| {
+        let marked = line.trim_start().strip_prefix('>').map(str::trim_start);
+        let rest = marked.and_then(|marked| marked.strip_prefix(&number));
+        rest.is_some_and(|rest| rest.trim_start().starts_with('|'))
+    };
+    sentence.lines().skip(1).any(is_it)
+}
+
+/// Adds the lines around the place of an error.
+fn with_excerpt(block: Block, excerpt: &Value) -> Block {
+    excerpt["lines"].as_array().into_iter().flatten().fold(block, |block, line| {
+        let (number, text) = (line[0].as_u64().unwrap_or(0), line[1].as_str().unwrap_or_default());
+        let is_it = excerpt["line"].as_u64() == Some(number);
+        let (mark, tone) = if is_it { (">", Tone::Error) } else { (" ", Tone::Quiet) };
+        block.code(tone, format!("{MARGIN}{mark} {number:>4} | {text}"))
+    })
+}
+
+fn with_hint(block: Block, hint: Option<&str>) -> Block {
+    let Some(hint) = hint else { return block };
+    let mut lines = hint.lines();
+    let first = format!("{MARGIN}hint: {}", lines.next().unwrap_or_default());
+    block.line(Tone::Warning, first).lines(Tone::Warning, &format!("{MARGIN}      "), lines)
 }
 
 /// `cookbook/file:line`, as an excerpt names it; without a file the recipe.
@@ -167,7 +218,15 @@ fn resource(value: &Value) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::names_place;
+    use super::{names_place, shows_line};
+
+    #[test]
+    fn a_sentence_that_shows_the_line_needs_no_excerpt() {
+        let ruby = "syntax error found\n  2 | a\n> 3 |   b(\n    |     ^ unexpected end-of-input";
+        assert!(shows_line(ruby, Some(3)));
+        assert!(!shows_line(ruby, Some(2)) && !shows_line(ruby, Some(30)) && !shows_line(ruby, None));
+        assert!(!shows_line("> 3 | only one line", Some(3)));
+    }
 
     #[test]
     fn a_place_is_found_by_its_whole_line_number() {

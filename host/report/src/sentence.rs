@@ -25,7 +25,7 @@ pub fn of_recorded(class: &str, message: &str, file: Option<&str>) -> String {
     if is_plain(class, file) {
         chef::plainly(class, message)
     } else {
-        format!("{class}: {}", chef::without_place(class, message))
+        format!("{class}: {}", chef::without_repetition(class, message))
     }
 }
 
@@ -92,11 +92,12 @@ mod tests {
             (Place::Converge, Failure::raised(SystemError::NotFound, "No such file or directory - nosuch")),
             (Place::DelayedNotification, Failure::Stopped(StopReason::Signal(2))),
         ]);
-        let rust = "2 failures:\n* no such file or directory: nosuch\n* in a delayed notification: ended by signal 2";
+        let rust =
+            "2 failures:\n* no such file or directory: nosuch\n* in a delayed notification: stopped by Ctrl-C (SIGINT)";
         assert_eq!(of(&many, Some("src/lib.rs")), rust);
         assert_eq!(with_resources(&many, Some("src/lib.rs")), rust);
-        let ruby = "2 failures:\n* Errno::ENOENT: No such file or directory - nosuch\n* in a delayed notification: ended by \
-                    signal 2";
+        let ruby = "2 failures:\n* Errno::ENOENT: No such file or directory - nosuch\n* in a delayed notification: stopped by \
+                    Ctrl-C (SIGINT)";
         assert_eq!(of(&many, Some("recipes/default.rb")), ruby);
     }
 

@@ -109,7 +109,7 @@ fn a_run_that_is_ended_from_outside_is_recorded_as_far_as_it_is_known() {
     assert_eq!(outcomes, [&json!("success"), &json!("failure"), &json!("not-run")]);
     assert_eq!((&error["policy"], &error["class"]), (&json!("web"), &json!("SignalException")));
     let message = error["message"].as_str().unwrap();
-    assert!(message.starts_with("ended by signal 15 in the middle of package[nginx] install"), "{message}");
+    assert!(message.starts_with("stopped by SIGTERM in the middle of package[nginx] install"), "{message}");
 }
 
 #[test]

@@ -52,7 +52,7 @@ pub enum RunListChoiceError {
     /// The named run list does not exist.
     #[error(
         "policy {policy:?} revision {revision:?} artifact {artifact:?} does not have a named run list {name:?} (it has: {})",
-        available.join(", ")
+        if available.is_empty() { "none".to_owned() } else { available.join(", ") }
     )]
     NoSuchNamedRunList {
         /// The name of the policy that was asked.
@@ -169,6 +169,10 @@ mod tests {
             Err(
                 "policy \"core\" revision \"r1\" artifact \"a1\" does not have a named run list \"x\" (it has: rescue)",
             ),
+        );
+        check(
+            &RunListChoice { named: Some("x"), named_run_lists: BTreeMap::new(), ..choice() },
+            Err("policy \"core\" revision \"r1\" artifact \"a1\" does not have a named run list \"x\" (it has: none)"),
         );
         check(
             &RunListChoice { policy_run_list: list(&["recipe[stranger::x]"]), ..choice() },

@@ -16,7 +16,7 @@ pub mod types;
 pub mod validation;
 pub mod value;
 
-pub use rendered::{is_only_shown, is_rendered, looks_at, shown_name};
+pub use rendered::{is_only_shown, is_rendered, looks_at};
 pub use resource::{Action, ImplementedBy, ResourceType};
 pub use ruby_types::ruby_types;
 pub use rust_builders::rust_builders;

@@ -14,6 +14,10 @@ use text::nearest;
 /// The version of the JSON form; it changes when a key changes its meaning or goes.
 pub const JSON_VERSION: u32 = 1;
 
+/// Returns the keys of an operator's grants that a type's actions may need, by the type's name. The reference is told them:
+/// this room knows no grants.
+pub type GrantKeys<'a> = &'a dyn Fn(&str) -> Vec<&'static str>;
+
 /// All types that something carries out, in alphabetical order, those for Ruby only among them.
 pub fn all() -> impl Iterator<Item = &'static ResourceType> {
     types::ALL.into_iter().filter(|resource| resource.implemented_by != ImplementedBy::Nobody)
@@ -40,11 +44,13 @@ pub fn find(kind: &str) -> Result<&'static ResourceType, ValidationFailed> {
 }
 
 /// All types, one line each.
-pub fn list_text() -> String {
+pub fn list_text(grants: GrantKeys<'_>) -> String {
     let width = all().map(|resource| resource.name.len()).max().unwrap_or_default();
     let line = |resource: &'static ResourceType| {
         let only = only_language(resource).map(|language| format!(" ({language} only)")).unwrap_or_default();
-        format!("{:width$}  {}{only}\n", resource.name, first_sentence(resource.doc))
+        let keys = grants(resource.name);
+        let keys = if keys.is_empty() { String::new() } else { format!(" (grants: {})", keys.join(", ")) };
+        format!("{:width$}  {}{only}{keys}\n", resource.name, first_sentence(resource.doc))
     };
     all().map(line).collect()
 }
@@ -69,7 +75,7 @@ fn only_language(resource: &ResourceType) -> Option<&'static str> {
 }
 
 /// One type's reference as Markdown.
-pub fn type_text(resource: &'static ResourceType) -> String {
+pub fn type_text(resource: &'static ResourceType, grants: GrantKeys<'_>) -> String {
     let mut text = format!("# {}\n\n{}\n", resource.name, resource.doc);
     if !resource.aliases.is_empty() {
         text.push_str(&format!("\nAlso called: {}\n", resource.aliases.join(", ")));
@@ -82,6 +88,10 @@ pub fn type_text(resource: &'static ResourceType) -> String {
     }
     if resource.implemented_by == ImplementedBy::Guest {
         text.push_str("\nThe cookbook itself carries it out.\n");
+    }
+    let keys = grants(resource.name);
+    if !keys.is_empty() {
+        text.push_str(&format!("\nKeys of the grants that its actions may need: `{}`.\n", keys.join("`, `")));
     }
     text.push_str("\n## Actions\n\n");
     for action in resource.actions.iter().copied().chain([NOTHING]) {
@@ -98,13 +108,22 @@ pub fn type_text(resource: &'static ResourceType) -> String {
     text
 }
 
-/// All types as JSON: `{version, resources: [..], common: [..]}`; see [`type_json`].
-pub fn all_json() -> Json {
+/// All types as JSON: `{version, resources: [..], common: [..]}`; see [`type_json_with_grants`].
+pub fn all_json(grants: GrantKeys<'_>) -> Json {
     json!({
         "version": JSON_VERSION,
-        "resources": all().map(type_json).collect::<Vec<_>>(),
+        "resources": all().map(|resource| type_json_with_grants(resource, grants)).collect::<Vec<_>>(),
         "common": COMMON.iter().map(property_json).collect::<Vec<_>>(),
     })
+}
+
+/// One type as JSON, as [`type_json`], with `grants`: the keys of the grants that its actions may need.
+pub fn type_json_with_grants(resource: &'static ResourceType, grants: GrantKeys<'_>) -> Json {
+    let mut json = type_json(resource);
+    if let Some(keys) = json.as_object_mut() {
+        keys.insert("grants".into(), grants(resource.name).into());
+    }
+    json
 }
 
 /// One type as JSON: name, aliases, doc, languages, actions, default_action, implemented_by, introduced, identity, properties.

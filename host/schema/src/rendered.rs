@@ -1,19 +1,11 @@
-//! What the built-in types mean beyond their properties: names that are shown, text that guests render, and the properties
-//! that an action looks at.
+//! What the built-in types mean beyond their properties: text that guests render, and the properties that an action looks
+//! at.
 
 /// The types of which a guest may render the text of a file.
 const RENDERED: [&str; 3] = ["template", "sudo", "yum_repository"];
 
 /// The property with the text that a guest renders. Cookbooks cannot set it.
 const TEXT: &str = "content";
-
-/// Returns the name under which a built-in type is shown to people and in reports.
-pub fn shown_name(kind: &str) -> &str {
-    match kind {
-        "user" => "linux_user",
-        other => other,
-    }
-}
 
 /// Tells whether a property's text is rendered by the guest. Such a property is not one that cookbooks write.
 pub fn is_rendered(kind: &str, property: &str) -> bool {
@@ -60,10 +52,5 @@ mod tests {
     fn a_line_of_the_log_is_only_shown() {
         assert!(is_only_shown("log", "message") && is_only_shown("log", "name"));
         assert!(!is_only_shown("log", "level") && !is_only_shown("file", "name"));
-    }
-
-    #[test]
-    fn a_user_is_shown_as_chef_shows_it() {
-        assert_eq!((shown_name("user"), shown_name("group")), ("linux_user", "group"));
     }
 }

@@ -278,10 +278,27 @@ fn hostile_declarations_are_refused() {
     }
 }
 
+/// For references that say nothing of grants.
+const NO_GRANTS: fn(&str) -> Vec<&'static str> = |_| vec![];
+
+#[test]
+fn the_reference_names_the_keys_of_grants() {
+    let keys = |kind: &str| if kind == "remote_file" { vec!["paths", "download_hosts"] } else { vec![] };
+    let of = |name: &str| schema::reference::find(name).unwrap();
+    let text = schema::reference::type_text(of("remote_file"), &keys);
+    assert!(text.contains("\nKeys of the grants that its actions may need: `paths`, `download_hosts`.\n"), "{text}");
+    assert!(!schema::reference::type_text(of("log"), &keys).contains("grants"));
+    assert!(schema::reference::list_text(&keys).contains("address. (grants: paths, download_hosts)\n"));
+    assert_eq!(
+        schema::reference::type_json_with_grants(of("remote_file"), &keys)["grants"],
+        json!(["paths", "download_hosts"])
+    );
+}
+
 #[test]
 fn the_reference_names_everything() {
     for resource in schema::reference::all() {
-        let text = schema::reference::type_text(resource);
+        let text = schema::reference::type_text(resource, &NO_GRANTS);
         for name in resource
             .own_properties()
             .map(|property| property.name)
@@ -289,16 +306,16 @@ fn the_reference_names_everything() {
         {
             assert!(text.contains(&format!("- `{name}`")), "{}: {name}", resource.name);
         }
-        assert!(schema::reference::list_text().contains(resource.name));
+        assert!(schema::reference::list_text(&NO_GRANTS).contains(resource.name));
     }
-    let all = schema::reference::all_json();
+    let all = schema::reference::all_json(&NO_GRANTS);
     assert_eq!(all["resources"].as_array().unwrap().len(), types::builtin().count() + types::ruby_only().count());
     assert_eq!(all["version"], schema::reference::JSON_VERSION);
 }
 
 #[test]
 fn types_for_ruby_only_are_in_the_reference_and_refused_elsewhere() {
-    let text = schema::reference::list_text();
+    let text = schema::reference::list_text(&NO_GRANTS);
     let line = |name: &str| text.lines().find(|line| line.split_whitespace().next() == Some(name));
     assert!(line("chef_handler").unwrap().ends_with("(Ruby only)"), "{text}");
     assert!(!line("file").unwrap().ends_with("(Ruby only)"), "{text}");
@@ -306,7 +323,7 @@ fn types_for_ruby_only_are_in_the_reference_and_refused_elsewhere() {
     let languages =
         |name: &str| schema::reference::type_json(schema::reference::find(name).unwrap())["languages"].clone();
     assert_eq!((languages("chef_handler"), languages("sysctl_param")), (json!(["ruby"]), json!(["rust", "ruby"])));
-    let handler = schema::reference::type_text(schema::reference::find("chef_handler").unwrap());
+    let handler = schema::reference::type_text(schema::reference::find("chef_handler").unwrap(), &NO_GRANTS);
     assert!(
         handler.contains("\nFor cookbooks in Ruby only.\n") && handler.contains("- `enable` (default)"),
         "{handler}"

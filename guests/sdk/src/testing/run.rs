@@ -123,7 +123,8 @@ fn key_of(resource: &Value) -> String {
     format!("{}[{}]", text("type"), text("name"))
 }
 
-/// The types whose rows have the name of the platform's own type, as in Chef: `linux_user`, `apt_package`.
+/// The types whose rows have the name of the platform's own type where Ruby declares them, as in Chef: `linux_user`,
+/// `apt_package`.
 const OF_PLATFORM: [&str; 2] = ["user", "package"];
 
 /// Tells whether it is `type[name]`; `user[app]` is `linux_user[app]` too.

@@ -21,10 +21,6 @@ impl Types for BuiltinTypes {
         schema::find(kind).map(|found| found.default_action)
     }
 
-    fn shown<'a>(&self, kind: &'a str) -> &'a str {
-        schema::shown_name(kind)
-    }
-
     fn is_composite(&self, kind: &str) -> bool {
         schema::is_composite(kind)
     }

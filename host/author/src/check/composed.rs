@@ -245,9 +245,7 @@ const TYPES: &[(&str, &[Row])] = &[
 
 /// A resource's needs: their kind and their names; `None` if they are computed.
 pub(super) fn needs(resource: &Resource) -> Vec<(Kind, Option<Vec<String>>)> {
-    let own = TYPES.iter().filter(|(kind, _)| *kind == resource.kind).flat_map(|(_, rows)| *rows);
-    let updates = UPDATING_LISTS.contains(&resource.kind.as_str());
-    let of_type = own.chain(if updates { &UPDATE_LISTS[..] } else { &[] });
+    let of_type = rows(&resource.kind);
     let default = schema::reference::all().find(|found| found.name == resource.kind).map(|found| found.default_action);
     let wanted = match resource.property("action") {
         // Actions that are computed may be any.
@@ -273,10 +271,14 @@ pub(super) fn needs(resource: &Resource) -> Vec<(Kind, Option<Vec<String>>)> {
     of_type.filter(is_asked).filter_map(need).collect()
 }
 
-/// Whether the table has a type.
-#[cfg(test)]
-pub(super) fn has(kind: &str) -> bool {
-    TYPES.iter().any(|(other, _)| *other == kind) || UPDATING_LISTS.contains(&kind)
+/// Returns the kinds of what the table says of a type.
+pub(super) fn kinds(resource_type: &str) -> impl Iterator<Item = Kind> {
+    rows(resource_type).map(|row| row.kind)
+}
+
+fn rows(resource_type: &str) -> impl Iterator<Item = &'static Row> {
+    let own = TYPES.iter().filter(move |(kind, _)| *kind == resource_type).flat_map(|(_, rows)| *rows);
+    own.chain(if UPDATING_LISTS.contains(&resource_type) { &UPDATE_LISTS[..] } else { &[] })
 }
 
 /// What becomes of a row's text.

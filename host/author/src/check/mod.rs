@@ -31,7 +31,7 @@ pub use error::CheckError;
 pub use judge::Finding;
 pub use needs::{Kind, Need, Needs};
 pub use rest::{Entry, Line, MAX_REST_FILES, Rest, RestReader};
-pub use suggest::{additions, table};
+pub use suggest::{additions, grant_keys, table};
 
 use crate::CookbookFolders;
 use contract::{CookbookFiles, Failure, Question};

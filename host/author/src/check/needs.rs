@@ -139,6 +139,25 @@ const FILES_OF: [(&str, &str); 2] = [("systemd_unit", "/etc/systemd/system/"), (
 /// The resource types that run a script.
 const SCRIPTS: [&str; 7] = ["bash", "csh", "ksh", "perl", "python", "ruby", "script"];
 
+/// The property with the address that a type fetches from.
+const FETCHED: [(&str, &str); 2] = [("remote_file", "source"), ("git", "repository")];
+
+/// Returns the kinds of what a built-in type's actions may need.
+pub(super) fn kinds_of_type(resource_type: &str) -> BTreeSet<Kind> {
+    let of_properties = OF_TYPES.iter().filter(|(types, ..)| types.contains(&resource_type)).map(|(.., kind)| *kind);
+    let mut kinds: BTreeSet<Kind> = of_properties.chain(composed::kinds(resource_type)).collect();
+    let mut add = |is_needed: bool, kind| {
+        if is_needed {
+            kinds.insert(kind);
+        }
+    };
+    add(FILES_OF.iter().any(|(of, _)| *of == resource_type), Kind::Paths);
+    add(FETCHED.iter().any(|(of, _)| *of == resource_type), Kind::Hosts);
+    add(SCRIPTS.contains(&resource_type), Kind::Scripts);
+    add(resource_type == "execute", Kind::Commands);
+    kinds
+}
+
 /// `automatic` are the names of the facts that a node has.
 pub(super) fn needs(gathered: &Gathered, automatic: &BTreeSet<String>) -> Needs {
     let own: BTreeSet<&str> = gathered.facts.iter().filter_map(|(_, fact)| type_of(fact)).collect();
@@ -293,9 +312,8 @@ impl Collector<'_> {
         for (needed, values) in composed::needs(resource) {
             self.all(needed, values, file, fact);
         }
-        if matches!(kind, "remote_file" | "git") {
-            let values = resource.texts(if kind == "git" { "repository" } else { "source" });
-            self.addresses(Kind::Hosts, values, file, fact);
+        for (_, property) in FETCHED.iter().filter(|(of, _)| *of == kind) {
+            self.addresses(Kind::Hosts, resource.texts(property), file, fact);
         }
         if SCRIPTS.contains(&kind) {
             self.script(resource, file, fact);
@@ -466,9 +484,7 @@ mod tests {
     #[test]
     fn every_type_has_needs_or_is_known_to_need_nothing() {
         for kind in schema::reference::all().map(|found| found.name) {
-            let of_a_property = OF_TYPES.iter().any(|(kinds, ..)| kinds.contains(&kind));
-            let has = of_a_property || composed::has(kind) || SCRIPTS.contains(&kind) || kind == "execute";
-            assert_ne!(has, NOTHING.contains(&kind), "{kind}");
+            assert_eq!(kinds_of_type(kind).is_empty(), NOTHING.contains(&kind), "{kind}");
         }
     }
 

@@ -1,7 +1,7 @@
 //! The lines of the operator's grants file that a cookbook needs, as far as its text says it. What is computed is not among
 //! them: a dry run with `wrun grants suggest` finds that.
 
-use super::needs::{Kind, Need, Needs};
+use super::needs::{Kind, Need, Needs, kinds_of_type};
 use grants::{Addition, Grants, is_harmless_fact, script_entry};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -58,6 +58,15 @@ pub fn table(policy: &str, needs: &Needs) -> String {
 pub fn additions(policy: &str, needs: &Needs) -> Vec<Addition> {
     let addition = |Entry { key, value, .. }| Addition { policy: policy.to_owned(), key: key.to_owned(), value };
     entries(needs).into_iter().map(addition).collect()
+}
+
+/// Returns the keys of grants that the actions of a built-in resource type may need, in the order of [`KEYS`].
+pub fn grant_keys(resource_type: &str) -> Vec<&'static str> {
+    let kinds = kinds_of_type(resource_type);
+    let lists = KEYS.iter().filter(|(_, kind)| kinds.contains(kind)).map(|(key, _)| *key);
+    let runs = kinds.contains(&Kind::Commands) || kinds.contains(&Kind::Scripts);
+    let others = [("commands", runs), ("reboot", kinds.contains(&Kind::Reboot))];
+    lists.chain(others.into_iter().filter(|(_, is_needed)| *is_needed).map(|(key, _)| key)).collect()
 }
 
 /// One entry of a policy's table that would meet a need.
@@ -159,6 +168,29 @@ mod tests {
         needs.known.entry(Kind::Packages).or_default().insert("epel".to_owned(), of_some);
         let table = super::table("a", &needs);
         assert!(table.ends_with("# Only on amazon, rhel:\n# packages = [\"epel\"]\n"), "{table}");
+    }
+
+    #[test]
+    fn each_type_has_the_keys_that_its_needs_are_for() {
+        for (kind, keys) in [
+            ("file", &["paths"][..]),
+            ("remote_file", &["paths", "download_hosts"]),
+            ("package", &["packages"]),
+            ("systemd_unit", &["paths", "services"]),
+            ("linux_user", &["users"]),
+            ("cron_d", &["paths", "cron_users"]),
+            ("bash", &["commands"]),
+            ("execute", &["commands"]),
+            ("reboot", &["reboot"]),
+            ("apt_repository", &["paths", "download_hosts", "commands"]),
+            ("log", &[]),
+        ] {
+            assert_eq!(grant_keys(kind), keys, "{kind}");
+        }
+        // Whatever a type needs can be granted.
+        for kind in schema::reference::all().map(|found| found.name) {
+            assert_eq!(grant_keys(kind).is_empty(), kinds_of_type(kind).is_empty(), "{kind}");
+        }
     }
 
     #[test]

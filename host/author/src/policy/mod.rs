@@ -24,6 +24,7 @@ mod policy_toml;
 mod sdk;
 mod sources;
 mod toml_file;
+mod unnamed_needs;
 mod workspace;
 
 use std::collections::BTreeMap;

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use super::cookbook::MAX_BYTES;
+use super::git_places::check_source;
 use super::git_process::{in_cache, transfer};
 use policyfile::model::GitSource;
 use sha1::{Digest as _, Sha1};
@@ -93,6 +94,15 @@ pub enum GitError {
         /// The setting that names a program.
         key: String,
     },
+    /// Something at which git would wait, or which it would read without end.
+    #[error(
+        "{} is neither a plain file nor a folder, so that git is not asked: it would wait there, or read without end",
+        place.display()
+    )]
+    NotPlain {
+        /// The path of the pipe or device.
+        place: PathBuf,
+    },
     /// A link out of a repository.
     #[error("the folder {rel:?} of the repository is a link that leads out of it")]
     Outside {
@@ -147,6 +157,7 @@ impl<'a> Repositories<'a> {
         let place = self.place(uri);
         let failed = |source| GitError::Cache { path: self.folder.clone(), source };
         std::fs::create_dir_all(&self.folder).map_err(failed)?;
+        check_source(uri, &self.folder)?;
         (self.doing)(&format!("fetching {uri}"));
         let fetched = self.fetch_to(place, uri);
         (self.doing)("");

@@ -33,6 +33,7 @@ mod evaluate;
 mod export;
 mod folder;
 mod git;
+mod git_places;
 mod git_process;
 mod git_settings;
 mod includes;

@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use super::git::{GitError, check};
+use super::git_places::check_working_tree;
 use super::git_process::ask;
 use super::git_settings;
 use serde_json::{Value, json};
@@ -46,6 +47,7 @@ impl WorkingTrees {
 
 /// A setting of a working tree's own that may start a program.
 fn strange_setting(top: &Path) -> Result<Option<String>, GitError> {
+    check_working_tree(top)?;
     let listed = ask(top, &git_settings::LIST)?;
     Ok(git_settings::first_not_plain(&listed).map(|key| key.chars().take(MAX_KEY).collect()))
 }

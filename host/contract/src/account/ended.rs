@@ -1,7 +1,7 @@
 //! Why a policy must end.
 
 use super::{FreeEntries, Inner, Limit};
-use crate::{Failure, GuestLost, StopReason};
+use crate::{Failure, GuestLost, StopReason, signal_name};
 use grants::LimitSetting;
 use node::origin::Origin;
 use std::fmt;
@@ -135,7 +135,7 @@ impl fmt::Display for Ended {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Exceeded(exceeded) => exceeded.fmt(f),
-            Self::Stopped(StopReason::Signal(signal)) => write!(f, "was ended by signal {signal}"),
+            Self::Stopped(StopReason::Signal(signal)) => write!(f, "was stopped by {}", signal_name(*signal)),
             Self::Stopped(StopReason::Reboot) => f.write_str("was ended, to start the node again"),
         }
     }

@@ -104,11 +104,11 @@ impl Run {
         }
         let paid = self.pay_for_declaration(&declaration)?;
         let id = ResourceId::try_from(self.resources.len()).unwrap_or(ResourceId::MAX);
-        let shown = self.shown(declaration.guest_id, &declaration.kind);
+        let kind = self.shared_kind(&declaration.kind);
         self.resources.push(Resource {
             key: declaration.key().into(),
             declaration,
-            shown,
+            kind,
             updated: false,
             updated_by_last_action: false,
             retracted: false,
@@ -130,11 +130,10 @@ impl Run {
         self.resources.get(owner as usize)?.declaration.umask
     }
 
-    /// The name under which a type is shown. Resources of one type often follow each other: they share it.
-    fn shown(&self, guest_id: GuestId, kind: &str) -> Arc<str> {
-        let shown = if self.guest_type(guest_id, kind).is_some() { kind } else { self.builtin.shown(kind) };
-        let before = self.resources.last().filter(|before| &*before.shown == shown);
-        before.map_or_else(|| shown.into(), |before| Arc::clone(&before.shown))
+    /// The name of a type. Resources of one type often follow each other: they share it.
+    fn shared_kind(&self, kind: &str) -> Arc<str> {
+        let before = self.resources.last().filter(|before| &*before.kind == kind);
+        before.map_or_else(|| kind.into(), |before| Arc::clone(&before.kind))
     }
 
     fn check(&self, declaration: &mut Declaration) -> Outcome {

@@ -201,8 +201,8 @@ pub struct Resource {
     pub declaration: Declaration,
     /// Its key for notifications and messages, as `type[name]`.
     pub key: Arc<str>,
-    /// Its type as reports and messages show it.
-    pub shown: Arc<str>,
+    /// Its type. Resources of one type that follow each other share the text.
+    pub kind: Arc<str>,
     /// Some action changed it.
     pub updated: bool,
     /// The last action changed it.

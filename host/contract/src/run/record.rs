@@ -100,7 +100,7 @@ impl ActionRecord {
         let declaration = &resource.declaration;
         Self {
             resource: id,
-            kind: Arc::clone(&resource.shown),
+            kind: Arc::clone(&resource.kind),
             name: declaration.name.clone(),
             origin: Arc::clone(&declaration.origin),
             sensitive: declaration.sensitive,

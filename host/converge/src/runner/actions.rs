@@ -404,7 +404,7 @@ impl<G: Guest, P: Providers> Runner<'_, G, P> {
             return failure;
         }
         let declaration = &resource.declaration;
-        let place = format!("{}[{}] ({})", resource.shown, declaration.name, defined_at(&declaration.origin));
+        let place = format!("{}[{}] ({})", resource.kind, declaration.name, defined_at(&declaration.origin));
         match failure {
             Failure::Raised(raised) if chef::has_own_message(&raised.kind) => Failure::Raised(raised),
             Failure::Raised(mut raised) => {

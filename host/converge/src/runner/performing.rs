@@ -20,6 +20,7 @@ impl<G: Guest, P: Providers> Runner<'_, G, P> {
         guest_type: GuestType,
     ) -> Result<ActionOutcome, Failure> {
         if self.run.why_run() && guest_type.bypassed_in_why_run {
+            self.providers.left_out_code();
             return Ok(ActionOutcome::Bypassed);
         }
         let parent = self.run.known(resource)?.declaration.context;
@@ -46,6 +47,9 @@ impl<G: Guest, P: Providers> Runner<'_, G, P> {
         let forgotten = self.end(context).await;
         outcome.and(forgotten)?;
         if converged {
+            if self.run.why_run() {
+                self.providers.left_out_code();
+            }
             self.run.known_mut(resource)?.mark(true);
         }
         self.outcome_of(resource)

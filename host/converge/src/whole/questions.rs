@@ -3,7 +3,7 @@
 use super::Instance;
 use contract::{
     Account, Answer, ClosureValue, ErrorKind, Failure, Guest as _, GuestMessage, HostMessage, Outcome, Question,
-    Request, Run, Stop, StopReason, Types,
+    Request, Run, Stop, StopReason, Types, signal_name,
 };
 use node::attributes::Attributes;
 use serde_json::Value;
@@ -35,13 +35,19 @@ impl<'a, I: Instance + 'a> Questions<'a, I> {
     pub async fn ask(&mut self, question: Question) -> Result<Value, Failure> {
         let name = question.name();
         if let Some(StopReason::Signal(signal)) = self.stop.requested() {
-            return Err(Failure::raised(ErrorKind::Interrupted, format!("{name}: not asked after signal {signal}")));
+            return Err(Failure::raised(
+                ErrorKind::Interrupted,
+                format!("{name}: not asked after {}", signal_name(signal)),
+            ));
         }
         let mut tell = HostMessage::Request(Request::Question(question));
         loop {
             let answered = self.session.turn(&mut self.run, tell).await;
             if let (Err(_), Some(StopReason::Signal(signal))) = (&answered, self.stop.requested()) {
-                return Err(Failure::raised(ErrorKind::Interrupted, format!("{name}: ended by signal {signal}")));
+                return Err(Failure::raised(
+                    ErrorKind::Interrupted,
+                    format!("{name}: stopped by {}", signal_name(signal)),
+                ));
             }
             match answered? {
                 GuestMessage::Answer(Answer::Value(ClosureValue::Json(value))) => return Ok(value),

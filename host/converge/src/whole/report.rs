@@ -272,7 +272,7 @@ fn collection(run: &Run) -> Vec<Value> {
             let declaration = &resource.declaration;
             let origin = &declaration.origin;
             let place = origin.place();
-            json!([&*resource.shown, declaration.name, declaration.actions, origin.cookbook, origin.recipe, place])
+            json!([&*resource.kind, declaration.name, declaration.actions, origin.cookbook, origin.recipe, place])
         })
         .collect()
 }

@@ -65,13 +65,20 @@ fn no_receiver(message: &str) -> Option<String> {
     Some(format!("{sender} notifies {target} ({action}), which no recipe declared"))
 }
 
-/// Returns the message without the place at its end that Chef writes as Ruby does: `FILE:LINE:in 'from_file'`. Reports have
-/// the place beside the message.
-pub fn without_place<'a>(class: &str, message: &'a str) -> &'a str {
+/// Returns the message without what reports say beside it or what it says twice: the place at its end that Chef writes as
+/// Ruby does, `FILE:LINE:in 'from_file'`, and the beginning of `Connection refused - Connection refused connecting to ..`.
+pub fn without_repetition<'a>(class: &str, message: &'a str) -> &'a str {
     match (super::kind(class), message.find(NOT_DECLARED)) {
         (ErrorKind::ResourceNotFound, Some(at)) => message.get(..at + NOT_DECLARED.len() - 1).unwrap_or(message),
+        (ErrorKind::System(_), _) => said_once(message),
         _ => message,
     }
+}
+
+/// Returns the message without its beginning if the rest begins with the same words.
+fn said_once(message: &str) -> &str {
+    let rest = message.split_once(" - ").map(|(sentence, rest)| (rest, rest.starts_with(sentence)));
+    rest.filter(|(_, repeats)| *repeats).map_or(message, |(rest, _)| rest)
 }
 
 /// `Expected process to exit with [0, 2], but received '3'`, and the output below it.
@@ -87,9 +94,11 @@ fn exited(message: &str) -> Option<String> {
 fn system_error(message: &str) -> Option<String> {
     let (sentence, about) = message.split_once(" - ")?;
     let sentence = sentence.split(" @ ").next().unwrap_or(sentence);
+    let once = said_once(message);
+    let (sentence, about) = if once == message { (sentence, format!(": {about}")) } else { (once, String::new()) };
     let mut letters = sentence.chars();
     let first = letters.next()?.to_lowercase();
-    Some(format!("{first}{}: {about}", letters.as_str()))
+    Some(format!("{first}{}{about}", letters.as_str()))
 }
 
 /// The same of a guest's own call, which names the path alone: `/srv/x`.
@@ -152,7 +161,13 @@ mod tests {
                        cannot be found in the resource collection. file[/x] is defined in src/a.rs:3";
         let not_found = "Chef::Exceptions::ResourceNotFound";
         check(not_found, unknown, "file[/x] notifies service[y] (restart), which no recipe declared");
-        assert!(without_place(not_found, unknown).ends_with("service[y] cannot be found in the resource collection"));
+        let refused = "Connection refused - Connection refused connecting to http://127.0.0.1:9/a, giving up";
+        let once = "Connection refused connecting to http://127.0.0.1:9/a, giving up";
+        assert_eq!(without_repetition("Errno::ECONNREFUSED", refused), once);
+        check("Errno::ECONNREFUSED", refused, &once.replace("Connection refused c", "connection refused c"));
+        assert!(
+            without_repetition(not_found, unknown).ends_with("service[y] cannot be found in the resource collection")
+        );
         check("NoMethodError", "resource type `x` does not exist", "resource type `x` does not exist");
         check("RuntimeError", "", "RuntimeError");
     }

@@ -1,12 +1,15 @@
 //! Comments for a file of grants that say why entries open a lot.
 
-use text::cut;
+use std::borrow::Cow;
 
 /// The longest line of a comment, in characters: indented by four, it fits a terminal.
 const MAX_COMMENT: usize = 76;
 
-/// The longest beginning of an entry that a comment repeats, in bytes.
-const MAX_COMMENTED: usize = 60;
+/// The longest entry that a comment repeats, in bytes. Of a longer one it names the beginning.
+const MAX_REPEATED: usize = 200;
+
+/// The longest beginning of an entry that a comment names, in bytes.
+const MAX_BEGINNING: usize = 60;
 
 /// Returns comments for a file of grants that name entries with the reasons why they open a lot, each reason once.
 pub fn risk_comments<'a>(found: impl IntoIterator<Item = (&'a str, &'static str)>) -> Vec<String> {
@@ -19,20 +22,31 @@ pub fn risk_comments<'a>(found: impl IntoIterator<Item = (&'a str, &'static str)
     }
     let mut lines = Vec::new();
     for (reason, values) in by_reason {
-        let mut values = values.into_iter().map(|value| cut(value, MAX_COMMENTED));
+        let mut values = values.into_iter().map(named);
         let first = values.next().unwrap_or_default();
-        add_comment(&mut lines, &format!("Opens a lot: {first} {reason}."));
+        lines.extend(comment(&format!("Opens a lot: {first} {reason}.")));
         let others: Vec<_> = values.collect();
         if !others.is_empty() {
-            add_comment(&mut lines, &format!("Opens a lot, for the same reason: {}.", others.join(", ")));
+            lines.extend(comment(&format!("Opens a lot, for the same reason: {}.", others.join(", "))));
         }
     }
     lines
 }
 
-/// Adds a sentence as lines of a comment.
-fn add_comment(lines: &mut Vec<String>, sentence: &str) {
-    let mut line = String::from("#");
+/// Returns an entry as a sentence names it: whole, or by its first words.
+fn named(value: &str) -> Cow<'_, str> {
+    if value.len() <= MAX_REPEATED {
+        return value.into();
+    }
+    let end = (0..=MAX_BEGINNING).rev().find(|at| value.is_char_boundary(*at)).unwrap_or(0);
+    let beginning = value.get(..end).unwrap_or_default();
+    let words = beginning.rsplit_once(char::is_whitespace).map_or(beginning, |(words, _)| words);
+    format!("the entry that begins with `{words}`").into()
+}
+
+/// Returns a sentence as the lines of a comment.
+pub(crate) fn comment(sentence: &str) -> Vec<String> {
+    let (mut lines, mut line) = (Vec::new(), String::from("#"));
     for word in sentence.split_whitespace() {
         if line.len() > 1 && line.chars().count() + 1 + word.chars().count() > MAX_COMMENT {
             lines.push(std::mem::replace(&mut line, String::from("#")));
@@ -41,4 +55,5 @@ fn add_comment(lines: &mut Vec<String>, sentence: &str) {
         line.push_str(&word.replace(char::is_control, " "));
     }
     lines.push(line);
+    lines
 }

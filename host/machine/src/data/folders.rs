@@ -316,7 +316,7 @@ mod tests {
         assert!(account.usage().work > 10_000, "{}", account.usage().work);
         stop.request(StopReason::Signal(15));
         let Err(DataError::Invalid(text)) = data.search("apps", "id:large") else { panic!("it ends") };
-        assert!(text.contains("was ended by signal 15"), "{text}");
+        assert!(text.contains("was stopped by SIGTERM"), "{text}");
     }
 
     #[test]

@@ -134,9 +134,9 @@ mod tests {
         arriving.read_exact(&mut some).unwrap();
         assert_eq!(&some, b"xxx");
         stop.request(StopReason::Signal(15));
-        assert_eq!(io::copy(&mut arriving, &mut io::sink()).unwrap_err().to_string(), "was ended by signal 15");
+        assert_eq!(io::copy(&mut arriving, &mut io::sink()).unwrap_err().to_string(), "was stopped by SIGTERM");
         let silent = || std::thread::sleep(Duration::from_secs(3_600));
-        assert_eq!(awaited(&account, silent).unwrap_err().message, "was ended by signal 15");
+        assert_eq!(awaited(&account, silent).unwrap_err().message, "was stopped by SIGTERM");
     }
 
     #[test]

@@ -11,6 +11,7 @@ use super::planned::Outcome;
 use contract::{Account, Ended, MachineError, Receipt, Stat, StatKind};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// The most bytes of files, and the most changed paths, that a dry run keeps for one policy.
@@ -24,7 +25,40 @@ pub(super) const MAX_PATH: usize = 4_096;
 #[derive(Debug, Clone, Default)]
 pub struct Overlay(Arc<Mutex<Layer>>);
 
+/// Whether a dry run has left out something whose effects nobody can foresee: a command, a package, a policy's own code. The
+/// policies of a run share it, since the later ones find what the earlier ones bring.
+#[derive(Debug, Clone, Default)]
+pub struct LeftOut(Arc<AtomicBool>);
+
+impl LeftOut {
+    /// Notes that something was left out.
+    pub fn note(&self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+
+    /// Returns whether anything was left out so far.
+    pub fn is_anything(&self) -> bool {
+        self.0.load(Ordering::Relaxed)
+    }
+}
+
 impl Overlay {
+    /// Has the policy share with others what their dry run leaves out.
+    pub fn share(&self, left_out: LeftOut) {
+        self.layer().left_out = left_out;
+    }
+
+    /// What this dry run has left out.
+    pub fn left_out(&self) -> LeftOut {
+        self.layer().left_out.clone()
+    }
+
+    /// Whether something at a real path would be changed, or might be.
+    pub fn has_changed(&self, path: &str) -> bool {
+        let layer = self.layer();
+        layer.nodes.contains_key(path) || layer.unknown.contains_key(path) || layer.is_incomplete
+    }
+
     pub(super) fn layer(&self) -> MutexGuard<'_, Layer> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -95,6 +129,8 @@ pub(super) struct Layer {
     bytes: usize,
     /// How many were ever made: their inode numbers.
     made: u64,
+    /// Shared with the other policies of the run.
+    left_out: LeftOut,
 }
 
 /// What the layer has at a path.

@@ -8,6 +8,7 @@ use crate::plan::{Plan, Provider, Step, View, Writer};
 use crate::resources::asked;
 use crate::withheld::Withheld;
 use contract::{Certainty, Change, HttpRequest, HttpResponse, Known, Raised, Wanted};
+use errors::chef;
 use grants::GrantedUrl;
 use machine::denied::denied;
 use machine::download;
@@ -39,7 +40,8 @@ impl Provider for Request {
                     .map_err(|raised| download::worded(raised, &request.url))
                 {
                     Err(raised) if view.why_run && download::is_unreachable(&raised) => {
-                        return Ok(Plan::uncertain(Certainty::Unknown(raised.message)));
+                        let why = chef::without_repetition(raised.class(), &raised.message).to_owned();
+                        return Ok(Plan::uncertain(Certainty::Unknown(why)));
                     }
                     answer => answer?,
                 };

@@ -9,6 +9,7 @@ use crate::plan::{Plan, Provider, View};
 use crate::secrets::SENSITIVE;
 use address::Address;
 use contract::{Certainty, ErrorKind, FileCall, LogLevel, Raised, SystemError, Wanted};
+use errors::chef;
 use machine::denied::denied;
 use machine::digest::Digest;
 use machine::download::{self, CacheControl, DownloadRequest, Fetched};
@@ -84,10 +85,15 @@ impl Source for RemoteFile {
         let Some(sources) = &properties.source else { return Err(download::no_address()) };
         let addresses = sources.iter().map(|source| Address::of(source)).collect::<Result<Vec<_>, _>>()?;
         let mut failed = Raised::new(ErrorKind::InvalidArgument, "remote_file has an empty source");
-        for address in &addresses {
+        for (at, address) in addresses.iter().enumerate() {
             match fetch(address, &properties, current, view) {
+                Err(raised) if tries_next(&raised) && at + 1 == addresses.len() => failed = raised,
                 Err(raised) if tries_next(&raised) => {
-                    let why = if view.sensitive { SENSITIVE } else { &raised.message };
+                    let why = if view.sensitive {
+                        SENSITIVE
+                    } else {
+                        chef::without_repetition(raised.class(), &raised.message)
+                    };
                     let line = format!("a source of {} cannot be had: {why}", wanted.declaration.key());
                     remark(&view.settings.account, LogLevel::Warn, &line);
                     failed = raised;
@@ -105,7 +111,7 @@ fn unreachable(wanted: &Wanted<'_>, view: &View<'_>, raised: &Raised) -> Result<
     let FileProperties { path, .. } = asked::properties(wanted)?;
     let mut plan = Plan::uncertain(Certainty::Unknown(format!(
         "what {path} would hold is not known, since it cannot be downloaded now: {}",
-        raised.message
+        chef::without_repetition(raised.class(), &raised.message)
     )));
     if let Ok(future_place) = view.root.future_place(&path) {
         plan.assume(file_content::assumption(&future_place.real(), false));

@@ -63,6 +63,19 @@ pub(super) fn unit_standing(root: &machine::root::Root, name: &str) -> Result<St
     unit::standing(root, name)
 }
 
+/// The hint for a unit that has no file; see [`unit::near`].
+pub(super) fn near_unit(name: &str, view: &View<'_>) -> Option<String> {
+    unit::near(name, view)
+}
+
+/// An error of what was done to a unit, with the hint where there is no such unit.
+pub(super) fn with_near(raised: Raised, near: Option<String>) -> Raised {
+    match near {
+        Some(near) => raised.with_hint(near),
+        None => raised,
+    }
+}
+
 /// Asks for the unit or the init script itself, too, where a name is an alias of it: a rule about the one is no right to the other.
 ///
 /// # Errors
@@ -244,7 +257,10 @@ impl Task {
         let has_script = script::exists(view.root, &self.name);
         let own = self.commands.is_own(way);
         if self.bus.is_none() && !own && !has_script && !self.commands.has_init_command() {
-            if !view.why_run {
+            // What earlier resources may bring is there by the time of a real run.
+            let is_bound_to_fail =
+                matches!(way, Way::Stop | Way::Reload) && view.settings.why_run && !self.may_come(view);
+            if !view.why_run || is_bound_to_fail {
                 return Err(self.missing(view));
             }
             self.assume(format!(
@@ -272,6 +288,7 @@ impl Task {
             return Ok(());
         }
         let (name, granted, bus) = (self.name.clone(), self.granted.clone(), self.bus.clone());
+        let near = if bus.is_some() && !own { unit::near(&name, view) } else { None };
         let found = running;
         let state = match way {
             Way::Start => Some(("running", true)),
@@ -282,9 +299,16 @@ impl Task {
         self.step(
             way.verb(),
             state,
-            Operation::ControlService(Box::new(ControlService { act, name, found, granted, bus })),
+            Operation::ControlService(Box::new(ControlService { act, name, found, granted, bus, near })),
         );
         Ok(())
+    }
+
+    /// Whether something before this action of a dry run may bring the service's init script.
+    fn may_come(&self, view: &View<'_>) -> bool {
+        let overlay = view.commands.overlay();
+        let script = format!("{}/{}", script::FOLDER, self.name);
+        overlay.left_out().is_anything() || overlay.has_changed(&script)
     }
 
     /// The error of a service that does not exist, in Chef's words, and what exists instead.
@@ -293,10 +317,7 @@ impl Task {
         match unit::find(view.root, &self.name) {
             Ok(Some(_)) => raised.with_hint("there is a unit for systemd, but systemd does not run here"),
             _ => {
-                // Names of services that the policy may not use are nobody's business.
-                let names = unit::all_names(view.root);
-                let granted = names.iter().map(String::as_str).filter(|name| view.grants.may_use_service(name));
-                let near = text::did_you_mean(&self.name, granted);
+                let near = unit::near(&self.name, view);
                 raised.with_hint(near.unwrap_or_else(|| "is the package that brings the service installed?".into()))
             }
         }
@@ -399,6 +420,8 @@ pub(crate) struct ControlService {
     granted: GrantedService,
     /// systemd, where it runs. `None`: the init script is called.
     bus: Option<Arc<Bus>>,
+    /// The hint if systemd does not know the unit.
+    near: Option<String>,
 }
 
 impl ControlService {
@@ -412,6 +435,7 @@ impl ControlService {
     /// # Errors
     /// A command or the service manager fails, or the service is not as wanted afterwards.
     pub(crate) fn carry_out(self, writer: &mut Writer<'_>) -> Result<(), Raised> {
-        self.act.run(&self.name, &self.granted, self.bus.as_deref(), writer)
+        let done = self.act.run(&self.name, &self.granted, self.bus.as_deref(), writer);
+        done.map_err(|raised| with_near(raised, self.near))
     }
 }

@@ -13,7 +13,7 @@ use crate::operation::Operation;
 use crate::plan::{Plan, PlannedPart, Provider, Step, View, Writer};
 use crate::resources::asked;
 use crate::resources::file_content::{self, FileWish, Text, wish};
-use crate::resources::service::{require_unit, thing, unit_standing};
+use crate::resources::service::{near_unit, require_unit, thing, unit_standing, with_near};
 use crate::standing;
 use contract::{Change, ErrorKind, Raised, Wanted};
 use grants::GrantedService;
@@ -205,7 +205,8 @@ impl Unit {
         }
         let (name, systemctl) = (self.name().to_owned(), self.systemctl.clone());
         let change = Change::new(format!("{doing} unit: {name}"));
-        let operation = ControlUnit { systemctl, word, name, found, _granted: granted };
+        let near = near_unit(&name, view).filter(|_| systemctl.user.is_none());
+        let operation = ControlUnit { systemctl, word, name, found, near, _granted: granted };
         Ok(Plan::steps(vec![Step::new(change, Operation::ControlUnit(operation))]))
     }
 
@@ -295,6 +296,8 @@ pub(crate) struct ControlUnit {
     name: String,
     /// What was known of the unit.
     found: Status,
+    /// The hint if there is no such unit.
+    near: Option<String>,
     _granted: GrantedService,
 }
 
@@ -309,7 +312,7 @@ impl ControlUnit {
     /// # Errors
     /// `systemctl` fails.
     pub(crate) fn carry_out(self, writer: &mut Writer<'_>) -> Result<(), Raised> {
-        self.systemctl.run(writer, &[self.word, &self.name])
+        self.systemctl.run(writer, &[self.word, &self.name]).map_err(|raised| with_near(raised, self.near))
     }
 }
 

@@ -191,7 +191,10 @@ fn a_dry_run_does_not_know_what_a_server_that_does_not_answer_would_send() {
     let plan = machine.plan(&asked).unwrap();
     assert!(plan.changes.is_empty());
     let [Certainty::Unknown(why)] = plan.certainty.as_slice() else { panic!("{plan:?}") };
-    assert!(why.contains("what /srv/x would hold is not known") && why.contains("Connection refused"), "{why}");
+    assert!(
+        why.contains("what /srv/x would hold is not known") && why.matches("Connection refused").count() == 1,
+        "{why}"
+    );
     // The file is taken for granted by what comes later.
     let later = machine.plan(&resource("link", "/srv/y", "create", json!({ "to": "/srv/x", "link_type": "hard" })));
     assert!(later.is_ok(), "{later:?}");

@@ -123,6 +123,7 @@ impl Bench {
             backups_size: Settings::BACKUPS_SIZE,
             downloads: Default::default(),
             reboots: providers::Reboots::default(),
+            left_out: providers::LeftOut::default(),
             facts: None,
             live: None,
             log: Some(Arc::new(move |level, line: &str| log.lock().unwrap().push((level, line.into())))),

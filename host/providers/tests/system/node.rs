@@ -128,6 +128,7 @@ impl Node {
             backups_size: Settings::BACKUPS_SIZE,
             downloads: machine::download::Downloads::default(),
             reboots: providers::Reboots::default(),
+            left_out: providers::LeftOut::default(),
             facts: None,
             live: None,
             log: None,

@@ -142,6 +142,9 @@ fn a_missing_service_has_a_near_name_if_the_policy_may_use_that() {
     assert_eq!(hint(&mut node), "did you mean `collector`?");
     let mut node = node.again(Some("services = [\"colector\"]"));
     assert_eq!(hint(&mut node), "is the package that brings the service installed?");
+    let mut node = node.again(Some("services = [\"colector.service\", \"collector\"]"));
+    let raised = node.act("service", "colector.service", "start", json!({})).unwrap_err();
+    assert_eq!(raised.hint.unwrap(), "did you mean `collector.service`?");
 }
 
 #[test]
@@ -192,6 +195,43 @@ fn a_service_that_is_missing_is_an_error_now_or_an_assumption() {
     let own = json!({"start_command": "true", "status_command": "no-such-program x"});
     let foreseen = node.foresee("service", "absent", "start", own).unwrap();
     assert!(foreseen.assumed.first().unwrap().contains("Assuming a prior action would have installed the service"));
+}
+
+#[test]
+fn what_nothing_earlier_can_bring_is_not_assumed_to_be_stopped() {
+    let stop = |node: &mut Node, name: &str, action: &str| {
+        let foreseen = node.foresee("service", name, action, json!({}));
+        foreseen.map(|foreseen| foreseen.assumed.len()).map_err(|raised| raised.message)
+    };
+    let missing = |name: &str| Err(format!("/etc/init.d/{name} does not exist!"));
+    let mut node = Node::new().dry();
+    for action in ["stop", "reload"] {
+        assert_eq!(stop(&mut node, "absent", action), missing("absent"), "as in a real run");
+    }
+    let foreseen = node.foresee("service", "absent", "disable", json!({})).unwrap();
+    assert_eq!((foreseen.status, foreseen.assumed.len(), foreseen.unknown.len()), (contract::Status::UpToDate, 0, 0));
+    // A file elsewhere brings none, one at the script's place does.
+    let file = json!({"content": "#!/bin/sh\n", "mode": "0755"});
+    node.foresee("file", "/srv/motd", "create", file.clone()).unwrap();
+    assert_eq!(stop(&mut node, "absent", "stop"), missing("absent"));
+    node.foresee("file", "/etc/init.d/absent", "create", file).unwrap();
+    assert_eq!(stop(&mut node, "another", "stop"), missing("another"));
+    assert_eq!(stop(&mut node, "absent", "stop"), Ok(1));
+    // Nobody knows what a command or a package brings.
+    let brought: [(&str, &str, &str, Value); 2] = [
+        ("execute", "make install", "run", json!({"command": "true"})),
+        ("apt_package", "brought", "install", json!({})),
+    ];
+    for (kind, name, action, properties) in brought {
+        let mut node = Node::new().dry();
+        assert_eq!(stop(&mut node, "absent", "stop"), missing("absent"));
+        node.foresee(kind, name, action, properties).unwrap();
+        assert_eq!(stop(&mut node, "absent", "stop"), Ok(1), "{kind}");
+    }
+    // So does code that the dry run leaves out.
+    let mut node = Node::new().dry();
+    contract::Providers::left_out_code(&mut node.providers);
+    assert_eq!(stop(&mut node, "absent", "stop"), Ok(1));
 }
 
 #[test]

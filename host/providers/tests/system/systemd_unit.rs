@@ -119,6 +119,22 @@ fn failures_have_chefs_classes() {
     }
 }
 
+#[test]
+fn a_missing_unit_has_a_near_name_if_the_policy_may_use_that() {
+    let node = node();
+    node.root.write("/srv/fail", "").unwrap();
+    node.root.write("/lib/systemd/system/collector.timer", "[Timer]\n").unwrap();
+    node.root.write("/lib/systemd/system/collectors.service", "[Service]\n").unwrap();
+    let hint = |node: &mut Node, unit: &str| node.act("systemd_unit", unit, "start", json!({})).unwrap_err().hint;
+    let mut node = prepared(node.again(Some("services = [\"col*\"]")));
+    assert_eq!(hint(&mut node, "colector.timer").as_deref(), Some("did you mean `collector.timer`?"));
+    assert_eq!(hint(&mut node, "collectrs.service").as_deref(), Some("did you mean `collectors.service`?"));
+    // One that is there fails of something else.
+    assert_eq!(hint(&mut node, "collector.timer"), None);
+    let mut node = prepared(node.again(Some("services = [\"colector.timer\"]")));
+    assert_eq!(hint(&mut node, "colector.timer"), None, "what it may not manage is not named");
+}
+
 /// A `systemd-analyze` that tells how it is called, tries what `man` could, and says something of the text and of other files.
 const ANALYZE: &str = r#"#!/bin/sh
 id > /run/pwned

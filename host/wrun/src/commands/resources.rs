@@ -1,22 +1,28 @@
-//! `wrun resources`: the reference of the built-in resource types, made from the schema.
+//! `wrun resources`: the reference of the built-in resource types, made from the schema and from the needs that the check of
+//! cookbooks knows of each type.
 
 use crate::arguments::ResourcesArguments;
 use crate::exit::Exit;
 use crate::printer::{Printer, Tone};
 use crate::settings::View;
+use author::check::grant_keys;
 use schema::reference;
 
 pub(crate) fn run(arguments: &ResourcesArguments, printer: &Printer) -> anyhow::Result<Exit> {
     let json = arguments.format == View::Json;
     let text = match &arguments.name {
-        None if json => reference::all_json().to_string() + "\n",
-        None => reference::list_text(),
+        None if json => reference::all_json(&grant_keys).to_string() + "\n",
+        None => reference::list_text(&grant_keys),
         Some(name) => {
             let found = reference::find(name).map_err(|error| match error.did_you_mean() {
                 Some(near) => anyhow::anyhow!("{error}; did you mean `{near}`?"),
                 None => anyhow::anyhow!("{error}"),
             })?;
-            if json { reference::type_json(found).to_string() + "\n" } else { reference::type_text(found) }
+            if json {
+                reference::type_json_with_grants(found, &grant_keys).to_string() + "\n"
+            } else {
+                reference::type_text(found, &grant_keys)
+            }
         }
     };
     printer.prose(Tone::Plain, text.trim_end());

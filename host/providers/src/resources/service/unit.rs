@@ -49,8 +49,13 @@ struct Install {
     also: Vec<String>,
 }
 
+/// The ending of a service's unit, which its name need not have.
+const SERVICE: &str = ".service";
+
+/// The endings of units.
+const SUFFIXES: [&str; 7] = [SERVICE, ".socket", ".timer", ".target", ".path", ".mount", ".slice"];
+
 fn unit_name(name: &str) -> String {
-    const SUFFIXES: [&str; 7] = [".service", ".socket", ".timer", ".target", ".path", ".mount", ".slice"];
     if SUFFIXES.iter().any(|suffix| name.ends_with(suffix)) { name.into() } else { format!("{name}.service") }
 }
 
@@ -109,6 +114,30 @@ pub(super) fn all_names(root: &Root) -> Vec<String> {
         })
     };
     listed.flat_map(service).collect()
+}
+
+/// The hint for a unit or service that does not exist: the nearest name that the policy may use. `None`: the unit has a file,
+/// or no such name is near. Names of services that the policy may not use are nobody's business.
+pub(super) fn near(name: &str, view: &View<'_>) -> Option<String> {
+    if !matches!(find(view.root, name), Ok(None)) {
+        return None;
+    }
+    let is_granted = |candidate: &&str| view.grants.may_use_service(candidate);
+    let ending = SUFFIXES.into_iter().find(|suffix| name.ends_with(suffix));
+    let all = match ending {
+        None | Some(SERVICE) => all_names(view.root),
+        Some(ending) => names_of(view.root, ending),
+    };
+    let plain = name.strip_suffix(SERVICE).unwrap_or(name);
+    let near = text::nearest(plain, all.iter().map(String::as_str).filter(is_granted))?;
+    let ending = if plain == name { "" } else { SERVICE };
+    Some(format!("did you mean `{near}{ending}`?"))
+}
+
+/// The units with an ending, under their whole names.
+fn names_of(root: &Root, ending: &str) -> Vec<String> {
+    let listed = FOLDERS.into_iter().filter_map(|folder| root.locate_target(folder).ok()?.names().ok());
+    listed.flatten().filter(|name| name.ends_with(ending)).collect()
 }
 
 /// What is said of a service, whether it has a unit or not.

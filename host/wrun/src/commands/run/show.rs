@@ -5,7 +5,7 @@ use crate::exit::Exit;
 use crate::printer::{Printer, Tone};
 use crate::settings::View;
 use assemble::Records;
-use report::{Record, RecordedPolicy, sentence, shortened, status};
+use report::{Record, RecordedPolicy, hidden_reads, recap, sentence, shortened, status};
 use serde_json::Value;
 use text::{escape, escape_line};
 
@@ -20,6 +20,7 @@ pub(super) fn run(arguments: &ShowRunArguments, printer: Printer) -> anyhow::Res
     for policy in record.policies() {
         of_policy(policy, &record.json()["releases"], record.is_dry(), arguments.all, printer);
     }
+    hidden_reads::recorded_blocks(record.json()).into_iter().for_each(|block| printer.block(block));
     conflicts(record.json(), printer);
     Ok(Exit::Done)
 }
@@ -59,8 +60,9 @@ fn of_policy(policy: RecordedPolicy<'_>, releases: &Value, is_dry: bool, all: bo
     printer.prose(Tone::Heading, &escape_line(&format!("Policy {name}: {outcome}{versions}")));
     let is_shown =
         |resource: &&Value| all || ["updated", "unknown", "failed"].iter().any(|it| resource["status"] == *it);
+    let error = &policy.json()["error"];
     for resource in policy.list("resources").iter().filter(is_shown) {
-        of_resource(resource, is_dry, printer);
+        of_resource(resource, error, is_dry, printer);
     }
     for write in policy.list("writes") {
         let (mark, what) = (format!("{:12}", "by code"), text(write, "what"));
@@ -72,9 +74,8 @@ fn of_policy(policy: RecordedPolicy<'_>, releases: &Value, is_dry: bool, all: bo
         let end = if command["effect"] == "unknown" { ": not known what it changes" } else { "" };
         printer.prose(Tone::Change, &escape_line(&format!("  {mark}  run {line}{end}{}", place(command))));
     }
-    let error = &policy.json()["error"];
     if error.is_object() {
-        of_error(error, printer);
+        of_error(error, policy.list("resources"), printer);
         if let Some(hint) = error["hint"].as_str() {
             printer.prose(Tone::Warning, &escape(&format!("  hint: {}", hint.replace('\n', "\n    "))));
         }
@@ -100,39 +101,49 @@ fn conflicts(run: &Value, printer: Printer) {
     }
 }
 
-/// The sentence of an error with its place; of several errors at once those of each.
-fn of_error(error: &Value, printer: Printer) {
+/// The sentence of an error with its place, unless it is that of a resource that failed, which is shown above; of several
+/// errors at once those of each.
+fn of_error(error: &Value, resources: &[Value], printer: Printer) {
     let causes = error["causes"].as_array().filter(|causes| causes.len() > 1);
     let each = causes.map_or_else(|| std::slice::from_ref(error), Vec::as_slice);
     if causes.is_some() {
         printer.line(Tone::Error, &format!("  {} errors:", each.len()));
     }
+    let is_above =
+        |place: &str| resources.iter().any(|one| one["status"] == "failed" && place_of(one).as_deref() == Some(place));
     let file = ["/excerpt/file", "/origin/file"].into_iter().find_map(|path| error.pointer(path)?.as_str());
     for one in each {
         let phase = one["in"].as_str().filter(|phase| *phase != "converge").map(|phase| format!(" in a {phase}"));
         let sentence = sentence::of_recorded(text(one, "class"), text(one, "message"), file);
         let (first, rest) = sentence.split_once('\n').unwrap_or((&sentence, ""));
-        let place = if causes.is_none() { place(&error["origin"]) } else { String::new() };
+        let place = place_of(&one["origin"]);
+        let untold = place.filter(|place| !is_above(place) && !recap::names_place(&sentence, place));
+        let place = untold.map(|place| in_parentheses(&place)).unwrap_or_default();
         let heading = format!("  error{}: {first}{place}", phase.unwrap_or_default());
         printer.prose(Tone::Error, &escape_line(&heading));
         rest.lines().for_each(|line| printer.prose(Tone::Plain, &escape_line(&format!("    | {line}"))));
     }
 }
 
-/// The place that a resource or a change has, in parentheses.
-fn place(of: &Value) -> String {
-    match (of["file"].as_str(), of["line"].as_u64()) {
-        (Some(file), Some(line)) => {
-            // A file of another cookbook is named by a path that leaves this one's folder.
-            let path =
-                file.strip_prefix("../").map_or_else(|| format!("{}/{file}", text(of, "cookbook")), str::to_owned);
-            format!("  ({path}:{line})")
-        }
-        _ => String::new(),
-    }
+/// The place that a resource, a change or an error has.
+fn place_of(of: &Value) -> Option<String> {
+    let (file, line) = (of["file"].as_str()?, of["line"].as_u64()?);
+    // A file of another cookbook is named by a path that leaves this one's folder.
+    let path = file.strip_prefix("../").map_or_else(|| format!("{}/{file}", text(of, "cookbook")), str::to_owned);
+    Some(format!("{path}:{line}"))
 }
 
-fn of_resource(resource: &Value, is_dry: bool, printer: Printer) {
+/// The same as the end of a line; empty if it has none.
+fn place(of: &Value) -> String {
+    place_of(of).map(|place| in_parentheses(&place)).unwrap_or_default()
+}
+
+fn in_parentheses(place: &str) -> String {
+    format!("  ({place})")
+}
+
+/// A resource with what it changed. Its error is left out where the error of the policy, which follows, says the same.
+fn of_resource(resource: &Value, of_policy: &Value, is_dry: bool, printer: Printer) {
     let place = place(resource);
     let tone = match text(resource, "status") {
         "updated" => Tone::Change,
@@ -149,8 +160,11 @@ fn of_resource(resource: &Value, is_dry: bool, printer: Printer) {
     for (mark, what) in updates.chain(texts("uncertain").map(|what| ("?", what.to_owned()))) {
         printer.prose(Tone::Plain, &escape_line(&format!("  {margin}              {mark} {what}")));
     }
+    let causes = of_policy["causes"].as_array().into_iter().flatten();
+    let errors: Vec<_> = std::iter::once(of_policy).chain(causes).map(|error| text(error, "message")).collect();
+    let is_told = |message: &&str| errors.iter().any(|told| told.ends_with(message));
     let error = &resource["error"];
-    if let Some(message) = error["message"].as_str() {
+    if let Some(message) = error["message"].as_str().filter(|message| !is_told(message)) {
         let first = message.lines().next().unwrap_or_default();
         printer.prose(Tone::Plain, &escape_line(&format!("  {margin}              ! {first}")));
     }

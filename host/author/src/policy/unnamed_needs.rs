@@ -1,0 +1,95 @@
+//! Interfaces that a policy's own code imports although its `[needs]` say nothing of them. A policy may do without: needs only
+//! inform. But operators grant what they read there, and each call is refused on a node whose operator did not know of it.
+
+use artifact::Artifact;
+use grants::Needs;
+use wasmparser::{Parser, Payload};
+
+use super::PolicyFolder;
+
+/// The interfaces that reach what is granted, each with the keys of which one would name that.
+const KEYS_OF: [(&str, &[&str]); 7] = [
+    ("wrun:machine/files", &["paths", "privileged_paths", "read_paths"]),
+    ("wrun:machine/commands", &["commands"]),
+    ("wrun:machine/environment", &["environment"]),
+    ("wrun:machine/http", &["download_hosts"]),
+    ("wrun:data/data", &["data_bags", "search", "roles", "environments"]),
+    ("wrun:clock/clock", &["clock"]),
+    ("wrun:random/random", &["random"]),
+];
+
+impl PolicyFolder {
+    /// Returns a sentence for each interface that the policy's code imports and of which `[needs]` name nothing.
+    pub fn unnamed_needs(&self, artifact: &Artifact) -> Vec<String> {
+        let file = self.path.join("policy.toml");
+        let sentence = |(interface, keys): (&str, &[&str])| {
+            let keys = keys.iter().map(|key| format!("`{key}`")).collect::<Vec<_>>().join(" or ");
+            let file = file.display();
+            format!("{file}: the policy's code imports {interface}, but `[needs]` has no {keys} for operators to read")
+        };
+        unnamed(artifact.component(), &self.manifest.needs).into_iter().map(sentence).collect()
+    }
+}
+
+fn unnamed(component: &[u8], needs: &Needs) -> Vec<(&'static str, &'static [&'static str])> {
+    let imports = imports(component);
+    let is_unnamed = |(interface, keys): &(&str, &[&str])| {
+        let is_imported = imports.iter().any(|import| import.split('@').next() == Some(interface));
+        is_imported && !keys.iter().any(|key| needs.table().contains_key(*key))
+    };
+    KEYS_OF.into_iter().filter(is_unnamed).collect()
+}
+
+/// The names of what a component imports. It has been validated, so that nothing is left out.
+fn imports(component: &[u8]) -> Vec<&str> {
+    let mut depth = 0_usize;
+    let mut found = Vec::new();
+    for payload in Parser::new(0).parse_all(component) {
+        match payload {
+            Ok(Payload::ModuleSection { .. } | Payload::ComponentSection { .. }) => depth += 1,
+            Ok(Payload::End(_)) => depth = depth.saturating_sub(1),
+            Ok(Payload::ComponentImportSection(section)) if depth == 0 => {
+                found.extend(section.into_iter().flatten().map(|import| import.name.name));
+            }
+            Ok(_) => {}
+            Err(_) => return found,
+        }
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use wasm_encoder::{Component, ComponentImportSection, ComponentTypeRef, ComponentTypeSection, InstanceType};
+
+    fn component_importing(names: &[&str]) -> Vec<u8> {
+        let mut types = ComponentTypeSection::new();
+        types.instance(&InstanceType::new());
+        let mut imports = ComponentImportSection::new();
+        for name in names {
+            imports.import(*name, ComponentTypeRef::Instance(0));
+        }
+        let mut component = Component::new();
+        component.section(&types).section(&imports);
+        component.finish()
+    }
+
+    #[test]
+    fn imports_that_no_need_names_are_found() {
+        let component = component_importing(&[
+            "wrun:turns/turns@0.2.0",
+            "wrun:machine/http@0.2.0",
+            "wrun:machine/files@0.2.0",
+            "wrun:clock/clock@0.2.0",
+        ]);
+        let of = |needs: &str| {
+            let needs = Needs::parse(&format!("[needs]\n{needs}"), "policy.toml").unwrap();
+            unnamed(&component, &needs).into_iter().map(|(interface, _)| interface).collect::<Vec<_>>()
+        };
+        assert_eq!(of(""), ["wrun:machine/files", "wrun:machine/http", "wrun:clock/clock"]);
+        assert_eq!(of("read_paths = [\"/srv\"]\nclock = true\n"), ["wrun:machine/http"]);
+        let all = "paths = [\"/srv\"]\nclock = true\ndownload_hosts = [\"https://example.org\"]\n";
+        assert_eq!(of(all), [""; 0]);
+    }
+}
