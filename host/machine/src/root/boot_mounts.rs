@@ -32,11 +32,25 @@ impl BootMounts {
     /// # Errors
     /// `EBUSY`; or the table is there and cannot be read.
     pub(super) fn check(&self, real: &str) -> Result<(), Errno> {
+        if names(&self.text()?, real) { Err(Errno::BUSY) } else { Ok(()) }
+    }
+
+    /// Whether the table names something below a resolved path.
+    ///
+    /// # Errors
+    /// The table is there and cannot be read.
+    pub(super) fn names_below(&self, real: &str) -> Result<bool, Errno> {
+        let real = real.trim_end_matches('/');
+        Ok(all_paths(&self.text()?).any(|path| path.strip_prefix(real).is_some_and(|rest| rest.starts_with('/'))))
+    }
+
+    /// The table's text, which is empty where there is no table.
+    fn text(&self) -> Result<String, Errno> {
         match self.read() {
-            Ok(text) if names(&text, real) => Err(Errno::BUSY),
-            Ok(_) => Ok(()),
-            Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => Ok(()),
-            Err(error) => Err(super::fault::errno(&error)),
+            Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
+                Ok(String::new())
+            }
+            read => read.map_err(|error| super::fault::errno(&error)),
         }
     }
 
@@ -56,11 +70,15 @@ impl BootMounts {
 /// Whether a table names a path, or one below it.
 fn names(table: &str, real: &str) -> bool {
     let leads_to = |path: &str| {
-        let plain = plain(path);
-        plain.strip_prefix(real).is_some_and(|rest| rest.is_empty() || rest.starts_with('/') || real == "/")
+        path.strip_prefix(real).is_some_and(|rest| rest.is_empty() || rest.starts_with('/') || real == "/")
     };
+    all_paths(table).any(|path| leads_to(&path))
+}
+
+/// The absolute paths of all lines, in their plain form.
+fn all_paths(table: &str) -> impl Iterator<Item = String> {
     let lines = table.lines().map(str::trim_start).filter(|line| !line.starts_with('#'));
-    lines.flat_map(paths).any(|path| leads_to(&path))
+    lines.flat_map(paths).map(|path| plain(&path))
 }
 
 /// The absolute paths of a line: the device, the mount point, and those that options name.
@@ -105,6 +123,8 @@ mod tests {
         {
             assert!(names(table, named), "{named}");
         }
+        let below: Vec<String> = all_paths(table).filter(|path| path.starts_with("/srv/a/")).collect();
+        assert_eq!(below, ["/srv/a/data", "/srv/a/m"]);
         for other in ["/commented", "/srv/a/m/below", "/srv/a/mm", "/srv/ab", "/srv/a/dat", "/home", "/srv/u"] {
             assert!(!names(table, other), "{other}");
         }
