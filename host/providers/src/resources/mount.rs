@@ -100,7 +100,7 @@ impl Task {
             Named::Uuid => format!("UUID={device}"),
         };
         let in_table = match named {
-            Named::Device => real_device(&device, view),
+            Named::Device => real_device(&device, (&kind, &options), view),
             Named::Label | Named::Uuid => in_table_as_written.clone(),
         };
         let joined = if options.is_empty() { "defaults".to_owned() } else { options.join(",") };
@@ -175,7 +175,7 @@ impl Task {
     }
 
     fn is_remote(&self) -> bool {
-        self.device.contains(':') || self.device.contains("//")
+        calls::is_remote(&self.device, &self.line.kind, &self.options)
     }
 
     /// Whether it is mounted, and all that is mounted at the place.
@@ -276,9 +276,22 @@ impl Task {
         if found.as_ref() == Some(&self.line) {
             return Ok(Plan::up_to_date());
         }
+        self.require_fixed(view)?;
         let shown = found.map_or_else(|| self.device.clone(), |line| line.device);
         let text = table::with(&text, |line| self.is_ours(line), &self.line);
         self.write(format!("enable {shown}"), text, wanted, view)
+    }
+
+    /// Fails if others than root may exchange what the line names: the table is read at the next start, as root, and follows
+    /// whatever lies there then.
+    fn require_fixed(&self, view: &View<'_>) -> Result<(), Raised> {
+        if view.grants.allows_everything() {
+            return Ok(());
+        }
+        let device = Some(&self.real_device).filter(|_| matches!(self.named, Named::Device) && !self.is_remote());
+        let places = std::iter::once(&self.real_mount_point).chain(device);
+        places.filter(|path| path.starts_with('/')).try_for_each(|path| calls::require_roots_alone(path, view.root))?;
+        calls::require_fixed(&self.options, view.root)
     }
 
     fn disable(&self, wanted: &Wanted<'_>, view: &mut View<'_>) -> Result<Plan, Raised> {
@@ -319,9 +332,8 @@ fn real_mount_point(mount_point: &str, view: &View<'_>) -> String {
 
 /// A folder or an image on the node, resolved: `mount` would follow a link that a policy can lay. Links below `/dev` are the
 /// system's own, and stay, but not in those of its folders where anybody may lay one.
-fn real_device(device: &str, view: &View<'_>) -> String {
-    let is_remote = device.contains(':') || device.contains("//");
-    if !device.starts_with('/') || is_remote {
+fn real_device(device: &str, (kind, options): (&str, &[String]), view: &View<'_>) -> String {
+    if !device.starts_with('/') || calls::is_remote(device, kind, options) {
         return device.to_owned();
     }
     let is_systems = |path: &str| {
@@ -334,7 +346,8 @@ fn real_device(device: &str, view: &View<'_>) -> String {
 
 /// The device that a label or a number stands for; empty: there is none.
 fn find_device(in_table: &str, view: &mut View<'_>) -> Result<String, Raised> {
-    let launch = Launch::program("findfs", [in_table]);
+    // It would note what it found in a cache of its own, in a dry run too.
+    let launch = Launch::program("findfs", [in_table]).environment("BLKID_FILE", "/dev/null");
     let outcome = view.query(&launch).map_err(|failure| failure.into_raised(&launch))?;
     let text = String::from_utf8_lossy(&outcome.output).into_owned();
     Ok(text.lines().next().unwrap_or_default().to_owned())
