@@ -172,3 +172,42 @@ fn who_signs_is_told_what_goes_and_that_nobody_has_signed() {
     let signed = place.output(&format!("policy sign {id}"));
     assert!(signed.stdout.contains("released") && !signed.stdout.contains("is removed"), "{}", signed.text());
 }
+
+/// Whoever signs decides by these words: each line, and nothing else.
+#[test]
+fn attack_policy_sign_says_word_by_word_what_a_release_changes() {
+    let place = ThreeTeams::new();
+    place.init();
+    assert_eq!(place.output("policy sign").stdout, "no release waits for signatures\n");
+    let keys = place.needs_a_second_key("core");
+    let first = waiting(&place.output("policy push staging /core"));
+    let pending = |id: &str| -> Value {
+        let path = place.folder.join(format!("srv/teams/core/pending/{id}.json"));
+        serde_json::from_slice(&fs::read(path).unwrap()).unwrap()
+    };
+    let shown = |id: &str| {
+        let listed = place.output("policy sign");
+        assert_eq!(listed.stderr, "", "{}", listed.text());
+        let mut lines = listed.stdout.lines().map(str::to_owned);
+        let expires = pending(id)["signed"]["expires"].as_str().unwrap().to_owned();
+        assert_eq!(lines.next().unwrap(), format!("{id} (team core), signed by 1 key, good until {expires}"));
+        lines.collect::<Vec<_>>()
+    };
+    let lines = shown(&first);
+    let document = pending(&first);
+    let paths = document["signed"]["targets"].as_object().unwrap().keys();
+    // What is released is named by its digest.
+    let digest = paths.filter_map(|path| path.strip_prefix("revisions/core/")?.split('.').next()).next().unwrap();
+    let [line] = lines.as_slice() else { panic!("{lines:#?}") };
+    let rest = line.strip_prefix("  policy core, group staging: nothing -> revision ").unwrap();
+    let (revision, rest) = rest.split_once(' ').unwrap();
+    assert_eq!(rest, format!("(artifact {digest})"));
+    assert!(revision.len() == 12 && revision.bytes().all(|byte| byte.is_ascii_hexdigit()), "{revision}");
+    keys.come_back();
+    let signed = place.output(&format!("policy sign {first}"));
+    let says = signed.stdout.lines().map(str::to_owned).collect::<Vec<_>>();
+    assert_eq!(says.len(), 3, "{says:#?}");
+    assert_eq!(says[1..2], lines, "the one that is signed is shown in the same words");
+    assert!(says[2].contains("released"), "{says:#?}");
+    assert_eq!(place.output("policy sign").stdout, "no release waits for signatures\n");
+}

@@ -3,6 +3,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+use serde_json::{Value, json};
 use specs::{Machine, Network, Program, Root};
 use std::fs;
 use std::path::Path;
@@ -13,6 +14,8 @@ const SECRET: &str = "s3cr3t";
 const RECIPE: &str = r##"
 secret = %w(s3c r3t).join
 log('guard') { sensitive true; only_if "echo #{secret} | grep -q nothing" }
+log('own message') { sensitive true; message "says #{secret}" }
+archive_file("moved") { sensitive true; path "/srv/#{secret}.tgz"; destination '/srv/out'; ignore_failure true }
 log('words') { sensitive true; only_if ['grep', secret, '/dev/null'] }
 log('starts') { sensitive true; only_if "/nowhere/#{secret}"; ignore_failure true }
 log('block') { sensitive true; only_if { raise secret }; ignore_failure true }
@@ -137,6 +140,110 @@ fn sensitive_things_are_shown_nowhere() {
     assert_eq!(found, [""; 0]);
 }
 
+/// Properties that name what a resource manages, or as whom, which an operator hears of; and those that are modes and actions.
+const SHOWN: [&str; 17] = [
+    "action",
+    "destination",
+    "files_group",
+    "files_owner",
+    "gid",
+    "group",
+    "group_name",
+    "home",
+    "members",
+    "excluded_members",
+    "mode",
+    "mount_point",
+    "owner",
+    "package_name",
+    "target_file",
+    "user",
+    "username",
+];
+
+/// What else a type needs to come as far as its own property, in Ruby.
+fn others(kind: &str) -> &'static [(&'static str, &'static str)] {
+    match kind {
+        "archive_file" => &[("path", "'/srv/none.tgz'"), ("destination", "'/srv/out'")],
+        "apt_preference" => &[("pin", "'version 1'"), ("pin_priority", "'700'")],
+        "apt_repository" => &[("uri", "'http://127.0.0.1:1/'")],
+        "yum_repository" => &[("baseurl", "'http://127.0.0.1:1/'")],
+        "cron" | "cron_d" => &[("command", "'true'")],
+        "execute" => &[("command", "'false'")],
+        "script" | "bash" | "csh" | "ksh" | "perl" | "python" | "ruby" => &[("code", "'false'")],
+        "git" => &[("repository", "'/srv/none'"), ("destination", "'/srv/checkout'")],
+        "http_request" => &[("url", "'http://127.0.0.1:1/'")],
+        "link" => &[("to", "'/srv/none'")],
+        "mount" => &[("device", "'/dev/none'"), ("fstype", "'ext4'")],
+        "remote_file" => &[("source", "'file:///srv/none'")],
+        "sudo" => &[("user", "'someone'")],
+        "sysctl" => &[("value", "'1'")],
+        "template" => &[("source", "'none.erb'")],
+        "user_ulimit" => &[("filehandle_limit", "1")],
+        _ => &[],
+    }
+}
+
+/// A recipe with a sensitive resource for each type and property, whose value is the secret.
+fn every_property() -> (String, usize) {
+    let values = [
+        (json!("/srv/s3cr3t"), "\"/srv/#{secret}\""),
+        (json!("s3cr3t"), "secret"),
+        (json!(["/srv/s3cr3t"]), "[\"/srv/#{secret}\"]"),
+        (json!({"k": "s3cr3t"}), "{ 'k' => secret }"),
+    ];
+    let mut recipe = "secret = %w(s3c r3t).join\n".to_owned();
+    let mut count = 0;
+    // Resources that are made of others have those for parts, by names of their own.
+    for kind in schema::builtin().filter(|kind| !schema::is_composite(kind.name)) {
+        let names = |name: &str| kind.name != "archive_file" && kind.identity().iter().any(|one| one.name == name);
+        let is_value = |name: &str| !SHOWN.contains(&name) && !names(name);
+        for property in kind.own_properties().filter(|property| is_value(property.name)) {
+            let fits = |value: &Value| schema::validate_one(kind.name, "x", property.name, value.clone()).is_ok();
+            for (_, ruby) in values.iter().filter(|(value, _)| fits(value)) {
+                let others = others(kind.name).iter().filter(|(name, _)| *name != property.name);
+                let others: String = others.map(|(name, value)| format!("{name}({value}); ")).collect();
+                let set = format!("{others}{}({ruby})", property.name);
+                // What is said of a resource that was never declared is said to its own recipe alone.
+                recipe += &format!(
+                    "begin; {}('r{count}') {{ sensitive true; ignore_failure true; {set} }}; rescue StandardError; end\n",
+                    kind.name
+                );
+                count += 1;
+            }
+        }
+    }
+    (recipe, count)
+}
+
+/// Neither what a dry run foresees, nor a refusal, shows the value of any property of any type.
+#[test]
+fn attack_no_property_of_a_sensitive_resource_of_any_type_is_shown() {
+    let (program, root) = (Program::new().unwrap(), Root::new().unwrap());
+    let (recipe, count) = every_property();
+    assert!(count > 200, "{count}");
+    for (path, text) in [("metadata.rb", "name 'web'\n"), ("recipes/default.rb", recipe.as_str())] {
+        let path = program.configuration().join("cookbooks/web").join(path);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    }
+    let file = program.configuration().join("grants.toml");
+    fs::write(&file, "[policy.solo]\n").unwrap();
+    let file = file.display().to_string();
+    let machine = root.machine(Network::Own).unwrap();
+    for (grants, dry) in [(&["--allow-all"][..], true), (&["--grants", &file], true), (&["--grants", &file], false)] {
+        let said = converge(grants, dry, &machine, &program);
+        let lines: Vec<&str> = said.lines().filter(|line| line.contains(SECRET)).collect();
+        assert_eq!(lines, [""; 0], "{grants:?} {dry}");
+        let (run, _) = said.split_once('\n').unwrap();
+        let run: Value = serde_json::from_str(run).unwrap();
+        assert!(run["total"].as_u64().unwrap() > 150, "{}", run["total"]);
+    }
+    let mut found = vec![];
+    holding_secret(program.state().parent().unwrap(), &mut found);
+    assert_eq!(found, [""; 0]);
+}
+
 /// Chef gives a `rescue` around a sensitive resource what the resource's code raised. Nobody but the policy's code reads it.
 #[test]
 fn a_rescue_around_a_sensitive_resource_reads_what_was_raised() {
@@ -161,7 +268,7 @@ fn a_rescue_around_a_sensitive_resource_reads_what_was_raised() {
     }
     let error = "the message is not shown, since the resource is sensitive";
     let (run, _) = said.split_once('\n').unwrap();
-    let run: serde_json::Value = serde_json::from_str(run).unwrap();
+    let run: Value = serde_json::from_str(run).unwrap();
     assert_eq!((&run["error"]["class"], &run["error"]["origin"]["line"]), (&"ArgumentError".into(), &4.into()));
     assert!(run["error"]["message"].as_str().unwrap().contains(error), "{run:#}");
     let mut found = vec![];

@@ -242,7 +242,10 @@ impl RunHost for AssembledHost<'_> {
 
     fn account(&self, policy: &PolicyInput) -> Account {
         let limits = self.grants.get(&policy.name).map(|grants| self.account_limits(grants)).unwrap_or_default();
-        Account::new(&policy.name, limits, self.program.meters).leaving_free(self.settings.min_free)
+        let account = Account::new(&policy.name, limits, self.program.meters).leaving_free(self.settings.min_free);
+        let has_share = self.grants.get(&policy.name).is_some_and(|grants| grants.limits().get(Limit::Disk).is_some());
+        // What the operator has written for it counts as it is.
+        if self.sources.len() > 1 && !has_share { account.sharing_room() } else { account }
     }
 
     fn open(&mut self, policy: &PolicyInput, account: &Account) -> Result<Opened, Failure> {

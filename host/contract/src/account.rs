@@ -59,8 +59,10 @@ struct Inner {
     processes: Counter,
     /// Bytes that are left free on every file system that is written to.
     least_free: u64,
-    /// By device, the bytes that may be written before its free space is asked for again.
-    room: Mutex<HashMap<u64, u64>>,
+    /// Other policies of the run need room, too: this one takes at most half of it.
+    shares: bool,
+    /// What is known of file systems, by device.
+    room: Mutex<HashMap<u64, Room>>,
     /// Pauses that the policy has made, in milliseconds.
     pauses: Counter,
     /// Processor time of the guest itself, in nanoseconds.
@@ -77,6 +79,17 @@ struct Inner {
     exceeded: OnceLock<Exceeded>,
 }
 
+/// What is known of a file system that a policy writes to. An entry counts as [`FreeSpace::ENTRY`] bytes.
+#[derive(Debug, Default)]
+struct Room {
+    /// The bytes that may be written before its free space is asked for again.
+    rest: u64,
+    /// The bytes that the policy has written so far.
+    taken: u64,
+    /// The bytes that are left for other policies, of which the policy itself may take as many. `None`: it was not asked yet.
+    others: Option<u64>,
+}
+
 impl Account {
     /// The account of a policy that has done nothing yet.
     pub fn new(policy: &str, limits: AccountLimits, meters: Meters) -> Self {
@@ -91,6 +104,7 @@ impl Account {
             open_files: Counter::default(),
             processes: Counter::default(),
             least_free: 0,
+            shares: false,
             room: Mutex::default(),
             pauses: Counter::default(),
             guest_time: AtomicU64::new(0),
@@ -119,6 +133,16 @@ impl Account {
     pub fn leaving_free(mut self, bytes: u64) -> Self {
         if let Some(inner) = self.0.as_mut().and_then(Arc::get_mut) {
             inner.least_free = bytes;
+        }
+        self
+    }
+
+    /// The same account, which takes at most half of the room that a file system has when the policy first writes to it: others
+    /// of the run need some, too. Only for an account that nobody shares yet.
+    #[must_use]
+    pub fn sharing_room(mut self) -> Self {
+        if let Some(inner) = self.0.as_mut().and_then(Arc::get_mut) {
+            inner.shares = true;
         }
         self
     }
@@ -178,10 +202,11 @@ impl Account {
         }
         let mut rooms = inner.room.lock().unwrap_or_else(PoisonError::into_inner);
         // A file system that cannot be told from others is asked each time.
-        let mut unknown = 0;
+        let mut unknown = Room::default();
         let room = device.map_or(&mut unknown, |device| rooms.entry(device).or_default());
-        if let Some(rest) = room.checked_sub(bytes) {
-            *room = rest;
+        room.taken = room.taken.saturating_add(bytes);
+        if let Some(rest) = room.rest.checked_sub(bytes) {
+            room.rest = rest;
             return Ok(());
         }
         let Some(free) = free() else { return Ok(()) };
@@ -195,8 +220,16 @@ impl Account {
                 spare => spare.saturating_mul(FreeSpace::ENTRY),
             },
         };
+        let spare = spare.min(spare_entries);
         // Half of it: others write to the same file system.
-        *room = (spare.min(spare_entries) / 2).min(BYTES_BETWEEN_FLOORS);
+        let rest = (spare / 2).min(BYTES_BETWEEN_FLOORS);
+        let others = if inner.shares { *room.others.get_or_insert(spare / 2) } else { 0 };
+        // What the policy writes over what is there takes no room, and what commands and others take is not counted here.
+        let rest = match (spare.checked_sub(others), others.checked_sub(room.taken)) {
+            (None, None) => return Err(inner.end(Exceeded::share(inner, room.taken.saturating_sub(bytes)))),
+            (left, unused) => rest.min(left.unwrap_or_default().max(unused.unwrap_or_default())),
+        };
+        room.rest = rest;
         Ok(())
     }
 

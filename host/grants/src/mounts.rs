@@ -101,6 +101,11 @@ impl NamePattern {
     }
 }
 
+/// Whether a text has a sign by its number: the table of file systems has commas so, which would make two options of one.
+fn has_escape(text: &str) -> bool {
+    text.split('\\').skip(1).any(|rest| rest.starts_with(|first: char| first.is_ascii_digit()))
+}
+
 /// Options in order, each once.
 fn set(options: &str) -> Vec<&str> {
     let mut options: Vec<&str> = options.split(',').filter(|option| !option.is_empty()).collect();
@@ -127,9 +132,10 @@ impl PolicyGrants {
             part.is_empty() || part.starts_with('-') || part.contains(|c: char| c.is_whitespace() || c.is_control())
         };
         if [device, mount_point, kind, options].iter().any(odd)
-            || [kind, options].iter().any(|part| part.contains(['(', ')']))
+            || [kind, options].iter().any(|part| part.contains(['(', ')']) || has_escape(part))
         {
-            let reason = "a part of it is empty, begins with `-` or holds white space";
+            let reason =
+                "a part of it is empty, begins with `-`, or holds white space, a bracket or a sign by its number";
             return Err(self.refuse_with(Capability::Mounts, &shown, None, Some(reason.into())));
         }
         // The table reads `\054` as a comma. What may have a backslash, device and place, comes with it escaped.
@@ -186,6 +192,17 @@ mod tests {
             check(&format!("nosuid,{wide}"), &format!("{wide},nosuid"), true);
         }
         check("nosuid,uid=*", "nosuid,uid=33", true);
+    }
+
+    /// The table of file systems has `\\054` for a comma, so that one granted option would be several.
+    #[test]
+    fn attack_a_comma_by_its_number_is_no_part_of_an_option() {
+        let grants = "[policy.web]\nmounts = [\"tmpfs on /srv/x type tmpfs (nosuid,size=*)\"]\n";
+        let grants = crate::Grants::parse(grants, "grants.toml").unwrap().policy("web", &[]);
+        let asked = |options| MountAsked { device: "tmpfs", mount_point: "/srv/x", kind: "tmpfs", options };
+        let _granted = grants.mount(&asked("nosuid,size=1m")).unwrap();
+        grants.mount(&asked("nosuid,size=1m\\054suid")).unwrap_err();
+        assert!(!has_escape("username=TEAM\\ann") && has_escape("a\\b\\040"));
     }
 
     #[test]

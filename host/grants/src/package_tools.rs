@@ -7,12 +7,14 @@ use crate::privileged;
 use crate::proofs::{GrantedEnvironment, GrantedOptions};
 
 /// Options that decide how and what else is installed, but not what code runs.
-const HARMLESS_OPTIONS: [&str; 10] = [
+const HARMLESS_OPTIONS: [&str; 12] = [
     "--no-install-recommends",
     "--install-recommends",
     "--no-install-suggests",
     "--install-suggests",
     "--no-remove",
+    "--noautoremove",
+    "--no-autoremove",
     "--yes",
     "-y",
     "--quiet",

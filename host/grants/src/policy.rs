@@ -187,8 +187,8 @@ impl PolicyGrants {
         Self { journal: Journal::default(), silent: true, ..self.clone() }
     }
 
-    /// The same rules for a sensitive resource. What it reads, where it asks and what it mounts (device and options may hold a
-    /// password) is kept nowhere; what else it manages is, so that the operator knows of it.
+    /// The same rules for a sensitive resource. What it reads, where it asks, what it mounts (device and options may hold a
+    /// password) and what it tells a package tool is kept nowhere; what else it manages is, so that the operator knows of it.
     #[must_use]
     pub fn hiding(&self) -> Self {
         Self { hiding: true, ..self.clone() }
@@ -206,8 +206,15 @@ impl PolicyGrants {
     }
 
     fn hides(&self, capability: Capability) -> bool {
-        let is_named_by_values =
-            matches!(capability, Capability::ReadPaths | Capability::DownloadHosts | Capability::Mounts);
+        let is_named_by_values = matches!(
+            capability,
+            Capability::ReadPaths
+                | Capability::DownloadHosts
+                | Capability::Mounts
+                | Capability::PackageOptions
+                | Capability::PackageEnvironment
+                | Capability::PackageSources
+        );
         self.hiding && is_named_by_values
     }
 

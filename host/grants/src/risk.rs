@@ -291,9 +291,12 @@ fn allows_many(command: &CommandGrant) -> bool {
 fn has_rights(command: &CommandGrant, elevated: &ElevatedAccounts) -> bool {
     let is_plain = |name: &str| !name.starts_with(|first: char| first.is_ascii_digit() || first == '+' || first == '-');
     let user = command.user.as_deref();
-    let is_group = |name: &str| privileged::group(name) || elevated.groups.contains(name);
+    // The administrators' files are kept in small letters, accounts as they are.
+    let is_one =
+        |names: &BTreeSet<String>, name: &str| names.contains(name) || names.contains(&name.to_ascii_lowercase());
+    let is_group = |name: &str| privileged::group(name) || is_one(&elevated.groups, name);
     let is_ordinary =
-        |user: &str| is_plain(user) && !privileged::user(user) && !elevated.users.contains(user) && !is_group(user);
+        |user: &str| is_plain(user) && !privileged::user(user) && !is_one(&elevated.users, user) && !is_group(user);
     let group = command.group.as_deref();
     !user.is_some_and(is_ordinary) || group.is_some_and(|group| !is_plain(group) || is_group(group))
 }

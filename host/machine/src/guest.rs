@@ -223,6 +223,10 @@ impl Machine for GuestMachine {
             Err(CommandFailure::NotStarted { error, about, .. }) => {
                 Err(MachineError::System(error.name().into(), about))
             }
+            // No command of a policy's has a fence.
+            Err(failure @ CommandFailure::NotLimited { .. }) => {
+                Err(MachineError::System("EPERM".into(), failure.to_string()))
+            }
             Err(stopped @ CommandFailure::Stopped { .. }) => {
                 Err(MachineError::System("EINTR".into(), stopped.to_string()))
             }

@@ -452,6 +452,14 @@ impl Root {
         Place { open: self.account.open_file(), boot_mounts: Arc::clone(&self.boot_mounts), parent, name, real }
     }
 
+    /// Whether the table of file systems names something below a folder, by the folder's resolved path.
+    ///
+    /// # Errors
+    /// The table is there and cannot be read.
+    pub fn mounts_at_boot_below(&self, real: &str) -> Result<bool, Fault> {
+        self.boot_mounts.names_below(real).map_err(|errno| Fault::new(errno, FileCall::Open, real))
+    }
+
     /// What is done below the root is charged to it.
     pub fn account(&self) -> &Account {
         &self.account

@@ -54,7 +54,9 @@ impl Secrets {
     pub(crate) fn of(wanted: &Wanted<'_>) -> Self {
         let mut texts = Vec::new();
         if wanted.declaration.sensitive {
-            for name in SECRET {
+            // An archive is read, and no thing that is managed.
+            let archive = Some("path").filter(|_| wanted.declaration.kind == "archive_file");
+            for name in SECRET.into_iter().chain(archive) {
                 match wanted.get(name) {
                     Some(Known::Json(value)) => collect(value, &mut texts),
                     Some(Known::Bytes(bytes)) => add(&String::from_utf8_lossy(bytes), &mut texts),
@@ -62,6 +64,8 @@ impl Secrets {
                 }
             }
         }
+        // The name stays, as everywhere.
+        texts.retain(|text| !wanted.declaration.name.contains(text.as_str()));
         texts.sort_by_key(|text| std::cmp::Reverse(text.len()));
         texts.dedup();
         Self(texts)

@@ -123,6 +123,15 @@ pub fn public_key(path: &Path) -> Result<PublicKey, RepositoryError> {
     Ok(KeyFile::read(path)?.public().clone())
 }
 
+/// Returns the lifetimes of documents that a platform has chosen, or the usual ones.
+pub(crate) fn lifetimes_of(platform: Option<&Verified>) -> Lifetimes {
+    let days = platform.and_then(|verified| verified.target(SETTINGS)?.custom.get(ONLINE_DAYS)?.as_i64());
+    match days.filter(|days| (1..=MAX_ONLINE_DAYS).contains(days)) {
+        Some(days) => Lifetimes::with_online_days(days),
+        None => Lifetimes::USUAL,
+    }
+}
+
 impl Publisher<'_> {
     /// Starts a repository. `root`: the platform's key, `online`: the one for its snapshots and timestamps.
     ///
@@ -197,11 +206,7 @@ impl Publisher<'_> {
         let invalid = |what| RepositoryError::Invalid { file: self.store.file(PLATFORM), what };
         let verified: Option<&Verified> = current.verified();
         let teams = verified.map(|verified| teams(verified.targets())).transpose().map_err(invalid)?;
-        let days = verified.and_then(|verified| verified.target(SETTINGS)?.custom.get(ONLINE_DAYS)?.as_i64());
-        let lifetimes = match days.filter(|days| (1..=MAX_ONLINE_DAYS).contains(days)) {
-            Some(days) => Lifetimes::with_online_days(days),
-            None => Lifetimes::USUAL,
-        };
+        let lifetimes = lifetimes_of(verified);
         Ok(Platform { current, teams: teams.unwrap_or_default(), lifetimes })
     }
 

@@ -5,7 +5,9 @@
 
 use jiff::Timestamp as Moment;
 
+use crate::admin::lifetimes_of;
 use crate::error::{RepositoryError, Role};
+use crate::names::PLATFORM;
 use crate::store::Writer;
 use crate::update::{Ages, Trusted, Update, Verified, stored_metadata};
 use crate::writer::{Current, Lifetimes, Numbers, Publisher, role_keys};
@@ -25,12 +27,31 @@ impl Publisher<'_> {
         vouched: Option<&[u8]>,
         lifetimes: Lifetimes,
     ) -> Result<Option<Moment>, RepositoryError> {
+        self.renew(folder, vouched, |_| lifetimes)
+    }
+
+    /// Renews the platform's documents as [`Self::refresh`] does, with the lifetimes that the platform has chosen. It also
+    /// mends a platform whose teams cannot be read.
+    ///
+    /// # Errors
+    /// As [`Self::refresh`].
+    pub fn refresh_platform(&self) -> Result<Option<Moment>, RepositoryError> {
+        self.renew(PLATFORM, None, |current| lifetimes_of(current.verified()))
+    }
+
+    fn renew(
+        &self,
+        folder: &str,
+        vouched: Option<&[u8]>,
+        lifetimes: impl FnOnce(&Current) -> Lifetimes,
+    ) -> Result<Option<Moment>, RepositoryError> {
         let writer = self.store.writer(folder)?;
         let current = match self.current(folder, vouched) {
             // What was wrong first says more than why it cannot be mended.
             Err(error) => self.with_targets_of_before(folder, vouched).ok().flatten().ok_or(error)?,
             Ok(current) => current,
         };
+        let lifetimes = lifetimes(&current);
         let Some(verified) = &current.verified else {
             let file = self.store.file(&stored_metadata(folder, Role::Timestamp, 0));
             let hint = "nothing has been released yet with the present keys; `wrun policy push` does";

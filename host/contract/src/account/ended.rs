@@ -70,6 +70,17 @@ impl Exceeded {
         Self { policy: inner.policy.clone(), why, origin: None }
     }
 
+    /// Of the room of a file system, the other policies' half is all that is left.
+    pub(super) fn share(inner: &Inner, taken: u64) -> Self {
+        let why = format!(
+            "wrote {} to a file system that has less than half of its room left, which is for the other policies (a limit \
+             `limits.{}` in its grants takes the place of this one)",
+            Limit::Disk.shown(taken),
+            Limit::Disk.setting().key
+        );
+        Self { policy: inner.policy.clone(), why, origin: None }
+    }
+
     /// Charged to an account that belongs to no policy.
     pub(super) fn nobodys() -> Self {
         Self { policy: String::new(), why: "asked for something before its account was opened".into(), origin: None }

@@ -112,6 +112,48 @@ fn every_file_system_keeps_its_floor() {
     account.write(1, Some(1), || None).unwrap();
 }
 
+/// One policy that fills a file system up to its floor leaves nothing to those that come after it.
+#[test]
+fn attack_one_policy_leaves_half_of_the_room_to_others() {
+    const MIB: u64 = 1 << 20;
+    let free = Cell::new(300 * MIB);
+    let write = |account: &Account, bytes: u64, takes: bool| {
+        account.write(bytes, Some(1), || Some(FreeSpace::bytes(free.get())))?;
+        free.set(free.get() - if takes { bytes } else { 0 });
+        Ok::<_, Ended>(())
+    };
+    let sharing = || account().leaving_free(100 * MIB).sharing_room();
+    let first = sharing();
+    let written = (0..).take_while(|_| write(&first, MIB, true).is_ok()).count();
+    assert!((99..=101).contains(&written), "{written} MiB of 200");
+    let said = write(&first, MIB, true).unwrap_err().to_string();
+    assert!(said.starts_with("wrote 100 MiB to a file system that has less than half of its room left"), "{said}");
+    let second = sharing();
+    assert!((49..=51).contains(&(0..).take_while(|_| write(&second, MIB, true).is_ok()).count()));
+    // Entries are room as well.
+    let (third, left) = (sharing(), Cell::new(1_000));
+    let make = || {
+        let entries = Some(FreeEntries { left: left.get(), all: 10_000 });
+        third.leave_free(FreeSpace::ENTRY, Some(1), || Some(FreeSpace { bytes: 1 << 40, entries }))?;
+        left.set(left.get() - 1);
+        Ok::<_, Ended>(())
+    };
+    let made = (0..).take_while(|_| make().is_ok()).count();
+    assert!((249..=251).contains(&made), "{made} of the 500 above the floor");
+    // The same file again and again takes no room, and neither does it count what commands have taken.
+    free.set(300 * MIB);
+    let again = sharing();
+    (0..1_000).for_each(|_| write(&again, MIB, false).unwrap());
+    let after_command = sharing();
+    write(&after_command, MIB, true).unwrap();
+    free.set(120 * MIB);
+    (0..15).for_each(|_| write(&after_command, MIB, true).unwrap());
+    // Alone, a policy may take it all.
+    free.set(300 * MIB);
+    let alone = account().leaving_free(100 * MIB);
+    assert!((199..=200).contains(&(0..).take_while(|_| write(&alone, MIB, true).is_ok()).count()));
+}
+
 #[test]
 fn a_twentieth_of_the_entries_of_a_small_file_system_is_left() {
     let account = account().leaving_free(1);

@@ -17,17 +17,17 @@ use std::sync::Arc;
 
 impl<G: Guest, P: Providers> Runner<'_, G, P> {
     pub(super) async fn act_in_children(&mut self, id: ResourceId, action: &str) -> Result<ActionOutcome, Failure> {
-        let (composition, claims) = self.compose(id, action).await?;
+        let (composition, claims, secrets) = self.compose(id, action).await?;
         let Composition { unknown, warnings, changes, shared, children } = composition;
         if let Some(what) = unknown {
-            self.uncertain(id, &what);
+            self.uncertain(id, &secrets.hide(what));
             let this = self.run.known_mut(id)?;
             this.mark(true);
             this.unsure = true;
             return Ok(ActionOutcome::Unknown);
         }
         for warning in warnings {
-            self.run.log(LogLevel::Warn, &warning);
+            self.run.log(LogLevel::Warn, &secrets.hide(warning));
         }
         let changes = match self.is_sensitive(id) && !changes.is_empty() {
             true => vec![Change::new(SUPPRESSED_CHANGE)],
@@ -61,8 +61,12 @@ impl<G: Guest, P: Providers> Runner<'_, G, P> {
         }
     }
 
-    /// The children of an action, and what the resource itself claims.
-    async fn compose(&mut self, id: ResourceId, action: &str) -> Result<(Composition, Vec<Claim>), Failure> {
+    /// The children of an action, what the resource itself claims, and what is not shown of it.
+    async fn compose(
+        &mut self,
+        id: ResourceId,
+        action: &str,
+    ) -> Result<(Composition, Vec<Claim>, SecretValues), Failure> {
         self.run.check_required(id, action)?;
         let (resolved, _checks) = self.resolve_properties(id, action).await?;
         let why_run = self.run.why_run();
@@ -70,12 +74,13 @@ impl<G: Guest, P: Providers> Runner<'_, G, P> {
         let wanted = Wanted { resource: id, declaration, action, resolved, why_run };
         let composed = self.providers.compose(&wanted, self.run.is_survey());
         let claims = if composed.is_ok() && self.claims_count() { self.providers.claims(&wanted) } else { vec![] };
+        let secrets = SecretValues::of(&wanted);
         let composition = composed.map_err(|raised| {
             let failure = why(self.run, raised);
             // A denial says nothing of a sensitive resource's values already.
             if failure.is_denial() { failure } else { self.hidden(id, failure) }
         })?;
-        Ok((composition, claims))
+        Ok((composition, claims, secrets))
     }
 
     async fn converge_children(

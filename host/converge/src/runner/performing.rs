@@ -134,7 +134,7 @@ impl<G: Guest, P: Providers> Runner<'_, G, P> {
             self.changed(id, changes)?;
             self.report_parts(id).await?;
         } else if let Some(plan) = plan {
-            let plan = self.verify(id, plan, checks).await?;
+            let plan = self.verify(id, plan, checks).await.map_err(|failure| secrets.hide_in(failure))?;
             let declaration = &self.run.known(id)?.declaration;
             let wanted = Wanted { resource: id, declaration, action, resolved, why_run };
             let done = self.providers.commit(&wanted, plan);

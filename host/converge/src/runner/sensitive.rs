@@ -26,8 +26,8 @@ const LONGEST_VALUE: usize = 64 << 10;
 /// shown at all.
 const MOST_WORK: usize = 16 << 20;
 
-/// Properties that say what everybody can see of a file.
-const PLAIN_TO_SEE: [&str; 4] = ["path", "owner", "group", "mode"];
+/// Properties that reports show of sensitive resources too, as `docs/SECURITY.md` says.
+const PLAIN_TO_SEE: [&str; 3] = ["owner", "group", "mode"];
 
 /// The values of a sensitive resource, to take them out of what its provider says. The resource's name stays, as it does
 /// everywhere.

@@ -57,12 +57,12 @@ const GROUPS: [&str; 34] = [
     "lpadmin",
 ];
 
-/// Returns whether membership of the group is worth more than the group's own files.
+/// Returns whether membership of the group is worth more than the group's own files. sudo takes `SUDO` for `sudo`.
 pub(crate) fn group(name: &str) -> bool {
-    GROUPS.contains(&name)
+    GROUPS.iter().any(|group| group.eq_ignore_ascii_case(name))
 }
 
-/// Returns whether the user is root.
+/// Returns whether the user is root, also to sudo, for which `ROOT` is.
 pub(crate) fn user(name: &str) -> bool {
-    name == "root"
+    name.eq_ignore_ascii_case("root")
 }

@@ -20,6 +20,14 @@ pub enum CommandFailure {
         /// What it was about.
         about: String,
     },
+    /// wrun limits which programs it starts, and cannot tell which ones it needs.
+    #[error("{program} is not started: it is {what}, so that wrun cannot limit which programs it starts")]
+    NotLimited {
+        /// The path of the program.
+        program: String,
+        /// What it is.
+        what: &'static str,
+    },
     /// It took too long, and was ended with all that it started.
     #[error("{}", chef::timed_out(*after, end(shown, outcome)))]
     TimedOut {
@@ -95,6 +103,13 @@ impl CommandFailure {
     pub fn into_raised(self, _launch: &Launch) -> Raised {
         let message = self.to_string();
         let kind = match self {
+            Self::NotLimited { program, .. } => {
+                let name = program.rsplit('/').next().unwrap_or_default();
+                return Raised::new(ErrorKind::Failed, message).with_hint(format!(
+                    "let {program} be the program itself, or grant the command `{{ argv = [\"{name}\"] }}`, which is \
+                     started without limits"
+                ));
+            }
             Self::NotStarted { error, .. } => error.into(),
             Self::TimedOut { .. } => ErrorKind::CommandTimeout,
             // No `rescue` without a class and no `ignore_failure` goes on after it.

@@ -7,25 +7,24 @@
 
 use landlock::{
     ABI, AccessFs, BitFlags, CompatLevel, Compatible as _, PathBeneath, PathFd, Ruleset, RulesetAttr as _,
-    RulesetCreatedAttr as _,
+    RulesetCreated, RulesetCreatedAttr as _, RulesetStatus,
 };
 use std::fs::File;
 use std::io::{self, Read as _};
+use std::os::unix::fs::FileExt as _;
 use std::path::Path;
 
 /// What all programs may write to.
 const SINK: &str = "/dev/null";
 
-/// What the kernel starts to start a program. A program names its own near its beginning.
-const LOADERS: [&str; 4] = [
-    "/lib64/ld-linux-x86-64.so.2",
-    "/lib/ld-linux-aarch64.so.1",
-    "/lib/ld-musl-x86_64.so.1",
-    "/lib/ld-musl-aarch64.so.1",
-];
-
-/// How much of a program is searched for the name of its loader, in bytes.
+/// How much of a program is read for its headers, in bytes.
 const BEGINNING: u64 = 4096;
+
+/// The longest path of a loader, in bytes.
+const MAXIMUM_LOADER: u64 = 4096;
+
+/// The type of the header that names the loader of a program.
+const LOADER_HEADER: u64 = 3;
 
 /// What a program may write and start.
 #[derive(Debug, Clone, Default)]
@@ -34,17 +33,26 @@ pub struct Fence {
     pub writes_here: bool,
     /// Files elsewhere that it may write to, such as `/root/.ssh/known_hosts`. Those that are missing stay missing.
     pub files: Vec<String>,
-    /// Programs, and directories of programs, that it may start beside itself; `None`: all.
+    /// Programs, and directories of programs, that it may start beside itself; `None`: all. A script is not started then:
+    /// nobody knows what it needs.
     pub programs: Option<&'static [&'static str]>,
+}
+
+/// Why there is no fence.
+#[derive(Debug)]
+pub(super) enum NoFence {
+    System(io::Error),
+    /// It cannot be told what the kernel starts to start the program. The rest of the sentence `it is ..`.
+    UnknownProgram(&'static str),
 }
 
 /// Puts a fence around the calling thread, and around all that it starts. For good.
 ///
 /// # Errors
-/// The working directory cannot be opened, or the kernel has Landlock and refuses.
-pub(super) fn put_up(fence: &Fence, program: &Path) -> io::Result<()> {
+/// The working directory cannot be opened, the kernel has Landlock and refuses, or the programs cannot be limited.
+pub(super) fn put_up(fence: &Fence, program: &Path) -> Result<(), NoFence> {
     let writes = AccessFs::from_write(ABI::V5);
-    let programs = fence.programs.and_then(|programs| Some((loader(program)?, programs)));
+    let programs = fence.programs.map(|programs| (loader(program), programs));
     let handled = if programs.is_some() { writes | AccessFs::Execute } else { writes };
     let mut rules = vec![];
     let mut allow = |path: &str, access: BitFlags<AccessFs>| {
@@ -54,14 +62,15 @@ pub(super) fn put_up(fence: &Fence, program: &Path) -> io::Result<()> {
     for file in fence.files.iter().map(String::as_str).chain([SINK]) {
         allow(file, AccessFs::from_file(ABI::V5) & writes);
     }
-    if let Some((loader, programs)) = programs {
-        for path in programs.iter().copied().chain([loader]) {
+    if let Some((loader, programs)) = &programs {
+        let loader = loader.as_ref().ok().and_then(Option::as_deref);
+        for path in programs.iter().copied().chain(loader) {
             allow(path, AccessFs::Execute.into());
         }
         allow(&program.to_string_lossy(), AccessFs::Execute.into());
     }
     if fence.writes_here {
-        let here = PathFd::new(".").map_err(io::Error::other)?;
+        let here = PathFd::new(".").map_err(|error| NoFence::System(io::Error::other(error)))?;
         rules.push(PathBeneath::new(here, writes));
     }
     let ruleset = Ruleset::default()
@@ -69,13 +78,81 @@ pub(super) fn put_up(fence: &Fence, program: &Path) -> io::Result<()> {
         .handle_access(handled)
         .and_then(Ruleset::create)
         .and_then(|ruleset| ruleset.add_rules(rules.into_iter().map(Ok::<_, landlock::RulesetError>)))
-        .map_err(io::Error::other)?;
-    ruleset.restrict_self().map(drop).map_err(io::Error::other)
+        .and_then(RulesetCreated::restrict_self);
+    let status = ruleset.map_err(|error| NoFence::System(io::Error::other(error)))?.ruleset;
+    match programs {
+        Some((Err(what), _)) if status != RulesetStatus::NotEnforced => Err(NoFence::UnknownProgram(what)),
+        _ => Ok(()),
+    }
 }
 
-/// The loader of a program; `None`: it is a script, or of a kind that is not known, and what it starts cannot be told.
-fn loader(program: &Path) -> Option<&'static str> {
+/// The loader that the kernel starts to start a program; `None`: it needs none.
+///
+/// # Errors
+/// It is not a program of the kernel's own format. The rest of the sentence `it is ..`.
+fn loader(program: &Path) -> Result<Option<String>, &'static str> {
+    let unreadable = "a file that cannot be read";
+    let file = File::open(program).map_err(|_| unreadable)?;
     let mut head = vec![];
-    File::open(program).ok()?.take(BEGINNING).read_to_end(&mut head).ok()?;
-    LOADERS.into_iter().find(|loader| head.windows(loader.len()).any(|window| window == loader.as_bytes()))
+    (&file).take(BEGINNING).read_to_end(&mut head).map_err(|_| unreadable)?;
+    if head.starts_with(b"#!") {
+        return Err("a script");
+    }
+    let found = place_of_loader(&head).ok_or("a file of a format that is not known")?;
+    let Some((offset, length)) = found else { return Ok(None) };
+    let mut name = vec![0; usize::try_from(length.min(MAXIMUM_LOADER)).unwrap_or_default()];
+    file.read_exact_at(&mut name, offset).map_err(|_| unreadable)?;
+    let name = name.split(|byte| *byte == 0).next().unwrap_or_default();
+    let name = String::from_utf8(name.to_vec()).ok().filter(|name| name.starts_with('/'));
+    name.map(Some).ok_or("a file that names no loader")
+}
+
+/// The place and the length of a loader's name in a program of the format ELF, by the program's beginning. `None` within: it
+/// names none; `None`: it is not of this format.
+fn place_of_loader(head: &[u8]) -> Option<Option<(u64, u64)>> {
+    let rest = head.strip_prefix(b"\x7fELF")?;
+    let (is_wide, is_big) = (*rest.first()? == 2, *rest.get(1)? == 2);
+    let number = |at: u64, length: u64| {
+        let at = usize::try_from(at).ok()?;
+        let bytes = head.get(at..at.checked_add(usize::try_from(length).ok()?)?)?;
+        let join = |sum: u64, byte: &u8| sum << 8 | u64::from(*byte);
+        Some(if is_big { bytes.iter().fold(0, join) } else { bytes.iter().rev().fold(0, join) })
+    };
+    // Where the headers begin, how long one is, and how many there are; then in a header the place and the length.
+    let (table, size, count) = if is_wide { ((32, 8), 54, 56) } else { ((28, 4), 42, 44) };
+    let (offset, length, width) = if is_wide { (8, 32, 8) } else { (4, 16, 4) };
+    let (table, size, count) = (number(table.0, table.1)?, number(size, 2)?, number(count, 2)?);
+    for index in 0..count {
+        let header = table.checked_add(index.checked_mul(size)?)?;
+        if number(header, 4)? == LOADER_HEADER {
+            return Some(Some((
+                number(header.checked_add(offset)?, width)?,
+                number(header.checked_add(length)?, width)?,
+            )));
+        }
+    }
+    Some(None)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_programs_loader_is_found_in_its_headers() {
+        let own = std::env::current_exe().unwrap();
+        assert!(loader(&own).unwrap().is_none_or(|path| Path::new(&path).exists()));
+        // A narrow program of the other byte order, with two headers.
+        let mut narrow = vec![0; 52 + 64];
+        narrow.splice(..6, *b"\x7fELF\x01\x02");
+        let mut put = |at: usize, bytes: &[u8]| narrow.splice(at..at + bytes.len(), bytes.iter().copied()).count();
+        put(28, &[0, 0, 0, 52]);
+        put(42, &[0, 32, 0, 2]);
+        put(52 + 32, &[0, 0, 0, 3, 0, 0, 0, 20]);
+        put(52 + 32 + 16, &[0, 0, 0, 13]);
+        assert_eq!(place_of_loader(&narrow), Some(Some((20, 13))));
+        // Cut off in the middle of its headers.
+        assert_eq!(place_of_loader(narrow.get(..90).unwrap()), None);
+        assert_eq!(place_of_loader(b"#!/bin/sh\n"), None);
+    }
 }

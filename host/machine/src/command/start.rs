@@ -1,6 +1,7 @@
 //! Starting a program with an identity of its own. The parent module says why a thread.
 
 use super::failure::Nobody;
+use super::fence::NoFence;
 use super::{CommandFailure, DEFAULT_PATH, Launch, SHELL, SHELL_NAME, fence};
 use crate::users::Users;
 use contract::{CommandOutcome, MachineUser};
@@ -108,8 +109,14 @@ pub(super) fn start(
             return Err(Refusal::Outcome(no_directory(&io::Error::from(error), &cwd)));
         }
         if let Some(fence) = &launch.fence {
-            let words = command(&launch.words, launch.arg0, &environment);
-            words.and_then(|found| fence::put_up(fence, Path::new(found.get_program()))).map_err(failure)?;
+            let found = command(&launch.words, launch.arg0, &environment).map_err(failure)?;
+            fence::put_up(fence, Path::new(found.get_program())).map_err(|why| match why {
+                NoFence::System(error) => failure(error),
+                NoFence::UnknownProgram(what) => {
+                    let program = found.get_program().to_string_lossy().into_owned();
+                    Refusal::Failure(CommandFailure::NotLimited { program, what })
+                }
+            })?;
         }
         spawn(&launch.words, launch.arg0, &environment).map_err(|error| {
             let program = launch.words.first().map_or("", String::as_str);

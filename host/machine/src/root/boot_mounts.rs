@@ -35,15 +35,16 @@ impl BootMounts {
         if names(&self.text()?, real) { Err(Errno::BUSY) } else { Ok(()) }
     }
 
-    /// Whether the table names a path below this directory. Who owns the directory may exchange what leads there.
+    /// Whether the table names something below a resolved path.
     ///
     /// # Errors
     /// The table is there and cannot be read.
-    pub(super) fn lie_below(&self, directory: &str) -> Result<bool, Errno> {
-        Ok(names(&self.text()?, &format!("{}/", directory.trim_end_matches('/'))))
+    pub(super) fn names_below(&self, real: &str) -> Result<bool, Errno> {
+        let real = real.trim_end_matches('/');
+        Ok(all_paths(&self.text()?).any(|path| path.strip_prefix(real).is_some_and(|rest| rest.starts_with('/'))))
     }
 
-    /// The table's text, empty where there is none.
+    /// The table's text, which is empty where there is no table.
     fn text(&self) -> Result<String, Errno> {
         match self.read() {
             Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
@@ -66,14 +67,18 @@ impl BootMounts {
     }
 }
 
-/// Whether a table names a path, or one below it; with a slash at the path's end, one below it.
+/// Whether a table names a path, or one below it.
 fn names(table: &str, real: &str) -> bool {
     let leads_to = |path: &str| {
-        let plain = plain(path);
-        plain.strip_prefix(real).is_some_and(|rest| rest.is_empty() || rest.starts_with('/') || real.ends_with('/'))
+        path.strip_prefix(real).is_some_and(|rest| rest.is_empty() || rest.starts_with('/') || real == "/")
     };
+    all_paths(table).any(|path| leads_to(&path))
+}
+
+/// The absolute paths of all lines, in their plain form.
+fn all_paths(table: &str) -> impl Iterator<Item = String> {
     let lines = table.lines().map(str::trim_start).filter(|line| !line.starts_with('#'));
-    lines.flat_map(paths).any(|path| leads_to(&path))
+    lines.flat_map(paths).map(|path| plain(&path))
 }
 
 /// The absolute paths of a line: the device, the mount point, and those that options name.
@@ -118,20 +123,9 @@ mod tests {
         {
             assert!(names(table, named), "{named}");
         }
-        for above in ["/srv/", "/srv/a/", "/"] {
-            assert!(names(table, above), "{above}");
-        }
-        for other in [
-            "/srv/a/m/",
-            "/mnt/x/",
-            "/commented",
-            "/srv/a/m/below",
-            "/srv/a/mm",
-            "/srv/ab",
-            "/srv/a/dat",
-            "/home",
-            "/srv/u",
-        ] {
+        let below: Vec<String> = all_paths(table).filter(|path| path.starts_with("/srv/a/")).collect();
+        assert_eq!(below, ["/srv/a/data", "/srv/a/m"]);
+        for other in ["/commented", "/srv/a/m/below", "/srv/a/mm", "/srv/ab", "/srv/a/dat", "/home", "/srv/u"] {
             assert!(!names(table, other), "{other}");
         }
     }

@@ -85,7 +85,7 @@ impl Place {
         if !Holders::writers(&entry, given).adds_to(Holders::writers(&entry, Given::default())) {
             return Ok(Ok(()));
         }
-        let leads = self.boot_mounts.lie_below(self.real()).map_err(|errno| self.fault(errno, FileCall::Change))?;
+        let leads = self.boot_mounts.names_below(self.real()).map_err(|errno| self.fault(errno, FileCall::Change))?;
         if leads && let Err(denied) = grants.give_way_to_boot_mounts(self.real()) {
             return Ok(Err(denied));
         }

@@ -3,8 +3,7 @@
 //! At every instant the name leads to the whole old file or the whole new one, with the right owner and mode. Data are
 //! flushed to the disk before the rename where an old file is replaced, so that a power failure cannot leave an empty one;
 //! a file that is new is not flushed, since the next converge makes it again and a flush per file costs milliseconds.
-//! Extended attributes (labels, access lists) of the old file are kept, except those that vouch for its content, and access
-//! lists where the file gets another owner.
+//! Extended attributes (labels, access lists) of the old file are kept, except those that vouch for its content.
 
 use super::fault::{errno, errno_of};
 use super::staging::{self, unused_file};
@@ -29,8 +28,8 @@ const MAXIMUM_ATTRIBUTE: usize = 64 << 10;
 /// Attributes that say something about the content they were made for.
 const CONTENT_ATTRIBUTES: [&[u8]; 3] = [b"security.capability", b"security.ima", b"security.evm"];
 
-/// What the names of access lists begin with.
-const ACCESS_LISTS: &[u8] = b"system.posix_acl_";
+/// The access list of a file.
+const ACCESS_LIST: &str = "system.posix_acl_access";
 
 /// Permission bits that may be set: granted ones, or plain ones. Bits that were granted for a directory are refused
 /// for anything else, by the handle that is open when they are set.
@@ -59,7 +58,7 @@ impl ModeBits {
     /// The bits for something of this kind.
     ///
     /// # Errors
-    /// They were granted for a directory, and this is not one: `ENOTDIR`.
+    /// They were granted for a directory, and this is none: `ENOTDIR`.
     pub(super) fn of(self, kind: super::Kind) -> Result<u32, Errno> {
         if self.only_directory && kind != super::Kind::Directory { Err(Errno::NOTDIR) } else { Ok(self.bits) }
     }
@@ -227,7 +226,8 @@ impl StagedFile {
             if Entry::of(&rustix::fs::fstat(&file)?).kind != super::Kind::File {
                 return Err(io::Error::from(Errno::INVAL));
             }
-            narrow(new_attributes, &file)?;
+            // What stood for the old content must not stand for the new one, however far it comes.
+            withdraw(new_attributes, &file)?;
             file.set_len(0)?;
             Ok(file)
         };
@@ -276,57 +276,63 @@ impl Drop for StagedFile {
     }
 }
 
-/// Takes from a file that is about to be written over whatever the new content may not have: set-id bits, the old owner, and
-/// bits that only the old content had. The writing may end anywhere, and then the rest of its attributes never come.
-fn narrow(new_attributes: &NewFileAttributes, file: &File) -> Result<(), Errno> {
+/// Takes from an open file, before its content changes, the permission bits that it will not have, set-id ones above all, and
+/// gives it the new owner.
+fn withdraw(new_attributes: &NewFileAttributes, file: &File) -> Result<(), Errno> {
     let now = Entry::of(&rustix::fs::fstat(file)?);
-    let wanted = match new_attributes.mode {
-        Some(mode) => mode.of(now.kind)?,
-        None => now.mode,
-    };
+    let wanted = new_attributes.mode.map_or(Ok(now.mode), |mode| mode.of(now.kind))?;
     let bits = now.mode & wanted & 0o777;
-    if bits != now.mode {
-        rustix::fs::fchmod(file, Mode::from_raw_mode(bits))?;
+    if bits != now.mode & 0o7777 {
+        match rustix::fs::fchmod(file, Mode::from_raw_mode(bits)) {
+            // Nobody asked for another mode, and the kernel takes set-id bits away from what others than root write to.
+            Err(Errno::PERM) if new_attributes.mode.is_none() => {}
+            other => other?,
+        }
     }
-    let differs = |wanted: Option<u32>, now: u32| wanted.filter(|wanted| *wanted != now);
-    let (uid, gid) = (differs(new_attributes.uid, now.uid), differs(new_attributes.gid, now.gid));
-    if uid.is_some() || gid.is_some() {
-        rustix::fs::fchown(file, uid.map(Uid::from_raw), gid.map(Gid::from_raw))?;
+    give(new_attributes, &now, None, file)
+}
+
+/// Gives an open file its owner and group: those that are asked for, else those of the file that it replaces.
+fn give(new_attributes: &NewFileAttributes, now: &Entry, old: Option<Entry>, file: &File) -> Result<(), Errno> {
+    let uid = new_attributes.uid.or(old.map(|old| old.uid)).filter(|uid| *uid != now.uid);
+    let gid = new_attributes.gid.or(old.map(|old| old.gid)).filter(|gid| *gid != now.gid);
+    if uid.is_none() && gid.is_none() {
+        return Ok(());
     }
-    Ok(())
+    match rustix::fs::fchown(file, uid.map(Uid::from_raw), gid.map(Gid::from_raw)) {
+        // Only root can keep another's ownership; as anyone else, the new file is one's own.
+        Err(Errno::PERM) if new_attributes.uid.is_none() && new_attributes.gid.is_none() => Ok(()),
+        other => other,
+    }
 }
 
 /// Gives an open file owner, attributes and mode.
 fn put_on(new_attributes: &NewFileAttributes, file: &File) -> Result<(), Errno> {
     let now = Entry::of(&rustix::fs::fstat(file)?);
     let old = new_attributes.old.as_ref().and_then(|old| rustix::fs::fstat(old).ok()).map(|stat| Entry::of(&stat));
-    let uid = new_attributes.uid.or(old.map(|old| old.uid)).filter(|uid| *uid != now.uid);
-    let gid = new_attributes.gid.or(old.map(|old| old.gid)).filter(|gid| *gid != now.gid);
-    if uid.is_some() || gid.is_some() {
-        match rustix::fs::fchown(file, uid.map(Uid::from_raw), gid.map(Gid::from_raw)) {
-            // Only root can keep another's ownership; as anyone else, the new file is one's own.
-            Err(Errno::PERM) if new_attributes.uid.is_none() && new_attributes.gid.is_none() => {}
-            other => other?,
+    give(new_attributes, &now, old, file)?;
+    if let Some(from) = &new_attributes.old {
+        let dressed = Entry::of(&rustix::fs::fstat(file)?);
+        // Whoever owned the old file may have named others in its access list, and whoever owned the folder in the list for new ones.
+        let keeps_list = old.is_some_and(|old| (old.uid, old.gid) == (dressed.uid, dressed.gid));
+        if !keeps_list {
+            let _none = rustix::fs::fremovexattr(file, ACCESS_LIST);
         }
-    }
-    if let Some(handle) = &new_attributes.old {
-        // An access list is its owner's: of another owner's file it would give the new one to whom that owner liked.
-        let keeps_owner = old.is_some_and(|old| old.uid == uid.unwrap_or(now.uid));
-        copy_attributes(handle, file, keeps_owner);
+        copy_attributes(from, file, keeps_list);
     }
     // Last: a change of owner takes set-id bits away.
     let Some(mode) = new_attributes.mode else { return Ok(()) };
     rustix::fs::fchmod(file, Mode::from_raw_mode(mode.of(now.kind)?))
 }
 
-/// Copies extended attributes as far as the file system takes them; access lists only `with_access_list`.
-fn copy_attributes(old: &OwnedFd, new: impl AsFd, with_access_list: bool) {
+/// Copies extended attributes as far as the file system takes them.
+fn copy_attributes(old: &OwnedFd, new: impl AsFd, keeps_list: bool) {
     let mut names = Vec::with_capacity(MAXIMUM_ATTRIBUTE);
     if rustix::fs::flistxattr(old, rustix::buffer::spare_capacity(&mut names)).is_err() || names.is_empty() {
         return;
     }
     for name in names.split(|byte| *byte == 0).filter(|name| !name.is_empty()) {
-        if CONTENT_ATTRIBUTES.contains(&name) || (!with_access_list && name.starts_with(ACCESS_LISTS)) {
+        if CONTENT_ATTRIBUTES.contains(&name) || (!keeps_list && name == ACCESS_LIST.as_bytes()) {
             continue;
         }
         let mut value = Vec::with_capacity(MAXIMUM_ATTRIBUTE);

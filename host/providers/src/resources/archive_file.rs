@@ -239,7 +239,12 @@ impl Task {
         self.archive.each(&mut |item, _content| {
             names.hold(&item)?;
             let path = view.grants.manage_path(&format!("{base}{}", item.path)).map_err(denied)?;
-            require_giving(path.path(), Given { uid, gid, mode: None }, view)?;
+            let given = Given { uid, gid, mode: None };
+            require_giving(path.path(), given, view)?;
+            if let Kind::HardLink(original) = &item.kind {
+                // The file of a further name may be there already, with names elsewhere.
+                require_giving(&format!("{base}{original}"), given, view)?;
+            }
             paths.push(path);
             Ok(())
         })?;

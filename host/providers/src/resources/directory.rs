@@ -102,7 +102,8 @@ pub(super) fn is_denial(raised: &Raised) -> bool {
 
 fn planned_create(wish: &DirectoryWish<'_>, view: &mut View<'_>, made: &mut HashSet<String>) -> Result<Plan, Raised> {
     let mut plan = Plan::up_to_date();
-    let numbers = wish.access.numbers(view, &mut plan)?;
+    let may = |view: &View<'_>| view.grants.manage_path(&view.root.asked_about(wish.path)).map(drop).map_err(denied);
+    let numbers = wish.access.numbers(may, view, &mut plan)?;
     let gone = gone(wish, view);
     if gone.is_none()
         && let Some((granted, entry)) = existing(wish, view)?

@@ -1,11 +1,15 @@
 //! `log`: a line in the run's log.
 //!
-//! As in Chef, it changes nothing and never counts as a change, so it notifies nobody; and a dry run writes it too.
+//! As in Chef, it changes nothing and never counts as a change, so it notifies nobody; and a dry run writes it too. Unlike in
+//! Chef, a sensitive one does not show its message.
 
 use crate::plan::{Plan, Provider, View};
 use crate::resources::asked;
 use contract::{ErrorKind, Limit, LogLevel, Raised, Wanted};
 use schema::types::log::LogProperties;
+
+/// The line of a sensitive resource whose message is not its name.
+const SUPPRESSED: &str = "the message is not shown, since the resource is sensitive";
 
 pub(crate) struct Log;
 
@@ -15,6 +19,8 @@ impl Provider for Log {
         let level = LogLevel::from_name(&level).ok_or_else(|| {
             Raised::new(ErrorKind::InvalidValue, "Option level must be one of debug, info, warn, error, fatal")
         })?;
+        let is_secret = wanted.declaration.sensitive && message != wanted.declaration.name;
+        let message = if is_secret { SUPPRESSED.to_owned() } else { message };
         if let Some(log) = &view.settings.log {
             // It is kept in the record of the run.
             let charged = view.settings.account.spend(Limit::Disk, message.len() as u64);

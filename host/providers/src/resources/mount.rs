@@ -31,12 +31,6 @@ const TABLE: &str = "/etc/fstab";
 /// Kinds of file systems that no device on the node belongs to.
 const WITHOUT_DEVICE: [&str; 6] = ["cgroup", "tmpfs", "fuse", "vboxsf", "zfs", "efivarfs"];
 
-/// Kinds of file systems whose device is the name of a share, `//HOST/SHARE`.
-const SHARES: [&str; 4] = ["cifs", "ncpfs", "smb3", "smbfs"];
-
-/// Options with which `mount` takes the device for a folder of the node, whatever kind is said.
-const BINDING: [&str; 3] = ["bind", "move", "rbind"];
-
 /// A mounted file system.
 pub(crate) struct Mount;
 
@@ -106,8 +100,8 @@ impl Task {
             Named::Uuid => format!("UUID={device}"),
         };
         let in_table = match named {
-            Named::Device if is_path(&device, &kind, &options) => real_device(&device, view),
-            Named::Device | Named::Label | Named::Uuid => in_table_as_written.clone(),
+            Named::Device => real_device(&device, (&kind, &options), view),
+            Named::Label | Named::Uuid => in_table_as_written.clone(),
         };
         let joined = if options.is_empty() { "defaults".to_owned() } else { options.join(",") };
         let real_mount_point = real_mount_point(&mount_point, view);
@@ -181,8 +175,7 @@ impl Task {
     }
 
     fn is_remote(&self) -> bool {
-        let is_path = is_path(&self.device, &self.line.kind, &self.options);
-        !is_path && (self.device.contains(':') || self.device.contains("//"))
+        calls::is_remote(&self.device, &self.line.kind, &self.options)
     }
 
     /// Whether it is mounted, and all that is mounted at the place.
@@ -283,25 +276,22 @@ impl Task {
         if found.as_ref() == Some(&self.line) {
             return Ok(Plan::up_to_date());
         }
-        self.require_lasting(view)?;
+        self.require_fixed(view)?;
         let shown = found.map_or_else(|| self.device.clone(), |line| line.device);
         let text = table::with(&text, |line| self.is_ours(line), &self.line);
         self.write(format!("enable {shown}"), text, wanted, view)
     }
 
-    /// Refuses what others than root could exchange for a link until the next start, which follows it as root.
-    fn require_lasting(&self, view: &View<'_>) -> Result<(), Raised> {
+    /// Fails if others than root may exchange what the line names: the table is read at the next start, as root, and follows
+    /// whatever lies there then.
+    fn require_fixed(&self, view: &View<'_>) -> Result<(), Raised> {
         if view.grants.allows_everything() {
             return Ok(());
         }
-        let of_options = calls::paths_of(&self.options);
-        for path in [self.real_mount_point.as_str(), &self.real_device].into_iter().chain(of_options) {
-            let is_share = path.starts_with("//");
-            if path.starts_with('/') && !is_share && !calls::is_fixed(path, view.root)? {
-                return Err(calls::not_fixed(path, "entered into /etc/fstab"));
-            }
-        }
-        Ok(())
+        let device = Some(&self.real_device).filter(|_| matches!(self.named, Named::Device) && !self.is_remote());
+        let places = std::iter::once(&self.real_mount_point).chain(device);
+        places.filter(|path| path.starts_with('/')).try_for_each(|path| calls::require_roots_alone(path, view.root))?;
+        calls::require_fixed(&self.options, view.root)
     }
 
     fn disable(&self, wanted: &Wanted<'_>, view: &mut View<'_>) -> Result<Plan, Raised> {
@@ -340,16 +330,12 @@ fn real_mount_point(mount_point: &str, view: &View<'_>) -> String {
     if mount_point == "none" { mount_point.to_owned() } else { view.root.asked_about(mount_point) }
 }
 
-/// Whether a device is named by its path on the node, and not by a name that a network file system has for it. `//HOST/SHARE`
-/// is a path to all but the kinds that have shares, and so is whatever else begins with a slash.
-fn is_path(device: &str, kind: &str, options: &[String]) -> bool {
-    let binds = options.iter().flat_map(|option| option.split(',')).any(|option| BINDING.contains(&option));
-    device.starts_with('/') && (binds || !(device.starts_with("//") && SHARES.contains(&kind)))
-}
-
-/// A device's path, resolved: `mount` would follow a link that a policy can lay. Links below `/dev` are the system's own, and
-/// stay, but not in those of its folders where anybody may lay one.
-fn real_device(device: &str, view: &View<'_>) -> String {
+/// A folder or an image on the node, resolved: `mount` would follow a link that a policy can lay. Links below `/dev` are the
+/// system's own, and stay, but not in those of its folders where anybody may lay one.
+fn real_device(device: &str, (kind, options): (&str, &[String]), view: &View<'_>) -> String {
+    if !device.starts_with('/') || calls::is_remote(device, kind, options) {
+        return device.to_owned();
+    }
     let is_systems = |path: &str| {
         let part = |folder: &str| path.strip_prefix(folder).is_some_and(|rest| rest.starts_with('/'));
         part("/dev") && !part("/dev/shm") && !part("/dev/mqueue") && path.split('/').all(|part| part != "..")
@@ -358,9 +344,9 @@ fn real_device(device: &str, view: &View<'_>) -> String {
     if is_systems(device) && is_systems(&real) { device.to_owned() } else { real }
 }
 
-/// The device that a label or a number stands for; empty if it does not exist.
+/// The device that a label or a number stands for; empty: there is none.
 fn find_device(in_table: &str, view: &mut View<'_>) -> Result<String, Raised> {
-    // It would note what it finds in `/run`.
+    // It would note what it found in a cache of its own, in a dry run too.
     let launch = Launch::program("findfs", [in_table]).environment("BLKID_FILE", "/dev/null");
     let outcome = view.query(&launch).map_err(|failure| failure.into_raised(&launch))?;
     let text = String::from_utf8_lossy(&outcome.output).into_owned();

@@ -1,6 +1,7 @@
 //! Whom this machine's administrators made as good as root: by the files of sudo, doas and polkit.
 //!
 //! A name counts whether or not there is such an account: whoever is given the name or the number later has the rights at once.
+//! sudo takes `SUDO` for `sudo`, so that names are compared without their case.
 
 use machine::root::Root;
 use std::collections::BTreeSet;
@@ -28,7 +29,7 @@ const MAX_FILES: usize = 1_000;
 /// The users and groups that these files name.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Administrators {
-    /// Users, groups as `%name`, numbers as `#1000` and `%#1000`.
+    /// Users, groups as `%name`, numbers as `#1000` and `%#1000`; in small letters.
     names: BTreeSet<String>,
     /// Everybody is named, or nobody can know who is.
     everybody: bool,
@@ -64,12 +65,14 @@ impl Administrators {
 
     /// Whether a user of this name or number is as good as root.
     pub(super) fn names_user(&self, name: &str, uid: Option<u32>) -> bool {
-        self.everybody || self.names.contains(name) || uid.is_some_and(|uid| self.names_user_number(uid))
+        self.everybody
+            || self.names.contains(&name.to_ascii_lowercase())
+            || uid.is_some_and(|uid| self.names_user_number(uid))
     }
 
     /// Whether members of a group of this name are.
     pub(super) fn names_group(&self, name: &str) -> bool {
-        self.everybody || self.names.contains(&format!("%{name}"))
+        self.everybody || self.names.contains(&format!("%{}", name.to_ascii_lowercase()))
     }
 
     /// Whether a user with this number is, whatever its name.
@@ -87,12 +90,12 @@ impl Administrators {
         self.everybody || self.names.iter().any(|name| name.trim_start_matches('%').starts_with('#'))
     }
 
-    /// The names of users, whether or not they exist.
+    /// The names of users, whether or not they exist, in small letters.
     pub(super) fn users(&self) -> impl Iterator<Item = &str> {
         self.names.iter().map(String::as_str).filter(|name| !name.starts_with(['%', '#']))
     }
 
-    /// The names of groups, whether or not they exist.
+    /// The names of groups, whether or not they exist, in small letters.
     pub(super) fn groups(&self) -> impl Iterator<Item = &str> {
         self.names.iter().filter_map(|name| name.strip_prefix('%')).filter(|name| !name.starts_with('#'))
     }
@@ -151,9 +154,9 @@ impl Administrators {
             if words.next() == Some("permit") {
                 // Options and what follows the name are not names of accounts that anybody has.
                 let names = words.map(|word| word.trim_matches('"'));
-                self.names.extend(
-                    names.map(|name| name.strip_prefix(':').map_or(name.to_owned(), |name| format!("%{name}"))),
-                );
+                names.for_each(|name| {
+                    self.add_name(&name.strip_prefix(':').map_or(name.to_owned(), |name| format!("%{name}")));
+                });
             }
         }
     }
@@ -192,37 +195,58 @@ impl Administrators {
         let is_number = name.bytes().all(|byte| byte.is_ascii_digit());
         let name = if is_number { format!("#{name}") } else { name.to_owned() };
         if group {
-            self.names.insert(format!("%{name}"));
+            self.add_name(&format!("%{name}"));
         }
         if user {
-            self.names.insert(name);
+            self.add_name(&name);
         }
     }
 
+    /// Adds a user, or a group after a percent sign. Numbers are kept without zeros at the beginning.
+    fn add_name(&mut self, name: &str) {
+        let (sign, rest) = name.strip_prefix('%').map_or(("", name), |rest| ("%", rest));
+        let number = rest.strip_prefix('#').and_then(|number| number.parse::<u32>().ok());
+        self.names.insert(match number {
+            Some(number) => format!("{sign}#{number}"),
+            None => name.to_ascii_lowercase(),
+        });
+    }
+
     /// Adds the users of all lines, and returns what the text includes.
+    ///
+    /// A backslash at the end of a line joins it with the next one, but not at the end of a comment. What is a comment depends on
+    /// the place: `#1000` may be a user. So lines with that sign are read both ways, and whoever is named in one of them counts.
     fn add(&mut self, text: &str) -> Vec<Included> {
         let mut included = vec![];
-        let joined = text.replace("\\\n", " ");
-        for line in joined.lines().map(str::trim) {
-            if let Some(found) = Included::parse(line) {
-                match found {
-                    Ok(found) => included.push(found),
-                    Err(CannotFollow) => self.everybody = true,
-                }
-                continue;
-            }
-            let first = line.split_whitespace().next().unwrap_or_default();
-            // `#1000` is a user, `# 1000` and `#x` are comments.
-            let is_comment =
-                first.strip_prefix('#').is_some_and(|rest| !rest.starts_with(|c: char| c.is_ascii_digit()));
-            match first {
-                "" | "Host_Alias" | "Runas_Alias" | "Cmnd_Alias" | "Cmd_Alias" => {}
-                _ if is_comment || first.starts_with("Defaults") => {}
-                "User_Alias" => self.add_alias(line.get(first.len()..).unwrap_or_default()),
-                _ => self.add_rule(line),
-            }
+        let ends_comment = |line: &str| line.contains('#') && line.ends_with("\\\n");
+        let comments_end: String = text
+            .split_inclusive('\n')
+            .flat_map(|line| if ends_comment(line) { [line.trim_end_matches("\\\n"), "\n"] } else { [line, ""] })
+            .collect();
+        for joined in [text.replace("\\\n", " "), comments_end.replace("\\\n", " ")] {
+            joined.lines().map(str::trim).for_each(|line| self.add_line(line, &mut included));
         }
         included
+    }
+
+    fn add_line(&mut self, line: &str, included: &mut Vec<Included>) {
+        if let Some(found) = Included::parse(line) {
+            match found {
+                Ok(found) if included.contains(&found) => {}
+                Ok(found) => included.push(found),
+                Err(CannotFollow) => self.everybody = true,
+            }
+            return;
+        }
+        let first = line.split_whitespace().next().unwrap_or_default();
+        // `#1000` is a user, `# 1000` and `#x` are comments.
+        let is_comment = first.strip_prefix('#').is_some_and(|rest| !rest.starts_with(|c: char| c.is_ascii_digit()));
+        match first {
+            "" | "Host_Alias" | "Runas_Alias" | "Cmnd_Alias" | "Cmd_Alias" => {}
+            _ if is_comment || first.starts_with("Defaults") => {}
+            "User_Alias" => self.add_alias(line.get(first.len()..).unwrap_or_default()),
+            _ => self.add_rule(line),
+        }
     }
 
     /// Adds the users of `OPS = ann, bob : WEB = carl`.
@@ -267,9 +291,7 @@ impl Administrators {
             "ALL" => self.everybody = true,
             // Net groups, groups of plugins and what is excepted are not resolved: who is not in them cannot be known.
             odd if odd.starts_with(['+', '!']) || odd.starts_with("%:") => self.everybody = true,
-            _ => {
-                self.names.insert(user);
-            }
+            name => self.add_name(name),
         }
     }
 }
@@ -385,11 +407,19 @@ mod tests {
         check("ann, bob ,carl ALL = NOPASSWD: /bin/x\n", &["ann", "bob", "carl"], false);
         check("# ann ALL=ALL\n#1000 ALL=ALL\n%#27 ALL=ALL\n#ann ALL=ALL\n", &["#1000", "%#27"], false);
         check("Defaults env_reset\nDefaults:ann !lecture\nHost_Alias X = a\n", &[], false);
-        check("User_Alias OPS = ann, bob : WEB = carl\nOPS ALL=ALL\n", &["ann", "bob", "carl", "OPS"], false);
+        check("User_Alias OPS = ann, bob : WEB = carl\nOPS ALL=ALL\n", &["ann", "bob", "carl", "ops"], false);
         check("User_Alias OPS=ann,bob:WEB=\"c d\"\n", &["ann", "bob", "c d"], false);
         check("\"ann\" ALL=ALL\na\\ b ALL=ALL\n%\"x y\", \\x65ve ALL=ALL\n", &["ann", "a b", "%x y", "eve"], false);
         check("ann, \\\n  bob ALL=ALL\n", &["ann", "bob"], false);
         check("ALL ALL=(ALL) ALL\n", &[], true);
+        check(
+            "Ann ALL=ALL\n%SuDo ALL=ALL\n#01003 ALL=ALL\n%#02027 ALL=ALL\n",
+            &["ann", "%sudo", "#1003", "%#2027"],
+            false,
+        );
+        check("# note \\\nann ALL=ALL\n", &["ann"], false);
+        check("bob ALL=/bin/true # why \\\nann ALL=ALL\n", &["ann", "bob"], false);
+        check("#1000, \\\n ann ALL=ALL\n", &["#1000", "ann"], false);
         check("+netgroup ALL=ALL\n", &[], true);
         check("%:plugin ALL=ALL\n", &[], true);
         check("\"ann ALL=ALL\n", &[], true);

@@ -254,3 +254,35 @@ fn a_guess_beside_a_link_changes_nothing() {
     }
     assert!(!told("file", "create", json!({"content": "/"}), "no path").contains("/other"));
 }
+
+/// Properties that name accounts.
+const ACCOUNTS: [&str; 6] = ["user", "group", "owner", "files_owner", "files_group", "gid"];
+
+/// A policy that may do nothing cannot find out whether a user or a group exists.
+#[test]
+fn attack_owners_do_not_tell_which_accounts_exist() {
+    let mut machine = Machine::granted("");
+    std::fs::create_dir_all(machine.at("/etc")).unwrap();
+    machine.write("etc/passwd", "root:x:0:0::/root:/bin/sh\ntheir1:x:1001:1001::/home/their1:/bin/sh\n");
+    machine.write("etc/group", "root:x:0:\ntheir1:x:1001:\n");
+    let mut asked = 0;
+    for kind in schema::builtin().filter(|kind| !SAME.contains(&kind.name)) {
+        for property in kind.own_properties().filter(|property| ACCOUNTS.contains(&property.name)) {
+            for why_run in [false, true] {
+                for action in kind.actions.iter().map(|action| action.name) {
+                    let mut told = |account: &str| {
+                        let mut properties = others(kind.name).as_object().cloned().unwrap_or_default();
+                        let value = schema::validate_one(kind.name, "x", property.name, json!(account));
+                        properties.extend(value.ok().flatten().map(|value| (property.name.to_owned(), value)));
+                        let probe = resource(kind.name, "/srv/name", action, Value::Object(properties));
+                        answer(&mut machine, &probe, account, why_run)
+                    };
+                    let (there, missing) = (told("their1"), told("their2"));
+                    assert_eq!(there, missing, "{} {} {action} {why_run}", kind.name, property.name);
+                    asked += 1;
+                }
+            }
+        }
+    }
+    assert!(asked > 50, "{asked}");
+}

@@ -488,3 +488,30 @@ fn attack_a_home_that_is_made_hides_its_names_at_once() {
     node.act("user", "job", "modify", json!({"shell": "/bin/bash"})).unwrap();
     assert_eq!(node.act("file", "/srv/job/.npmrc", "delete", json!({})).unwrap_err().class(), "Wrun::Denied");
 }
+
+/// sudo takes `SUDO` for `sudo`, and reads numbers and comments in its own way.
+#[test]
+fn attack_names_that_sudo_takes_for_administrators_are_not_ordinary() {
+    let mut node = Node::granting("users = [\"*\"]\ngroups = [\"*\"]\n");
+    let sudoers = "root ALL=ALL\n%Operators ALL=ALL\n#01003 ALL=ALL\n# note \\\ncarl ALL=ALL\n";
+    node.root.write("/etc/sudoers", sudoers).unwrap();
+    node.output("useradd -M -u 1003 numbered; useradd -M carl; useradd -M plain");
+    for (kind, name, action) in [
+        ("user", "SUDO", "create"),
+        ("user", "ROOT", "create"),
+        ("user", "operators", "create"),
+        ("group", "Sudo", "create"),
+        ("group", "OPERATORS", "create"),
+        ("user", "numbered", "modify"),
+        ("user", "carl", "modify"),
+    ] {
+        let raised = node.act(
+            kind,
+            name,
+            action,
+            json!({"comment": "x"}).as_object().filter(|_| kind == "user").map_or(json!({}), |map| json!(map)),
+        );
+        assert_eq!(raised.unwrap_err().class(), "Wrun::Denied", "{kind} {name}");
+    }
+    node.act("user", "plain", "modify", json!({"comment": "x"})).unwrap();
+}

@@ -4,22 +4,30 @@
 use crate::node::{Foreseen, Node};
 use serde_json::{Value, json};
 
-/// Answers from `/srv/installed` and of files; `-i`, `-U` and `-e` are written down.
+/// Answers from `/srv/installed` and of files; `-i`, `-U` and `-e` are written down. A line `replaces NAME ..` of a file names
+/// a package that it replaces.
 const RPM: &str = r#"#!/bin/sh
 case "$1" in
   -q) shift 4; missing=0
     for name; do
       grep "^${name%.x86_64} " /srv/installed || { echo "package $name is not installed"; missing=$((missing + 1)); }
     done; exit $missing ;;
-  -qp) tail -c +5 "$5" ;;
+  -qp) case "$3" in
+      *OBSOLETENAME*) tail -c +5 "$5" | sed -n 's/^replaces //p' ;;
+      *) tail -c +5 "$5" | sed '/^replaces /d' ;;
+    esac ;;
   *) echo "rpm $*" >> /srv/log; [ ! -e /srv/fail ] || { echo "conflict" >&2; exit 3; }
      . /srv/deed ;;
 esac
 "#;
 
-/// Lists from `/srv/available`.
+/// Lists from `/srv/available`; what it would do stands in `/srv/table`, and for a file that holds `and more` in `/srv/more`.
 const DNF: &str = r#"#!/bin/sh
 case "$*" in
+  *--assumeno*)
+    for last; do :; done
+    [ ! -e /srv/broken ] || { echo "Error: conflicting requests" >&2; exit 1; }
+    if grep -qs "and more" "$last"; then cat /srv/more; else cat /srv/table; fi; exit 1 ;;
   *" list --showduplicates "*)
     while [ "$1" != --showduplicates ]; do shift; done; shift 2
     for name; do grep -h "^$name\." /srv/available; done > /tmp/found
@@ -41,6 +49,7 @@ fn prepared(node: Node) -> Node {
         ("installed", installed),
         ("available", available),
         ("deed", ""),
+        ("table", "Transaction Summary\n"),
         ("locks", "bind-32:9.16-1.el9.*\n"),
         ("log", ""),
     ] {
@@ -261,6 +270,97 @@ fn debfd_what_rpm_installs_is_what_was_looked_at() {
         assert!(raised.unwrap_err().message.contains("holds another package"), "{kind}");
         assert_eq!(told(&node), "");
     }
+}
+
+/// rpm removes without a word what a package declares to replace. It does so when it upgrades, and not with `-i`.
+#[test]
+fn attack_a_package_file_replaces_no_package_that_is_not_granted() {
+    let rules = "packages = [\"vim\"]\npackage_sources = [\"/srv/*.rpm\"]";
+    let mut node = prepared(Node::granting(rules));
+    let source = json!({"source": "/srv/x.rpm"});
+    let replacing = "replaces bash < 6\nreplaces bind  \nreplaces vim < 9\nreplaces absent  \n";
+    node.root.write("/srv/x.rpm", package_file(&format!("vim 2 8.2 1.el9 x86_64\n{replacing}"))).unwrap();
+    deed(&node, "vim 2 8.2 1.el9 x86_64\nbash (none) 5.1 6.el9 x86_64\nbind 32 9.16 1.el9 x86_64\n");
+    let installed = ["install version 8.2-1.el9 of package vim"];
+    check(&mut node, ("rpm_package", "vim", "install"), source.clone(), &installed, "rpm -i COPY");
+    node.root.write("/srv/x.rpm", package_file(&format!("vim 2 8.3 1.el9 x86_64\n{replacing}"))).unwrap();
+    deed(&node, "vim 2 8.3 1.el9 x86_64\n");
+    let error = node.act("rpm_package", "vim", "upgrade", source.clone()).unwrap_err();
+    assert!(error.class() == "Wrun::Denied" && error.message.contains("`bash`"), "{error:?}");
+    let mut node = node.again(Some(&rules.replace("[\"vim\"]", "[\"vim\", \"bash\"]")));
+    let error = node.act("rpm_package", "vim", "upgrade", source.clone()).unwrap_err();
+    assert!(error.class() == "Wrun::Denied" && error.message.contains("`bind`"), "{error:?}");
+    let mut node = node.again(Some(&rules.replace("[\"vim\"]", "[\"vim\", \"b*\"]")));
+    // Another one of the same name and version, which replaces more.
+    let error = node.act_after(("rpm_package", "vim", "upgrade"), source.clone(), |root| {
+        let more = format!("vim 2 8.3 1.el9 x86_64\n{replacing}replaces sudo  \n");
+        root.write("/srv/x.rpm", package_file(&more)).unwrap();
+    });
+    assert!(error.unwrap_err().message.contains("holds another package"));
+    assert_eq!(told(&node), "");
+    node.root.write("/srv/x.rpm", package_file(&format!("vim 2 8.3 1.el9 x86_64\n{replacing}"))).unwrap();
+    let sentences = [
+        "upgrade package vim from 8.2-1.el9 to 8.3-1.el9",
+        "remove package bash, which it replaces",
+        "remove package bind, which it replaces",
+    ];
+    check(&mut node, ("rpm_package", "vim", "upgrade"), source.clone(), &sentences, "rpm -U --oldpackage COPY");
+    // What cannot be read cannot be judged.
+    let odd = "vim 2 8.4 1.el9 x86_64\nreplaces bash < 6 or so\n";
+    node.root.write("/srv/x.rpm", package_file(odd)).unwrap();
+    let error = node.act("rpm_package", "vim", "upgrade", source).unwrap_err();
+    assert!(error.message.contains("replaces \"bash < 6 or so\", which is not the name of a package"), "{error:?}");
+}
+
+/// dnf and yum also remove what depends on a package, and what only that package needed.
+#[test]
+fn attack_dnf_removes_no_package_that_is_not_granted() {
+    const REPLACING: &str = "Installing:\n vim  x86_64  2:8.2-1.el9  base  1 k\n     replacing  bash.x86_64 5.1-6.el9\nTransaction Summary\nInstall  1 Package\n";
+    const REMOVING: &str = "Removing:\n bash x86_64 5.1-6.el9 @base 1 k\nRemoving dependent packages:\n bind x86_64 1 @base 0\nTransaction Summary\nRemove  2 Packages\n";
+    for kind in ["dnf_package", "yum_package"] {
+        let mut node = prepared(Node::granting("packages = [\"vim\"]"));
+        node.root.write("/srv/table", REPLACING).unwrap();
+        let error = node.act(kind, "vim", "install", json!({})).unwrap_err();
+        assert!(error.class() == "Wrun::Denied" && error.message.contains("`bash`"), "{error:?}");
+        let mut node = node.again(Some("packages = [\"vim\", \"bash\"]"));
+        node.root.write("/srv/table", REMOVING).unwrap();
+        let error = node.act(kind, "bash", "remove", json!({})).unwrap_err();
+        assert!(error.class() == "Wrun::Denied" && error.message.contains("`bind`"), "{error:?}");
+        // Whether it would answer its own question is not left to options that need no grant.
+        node.root.write("/srv/table", REPLACING).unwrap();
+        deed(&node, "vim 2 8.2 1.el9 x86_64\n");
+        let program = kind.split('_').next().unwrap();
+        let sentences = ["install version 2:8.2-1.el9.x86_64 of package vim", "remove package bash, which it replaces"];
+        let words = format!("{program} -y -q -y install vim-2:8.2-1.el9.x86_64");
+        check(&mut node, (kind, "vim", "install"), json!({"options": ["-y", "-q"]}), &sentences, &words);
+        // A table that is not understood is no permission.
+        node.root.write("/srv/installed", "bash (none) 5.1 6.el9 x86_64\n").unwrap();
+        node.root.write("/srv/table", "Removing:\n bash x86_64 5.1 @base\nTransaction Summary\n").unwrap();
+        let error = node.act(kind, "vim", "install", json!({})).unwrap_err();
+        assert!(error.message.contains("--assumeno install vim"), "{error:?}");
+        node.root.write("/srv/broken", "").unwrap();
+        let error = node.act(kind, "vim", "install", json!({})).unwrap_err();
+        assert!(error.message.contains("conflicting requests"), "{error:?}");
+        assert_eq!(told(&node), "");
+        // A dry run does not fail of it: an earlier resource may help.
+        let foreseen = node.dry().foresee(kind, "vim", "install", json!({})).unwrap();
+        assert!(foreseen.unknown.iter().any(|why| why.contains("which packages it would remove is not known")));
+    }
+}
+
+/// The file that dnf gets is the copy, and what that would remove is looked at again.
+#[test]
+fn attack_a_file_for_dnf_that_is_exchanged_removes_nothing_else() {
+    let mut node = prepared(Node::granting("packages = [\"tool\"]\npackage_sources = [\"/srv/*.rpm\"]"));
+    node.root.write("/srv/x.rpm", package_file("tool (none) 1.0 1 noarch\n")).unwrap();
+    node.root
+        .write("/srv/more", "Removing:\n bash x86_64 5.1-6.el9 @base 0\nTransaction Summary\nRemove  1 Package\n")
+        .unwrap();
+    let error = node.act_after(("dnf_package", "x", "install"), json!({"source": "/srv/x.rpm"}), |root| {
+        root.write("/srv/x.rpm", package_file("tool (none) 1.0 1 noarch\nand more\n")).unwrap();
+    });
+    assert!(error.unwrap_err().message.contains("holds another package"));
+    assert_eq!(told(&node), "");
 }
 
 #[test]

@@ -202,3 +202,28 @@ fn archive_names_compression_that_wants_much_memory_is_refused() {
     let raised = run("large").unwrap_err();
     assert!(raised.message.to_lowercase().contains("memory"), "{}", raised.message);
 }
+
+/// A further name in an archive is a further name of what is there already.
+#[test]
+fn attack_a_hard_link_in_an_archive_reads_and_gives_away_nothing_else() {
+    let bench = Bench::whole(
+        "paths = [\"ROOT/app/**\"]\nread_paths = [\"ROOT/*.tar\"]\ndeny_read_paths = [\"ROOT/app/secret\"]\nusers = [\"daemon\"]\n",
+    );
+    shell(
+        &bench,
+        "mkdir app other t; echo s3cret > app/secret; echo theirs > app/ledger; ln app/ledger other/ledger
+         for name in secret ledger; do echo x > t/$name; ln t/$name t/more-$name
+         tar cf $name.tar -C t $name more-$name; tar --delete -f $name.tar $name; done",
+    );
+    let unpack = |name: &str, more: Value| {
+        let mut properties = json!({"destination": bench.text("ROOT/app"), "overwrite": "true"});
+        properties.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        bench.run("archive_file", &format!("ROOT/{name}.tar"), "extract", properties)
+    };
+    let raised = unpack("secret", json!({})).unwrap_err();
+    assert_eq!(raised.class(), "Wrun::Denied", "{raised:?}");
+    assert!(!exists(&bench.path("app/more-secret")));
+    let raised = unpack("ledger", json!({"owner": "daemon"})).unwrap_err();
+    assert_eq!(raised.class(), "Wrun::Denied", "{raised:?}");
+    assert_eq!(bench.path("other/ledger").metadata().unwrap().uid(), 0);
+}

@@ -44,3 +44,27 @@ fn a_fenced_program_starts_no_other_one() {
     );
     assert_eq!(shell(&path, fence(&["/usr/bin"]), "ls / > /dev/null && echo started"), "started");
 }
+
+/// A script needs its interpreter and all that it calls: nobody knows what to let it start, and it was let start everything.
+#[test]
+fn attack_a_script_in_the_place_of_a_fenced_program_is_not_started() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().canonicalize().unwrap();
+    let script = path.join("git");
+    std::fs::write(&script, "#!/bin/sh\nexec git \"$@\"\n").unwrap();
+    std::fs::set_permissions(&script, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+    let run = |programs| {
+        let launch = Launch::program(script.to_str().unwrap(), ["--version"]).cwd(path.to_str().unwrap());
+        let launch = launch.fenced(Fence { programs, ..Fence::default() });
+        let outcome = Commands::new(Path::new("/"), None).run(&launch, &mut Users::default(), None);
+        outcome.map_err(|failure| failure.into_raised(&launch))
+    };
+    let raised = run(Some(&["/usr/lib/git-core"])).unwrap_err();
+    let expect = format!(
+        "{} is not started: it is a script, so that wrun cannot limit which programs it starts",
+        script.display()
+    );
+    assert_eq!(raised.message, expect);
+    assert!(raised.hint.unwrap().contains("grant the command `{ argv = [\"git\"] }`"));
+    assert_eq!(run(None).unwrap().code, Some(0), "writing alone is limited");
+}

@@ -1,5 +1,6 @@
 //! `git`: real repositories, real clones.
 
+mod attacks;
 mod filled;
 mod rights;
 mod writers;

@@ -11,6 +11,9 @@ use std::path::Path;
 
 const TARGETS: &str = "teams/core/metadata/2.targets.json";
 
+/// The targets of the platform, which name the teams.
+const PLATFORM_TARGETS: &str = "platform/metadata/1.targets.json";
+
 fn refresh(place: &Place, name: &str, keys: &Path) -> Result<(), RepositoryError> {
     place.as_author(name, keys, |publisher| {
         let platform = publisher.platform().unwrap();
@@ -19,10 +22,14 @@ fn refresh(place: &Place, name: &str, keys: &Path) -> Result<(), RepositoryError
     })
 }
 
-/// Lets the pointers name other bytes as the targets, as a holder of the online key can.
+/// Lets a team's pointers name other bytes as the targets, as a holder of the online key can.
 fn point_at(place: &Place, bytes: &[u8]) {
-    let folder = "teams/core/metadata";
-    place.write(TARGETS, bytes);
+    let version = 2;
+    point(place, ("teams/core/metadata", "core-online"), (version, bytes));
+}
+
+fn point(place: &Place, (folder, online): (&str, &str), (targets, bytes): (u64, &[u8])) {
+    place.write(&format!("{folder}/{targets}.targets.json"), bytes);
     let point = |version: u64, bytes: &[u8]| {
         let Target { length, sha256, .. } = Target::of(bytes);
         json!({ "version": version, "length": length, "hashes": { "sha256": sha256 } })
@@ -32,12 +39,12 @@ fn point_at(place: &Place, bytes: &[u8]) {
     let mut snapshot = document(place, &format!("{folder}/{version}.snapshot.json"));
     let number = version + 1;
     snapshot["version"] = number.into();
-    snapshot["meta"]["targets.json"] = point(2, bytes);
-    let snapshot = signed(place, "core-online", &snapshot);
+    snapshot["meta"]["targets.json"] = point(targets, bytes);
+    let snapshot = signed(place, online, &snapshot);
     place.write(&format!("{folder}/{number}.snapshot.json"), &snapshot);
     timestamp["version"] = (timestamp["version"].as_u64().unwrap() + 1).into();
     timestamp["meta"]["snapshot.json"] = point(number, &snapshot);
-    place.write(&format!("{folder}/timestamp.json"), signed(place, "core-online", &timestamp));
+    place.write(&format!("{folder}/timestamp.json"), signed(place, online, &timestamp));
 }
 
 #[test]
@@ -91,4 +98,23 @@ fn targets_that_nobody_has_any_more_are_released_anew_with_another_online_key() 
         place.publisher(|publisher| publisher.push(&revision("core", 3), group)).unwrap();
     }
     assert_eq!(place.runs("core"), 3);
+}
+
+/// The thief of the platform's online key lets it name junk, so that nobody can read who the teams are.
+#[test]
+fn attack_platform_pointers_that_name_junk_are_mended_where_the_platform_is_known() {
+    let place = with_two_groups();
+    let honest = place.read(PLATFORM_TARGETS);
+    let keys = place.some_keys(&["platform-online"]);
+    let renew = |name: &str| place.as_author(name, &keys, |publisher| publisher.refresh_platform().map(drop));
+    point(&place, ("platform/metadata", "platform-online"), (1, b"junk"));
+    place.publisher(|publisher| publisher.platform().map(drop)).unwrap_err();
+    assert!(renew("new").is_err(), "a machine that has not seen the platform does not know its teams");
+    renew("admin").unwrap();
+    assert_eq!((place.read(PLATFORM_TARGETS), place.runs("core")), (honest.clone(), 1));
+    place.publisher(|publisher| publisher.platform().map(drop)).unwrap();
+    // Damage alone is mended too.
+    place.write(PLATFORM_TARGETS, "junk");
+    renew("admin").unwrap();
+    assert_eq!((place.read(PLATFORM_TARGETS), place.runs("core")), (honest, 1));
 }

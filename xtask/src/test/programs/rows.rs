@@ -159,11 +159,12 @@ pub(super) const PLACES: &[Place] = &[
     ("resources/package/rpm/file.rs", r#"program: "rpm""#, &[Fixed, OPTIONS, NAME, FILE]),
     (
         "resources/package/rpm/query.rs",
-        r#"Launch::program("rpm", ["-qp", "--queryformat", FORMAT, "--", path])"#,
+        r#"Launch::program("rpm", ["-qp", "--queryformat", format, "--", path])"#,
         &[Fixed, FILE, Guest("what is in the file, whose first bytes are those of a package; nothing of it is run")],
     ),
     ("resources/package/rpm/query.rs", r#"Launch::program("rpm", arguments)"#, &[Fixed, NAME]),
     ("resources/package/rpm/query.rs", "Launch::program(program, arguments)", &[Fixed, OPTIONS, NAME]),
+    ("resources/package/rpm/removals.rs", "Launch::program(program, all)", &[Fixed, OPTIONS, NAME, FILE]),
     (
         "resources/package/tools.rs",
         "Launch::program(program, all)",

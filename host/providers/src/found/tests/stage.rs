@@ -77,6 +77,8 @@ impl Stage {
                 "new:\n  Installed: (none)\n  Candidate: 1.0\n  Version table:\n     1.0 500\n     2.0 500\n",
             ),
             ("rpm", "tool (none) 1.0 1 noarch\n"),
+            ("dnf", "Transaction Summary\n"),
+            ("yum", "Transaction Summary\n"),
             ("findmnt", "/ /dev/sda1 ext4 rw\n/mnt tmpfs tmpfs rw\n"),
             ("crontab", "1 1 * * * /bin/other\n"),
             ("HEAD", COMMITS[0]),

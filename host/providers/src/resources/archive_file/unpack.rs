@@ -170,6 +170,9 @@ impl Work {
             Kind::HardLink(path) => Some(grant(path)?),
             _ => None,
         };
+        if let Some(original) = &original {
+            view.grants.read_under_another_name(original.path(), granted.path()).map_err(denied)?;
+        }
         let is_directory = item.kind == Kind::Directory;
         let kept = options.permissions && matches!(item.kind, Kind::File | Kind::Directory);
         let mode = kept.then(|| view.grants.file_mode(&granted, item.mode & 0o7777, is_directory).map_err(denied));

@@ -56,9 +56,20 @@ impl<'a> Access<'a> {
 
     /// Looks up names in the root's own database. In a dry run, an unknown one is assumed to be made by then.
     ///
+    /// `may`: the right to the thing that they are for. Without it, the policy does not hear that a name is unknown.
+    ///
     /// # Errors
     /// [`ErrorKind::NoSuchUser`], [`ErrorKind::NoSuchGroup`].
-    pub(crate) fn numbers(&self, view: &mut View<'_>, plan: &mut Plan) -> Result<Numbers, Raised> {
+    pub(crate) fn numbers(
+        &self,
+        may: impl FnOnce(&View<'_>) -> Result<(), Raised>,
+        view: &mut View<'_>,
+        plan: &mut Plan,
+    ) -> Result<Numbers, Raised> {
+        self.look_up(view, plan).map_err(|unknown| may(view).err().unwrap_or(unknown))
+    }
+
+    fn look_up(&self, view: &mut View<'_>, plan: &mut Plan) -> Result<Numbers, Raised> {
         let mut numbers = Numbers::default();
         match self.owner {
             Some(Account::Number(uid)) => numbers.uid = Some(uid),

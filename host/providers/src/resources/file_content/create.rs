@@ -46,7 +46,7 @@ pub(crate) fn plan_create(
     view: &mut View<'_>,
 ) -> Result<Plan, Raised> {
     let mut plan = Plan::up_to_date();
-    let numbers = wish.access.numbers(view, &mut plan)?;
+    let numbers = numbers_of(wish, view, &mut plan)?;
     let current = match inspect(wish, view, &mut plan)? {
         Inspected::Current(current) => current,
         Inspected::Blocked => return Ok(plan),
@@ -57,7 +57,7 @@ pub(crate) fn plan_create(
         return Ok(by_then);
     }
     let mut plan = Plan::up_to_date();
-    wish.access.numbers(view, &mut plan)?;
+    numbers_of(wish, view, &mut plan)?;
     let Inspected::Current(now) = on_machine(wish, view, &mut plan)? else { return Ok(by_then) };
     let is_there = !matches!(now.there, There::Nothing);
     if wish.only_if_missing {
@@ -72,6 +72,12 @@ pub(crate) fn plan_create(
         now.certainty.push(Certainty::Assumed(format!("assuming {} would have been changed so before", wish.path)));
     }
     Ok(now)
+}
+
+/// The numbers of the owner and the group, which are looked up for a path that is granted.
+fn numbers_of(wish: &FileWish<'_>, view: &mut View<'_>, plan: &mut Plan) -> Result<Numbers, Raised> {
+    let may = |view: &View<'_>| wish.granted(view, &view.root.asked_about(wish.path)).map(drop);
+    wish.access.numbers(may, view, plan)
 }
 
 /// Adds to a plan what is to be done with what is at the path.
@@ -119,7 +125,7 @@ fn plan_against(
 pub(super) fn needs_content(wish: &FileWish<'_>, view: &mut View<'_>) -> Result<bool, Raised> {
     // What a dry run assumes here is said with the plan.
     let mut plan = Plan::up_to_date();
-    wish.access.numbers(view, &mut plan)?;
+    numbers_of(wish, view, &mut plan)?;
     Ok(match inspect(wish, view, &mut plan)? {
         Inspected::Blocked => false,
         Inspected::Current(current) => match current.there {

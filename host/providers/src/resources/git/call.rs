@@ -11,8 +11,10 @@ use std::time::Duration;
 
 /// What git does whatever a repository's own configuration says, where a policy may fetch and no more: no hooks, no
 /// programs for transport, no server but the one that was granted.
-const RESTRAINTS: [&str; 9] = [
+const RESTRAINTS: [&str; 10] = [
     "core.hooksPath=/dev/null",
+    // What git makes is its user's alone to write.
+    "core.sharedRepository=umask",
     "core.fsmonitor=false",
     "core.sshCommand=ssh",
     "protocol.ext.allow=never",
@@ -94,15 +96,16 @@ impl Caller {
         self.gid = self.group.as_ref().and_then(gid);
     }
 
-    /// Asks something, also in a dry run; what git said. Variables can name programs that git is to run, so with them a
-    /// dry run asks confined, as it asks the commands of guards.
+    /// Asks something, also in a dry run; what git said. Variables and another user's own settings can name programs that git
+    /// is to run, so with them a dry run asks confined, as it asks the commands of guards.
     pub(super) fn ask(&self, view: &mut View<'_>, call: &Call, codes: &[i32]) -> Result<String, Silence> {
         // Chef looks for the user's home before it starts anything.
         if let Some(nobody) = self.missing_user(view) {
             return Err(Raised::new(ErrorKind::InvalidArgument, format!("can't find user for {nobody}")).into());
         }
         let launch = self.launch(call, false);
-        let outcome = if view.why_run && !self.environment.is_empty() {
+        let is_own = self.uid == Some(rustix::process::getuid().as_raw());
+        let outcome = if view.why_run && !(self.environment.is_empty() && is_own) {
             match view.ask(&launch) {
                 Answer::Ended(outcome) => outcome,
                 Answer::Unknown(why) => return Err(Silence::Unknown(format!("{}: {why}", launch.shown()))),
@@ -211,7 +214,8 @@ fn fence(command: &[String], writes: bool, confinement: &Confinement) -> Fence {
     let Confinement { is_elsewhere, known_hosts } = confinement;
     let talks = command.first().is_some_and(|command| TALKING.contains(&command.as_str()));
     let (files, programs): (_, Option<&'static [&'static str]>) = match (talks, is_elsewhere) {
-        (true, true) => (vec![known_hosts.clone()], None),
+        // Only asked, ssh notes nothing.
+        (true, true) => (if writes { vec![known_hosts.clone()] } else { vec![] }, None),
         (true, false) => (vec![], Some(&WITH_SHELL)),
         (false, _) => (vec![], Some(&OWN_PROGRAMS)),
     };

@@ -93,6 +93,10 @@ impl Fetch {
         task.require_current(writer)?;
         task.run(writer, &task.here("fetch").word("--prune").word(&task.remote))?;
         task.run(writer, &task.here("fetch").word(&task.remote).word("--tags"))?;
+        // Somebody may have been let into what the first of them made.
+        if task.caller.limited {
+            task.look_again(writer)?;
+        }
         task.require_names(writer, &target.commit)?;
         let branch = task.checkout_branch.as_deref().unwrap_or(&task.revision);
         if refs::is_commit(&task.revision) || target.is_tag || task.is_on(writer, branch)? {
@@ -173,6 +177,12 @@ impl RemoveRepository {
     }
 }
 
+/// Whether a name in an index or a commit is one that git never writes, and compares with what is elsewhere.
+fn leads_out(name: &str) -> bool {
+    let is_odd = |part: &str| matches!(part, "" | "." | "..") || part.eq_ignore_ascii_case(".git");
+    !name.is_empty() && name.split('/').any(is_odd)
+}
+
 /// The calls that the operations are made of.
 impl Task {
     fn run(&self, writer: &mut Writer<'_>, call: &Call) -> Result<(), Raised> {
@@ -251,6 +261,12 @@ impl Task {
         let tree = self.here("ls-tree").word("-r").word("-z").word("--name-only").word(commit);
         let coming = self.names(&tree, writer)?;
         let known = self.names(&self.here("ls-files").word("-z"), writer)?;
+        if let Some(name) = coming.iter().chain(&known).find(|name| leads_out(name)) {
+            let message =
+                format!("{} cannot be changed: it has the name {name:?}, which leads out of it", self.destination);
+            return Err(Raised::new(ErrorKind::Failed, message)
+                .with_hint("somebody else than git has written its index or its commit: fetch it into a new folder"));
+        }
         self.rights.require_names(coming.iter().chain(&known), writer)?;
         let there = writer.root.locate(self.rights.folder())?.names_below()?;
         let slashes = |name: &str| name.match_indices('/').map(|(at, _)| at).collect::<Vec<_>>();

@@ -30,6 +30,10 @@ const MAXIMUM_HEAD: u64 = 4096;
 pub(super) fn odd_checkout(folder: &str, uid: Option<u32>, root: &Root) -> Result<Option<String>, Raised> {
     let uid = uid.unwrap_or(0);
     let git = format!("{}/.git", folder.trim_end_matches('/'));
+    if root.mounts_at_boot_below(folder)? {
+        // A commit may have a link there, which the next start would follow.
+        return Ok(Some(format!("/etc/fstab names something below {folder}")));
+    }
     let entry = root.entry(&git)?;
     // Before there is one, its folder decides who may exchange it as soon as it is there.
     if let Some(odd) = exchangeable(if entry.is_some() { &git } else { folder }, uid, root)? {
@@ -46,9 +50,26 @@ pub(super) fn odd_checkout(folder: &str, uid: Option<u32>, root: &Root) -> Resul
         return Ok(Some(format!("{folder} belongs to another user than git runs as")));
     }
     match odd_repository(&git, uid, root)? {
+        None => {}
+        odd => return Ok(odd),
+    }
+    match linked_elsewhere(&git, root)? {
         None => odd_directory(folder, uid, root),
         odd => Ok(odd),
     }
+}
+
+/// Says so if a file of a repository has other names: git writes to some of its files in place. Objects are not written again, and
+/// clones share them.
+fn linked_elsewhere(git: &str, root: &Root) -> Result<Option<String>, Raised> {
+    let below = root.locate(git)?.descendants()?;
+    let objects = format!("{git}/objects/");
+    for (path, _) in below.iter().filter(|(path, kind)| *kind == Kind::File && !path.starts_with(&objects)) {
+        if root.entry(path)?.is_some_and(|entry| entry.links > 1) {
+            return Ok(Some(format!("{path} is a file with several names")));
+        }
+    }
+    Ok(None)
 }
 
 /// Says so if others may change any directory of a checkout: while git works there, they could put a link in its place.
@@ -86,9 +107,11 @@ fn exchangeable(folder: &str, uid: u32, root: &Root) -> Result<Option<String>, R
 
 /// What is odd about a repository on the node that is to be fetched from; none: nothing, or nothing is there.
 pub(super) fn odd_source(path: &str, uid: Option<u32>, root: &Root) -> Result<Option<String>, Raised> {
-    let Some(entry) = root.entry(path)? else { return Ok(None) };
+    let uid = uid.unwrap_or(0);
+    // By the time git looks there may be something else, also in the place of a bundle.
+    let Some(entry) = root.entry(path)? else { return exchangeable(path, uid, root) };
     match entry.kind {
-        Kind::File if is_bundle(path, root)? => return Ok(None),
+        Kind::File if is_bundle(path, root)? => return exchangeable(path, uid, root),
         Kind::Directory => {}
         other => return Ok(Some(format!("{path} is a {}, and no repository", other.words()))),
     }
@@ -102,7 +125,6 @@ pub(super) fn odd_source(path: &str, uid: Option<u32>, root: &Root) -> Result<Op
     if !is_whole(folder, root)? {
         return Ok(Some(format!("{folder} is not a whole repository")));
     }
-    let uid = uid.unwrap_or(0);
     match exchangeable(folder, uid, root)? {
         None => odd_repository(folder, uid, root),
         odd => Ok(odd),
@@ -201,7 +223,6 @@ const PLAIN_KEYS: [(&str, &[&str]); 10] = [
             "ignorecase",
             "symlinks",
             "precomposeunicode",
-            "sharedrepository",
             "autocrlf",
             "eol",
         ],
@@ -263,6 +284,7 @@ mod tests {
             "[core]\n\tsshCommand = evil\n",
             "[core] fsmonitor = evil\n",
             "[core]\n\tworktree = /etc\n",
+            "[core]\n\tsharedRepository = 0666\n",
             "[extensions]\n\tworktreeConfig = true\n",
             "[extensions]\n\tpartialClone = origin\n",
             "[include]\n\tpath = /tmp/x\n",

@@ -25,9 +25,6 @@ const LOOK_AGAIN: Duration = Duration::from_millis(100);
 /// `mount` takes the paths as they are, and notes them nowhere.
 const AS_IT_IS: [&str; 2] = ["--no-canonicalize", "--no-mtab"];
 
-/// What is refused of a path that is to be mounted.
-const MOUNTED: &str = "mounted";
-
 /// Options with a password.
 const PASSWORDS: [&str; 4] = ["pass=", "password=", "passwd=", "secret="];
 
@@ -130,7 +127,7 @@ impl Call {
                 let mut held = None;
                 match device {
                     Device::Path(path) => {
-                        let device = Held::device(path, options, writer.root)?;
+                        let device = Held::device(path, (kind, options), writer.root)?;
                         words.push(device.path());
                         held = Some(device);
                     }
@@ -154,6 +151,27 @@ impl Call {
     }
 }
 
+/// Kinds of file systems whose device may be `//HOST/SHARE`.
+const OF_SHARES: [&str; 4] = ["cifs", "smb3", "smbfs", "ncpfs"];
+
+/// Whether a device is on another machine, or is a text that a program of its own reads. Everything else that begins with a slash
+/// is a path of this machine, whatever else is in it: `mount` follows it.
+pub(super) fn is_remote(device: &str, kind: &str, options: &[String]) -> bool {
+    match device.strip_prefix('/') {
+        _ if binds(options) => false,
+        Some(rest) if rest.starts_with('/') => OF_SHARES.contains(&kind),
+        // Several folders, as mergerfs takes them.
+        Some(rest) => rest.contains(':') && kind.starts_with("fuse"),
+        None => device.contains(':') || device.contains("//"),
+    }
+}
+
+/// Whether a folder of this machine is shown in another place.
+fn binds(options: &[String]) -> bool {
+    let mut options = options.iter().flat_map(|option| option.split(','));
+    options.any(|option| matches!(option, "bind" | "rbind" | "move"))
+}
+
 /// A path for a program, and what keeps it from leading elsewhere.
 struct Held {
     path: String,
@@ -167,15 +185,13 @@ impl Held {
     }
 
     /// What is mounted. An image becomes a device by its path, which `mount` resolves by itself.
-    fn device(path: &str, options: &[String], root: &Root) -> Result<Self, Raised> {
-        // A resolved path has no two slashes: these begin the name of a share.
-        if !path.starts_with('/') || path.starts_with("//") {
+    fn device(path: &str, (kind, options): (&str, &[String]), root: &Root) -> Result<Self, Raised> {
+        if !path.starts_with('/') || is_remote(path, kind, options) {
             return Ok(Self { path: path.to_owned(), pinned: None });
         }
         let held = Self::at(path, root)?;
-        let binds = options.iter().any(|option| matches!(option.as_str(), "bind" | "rbind"));
         match &held.pinned {
-            Some(pinned) if !binds && pinned.kind() != Kind::Directory => Err(not_fixed(path, MOUNTED)),
+            Some(pinned) if !binds(options) && pinned.kind() != Kind::Directory => Err(not_fixed(path)),
             _ => Ok(held),
         }
     }
@@ -189,48 +205,41 @@ impl Held {
     }
 }
 
+/// Fails if others than root may exchange a directory that leads to a path. Directories that are missing are made by whoever may
+/// write to the last one that is there.
+pub(super) fn require_roots_alone(path: &str, root: &Root) -> Result<(), Raised> {
+    let mut there = path;
+    loop {
+        match root.is_roots_alone(there) {
+            Ok(true) => return Ok(()),
+            Ok(false) => return Err(not_fixed(path)),
+            Err(fault) if fault.is_absence() => {
+                there = there.rsplit_once('/').map_or("", |(parent, _)| parent);
+                if there.is_empty() {
+                    return Ok(());
+                }
+            }
+            Err(fault) => return Err(fault.into()),
+        }
+    }
+}
+
 /// Fails if an option names a path that could lead elsewhere by the time it is looked at.
-fn require_fixed(options: &[String], root: &Root) -> Result<(), Raised> {
-    for path in paths_of(options) {
+pub(super) fn require_fixed(options: &[String], root: &Root) -> Result<(), Raised> {
+    let options = options.iter().flat_map(|option| option.split(','));
+    let on_machine = options.filter(|option| !OTHER_PATHS.iter().any(|begin| option.starts_with(begin)));
+    let values = on_machine.filter_map(|option| option.split_once('=')).flat_map(|(_, value)| value.split(':'));
+    for path in values.filter(|value| value.starts_with('/')) {
         if root.asked_about(path) != path || !root.is_roots_alone(path)? {
-            return Err(not_fixed(path, MOUNTED));
+            return Err(not_fixed(path));
         }
     }
     Ok(())
 }
 
-/// The paths on the machine that options name.
-pub(super) fn paths_of(options: &[String]) -> impl Iterator<Item = &str> {
-    let options = options.iter().flat_map(|option| option.split(','));
-    let on_machine = options.filter(|option| !OTHER_PATHS.iter().any(|begin| option.starts_with(begin)));
-    let values = on_machine.filter_map(|option| option.split_once('=')).flat_map(|(_, value)| value.split(':'));
-    values.filter(|value| value.starts_with('/'))
-}
-
-/// Whether a path leads over no link, and over no directory that others than root may exchange, as far as it is there: what
-/// is missing is made below that.
-///
-/// # Errors
-/// A directory on the way may not be looked at.
-pub(super) fn is_fixed(path: &str, root: &Root) -> Result<bool, Raised> {
-    if root.asked_about(path) != path && !path.starts_with("/dev/") {
-        return Ok(false);
-    }
-    let mut there = path;
-    loop {
-        match root.is_roots_alone(there) {
-            Err(fault) if fault.is_absence() && !there.is_empty() => {
-                there = there.rsplit_once('/').map_or("", |(parent, _)| parent);
-            }
-            found => return Ok(found?),
-        }
-    }
-}
-
-/// The refusal of a path that could lead elsewhere. `deed`: what is refused, as a participle.
-pub(super) fn not_fixed(path: &str, deed: &str) -> Raised {
+fn not_fixed(path: &str) -> Raised {
     let message =
-        format!("{path} cannot be {deed}: it leads over a link, or a directory that others than root may exchange");
+        format!("{path} cannot be mounted: it leads over a link, or a directory that others than root may exchange");
     Raised::new(ErrorKind::Mount, message)
         .with_hint("put it below directories that root owns and nobody else may write to")
 }
@@ -270,5 +279,27 @@ fn unmount(writer: &mut Writer<'_>, mount_point: &str) -> Result<(), Raised> {
             return require_success(&launch, &outcome, &[0]);
         }
         std::thread::sleep(LOOK_AGAIN);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn attack_a_path_of_this_machine_is_one_whatever_is_in_it() {
+        let check = |device: &str, kind: &str, options: &str, expect: bool| {
+            assert_eq!(is_remote(device, kind, &[options.to_owned()]), expect, "{device} {kind} {options}");
+        };
+        for device in ["/srv/app//x", "/srv/app/y:z", "//etc", "host:/x"] {
+            check(device, "none", "ro,bind", false);
+            check(device, "cifs", "rbind", false);
+        }
+        check("//etc", "none", "ro", false);
+        check("/srv/app/y:z", "ext4", "ro", false);
+        check("//host/share", "cifs", "ro", true);
+        check("host:/x", "nfs", "ro", true);
+        check("user@host:", "fuse.sshfs", "ro", true);
+        check("/mnt/a:/mnt/b", "fuse.mergerfs", "ro", true);
     }
 }

@@ -2,7 +2,7 @@
 
 use super::found::FoundPackage;
 use super::request::{Request, grant, is_name};
-use super::targets::{Aim, Seen, change, missing, needs_candidate, removal, step, target};
+use super::targets::{Aim, Seen, also_removed, change, missing, needs_candidate, removal, step, target};
 use super::tools::{self, InstallFromArchives, REFRESH_SENTENCE, RefreshLists, Transaction};
 use super::{database, preseed, status::Status};
 use crate::operation::Operation;
@@ -156,10 +156,7 @@ fn install(
         Ok(removed) => {
             also_granted.extend(grant(view, removed.iter().map(String::as_str))?);
             found.extend(removed.iter().map(|name| FoundPackage::of(status, name)));
-            changes.extend(removed.iter().map(|name| {
-                let sentence = format!("remove package {name}, which conflicts with it");
-                removal(sentence, [(name.as_str(), status.version(name))])
-            }));
+            changes.extend(removed.iter().map(|name| also_removed(name, status.version(name), "conflicts with it")));
         }
         Err(raised) if view.why_run => plan.certainty.push(Certainty::Unknown(raised.message)),
         Err(raised) => return Err(raised),

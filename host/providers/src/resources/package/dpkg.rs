@@ -6,7 +6,7 @@ use super::found::FoundPackage;
 use super::preseed;
 use super::request::{Request, grant, is_name, package_file};
 use super::status::Status;
-use super::targets::{Aim, Seen, change, missing, needs_candidate, removal, step, target};
+use super::targets::{Aim, Seen, also_removed, change, missing, needs_candidate, removal, step, target};
 use super::tools::{self, Transaction};
 use crate::found::Found;
 use crate::operation::Operation;
@@ -135,10 +135,7 @@ fn install(
         }
     };
     granted.extend(grant(view, removed.iter().map(String::as_str))?);
-    changes.extend(removed.iter().map(|name| {
-        let sentence = format!("remove package {name}, which conflicts with it");
-        removal(sentence, [(name.as_str(), status.version(name))])
-    }));
+    changes.extend(removed.iter().map(|name| also_removed(name, status.version(name), "conflicts with it")));
     found.extend(removed.iter().map(|name| FoundPackage::of(status, name)));
     let transaction = transaction(request, (granted, found), arguments);
     plan.steps.extend(step(changes, Operation::InstallFiles(InstallFiles { transaction, files, removed })));

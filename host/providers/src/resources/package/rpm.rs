@@ -6,6 +6,7 @@
 mod dnf;
 mod file;
 mod query;
+mod removals;
 mod version;
 
 pub(crate) use dnf::DnfPackage;
@@ -13,11 +14,12 @@ pub(crate) use file::RpmPackage;
 
 use super::copies::{self, PrivateCopy};
 use crate::found::{Found, Thing};
-use crate::plan::Writer;
+use crate::plan::{View, Writer};
 use crate::withheld::Withheld;
 use contract::Raised;
 use grants::GrantedPackage;
 use machine::command::{Launch, require_success};
+use removals::Replaces;
 use std::time::Duration;
 use version::Version;
 
@@ -33,6 +35,8 @@ pub(crate) struct RpmTransaction {
     timeout: Duration,
     /// A package file to install, as the last argument.
     file: Option<RpmFile>,
+    /// For a tool that removes other packages of its own accord.
+    ahead: Option<LookAhead>,
     /// The packages that the tool may change.
     _granted: Vec<GrantedPackage>,
     /// The packages that it is to change, as they were found.
@@ -45,17 +49,42 @@ struct RpmFile {
     /// Its real path in the root.
     path: String,
     held: Vec<(String, Version)>,
+    /// The packages that it replaces where they are installed.
+    replaces: Vec<Replaces>,
 }
 
 impl RpmFile {
+    /// Looks at the file with this real path.
+    fn read(path: String, view: &mut View<'_>) -> Result<Self, Raised> {
+        let (held, replaces) = (query::in_file(view, &path)?, query::replaced_by_file(view, &path)?);
+        Ok(Self { path, held, replaces })
+    }
+
     /// Copies it to where nobody else reaches it, and looks at the copy.
     fn copy(&self, writer: &mut Writer<'_>) -> Result<PrivateCopy, Raised> {
         let copy = PrivateCopy::of(&self.path, writer)?;
         file::require_package(&writer.root.locate(copy.path())?)?;
-        if query::in_copy(writer, copy.path())? != self.held {
+        let (held, replaces) = query::in_copy(writer, copy.path())?;
+        if held != self.held || replaces != self.replaces {
             return Err(copies::exchanged(&self.path));
         }
         Ok(copy)
+    }
+}
+
+/// A look of dnf or yum at what it would do, which is repeated with the copy of a package file.
+#[derive(Debug)]
+struct LookAhead {
+    options: Withheld<Vec<String>>,
+    words: Withheld<Vec<String>>,
+    /// The packages that it may remove.
+    removed: Vec<String>,
+}
+
+impl LookAhead {
+    fn launch(&self, program: &str, path: Option<&str>) -> Launch {
+        let words: Vec<String> = self.words.0.iter().map(String::as_str).chain(path).map(str::to_owned).collect();
+        removals::simulation(program, &self.options.0, &words)
     }
 }
 
@@ -72,6 +101,12 @@ impl RpmTransaction {
     /// The tool cannot be started, takes too long, or fails.
     pub(crate) fn carry_out(self, writer: &mut Writer<'_>) -> Result<(), Raised> {
         let copy = self.file.as_ref().map(|file| file.copy(writer)).transpose()?;
+        if let (Some(file), Some(copy), Some(ahead)) = (&self.file, &copy, &self.ahead) {
+            let removed = removals::foreseen_now(&ahead.launch(self.program, Some(copy.path())), writer)?;
+            if removed.iter().any(|name| !ahead.removed.contains(name)) {
+                return Err(copies::exchanged(&file.path));
+            }
+        }
         let words = |path: Option<&str>| {
             let words = self.arguments.0.iter().map(String::as_str).chain(path);
             words.map(str::to_owned).collect::<Vec<_>>()

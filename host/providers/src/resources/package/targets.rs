@@ -103,6 +103,11 @@ pub(super) fn removal<'a>(sentence: String, removed: impl IntoIterator<Item = (&
     })
 }
 
+/// The change that removes a package beside the one that is asked for. `why` goes on after *which*.
+pub(super) fn also_removed(name: &str, version: Option<&str>, why: &str) -> Change {
+    removal(format!("remove package {name}, which {why}"), [(name, version)])
+}
+
 /// One step with several changes; the first tells what is done.
 pub(super) fn step(changes: Vec<Change>, operation: Operation) -> Option<Step> {
     let mut changes = changes.into_iter();

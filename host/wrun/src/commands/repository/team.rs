@@ -10,7 +10,7 @@ use repository::RepositoryError;
 use repository::admin::{TeamKeys, own_key, public_key};
 use repository::key_file::EXTENSION;
 use repository::keys::PublicKey;
-use repository::names::{ONLINE, PLATFORM, PolicyPattern, team_folder};
+use repository::names::{ONLINE, PolicyPattern, team_folder};
 use repository::teams::Team;
 use std::path::Path;
 use text::{error_chain, escape_line};
@@ -134,7 +134,13 @@ pub(super) fn rotate(arguments: &RotateArguments, printer: Printer) -> anyhow::R
 /// Renews what is named, else everything. What goes wrong with one stops no other.
 pub(super) fn refresh(arguments: &RefreshArguments, printer: Printer) -> anyhow::Result<Exit> {
     as_publisher(&arguments.repository, |publisher| {
-        let platform = publisher.platform()?;
+        let before = publisher.platform();
+        let renewed = publisher.refresh_platform();
+        let platform = match before {
+            // The renewal has mended it.
+            Err(_) if renewed.is_ok() => publisher.platform()?,
+            before => before?,
+        };
         let named = !arguments.teams.is_empty();
         let mut exit = Exit::Done;
         let mut tell = |name: &str, may_be_left_out: bool, renewed: Result<Option<Timestamp>, RepositoryError>| {
@@ -160,7 +166,7 @@ pub(super) fn refresh(arguments: &RefreshArguments, printer: Printer) -> anyhow:
             }
         };
         // Whoever renews a team alone need not have the platform's keys.
-        tell("the platform", true, publisher.refresh(PLATFORM, None, platform.lifetimes));
+        tell("the platform", true, renewed);
         let all = platform.teams.iter().map(|team| team.name.clone()).collect();
         for team in if named { arguments.teams.clone() } else { all } {
             let root = platform.team_root(publisher.store, &team);

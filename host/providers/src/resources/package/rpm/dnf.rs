@@ -1,16 +1,19 @@
 //! `dnf_package` and `yum_package`.
 
 use super::version::Version;
-use super::{RpmFile, RpmTransaction, is_name, package, query};
+use super::{LookAhead, RpmFile, RpmTransaction, is_name, package, query, removals};
 use crate::found::Thing;
 use crate::operation::Operation;
 use crate::plan::{Assumption, Plan, Provider, Step, View};
 use crate::resources::asked;
 use crate::resources::package::apt::{unmarked, unsupported};
 use crate::resources::package::request::{Request, grant};
-use crate::resources::package::targets::{Aim, Seen, change, missing, needs_candidate, removal, step, target_by};
+use crate::resources::package::targets::{
+    Aim, Seen, also_removed, change, missing, needs_candidate, removal, step, target_by,
+};
 use crate::withheld::Withheld;
 use contract::{Certainty, Change, ErrorKind, Raised, Wanted};
+use grants::GrantedPackage;
 use schema::types::rpm_packages::{ArchitectureProperties, RpmPackageProperties, YumPackageProperties};
 use std::cmp::Ordering;
 use std::collections::{HashMap, HashSet};
@@ -46,6 +49,16 @@ impl Package {
     fn thing(&self) -> Thing {
         package(&self.seen.name, self.installed.as_ref())
     }
+}
+
+/// The changes of a step, what they change, and what was found out before it.
+#[derive(Default)]
+struct Deed {
+    changes: Vec<Change>,
+    things: Vec<Thing>,
+    /// The rights to packages beside those that are asked for.
+    granted: Vec<GrantedPackage>,
+    ahead: Option<LookAhead>,
 }
 
 struct Task {
@@ -195,9 +208,19 @@ impl Task {
         let mut file = None;
         if let Some(source) = &self.source {
             specifications.clear();
-            file = Some(RpmFile { path: source.clone(), held: query::in_file(view, source)? });
+            file = Some(RpmFile::read(source.clone(), view)?);
         }
-        plan.steps.extend(self.step("install", specifications, file, (changes, things)));
+        let mut deed = Deed { changes, things, ..Deed::default() };
+        let path = file.as_ref().map(|file| file.path.as_str());
+        match self.look_ahead(("install", "it replaces"), specifications.clone(), path, &mut deed, view) {
+            // An earlier resource may bring what it depends on.
+            Err(raised) if view.why_run && raised.kind != ErrorKind::Denied => {
+                let why = format!("which packages it would remove is not known: {}", raised.message);
+                plan.certainty.push(Certainty::Unknown(why));
+            }
+            looked => looked?,
+        }
+        plan.steps.extend(self.step("install", specifications, file, deed));
         Ok(plan)
     }
 
@@ -216,11 +239,41 @@ impl Task {
             Some(version) => format!("{}-{}", package.seen.name, version.text()),
             None => package.seen.name.clone(),
         };
-        let specifications = present.iter().map(whole).collect();
+        let specifications = present.iter().map(whole);
         let removed = present.iter().map(|package| (package.seen.name.as_str(), package.seen.current.as_deref()));
         let change = removal(sentence, removed);
         let things = present.iter().map(|package| package.thing()).collect();
-        Ok(Plan::steps(self.step("remove", specifications, None, (vec![change], things)).into_iter().collect()))
+        let mut deed = Deed { changes: vec![change], things, ..Deed::default() };
+        let specifications: Vec<String> = specifications.collect();
+        let ahead = ("remove", "needs it, or is needed by nothing else");
+        self.look_ahead(ahead, specifications.clone(), None, &mut deed, view)?;
+        Ok(Plan::steps(self.step("remove", specifications, None, deed).into_iter().collect()))
+    }
+
+    /// Finds out what the tool would remove beside the packages that are asked for, and asks for the right to it.
+    fn look_ahead(
+        &self,
+        (command, why): (&str, &str),
+        specifications: Vec<String>,
+        path: Option<&str>,
+        deed: &mut Deed,
+        view: &mut View<'_>,
+    ) -> Result<(), Raised> {
+        let words = std::iter::once(command.to_owned()).chain(specifications).collect();
+        let mut ahead =
+            LookAhead { options: Withheld(self.request.options.clone()), words: Withheld(words), removed: vec![] };
+        let mut removed = removals::foreseen(&ahead.launch(self.program, path), view)?;
+        ahead.removed.clone_from(&removed);
+        removed.sort_unstable();
+        removed.dedup();
+        removed.retain(|name| self.request.packages.iter().all(|(own, _)| own != name));
+        deed.granted = grant(view, removed.iter().map(String::as_str))?;
+        for (name, version) in query::installed(view, &removed)? {
+            deed.changes.push(also_removed(&name, Some(&version.text()), why));
+            deed.things.push(package(&name, Some(&version)));
+        }
+        deed.ahead = Some(ahead);
+        Ok(())
     }
 
     fn lock(&self, lock: bool, view: &mut View<'_>) -> Result<Plan, Raised> {
@@ -253,35 +306,32 @@ impl Task {
         arguments.extend(self.request.options.iter().cloned());
         arguments.extend(["versionlock".to_owned(), word.to_owned()]);
         arguments.extend(specifications);
-        Ok(Plan::steps(self.run(arguments, None, (vec![change], things)).into_iter().collect()))
+        let deed = Deed { changes: vec![change], things, ..Deed::default() };
+        Ok(Plan::steps(self.run(arguments, None, deed).into_iter().collect()))
     }
 
-    fn step(
-        &self,
-        command: &str,
-        specifications: Vec<String>,
-        file: Option<RpmFile>,
-        told: (Vec<Change>, Vec<Thing>),
-    ) -> Option<Step> {
+    fn step(&self, command: &str, specifications: Vec<String>, file: Option<RpmFile>, deed: Deed) -> Option<Step> {
         let mut arguments = self.request.options.clone();
         arguments.extend(["-y".to_owned(), command.to_owned()]);
         arguments.extend(specifications);
-        self.run(arguments, file, told)
+        self.run(arguments, file, deed)
     }
 
     fn run(
         &self,
         arguments: Vec<String>,
         file: Option<RpmFile>,
-        (changes, found): (Vec<Change>, Vec<Thing>),
+        Deed { changes, things: found, mut granted, ahead }: Deed,
     ) -> Option<Step> {
+        granted.extend(self.request.granted.iter().cloned());
         let transaction = RpmTransaction {
             program: self.program,
             arguments: Withheld(arguments),
             environment: Withheld(self.request.environment.clone()),
             timeout: self.request.timeout,
             file,
-            _granted: self.request.granted.clone(),
+            ahead,
+            _granted: granted,
             found,
         };
         step(changes, Operation::ChangeRpmPackages(transaction))

@@ -1,14 +1,14 @@
 //! `rpm_package`: packages from files on the node, without their dependencies.
 
 use super::version::Version;
-use super::{RpmFile, RpmTransaction, is_name, package, query};
+use super::{RpmFile, RpmTransaction, is_name, package, query, removals};
 use crate::found::Thing;
 use crate::operation::Operation;
 use crate::plan::{Assumption, Plan, Provider, Step, View};
 use crate::resources::asked;
 use crate::resources::package::apt::unsupported;
 use crate::resources::package::request::{Request, grant, package_file};
-use crate::resources::package::targets::{Aim, Seen, change, removal, target_by};
+use crate::resources::package::targets::{self, Aim, Seen, also_removed, change, removal, target_by};
 use crate::withheld::Withheld;
 use contract::{Certainty, Change, ErrorKind, Raised, Wanted};
 use grants::GrantedPackage;
@@ -87,10 +87,11 @@ fn install(aim: Aim, wanted: &Wanted<'_>, request: &Request, view: &mut View<'_>
         return Err(Raised::new(ErrorKind::Package, message));
     };
     // A file may hold any package whatever it is called: the name inside is what counts.
-    let Some((name, held)) = query::in_file(view, &path)?.pop().filter(|(name, _)| is_name(name)) else {
-        return Err(Raised::new(ErrorKind::Package, format!("{path} names no package and version")));
+    let file = RpmFile::read(path, view)?;
+    let Some((name, held)) = file.held.last().filter(|(name, _)| is_name(name)).cloned() else {
+        return Err(Raised::new(ErrorKind::Package, format!("{} names no package and version", file.path)));
     };
-    let granted = grant(view, [name.as_str()])?;
+    let mut granted = grant(view, [name.as_str()])?;
     let installed = current(view, &name)?;
     let seen = Seen {
         name: name.clone(),
@@ -100,16 +101,23 @@ fn install(aim: Aim, wanted: &Wanted<'_>, request: &Request, view: &mut View<'_>
     };
     let order = installed.as_ref().map_or(Ordering::Equal, |installed| installed.compare(&held));
     let Some(version) = target_by(|_, _| order, aim, &seen, allow_downgrade) else { return Ok(Plan::up_to_date()) };
-    let thing = package(&name, installed.as_ref()).with("candidate", held.text());
-    let change = change(aim, &seen, version);
+    let mut things = vec![package(&name, installed.as_ref()).with("candidate", held.text())];
+    let mut changes = vec![change(aim, &seen, version)];
+    if installed.is_some() {
+        // rpm removes what a package replaces when it upgrades one, and not with `-i`.
+        let replaced = removals::replaced(&name, &file.replaces, view)?;
+        granted.extend(grant(view, replaced.iter().map(|(name, _)| name.as_str()))?);
+        changes.extend(replaced.iter().map(|(name, version)| also_removed(name, Some(&short(version)), "it replaces")));
+        things.extend(replaced.iter().map(|(name, version)| package(name, Some(version))));
+    }
     let mut arguments = request.options.clone();
     match (&installed, allow_downgrade) {
         (None, _) => arguments.push("-i".into()),
         (Some(_), true) => arguments.extend(["-U", "--oldpackage"].map(str::to_owned)),
         (Some(_), false) => arguments.push("-U".into()),
     }
-    let file = RpmFile { path, held: vec![(name.clone(), held)] };
-    let mut plan = Plan::steps(vec![step(request, granted, arguments, Some(file), (change, thing))]);
+    let mut plan = Plan::default();
+    plan.steps.extend(step(request, granted, arguments, Some(file), (changes, things)));
     plan.assume(Assumption::Package(name));
     Ok(plan)
 }
@@ -131,7 +139,7 @@ fn remove(request: &Request, view: &mut View<'_>) -> Result<Plan, Raised> {
         Some(_) => format!("{name}-{}", short(&installed)),
         None => name,
     });
-    Ok(Plan::steps(vec![step(request, granted, arguments, None, (change, thing))]))
+    Ok(Plan::steps(step(request, granted, arguments, None, (vec![change], vec![thing])).into_iter().collect()))
 }
 
 fn step(
@@ -139,16 +147,17 @@ fn step(
     granted: Vec<GrantedPackage>,
     arguments: Vec<String>,
     file: Option<RpmFile>,
-    (change, thing): (Change, Thing),
-) -> Step {
+    (changes, found): (Vec<Change>, Vec<Thing>),
+) -> Option<Step> {
     let transaction = RpmTransaction {
         program: "rpm",
         arguments: Withheld(arguments),
         environment: Withheld(request.environment.clone()),
         timeout: request.timeout,
         file,
+        ahead: None,
         _granted: granted,
-        found: vec![thing],
+        found,
     };
-    Step::new(change, Operation::ChangeRpmPackages(transaction))
+    targets::step(changes, Operation::ChangeRpmPackages(transaction))
 }

@@ -1,10 +1,14 @@
 //! What is installed, and what could be.
 
 use super::QUERY;
+use super::removals::{self, Replaces};
 use super::version::Version;
 use crate::plan::{View, Writer};
 use contract::Raised;
 use machine::command::{Launch, require_success};
+
+/// The packages that a file holds, with their versions.
+type Held = Vec<(String, Version)>;
 
 /// How rpm is to answer: fields that hold no white space.
 const FORMAT: &str = "%{NAME} %{EPOCH} %{VERSION} %{RELEASE} %{ARCH}\\n";
@@ -27,24 +31,35 @@ pub(super) fn installed(view: &mut View<'_>, names: &[String]) -> Result<Vec<(St
     Ok(parse(&text))
 }
 
-/// What package files hold, in order.
+/// The packages that files hold, in order.
 pub(super) fn in_file(view: &mut View<'_>, path: &str) -> Result<Vec<(String, Version)>, Raised> {
-    let launch = of_file(path);
-    let outcome = view.query(&launch).map_err(|failure| failure.into_raised(&launch))?;
-    require_success(&launch, &outcome, &[0])?;
-    Ok(parse(&String::from_utf8_lossy(&outcome.output)))
+    Ok(parse(&asked(view, &of_file(path, FORMAT))?))
 }
 
-/// The same of a copy that is about to be installed.
-pub(super) fn in_copy(writer: &mut Writer<'_>, path: &str) -> Result<Vec<(String, Version)>, Raised> {
-    let launch = of_file(path);
-    let outcome = writer.launch(&launch).map_err(|failure| failure.into_raised(&launch))?;
-    require_success(&launch, &outcome, &[0])?;
-    Ok(parse(&String::from_utf8_lossy(&outcome.output)))
+/// The packages that a file replaces.
+pub(super) fn replaced_by_file(view: &mut View<'_>, path: &str) -> Result<Vec<Replaces>, Raised> {
+    removals::parse(&asked(view, &of_file(path, removals::REPLACES))?, path)
 }
 
-fn of_file(path: &str) -> Launch {
-    Launch::program("rpm", ["-qp", "--queryformat", FORMAT, "--", path]).timeout(QUERY)
+fn asked(view: &mut View<'_>, launch: &Launch) -> Result<String, Raised> {
+    let outcome = view.query(launch).map_err(|failure| failure.into_raised(launch))?;
+    require_success(launch, &outcome, &[0])?;
+    Ok(String::from_utf8_lossy(&outcome.output).into_owned())
+}
+
+/// What a copy that is about to be installed holds, and replaces.
+pub(super) fn in_copy(writer: &mut Writer<'_>, path: &str) -> Result<(Held, Vec<Replaces>), Raised> {
+    let mut ask = |format: &str| {
+        let launch = of_file(path, format);
+        let outcome = writer.launch(&launch).map_err(|failure| failure.into_raised(&launch))?;
+        require_success(&launch, &outcome, &[0])?;
+        Ok::<_, Raised>(String::from_utf8_lossy(&outcome.output).into_owned())
+    };
+    Ok((parse(&ask(FORMAT)?), removals::parse(&ask(removals::REPLACES)?, path)?))
+}
+
+fn of_file(path: &str, format: &str) -> Launch {
+    Launch::program("rpm", ["-qp", "--queryformat", format, "--", path]).timeout(QUERY)
 }
 
 fn parse(text: &str) -> Vec<(String, Version)> {
