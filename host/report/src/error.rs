@@ -5,7 +5,7 @@ mod excerpt;
 mod unplaced;
 
 use crate::json::bounded_error;
-use contract::{ActionRecord, CookbookFiles, ErrorKind, Excerpt, Failure, Place};
+use contract::{ActionRecord, CookbookFiles, ErrorKind, Failure, Place};
 use converge::{PolicyOutcome, PolicyReport, RunReport};
 use errors::chef;
 use node::origin::Origin;
