@@ -141,11 +141,12 @@ fn sensitive_things_are_shown_nowhere() {
 }
 
 /// Properties that name what a resource manages, or as whom, which an operator hears of; and those that are modes and actions.
-const SHOWN: [&str; 17] = [
+const SHOWN: [&str; 18] = [
     "action",
     "destination",
     "files_group",
     "files_owner",
+    "fstype",
     "gid",
     "group",
     "group_name",

@@ -25,7 +25,7 @@ pub enum CommandFailure {
     NotLimited {
         /// The path of the program.
         program: String,
-        /// What it is.
+        /// The kind of file that it is, such as `a script`.
         what: &'static str,
     },
     /// It took too long, and was ended with all that it started.
