@@ -17,9 +17,6 @@ use crate::{ArtifactError, CONTRACT};
 /// The format that is written. Higher ones are refused, not guessed at.
 pub const MANIFEST_FORMAT: u64 = 1;
 
-/// The most values of a manifest's JSON: each takes far more memory than its bytes.
-const MAX_VALUES: usize = 250_000;
-
 /// The largest manifest, in bytes.
 const MAX_MANIFEST: usize = 16 << 20;
 
@@ -252,11 +249,7 @@ impl Manifest {
 
     pub(super) fn write(&self) -> Result<Vec<u8>, ManifestError> {
         self.check()?;
-        let unreadable = |reason: String| ManifestError::Unreadable { reason };
-        let bytes = serde_json::to_vec(self).map_err(|error| unreadable(error.to_string()))?;
-        // Nobody makes one that is not read.
-        text::check_json_values(&bytes, MAX_VALUES).map_err(unreadable)?;
-        Ok(bytes)
+        serde_json::to_vec(self).map_err(|error| ManifestError::Unreadable { reason: error.to_string() })
     }
 
     /// Reads a manifest: first its format, then the contract, then the rest, so that a newer file is told from a broken
@@ -272,7 +265,6 @@ impl Manifest {
         if bytes.len() > MAX_MANIFEST {
             return Err(ManifestError::Unreadable { reason: format!("it is longer than {MAX_MANIFEST} bytes") });
         }
-        text::check_json_values(bytes, MAX_VALUES).map_err(|reason| ManifestError::Unreadable { reason })?;
         let outline: Outline = serde_json::from_slice(bytes).map_err(unreadable)?;
         if outline.format > MANIFEST_FORMAT {
             return Err(ManifestError::NewerFormat { found: outline.format });

@@ -302,10 +302,3 @@ fn what_is_no_file_is_refused_without_waiting() {
         );
     }
 }
-
-/// Each value of a manifest takes far more memory than its bytes, before any policy has an account.
-#[test]
-fn attack_a_manifest_of_very_many_values_is_not_parsed() {
-    let many = forged(&turns(), |manifest| manifest["default_attributes"] = json!({ "a": vec![0; 300_000] }));
-    check_refused(many, "it has more than 250000 values");
-}

@@ -1,14 +1,12 @@
 //! Native code of strangers' components, made where a compiler that is led astray harms nobody.
 //!
-//! A component that keeps all limits of [`examine`](crate::examine()) may still be what a compiler likes least, and examining it
-//! may cost as much. So the program starts itself once more as a compiler: a process with little memory and time, and without
-//! rights. It reads a component from standard input, examines it and writes native code to standard output, which is a file in
-//! memory that it cannot outgrow.
+//! A component that keeps all limits of [`examine`](crate::examine()) may still be what a compiler likes least. So the program
+//! starts itself once more as a compiler: a process with little memory and time, and without rights. It reads a component
+//! from standard input and writes native code to standard output, which is a file in memory that it cannot outgrow.
 //!
 //! The native code is trusted all the same: it is run without further checks. The process bounds what compiling costs, and
 //! keeps a compiler that was tricked from reaching the machine before it has an end.
 
-use crate::examine::examine;
 use crate::limits::NATIVE_BYTES;
 use crate::verdicts::CompileLimits;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -107,16 +105,8 @@ impl Compiler {
         }
     }
 
-    /// Examines a component that this process compiles. A process of its own examines what it compiles itself.
-    pub(crate) fn examine_here(&self, bytes: &[u8], policy_memory: usize) -> Result<(), String> {
-        match self {
-            Self::Here => examine(bytes, policy_memory),
-            Self::Process(_) => Ok(()),
-        }
-    }
-
-    /// Compiles a component to a file of native code. `policy_memory` is the policy's own limit, in bytes.
-    pub(crate) fn compile(&self, bytes: &[u8], policy_memory: usize, effort: Effort) -> Result<File, NotCompiled> {
+    /// Compiles a component to a file of native code.
+    pub(crate) fn compile(&self, bytes: &[u8], effort: Effort) -> Result<File, NotCompiled> {
         match self {
             Self::Here => {
                 let code = compile(bytes, effort).map_err(NotCompiled::Invalid)?;
@@ -128,7 +118,7 @@ impl Compiler {
                 };
                 written().map_err(|error| failed("its native code cannot be kept in memory", &error))
             }
-            Self::Process(process) => process.compile(bytes, policy_memory, effort),
+            Self::Process(process) => process.compile(bytes, effort),
         }
     }
 }
@@ -149,7 +139,7 @@ fn compile(bytes: &[u8], effort: Effort) -> Result<Vec<u8>, String> {
 }
 
 impl CompilerProcess {
-    fn compile(&self, bytes: &[u8], policy_memory: usize, effort: Effort) -> Result<File, NotCompiled> {
+    fn compile(&self, bytes: &[u8], effort: Effort) -> Result<File, NotCompiled> {
         let system = |error: io::Error| failed("its compiler cannot be started", &error);
         let mut code = native_file().map_err(system)?;
         let output = code.try_clone().map_err(system)?;
@@ -157,7 +147,7 @@ impl CompilerProcess {
         let memory = self.memory.saturating_add(OWN_MEMORY);
         let limits = [self.time.as_secs().max(1), memory].map(|limit| limit.to_string());
         let kind = if effort == Effort::Quick { "quick" } else { "full" };
-        command.arg(COMPILE_WORD).args(limits).arg(policy_memory.to_string()).arg(kind);
+        command.arg(COMPILE_WORD).args(limits).arg(kind);
         // The allocator asks for memory as it needs it, and not for a gibibyte at the start: the limit counts all of it.
         command.env_clear().env("MIMALLOC_ARENA_EAGER_COMMIT", "0");
         command.stdin(Stdio::piped()).stdout(output).stderr(Stdio::piped());
@@ -258,9 +248,9 @@ const CONFINED: i32 = 4;
 /// The compiler's whole life, in a process of its own. `arguments` follow [`COMPILE_WORD`]; `give_up` takes all rights from
 /// the process.
 pub fn compile_standard_input(arguments: &[String], give_up: impl FnOnce() -> Result<(), String>) -> ExitCode {
-    match confine(arguments).and_then(|task| give_up().map(|()| task)) {
+    match confine(arguments).and_then(|effort| give_up().map(|()| effort)) {
         Err(why) => end(CONFINED, &why),
-        Ok((policy_memory, effort)) => match compile_to_output(policy_memory, effort) {
+        Ok(effort) => match compile_to_output(effort) {
             Ok(()) => ExitCode::SUCCESS,
             Err(why) => end(INVALID, &why),
         },
@@ -272,11 +262,11 @@ fn end(code: i32, why: &str) -> ExitCode {
     ExitCode::from(u8::try_from(code).unwrap_or(u8::MAX))
 }
 
-/// Sets the limits, and returns the policy's own limit of memory, and how well the code is to be made.
-fn confine(arguments: &[String]) -> Result<(usize, Effort), String> {
-    let [seconds, memory, policy_memory, effort] = arguments else { return Err("it is started by wrun alone".into()) };
+/// Sets the limits, and returns how well the code is to be made.
+fn confine(arguments: &[String]) -> Result<Effort, String> {
+    let [seconds, memory, effort] = arguments else { return Err("it is started by wrun alone".into()) };
     let number = |text: &String| text.parse::<u64>().map_err(|_| "it is started by wrun alone".to_owned());
-    let (seconds, memory, policy_memory) = (number(seconds)?, number(memory)?, number(policy_memory)?);
+    let (seconds, memory) = (number(seconds)?, number(memory)?);
     // One byte of a core file is how the kernel is told to leave a crash alone: at none it calls the machine's crash handler.
     let limits = [
         (Resource::Cpu, seconds, seconds.saturating_add(1)),
@@ -294,14 +284,12 @@ fn confine(arguments: &[String]) -> Result<(usize, Effort), String> {
     rustix::process::setsid().map_err(|errno| errno.to_string())?;
     // Nobody waits for it any more where the run has ended.
     rustix::process::set_parent_process_death_signal(Some(Signal::KILL)).map_err(|errno| errno.to_string())?;
-    let effort = if effort == "quick" { Effort::Quick } else { Effort::Full };
-    Ok((usize::try_from(policy_memory).unwrap_or(usize::MAX), effort))
+    Ok(if effort == "quick" { Effort::Quick } else { Effort::Full })
 }
 
-fn compile_to_output(policy_memory: usize, effort: Effort) -> Result<(), String> {
+fn compile_to_output(effort: Effort) -> Result<(), String> {
     let mut bytes = Vec::new();
     io::stdin().lock().read_to_end(&mut bytes).map_err(|error| error.to_string())?;
-    examine(&bytes, policy_memory)?;
     let code = compile(&bytes, effort)?;
     let mut output = io::stdout().lock();
     output.write_all(&code).and_then(|()| output.flush()).map_err(|error| error.to_string())

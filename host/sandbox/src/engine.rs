@@ -4,6 +4,7 @@ use crate::bindings::PolicyPre;
 use crate::bindings::wrun as wit;
 use crate::cache::{NativeCache, portable};
 use crate::compile::{self, Compiler, Effort, NotCompiled};
+use crate::examine::examine;
 use crate::limits::{GUEST_STACK, HOST_STACK, Limits, TICK};
 use crate::policy::{Policy, State};
 use crate::shared::{self, Code, MadeFor, SharedComponent};
@@ -346,7 +347,7 @@ impl Sandbox {
             return Ok(component);
         }
         let policy = policy.to_owned();
-        if let Err(why) = self.compiler.examine_here(bytes, limits.memory) {
+        if let Err(why) = examine(bytes, limits.memory) {
             return Err(SandboxError::NoComponent { policy, why });
         }
         let verdicts = self.cache.as_ref().zip(self.compiler.limits());
@@ -355,7 +356,7 @@ impl Sandbox {
             let why = format!("{why}, as an earlier run found; {again} {}", file.display());
             return Err(SandboxError::Costly { policy, why });
         }
-        let code = self.compile_now(&policy, || self.compiler.compile(bytes, limits.memory, self.effort));
+        let code = self.compile_now(&policy, || self.compiler.compile(bytes, self.effort));
         let mut code = match code {
             Ok(code) => code,
             Err(NotCompiled::Invalid(why)) => return Err(SandboxError::NoComponent { policy, why }),

@@ -4,15 +4,15 @@
 //! time that grows faster than a function. So every number that a component states is held against a limit while its
 //! sections are read, and its code is validated, before any compiler sees it. Each limit is far above what cookbooks need.
 //!
-//! A second wall stands around this one: a process with limits of its own examines and compiles (`compile.rs`).
+//! A second wall stands behind this one: the compiler runs in a process with limits of its own (`compile.rs`).
 
 use crate::limits::{
-    CODE_BYTES, COMPONENT_BYTES, COMPONENTS, COPIED_BYTES, ELEMENTS, FUNCTION_BYTES, FUNCTIONS, IMPORTS, LOCALS,
-    MEMORIES, MODULES, SEGMENTS, TABLE_ELEMENTS, TABLES, TYPES,
+    CODE_BYTES, COMPONENT_BYTES, COMPONENTS, ELEMENTS, FUNCTION_BYTES, FUNCTIONS, IMPORTS, LOCALS, MEMORIES, MODULES,
+    SEGMENTS, TABLE_ELEMENTS, TABLES, TYPES,
 };
 use wasmparser::{
-    ComponentInstance, Data, DataKind, Encoding, FromReader, FuncValidatorAllocations, FunctionBody, MemoryType,
-    Operator, Parser, Payload, SectionLimited, ValidPayload, Validator, WasmFeatures,
+    Data, DataKind, Encoding, FromReader, FuncValidatorAllocations, FunctionBody, MemoryType, Operator, Parser,
+    Payload, SectionLimited, ValidPayload, Validator, WasmFeatures,
 };
 
 /// Bytes of a page of linear memory.
@@ -74,10 +74,6 @@ struct Totals {
     memory: u64,
     /// Bytes of all memory images, holes included.
     images: u64,
-    /// Bytes of all that components state about their types, imports, exports and instances.
-    declared: u64,
-    /// Bytes of it that instances of components copy: each at most all that was stated before it.
-    copied: u64,
 }
 
 /// Adds to a count, which must stay within its limit.
@@ -93,33 +89,9 @@ impl Totals {
             Payload::ComponentSection { .. } => count(&mut self.components, 1, COMPONENTS, "nested components"),
             Payload::TypeSection(types) => self.types(types.count()),
             Payload::CoreTypeSection(types) => self.types(types.count()),
-            Payload::ComponentTypeSection(types) => {
-                self.declared(types);
-                self.types(types.count())
-            }
+            Payload::ComponentTypeSection(types) => self.types(types.count()),
             Payload::ImportSection(imports) => self.imports(imports.count()),
-            Payload::ComponentImportSection(imports) => {
-                self.declared(imports);
-                self.imports(imports.count())
-            }
-            Payload::ComponentExportSection(exports) => {
-                self.declared(exports);
-                Ok(())
-            }
-            Payload::ComponentAliasSection(aliases) => {
-                self.declared(aliases);
-                Ok(())
-            }
-            Payload::ComponentInstanceSection(instances) => {
-                self.declared(instances);
-                read(instances, |instance| match instance {
-                    ComponentInstance::Instantiate { .. } => {
-                        let what = "bytes of declarations in the instances of its components";
-                        count(&mut self.copied, self.declared, COPIED_BYTES, what)
-                    }
-                    ComponentInstance::FromExports(_) => Ok(()),
-                })
-            }
+            Payload::ComponentImportSection(imports) => self.imports(imports.count()),
             Payload::FunctionSection(functions) => {
                 count(&mut self.functions, functions.count().into(), FUNCTIONS, "functions")
             }
@@ -141,10 +113,6 @@ impl Totals {
             Payload::DataSection(segments) => self.image(segments),
             _ => Ok(()),
         }
-    }
-
-    fn declared<T>(&mut self, section: &SectionLimited<'_, T>) {
-        self.declared = self.declared.saturating_add(section.range().len() as u64);
     }
 
     fn types(&mut self, more: u32) -> Result<(), String> {

@@ -82,10 +82,6 @@ pub(crate) const MODULES: usize = 32;
 /// Components inside a component.
 pub(crate) const COMPONENTS: usize = 64;
 
-/// Bytes of declarations that the instances of a component's components copy while it is validated. A policy's component has a
-/// handful of such instances.
-pub(crate) const COPIED_BYTES: usize = 8 << 20;
-
 /// Segments of memories and tables.
 pub(crate) const SEGMENTS: usize = 20_000;
 

@@ -103,19 +103,6 @@ fn component_compile_too_much_of_everything() {
 }
 
 /// A component of one module whose functions do nothing, at length.
-/// Each instance of a component has its exports once more, in wrun's own memory, before anything is compiled.
-#[test]
-fn attack_instances_of_components_copy_no_gigabytes_of_names() {
-    let name = "a".repeat(60_000);
-    let exports: String = (0..10).map(|at| format!(r#"(export "{name}{at}" (func $f))"#)).collect();
-    let instances = "(instance (instantiate $inner (with \"f\" (func $f))))".repeat(500);
-    let inner = format!(r#"(component $inner (import "f" (func $f)) {exports})"#);
-    check(
-        &format!(r#"(component (import "f" (func $f)) {inner} {instances})"#),
-        "bytes of declarations in the instances",
-    );
-}
-
 fn much_code(functions: usize, bytes: usize) -> Vec<u8> {
     let body = [vec![0], vec![1; bytes], vec![0x0b]].concat();
     let body = [number(body.len()), body].concat();

@@ -297,21 +297,10 @@ pub(super) fn exception(listener: &str, outcomes: &[(String, PolicyOutcome)]) ->
     }
 }
 
-/// The most actions that handlers hear of, and the bytes of their resources' names: nobody pays for the list.
-const MOST_HEARD: usize = 10_000;
-const MOST_HEARD_BYTES: usize = 4 << 20;
-
-/// The actions of a policy, as its handlers hear of them: the first ones of a policy that has very many.
+/// The actions of a policy, as its handlers hear of them.
 pub(super) fn resources(run: &Run) -> Value {
     let records = run.records().iter().filter(|record| !record.forced_why_run);
-    let mut bytes = 0_usize;
-    let mut fits = |name: &str| {
-        bytes = bytes.saturating_add(name.len());
-        bytes <= MOST_HEARD_BYTES
-    };
     records
-        .take(MOST_HEARD)
-        .take_while(|record| fits(&record.name))
         .map(|record| {
             json!({
                 "type": &*record.kind,
