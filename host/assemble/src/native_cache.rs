@@ -41,12 +41,12 @@ pub(crate) fn open(settings: &Settings, dry: bool, notify: &Notify) -> Option<Na
     // A dry run makes no folder for the node.
     let opened = match dry && !settings.cache_dir.exists() {
         true => Ok(None),
-        false => open_below(&settings.cache_dir).map(Some),
+        false => open_below(&settings.cache_dir, settings.min_free).map(Some),
     };
     let opened = match opened {
         Ok(Some(cache)) => Ok(Some(cache)),
         other if rustix::process::geteuid().is_root() => other,
-        other => own_state::cache_folder().map_or(other, |own| open_below(&own).map(Some)),
+        other => own_state::cache_folder().map_or(other, |own| open_below(&own, settings.min_free).map(Some)),
     };
     opened.unwrap_or_else(|error| {
         notify(Notice::NativeCodeNotKept { why: error_chain(&error) });
@@ -54,11 +54,12 @@ pub(crate) fn open(settings: &Settings, dry: bool, notify: &Notify) -> Option<Na
     })
 }
 
-fn open_below(folder: &Path) -> Result<NativeCache, NotKept> {
+fn open_below(folder: &Path, min_free: u64) -> Result<NativeCache, NotKept> {
     let folder = folder.join(FOLDER);
     let opened = || -> Result<NativeCache, FolderError> {
         make_own_folder(&folder)?;
-        Ok(NativeCache::new(&folder, *state::cache_key(&folder)?.bytes())?)
+        let cache = NativeCache::new(&folder, *state::cache_key(&folder)?.bytes())?;
+        Ok(cache.leaving_free(min_free))
     };
     opened().map_err(|source| NotKept { folder: folder.clone(), source })
 }

@@ -1,20 +1,54 @@
 //! Native code, compiled once and kept. Whoever could put a file here could run code as root, so a file counts only if
 //! its keyed tag says that this user's wrun made it: the key lies beside it, readable by that user alone. A file that does
 //! not fit is not an error: the component is compiled again.
+//!
+//! Each release of a policy has other native code. So the folder holds a bounded number of bytes and files: those that were used
+//! last. And nothing is kept where the disk has less free than the settings always leave.
 
 use cap_fs_ext::{FollowSymlinks, OpenOptionsFollowExt as _, OpenOptionsSyncExt as _};
 use cap_std::ambient_authority;
-use cap_std::fs::{Dir, OpenOptions};
+use cap_std::fs::{Dir, DirEntry, MetadataExt as _, OpenOptions};
+use rustix::fs::{AtFlags, Timespec, Timestamps, UTIME_NOW, UTIME_OMIT};
 use std::fs::File;
 use std::path::{Path, PathBuf};
+use std::time::SystemTime;
 use wasmtime::component::Component;
 use wasmtime::{Config, Engine};
+
+/// How much native code is kept.
+#[derive(Debug, Clone, Copy)]
+struct Bounds {
+    /// Bytes that it takes on the disk.
+    bytes: u64,
+    files: usize,
+}
+
+/// Far more than the policies of one node have: some megabytes each.
+const BOUNDS: Bounds = Bounds { bytes: 2 << 30, files: 500 };
+
+/// How the names of native code end.
+pub(crate) const NATIVE: &str = ".native";
+
+/// Bytes of a block, as file systems count them.
+const BLOCK: u64 = 512;
 
 /// Where native code is kept, and the key that authenticates it.
 pub struct NativeCache {
     folder: Dir,
     path: PathBuf,
     key: [u8; 32],
+    /// Bytes of the disk that stay free.
+    least_free: u64,
+    bounds: Bounds,
+}
+
+/// Native code in the folder.
+struct KeptCode {
+    /// When it was used last.
+    used: Option<SystemTime>,
+    name: String,
+    /// Bytes that it takes on the disk.
+    bytes: u64,
 }
 
 impl NativeCache {
@@ -26,7 +60,50 @@ impl NativeCache {
         let path = folder.to_owned();
         let folder = Dir::open_ambient_dir(&path, ambient_authority())?;
         folder.entries()?;
-        Ok(Self { folder, path, key })
+        Ok(Self { folder, path, key, least_free: 0, bounds: BOUNDS })
+    }
+
+    /// The same, which leaves so many bytes of the disk free.
+    #[must_use]
+    pub fn leaving_free(self, bytes: u64) -> Self {
+        Self { least_free: bytes, ..self }
+    }
+
+    /// Whether the disk has room for so many bytes more.
+    pub(crate) fn has_room_for(&self, bytes: u64) -> bool {
+        let Ok(disk) = rustix::fs::fstatvfs(&self.folder) else { return true };
+        let free = disk.f_bavail.saturating_mul(disk.f_frsize);
+        free.saturating_sub(bytes) >= self.least_free
+    }
+
+    /// Notes that native code was used: the file of its tags has the time of it.
+    pub(crate) fn used(&self, name: &str) {
+        let now = Timespec { tv_sec: 0, tv_nsec: UTIME_NOW };
+        let as_it_is = Timespec { tv_sec: 0, tv_nsec: UTIME_OMIT };
+        let times = Timestamps { last_access: as_it_is, last_modification: now };
+        let _ = rustix::fs::utimensat(&self.folder, tags_of(name), &times, AtFlags::SYMLINK_NOFOLLOW);
+    }
+
+    /// Removes the native code that was not used for longest, as far as there is too much.
+    pub(crate) fn prune(&self) {
+        let Ok(entries) = self.folder.entries() else { return };
+        let mut kept: Vec<_> = entries.filter_map(|entry| self.code_of(&entry.ok()?)).collect();
+        kept.sort_by(|one, other| (other.used, &other.name).cmp(&(one.used, &one.name)));
+        let mut bytes = 0_u64;
+        for (before, one) in kept.iter().enumerate() {
+            bytes = bytes.saturating_add(one.bytes);
+            if before >= self.bounds.files || bytes > self.bounds.bytes {
+                let _ = self.folder.remove_file(tags_of(&one.name));
+                let _ = self.folder.remove_file(&one.name);
+            }
+        }
+    }
+
+    fn code_of(&self, entry: &DirEntry) -> Option<KeptCode> {
+        let name = entry.file_name().into_string().ok().filter(|name| name.ends_with(NATIVE))?;
+        let bytes = entry.metadata().ok()?.blocks().saturating_mul(BLOCK);
+        let tags = self.folder.symlink_metadata(tags_of(&name)).and_then(|about| about.modified());
+        Some(KeptCode { used: tags.ok().map(cap_std::time::SystemTime::into_std), name, bytes })
     }
 
     /// The path of a file in the folder, for people.
@@ -45,6 +122,11 @@ impl NativeCache {
         hasher.update(purpose.as_bytes());
         hasher
     }
+}
+
+/// The name of the file that proves that native code is ours, and when it was used last.
+pub(crate) fn tags_of(name: &str) -> String {
+    format!("{name}.tags")
 }
 
 /// Opens a regular file of a folder, and no link.
@@ -79,4 +161,67 @@ pub(crate) fn map_native(engine: &Engine, path: &Path) -> Option<Component> {
     // passes files whose tag or whose owner proves the first, and which only that owner can write.
     let component = unsafe { Component::deserialize_file(engine, path) };
     component.ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::shared;
+    use std::fs::{self, FileTimes};
+    use std::time::Duration;
+
+    fn cache(bounds: Bounds) -> (tempfile::TempDir, NativeCache) {
+        let folder = tempfile::tempdir().unwrap();
+        let cache = NativeCache::new(folder.path(), [7; 32]).unwrap();
+        (folder, NativeCache { bounds, ..cache })
+    }
+
+    fn names(folder: &Path) -> Vec<String> {
+        let entries = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap());
+        let mut names: Vec<_> = entries.filter_map(|name| Some(name.strip_suffix(NATIVE)?.to_owned())).collect();
+        names.sort();
+        names
+    }
+
+    fn keep(cache: &NativeCache, name: &str, bytes: usize) -> bool {
+        let code = vec![1; bytes];
+        shared::keep(cache, &format!("{name}{NATIVE}"), code.len() as u64, &mut code.as_slice()).is_some()
+    }
+
+    /// Makes native code look as if it was used so many seconds ago.
+    fn used_before(folder: &Path, name: &str, seconds: u64) {
+        let file = File::options().write(true).open(folder.join(tags_of(&format!("{name}{NATIVE}")))).unwrap();
+        let time = SystemTime::now().checked_sub(Duration::from_secs(seconds)).unwrap();
+        file.set_times(FileTimes::new().set_modified(time)).unwrap();
+    }
+
+    /// Native code of every release stayed for ever.
+    #[test]
+    fn attack_native_code_of_many_releases_is_bounded() {
+        let (folder, cache) = cache(Bounds { bytes: 1 << 20, files: 3 });
+        for (at, name) in ["honest", "b", "c"].into_iter().enumerate() {
+            assert!(keep(&cache, name, 1000));
+            used_before(folder.path(), name, 1000 - at as u64);
+        }
+        // Whoever runs uses it; that others release more does not take it away.
+        cache.used(&format!("honest{NATIVE}"));
+        for name in ["d", "e"] {
+            assert!(keep(&cache, name, 1000));
+        }
+        assert_eq!(names(folder.path()), ["d", "e", "honest"]);
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 6, "their tags went with them");
+        used_before(folder.path(), "honest", 10);
+        used_before(folder.path(), "d", 5);
+        assert!(keep(&cache, "large", 900 << 10));
+        assert!(keep(&cache, "larger", 1000 << 10));
+        assert_eq!(names(folder.path()), ["larger"], "so many bytes may be kept");
+    }
+
+    #[test]
+    fn attack_native_code_is_not_kept_on_a_disk_that_is_nearly_full() {
+        let (folder, cache) = cache(BOUNDS);
+        let cache = cache.leaving_free(u64::MAX);
+        assert!(!keep(&cache, "a", 1000));
+        assert_eq!(names(folder.path()), Vec::<String>::new());
+    }
 }

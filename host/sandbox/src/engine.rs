@@ -335,7 +335,7 @@ impl Sandbox {
         let component = self.compile_now(policy, || Component::new(&self.engine, &bytes));
         let component = component.map_err(|error| no_component(format!("{:#}", error.root_cause())))?;
         if let (Some(cache), Ok(code)) = (&self.cache, component.serialize()) {
-            let _ = shared::keep(cache, &self.native_name(shared.digest), &mut code.as_slice());
+            let _ = shared::keep(cache, &self.native_name(shared.digest), code.len() as u64, &mut code.as_slice());
         }
         Ok(component)
     }
@@ -371,7 +371,8 @@ impl Sandbox {
         };
         let kept = |code: &mut File| {
             let cache = self.cache.as_ref()?;
-            shared::keep(cache, name, &mut BufReader::with_capacity(1 << 20, code))?;
+            let bytes = code.metadata().ok()?.len();
+            shared::keep(cache, name, bytes, &mut BufReader::with_capacity(1 << 20, code))?;
             shared::kept(cache, &self.engine, name)
         };
         let component = kept(&mut code).or_else(|| shared::map(&self.engine, &code));

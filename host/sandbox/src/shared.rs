@@ -9,7 +9,7 @@
 //! chose. It counts if it lies where only root (or who runs this) can write, and its name says that it was made of this
 //! component, for this engine and this processor; or for all processors of a level, as a package has it.
 
-use crate::cache::{NativeCache, PORTABLE, open};
+use crate::cache::{NATIVE, NativeCache, PORTABLE, open, tags_of};
 use cap_std::ambient_authority;
 use cap_std::fs::{Dir, Permissions, PermissionsExt as _};
 use cap_std_ext::cap_tempfile::TempFile;
@@ -92,7 +92,7 @@ impl MadeFor {
         let mut hasher = self.0.clone();
         hasher.update(digest.as_bytes());
         let hash = hasher.finalize().to_hex();
-        format!("{}.native", hash.get(..32).unwrap_or(&hash))
+        format!("{}{NATIVE}", hash.get(..32).unwrap_or(&hash))
     }
 }
 
@@ -109,7 +109,7 @@ impl std::hash::Hasher for MadeFor {
 /// The name of a component's native code for all processors of a level. Whether it is for this engine, the engine finds when it
 /// loads it.
 pub(crate) fn portable_name(digest: &str) -> String {
-    format!("{}.{PORTABLE}.native", digest.get(..32).unwrap_or(digest))
+    format!("{}.{PORTABLE}{NATIVE}", digest.get(..32).unwrap_or(digest))
 }
 
 /// Native code that was shipped beside a component under a name, if it can be trusted.
@@ -147,16 +147,21 @@ pub(crate) fn kept(cache: &NativeCache, engine: &Engine, name: &str) -> Option<C
         }
         write_tags(cache, name, &file)?;
     }
+    cache.used(name);
     map(engine, &file)
 }
 
-/// Keeps native code. `None`: it cannot be kept, so that the component is compiled again next time.
-pub(crate) fn keep(cache: &NativeCache, name: &str, code: &mut dyn Read) -> Option<()> {
+/// Keeps native code of so many bytes. `None`: it cannot be kept, so that the component is compiled again next time.
+pub(crate) fn keep(cache: &NativeCache, name: &str, bytes: u64, code: &mut dyn Read) -> Option<()> {
+    if !cache.has_room_for(bytes) {
+        return None;
+    }
     let written = write_into(cache.folder(), name, code, 0o600);
     let tagged = written.ok().and_then(|file| write_tags(cache, name, &file));
     if tagged.is_none() {
         let _ = cache.folder().remove_file(name);
     }
+    cache.prune();
     tagged
 }
 
@@ -192,11 +197,6 @@ fn write_with_holes(file: &mut File, code: &mut dyn Read) -> io::Result<()> {
         }
     }
     file.set_len(length)
-}
-
-/// The name of the file that proves that native code is ours.
-fn tags_of(name: &str) -> String {
-    format!("{name}.tags")
 }
 
 fn write_tags(cache: &NativeCache, name: &str, file: &File) -> Option<()> {
