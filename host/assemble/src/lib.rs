@@ -72,7 +72,7 @@ pub use records::{RecordedRun, Records, RecordsError};
 pub use releases::RepositorySettings;
 pub use request::{FolderRequest, GrantsSource, Mode, OwnFiles, Request};
 pub use resolve::layers::{CombineError, attribute_path, merge_layer_values, merge_layers};
-pub use run_host::{DueNotifications, limits};
+pub use run_host::{DueNotifications, compiler, limits};
 pub use runtime::{Runtime, RuntimeError};
 pub use saved_names::{Named, saved_names};
 pub use saved_node::{

@@ -114,7 +114,7 @@ pub fn limits(settings: &Settings, grants: &PolicyGrants) -> Limits {
 }
 
 /// Returns the compiler of policies' components: this program, in a process of its own.
-pub(crate) fn compiler(settings: &Settings, program: &Program, stop: &Stop) -> Compiler {
+pub fn compiler(settings: &Settings, program: &Program, stop: &Stop) -> Compiler {
     let stop = stop.clone();
     Compiler::Process(CompilerProcess {
         program: program.path.clone(),

@@ -7,6 +7,7 @@
 //! The native code is trusted all the same: it is run without further checks. The process bounds what compiling costs, and
 //! keeps a compiler that was tricked from reaching the machine before it has an end.
 
+use crate::examine::validate;
 use crate::limits::NATIVE_BYTES;
 use crate::verdicts::CompileLimits;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -61,6 +62,19 @@ pub(crate) enum Effort {
     /// Code that is made fast.
     Quick,
 }
+
+/// What the process does with a component.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Work {
+    /// Compiles it to native code.
+    Compile(Effort),
+    /// Checks that it is valid, and writes nothing.
+    Validate,
+}
+
+/// The names of each work, as an argument of the process.
+const WORKS: [(&str, Work); 3] =
+    [("full", Work::Compile(Effort::Full)), ("quick", Work::Compile(Effort::Quick)), ("validate", Work::Validate)];
 
 /// Why there is no native code.
 #[derive(Debug, thiserror::Error)]
@@ -118,7 +132,18 @@ impl Compiler {
                 };
                 written().map_err(|error| failed("its native code cannot be kept in memory", &error))
             }
-            Self::Process(process) => process.compile(bytes, effort),
+            Self::Process(process) => process.work(bytes, Work::Compile(effort)),
+        }
+    }
+
+    /// Checks that a component is valid.
+    ///
+    /// # Errors
+    /// It is not, or checking it costs too much; the text says what is wrong, as part of a sentence.
+    pub fn validate(&self, bytes: &[u8]) -> Result<(), String> {
+        match self {
+            Self::Here => validate(bytes),
+            Self::Process(process) => process.work(bytes, Work::Validate).map(drop).map_err(|error| error.to_string()),
         }
     }
 }
@@ -139,15 +164,15 @@ fn compile(bytes: &[u8], effort: Effort) -> Result<Vec<u8>, String> {
 }
 
 impl CompilerProcess {
-    fn compile(&self, bytes: &[u8], effort: Effort) -> Result<File, NotCompiled> {
+    fn work(&self, bytes: &[u8], work: Work) -> Result<File, NotCompiled> {
         let system = |error: io::Error| failed("its compiler cannot be started", &error);
         let mut code = native_file().map_err(system)?;
         let output = code.try_clone().map_err(system)?;
         let mut command = Command::new(&self.program);
         let memory = self.memory.saturating_add(OWN_MEMORY);
         let limits = [self.time.as_secs().max(1), memory].map(|limit| limit.to_string());
-        let kind = if effort == Effort::Quick { "quick" } else { "full" };
-        command.arg(COMPILE_WORD).args(limits).arg(kind);
+        let kind = WORKS.iter().find(|(_, known)| *known == work).map(|(name, _)| name);
+        command.arg(COMPILE_WORD).args(limits).args(kind);
         // The allocator asks for memory as it needs it, and not for a gibibyte at the start: the limit counts all of it.
         command.env_clear().env("MIMALLOC_ARENA_EAGER_COMMIT", "0");
         command.stdin(Stdio::piped()).stdout(output).stderr(Stdio::piped());
@@ -242,17 +267,21 @@ enum Way {
 /// The component is invalid.
 const INVALID: i32 = 3;
 
+/// The component could not be read, or the native code not be written.
+const UNREAD: i32 = 5;
+
 /// The process could not give up its rights.
 const CONFINED: i32 = 4;
 
 /// The compiler's whole life, in a process of its own. `arguments` follow [`COMPILE_WORD`]; `give_up` takes all rights from
 /// the process.
 pub fn compile_standard_input(arguments: &[String], give_up: impl FnOnce() -> Result<(), String>) -> ExitCode {
-    match confine(arguments).and_then(|effort| give_up().map(|()| effort)) {
+    match confine(arguments).and_then(|work| give_up().map(|()| work)) {
         Err(why) => end(CONFINED, &why),
-        Ok(effort) => match compile_to_output(effort) {
-            Ok(()) => ExitCode::SUCCESS,
-            Err(why) => end(INVALID, &why),
+        Ok(work) => match work_on_input(work) {
+            Ok(Ok(())) => ExitCode::SUCCESS,
+            Ok(Err(why)) => end(INVALID, &why),
+            Err(error) => end(UNREAD, &error.to_string()),
         },
     }
 }
@@ -262,10 +291,12 @@ fn end(code: i32, why: &str) -> ExitCode {
     ExitCode::from(u8::try_from(code).unwrap_or(u8::MAX))
 }
 
-/// Sets the limits, and returns how well the code is to be made.
-fn confine(arguments: &[String]) -> Result<Effort, String> {
-    let [seconds, memory, effort] = arguments else { return Err("it is started by wrun alone".into()) };
-    let number = |text: &String| text.parse::<u64>().map_err(|_| "it is started by wrun alone".to_owned());
+/// Sets the limits, and returns what is to be done.
+fn confine(arguments: &[String]) -> Result<Work, String> {
+    let misused = || "it is started by wrun alone".to_owned();
+    let [seconds, memory, work] = arguments else { return Err(misused()) };
+    let (_, work) = WORKS.into_iter().find(|(name, _)| name == work).ok_or_else(misused)?;
+    let number = |text: &String| text.parse::<u64>().map_err(|_| misused());
     let (seconds, memory) = (number(seconds)?, number(memory)?);
     // One byte of a core file is how the kernel is told to leave a crash alone: at none it calls the machine's crash handler.
     let limits = [
@@ -284,13 +315,19 @@ fn confine(arguments: &[String]) -> Result<Effort, String> {
     rustix::process::setsid().map_err(|errno| errno.to_string())?;
     // Nobody waits for it any more where the run has ended.
     rustix::process::set_parent_process_death_signal(Some(Signal::KILL)).map_err(|errno| errno.to_string())?;
-    Ok(if effort == "quick" { Effort::Quick } else { Effort::Full })
+    Ok(work)
 }
 
-fn compile_to_output(effort: Effort) -> Result<(), String> {
+/// Whether the component is valid, and if not, why not.
+fn work_on_input(work: Work) -> io::Result<Result<(), String>> {
     let mut bytes = Vec::new();
-    io::stdin().lock().read_to_end(&mut bytes).map_err(|error| error.to_string())?;
-    let code = compile(&bytes, effort)?;
+    io::stdin().lock().read_to_end(&mut bytes)?;
+    let Work::Compile(effort) = work else { return Ok(validate(&bytes)) };
+    let code = match compile(&bytes, effort) {
+        Ok(code) => code,
+        Err(why) => return Ok(Err(why)),
+    };
     let mut output = io::stdout().lock();
-    output.write_all(&code).and_then(|()| output.flush()).map_err(|error| error.to_string())
+    output.write_all(&code).and_then(|()| output.flush())?;
+    Ok(Ok(()))
 }

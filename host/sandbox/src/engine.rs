@@ -8,7 +8,7 @@ use crate::examine::examine;
 use crate::limits::{GUEST_STACK, HOST_STACK, Limits, TICK};
 use crate::policy::{Policy, State};
 use crate::shared::{self, Code, MadeFor, SharedComponent};
-use crate::verdicts;
+use crate::verdicts::{self, Verdict};
 use contract::CONTRACT_VERSION;
 use contract::Services;
 use std::collections::HashMap;
@@ -351,18 +351,30 @@ impl Sandbox {
             return Err(SandboxError::NoComponent { policy, why });
         }
         let verdicts = self.cache.as_ref().zip(self.compiler.limits());
-        if let Some((why, file)) = verdicts.and_then(|(cache, limits)| verdicts::known(cache, name, limits)) {
-            let again = "to try again, raise `compile_seconds` or `compile_mib`, or remove";
-            let why = format!("{why}, as an earlier run found; {again} {}", file.display());
-            return Err(SandboxError::Costly { policy, why });
+        match verdicts.and_then(|(cache, limits)| verdicts::known(cache, name, limits)) {
+            Some((Verdict::Costly(why), file)) => {
+                let again = "to try again, raise `compile_seconds` or `compile_mib`, or remove";
+                let why = format!("{why}, as an earlier run found; {again} {}", file.display());
+                return Err(SandboxError::Costly { policy, why });
+            }
+            Some((Verdict::Invalid(why), _)) => return Err(SandboxError::NoComponent { policy, why }),
+            None => {}
         }
+        let remember = |verdict: Verdict| {
+            if let Some((cache, limits)) = verdicts {
+                verdicts::remember(cache, name, limits, &verdict);
+            }
+        };
         let code = self.compile_now(&policy, || self.compiler.compile(bytes, self.effort));
         let mut code = match code {
             Ok(code) => code,
-            Err(NotCompiled::Invalid(why)) => return Err(SandboxError::NoComponent { policy, why }),
+            Err(NotCompiled::Invalid(why)) => {
+                remember(Verdict::Invalid(why.clone()));
+                return Err(SandboxError::NoComponent { policy, why });
+            }
             Err(NotCompiled::Costly { why, always }) => {
-                if let Some((cache, limits)) = verdicts.filter(|_| always) {
-                    verdicts::remember(cache, name, limits, &why);
+                if always {
+                    remember(Verdict::Costly(why.clone()));
                 }
                 return Err(SandboxError::Costly { policy, why });
             }

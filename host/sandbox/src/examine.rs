@@ -2,23 +2,26 @@
 //!
 //! Compiling costs far more than reading: a few bytes can declare a memory image of gigabytes, and register allocation takes
 //! time that grows faster than a function. So every number that a component states is held against a limit while its
-//! sections are read, and its code is validated, before any compiler sees it. Each limit is far above what cookbooks need.
+//! sections are read, before any compiler sees it. Each limit is far above what cookbooks need.
 //!
-//! A second wall stands behind this one: the compiler runs in a process with limits of its own (`compile.rs`).
+//! Reading costs as much as the component has bytes. Whether it is valid is another question, which can cost far more: each
+//! instantiation compares and copies whole types. So the compiler asks it, in a process with limits of its own (`compile.rs`).
 
 use crate::limits::{
-    CODE_BYTES, COMPONENT_BYTES, COMPONENTS, ELEMENTS, FUNCTION_BYTES, FUNCTIONS, IMPORTS, LOCALS, MEMORIES, MODULES,
-    SEGMENTS, TABLE_ELEMENTS, TABLES, TYPES,
+    CODE_BYTES, COMPONENT_BYTES, COMPONENT_INSTANCES, COMPONENTS, DESCRIPTION_BYTES, ELEMENTS, EXPORTS, FUNCTION_BYTES,
+    FUNCTIONS, GLOBALS, IMPORTS, LOCALS, MEMORIES, MODULES, SEGMENTS, TABLE_ELEMENTS, TABLES, TYPE_BYTES, TYPES,
 };
+use std::ops::Range;
 use wasmparser::{
     Data, DataKind, Encoding, FromReader, FuncValidatorAllocations, FunctionBody, MemoryType, Operator, Parser,
-    Payload, SectionLimited, ValidPayload, Validator, WasmFeatures,
+    Payload, RecGroup, SectionLimited, ValidPayload, Validator, WasmFeatures,
 };
 
 /// Bytes of a page of linear memory.
 const PAGE: u64 = 64 << 10;
 
-/// Checks that bytes are a valid component within all limits. `memory` is the policy's own limit, in bytes.
+/// Checks that bytes are a component within all limits, whose code may still be invalid. `memory` is the policy's own limit,
+/// in bytes. It takes time and memory in proportion to the bytes.
 ///
 /// # Errors
 /// They are not, and the text says what is wrong, as part of a sentence.
@@ -31,9 +34,6 @@ pub fn examine(bytes: &[u8], memory: usize) -> Result<(), String> {
         return Err("it does not begin as WebAssembly does".into());
     }
     let mut totals = Totals { memory_limit: memory as u64, ..Totals::default() };
-    // Features that the engine does not have are the engine's to refuse.
-    let mut validator = Validator::new_with_features(WasmFeatures::all());
-    let mut allocations = FuncValidatorAllocations::default();
     for payload in Parser::new(0).parse_all(bytes) {
         let payload = payload.map_err(invalid)?;
         if let Payload::Version { encoding: Encoding::Module, range, .. } = &payload
@@ -42,6 +42,17 @@ pub fn examine(bytes: &[u8], memory: usize) -> Result<(), String> {
             return Err("it is a core module, not a component".into());
         }
         totals.add(&payload)?;
+    }
+    Ok(())
+}
+
+/// Checks that a component is valid, which may take long and much memory: only for a process that has limits of both.
+pub(crate) fn validate(bytes: &[u8]) -> Result<(), String> {
+    // Features that the engine does not have are the engine's to refuse.
+    let mut validator = Validator::new_with_features(WasmFeatures::all());
+    let mut allocations = FuncValidatorAllocations::default();
+    for payload in Parser::new(0).parse_all(bytes) {
+        let payload = payload.map_err(invalid)?;
         if let ValidPayload::Func(function, body) = validator.payload(&payload).map_err(invalid)? {
             let mut function = function.into_validator(allocations);
             function.validate(&body).map_err(invalid)?;
@@ -62,8 +73,15 @@ struct Totals {
     memory_limit: u64,
     modules: u64,
     components: u64,
+    /// Bytes of all that a component says beside its modules: types, imports, aliases, instances, exports.
+    description: u64,
+    instances: u64,
     types: u64,
+    /// Bytes of the types of core modules.
+    type_bytes: u64,
     imports: u64,
+    exports: u64,
+    globals: u64,
     functions: u64,
     code: u64,
     tables: u64,
@@ -87,11 +105,19 @@ impl Totals {
         match payload {
             Payload::ModuleSection { .. } => count(&mut self.modules, 1, MODULES, "core modules"),
             Payload::ComponentSection { .. } => count(&mut self.components, 1, COMPONENTS, "nested components"),
-            Payload::TypeSection(types) => self.types(types.count()),
-            Payload::CoreTypeSection(types) => self.types(types.count()),
-            Payload::ComponentTypeSection(types) => self.types(types.count()),
-            Payload::ImportSection(imports) => self.imports(imports.count()),
-            Payload::ComponentImportSection(imports) => self.imports(imports.count()),
+            Payload::InstanceSection(instances) => self.instances(instances.count(), &instances.range()),
+            Payload::ComponentInstanceSection(instances) => self.instances(instances.count(), &instances.range()),
+            Payload::CoreTypeSection(types) => self.describe(&types.range()),
+            Payload::ComponentTypeSection(types) => self.describe(&types.range()),
+            Payload::ComponentAliasSection(aliases) => self.describe(&aliases.range()),
+            Payload::ComponentCanonicalSection(functions) => self.describe(&functions.range()),
+            Payload::ComponentImportSection(imports) => self.describe(&imports.range()),
+            Payload::ComponentExportSection(exports) => self.describe(&exports.range()),
+            Payload::ComponentStartSection { range, .. } => self.describe(range),
+            Payload::TypeSection(types) => self.types(types),
+            Payload::ImportSection(imports) => count(&mut self.imports, imports.count().into(), IMPORTS, "imports"),
+            Payload::ExportSection(exports) => count(&mut self.exports, exports.count().into(), EXPORTS, "exports"),
+            Payload::GlobalSection(globals) => count(&mut self.globals, globals.count().into(), GLOBALS, "globals"),
             Payload::FunctionSection(functions) => {
                 count(&mut self.functions, functions.count().into(), FUNCTIONS, "functions")
             }
@@ -115,12 +141,21 @@ impl Totals {
         }
     }
 
-    fn types(&mut self, more: u32) -> Result<(), String> {
-        count(&mut self.types, more.into(), TYPES, "types")
+    /// Counts what a component says beside its modules.
+    fn describe(&mut self, section: &Range<usize>) -> Result<(), String> {
+        let what = "bytes of types, imports, aliases and exports beside its modules";
+        count(&mut self.description, section.len() as u64, DESCRIPTION_BYTES, what)
     }
 
-    fn imports(&mut self, more: u32) -> Result<(), String> {
-        count(&mut self.imports, more.into(), IMPORTS, "imports")
+    /// Each instance may have a copy of the names and types of what it is an instance of.
+    fn instances(&mut self, more: u32, section: &Range<usize>) -> Result<(), String> {
+        count(&mut self.instances, more.into(), COMPONENT_INSTANCES, "instances")?;
+        self.describe(section)
+    }
+
+    fn types(&mut self, types: &SectionLimited<'_, RecGroup>) -> Result<(), String> {
+        count(&mut self.type_bytes, types.range().len() as u64, TYPE_BYTES, "bytes of types of its modules")?;
+        read(types, |group| count(&mut self.types, group.types().len() as u64, TYPES, "types"))
     }
 
     fn function(&mut self, body: &FunctionBody<'_>) -> Result<(), String> {

@@ -70,11 +70,27 @@ pub(crate) const LOCALS: usize = 10_000;
 /// Functions of all modules of a component.
 pub(crate) const FUNCTIONS: usize = 100_000;
 
-/// Types that a component states, at all levels.
+/// Types of all modules of a component.
 pub(crate) const TYPES: usize = 50_000;
 
-/// Imports of a component and of all its modules.
+/// Bytes of the sections that state them.
+pub(crate) const TYPE_BYTES: usize = 2 << 20;
+
+/// Imports of all modules of a component.
 pub(crate) const IMPORTS: usize = 10_000;
+
+/// Exports of all modules of a component.
+pub(crate) const EXPORTS: usize = 10_000;
+
+/// Global variables of all modules of a component.
+pub(crate) const GLOBALS: usize = 10_000;
+
+/// Bytes of all that a component states beside its modules, at all levels: types, imports, aliases, instances, exports, and
+/// their names. One that imports the whole contract has some 10 kB.
+pub(crate) const DESCRIPTION_BYTES: usize = 256 << 10;
+
+/// Instances of components and modules that a component states, at all levels. One that imports the whole contract has 20.
+pub(crate) const COMPONENT_INSTANCES: usize = 128;
 
 /// Core modules of a component: the code, its adapters, shims.
 pub(crate) const MODULES: usize = 32;

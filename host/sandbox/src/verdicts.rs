@@ -1,7 +1,7 @@
-//! Components that were too costly to compile, so that the next run does not try again.
+//! Components that were too costly to compile, or were found to be invalid, so that the next run does not try again.
 //!
 //! A verdict is a file beside the native code, under the same name with an ending of its own. It says which limits the
-//! component exceeded, and the version of wrun; under higher limits, or for another version, it does not hold. The folder belongs to one user, so verdicts need no tag: whoever
+//! component exceeded, and the version of wrun; under higher limits, or for another version, it does not hold. What is invalid is so under any limits. The folder belongs to one user, so verdicts need no tag: whoever
 //! could forge one could remove native code, too. One that does not fit is not an error: the component is compiled again.
 
 use crate::cache::{NativeCache, open};
@@ -28,8 +28,18 @@ pub(crate) struct CompileLimits {
     pub(crate) memory: u64,
 }
 
-/// Returns why a component is known to be too costly under these limits, and the file that says so.
-pub(crate) fn known(cache: &NativeCache, name: &str, limits: CompileLimits) -> Option<(String, PathBuf)> {
+/// What is wrong with a component, and the sentence that says it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Verdict {
+    Costly(String),
+    Invalid(String),
+}
+
+/// The word of a verdict on an invalid component.
+const INVALID: &str = "invalid";
+
+/// Returns what is known to be wrong with a component under these limits, and the file that says so.
+pub(crate) fn known(cache: &NativeCache, name: &str, limits: CompileLimits) -> Option<(Verdict, PathBuf)> {
     let name = format!("{name}{ENDING}");
     let mut text = String::new();
     open(cache.folder(), &name)?.take(MAX_BYTES).read_to_string(&mut text).ok()?;
@@ -37,13 +47,20 @@ pub(crate) fn known(cache: &NativeCache, name: &str, limits: CompileLimits) -> O
     let mut words = first.split(' ');
     let is_ours = words.next()? == env!("CARGO_PKG_VERSION");
     let found = CompileLimits { seconds: words.next()?.parse().ok()?, memory: words.next()?.parse().ok()? };
-    let holds = is_ours && limits.seconds <= found.seconds && limits.memory <= found.memory && !why.is_empty();
-    holds.then(|| (why.to_owned(), cache.path_of(&name)))
+    let is_invalid = words.next() == Some(INVALID);
+    let within = limits.seconds <= found.seconds && limits.memory <= found.memory;
+    let holds = is_ours && (is_invalid || within) && !why.is_empty();
+    let verdict = if is_invalid { Verdict::Invalid } else { Verdict::Costly };
+    holds.then(|| (verdict(why.to_owned()), cache.path_of(&name)))
 }
 
-/// Remembers that a component is too costly under these limits. What cannot be written is found out again.
-pub(crate) fn remember(cache: &NativeCache, name: &str, limits: CompileLimits, why: &str) {
-    let text = format!("{} {} {}\n{why}", env!("CARGO_PKG_VERSION"), limits.seconds, limits.memory);
+/// Remembers what is wrong with a component under these limits. What cannot be written is found out again.
+pub(crate) fn remember(cache: &NativeCache, name: &str, limits: CompileLimits, verdict: &Verdict) {
+    let (why, word) = match verdict {
+        Verdict::Costly(why) => (why, ""),
+        Verdict::Invalid(why) => (why, INVALID),
+    };
+    let text = format!("{} {} {} {word}\n{why}", env!("CARGO_PKG_VERSION"), limits.seconds, limits.memory);
     let _ = cache.folder().atomic_write(format!("{name}{ENDING}"), text);
     prune(cache.folder());
 }
@@ -78,7 +95,7 @@ mod tests {
     fn a_verdict_holds_until_a_limit_is_raised() {
         let (_folder, cache) = cache();
         assert_eq!(known(&cache, "a", LIMITS), None);
-        remember(&cache, "a", LIMITS, "it takes more than 60 s");
+        remember(&cache, "a", LIMITS, &Verdict::Costly("it takes more than 60 s".into()));
         for (limits, holds) in [
             (LIMITS, true),
             (CompileLimits { seconds: 30, ..LIMITS }, true),
@@ -88,7 +105,7 @@ mod tests {
             assert_eq!(known(&cache, "a", limits).is_some(), holds, "{limits:?}");
         }
         let (why, path) = known(&cache, "a", LIMITS).unwrap();
-        assert_eq!(why, "it takes more than 60 s");
+        assert_eq!(why, Verdict::Costly("it takes more than 60 s".into()));
         assert_eq!(known(&cache, "b", LIMITS), None);
         let text = fs::read_to_string(&path).unwrap();
         for damaged in ["60 seconds", "", &text.replacen('.', "-", 1)] {
@@ -97,11 +114,23 @@ mod tests {
         }
     }
 
+    /// A component may be made so that only the last byte of a minute's work shows that it is invalid.
+    #[test]
+    fn attack_what_is_invalid_is_checked_once() {
+        let (_folder, cache) = cache();
+        let invalid = Verdict::Invalid("type mismatch".into());
+        remember(&cache, "a", LIMITS, &invalid);
+        for limits in [LIMITS, CompileLimits { seconds: 600, memory: 8 << 30 }] {
+            assert_eq!(known(&cache, "a", limits).map(|(verdict, _)| verdict), Some(invalid.clone()), "{limits:?}");
+        }
+    }
+
     #[test]
     fn verdicts_are_bounded_in_number() {
         let (folder, cache) = cache();
         fs::write(folder.path().join("code"), "native").unwrap();
-        (0..MAX_VERDICTS + 10).for_each(|at| remember(&cache, &at.to_string(), LIMITS, "it costs too much"));
+        let costly = Verdict::Costly("it costs too much".into());
+        (0..MAX_VERDICTS + 10).for_each(|at| remember(&cache, &at.to_string(), LIMITS, &costly));
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), MAX_VERDICTS + 1);
         assert!(folder.path().join("code").exists());
     }

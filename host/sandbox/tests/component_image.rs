@@ -94,12 +94,34 @@ fn component_compile_too_much_of_everything() {
     check(&modules(1, &"(func)".repeat(100_001)), "100001 functions");
     let imports: String = (0..4000).map(|number| format!(r#"(import "a" "{number}" (func))"#)).collect();
     check(&modules(3, &imports), "12000 imports");
+    let exports: String = (0..10_001).map(|number| format!(r#"(export "{number}" (func 0))"#)).collect();
+    check(&modules(1, &format!("(func) {exports}")), "10001 exports");
+    check(&modules(1, &"(global i32 (i32.const 0))".repeat(10_001)), "10001 globals");
     check(&modules(1, &r"(type (func (param i32)))".repeat(50_001)), "50001 types");
     check(&modules(1, "(table 100001 funcref)"), "100001 elements of a table");
     check(&modules(13, &"(table 1 funcref)".repeat(5)), "65 tables");
     check(&modules(3, "(memory 1) (memory 1) (memory 1)"), "9 memories");
     check(&modules(1, &format!("(memory 1) {}", r#"(data (i32.const 0) "a")"#.repeat(20_001))), "20001 segments");
     check_bytes(&much_code(33, 510_000), "bytes of code, more than the 16777216");
+}
+
+/// Whether such components are valid cost gigabytes or hours: the check copies the names of exports for each instance, and
+/// compares all members of types for each instantiation.
+#[test]
+fn attack_names_and_instances_are_counted_at_all_levels() {
+    let instances = "(instance (instantiate $c))".repeat(33);
+    let level = format!("(component (alias outer 1 0 (component $c)) {instances})").repeat(4);
+    check(&format!("(component $top (component $c) {level})"), "132 instances, more than the 128");
+    let core = "(core instance (instantiate $m))".repeat(129);
+    check(&format!("(component (core module $m) {core})"), "129 instances");
+    let name = "a".repeat(90_000);
+    let exports: String = (0..3).map(|at| format!(r#"(export "{name}{at}" (type 0))"#)).collect();
+    check(&format!("(component (component (type u32) {exports}))"), "bytes of types, imports, aliases and exports");
+    // Members of a type count as types of their own do.
+    let members: String = (0..20_000).map(|at| format!(r#"(export "member-{at}" (type (eq 0)))"#)).collect();
+    check(&format!("(component (component (type (instance (type u32) {members}))))"), "bytes of types, imports");
+    let aliases = "(alias outer 1 0 (type))".repeat(70_000);
+    check(&format!("(component (type u32) (component {aliases}))"), "bytes of types, imports");
 }
 
 /// A component of one module whose functions do nothing, at length.
@@ -132,13 +154,17 @@ fn number(mut number: usize) -> Vec<u8> {
 #[test]
 fn broken_artifact_code_that_is_invalid() {
     let valid = wat::parse_str(modules(1, "(func (result i32) (i32.const 1))")).unwrap();
-    examine(&valid, MEMORY).unwrap();
+    Compiler::Here.validate(&valid).unwrap();
     // The constant becomes one of 64 bits.
     let at = valid.windows(2).position(|pair| pair == [0x41, 1]).unwrap();
     let mut invalid = valid.clone();
     *invalid.get_mut(at).unwrap() = 0x42;
-    let refused = examine(&invalid, MEMORY).unwrap_err();
+    let refused = Compiler::Here.validate(&invalid).unwrap_err();
     assert!(refused.contains("type mismatch") && refused.contains("at byte"), "{refused}");
+    let sandbox = Sandbox::new(None, Compiler::Here).unwrap();
+    let opened = finish(sandbox.open("evil", &invalid, &Limits::default(), services("evil")));
+    let error = opened.map(drop).expect_err("it was opened").to_string();
+    assert!(error.contains("policy `evil` is not a valid component") && error.contains("type mismatch"), "{error}");
     let module = wat::parse_str("(module)").unwrap();
     assert!(examine(&module, MEMORY).unwrap_err().contains("a core module"));
 }

@@ -11,6 +11,7 @@ use crate::table::Table;
 use artifact::Artifact;
 use artifact::{Language, Manifest, Runtime};
 use assemble::GrantsFiles;
+use contract::Stop;
 use grants::{CheckedNeed, Grants, NeedAnswer};
 use repository::Release;
 use serde_json::{Value, json};
@@ -46,7 +47,9 @@ pub(super) fn run(arguments: &ShowPolicyArguments, printer: Printer) -> anyhow::
     if manifest.has_own_code() {
         // As a run without grants would: that the file is whole does not say that its code is valid.
         let limits = assemble::limits(&settings.run, &Grants::nothing().policy(&manifest.name, &[]));
+        let compiler = assemble::compiler(&settings.run, &crate::program::program(), &Stop::default());
         let examined = sandbox::examine(artifact.component(), limits.memory);
+        let examined = examined.and_then(|()| compiler.validate(artifact.component()));
         examined.map_err(|why| anyhow::anyhow!("{} has no valid component: {why}", artifact.path().display()))?;
     }
     let files = GrantsFiles::read(&settings.run.grants, arguments.grants.is_some())?;
