@@ -60,6 +60,9 @@ const MANIFEST_SECTION: &str = "wrun:manifest";
 const FILES_SECTION: &str = "wrun:files";
 const DIGEST_SECTION: &str = "wrun:digest";
 
+/// How many sections of ours an artifact has.
+const SECTIONS: usize = 3;
+
 /// An opened and verified policy. Clones share its bytes.
 #[derive(Debug, Clone)]
 pub struct Artifact {
@@ -216,7 +219,11 @@ impl<'a> Parts<'a> {
         let mut is_after_ours = false;
         while let Some(section) = walk.next_section().map_err(of_file)? {
             match section.name {
-                Some(name) if name.starts_with("wrun:") => ours.push(section),
+                // A fourth one is too many already, and millions of them fit into an artifact.
+                Some(name) if name.starts_with("wrun:") => match ours.len() {
+                    ..SECTIONS => ours.push(section),
+                    _ => return Err(damaged("it has more sections of wrun's than it may")),
+                },
                 _ => is_after_ours |= !ours.is_empty(),
             }
         }

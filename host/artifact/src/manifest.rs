@@ -7,6 +7,7 @@ use grants::Needs;
 use node::run_list::{RunListItem, RunListItemKind, split_recipe};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
+use text::check_json_values;
 
 use crate::gems;
 use crate::lock::{AttributeValue, CookbookIdentifier, InvalidAttribute, RevisionParts};
@@ -19,6 +20,9 @@ pub const MANIFEST_FORMAT: u64 = 1;
 
 /// The largest manifest, in bytes.
 const MAX_MANIFEST: usize = 16 << 20;
+
+/// How many values the manifest may have: each costs some 100 bytes in memory, several times.
+const MAX_VALUES: usize = 250_000;
 
 /// How many cookbooks a policy may have.
 const MAX_COOKBOOKS: usize = 4096;
@@ -214,6 +218,15 @@ pub fn check_policy_name(name: &str) -> Result<(), ManifestError> {
     if is_good { Ok(()) } else { Err(ManifestError::Name { name: name.chars().take(MAX_NAME).collect() }) }
 }
 
+/// Checks how much a manifest says, before anything is made of it: for what is written, too, so that nobody builds an artifact
+/// that no node reads.
+fn check_size(bytes: &[u8]) -> Result<(), ManifestError> {
+    if bytes.len() > MAX_MANIFEST {
+        return Err(ManifestError::Unreadable { reason: format!("it is longer than {MAX_MANIFEST} bytes") });
+    }
+    check_json_values(bytes, MAX_VALUES).map_err(|reason| ManifestError::Unreadable { reason })
+}
+
 impl Manifest {
     /// The cookbook of that name.
     #[must_use]
@@ -249,7 +262,10 @@ impl Manifest {
 
     pub(super) fn write(&self) -> Result<Vec<u8>, ManifestError> {
         self.check()?;
-        serde_json::to_vec(self).map_err(|error| ManifestError::Unreadable { reason: error.to_string() })
+        let bytes =
+            serde_json::to_vec(self).map_err(|error| ManifestError::Unreadable { reason: error.to_string() })?;
+        check_size(&bytes)?;
+        Ok(bytes)
     }
 
     /// Reads a manifest: first its format, then the contract, then the rest, so that a newer file is told from a broken
@@ -262,9 +278,7 @@ impl Manifest {
         }
 
         let unreadable = |error: serde_json::Error| ManifestError::Unreadable { reason: error.to_string() };
-        if bytes.len() > MAX_MANIFEST {
-            return Err(ManifestError::Unreadable { reason: format!("it is longer than {MAX_MANIFEST} bytes") });
-        }
+        check_size(bytes)?;
         let outline: Outline = serde_json::from_slice(bytes).map_err(unreadable)?;
         if outline.format > MANIFEST_FORMAT {
             return Err(ManifestError::NewerFormat { found: outline.format });

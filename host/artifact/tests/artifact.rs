@@ -166,10 +166,31 @@ fn every_damaged_byte_is_found() {
             "byte {length}: {error}"
         );
     }
-    check_refused([&bytes[..], &bytes[8..]].concat(), "is damaged: some of its sections are missing");
+    check_refused([&bytes[..], &bytes[8..]].concat(), "is damaged: it has more sections of wrun's than it may");
     let mut longer = bytes.clone();
     CustomSection { name: "x".into(), data: b"x"[..].into() }.append_to_component(&mut longer);
     check_refused(longer, "is damaged: its sections are not in their places; copy it again, or build it again");
+}
+
+/// Each costs some hundred bytes of memory, several times, and an artifact has room for millions.
+#[test]
+fn attack_values_and_sections_are_bounded_before_they_are_kept() {
+    let many = |count: usize| vec![json!(0); count];
+    let attributes = forged(&turns(), |manifest| manifest["default_attributes"] = json!({ "x": many(250_000) }));
+    check_refused(attributes, "its manifest cannot be read: it has more than 250000 values");
+    let needs = forged(&turns(), |manifest| manifest["needs"] = json!({ "packages": vec!["a"; 250_000] }));
+    check_refused(needs, "its manifest cannot be read: it has more than 250000 values");
+    let mut parts = parts();
+    parts.default_attributes.insert("x".into(), many(250_000).into());
+    let refused = artifact::write(&turns(), &Manifest::new(parts).unwrap(), &[]).unwrap_err().to_string();
+    assert!(refused.contains("it has more than 250000 values"), "nobody writes what no node reads: {refused}");
+    let mut sections = turns();
+    for _ in 0..4 {
+        CustomSection { name: "wrun:".into(), data: b""[..].into() }.append_to_component(&mut sections);
+    }
+    // What follows is not read any more.
+    sections.extend([0xff; 3]);
+    check_refused(sections, "it has more sections of wrun's than it may");
 }
 
 #[test]
