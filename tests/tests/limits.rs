@@ -129,3 +129,20 @@ fn a_command_ends_with_the_wall_time() {
         assert!(run["seconds"].as_f64().unwrap() < 500.0, "{run:#}");
     }
 }
+
+/// What late handlers are told of a policy's actions is paid for before it is made.
+#[test]
+fn attack_handlers_of_many_actions_are_paid_for() {
+    let recipe = |actions: usize| {
+        format!(
+            "Chef.event_handler {{ on(:run_completed) {{ |*all| puts 'heard' }} }}\n\
+             100.times {{ |at| log(\"#{{at}}\" + 'x' * 1000) {{ action Array.new({actions}, :nothing) }} }}\n"
+        )
+    };
+    let limits = "host_memory_mib = 24";
+    let failed = |run: &Value| run["log"].to_string().contains("used up its 24 MiB of the host's memory");
+    let run_of = |actions| run(limits, &recipe(actions), 0);
+    assert!(!failed(&run_of(1)), "a hundred actions are told");
+    let ended = run_of(60);
+    assert!(failed(&ended), "{ended:#}");
+}

@@ -201,7 +201,6 @@ impl<'a, H: RunHost> WholeRun<'a, H> {
             if let Some(object) = input.as_object_mut() {
                 object.insert("exception".into(), report::exception(one.run.policy(), outcomes));
                 object.insert("policy".into(), one.run.policy().into());
-                object.insert("resources".into(), report::resources(&one.run));
             }
             one.handle(end, input, self.run_host.memory(), &self.stop).await;
             self.observer = one.run.take_observer();

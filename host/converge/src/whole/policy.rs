@@ -109,26 +109,42 @@ impl<I: Instance> FinishedPolicy<I> {
     }
 
     /// Runs the late handlers in a conversation of their own.
-    pub(super) async fn handle(&mut self, end: RunEnd, status: Value, memory: &mut dyn Memory, stop: &Stop) {
+    pub(super) async fn handle(&mut self, end: RunEnd, mut status: Value, memory: &mut dyn Memory, stop: &Stop) {
         let Some(instance) = &mut self.instance else { return };
         let (mut session, providers) = instance.conversation();
         // The handlers are the end of the run, which a first signal lets come. They have a time of their own.
         let stop = stop.only_at_once();
         let account = self.run.account().clone();
         account.begin_turn(stop.clone());
+        // There may be a million records: what the handlers are told of them is paid for before it is made.
+        let paid = match report::resources(&self.run, &account) {
+            Ok((resources, paid)) => {
+                if let Some(object) = status.as_object_mut() {
+                    object.insert("resources".into(), resources);
+                }
+                paid
+            }
+            Err(ended) => {
+                let (policy, failure) = (self.run.policy().to_owned(), Failure::from(ended));
+                self.run.notice(&Event::HandlerFailed { policy: &policy, handler: end.handler(), failure: &failure });
+                account.end_turn();
+                return;
+            }
+        };
         let mut runner = Runner::new(&mut self.run, &mut session, providers, memory, stop);
         let succeeded = matches!(end, RunEnd::Succeeded);
         let heard = runner.run.happened(|_| Some(Event::PolicyStatus { succeeded, status: &status }));
         runner.hand_over(heard).await;
         runner.handler(end.phase(status)).await;
         let _ = I::end(session).await;
+        drop(paid);
         account.end_turn();
     }
 
     /// What is left for the report.
-    pub(super) fn ended(self) -> report::Ended {
+    pub(super) fn ended(self) -> report::EndedPolicy {
         let Self { run, revision, artifact, node, compiled_only, lists_declared, seconds, .. } = self;
-        report::Ended { run, revision, artifact, node, compiled_only, lists_declared, seconds }
+        report::EndedPolicy { run, revision, artifact, node, compiled_only, lists_declared, seconds }
     }
 }
 

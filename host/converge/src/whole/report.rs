@@ -2,8 +2,8 @@
 
 use super::PolicyInput;
 use contract::{
-    Account, ActionRecord, Conflict, EndedRecipe, ErrorKind, Failure, GuestCommand, GuestWrite, Moment, ROOT, Reads,
-    Run, RunResults, StopReason, Tally,
+    Account, ActionRecord, Conflict, Ended, EndedRecipe, ErrorKind, Failure, GuestCommand, GuestWrite, Moment, ROOT,
+    Reads, Receipt, Run, RunResults, StopReason, Tally,
 };
 use errors::chef;
 use node::attributes::Level;
@@ -159,7 +159,7 @@ impl SharedCookbook {
 }
 
 /// What is left of a policy that ran.
-pub(super) struct Ended {
+pub(super) struct EndedPolicy {
     pub(super) run: Run,
     pub(super) revision: String,
     pub(super) artifact: String,
@@ -192,8 +192,9 @@ impl PolicyReport {
         }
     }
 
-    pub(super) fn new(name: String, outcome: PolicyOutcome, finished: Option<Ended>) -> Self {
-        let Some(Ended { run, revision, artifact, node, compiled_only, lists_declared, seconds }) = finished else {
+    pub(super) fn new(name: String, outcome: PolicyOutcome, finished: Option<EndedPolicy>) -> Self {
+        let Some(EndedPolicy { run, revision, artifact, node, compiled_only, lists_declared, seconds }) = finished
+        else {
             return Self { outcome, ..Self::not_run(name) };
         };
         let collection = if compiled_only { collection(&run) } else { vec![] };
@@ -297,10 +298,29 @@ pub(super) fn exception(listener: &str, outcomes: &[(String, PolicyOutcome)]) ->
     }
 }
 
-/// The actions of a policy, as its handlers hear of them.
-pub(super) fn resources(run: &Run) -> Value {
-    let records = run.records().iter().filter(|record| !record.forced_why_run);
-    records
+/// Bytes of a record as JSON, besides its texts.
+const RECORD: u64 = 1024;
+
+/// How often it is there at the same time: as it is made, as a copy for the event, and as text on its way to the guest.
+const COPIES: u64 = 3;
+
+/// The actions of a policy, as its handlers hear of them, and the receipt for them.
+///
+/// # Errors
+/// They take more than the policy may have of the host's memory.
+pub(super) fn resources(run: &Run, account: &Account) -> Result<(Value, Receipt), Ended> {
+    let records = || run.records().iter().filter(|record| !record.forced_why_run);
+    let length = |text: Option<&str>| text.map_or(0, |text| text.len() as u64);
+    let of_record = |record: &ActionRecord| {
+        let origin = [record.origin.cookbook.as_deref(), record.origin.recipe.as_deref()].map(length);
+        let texts = record.kind.len() + record.name.len() + record.action.len();
+        COPIES * (RECORD + texts as u64 + origin.iter().sum::<u64>())
+    };
+    let mut paid = account.keep(0, || run.here())?;
+    for record in records() {
+        paid.grow(of_record(record), || run.here())?;
+    }
+    let resources = records()
         .map(|record| {
             json!({
                 "type": &*record.kind,
@@ -312,5 +332,6 @@ pub(super) fn resources(run: &Run) -> Value {
                 "nesting": record.nesting,
             })
         })
-        .collect()
+        .collect();
+    Ok((resources, paid))
 }
