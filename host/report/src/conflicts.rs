@@ -3,16 +3,23 @@
 use crate::{Block, Tone};
 use contract::{Claimant, Conflict};
 use converge::RunReport;
+use text::counted;
 
 /// The most conflicts that are shown; the run's record has them all.
 const SHOWN: usize = 20;
 
-/// The block before the recap; `None` if the policies agree.
+/// The block before the recap; `None` if the policies agree, as far as they were compared.
 pub fn block(report: &RunReport) -> Option<Block> {
     let conflicts = report.conflicts.as_slice();
     let count = conflicts.len();
+    let left_out = report.conflicts_left_out;
     let heading = match count {
-        0 => return None,
+        0 if left_out == 0 => return None,
+        0 => {
+            let things = counted(left_out, "thing");
+            let heading = format!("{things} could not be compared between the policies: one of them has too many");
+            return Some(Block::new(Tone::Warning, heading));
+        }
         1 => "1 thing is wanted differently by two policies; the later one has the last word, on every run:".to_owned(),
         _ => format!(
             "{count} things are wanted differently by several policies; the later one has the last word, on every run:"
@@ -24,7 +31,7 @@ pub fn block(report: &RunReport) -> Option<Block> {
         0 => block,
         more => block.line(Tone::Quiet, format!("  and {more} more, in the run's record")),
     };
-    Some(match report.conflicts_left_out {
+    Some(match left_out {
         0 => block,
         more => block.line(Tone::Warning, format!("  and {more} more that there was no room for")),
     })

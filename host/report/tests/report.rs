@@ -48,6 +48,15 @@ fn parts<'a>(report: &'a RunReport, errors: &'a [(String, Value)]) -> Parts<'a> 
     }
 }
 
+/// Without a word, a conflict that was not looked for passed for one that is not there.
+#[test]
+fn attack_things_that_were_not_compared_are_told_without_a_conflict() {
+    let report = RunReport { conflicts_left_out: 2, ..failed_run() };
+    let said = lines(report::conflicts::block(&report).into_iter().collect());
+    assert_eq!(said, ["2 things could not be compared between the policies: one of them has too many"]);
+    assert!(report::conflicts::block(&failed_run()).is_none());
+}
+
 #[test]
 fn a_pause_of_the_agent_is_in_every_report() {
     let report = failed_run();
