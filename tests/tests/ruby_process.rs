@@ -4,8 +4,9 @@
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
 use serde_json::{Value, json};
-use specs::{Machine, Network, Program, Root};
+use specs::{Machine, Network, Output, Program, Root};
 use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
 
 /// A cookbook `a` with one recipe on a machine of its own.
 struct Place<'a> {
@@ -16,6 +17,16 @@ struct Place<'a> {
 impl Place<'_> {
     /// Runs it; returns the run as JSON.
     fn run(&self, recipe: &str, more: &[&str]) -> Value {
+        let output = self.converge(recipe, &[&["--format", "json"], more].concat());
+        serde_json::from_str(&output.stdout).unwrap_or_else(|error| panic!("{error} in {output:?}"))
+    }
+
+    /// Runs it; returns what a terminal shows.
+    fn said(&self, recipe: &str) -> String {
+        self.converge(recipe, &ALL).text()
+    }
+
+    fn converge(&self, recipe: &str, more: &[&str]) -> Output {
         let cookbooks = self.program.configuration().join("cookbooks");
         for (path, text) in [("metadata.rb", "name 'a'\n"), ("recipes/default.rb", recipe), ("recipes/b.rb", "")] {
             let path = cookbooks.join("a").join(path);
@@ -24,10 +35,8 @@ impl Place<'_> {
         }
         let [cookbooks, place] = [cookbooks.as_path(), self.machine.root().path()].map(|it| it.display().to_string());
         let mut all = vec!["converge", "--node-name", "node1", "--cookbooks", &cookbooks, "--root", &place];
-        all.extend(["--format", "json"]);
         all.extend(more);
-        let output = self.program.run_in(&self.machine, &all).unwrap().expect_code(0).unwrap();
-        serde_json::from_str(&output.stdout).unwrap_or_else(|error| panic!("{error} in {output:?}"))
+        self.program.run_in(&self.machine, &all).unwrap().expect_code(0).unwrap()
     }
 
     fn read(&self, path: &str) -> String {
@@ -63,6 +72,24 @@ fn what_a_cookbook_puts_into_its_environment_reaches_commands_and_guards() {
         assert_eq!(place.read("srv/script"), "blue\n");
         let statuses: Vec<_> = run["resources"].as_array().unwrap().iter().map(|row| &row["status"]).collect();
         assert_eq!(statuses, ["updated"; 5]);
+    });
+}
+
+/// A message that every line has, or a quiet failure, took the next line of wrun's own log for its own.
+#[test]
+fn attack_a_forgiven_failure_hides_no_other_line() {
+    let recipe = |mode: &str, message: &str| {
+        format!(
+            "ruby_block('x') {{ block {{ raise '{message}' }}; ignore_failure {mode} }}\n\
+             log('y') {{ only_if {{ 'touch /srv/f' }} }}\n"
+        )
+    };
+    with_place(|place| {
+        for (mode, message) in [(":quiet", ""), (":quiet", "i"), ("true", ""), ("true", "told once")] {
+            let said = place.said(&recipe(mode, message));
+            assert!(said.contains("did you mean"), "{mode} {message:?}: {said}");
+            assert!(!said.contains("ignore_failure is set, continuing"), "it was told already: {said}");
+        }
     });
 }
 

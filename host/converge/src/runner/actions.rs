@@ -320,6 +320,7 @@ impl<G: Guest, P: Providers> Runner<'_, G, P> {
             return Err(failure);
         }
         if mode == FailureMode::Ignore {
+            // What shows a run on a terminal knows the line by its end.
             self.run.log(LogLevel::Error, &format!("{failure}; ignore_failure is set, continuing"));
         }
         Ok(())

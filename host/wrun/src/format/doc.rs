@@ -7,7 +7,7 @@
 mod live;
 
 use crate::printer::Printer;
-use contract::{Change, ErrorKind, Event, Failure, LogLevel, LogSource, Observer, Resource, Status};
+use contract::{Change, ErrorKind, Event, Failure, FailureMode, LogLevel, LogSource, Observer, Resource, Status};
 use live::Live;
 use node::origin::Origin;
 use report::{NewThing, Tone, compiled_lines, place, ran, sentence};
@@ -35,7 +35,7 @@ pub(crate) struct Doc {
     untold: Vec<Untold>,
     /// The last failure that a dry run told.
     told: Option<String>,
-    /// A forgiven failure that was told; the log says it again.
+    /// How the line of wrun's own log ends that tells a forgiven failure, which was told already: it comes next.
     forgiven: Option<String>,
     /// The last failed attempt of the running action.
     attempt: Option<String>,
@@ -250,7 +250,8 @@ impl Doc {
         if ignored {
             self.line(Tone::Warning, &format!("{head} ({word}, and is ignored)"));
             self.line(Tone::Plain, &escape(&indented(&sentence, nesting + 2)));
-            self.forgiven = Some(failure.to_string());
+            let is_logged = resource.declaration.on_failure == FailureMode::Ignore;
+            self.forgiven = is_logged.then(|| format!("{failure}; ignore_failure is set, continuing"));
             return;
         }
         self.line(Tone::Error, &format!("{head} ({word})"));
@@ -341,9 +342,10 @@ impl Doc {
             self.panicked = Some(line.to_owned());
             return;
         }
-        let told = self.forgiven.as_ref().is_some_and(|forgiven| line.contains(forgiven.as_str()));
-        if told && source == LogSource::Host {
-            self.forgiven = None;
+        // Only the line that comes next: a policy chooses the message, and hides no other line with it.
+        if source == LogSource::Host
+            && self.forgiven.take().is_some_and(|ending| level == LogLevel::Error && line.ends_with(&ending))
+        {
             return;
         }
         self.below();
