@@ -5,7 +5,8 @@
 
 use crate::root::Root;
 use contract::{MachineGroup, MachineUser};
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
+use std::ffi::CString;
 
 /// A file's identity and age, to see that it was replaced.
 type Stamp = Option<((u64, u64), u64, i64)>;
@@ -13,17 +14,47 @@ type Stamp = Option<((u64, u64), u64, i64)>;
 const PASSWD: &str = "/etc/passwd";
 const GROUP: &str = "/etc/group";
 
+/// A number that no group has.
+const NO_GROUP: u32 = u32::MAX;
+
+/// What the machine knows beside the root's files, such as a directory of the whole company.
+#[derive(Debug, Clone, Copy)]
+#[doc(hidden)]
+pub struct NameService {
+    pub user: fn(&str) -> Option<MachineUser>,
+    pub user_by_id: fn(u32) -> Option<MachineUser>,
+    pub group: fn(&str) -> Option<MachineGroup>,
+    pub group_by_id: fn(u32) -> Option<MachineGroup>,
+    /// The numbers of all groups of a user with this primary one.
+    pub groups_of: fn(&str, u32) -> Vec<u32>,
+}
+
+impl NameService {
+    /// That of the C library.
+    const SYSTEM: Self = Self {
+        user: |name| nix::unistd::User::from_name(name).ok().flatten().map(from_name_service),
+        user_by_id: |uid| nix::unistd::User::from_uid(uid.into()).ok().flatten().map(from_name_service),
+        group: |name| nix::unistd::Group::from_name(name).ok().flatten().map(group_from_name_service),
+        group_by_id: |gid| nix::unistd::Group::from_gid(gid.into()).ok().flatten().map(group_from_name_service),
+        groups_of: |name, gid| {
+            let groups = CString::new(name).ok().and_then(|name| nix::unistd::getgrouplist(&name, gid.into()).ok());
+            groups.unwrap_or_default().into_iter().map(nix::unistd::Gid::as_raw).collect()
+        },
+    };
+}
+
 /// The database. Read when first asked, and again when something was done to the machine that replaced its files.
 #[derive(Debug, Default)]
 pub struct Users {
     /// Nothing was done since the files were looked at.
     fresh: bool,
     stamps: Option<(Stamp, Stamp)>,
-    name_service: bool,
+    name_service: Option<NameService>,
     users: Vec<MachineUser>,
     groups: Vec<MachineGroup>,
     found_users: HashMap<String, Option<MachineUser>>,
     found_groups: HashMap<String, Option<MachineGroup>>,
+    found_groups_of: HashMap<(String, u32), Vec<u32>>,
 }
 
 impl Users {
@@ -45,7 +76,7 @@ impl Users {
         *self = Self {
             fresh: true,
             stamps: Some(stamps),
-            name_service: root.is_whole(),
+            name_service: root.is_whole().then_some(NameService::SYSTEM),
             users: text(PASSWD).lines().filter_map(parse_user).collect(),
             groups: text(GROUP).lines().filter_map(parse_group).collect(),
             ..Self::default()
@@ -72,10 +103,8 @@ impl Users {
         if let Some(at) = self.users.iter().position(|user| user.name == name) {
             return self.users.get(at);
         }
-        if !self.name_service {
-            return None;
-        }
-        let ask = || nix::unistd::User::from_name(name).ok().flatten().map(from_name_service);
+        let service = self.name_service?;
+        let ask = || (service.user)(name);
         self.found_users.entry(name.into()).or_insert_with(ask).as_ref()
     }
 
@@ -84,10 +113,8 @@ impl Users {
         if let Some(at) = self.users.iter().position(|user| user.uid == uid) {
             return self.users.get(at);
         }
-        if !self.name_service {
-            return None;
-        }
-        let ask = || nix::unistd::User::from_uid(uid.into()).ok().flatten().map(from_name_service);
+        let service = self.name_service?;
+        let ask = || (service.user_by_id)(uid);
         self.found_users.entry(format!("#{uid}")).or_insert_with(ask).as_ref()
     }
 
@@ -96,10 +123,8 @@ impl Users {
         if let Some(at) = self.groups.iter().position(|group| group.name == name) {
             return self.groups.get(at);
         }
-        if !self.name_service {
-            return None;
-        }
-        let ask = || nix::unistd::Group::from_name(name).ok().flatten().map(group_from_name_service);
+        let service = self.name_service?;
+        let ask = || (service.group)(name);
         self.found_groups.entry(name.into()).or_insert_with(ask).as_ref()
     }
 
@@ -108,11 +133,30 @@ impl Users {
         if let Some(at) = self.groups.iter().position(|group| group.gid == gid) {
             return self.groups.get(at);
         }
-        if !self.name_service {
-            return None;
-        }
-        let ask = || nix::unistd::Group::from_gid(gid.into()).ok().flatten().map(group_from_name_service);
+        let service = self.name_service?;
+        let ask = || (service.group_by_id)(gid);
         self.found_groups.entry(format!("#{gid}")).or_insert_with(ask).as_ref()
+    }
+
+    /// Numbers of all groups that a user with this primary one is in: by the root's file, and by what the machine knows beside it.
+    /// `primary`: `None` for a user who does not exist.
+    pub fn group_numbers(&mut self, name: &str, primary: Option<u32>) -> BTreeSet<u32> {
+        let mut all: BTreeSet<u32> = self.supplementary(name).into_iter().chain(primary).collect();
+        if let Some(service) = self.name_service {
+            // A group may have members who do not exist yet. The number stands for no group of its own then.
+            let asked = primary.unwrap_or(NO_GROUP);
+            let ask = || (service.groups_of)(name, asked);
+            let found = self.found_groups_of.entry((name.to_owned(), asked)).or_insert_with(ask);
+            all.extend(found.iter().filter(|gid| **gid != NO_GROUP));
+        }
+        all
+    }
+
+    /// The same database with another name service, for tests.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn with_name_service(self, service: NameService) -> Self {
+        Self { name_service: Some(service), ..self }
     }
 
     /// Numbers of all groups that a user is in, beside the given primary one.

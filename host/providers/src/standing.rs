@@ -8,7 +8,7 @@ mod ranges;
 
 use crate::plan::View;
 use administrators::Administrators;
-use contract::{MachineGroup, MachineUser};
+use contract::MachineGroup;
 use grants::{ElevatedAccounts, Standing};
 use machine::root::Root;
 use machine::users::Users;
@@ -48,8 +48,7 @@ pub(crate) fn of_future_user(name: &str, future: Future<'_>, view: &mut View<'_>
     let (user_ranges, group_ranges) = (Ranges::read(root, ranges::USERS), Ranges::read(root, ranges::GROUPS));
     let users = view.users();
     let elevated = elevated_numbers(users, &administrators);
-    let is_elevated_name =
-        |name: &str| Standing::by_name_of_group(name) == Standing::Elevated || administrators.names_group(name);
+    let is_elevated_name = |name: &str| is_elevated_group_name(name, &administrators);
     let is_elevated_number = |gid: &u32| elevated.contains(gid) || administrators.names_group_number(*gid);
     let now = users.user(name).map(|user| (user.uid, user.gid));
     let is_new = now.is_none();
@@ -58,9 +57,7 @@ pub(crate) fn of_future_user(name: &str, future: Future<'_>, view: &mut View<'_>
     let next_uid = next_number(users.users().iter().map(|user| user.uid), (first, last));
     let next_gid = next_number(users.groups().iter().map(|group| group.gid), group_numbers);
     let uids = [now.map(|(uid, _)| uid), new_uid, next_uid.filter(|_| is_new && new_uid.is_none())];
-    let is_member = |group: &&MachineGroup| group.members.iter().any(|member| member == name);
-    let mut gids: BTreeSet<u32> = users.groups().iter().filter(is_member).map(|group| group.gid).collect();
-    gids.extend(now.map(|(_, gid)| gid));
+    let mut gids = users.group_numbers(name, now.map(|(_, gid)| gid));
     if has_own_group {
         // `useradd` gives the group the user's number where that is free.
         gids.extend(new_uid.or(next_uid).into_iter().chain(next_gid));
@@ -72,9 +69,11 @@ pub(crate) fn of_future_user(name: &str, future: Future<'_>, view: &mut View<'_>
     let is_unforeseen = is_new
         && administrators.names_numbers()
         && ((new_uid.is_none() && next_uid.is_none()) || (has_own_group && next_gid.is_none()));
+    let is_elevated_elsewhere = gids.iter().any(|gid| is_named_elevated(*gid, users, &administrators));
     let is_elevated = uids.iter().flatten().any(|uid| *uid == 0 || administrators.names_user_number(*uid))
         || administrators.names_user(name, None)
         || gids.iter().any(is_elevated_number)
+        || is_elevated_elsewhere
         || wanted.is_some_and(is_elevated_name)
         || (has_own_group && is_elevated_name(name))
         || is_unforeseen;
@@ -180,14 +179,45 @@ fn with_standing(names: Vec<String>, view: &mut View<'_>) -> Vec<(String, Standi
         .collect()
 }
 
-/// The numbers of all groups that are as good as root: a second name for one of them is no less.
-fn elevated_numbers(users: &Users, administrators: &Administrators) -> BTreeSet<u32> {
+/// The numbers of all groups that are as good as root: a second name for one of them is no less. The groups that administrators
+/// name may also be such that the root's file lacks, of a directory for instance.
+fn elevated_numbers(users: &mut Users, administrators: &Administrators) -> BTreeSet<u32> {
     let is_elevated = |group: &&MachineGroup| {
-        Standing::by_name_of_group(&group.name) == Standing::Elevated
-            || administrators.names_group(&group.name)
-            || administrators.names_group_number(group.gid)
+        is_elevated_group_name(&group.name, administrators) || administrators.names_group_number(group.gid)
     };
-    users.groups().iter().filter(is_elevated).map(|group| group.gid).chain([0]).collect()
+    let mut all: BTreeSet<u32> = users.groups().iter().filter(is_elevated).map(|group| group.gid).chain([0]).collect();
+    all.extend(administrators.groups().filter_map(|name| users.group(name).map(|group| group.gid)));
+    all
+}
+
+fn is_elevated_group_name(name: &str, administrators: &Administrators) -> bool {
+    Standing::by_name_of_group(name) == Standing::Elevated || administrators.names_group(name)
+}
+
+/// Whether the group with this number is as good as root by its name, which the root's file may lack.
+fn is_named_elevated(gid: u32, users: &mut Users, administrators: &Administrators) -> bool {
+    users.group_by_id(gid).is_some_and(|group| is_elevated_group_name(&group.name, administrators))
+}
+
+/// The users of the root's file who are as good as root.
+fn elevated_users(users: &mut Users, elevated: &BTreeSet<u32>, administrators: &Administrators) -> BTreeSet<String> {
+    let all: Vec<(String, u32, u32)> =
+        users.users().iter().map(|user| (user.name.clone(), user.uid, user.gid)).collect();
+    let mut found = BTreeSet::new();
+    for (name, uid, gid) in all {
+        let is_member = |gid: &u32, users: &mut Users| {
+            elevated.contains(gid)
+                || administrators.names_group_number(*gid)
+                || is_named_elevated(*gid, users, administrators)
+        };
+        let is_elevated = uid == 0
+            || administrators.names_user(&name, Some(uid))
+            || users.group_numbers(&name, Some(gid)).iter().any(|gid| is_member(gid, users));
+        if is_elevated {
+            found.insert(name);
+        }
+    }
+    found
 }
 
 fn first_ordinary(root: &Root, key: &str) -> u32 {
@@ -208,18 +238,11 @@ pub fn elevated_accounts(root: &std::path::Path) -> ElevatedAccounts {
     let mut users = Users::default();
     users.refresh(&root);
     let administrators = Administrators::read(&root);
-    let elevated = elevated_numbers(&users, &administrators);
-    let is_member = |user: &MachineUser| {
-        let named = |group: &MachineGroup| group.members.contains(&user.name);
-        elevated.contains(&user.gid) || users.groups().iter().any(|group| elevated.contains(&group.gid) && named(group))
-    };
-    let is_elevated =
-        |user: &&MachineUser| user.uid == 0 || administrators.names_user(&user.name, Some(user.uid)) || is_member(user);
+    let elevated = elevated_numbers(&mut users, &administrators);
+    let elevated_users = elevated_users(&mut users, &elevated, &administrators);
     let elevated_groups = || users.groups().iter().filter(|group| elevated.contains(&group.gid));
-    let mut found = ElevatedAccounts {
-        users: users.users().iter().filter(is_elevated).map(|user| user.name.clone()).collect(),
-        groups: elevated_groups().map(|group| group.name.clone()).collect(),
-    };
+    let mut found =
+        ElevatedAccounts { users: elevated_users, groups: elevated_groups().map(|group| group.name.clone()).collect() };
     // Accounts that do not exist yet are as good as root once they are made, and so is a user whose own group is made with it.
     found.users.extend(elevated_groups().flat_map(|group| group.members.iter().cloned()));
     found.users.extend(administrators.users().map(str::to_owned));
@@ -269,6 +292,57 @@ mod tests {
         let found = elevated_accounts(folder.path());
         assert_eq!(Vec::from_iter(found.users), ["ada", "bob", "ops", "root"]);
         assert_eq!(Vec::from_iter(found.groups), ["root", "sudo", "team"]);
+    }
+
+    /// A directory of the company has the group: `/etc/group` lacks it, and sudo asks the name service.
+    #[test]
+    fn attack_members_of_groups_of_another_source_are_as_good_as_root() {
+        use contract::MachineUser;
+        use machine::users::NameService;
+
+        fn groups() -> Vec<MachineGroup> {
+            let group = |name: &str, gid, members: &[&str]| MachineGroup {
+                name: name.into(),
+                gid,
+                members: members.iter().map(|member| (*member).to_owned()).collect(),
+            };
+            vec![group("ops", 10_700, &["bob"]), group("chiefs", 10_800, &[])]
+        }
+        let none: fn(&str) -> Option<MachineUser> = |_| None;
+        let service = NameService {
+            user: none,
+            user_by_id: |_| None,
+            group: |name| groups().into_iter().find(|group| group.name == name),
+            group_by_id: |gid| groups().into_iter().find(|group| group.gid == gid),
+            groups_of: |name, gid| {
+                let named = groups().into_iter().filter(|group| group.members.iter().any(|member| member == name));
+                named.map(|group| group.gid).chain([gid]).collect()
+            },
+        };
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::create_dir_all(folder.path().join("etc")).unwrap();
+        for (path, text) in [
+            (
+                "etc/passwd",
+                "root:x:0:0::/root:/bin/sh\nbob:x:1001:1001::/:/bin/sh\ncarl:x:1002:10800::/:/bin/sh\n\
+                 ann:x:1003:1003::/:/bin/sh\n",
+            ),
+            ("etc/group", "root:x:0:\n"),
+            ("etc/sudoers", "%ops ALL=(ALL) ALL\n%#10800 ALL=(ALL) ALL\n"),
+        ] {
+            std::fs::write(folder.path().join(path), text).unwrap();
+        }
+        let root = Root::open(folder.path(), &contract::Account::unmetered("test")).unwrap();
+        let mut users = Users::default();
+        users.refresh(&root);
+        let mut users = users.with_name_service(service);
+        let administrators = Administrators::read(&root);
+        let elevated = elevated_numbers(&mut users, &administrators);
+        assert!(elevated.contains(&10_700), "{elevated:?}");
+        let found = elevated_users(&mut users, &elevated, &administrators);
+        assert_eq!(Vec::from_iter(found), ["bob", "carl", "root"]);
+        assert_eq!(Vec::from_iter(users.group_numbers("bob", Some(1001))), [1001, 10_700]);
+        assert_eq!(Vec::from_iter(users.group_numbers("nobody-yet", None)), [0_u32; 0]);
     }
 
     #[test]

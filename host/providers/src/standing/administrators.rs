@@ -7,8 +7,13 @@ use machine::root::Root;
 use std::collections::BTreeSet;
 use std::io::ErrorKind;
 
-const SUDOERS: &str = "/etc/sudoers";
+/// The files of sudo: its own, a distribution's where there is none, and those of sudo-rs.
+const SUDOERS: [&str; 3] = ["/etc/sudoers", "/usr/etc/sudoers", "/etc/sudoers-rs"];
 const DOAS: &str = "/etc/doas.conf";
+const DOAS_FOLDER: &str = "/etc/doas.d";
+
+/// Where it says whether sudo also asks a directory for rules.
+const NAME_SERVICE: &str = "/etc/nsswitch.conf";
 
 /// Where polkit reads rules in JavaScript.
 const POLKIT_RULES: [&str; 4] = [
@@ -41,8 +46,14 @@ impl Administrators {
     /// Reads the files of a root.
     pub(super) fn read(root: &Root) -> Self {
         let mut found = Self::default();
-        found.add_file(root, SUDOERS, 0);
+        for file in SUDOERS {
+            found.add_file(root, file, 0);
+        }
+        found.with_text(root, NAME_SERVICE, Self::add_name_service);
         found.with_text(root, DOAS, Self::add_doas);
+        for file in found.names_in(root, DOAS_FOLDER).into_iter().filter(|name| name.ends_with(".conf")) {
+            found.with_text(root, &format!("{DOAS_FOLDER}/{file}"), Self::add_doas);
+        }
         for folder in POLKIT_RULES {
             for file in found.names_in(root, folder).into_iter().filter(|name| name.ends_with(".rules")) {
                 found.with_text(root, &format!("{folder}/{file}"), Self::add_polkit_rules);
@@ -145,6 +156,13 @@ impl Administrators {
             }
             _ => self.everybody = true,
         }
+    }
+
+    /// Where sudo's rules are also in a directory (`sudoers: files sss`), nobody but sudo knows whom they name.
+    fn add_name_service(&mut self, text: &str) {
+        let lines = text.lines().filter_map(|line| line.split('#').next()?.trim().strip_prefix("sudoers:"));
+        let mut sources = lines.flat_map(str::split_whitespace).filter(|word| !word.starts_with('['));
+        self.everybody |= sources.any(|source| source != "files");
     }
 
     /// Adds the users of all rules of `doas` that permit something: `permit nopass keepenv :wheel as root`.
@@ -451,6 +469,30 @@ mod tests {
             assert_eq!(Included::parse(line), expect, "{line}");
         }
         check("@include /etc/two words\n", &[], true);
+    }
+
+    #[test]
+    fn attack_administrators_of_other_places_are_found() {
+        let names_everybody = |text: &str| {
+            let mut found = Administrators::default();
+            found.add_name_service(text);
+            found.everybody
+        };
+        assert!(names_everybody("passwd: files sss\nsudoers: files [NOTFOUND=continue] sss\n"));
+        assert!(!names_everybody("passwd: files sss\n# sudoers: sss\nsudoers: files # sss\n"));
+        for (path, text) in [
+            ("usr/etc/sudoers", "ann ALL=ALL\n"),
+            ("etc/sudoers-rs", "ann ALL=ALL\n"),
+            ("etc/doas.d/one.conf", "permit ann\n"),
+            ("etc/nsswitch.conf", "sudoers: ldap\n"),
+        ] {
+            let folder = tempfile::tempdir().unwrap();
+            let place = folder.path().join(path);
+            std::fs::create_dir_all(place.parent().unwrap()).unwrap();
+            std::fs::write(place, text).unwrap();
+            let root = Root::open(folder.path(), &contract::Account::unmetered("test")).unwrap();
+            assert!(Administrators::read(&root).names_user("ann", None), "{path}");
+        }
     }
 
     #[test]
