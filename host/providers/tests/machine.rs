@@ -392,6 +392,26 @@ fn attack_a_hard_link_to_a_file_elsewhere_is_no_way_to_it() {
     assert_eq!((bench.read("root/secret"), bench.read("srv/x/link")), ("secret".into(), "x".into()));
 }
 
+/// Its hidden names are ordinary where it is, and what a user's session runs where it becomes a home.
+#[test]
+fn attack_a_directory_with_hidden_names_becomes_no_home() {
+    for why_run in [false, true] {
+        let bench = Bench::new("paths = [\"/home/**\"]\n");
+        std::fs::create_dir_all(bench.path("home/x")).unwrap();
+        let providers = bench.providers(why_run);
+        bench.settings(why_run).grants.learn_home("/home/ann");
+        let mut machine = providers.machine();
+        for directory in ["/home/x/sub", "/home/x/sub/.config", "/home/x/plain", "/home/x/plain/docs"] {
+            machine.apply(directory, MachineChange::MakeDirectory(0o755), false).unwrap();
+        }
+        let direct = machine.apply("/home/ann/.config", MachineChange::MakeDirectory(0o755), false);
+        is_denied(direct, "/home/ann/.config");
+        let renamed = machine.apply("/home/x/sub", MachineChange::Rename("/home/ann".into()), false);
+        is_denied(renamed, "may not manage path `/home/ann`");
+        machine.apply("/home/x/plain", MachineChange::Rename("/home/ann".into()), false).unwrap();
+    }
+}
+
 /// A directory of the machine is not moved in a dry run: all that is in it would have to be kept.
 #[test]
 fn a_directory_that_would_be_renamed_is_told() {

@@ -181,6 +181,9 @@ impl Target<'_> {
             let below = place.require_below(self.grants, &from).map_err(fault)?;
             below.map_err(|denial| self.denied(denial, self.path))?;
             let to = self.grants.manage_tree(to.path()).map_err(|denial| self.denied(denial, new))?;
+            // Under its new name, too: hidden names are protected where the directory becomes somebody's home.
+            let below = place.require_below(self.grants, &to).map_err(fault)?;
+            below.map_err(|denial| self.denied(denial, new))?;
             let names = if self.grants.refuses_reads() { place.names_below().map_err(fault)? } else { vec![] };
             for name in names {
                 let [old, new] = [from.path(), to.path()].map(|tree| format!("{tree}/{name}"));

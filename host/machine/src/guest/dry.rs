@@ -360,6 +360,10 @@ impl GuestMachine {
             return Err(system("EINVAL", path));
         }
         match replaced {
+        let to_tree = self.settings.grants.manage_tree(new).map_err(|denial| self.denied(denial, to))?;
+        for name in self.layer().names_below(key) {
+            self.settings.grants.manage_below(&to_tree, &name).map_err(|denial| self.denied(denial, to))?;
+        }
             Some(StatKind::Directory) if self.names(new)?.is_empty() => {}
             Some(StatKind::Directory) => return Err(system("ENOTEMPTY", path)),
             Some(_) => return Err(system("ENOTDIR", path)),

@@ -379,14 +379,19 @@ impl Layer {
         }
     }
 
+    /// The names that the layer has below a directory, as seen from it.
+    pub(super) fn names_below(&self, key: &str) -> Vec<String> {
+        let within = format!("{key}/");
+        let below = self.nodes.range(within.clone()..).map_while(|(name, _)| name.strip_prefix(&within));
+        below.map(str::to_owned).collect()
+    }
+
     /// Gives a directory that only the layer has, and all below it, another path.
     ///
     /// # Errors
     /// One of the paths would be longer than a dry run keeps.
     pub(super) fn rename_tree(&mut self, from: &str, to: &str) -> Result<(), MachineError> {
-        let within = format!("{from}/");
-        let below = self.nodes.range(within.clone()..).map(|(name, _)| name);
-        let below: Vec<String> = below.take_while(|name| name.starts_with(&within)).cloned().collect();
+        let below: Vec<String> = self.names_below(from).into_iter().map(|name| format!("{from}/{name}")).collect();
         let longest = below.iter().map(String::len).max().unwrap_or(from.len());
         if longest.saturating_sub(from.len()).saturating_add(to.len()) > MAX_PATH {
             return Err(MachineError::TooMuch(format!("a dry run keeps paths of at most {MAX_PATH} bytes")));

@@ -141,7 +141,8 @@ pub(super) fn plan_move(
     place.require_below(view.grants, &granted)?.map_err(denied)?;
     let to = wish.home.as_deref().unwrap_or_default();
     if to != own.path() {
-        let _whole = view.grants.manage_tree(to).map_err(denied)?;
+        let whole = view.grants.manage_tree(to).map_err(denied)?;
+        place.require_below(view.grants, &whole)?.map_err(denied)?;
     }
     require_reading(&place, to, view)?;
     Ok(MovedHome(Some((granted, new))))
