@@ -47,6 +47,7 @@ pub use replace::{ModeBits, NewFileAttributes, StagedFile};
 pub use site::GrantedSite;
 pub use site::Site;
 
+pub(crate) use walk::{components, is_of_a_process};
 use boot_mounts::BootMounts;
 use cap_std::fs::Dir;
 use contract::{Account, FileCall, OpenFile};

@@ -412,6 +412,55 @@ fn attack_a_directory_with_hidden_names_becomes_no_home() {
     }
 }
 
+/// What a path leaves by `..` is not looked at: whether there is a directory that the policy may not see must not be heard.
+#[test]
+fn attack_dots_in_a_dry_run_look_at_nothing_that_they_leave() {
+    for why_run in [false, true] {
+        let bench = Bench::new("paths = [\"/srv/**\"]");
+        for directory in ["srv", "hid/there"] {
+            std::fs::create_dir_all(bench.path(directory)).unwrap();
+        }
+        std::fs::write(bench.path("hid/file"), "").unwrap();
+        std::fs::write(bench.path("srv/f"), "x").unwrap();
+        let mut machine = bench.providers(why_run).machine();
+        machine.apply("/srv/touched", MachineChange::Write(b"x".into(), 0o644), false).unwrap();
+        for name in ["there", "absent", "file"] {
+            let (leaving, link) = (format!("/hid/{name}/../../srv/f"), format!("/srv/l-{name}"));
+            machine.apply(&link, MachineChange::Link(leaving.clone()), false).unwrap();
+            assert_eq!(machine.read_file(&link, 0, 9).unwrap(), b"x", "{name}, {why_run}");
+            assert_eq!(machine.real_path(&leaving).unwrap(), "/srv/f", "{name}, {why_run}");
+        }
+        // What is only at the beginning of a link's text leads up.
+        machine.apply("/srv/up", MachineChange::Link("../srv/./f".into()), false).unwrap();
+        assert_eq!(machine.read_file("/srv/up", 0, 9).unwrap(), b"x");
+    }
+}
+
+#[test]
+fn attack_links_of_processes_are_followed_in_no_dry_run() {
+    for why_run in [false, true] {
+        let bench =
+            Bench::new("paths = [\"/srv/**\"]\nread_paths = [\"/proc/7/exe\", \"/proc/7/fd/3\", \"/proc/7/plain\"]");
+        for directory in ["srv", "proc/7/fd"] {
+            std::fs::create_dir_all(bench.path(directory)).unwrap();
+        }
+        std::fs::write(bench.path("srv/sleep"), "x").unwrap();
+        for link in ["exe", "fd/3", "plain"] {
+            symlink("/srv/sleep", bench.path("proc/7").join(link)).unwrap();
+        }
+        let mut machine = bench.providers(why_run).machine();
+        machine.apply("/srv/touched", MachineChange::Write(b"x".into(), 0o644), false).unwrap();
+        for link in ["exe", "fd/3"] {
+            let led = machine.real_path(&format!("/proc/7/{link}"));
+            assert!(
+                matches!(&led, Err(MachineError::System(name, _)) if name == "EACCES"),
+                "{link}, {why_run}: {led:?}"
+            );
+        }
+        assert_eq!(machine.real_path("/proc/7/plain").unwrap(), "/srv/sleep");
+    }
+}
+
 /// A directory of the machine is not moved in a dry run: all that is in it would have to be kept.
 #[test]
 fn a_directory_that_would_be_renamed_is_told() {

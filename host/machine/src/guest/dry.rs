@@ -4,7 +4,7 @@
 
 use super::layer::{self, Content, Layer, MAX_BYTES, Node};
 use super::{GuestMachine, MAX_NAMES, change, fault, stat_of};
-use crate::root::{Entry, Kind};
+use crate::root::{Entry, Kind, components, is_of_a_process};
 use contract::{Applied, MachineChange, MachineError, Stat, StatKind};
 use grants::GrantedPath;
 use std::collections::BTreeSet;
@@ -37,7 +37,7 @@ impl GuestMachine {
             return Err(Dead { asked: self.root.asked_about(path), error: fault(found) });
         }
         let mut links = 0;
-        let mut left: Vec<String> = parts(path);
+        let mut left: Vec<String> = components(path).collect();
         let mut key = String::new();
         while let Some(name) = left.pop() {
             if name == ".." {
@@ -48,6 +48,10 @@ impl GuestMachine {
             let is_last = left.is_empty();
             let dead = |error: MachineError, left: &[String]| Dead { asked: by_text(&next, left), error };
             match self.step(&next).map_err(|error| dead(error, &left))? {
+                // As in a real run: where it leads tells that there is such a process, and what it has open.
+                Step::Link(_) if (!is_last || follow) && is_of_a_process(key.split('/').skip(1), &name) => {
+                    return Err(dead(system("EACCES", path), &left));
+                }
                 Step::Link(text) if !is_last || follow => {
                     links += 1;
                     if links > MAX_LINKS || text.len() > MAX_TEXT {
@@ -56,7 +60,7 @@ impl GuestMachine {
                     if text.starts_with('/') {
                         key.clear();
                     }
-                    left.extend(parts(&text));
+                    left.extend(components(&text));
                 }
                 Step::Nothing if !is_last => return Err(dead(system("ENOENT", path), &left)),
                 Step::Other if !is_last => return Err(dead(system("ENOTDIR", path), &left)),
@@ -356,14 +360,14 @@ impl GuestMachine {
         for (path, key) in [(path, key), (to, new)] {
             let _proof = self.settings.grants.manage_tree(key).map_err(|denial| self.denied(denial, path))?;
         }
-        if new.strip_prefix(key).is_some_and(|rest| rest.starts_with('/')) {
-            return Err(system("EINVAL", path));
-        }
-        match replaced {
         let to_tree = self.settings.grants.manage_tree(new).map_err(|denial| self.denied(denial, to))?;
         for name in self.layer().names_below(key) {
             self.settings.grants.manage_below(&to_tree, &name).map_err(|denial| self.denied(denial, to))?;
         }
+        if new.strip_prefix(key).is_some_and(|rest| rest.starts_with('/')) {
+            return Err(system("EINVAL", path));
+        }
+        match replaced {
             Some(StatKind::Directory) if self.names(new)?.is_empty() => {}
             Some(StatKind::Directory) => return Err(system("ENOTEMPTY", path)),
             Some(_) => return Err(system("ENOTDIR", path)),
@@ -428,12 +432,6 @@ enum Step {
     Other,
     /// Something that nobody knows.
     Unknown,
-}
-
-/// The names of a path, last first.
-fn parts(path: &str) -> Vec<String> {
-    let names = path.split('/').filter(|name| !matches!(*name, "" | "."));
-    names.rev().map(str::to_owned).collect()
 }
 
 /// A file that is written anew keeps its owner and its permission bits.

@@ -29,12 +29,8 @@ impl Trail<'_> {
         self.directories.last().map_or(&self.root.handle, |(handle, ..)| handle)
     }
 
-    /// Whether a link with this name leads out of `/proc` to what a process has: its root, its directory, its files.
     fn is_of_a_process(&self, name: &str) -> bool {
-        let mut directories = self.directories.iter().map(|(_, name, _)| name.as_str());
-        directories.next() == Some("proc")
-            && (matches!(name, "root" | "cwd" | "exe")
-                || directories.any(|one| matches!(one, "fd" | "map_files" | "ns")))
+        is_of_a_process(self.directories.iter().map(|(_, name, _)| name.as_str()), name)
     }
 
     fn real(&self) -> String {
@@ -85,6 +81,13 @@ pub(super) fn by_text<'n>(names: impl Iterator<Item = &'n str>) -> String {
         }
     }
     format!("/{}", kept.join("/"))
+}
+
+/// Whether a link with this name, in these directories from the root on, leads out of `/proc` to what a process has: its root, its
+/// directory, its files.
+pub(crate) fn is_of_a_process<'n>(mut directories: impl Iterator<Item = &'n str>, name: &str) -> bool {
+    directories.next() == Some("proc")
+        && (matches!(name, "root" | "cwd" | "exe") || directories.any(|one| matches!(one, "fd" | "map_files" | "ns")))
 }
 
 /// A walk on its way.
@@ -170,7 +173,7 @@ fn resolve(root: &Root, path: &str, follow: bool) -> Result<Place, (Errno, Strin
 
 /// The components of a path that lead anywhere, last first. `..` is left only where nothing stands before it: at the
 /// beginning of a link's text.
-fn components(path: &str) -> impl Iterator<Item = String> {
+pub(crate) fn components(path: &str) -> impl Iterator<Item = String> {
     let mut kept: Vec<&str> = Vec::new();
     for name in path.split('/').filter(|name| !matches!(*name, "" | ".")) {
         match kept.last() {
