@@ -76,7 +76,9 @@ impl Source for RemoteFile {
         view: &mut View<'_>,
     ) -> Result<Option<Content<'w>>, Raised> {
         let properties: RemoteFileProperties = asked::properties(wanted)?;
-        if let Some(checksum) = properties.checksum.as_deref() {
+        // Whoever may not read the file could find its digest by trying, sign by sign, and with it a short secret.
+        let may_read = view.grants.may_look(current.granted.path()).is_some();
+        if let Some(checksum) = properties.checksum.as_deref().filter(|_| may_read) {
             let digest = current.digest()?;
             if digest.is_some_and(|digest| has_beginning(digest.text(), checksum)) {
                 return Ok(None);

@@ -50,6 +50,22 @@ fn downloads_are_compared_and_put_in_place() {
     assert_eq!(machine.names("/srv"), ["agent"]);
 }
 
+/// A checksum may be the beginning of a digest: tried sign by sign, it told the whole.
+#[test]
+fn attack_a_checksum_tells_no_digest_of_what_may_not_be_read() {
+    let mut machine = Machine::granted("paths = [\"/srv/**\"]\ndeny_read_paths = [\"/srv/secret\"]");
+    let digest = "ca91104ad220a4211956bdb30cffd19f5d6b4ddbc5c5bc77c98499772ed1ca57";
+    let asked =
+        |path: &str, checksum: &str| remote(path, json!({ "source": ["http://127.0.0.1:9/x"], "checksum": checksum }));
+    for path in ["/srv/secret", "/srv/own"] {
+        machine.write(path, "pin 4711");
+    }
+    for checksum in [&digest[..1], &digest[..8], digest, "0"] {
+        machine.fails(&asked("/srv/secret", checksum), "Wrun::Denied", "http://127.0.0.1:9");
+    }
+    machine.check(&asked("/srv/own", &digest[..8]), &[]);
+}
+
 #[test]
 fn a_checksum_saves_the_download_and_refuses_others() {
     let (server, mut machine) = (site(), Machine::open());
