@@ -75,6 +75,20 @@ fn what_a_cookbook_puts_into_its_environment_reaches_commands_and_guards() {
     });
 }
 
+/// In a survey everything counts as allowed, also where nobody has granted anything, and a dry run changes nothing.
+#[test]
+fn attack_in_a_dry_run_the_environment_reaches_no_program_of_wruns_own_choosing() {
+    let recipe = "ENV['PATH'] = \"/opt/tools:#{ENV['PATH']}\"\ncron('x') { command 'true'; ignore_failure true }\n";
+    with_place(|place| {
+        let tools = place.machine.root().path().join("opt/tools");
+        fs::create_dir_all(&tools).unwrap();
+        fs::write(tools.join("crontab"), "#!/bin/sh\necho ran >> /srv/ran\nexit 1\n").unwrap();
+        fs::set_permissions(tools.join("crontab"), fs::Permissions::from_mode(0o755)).unwrap();
+        place.run(recipe, &[&ALL[..], &["--why-run"]].concat());
+        assert!(!place.machine.root().exists("srv/ran"), "a program of the cookbook's was taken for crontab");
+    });
+}
+
 /// A message that every line has, or a quiet failure, took the next line of wrun's own log for its own.
 #[test]
 fn attack_a_forgiven_failure_hides_no_other_line() {

@@ -47,7 +47,6 @@ pub use replace::{ModeBits, NewFileAttributes, StagedFile};
 pub use site::GrantedSite;
 pub use site::Site;
 
-pub(crate) use walk::{components, is_of_a_process};
 use boot_mounts::BootMounts;
 use cap_std::fs::Dir;
 use contract::{Account, FileCall, OpenFile};
@@ -60,6 +59,7 @@ use std::ops::ControlFlow;
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+pub(crate) use walk::{components, is_of_a_process};
 
 /// The longest path that is looked at, in bytes: the kernel's own limit.
 pub(crate) const MAXIMUM_PATH: usize = 4096;
