@@ -260,7 +260,9 @@ fn an_ordinary_user_may_look_and_has_a_record_of_it() {
     fs::set_permissions(home.path(), fs::Permissions::from_mode(0o755)).unwrap();
     std::os::unix::fs::chown(home.path(), Some(65_534), None).unwrap();
     let at = |name: &str| home.path().join(name).display().to_string();
-    fs::copy(program.executable(), at("wrun")).unwrap();
+    // By a process of its own: whoever is started while this one has the copy open for writing keeps it busy.
+    let copied = std::process::Command::new("cp").arg(program.executable()).arg(at("wrun")).status().unwrap();
+    assert!(copied.success());
     fs::create_dir(at("policies")).unwrap();
     fs::copy(fixtures().join("load.wasm"), at("policies/load.wasm")).unwrap();
     fs::write(at("attributes.json"), r#"{"load": {"count": 1, "folder": "/srv/load"}}"#).unwrap();
@@ -333,7 +335,9 @@ fn what_only_root_may_see_is_unknown_to_an_ordinary_user() {
     for file in fs::read_dir(runtime).unwrap().map(Result::unwrap) {
         fs::copy(file.path(), home.path().join("share").join(file.file_name())).unwrap();
     }
-    fs::copy(program.executable(), at("wrun")).unwrap();
+    // By a process of its own: whoever is started while this one has the copy open for writing keeps it busy.
+    let copied = std::process::Command::new("cp").arg(program.executable()).arg(at("wrun")).status().unwrap();
+    assert!(copied.success());
     fs::write(at("ck/a/metadata.rb"), "name 'a'\n").unwrap();
     fs::write(at("wrun.toml"), "").unwrap();
     // One resource asks apt, which runs in the root as root alone; one lies where nobody else may look.

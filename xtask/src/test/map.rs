@@ -101,7 +101,7 @@ const TOUCHES: [&str; 5] = ["std::fs", "std::process::Command", "std::net", "rus
 const WITHOUT_PATHS: [&str; 3] = ["artifact", "repository", "state"];
 
 /// What opens, makes or removes files by other ways.
-const OTHER_WAYS: [&str; 7] = ["std::fs", "cap_std", "rustix::fs::open", "openat", "mkdirat", "unlinkat", "renameat"];
+const OTHER_WAYS: [&str; 7] = ["cap_std", "std::fs", "rustix::fs::open", "openat", "mkdirat", "unlinkat", "renameat"];
 
 /// Effects on the whole process. A library has none; the program's are listed in [`WHOLE_PROCESS`].
 const PROCESS_EFFECTS: [&str; 7] = [
