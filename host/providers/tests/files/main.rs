@@ -19,7 +19,6 @@ mod remote_file;
 #[cfg(test)]
 mod server;
 #[cfg(test)]
-mod speed;
 #[cfg(test)]
 mod support;
 #[cfg(test)]
