@@ -515,3 +515,17 @@ fn attack_names_that_sudo_takes_for_administrators_are_not_ordinary() {
     }
     node.act("user", "plain", "modify", json!({"comment": "x"})).unwrap();
 }
+
+#[test]
+fn attack_a_new_user_is_in_no_group_of_its_name_that_is_not_granted() {
+    let mut node = Node::granting("users = [\"dev*\"]");
+    node.output("groupadd developers");
+    let denied = node.act("user", "developers", "create", json!({"gid": "developers"})).unwrap_err();
+    assert_eq!(denied.class(), "Wrun::Denied", "{}", denied.message);
+    assert_eq!(node.output("grep -c ^developers: /etc/passwd || true"), "0");
+    let mut node = node.again(Some("users = [\"dev*\"]\ngroups = [\"developers\"]"));
+    node.act("user", "developers", "create", json!({"gid": "developers"})).unwrap();
+    // From now on it is its own.
+    let mut node = node.again(Some("users = [\"dev*\"]"));
+    node.act("user", "developers", "modify", json!({"gid": "developers", "comment": "a"})).unwrap();
+}

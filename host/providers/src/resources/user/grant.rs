@@ -30,7 +30,14 @@ pub(super) fn check(
         if !has_it {
             let name = number.and_then(|gid| view.users().group_by_id(gid).map(|group| group.name.clone()));
             let group = name.as_deref().unwrap_or(&gid);
-            let _granted = view.grants.membership(user, group, standing::of_group(group, view)).map_err(denied)?;
+            // A group of the user's name is its own if it is made with it, or if it has been its own before. Else it is
+            // somebody's who gave it a name that a user may yet get.
+            let there = view.users().group(group).map(|group| group.gid);
+            let is_own = there.is_none() || current.is_some_and(|current| current.gid == there);
+            let standing = standing::of_group(group, view);
+            let granted =
+                if is_own { view.grants.membership(user, group, standing) } else { view.grants.group(group, standing) };
+            let _granted = granted.map_err(denied)?;
         }
     }
     Ok(())
