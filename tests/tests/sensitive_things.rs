@@ -105,17 +105,27 @@ fn holding_secret(folder: &Path, found: &mut Vec<String>) {
     }
 }
 
-#[test]
-fn sensitive_things_are_shown_nowhere() {
-    let (program, root) = (Program::new().unwrap(), Root::new().unwrap());
-    for (path, text) in [("metadata.rb", "name 'web'\n"), ("recipes/default.rb", RECIPE)] {
+/// Writes the cookbook `web` with these files.
+fn write_cookbook(program: &Program, files: &[(&str, &str)]) {
+    for (path, text) in files.iter().chain([&("metadata.rb", "name 'web'\n")]) {
         let path = program.configuration().join("cookbooks/web").join(path);
         fs::create_dir_all(path.parent().unwrap()).unwrap();
         fs::write(path, text).unwrap();
     }
+}
+
+/// Writes a file of grants that allows the policy nothing, and returns its path.
+fn nothing_granted(program: &Program) -> String {
     let file = program.configuration().join("grants.toml");
     fs::write(&file, "[policy.solo]\n").unwrap();
-    let file = file.display().to_string();
+    file.display().to_string()
+}
+
+#[test]
+fn sensitive_things_are_shown_nowhere() {
+    let (program, root) = (Program::new().unwrap(), Root::new().unwrap());
+    write_cookbook(&program, &[("recipes/default.rb", RECIPE)]);
+    let file = nothing_granted(&program);
     let machine = root.machine(Network::Own).unwrap();
     for grants in [&["--allow-all"][..], &["--grants", &file]] {
         for dry in [false, true] {
@@ -223,14 +233,8 @@ fn attack_no_property_of_a_sensitive_resource_of_any_type_is_shown() {
     let (program, root) = (Program::new().unwrap(), Root::new().unwrap());
     let (recipe, count) = every_property();
     assert!(count > 200, "{count}");
-    for (path, text) in [("metadata.rb", "name 'web'\n"), ("recipes/default.rb", recipe.as_str())] {
-        let path = program.configuration().join("cookbooks/web").join(path);
-        fs::create_dir_all(path.parent().unwrap()).unwrap();
-        fs::write(path, text).unwrap();
-    }
-    let file = program.configuration().join("grants.toml");
-    fs::write(&file, "[policy.solo]\n").unwrap();
-    let file = file.display().to_string();
+    write_cookbook(&program, &[("recipes/default.rb", &recipe)]);
+    let file = nothing_granted(&program);
     let machine = root.machine(Network::Own).unwrap();
     for (grants, dry) in [(&["--allow-all"][..], true), (&["--grants", &file], true), (&["--grants", &file], false)] {
         let said = converge(grants, dry, &machine, &program);
@@ -251,13 +255,7 @@ fn a_rescue_around_a_sensitive_resource_reads_what_was_raised() {
     let (program, root) = (Program::new().unwrap(), Root::new().unwrap());
     let handler =
         "Chef.event_handler { on(:resource_failed) { |_, _, error| Chef::Log.warn(\"heard #{error.message}\") } }\n";
-    for (path, text) in
-        [("metadata.rb", "name 'web'\n"), ("libraries/hears.rb", handler), ("recipes/default.rb", RESCUES)]
-    {
-        let path = program.configuration().join("cookbooks/web").join(path);
-        fs::create_dir_all(path.parent().unwrap()).unwrap();
-        fs::write(path, text).unwrap();
-    }
+    write_cookbook(&program, &[("libraries/hears.rb", handler), ("recipes/default.rb", RESCUES)]);
     let machine = root.machine(Network::Own).unwrap();
     let said = converge(&["--allow-all"], false, &machine, &program);
     let lines: Vec<&str> = said.lines().filter(|line| line.contains(SECRET)).collect();

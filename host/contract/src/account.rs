@@ -224,7 +224,8 @@ impl Account {
         // Half of it: others write to the same file system.
         let rest = (spare / 2).min(BYTES_BETWEEN_FLOORS);
         let others = if inner.shares { *room.others.get_or_insert(spare / 2) } else { 0 };
-        // What the policy writes over what is there takes no room, and what commands and others take is not counted here.
+        // A file that is written over takes no more room than before, and what commands and other users write is not counted here: so
+        // both what the policy wrote and what is left must be beyond its half.
         let rest = match (spare.checked_sub(others), others.checked_sub(room.taken)) {
             (None, None) => return Err(inner.end(Exceeded::share(inner, room.taken.saturating_sub(bytes)))),
             (left, unused) => rest.min(left.unwrap_or_default().max(unused.unwrap_or_default())),

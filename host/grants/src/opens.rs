@@ -3,27 +3,39 @@
 use crate::{Capability, PolicyGrants};
 use serde_json::{Map, Value};
 
-/// The capabilities that the interface `machine` needs one of.
-const MACHINE: [Capability; 5] = [
-    Capability::Paths,
-    Capability::ReadPaths,
-    Capability::Commands,
-    Capability::DownloadHosts,
-    Capability::Environment,
+/// The interfaces of the contract that reach more than the policy's own, with the capabilities of which each needs one.
+const INTERFACES: [(&str, &[Capability]); 7] = [
+    ("wrun:machine/files", &[Capability::Paths, Capability::PrivilegedPaths, Capability::ReadPaths]),
+    ("wrun:machine/commands", &[Capability::Commands]),
+    ("wrun:machine/environment", &[Capability::Environment]),
+    ("wrun:machine/http", &[Capability::DownloadHosts]),
+    ("wrun:data/data", &[Capability::DataBags, Capability::Search, Capability::Roles, Capability::Environments]),
+    ("wrun:clock/clock", &[Capability::Clock]),
+    ("wrun:random/random", &[Capability::Random]),
 ];
 
-/// The capabilities that the interface `data` needs one of.
-const DATA: [Capability; 4] = [Capability::DataBags, Capability::Search, Capability::Roles, Capability::Environments];
+/// Returns the interfaces of the contract that need a grant, without their version, and for each the keys of which one is
+/// enough.
+pub fn keys_of_interfaces() -> impl Iterator<Item = (&'static str, Vec<&'static str>)> {
+    INTERFACES
+        .into_iter()
+        .map(|(interface, capabilities)| (interface, capabilities.iter().map(|capability| capability.key()).collect()))
+}
 
 impl PolicyGrants {
-    /// Tells whether the policy may import the interface `machine`: it was granted something that the interface does.
+    /// Tells whether the policy may import the package `machine`: it was granted something that its interfaces do.
     pub fn opens_machine(&self) -> bool {
-        MACHINE.iter().any(|capability| self.has_any(*capability))
+        self.opens("wrun:machine/")
     }
 
-    /// Tells whether the policy may import the interface `data`: it was granted something that the interface reads.
+    /// Tells whether the policy may import the package `data`: it was granted something that its interface reads.
     pub fn opens_data(&self) -> bool {
-        DATA.iter().any(|capability| self.has_any(*capability))
+        self.opens("wrun:data/")
+    }
+
+    fn opens(&self, package: &str) -> bool {
+        let own = INTERFACES.iter().filter(|(interface, _)| interface.starts_with(package));
+        own.flat_map(|(_, capabilities)| *capabilities).any(|capability| self.has_any(*capability))
     }
 
     /// Returns a saved node without the facts that the policy may not read. `is_own` tells which keys of `automatic` are

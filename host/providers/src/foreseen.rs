@@ -76,7 +76,43 @@ impl Operation {
             | Self::UpdateSubmodules(_)
             | Self::ChangeMounts(_) => true,
             Self::Sequence(operation) => operation.operations().iter().any(Self::is_open),
-            _ => false,
+            Self::Nothing
+            | Self::WriteFile(_)
+            | Self::SetAccess(_)
+            | Self::Touch(_)
+            | Self::RemoveFile(_)
+            | Self::MakeDirectory(_)
+            | Self::RemoveDirectory(_)
+            | Self::PurgeDirectory(_)
+            | Self::MakeLink(_)
+            | Self::RemoveLink(_)
+            | Self::MakeGroup(_)
+            | Self::ChangeGroup(_)
+            | Self::RemoveGroup(_)
+            | Self::MakeUser(_)
+            | Self::ChangeUser(_)
+            | Self::RemoveUser(_)
+            | Self::LockUser(_)
+            | Self::RefreshLists(_)
+            | Self::EnableService(_)
+            | Self::EnableAtBoot(_)
+            | Self::MaskService(_)
+            | Self::ChangeUnitLinks(_)
+            | Self::ControlService(_)
+            | Self::ReloadSystemd(_)
+            | Self::ControlUnit(_)
+            | Self::MakeDestination(_)
+            | Self::GiveAway(_)
+            | Self::SetRemote(_)
+            | Self::RemoveRepository(_)
+            | Self::WriteCrontab(_)
+            | Self::SendRequest(_)
+            | Self::GatherFacts(_)
+            | Self::RequestReboot(_)
+            | Self::CancelReboot(_)
+            | Self::Sleep(_) => false,
+            #[cfg(test)]
+            Self::Scripted(_) => false,
         }
     }
 

@@ -2,27 +2,16 @@
 //! inform. But operators grant what they read there, and each call is refused on a node whose operator did not know of it.
 
 use artifact::Artifact;
-use grants::Needs;
+use grants::{Needs, keys_of_interfaces};
 use wasmparser::{Parser, Payload};
 
 use super::PolicyFolder;
-
-/// The interfaces that reach what is granted, each with the keys of which one would name that.
-const KEYS_OF: [(&str, &[&str]); 7] = [
-    ("wrun:machine/files", &["paths", "privileged_paths", "read_paths"]),
-    ("wrun:machine/commands", &["commands"]),
-    ("wrun:machine/environment", &["environment"]),
-    ("wrun:machine/http", &["download_hosts"]),
-    ("wrun:data/data", &["data_bags", "search", "roles", "environments"]),
-    ("wrun:clock/clock", &["clock"]),
-    ("wrun:random/random", &["random"]),
-];
 
 impl PolicyFolder {
     /// Returns a sentence for each interface that the policy's code imports and of which `[needs]` name nothing.
     pub fn unnamed_needs(&self, artifact: &Artifact) -> Vec<String> {
         let file = self.path.join("policy.toml");
-        let sentence = |(interface, keys): (&str, &[&str])| {
+        let sentence = |(interface, keys): (&str, Vec<&str>)| {
             let keys = keys.iter().map(|key| format!("`{key}`")).collect::<Vec<_>>().join(" or ");
             let file = file.display();
             format!("{file}: the policy's code imports {interface}, but `[needs]` has no {keys} for operators to read")
@@ -31,13 +20,13 @@ impl PolicyFolder {
     }
 }
 
-fn unnamed(component: &[u8], needs: &Needs) -> Vec<(&'static str, &'static [&'static str])> {
+fn unnamed(component: &[u8], needs: &Needs) -> Vec<(&'static str, Vec<&'static str>)> {
     let imports = imports(component);
-    let is_unnamed = |(interface, keys): &(&str, &[&str])| {
+    let is_unnamed = |(interface, keys): &(&str, Vec<&str>)| {
         let is_imported = imports.iter().any(|import| import.split('@').next() == Some(interface));
         is_imported && !keys.iter().any(|key| needs.table().contains_key(*key))
     };
-    KEYS_OF.into_iter().filter(is_unnamed).collect()
+    keys_of_interfaces().filter(is_unnamed).collect()
 }
 
 /// The names of what a component imports. It has been validated, so that nothing is left out.

@@ -38,7 +38,7 @@ pub struct Fence {
     pub programs: Option<&'static [&'static str]>,
 }
 
-/// Why there is no fence.
+/// Why the fence could not be put up.
 #[derive(Debug)]
 pub(super) enum NoFence {
     System(io::Error),

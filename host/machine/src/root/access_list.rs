@@ -6,7 +6,7 @@ use rustix::fd::{AsFd, AsRawFd as _};
 use rustix::io::Errno;
 
 /// The list that counts for a file or directory itself.
-const ACCESS: &str = "system.posix_acl_access";
+pub(super) const ACCESS: &str = "system.posix_acl_access";
 
 /// The list that a directory gives to all that is made in it. The file mode creation mask does not apply where there is one.
 const DEFAULT: &str = "system.posix_acl_default";

@@ -44,7 +44,7 @@ impl BootMounts {
         Ok(all_paths(&self.text()?).any(|path| path.strip_prefix(real).is_some_and(|rest| rest.starts_with('/'))))
     }
 
-    /// The table's text, which is empty where there is no table.
+    /// The table's text; empty if the table does not exist.
     fn text(&self) -> Result<String, Errno> {
         match self.read() {
             Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {

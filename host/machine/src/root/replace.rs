@@ -7,7 +7,7 @@
 
 use super::fault::{errno, errno_of};
 use super::staging::{self, unused_file};
-use super::{Disk, Entry, Fault, Place, open};
+use super::{Disk, Entry, Fault, Place, access_list, open};
 use crate::pace::looked_at;
 use crate::remarks::remark;
 use cap_std::fs::Dir;
@@ -27,9 +27,6 @@ const MAXIMUM_ATTRIBUTE: usize = 64 << 10;
 
 /// Attributes that say something about the content they were made for.
 const CONTENT_ATTRIBUTES: [&[u8]; 3] = [b"security.capability", b"security.ima", b"security.evm"];
-
-/// The access list of a file.
-const ACCESS_LIST: &str = "system.posix_acl_access";
 
 /// Permission bits that may be set: granted ones, or plain ones. Bits that were granted for a directory are refused
 /// for anything else, by the handle that is open when they are set.
@@ -316,7 +313,7 @@ fn put_on(new_attributes: &NewFileAttributes, file: &File) -> Result<(), Errno> 
         // Whoever owned the old file may have named others in its access list, and whoever owned the folder in the list for new ones.
         let keeps_list = old.is_some_and(|old| (old.uid, old.gid) == (dressed.uid, dressed.gid));
         if !keeps_list {
-            let _none = rustix::fs::fremovexattr(file, ACCESS_LIST);
+            let _none = rustix::fs::fremovexattr(file, access_list::ACCESS);
         }
         copy_attributes(from, file, keeps_list);
     }
@@ -332,7 +329,7 @@ fn copy_attributes(old: &OwnedFd, new: impl AsFd, keeps_list: bool) {
         return;
     }
     for name in names.split(|byte| *byte == 0).filter(|name| !name.is_empty()) {
-        if CONTENT_ATTRIBUTES.contains(&name) || (!keeps_list && name == ACCESS_LIST.as_bytes()) {
+        if CONTENT_ATTRIBUTES.contains(&name) || (!keeps_list && name == access_list::ACCESS.as_bytes()) {
             continue;
         }
         let mut value = Vec::with_capacity(MAXIMUM_ATTRIBUTE);

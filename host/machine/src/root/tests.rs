@@ -426,7 +426,7 @@ fn attack_a_pour_that_ends_early_leaves_no_set_id_bits() {
 #[test]
 fn attack_what_is_mounted_below_a_folder_at_the_next_start_is_known() {
     let tree = Tree::new();
-    assert!(!tree.root.mounts_at_boot_below("/srv/app").unwrap(), "there is no table");
+    assert!(!tree.root.mounts_at_boot_below("/srv/app").unwrap(), "without a table nothing is named");
     tree.write("/etc/fstab", "/srv/own /srv/app/co/data none bind 0 0\n").unwrap();
     for (folder, expect) in [("/srv/app/co", true), ("/srv", true), ("/srv/app/co/data", false), ("/srv/ap", false)] {
         assert_eq!(tree.root.mounts_at_boot_below(folder).unwrap(), expect, "{folder}");

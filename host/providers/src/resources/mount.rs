@@ -344,7 +344,7 @@ fn real_device(device: &str, (kind, options): (&str, &[String]), view: &View<'_>
     if is_systems(device) && is_systems(&real) { device.to_owned() } else { real }
 }
 
-/// The device that a label or a number stands for; empty: there is none.
+/// The device that a label or a number stands for; empty if it does not exist.
 fn find_device(in_table: &str, view: &mut View<'_>) -> Result<String, Raised> {
     // It would note what it found in a cache of its own, in a dry run too.
     let launch = Launch::program("findfs", [in_table]).environment("BLKID_FILE", "/dev/null");

@@ -68,7 +68,7 @@ pub(super) fn near_unit(name: &str, view: &View<'_>) -> Option<String> {
     unit::near(name, view)
 }
 
-/// An error of what was done to a unit, with the hint where there is no such unit.
+/// An error of what was done to a unit, with the hint for a unit that does not exist.
 pub(super) fn with_near(raised: Raised, near: Option<String>) -> Raised {
     match near {
         Some(near) => raised.with_hint(near),

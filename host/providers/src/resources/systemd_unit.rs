@@ -296,7 +296,7 @@ pub(crate) struct ControlUnit {
     name: String,
     /// What was known of the unit.
     found: Status,
-    /// The hint if there is no such unit.
+    /// The hint if the unit does not exist.
     near: Option<String>,
     _granted: GrantedService,
 }

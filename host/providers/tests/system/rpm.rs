@@ -394,3 +394,28 @@ fn gems_are_refused_and_said_so() {
     let raised = node.dry().foresee("chef_gem", "pg", "install", json!({})).unwrap_err();
     assert_eq!(raised.class(), "Gem::InstallError");
 }
+
+/// Some options have dnf start programs, also where it is only asked what it would do.
+#[test]
+fn attack_a_dry_run_asks_dnf_nothing_with_options_that_start_programs() {
+    let mut node = prepared(Node::new()).dry();
+    let noted = DNF.replacen("#!/bin/sh\n", "#!/bin/sh\necho \"$*\" >> /srv/asked\n", 1);
+    for tool in ["dnf", "yum"] {
+        node.root.write_program(format!("/usr/bin/{tool}"), &noted).unwrap();
+    }
+    node.root.write("/srv/x.rpm", package_file("tool (none) 1.0 1 noarch\n")).unwrap();
+    for (name, action, more) in [
+        ("vim", "install", json!({})),
+        ("bash", "remove", json!({})),
+        ("tool", "install", json!({"source": "/srv/x.rpm"})),
+    ] {
+        for kind in ["dnf_package", "yum_package"] {
+            let mut properties = more.clone();
+            properties["options"] = json!("--setopt=pluginpath=/srv/evil");
+            let foreseen = node.foresee(kind, name, action, properties).unwrap();
+            assert!(foreseen.unknown.iter().any(|why| why.contains("options that may start")), "{name} {foreseen:?}");
+        }
+    }
+    let asked = node.root.read("/srv/asked").unwrap_or_default();
+    assert!(!asked.contains("pluginpath"), "{asked}");
+}

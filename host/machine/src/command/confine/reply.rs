@@ -1,4 +1,4 @@
-//! What the launcher says to wrun: one line, before the program has its output, or when there is no program to run.
+//! What the launcher says to wrun: one line, before the program writes anything, or in place of what a program would write that is not run.
 
 use serde::{Deserialize, Serialize};
 

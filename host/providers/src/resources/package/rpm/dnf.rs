@@ -251,6 +251,9 @@ impl Task {
     }
 
     /// Finds out what the tool would remove beside the packages that are asked for, and asks for the right to it.
+    ///
+    /// # Errors
+    /// The right is missing, or the tool cannot be asked: see [`Request::may_ask`].
     fn look_ahead(
         &self,
         (command, why): (&str, &str),
@@ -259,6 +262,7 @@ impl Task {
         deed: &mut Deed,
         view: &mut View<'_>,
     ) -> Result<(), Raised> {
+        self.request.may_ask(view)?;
         let words = std::iter::once(command.to_owned()).chain(specifications).collect();
         let mut ahead =
             LookAhead { options: Withheld(self.request.options.clone()), words: Withheld(words), removed: vec![] };

@@ -130,8 +130,8 @@ fn judge(launch: &Launch, outcome: &CommandOutcome) -> Result<Vec<String>, Raise
     }
 }
 
-/// The packages in the table of a transaction that would be removed, or replaced by others; `None`: there is no such table, or
-/// it counts other removals than it shows.
+/// The packages in the table of a transaction that would be removed, or replaced by others; `None`: the text has no
+/// such table, or the table counts other removals than it shows.
 ///
 /// A table has a line for each kind of change, below it a line for each package, which begins with one space and the package's
 /// name, and below that perhaps `replacing NAME.ARCHITECTURE VERSION`; dnf 5 writes `replacing NAME ARCHITECTURE VERSION ..`,
