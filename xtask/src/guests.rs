@@ -104,12 +104,12 @@ pub(crate) fn build_policies(compiler: &GuestCompiler) -> Result<()> {
     Ok(())
 }
 
-/// Writes a file whole, and leaves it alone where it is the same: a test may be reading it.
+/// Writes a file whole, and leaves it alone where it is the same: a test may be reading it. Two builds may write one file at once.
 fn replace(path: &Path, content: &[u8]) -> Result<()> {
     if fs::read(path).is_ok_and(|old| old == content) {
         return Ok(());
     }
-    let partial = path.with_extension("partial");
+    let partial = path.with_extension(format!("partial-{}", std::process::id()));
     fs::write(&partial, content).with_context(|| format!("cannot write {}", partial.display()))?;
     fs::rename(&partial, path).with_context(|| format!("cannot rename {}", partial.display()))
 }

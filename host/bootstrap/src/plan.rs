@@ -73,6 +73,16 @@ pub struct Change {
     pub wanted: WantedFile,
 }
 
+impl Change {
+    /// Returns whether the content on the machine may be replaced without asking: it is TOML with comments and blank lines
+    /// alone, as the package brings it.
+    #[must_use]
+    pub fn loses_nothing(&self, there: &str) -> bool {
+        let is_comment = |line: &str| line.trim().is_empty() || line.trim_start().starts_with('#');
+        !self.wanted.is_secret && self.wanted.path.ends_with(".toml") && there.lines().all(is_comment)
+    }
+}
+
 /// What has to be done.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Plan {
@@ -186,6 +196,19 @@ mod tests {
         assert_eq!(plan.changes.len(), 1);
         found.package = Some("cd".into());
         assert_eq!(super::plan(&wanted, &found).unwrap().notes, ["wrun 0.1.0 is replaced by the package"]);
+    }
+
+    #[test]
+    fn settings_that_hold_comments_alone_may_be_replaced() {
+        let check = |path: &'static str, is_secret: bool, there: &str, expected: bool| {
+            let mut file = wanted().files[0].clone();
+            (file.path, file.is_secret) = (path, is_secret);
+            assert_eq!(Change { wanted: file }.loses_nothing(there), expected, "{path}: {there}");
+        };
+        check("/etc/wrun/wrun.toml", false, "# log_level = \"info\"\n\n", true);
+        check("/etc/wrun/wrun.toml", false, "log_level = \"info\"\n", false);
+        check("/etc/wrun/wrun.toml", true, "# a\n", false);
+        check("/etc/wrun/key", false, "# a\n", false);
     }
 
     #[test]

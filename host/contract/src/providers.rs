@@ -460,7 +460,7 @@ pub trait Types: Send + Sync {
     }
 
     /// Returns why nobody carries out a type that may be declared all the same; `None` for other types.
-    fn why_idle(&self, _kind: &str) -> Option<String> {
+    fn why_no_provider(&self, _kind: &str) -> Option<String> {
         None
     }
 

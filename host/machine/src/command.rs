@@ -3,8 +3,14 @@
 //! A program needs a root, a user, groups, a directory and a file mode creation mask of its own, and all of these belong to
 //! the *process* as the standard library sees it; setting them between fork and exec needs `unsafe`. On Linux, however,
 //! they belong to the *thread*: so each program is started from a short-lived thread that first makes the directory, root
-//! and mask its own (`unshare(CLONE_FS)`), then takes the identity, and then spawns; the child inherits all of it, and
-//! `posix_spawn` is used, which does not copy the page tables of a process with several guests in it. All by safe calls.
+//! and mask its own (`unshare(CLONE_FS)`), then takes the groups, and then spawns; the child inherits all of it. For a
+//! program of wrun's own user, `posix_spawn` is used, which does not copy the page tables of a process with several guests
+//! in it. All by safe calls.
+//!
+//! No thread of wrun ever has the user of a program as its own: the kernel would let that user's processes kill and stop
+//! this thread, and with it all of wrun. The thread looks at files with that user's rights, and the child alone becomes
+//! the user.
+//!
 //! Rejected: starting our own program as a launcher, which costs an exec of a large binary per command; `chroot` and
 //! `umask` of the whole process, which other threads would feel.
 //!
@@ -358,7 +364,7 @@ impl Commands {
             return answers.run(launch);
         }
         let stopped = |what| CommandFailure::Stopped { shown: launch.shown.clone(), what };
-        if self.stop.step() >= Some(StopStep::AtOnce) {
+        if self.is_to_end() {
             return Err(stopped("was not started"));
         }
         let identity = match Identity::of(launch, users) {
@@ -375,16 +381,23 @@ impl Commands {
         }
         let environment = environment(launch, &identity, &self.exported);
         let root = (self.root != Path::new("/")).then(|| self.root.clone());
-        let child = match start::start(launch, root, identity, environment) {
+        let child = match start::start(launch, root, identity, environment, &|waited| self.is_over(launch, waited)) {
             Ok(child) => child,
-            Err(start::Refusal::Failure(failure)) => return Err(failure),
+            Err(start::Refusal::Failure(CommandFailure::HeldUp { .. })) if self.is_to_end() => {
+                return Err(stopped("was ended"));
+            }
+            Err(start::Refusal::Failure(failure)) => {
+                let wall = self.account.as_ref().map(Account::check_wall);
+                let ended = wall.and_then(Result::err).filter(|_| matches!(failure, CommandFailure::HeldUp { .. }));
+                return Err(ended.map_or(failure, |ended| failed(io::Error::other(ended))));
+            }
             Err(start::Refusal::Outcome(outcome)) => return Ok(outcome),
         };
         let live = live.filter(|_| launch.live);
         let patience = Patience { timeout: launch.timeout, account: self.account.as_ref(), counts: launch.granted };
         let ended = wait::wait(child, launch.input.as_deref(), patience, live, &self.stop);
         ended.map_err(failed).and_then(|outcome| {
-            if self.stop.step() >= Some(StopStep::AtOnce) && outcome.signal.is_some() {
+            if self.is_to_end() && outcome.signal.is_some() {
                 return Err(stopped("was ended"));
             }
             if outcome.timed_out {
@@ -392,6 +405,17 @@ impl Commands {
             }
             Ok(outcome)
         })
+    }
+
+    /// Tells whether the run is to end at once.
+    fn is_to_end(&self) -> bool {
+        self.stop.step() >= Some(StopStep::AtOnce)
+    }
+
+    /// Tells whether a program may no longer be waited for, `waited` after its start began.
+    fn is_over(&self, launch: &Launch, waited: Duration) -> bool {
+        let wall = self.account.as_ref().map(Account::check_wall);
+        waited >= launch.timeout || self.is_to_end() || wall.is_some_and(|wall| wall.is_err())
     }
 }
 

@@ -180,7 +180,7 @@ pub fn find_without_provider(kind: &str) -> Option<&'static ResourceType> {
 }
 
 /// Returns why nobody carries out a type that may be declared all the same; `None` for other types.
-pub fn why_idle(kind: &str) -> Option<String> {
+pub fn why_no_provider(kind: &str) -> Option<String> {
     if let Some(found) = find_without_provider(kind) {
         return Some(format!("wrun cannot act for resources of the type `{}`", found.name));
     }
@@ -188,7 +188,7 @@ pub fn why_idle(kind: &str) -> Option<String> {
 }
 
 /// The type of this name whose properties are known and which a policy may declare in every language. Nobody may carry it out:
-/// see [`why_idle`].
+/// see [`why_no_provider`].
 ///
 /// # Errors
 /// [`ValidationFailed::UnknownType`], [`ValidationFailed::RubyOnly`] or [`ValidationFailed::OtherPlatform`].

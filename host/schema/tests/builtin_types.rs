@@ -332,10 +332,10 @@ fn types_for_ruby_only_are_in_the_reference_and_refused_elsewhere() {
     assert_eq!(refused("chef_handler"), "resource type `chef_handler` exists in Ruby cookbooks only");
     assert_eq!(require("subversion").unwrap().name, "subversion", "it may be declared");
     assert_eq!(refused("env"), "resource type `windows_env` is for Windows only");
-    let idle = |kind: &str| schema::why_idle(kind).unwrap_or_default();
-    assert_eq!(idle("zypper_repo"), "wrun cannot act for resources of the type `zypper_repository`");
-    assert_eq!(idle("env"), "the resource type `windows_env` is for Windows only");
-    assert_eq!((idle("file"), idle("chef_handler")), (String::new(), String::new()));
+    let why = |kind: &str| schema::why_no_provider(kind).unwrap_or_default();
+    assert_eq!(why("zypper_repo"), "wrun cannot act for resources of the type `zypper_repository`");
+    assert_eq!(why("env"), "the resource type `windows_env` is for Windows only");
+    assert_eq!((why("file"), why("chef_handler")), (String::new(), String::new()));
     let unknown = schema::reference::find("subversion").unwrap_err().to_string();
     assert_eq!(unknown, "resource type `subversion` has no provider");
     assert_eq!(schema::reference::find("sysctll").unwrap_err().did_you_mean(), Some("sysctl"));

@@ -73,9 +73,27 @@ impl Arguments {
     /// # Errors
     /// It is not a valid command line, or asks for help.
     pub(crate) fn read() -> Result<Self, clap::Error> {
+        let words: Vec<_> = std::env::args_os().collect();
+        Self::read_converge(&words).map_or_else(|| Self::read_any(&words), Ok)
+    }
+
+    /// Reads the command line of any command.
+    fn read_any(words: &[OsString]) -> Result<Self, clap::Error> {
         let mut command = Self::description();
-        let matches = command.try_get_matches_from_mut(std::env::args_os()).map_err(with_tip)?;
+        let matches = command.try_get_matches_from_mut(words).map_err(with_tip)?;
         Self::from_arg_matches(&matches).map_err(|error| error.format(&mut command))
+    }
+
+    /// Reads a valid command line of `wrun converge`. Returns `None` for all others, and if help or an error must be printed.
+    ///
+    /// Each run of a node begins with this command. Describing all commands would take an eighth of a small run's time.
+    fn read_converge(words: &[OsString]) -> Option<Self> {
+        const NAME: &str = "converge";
+        let is_converge = words.get(1).is_some_and(|word| word == NAME);
+        let description = || ConvergeArguments::augment_args(clap::Command::new(NAME));
+        let alone = is_converge.then(|| clap::Command::new("wrun").subcommand(description()))?;
+        let matches = alone.try_get_matches_from(words).ok()?;
+        Self::from_arg_matches(&matches).ok()
     }
 
     /// Checks the words of a command line without carrying it out.
@@ -286,6 +304,27 @@ mod tests {
     fn help(of: &[&str]) -> String {
         let words = ["wrun"].iter().chain(of).chain(&["--help"]);
         Arguments::description().try_get_matches_from(words).unwrap_err().to_string()
+    }
+
+    #[test]
+    fn converge_is_read_alone_as_with_all_commands() {
+        let words = |line: &str| line.split(' ').map(OsString::from).collect::<Vec<_>>();
+        let lines = [
+            "wrun converge",
+            "wrun converge --why-run --policy-name core,web --format json --root /r",
+            "wrun converge -c /etc/x.toml --grants g.toml -j a.json --keep-going --lock-timeout 3",
+            "wrun converge --cookbooks a --cookbooks b --run-list recipe[a],b",
+        ];
+        for line in lines {
+            let words = words(line);
+            let alone = Arguments::read_converge(&words).map(|read| format!("{read:?}"));
+            assert_eq!(alone, Some(format!("{:?}", Arguments::read_any(&words).unwrap())), "{line}");
+        }
+        for line in
+            ["wrun", "wrun agent", "wrun converge --help", "wrun converge --nosuch", "wrun converge x", "wrun run list"]
+        {
+            assert!(Arguments::read_converge(&words(line)).is_none(), "{line}");
+        }
     }
 
     #[test]

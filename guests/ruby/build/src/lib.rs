@@ -204,12 +204,12 @@ fn freeze(module: &[u8], standard: Node, ours: Node, boot: &str) -> Result<Vec<u
     ruby.freeze(&module, globals)
 }
 
-/// Writes a file whole, and leaves it alone where it is the same.
+/// Writes a file whole, and leaves it alone where it is the same. Two builds may write one file at once.
 fn replace(path: &Path, content: &[u8]) -> Result<()> {
     if fs::read(path).is_ok_and(|old| old == content) {
         return Ok(());
     }
-    let partial = path.with_extension("partial");
+    let partial = path.with_extension(format!("partial-{}", std::process::id()));
     fs::write(&partial, content).with_context(|| format!("cannot write {}", partial.display()))?;
     fs::rename(&partial, path).with_context(|| format!("cannot rename {}", partial.display()))
 }

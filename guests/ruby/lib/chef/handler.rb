@@ -1,10 +1,10 @@
 # frozen_string_literal: true
 
-# Start, report and exception handlers: objects of the policy that hear how the run went.
+# Start, report and exception handlers: objects of the policy that receive the outcome of the run.
 
 class Chef
   class Handler
-    # Which handlers are to run when, by the name of the phase in which the host asks for them.
+    # Maps each phase of the host to the setting that lists its handlers.
     LISTS = { "start" => :start_handlers, "report" => :report_handlers, "exception" => :exception_handlers }.freeze
 
     class << self
@@ -23,7 +23,7 @@ class Chef
       define_method(name) { @run_status.public_send(name) }
     end
 
-    # One for each action that ran, those of nested resources too.
+    # Returns one record for each action that ran, including actions of nested resources.
     def all_resources = @run_status.wrun_ran.reject { |it| it.status == "unprocessed" }
 
     {
@@ -36,7 +36,7 @@ class Chef
     def action_collection = nil
     def data = @run_status.to_hash
 
-    # What subclasses do.
+    # Does the handler's work. Subclasses override it.
     def report; end
 
     def run_report_unsafe(run_status)
@@ -54,9 +54,9 @@ class Chef
     end
   end
 
-  # How the run went, as handlers ask it.
+  # Gives handlers the outcome of the run.
   class RunStatus
-    # A resource that ran, as handlers look at it.
+    # A record of one action, with the methods that handlers call on a resource.
     Ran = Struct.new(:resource_name, :name, :action, :status, :cookbook_name, :recipe_name) do
       def declared_type = resource_name
       def declared_key = "#{resource_name}[#{name}]"
@@ -80,7 +80,7 @@ class Chef
     def success? = @data.fetch("success", true)
     def failed? = !success?
 
-    # What the host raised stands in no Ruby code.
+    # Returns an empty backtrace for an exception of the host, which comes from no Ruby code.
     def backtrace = exception && (exception.backtrace || [])
     def formatted_exception = exception && "#{exception.class.name}: #{exception.message}"
     def node = Node.instance
@@ -91,7 +91,7 @@ class Chef
     def all_resources = run_context.resource_collection.all_resources
     def updated_resources = all_resources.select(&:updated)
 
-    # What each action came to, in order.
+    # Returns a record with the outcome of each action, in order.
     def wrun_ran
       @wrun_ran ||= Array(@data["resources"]).map do |it|
         Ran.new(it["type"]&.to_sym, it["name"], it["action"]&.to_sym, it["status"], it["cookbook"], it["recipe"])
@@ -113,10 +113,10 @@ class Chef
   end
 
   module Cookbook
-    # The phases in which the host has handlers called.
+    # Calls handlers in the phases that the host announces.
     module Handlers
       class << self
-        # What handlers of the phase that is under way raised.
+        # Returns the exceptions that handlers raised in the current phase.
         def failures = @failures ||= []
 
         def run(phase, input)
@@ -125,7 +125,7 @@ class Chef
           end
         end
 
-        # Asks the host for the phases for which there are handlers by now.
+        # Subscribes to the phases that have handlers by now.
         def listen
           @asked ||= []
           wanted = Handler::LISTS.select { |_, list| Array(Config[list]).any? }.keys - @asked
@@ -137,7 +137,7 @@ class Chef
 
         private
 
-        # One that fails does not keep the others from hearing; the host shows the failure.
+        # Calls all handlers of a phase, even after one has failed. The host shows the failure.
         def call_all(phase, status)
           failures.clear
           Array(Config[Handler::LISTS.fetch(phase)]).each do |handler|
@@ -151,7 +151,7 @@ class Chef
           EventDispatch::DISPATCHER.tell(name, *arguments(name, input)) if EventDispatch::TOLD.include?(name)
         end
 
-        # What Chef hands to a handler of this event.
+        # Returns the arguments that Chef passes to a handler of this event.
         def arguments(name, input)
           case name
           when :recipe_file_loaded then [path_of(input["recipe"]), as_listed(input["recipe"])]
@@ -171,19 +171,20 @@ class Chef
 
         def resource_and_action(input) = [resource_of(input), input["action"]&.to_sym]
 
-        # The file of a recipe, which may be written in Ruby, YAML or JSON.
+        # Returns the path of a recipe's file in Ruby, YAML or JSON.
         def path_of(recipe)
           cookbook, name = Cookbook.parse_recipe_name(recipe)
           Chef.run_context.cookbook_collection[cookbook]&.recipe_path(name)
         end
 
-        # A recipe as the run list has it: of a default recipe mostly without saying so.
+        # Returns a recipe's name as the run list has it, usually without `::default`.
         def as_listed(recipe)
           short = recipe.delete_suffix("::default")
           Node.instance.run_list.any? { |item| item.to_s == "recipe[#{recipe}]" } ? recipe : short
         end
 
-        # When another resource made this one act, and which; several may have, of a delayed notification.
+        # Returns the timing of the notification that started the action, and its sender. The sender can be nil, since a delayed
+        # notification may have several senders.
         def notified_by(input)
           notified = input["notified"] or return
           sender = notified["by"] && known_by(notified["by"], resource_of(input))
@@ -196,7 +197,7 @@ class Chef
           nil
         end
 
-        # The guard that skipped a resource; of `action :nothing` there is none.
+        # Returns the guard that skipped a resource. `action :nothing` has no guard, so the method returns the reason as text.
         def conditional_of(input)
           text = input["conditional"]
           resource = resource_of(input)
@@ -209,7 +210,7 @@ class Chef
           error.is_a?(Hash) ? Wrun::Failures.rebuild({ "passed" => [], "backtrace" => [], "object" => nil }.merge(error)) : error
         end
 
-        # The very resource where this guest declared it, else what is known of it.
+        # Returns the Ruby resource of an event. If Ruby cannot resolve its type, returns a record with its type and name.
         def resource_of(input)
           told = input["resource"] or return
           found = Wrun::Resources.stand_for(told["id"], Chef.run_context) if told["id"]
@@ -219,6 +220,6 @@ class Chef
     end
   end
 
-  # Handlers may be added at any time; before the turn goes away the host hears of the phases that they want.
+  # A cookbook may add handlers at any time. Before each turn of the host, Ruby subscribes to their phases.
   Wrun::Turns.before { Cookbook::Handlers.listen }
 end

@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
-# The node: attributes in their levels and merged, and what the run knows of it. The host keeps the attributes; what has been
-# read is remembered until somebody may have changed it.
+# The node: its attributes by level and merged, and its data in this run. The host keeps the attributes. Ruby caches the values
+# that it has read until other code may have changed them.
 
 require_relative "node/values"
 require_relative "node/common"
@@ -19,14 +19,14 @@ class Chef
     include DSL::IncludeAttribute
     include Node::AttributeMethods
 
-    # What the phase `load` says of the node beside its attributes.
+    # Data of the node from the phase `load`: its run lists and its environment.
     class << self
       attr_accessor :written_run_list, :kept_run_list, :environment_name
 
       # The node of this run.
       def instance = @instance ||= allocate
 
-      # One beside it, which nobody saves.
+      # Returns another node object, which is never saved.
       def new(*, **) = Saved.new({})
 
       def build(name)
@@ -46,7 +46,7 @@ class Chef
     def policy_group(_ = nil) = self["policy_group"]
     def policy_revision = self["policy_revision"]
 
-    # Ruby's own, forgotten after the policy.
+    # Returns a hash for cookbook code. Ruby discards it after the policy.
     def run_state = @run_state ||= {}
     attr_writer :run_state
     attr_accessor :recipe_list
@@ -61,10 +61,10 @@ class Chef
       items.empty? ? @run_list : @run_list.reset!(*items)
     end
 
-    # What the node keeps: the run list, unless another is run this once.
+    # Returns the run list that the node keeps, even if this run uses another one.
     def primary_runlist = Node.kept_run_list ? @primary_runlist ||= RunList.new(Node.kept_run_list) : run_list
 
-    # What a cookbook gives here changes no run: the run list is expanded before any cookbook is read.
+    # A cookbook's value does not change the run, because the run list is expanded before cookbooks are read.
     def override_runlist(*items)
       @override_runlist ||= Node.kept_run_list ? RunList.new(Node.written_run_list) : RunList.new
       items.empty? ? @override_runlist : self.override_runlist = items
@@ -99,13 +99,13 @@ class Chef
 
     def tagged?(*names) = names.all? { |name| tags.include?(name) }
 
-    # What cookbooks set so far is forgotten; roles and environments stay.
+    # Removes the attributes that cookbooks have set so far. Attributes from roles and environments stay.
     def reset_defaults_and_overrides
       default.clear
       override.clear
     end
 
-    # The host saves the node when its policy has succeeded, and not before.
+    # Saves nothing, because the host saves the node after its policy has succeeded.
     def save
       Chef::Log.debug("node.save: the node is saved when its policy has succeeded")
       self
@@ -141,7 +141,7 @@ class Chef
     def to_s = "node[#{name}]"
     def inspect = "<Chef::Node name:#{name}>"
 
-    # Whatever else hashes can do, of the merged attributes.
+    # Forwards all other methods of hashes to the merged attributes.
     def method_missing(name, ...)
       return attributes.public_send(name, ...) if ImmutableMash.public_method_defined?(name)
 

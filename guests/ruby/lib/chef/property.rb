@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# `property`: one value of a resource, what it may be, and what it is when nobody says.
+# `property`: one value of a resource, with its checks and its default.
 
 require_relative "mixin/params_validate"
 
@@ -16,7 +16,7 @@ class Chef
 
     def self.derive(**options) = new(**options)
 
-    # The old name of a property: says so, and goes on to the new one.
+    # Defines the old name of a property. The method warns and then calls the new name.
     def self.emit_deprecated_alias(from, to, message, type)
       type.define_method(from) do |value = NOT_PASSED|
         Chef.deprecated(:property, message)
@@ -38,7 +38,7 @@ class Chef
       @required = @options[:required]
       @coercion = @options[:coerce]
       @own_message = @options[:validation_message]
-      # What is no check is only found when a value is checked.
+      # An unknown option is reported only when a value is checked.
       known = Wrun::Resources::Checks::NAMES
       @checks = validation_options.map { |check, told| known.include?(check) ? [check, told] : [:unknown, check] }
       # Going through a hash costs more here than through an array.
@@ -83,7 +83,7 @@ class Chef
       self.class.new(**options, **more)
     end
 
-    # `name` reads, `name value` sets.
+    # Reads the property for `name`, and sets it for `name value`.
     def call(resource, value = NOT_PASSED)
       NOT_PASSED.equal?(value) ? get(resource) : set(resource, value)
     end
@@ -106,7 +106,7 @@ class Chef
     def set?(resource) = @slot ? resource.instance_variable_defined?(@slot) : true
     alias is_set? set?
 
-    # What was set, lazy values as they are.
+    # Returns the stored value. A lazy value is returned without evaluation.
     def raw(resource) = resource.instance_variable_get(@slot)
 
     def reset(resource)
@@ -123,7 +123,7 @@ class Chef
       check(resource, name || :property_type, value) if !value.nil? || @has_default
     end
 
-    # Holds a value against all checks, under a name.
+    # Runs all checks on a value. Error messages show the given name.
     def check(resource, name, value)
       checks = Wrun::Resources::Checks
       message = own_message(resource)
@@ -184,8 +184,8 @@ class Chef
       @name && :"@#{@name}"
     end
 
-    # The author's own message. As in Chef, it is said of the first resource only that a value is checked for; where a
-    # default is checked as it is declared, of none.
+    # Returns the author's own error message. As in Chef, only the first resource with a checked value gets it. If the default was
+    # checked at the declaration, no resource gets it.
     def own_message(resource)
       return unless @own_message
 
@@ -193,14 +193,14 @@ class Chef
       @own_message if @first_checked.equal?(resource)
     end
 
-    # Where nothing but the type is checked: classes whose own instances are right, which is all that most values need.
+    # Returns the accepted classes if the type is the only check. A value of exactly such a class needs no further check.
     def classes_that_fit
       return unless @checks.size == 1 && @checks[0][0] == :is && @own_message.nil?
 
       Array(@checks[0][1]).grep(Class)
     end
 
-    # A default that needs no resource is coerced and checked once, where it is written.
+    # Coerces and checks the default once, at its declaration, if this needs no resource.
     def store_default
       value = default
       freeze_deeply(value) unless value.is_a?(DelayedEvaluator)
@@ -225,7 +225,7 @@ class Chef
       value.is_a?(DelayedEvaluator) ? coerce_and_check(resource, exec(resource, value)) : value
     end
 
-    # What may be changed in place is kept, so that the change is seen when it is read again.
+    # Stores a mutable default in the resource, so that the next read sees changes made in place.
     def default_for(resource)
       return unless @has_default
 
@@ -284,7 +284,7 @@ class Chef
       raise Exceptions::ValidationFailed, "#{name} is a required property" if required?(action)
     end
 
-    # Methods that every object or resource has, and that are no properties, are not to be hidden.
+    # Raises an error if the property would hide a method of every object or resource.
     def refuse_redefinition
       return unless declared_in.method_defined?(@name)
 
@@ -300,7 +300,7 @@ class Chef
 
   module Mixin
     module ParamsValidate
-      # A value that is set once it is read.
+      # A property that stores its value on the first read.
       class SetOrReturnProperty < Property
         def get(resource)
           value = super

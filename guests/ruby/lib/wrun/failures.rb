@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
-# Exceptions on their way through the host. An exception that Ruby code raised and that comes back to Ruby code is the
-# very same object, so that `rescue => e` sees what was raised; one of the host's is made anew, by its class.
+# Passes exceptions to the host and back. A Ruby exception that comes back from the host is the same object, so that `rescue => e`
+# gets the original. For an exception of the host, Ruby makes a new object of the named class.
 
 require_relative "hints"
 require_relative "receivers"
@@ -18,14 +18,13 @@ module Wrun
   end
 
   module Failures
-    # So many exceptions may be on their way at a time; older ones come back as copies.
+    # The number of exceptions that Ruby keeps. An older exception comes back from the host as a copy.
     KEPT = 1_000
 
-    # Files of which no cookbook's author wants to hear.
+    # Matches files of the runtime, which backtraces leave out.
     OURS = %r{\A(?:/wrun/|/usr/local/lib/ruby/|<internal:|-e:|eval:)}
 
-    # What is known of an exception: its number, the resources that it has passed through, and what the host said could be
-    # done about it.
+    # The data of an exception: its number, the resources that it has passed through, and the host's hint.
     Known = Struct.new(:number, :passed, :hint)
 
     @objects = {}
@@ -33,10 +32,10 @@ module Wrun
     @last = -1
 
     class << self
-      # Whether backtraces show the frames of this library too.
+      # True if backtraces also show the frames of this library.
       attr_accessor :all_frames
 
-      # An exception as the contract has it.
+      # Returns an exception as a `raised` record of the contract.
       def describe(error)
         known = @known[error] || keep(error)
         {
@@ -49,7 +48,7 @@ module Wrun
         }
       end
 
-      # The exception that the contract speaks of.
+      # Returns the Ruby exception for a `raised` record of the contract.
       def rebuild(raised)
         error = @objects[raised["object"]] || build(raised)
         known = @known[error] || keep(error)
@@ -67,7 +66,7 @@ module Wrun
         cookbooks.map { |frame| placed(frame.sub(/:in [`'](.*)'\z/) { named($1) }.scrub) }
       end
 
-      # An exception's message, whatever its class makes of it.
+      # Returns an exception's message, even if the `message` method of its class raises.
       def text_of(error)
         error.message.to_s.encode(Encoding::UTF_8, invalid: :replace, undef: :replace).scrub
       rescue StandardError => second
@@ -76,31 +75,31 @@ module Wrun
 
       private
 
-      # What Chef's server would have been asked for, of which only its answer's body speaks: not in the message, which
-      # cookbooks look at, but where nobody rescued it.
+      # Returns the text about the missing object, which Chef's server puts only into the body of its response. `describe` adds it
+      # for reports; the exception's own message stays as cookbooks expect it.
       def missing(error)
         return unless defined?(Net::HTTPExceptions) && error.is_a?(Net::HTTPExceptions)
 
         error.response.missing if error.response.respond_to?(:missing)
       end
 
-      # A cookbook's file is evaluated by a method of ours, of which nobody wants to hear.
+      # Removes from a frame's name the runtime's method that evaluates cookbook files.
       def named(name)
         own = all_frames ? name : name.sub(/(?:\A| in )Chef::Mixin::FromFile#from_file\z/, "")
         own.empty? ? "" : ": in #{own}"
       end
 
-      # Cookbook and file of a path. While the library is being loaded, nobody knows yet.
+      # Returns the cookbook and the file of a path. Returns nil while the library is being loaded.
       def split(path) = Wrun.const_defined?(:Sources) ? Sources.split(path) : nil
 
-      # A cookbook's file is named by the cookbook, wherever its place is.
+      # Replaces the folder of a cookbook's file with the cookbook's name.
       def placed(frame)
         path, rest = frame.match(/\A(.+?)(:\d+(?::.*)?)\z/m)&.captures
         cookbook, file = path && split(path)
         cookbook ? "#{cookbook}/#{file}#{rest}" : frame
       end
 
-      # What cannot be read has no frame of its own; its message begins with the place.
+      # Returns the place at the beginning of a syntax error's message. A file that Ruby cannot parse has no frame of its own.
       def first_of_syntax_error(error)
         error.message[/\A.+?:\d+(?=:)/]&.then { |place| split(place.sub(/:\d+\z/, "")) ? place : nil }
       end
@@ -117,7 +116,7 @@ module Wrun
         type = class_named(raised["class"])
         return Foreign.new(raised["class"], message) unless type
 
-        # Classes may want other things than a message; what they would make of them is not known here.
+        # The `initialize` method of a class may require other arguments than a message, so Ruby does not call it.
         error = type.allocate
         Exception.instance_method(:initialize).bind_call(error, message)
         error.set_backtrace(raised["backtrace"]) unless raised["backtrace"].empty?

@@ -1,20 +1,21 @@
 # frozen_string_literal: true
 
-# What a person could do about an exception: a name that may have been meant, or the expression that was nil. It stands beside the message and is never in
-# it, since cookbooks look at messages. The rule is the host's (`host/schema/src/suggest.rs`), so that both say the same.
+# Gives hints for exceptions: a name that the author may have meant, or the expression that was nil. A hint is kept apart from the
+# message, because cookbooks compare messages. The rule for near names is the same as in the host (`host/text/src/near.rs`), so
+# that both give the same hint.
 
 module Wrun
   module Hints
-    # Names longer than this are compared by their beginning only: the cost grows with the square.
+    # The number of characters that are compared, because the cost grows with the square of the length.
     COMPARED = 64
 
-    # What the library needs itself, and what says no more than the name without its last character.
+    # Matches names that hints leave out: the library's own names, and names with `=`, `?`, `!` or other signs.
     UNSAID = /\Awrun_|[=?!]\z|\W/
 
     @sources = []
 
     class << self
-      # Says where names come from: the block gets a receiver and says which names are known to it, if it knows any.
+      # Registers a source of names for receivers of a type. The block returns the names that a receiver knows, or nil.
       def on(type, &names) = @sources.unshift([type, names])
 
       # Gives an exception its hint.
@@ -23,7 +24,7 @@ module Wrun
         error
       end
 
-      # As `attach`, where a name is near enough.
+      # Attaches the nearest candidate as the hint, if one is near enough.
       def suggest(error, name, candidates)
         near = nearest(name.to_s, candidates)
         attach(error, near && "did you mean `#{near}`?")
@@ -34,7 +35,7 @@ module Wrun
         given = error.instance_variable_get(:@wrun_hint)
         return given if given
 
-        # A template's error is about what its code raised.
+        # For a template's error, the hint concerns the exception that the template's code raised.
         error = error.original_exception if error.is_a?(Chef::Mixin::Template::TemplateError)
         return unless error.is_a?(NameError) && error.name
         return Receivers.hint(error) if error.is_a?(NoMethodError) && error.receiver.nil?
@@ -42,11 +43,12 @@ module Wrun
         near = near(error.receiver, error.name)
         near && "did you mean `#{near}`?"
       rescue StandardError
-        # An exception without receiver, or one whose receiver will not be asked.
+        # The exception has no receiver, or its receiver raises an error when Ruby asks for names.
         nil
       end
 
-      # The candidate nearest to a name, if at most a third of its characters differ; of equally near ones the first.
+      # Returns the candidate nearest to a name, if at most a third of its characters differ. Of equally near ones, returns the
+      # alphabetically first.
       def nearest(name, candidates)
         most = (name.length / 3).clamp(1, 4)
         near = candidates.map(&:to_s).uniq.filter_map do |candidate|
@@ -58,7 +60,8 @@ module Wrun
         near.min&.last
       end
 
-      # The same of names of resource types. A cookbook's own type is often called by its file alone: `site_vhost` is near to `vhost`, and to `vhots`.
+      # Returns the nearest name of a resource type. Authors often write only the file's name for a cookbook's own type. So
+      # `site_vhost` is near to `vhost` and to `vhots`.
       def nearest_type(name, types)
         types = types.map(&:to_s)
         nearest(name, types) || types.select { |type| type.end_with?("_#{name}") }.min || by_file(name, types)
@@ -82,14 +85,14 @@ module Wrun
         nearest(name.to_s, known.grep_v(UNSAID) - [name]) if known
       end
 
-      # Of any other object: constants of a module, else what it answers to in public.
+      # Returns the names that any other object knows: constants for a capitalized name, public methods otherwise.
       def others(receiver, name)
         return receiver.is_a?(Module) ? receiver.constants : Object.constants if name.match?(/\A[A-Z]/)
 
         (class << receiver; self; end).public_instance_methods - Object.instance_methods
       end
 
-      # How many characters must be inserted, removed, replaced or swapped with their neighbour.
+      # Returns the edit distance: the number of characters to insert, remove, replace or swap with a neighbour.
       def distance(left, right)
         before = []
         above = (0..right.length).to_a

@@ -1,22 +1,22 @@
 # frozen_string_literal: true
 
-# Which expression was nil: of `node['a']['b']['c']` that fails with "undefined method '[]' for nil", the part before the
-# call that failed.
+# Finds the expression that was nil. If `node['a']['b']['c']` fails with "undefined method '[]' for nil", it is the part before
+# the failed call.
 #
-# Ruby knows the call by the number that its compiler gave it. The syntax tree that can be looked at here is that of the older
-# compiler, which numbers otherwise. Both make the same calls in the same order, so the call is found by its place among the
-# calls of that name on its line. Where the two do not agree, nothing is said.
+# Ruby identifies the failed call by a node number from its compiler. The syntax tree that Ruby offers here comes from the older
+# compiler, which uses other numbers. Both compile the same calls in the same order. So the call's position among the calls of
+# that name on its line identifies it. If the two compilers disagree, Ruby gives no hint.
 
 module Wrun
   module Receivers
     # Calls with a receiver.
     CALLS = %i[CALL OPCALL QCALL ATTRASGN].freeze
 
-    # An expression of more characters is cut.
+    # The most characters of an expression in a hint. A longer one is cut.
     LONGEST = 100
 
     class << self
-      # `node['a']` is nil (COOKBOOK/FILE:LINE), or nil where that is not known.
+      # Returns a hint such as "`node['a']` is nil (COOKBOOK/FILE:LINE)", or nil if the expression is unknown.
       def hint(error)
         return unless error.is_a?(NoMethodError) && error.receiver.nil?
 
@@ -30,7 +30,7 @@ module Wrun
 
       private
 
-      # A file as Ruby compiled it.
+      # Returns the source text of a file as Ruby compiled it.
       def code(cookbook, file)
         text = Sources.text(cookbook, file)
         file.start_with?("templates/") ? Chef::Template::Compiler.wrapped(text) : text
@@ -48,7 +48,7 @@ module Wrun
         node && shortened(slice(text, node.children.first))
       end
 
-      # The numbers of the calls of a name on a line, in order, those of blocks too.
+      # Returns the node numbers of all calls of a name on a line, in order, including calls in blocks.
       def calls(code, name, line, found = [])
         numbers = code[4][:node_ids]
         here = nil

@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
-# The cookbooks' files under the paths that cookbook code sees: a cookbook has a place on the machine or, where it travels
-# in an artifact, one below the cache folder that is not really there. Either way its files come from the policy.
+# Gives access to the cookbooks' files by the paths that cookbook code sees. A cookbook from a folder has its real path. A
+# cookbook from an artifact has a virtual path below the cache folder. In both cases the policy supplies the files.
 
 require_relative "bridge"
 
@@ -14,12 +14,12 @@ module Wrun
     @pattern = nil
 
     class << self
-      # Says which cookbooks there are, and the places of those that have one.
+      # Sets the names of the cookbooks and the folders of those from folders.
       def settle(names, places)
         names.each { |name| settle_one(name, places[name]) }
       end
 
-      # The folder that a cookbook seems to lie in.
+      # Returns the folder that cookbook code sees for a cookbook.
       def place(cookbook) = @places[cookbook] || settle_one(cookbook, nil)
 
       # A file's path as cookbook code sees it.
@@ -37,7 +37,7 @@ module Wrun
 
       alias locate split
 
-      # As `split`, of any path that a cookbook may write: with `..`, `//` and a slash at the end.
+      # Does the same as `split`, but also accepts paths with `..`, `//` or a slash at the end.
       def resolve(path)
         return unless @pattern
 
@@ -62,7 +62,7 @@ module Wrun
       def bytes(cookbook, relative) = Bridge.call("cookbooks.read", cookbook, relative)
       def text(cookbook, relative) = bytes(cookbook, relative).force_encoding(Encoding::UTF_8)
 
-      # What a path below a cookbook's place is: `:file`, `:directory` or nil.
+      # Returns the kind of a path below a cookbook's folder: `:file`, `:directory` or nil.
       def kind(path)
         cookbook, relative = resolve(path)
         return unless cookbook
@@ -86,8 +86,8 @@ module Wrun
         cookbook && folders(cookbook)[relative]
       end
 
-      # The place in cookbook code that is running: cookbook, recipe, file and line. Without a recipe's name it is that of
-      # the file, where it is a recipe.
+      # Returns the running place in cookbook code: cookbook, recipe, file and line. If `recipe` is nil and the file is a recipe,
+      # the recipe's name comes from the file.
       def origin(recipe = nil)
         Thread.each_caller_location do |frame|
           cookbook, file = split(frame.path)
@@ -96,7 +96,7 @@ module Wrun
         at("", recipe, "", 0)
       end
 
-      # An origin as the contract has it: cookbook, recipe, file, line.
+      # Returns an origin in the contract's form: cookbook, recipe, file and line.
       def at(cookbook, recipe, file, line)
         recipe ||= file.start_with?("recipes/") ? File.basename(file, ".*") : ""
         [cookbook, recipe.to_s, file, line]
@@ -105,7 +105,7 @@ module Wrun
       private
 
       def settle_one(name, place)
-        # Where Chef keeps the cookbooks that it fetches.
+        # Chef stores downloaded cookbooks in this folder.
         place ||= "#{Chef::Config.file_cache}/cookbooks/#{name}"
         @places[name] = place
         @names[place] = name

@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# The conversation with the host: one loop that serves the whole policy, and each errand in the middle of it.
+# Talks to the host: one loop serves the whole policy, and an inner loop serves each task.
 
 require_relative "bridge"
 require_relative "failures"
@@ -10,7 +10,7 @@ module Wrun
   Content = Struct.new(:bytes)
 
   module Turns
-    # A value to answer with, which may be nil. A handler of `run` returns one where its phase has an answer.
+    # The value of an answer. It may be nil. A handler of `run` returns a `Value` if the request expects a value.
     Value = Struct.new(:it)
 
     # Closures by their numbers, and the numbers that each context keeps.
@@ -21,13 +21,14 @@ module Wrun
     @passed = 0
 
     class << self
-      # How often the turn has come back: what is remembered from before may be old then.
+      # Returns how often the turn has come back. Values that were cached earlier may be outdated.
       attr_reader :passed
 
-      # Blocks to call right before the turn goes away.
+      # Adds a block to call right before this guest gives up the turn.
       def before(&block) = @before << block
 
-      # Says who answers `run`, `act` and `inspect`. The block gets what the contract sends, without number.
+      # Registers the handler for a request: `run`, `act`, `inspect` or `forget`. The block gets the request's data without its
+      # number.
       def on(request, &handler) = @handlers[request] = handler
 
       # Keeps a closure while its context lasts, and returns its number.
@@ -38,15 +39,15 @@ module Wrun
         number
       end
 
-      # The whole of `serve`.
+      # Implements the function `serve` of the contract.
       def serve
         converse("ready")
       rescue Exception => error # rubocop:disable Lint/RescueException
-        # Nothing may leave into the adapter, which could only die of it.
+        # An exception must not reach the adapter, because it would end the guest.
         Bridge.call("output.log", "error", Failures.text_of(error))
       end
 
-      # Says something and answers requests until the host is done with it. Raises what became of an errand.
+      # Sends a message and answers requests until the host sends `done`. Raises the exception of a task that failed.
       def converse(*said)
         told = give_turn { Bridge.call("turns.next", *said) }
         while true # rubocop:disable Style/InfiniteLoop -- `loop` would swallow a StopIteration
@@ -68,7 +69,7 @@ module Wrun
         @passed += 1
       end
 
-      # Hands an answer over.
+      # Sends an answer and gives up the turn.
       def give(...) = give_turn { say_answer(...) }
 
       def say_answer(number, word, value = nil)
@@ -87,7 +88,7 @@ module Wrun
         end
       end
 
-      # Nothing leaves this method but by its return: neither an exception nor a `throw` may unwind the host's frames.
+      # Always returns an answer. An exception or a `throw` must not unwind the frames of the host.
       def answer(told)
         answered = nil
         answered = perform(told)

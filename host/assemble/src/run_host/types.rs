@@ -25,8 +25,8 @@ impl Types for BuiltinTypes {
         schema::is_composite(kind)
     }
 
-    fn why_idle(&self, kind: &str) -> Option<String> {
-        schema::why_idle(kind)
+    fn why_no_provider(&self, kind: &str) -> Option<String> {
+        schema::why_no_provider(kind)
     }
 
     fn canonical(&self, kind: &str, property: String) -> String {
@@ -190,7 +190,7 @@ mod tests {
         });
         let expected = ["snap_package install", "zypper_repository create", "windows_env create", "batch run"];
         assert_eq!(declared.map(|(kind, actions)| format!("{kind} {actions}")), expected);
-        let idle = run.idle(ids[2]).unwrap().unwrap();
+        let idle = run.without_provider(ids[2]).unwrap().unwrap();
         let sentence = "Cannot find a provider for windows_env[a]: the resource type `windows_env` is for Windows only";
         assert_eq!(idle.into_raised().message, sentence);
     }

@@ -231,9 +231,9 @@ impl Run {
     ///
     /// # Errors
     /// The resource does not exist.
-    pub fn idle(&self, id: ResourceId) -> Result<Option<Failure>, Failure> {
+    pub fn without_provider(&self, id: ResourceId) -> Result<Option<Failure>, Failure> {
         let declaration = &self.known(id)?.declaration;
-        let why = self.builtin.why_idle(&declaration.kind);
+        let why = self.builtin.why_no_provider(&declaration.kind);
         Ok(why.map(|why| Failure::raised(ErrorKind::NoProvider, chef::without_provider(&declaration.key(), &why))))
     }
 

@@ -229,7 +229,7 @@ impl<G: Guest, P: Providers> Runner<'_, G, P> {
                 acted.map_err(|failure| self.hidden(resource, failure))
             }
             None if self.run.is_composite(&declaration.kind) => self.act_in_children(resource, action).await,
-            None => match self.run.idle(resource)? {
+            None => match self.run.without_provider(resource)? {
                 Some(idle) => Err(idle),
                 None => self.act_on_machine(resource, action).await,
             },

@@ -278,8 +278,7 @@ fn collection(run: &Run) -> Vec<Value> {
         .collect()
 }
 
-/// A failure as handlers hear of it.
-/// Why the run failed, as a policy's handlers hear of it: of another policy no more than that it failed.
+/// Returns why the run failed, for the handlers of the policy `listener`. Of another policy's failure they hear its name alone.
 pub(super) fn exception(listener: &str, outcomes: &[(String, PolicyOutcome)]) -> Value {
     let own = outcomes.iter().find(|(name, _)| name == listener);
     let mut failed = own.into_iter().chain(outcomes).filter_map(|(name, outcome)| match outcome {

@@ -38,6 +38,14 @@ pub enum CommandFailure {
         /// What it wrote until then.
         outcome: CommandOutcome,
     },
+    /// Its process was stopped before it became the program, and was ended.
+    #[error("{shown} did not begin within {} s and was ended: another process of its user stops it", after.as_secs())]
+    HeldUp {
+        /// The command, as messages show it.
+        shown: String,
+        /// The time after which it was ended.
+        after: Duration,
+    },
     /// The run is to end at once: it was ended, was left running, or was not even started.
     #[error("the run was stopped: {shown} {what}")]
     Stopped {
@@ -111,7 +119,7 @@ impl CommandFailure {
                 ));
             }
             Self::NotStarted { error, .. } => error.into(),
-            Self::TimedOut { .. } => ErrorKind::CommandTimeout,
+            Self::TimedOut { .. } | Self::HeldUp { .. } => ErrorKind::CommandTimeout,
             // No `rescue` without a class and no `ignore_failure` goes on after it.
             Self::Stopped { .. } => ErrorKind::Signalled,
             Self::CannotLook { kind, .. } => kind,

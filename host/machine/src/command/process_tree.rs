@@ -52,6 +52,15 @@ pub(super) fn kill(leader: Pid) {
     }
 }
 
+/// Kills the processes that a thread of this process has started and that it still waits for.
+pub(super) fn kill_children_of_thread(thread: Pid) {
+    let path = format!("/proc/self/task/{}/children", thread.as_raw_nonzero());
+    let children = std::fs::read_to_string(path).unwrap_or_default();
+    for child in children.split_ascii_whitespace().filter_map(|pid| Pid::from_raw(pid.parse().ok()?)) {
+        let _ = kill_process(child, Signal::KILL);
+    }
+}
+
 /// Whether a process belongs to the leader's command. What is found out of those on the way is kept.
 fn is_kin(pid: i32, leader: i32, all: &HashMap<i32, Process>, known: &mut HashMap<i32, bool>) -> bool {
     let mut way = vec![];

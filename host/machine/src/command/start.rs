@@ -2,21 +2,27 @@
 
 use super::failure::Nobody;
 use super::fence::NoFence;
-use super::{CommandFailure, DEFAULT_PATH, Launch, SHELL, SHELL_NAME, fence};
+use super::{CommandFailure, DEFAULT_PATH, Launch, SHELL, SHELL_NAME, fence, process_tree};
 use crate::users::Users;
 use contract::{CommandOutcome, MachineUser};
 use errors::chef;
 use nix::errno::Errno;
 use nix::sched::{CloneFlags, unshare};
 use process_wrap::std::{CommandWrap, ProcessSession};
-use rustix::fs::{Access, Mode, OFlags};
+use rustix::fs::{Access, AtFlags, CWD, Mode, OFlags};
 use rustix::process::{Gid, Uid};
+use rustix::thread::CapabilitySet;
 use serde::{Deserialize, Serialize};
 use std::io;
 use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::OnceLock;
+use std::sync::mpsc::{self, RecvTimeoutError};
+use std::time::{Duration, Instant};
+
+/// How often to look whether a start takes too long.
+const LOOK: Duration = Duration::from_millis(200);
 
 /// As whom a program runs.
 #[derive(Debug, Clone)]
@@ -34,6 +40,13 @@ pub(super) struct Ids {
     pub(super) uid: Option<u32>,
     gid: u32,
     groups: Vec<u32>,
+}
+
+impl Ids {
+    /// Returns the user, if it is not wrun's own.
+    fn other_user(&self) -> Option<u32> {
+        self.uid.filter(|uid| *uid != rustix::process::getuid().as_raw())
+    }
 }
 
 /// Why there is no child.
@@ -94,12 +107,16 @@ fn unknown(uid: u32) -> MachineUser {
     }
 }
 
-/// Starts the program; returns once it runs or could not be started.
+/// Starts the program. Returns once it runs or could not be started.
+///
+/// A process of the program's user can stop the child before it has become the program. So `is_over` is asked now and then
+/// whether the start takes too long; then the child is killed.
 pub(super) fn start(
     launch: &Launch,
     root: Option<PathBuf>,
     identity: Identity,
     environment: Vec<(String, String)>,
+    is_over: &dyn Fn(Duration) -> bool,
 ) -> Result<Child, Refusal> {
     let start = || -> Result<Child, Refusal> {
         let failure = |error: io::Error| Refusal::Failure(CommandFailure::of_system(&error, &launch.shown));
@@ -118,7 +135,8 @@ pub(super) fn start(
                 }
             })?;
         }
-        spawn(&launch.words, launch.arg0, &environment).map_err(|error| {
+        let user = identity.ids.as_ref().and_then(Ids::other_user);
+        spawn(&launch.words, launch.arg0, &environment, user).map_err(|error| {
             let program = launch.words.first().map_or("", String::as_str);
             match launch.from_shell.then(|| shell_says(&error, program)).flatten() {
                 Some(outcome) => Refusal::Outcome(outcome),
@@ -126,16 +144,41 @@ pub(super) fn start(
             }
         })
     };
+    let failed = |error: io::Error| Refusal::Failure(CommandFailure::of_system(&error, &launch.shown));
+    let began = Instant::now();
+    let (thread_id, started_by) = mpsc::channel();
+    let (done, started) = mpsc::channel();
     std::thread::scope(|scope| {
-        let thread = std::thread::Builder::new().name("command".into()).spawn_scoped(scope, start);
-        let thread = thread.map_err(|error| Refusal::Failure(CommandFailure::of_system(&error, &launch.shown)))?;
-        thread.join().unwrap_or_else(|_| {
-            Err(Refusal::Failure(CommandFailure::of_system(&io::Error::other("thread ended"), &launch.shown)))
-        })
+        let run = move || {
+            let _ = thread_id.send(rustix::thread::gettid());
+            let _ = done.send(start());
+        };
+        let thread = std::thread::Builder::new().name("command".into()).spawn_scoped(scope, run);
+        thread.map_err(failed)?;
+        let thread_id = started_by.recv().map_err(|_| failed(io::Error::other("thread ended")))?;
+        let mut was_killed = false;
+        let outcome = loop {
+            match started.recv_timeout(LOOK) {
+                Ok(outcome) => break outcome,
+                Err(RecvTimeoutError::Disconnected) => return Err(failed(io::Error::other("thread ended"))),
+                Err(RecvTimeoutError::Timeout) if is_over(began.elapsed()) => {
+                    was_killed = true;
+                    process_tree::kill_children_of_thread(thread_id);
+                }
+                Err(RecvTimeoutError::Timeout) => {}
+            }
+        };
+        match outcome {
+            Ok(mut child) if was_killed => {
+                child.wait().map_err(failed)?;
+                Err(Refusal::Failure(CommandFailure::HeldUp { shown: launch.shown.clone(), after: began.elapsed() }))
+            }
+            outcome => outcome,
+        }
     })
 }
 
-/// Makes the calling thread what the program is to be. There is no way back: the thread ends after the start.
+/// Makes the calling thread what the program is to be, but for its user. There is no way back: the thread ends after the start.
 fn enter(launch: &Launch, root: Option<&Path>, identity: &Identity) -> io::Result<()> {
     match root {
         None => unshare(CloneFlags::CLONE_FS)?,
@@ -150,7 +193,7 @@ fn enter(launch: &Launch, root: Option<&Path>, identity: &Identity) -> io::Resul
         }
     }
     rustix::process::umask(Mode::from_raw_mode(launch.umask & 0o777));
-    identity.ids.as_ref().map_or(Ok(()), take_on)
+    identity.ids.as_ref().map_or(Ok(()), look_as)
 }
 
 /// Where the program starts.
@@ -177,7 +220,24 @@ pub fn home(user: Option<&str>, users: &mut Users) -> Option<String> {
     }
 }
 
-/// Takes numbers on, for the calling thread.
+/// Gives the calling thread the groups of an identity, and its user's rights on files. The child of a spawn with
+/// [`Ids::other_user`] keeps these groups and becomes the user.
+fn look_as(ids: &Ids) -> io::Result<()> {
+    let Some(user) = ids.other_user() else { return take_on(ids) };
+    take_on(&Ids { uid: None, ..ids.clone() })?;
+    // It takes the rights of root on files away, too.
+    let user = nix::unistd::Uid::from_raw(user);
+    nix::unistd::setfsuid(user);
+    if nix::unistd::setfsuid(user) != user {
+        return Err(io::ErrorKind::PermissionDenied.into());
+    }
+    // With this right, the standard library would take the groups away when the child becomes the user.
+    let mut sets = rustix::thread::capabilities(None)?;
+    sets.effective.remove(CapabilitySet::SETGID);
+    Ok(rustix::thread::set_capabilities(None, sets)?)
+}
+
+/// Takes numbers on, for the calling thread. Only for a process that has no other purpose: see the parent module.
 pub(super) fn take_on(ids: &Ids) -> io::Result<()> {
     let groups: Vec<Gid> = ids.groups.iter().map(|gid| Gid::from_raw(*gid)).collect();
     let gid = Gid::from_raw(ids.gid);
@@ -209,10 +269,17 @@ fn shell_says(error: &io::Error, program: &str) -> Option<CommandOutcome> {
     Some(CommandOutcome { code: Some(code), errors, ..CommandOutcome::default() })
 }
 
-/// Starts it; a file that the kernel knows no format of is a shell's script.
-fn spawn(words: &[String], arg0: Option<&str>, environment: &[(String, String)]) -> io::Result<Child> {
-    match spawn_piped(command(words, arg0, environment)?) {
-        Err(error) if is_formless(&error) => spawn_piped(by_shell(&command(words, arg0, environment)?, environment)),
+/// Starts it as a user, or as wrun's own; a file that the kernel knows no format of is a shell's script.
+fn spawn(
+    words: &[String],
+    arg0: Option<&str>,
+    environment: &[(String, String)],
+    user: Option<u32>,
+) -> io::Result<Child> {
+    match spawn_piped(command(words, arg0, environment)?, user) {
+        Err(error) if is_formless(&error) => {
+            spawn_piped(by_shell(&command(words, arg0, environment)?, environment), user)
+        }
         other => other,
     }
 }
@@ -230,8 +297,11 @@ fn by_shell(command: &Command, environment: &[(String, String)]) -> Command {
     shell
 }
 
-fn spawn_piped(mut command: Command) -> io::Result<Child> {
+fn spawn_piped(mut command: Command, user: Option<u32>) -> io::Result<Child> {
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    if let Some(user) = user {
+        command.uid(user);
+    }
     // A group of its own, so that a terminal's Ctrl-C does not reach it and a timeout ends all that it started.
     if !has_terminal() {
         command.process_group(0);
@@ -284,7 +354,8 @@ fn find_program(program: &str, path: &str) -> io::Result<PathBuf> {
             Ok(stat) if rustix::fs::FileType::from_raw_mode(stat.st_mode).is_file() => {}
             _ => continue,
         }
-        match rustix::fs::access(&candidate, Access::EXEC_OK) {
+        // By the rights that the thread has on files, which need not be those of its user.
+        match rustix::fs::accessat(CWD, &candidate, Access::EXEC_OK, AtFlags::EACCESS) {
             Ok(()) => return Ok(candidate),
             Err(errno) => refused = errno,
         }

@@ -146,7 +146,7 @@ impl RunCommand {
         let outcome = match writer.launch(&launch) {
             Ok(outcome) => outcome,
             // What it wrote until then may be secret; that the program or the user does not exist is not.
-            Err(failure @ CommandFailure::TimedOut { .. }) if self.sensitive => {
+            Err(failure @ (CommandFailure::TimedOut { .. } | CommandFailure::HeldUp { .. })) if self.sensitive => {
                 return Err(hidden(failure.into_raised(&launch).kind));
             }
             Err(failure) => return Err(failure.into_raised(&launch)),

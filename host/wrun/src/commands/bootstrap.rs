@@ -146,8 +146,7 @@ fn show_change(session: &mut Connection<'_>, change: &Change, printer: Printer) 
     }
     let there = String::from_utf8_lossy(&session.content(wanted.path)?).into_owned();
     let new = String::from_utf8_lossy(&wanted.content);
-    let is_comment = |line: &str| line.trim().is_empty() || line.trim_start().starts_with('#');
-    if wanted.path.ends_with(".toml") && there.lines().all(is_comment) {
+    if change.loses_nothing(&there) {
         printer.prose(Tone::Quiet, &format!("{} on the machine has comments only", wanted.path));
         return Ok(false);
     }

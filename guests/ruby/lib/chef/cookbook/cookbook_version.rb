@@ -4,12 +4,12 @@
 
 class Chef
   class CookbookVersion
-    # Cookbooks ask for files by these, as singular or plural words, strings or symbols.
+    # Names of the kinds of files in a cookbook. Cookbooks use them in singular or plural, as strings or symbols.
     SEGMENTS = %i[recipes attributes definitions libraries resources providers files templates ohai compliance].freeze
 
     attr_reader :name
 
-    # A text, as cookbooks that were fetched from a server have it.
+    # Stores the name as a string, as Chef does for cookbooks from a server.
     def initialize(name)
       @name = name.to_s
       @folder = name.to_s
@@ -22,7 +22,7 @@ class Chef
     def metadata = @metadata ||= Cookbook::MetadataReader.read(@folder)
     def frozen_version? = false
 
-    # Records of a segment's files, as Chef's manifests have them.
+    # Returns records of a segment's files in the form of Chef's manifests.
     def files_for(segment)
       segment = segment.to_s
       return root_files if segment == "root_files"
@@ -38,7 +38,7 @@ class Chef
       define_method(:"#{segment.to_s.delete_suffix("s")}_filenames") { segment_filenames(segment) }
     end
 
-    # Paths by the short names of recipes or attributes files, for each kind of source.
+    # Return paths by the short names of recipes or attributes files, one method for each file format.
     def recipe_filenames_by_name = @recipe_filenames_by_name ||= by_name("recipes", %w[.rb], "recipe.rb")
     def recipe_yml_filenames_by_name = @recipe_yml_filenames_by_name ||= yaml_by_name
     def recipe_json_filenames_by_name = @recipe_json_filenames_by_name ||= by_name("recipes", %w[.json], "recipe.json")
@@ -62,7 +62,7 @@ class Chef
     def has_template_for_node?(_node, template) = !locate("templates", template).nil?
     def has_cookbook_file_for_node?(_node, file) = !locate("files", file).nil?
 
-    # The path of the file of `templates` or `files` that is the most specific one for this node.
+    # Returns the path of the file in `templates` or `files` that is most specific for this node.
     def preferred_filename_on_disk_location(node, segment, filename, _current = nil)
       found = locate(segment.to_s, filename)
       return full(found) if found
@@ -70,7 +70,7 @@ class Chef
       raise Exceptions::FileNotFound, absent(node, segment.to_s, filename)
     end
 
-    # The relative path of that file, or nil.
+    # Returns the relative path of the most specific file, or nil.
     def locate(segment, filename)
       Wrun::Bridge.call("cookbooks.locate", @folder, segment, Array(filename))
     rescue Wrun::Refused
@@ -85,7 +85,7 @@ class Chef
 
     def full(path) = Wrun::Sources.path(@folder, path)
 
-    # Where a file was looked for, and what there is instead.
+    # Returns a message with the places that were searched and the files that exist.
     def absent(node, segment, filename)
       places = filename.is_a?(Array) ? filename : places_of(node, filename)
       text = "Cookbook '#{name}' (#{version}) does not contain a file at any of these locations:\n" +
@@ -94,7 +94,7 @@ class Chef
       there.empty? ? text : "#{text}\n\nThis cookbook _does_ contain: ['#{there.join("','")}']"
     end
 
-    # From the most specific to the least.
+    # Returns the searched places, from the most specific to the least specific.
     def places_of(node, filename)
       platform = node["platform"]
       folders = ["host-#{node["fqdn"]}", "#{platform}-#{node["platform_version"]}", platform, "default"]
@@ -113,7 +113,7 @@ class Chef
       end
     end
 
-    # A file in the cookbook's own folder stands for `default`.
+    # Returns paths by short name. A file such as `recipe.rb` in the cookbook's own folder counts as `default`.
     def by_name(folder, endings, alias_for_default)
       files = Wrun::Sources.paths(@folder, folder).select { |path| endings.include?(File.extname(path)) }
       named = files.to_h { |path| [File.basename(path, File.extname(path)), full(path)] }

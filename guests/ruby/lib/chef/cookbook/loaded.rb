@@ -1,11 +1,11 @@
 # frozen_string_literal: true
 
-# Which recipes and attributes files a policy has loaded, and how one includes another. Chef's run contexts answer these
+# Tracks the recipes and attributes files that a policy has loaded, and includes one in another. Chef's run contexts answer these
 # questions, so Chef::RunContext includes a module that answers them.
 
 class Chef
   module Cookbook
-    # What has been loaded, and from where recipes are being included right now.
+    # Stores the loaded files, and the run contexts that are including recipes now.
     module Loaded
       @recipes = {}
       @attributes = {}
@@ -16,7 +16,7 @@ class Chef
         # Recipe objects by `cookbook::recipe`; attributes files by `cookbook::file`; cookbooks of the run by name.
         attr_reader :recipes, :attributes, :reachable
 
-        # Runs the block with a run context that recipes are included into.
+        # Runs the block. Recipes that load in it are included into the given run context.
         def including(run_context)
           @including.push(run_context)
           yield
@@ -24,15 +24,15 @@ class Chef
           @including.pop
         end
 
-        # The run context of whoever asked for the recipe that is being compiled now.
+        # Returns the run context that included the recipe that is being compiled.
         def run_context = @including.last || Chef.run_context
 
-        # The run list's own recipes belong to nobody who includes.
+        # Runs the block without an including run context, for recipes of the run list.
         def forget_includer(&) = including(nil, &)
       end
     end
 
-    # Cookbook and recipe that a name means: `a`, `a::b`, `::b` within a cookbook.
+    # Returns cookbook and recipe for a name: `a`, `a::b`, or `::b` within a cookbook.
     def self.parse_recipe_name(name, current_cookbook: nil)
       case name
       when /\A(.+?)::(.+)\z/m then [$1.to_sym, $2]
@@ -46,7 +46,7 @@ class Chef
   end
 
   class RunContext
-    # The part of a run context that loads.
+    # Adds the loading of recipes and attributes files to a run context.
     module Loading
       def include_recipe(*names, current_cookbook: nil)
         names.flatten.filter_map { |name| load_recipe(name, current_cookbook: current_cookbook) || nil }
@@ -56,13 +56,13 @@ class Chef
       def load_recipe(name, current_cookbook: nil)
         cookbook, recipe = Cookbook.parse_recipe_name(name, current_cookbook: current_cookbook)
         warn_of_unreachable(name, cookbook) if unreachable_cookbook?(cookbook)
-        # No cookbook has an empty name, and the host takes none.
+        # A cookbook's name is never empty, and the host refuses an empty name.
         return cookbook_collection[cookbook] if cookbook.empty?
 
         full = "#{cookbook}::#{recipe}"
         return false if Cookbook::Loaded.recipes.key?(full)
 
-        # Whether there is such a recipe, and such a cookbook, is found out when the host has it compiled.
+        # The host finds a missing recipe or cookbook when it requests the compilation.
         Cookbook::Loaded.including(self) { Wrun::Turns.converse("include-recipe", full) }
         Cookbook::Loaded.recipes[full] || true
       end
@@ -102,7 +102,7 @@ class Chef
       def load_recipe(name) = run_context.load_recipe(name, current_cookbook: cookbook_name)
     end
 
-    # `include_attribute`: an attributes file at most once per run.
+    # Adds `include_attribute`, which loads an attributes file at most once per run.
     module IncludeAttribute
       def include_attribute(*specifications)
         specifications.flatten.each do |specification|

@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
-# What has been read of the node's attributes. Nobody else writes while this guest has the turn; after it was away the host's
-# counter of changes says whether what is remembered is still true.
+# Caches the node attributes that this guest has read. While this guest has the turn, only it writes attributes. When the turn
+# comes back, the host's version number tells whether the cache is still valid.
 
 class Chef
   class Node
@@ -16,36 +16,36 @@ class Chef
     @generation = 0
 
     class << self
-      # Grows when what has been read of the levels is forgotten.
+      # Returns a number that grows each time the cached levels are discarded.
       attr_reader :generation
 
-      # A top-level attribute of the merged view.
+      # Returns a top-level attribute of the merged view.
       def merged(key)
         look_whether_old unless @turn == Wrun::Turns.passed
         refresh(key) if @stale.key?(key)
         @merged.fetch(key) { @merged[key] = read_merged(key) }
       end
 
-      # One level's own component.
+      # Returns the attributes of one level alone.
       def level(name)
         look_whether_old unless @turn == Wrun::Turns.passed
         @levels[name] ||= name == "automatic" ? automatic : VividMash.at(name, []).take_over(read(name, [], nil) || {})
       end
 
-      # A value of a view. With the place that asks, the host records it: see `wit/deps/node/attributes.wit`.
+      # Reads a value of a view. `origin` is the place that the host records with the read: see `wit/deps/node/attributes.wit`.
       def read(view, path, origin)
         Writes.refused_as_chef_says { Wrun::Bridge.call("node.read", view, path, origin) }
       end
 
-      # What is at a path of the merged view, asked by a cookbook; never refused.
+      # Returns the shape of the value at a path of a view, for a cookbook's code. The host never refuses this call.
       def look(view, path)
         Wrun::Bridge.call("node.look", view, path, Wrun::Sources.origin)
       end
 
-      # A value that is kept here: nil, or how it is kept (`whole`, `open`, `hidden`) and the value.
+      # Reads a value for this cache. Returns nil, or the kind (`whole`, `open`, `hidden`) and the value.
       def keep(view, path) = Wrun::Bridge.call("node.keep", view, path)
 
-      # Whether an object is hidden at a path, of which members can be asked for.
+      # Returns true if the path has a hidden object and `keep` may be called for its members.
       def conceals?(view, path) = Wrun::Bridge.call("node.conceals", view, path)
 
       # The top-level names that the policy may see, for hints.
@@ -54,19 +54,20 @@ class Chef
         kind == "object" ? names : []
       end
 
-      # A value of any view, for looking at only.
+      # Returns an immutable value of any view.
       def view(name, path)
         Values.immutable(read(name, path, nil), path)
       end
 
-      # This guest changed something at a path.
+      # Discards the cached values that a change by this guest makes outdated.
       def forget_merged(path)
         @wrote = true
         key, child = path
         return unless @merged.key?(key)
 
         known = @merged[key]
-        # Where only a part is old, only that part is read again. What is new there would not stand in its place, though.
+        # If only one known child is outdated, only that child is read again. A new child needs a full read, because it would
+        # otherwise get the wrong position.
         if child && known.instance_of?(ImmutableMash) && !known.is_a?(Watched) && known.key?(child) && !@automatic_written.key?(key)
           (@stale[key] ||= {})[child] = true
         else
@@ -74,10 +75,10 @@ class Chef
         end
       end
 
-      # Another copy of a level was written to.
+      # Discards the cached level after a write through another copy of it.
       def forget_level(name) = name == "automatic" ? nil : @levels.delete(name)
 
-      # This guest had the host change several levels.
+      # Discards the whole cache after this guest changed several levels.
       def forget_all
         @merged.clear
         @stale.clear
@@ -85,7 +86,7 @@ class Chef
         @wrote = true
       end
 
-      # The turn goes away: remembers up to which change everything is known.
+      # Stores the version of the attributes before this guest gives up the turn.
       def giving_turn
         return unless @version && @wrote
 
@@ -93,7 +94,8 @@ class Chef
         @wrote = false
       end
 
-      # A cookbook wrote to `automatic`. Its own policy sees it, and nobody else: the level is the host's.
+      # Notes that a cookbook wrote to `automatic`. Only the cookbook's own policy sees the write, because the level belongs to
+      # the host.
       def wrote_automatic(key)
         @automatic_written[key] = true
         forget_top(key)
@@ -117,7 +119,7 @@ class Chef
         @stale.delete(key)
       end
 
-      # Whoever holds the old object keeps what it said.
+      # Makes a new object, so that code with the old object keeps the old values.
       def refresh(key)
         fresh = ImmutableMash.allocate.regular_replace(@merged[key])
         @stale.delete(key).each_key do |child|
@@ -138,13 +140,13 @@ class Chef
 
       def read_merged(key)
         kind, json = keep("merged", [key])
-        # What a cookbook of this policy put there itself is its own.
+        # A policy may read the facts that its own cookbooks wrote.
         if kind == "hidden" && !@automatic_written.key?(key)
           return Concealed.at("merged", [key]) if conceals?("merged", [key])
 
           json = read("merged", [key], Wrun::Sources.origin)
         end
-        # Another policy may have something there: then the operator hears where it was asked for.
+        # Another policy may have a value there. `look` reports the place of the read to the host, so that the operator sees it.
         look("merged", [key]) if kind.nil?
         value = Values.immutable(json, [key])
         value.extend(Watched).watch("merged", [key]) if kind == "open"
@@ -152,7 +154,7 @@ class Chef
         value = VersionString.new(value).freeze if key == "platform_version" && value.is_a?(String)
         return value unless @automatic_written.key?(key)
 
-        # Highest of all, and merged by hashes only.
+        # The cookbooks' own writes to `automatic` win over all levels. Only hashes are merged.
         merged = Mixin::DeepMerge.hash_only_merge(Immutable.thaw(value), @levels["automatic"].read(key))
         ImmutableMash.new("it" => merged).regular_reader("it")
       end

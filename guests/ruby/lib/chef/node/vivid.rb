@@ -1,11 +1,11 @@
 # frozen_string_literal: true
 
-# One level of attributes as cookbooks write to it. Each hash and array knows where it stands, so that whatever changes it
-# also changes what the host has.
+# One attribute level that cookbooks can write to. Each hash and array knows its path in the level, and sends each change to the
+# host.
 
 class Chef
   class Node
-    # Where a part of a level stands, and how a change of it reaches the host.
+    # Stores the path of a part of a level, and sends changes of the part to the host.
     module Placed
       attr_reader :level, :place
 
@@ -18,12 +18,13 @@ class Chef
 
       private
 
-      # Whoever kept this while others had the turn writes to the host, and what has been read since is old.
+      # Discards the cached level if this object is older than it. The write through the old object has made the newer copy
+      # outdated.
       def note_change
         Node.forget_level(@level) unless @generation == Node.generation
       end
 
-      # A value as it stands in this level below `key`.
+      # Wraps a value for its place below `key` in this level.
       def placed(value, key)
         case value
         when Hash then VividMash.at(@level, @place + [key.to_s]).take_over_values(value)
@@ -38,7 +39,7 @@ class Chef
       end
     end
 
-    # What goes to the host.
+    # Sends writes to the host.
     module Writes
       class << self
         def write(level, path, value, how = "node.write")
@@ -57,7 +58,7 @@ class Chef
           Node.forget_merged(path.first(1))
         end
 
-        # What the host does not allow, as Ruby exceptions.
+        # Raises refusals of the host as Chef's exceptions.
         def refused_as_chef_says
           yield
         rescue Wrun::Refused => error
@@ -76,19 +77,19 @@ class Chef
 
       def self.at(level, place) = allocate.put_at(level, place)
 
-      # Takes over what the host has.
+      # Fills the hash with the host's values, without writing them back.
       def take_over(json)
         json.each { |key, value| regular_writer(Values.key(key, @place), Values.vivid(value, @level, @place + [key])) }
         self
       end
 
-      # Takes over Ruby values that the host has been told of.
+      # Fills the hash with Ruby values that the host already has.
       def take_over_values(hash)
         hash.each { |key, value| regular_writer(convert_key(key), placed(value, key)) }
         self
       end
 
-      # What is absent comes into being, as an empty hash.
+      # Returns a key's value. Creates an empty hash if the key is absent.
       def [](key)
         return regular_reader(convert_key(key)) if key?(key)
 
@@ -131,7 +132,7 @@ class Chef
       def delete_if(&block) = select(&block).each_key { |key| delete(key) }.then { self }
       def keep_if(&block) = reject(&block).each_key { |key| delete(key) }.then { self }
 
-      # These say nil where nothing changed.
+      # These methods return nil if they change nothing.
       def reject!(&block) = (size_before = size) && delete_if(&block).size == size_before ? nil : self
       def select!(&block) = (size_before = size) && keep_if(&block).size == size_before ? nil : self
       alias filter! select!
@@ -147,7 +148,7 @@ class Chef
       def to_yaml(*options) = to_h.to_yaml(*options)
     end
 
-    # An array of one level. A change of it writes all of it, but for what is added at the end.
+    # An array of one level. A change sends the whole array to the host. Only elements added at the end are sent alone.
     class AttrArray < Array
       include Placed
 
@@ -156,12 +157,12 @@ class Chef
       alias take replace
       private :take
 
-      # Takes over what the host has.
+      # Fills the array with the host's values, without writing them back.
       def take_over(json)
         take(json.each_with_index.map { |one, index| Values.vivid(one, @level, @place + [index.to_s]) })
       end
 
-      # Takes over Ruby values that the host has been told of.
+      # Fills the array with Ruby values that the host already has.
       def take_over_values(source)
         take(source.each_with_index.map { |one, index| placed(one, index) })
       end
@@ -196,7 +197,8 @@ class Chef
       def to_a = Array.new(self)
     end
 
-    # `node.default_unless['a']['b'] = 1` and `node.force_default!['a'] = 1`: a path, then what is done with the value.
+    # Collects the path in `node.default_unless['a']['b'] = 1` or `node.force_default!['a'] = 1`. The assignment calls the block
+    # with path and value.
     class Unchain
       def initialize(path = [], &finish)
         @path = path

@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# What built-in types do in Ruby beyond their properties.
+# Adds to built-in types the Ruby methods that go beyond their properties.
 
 require_relative "../provider/blocks"
 require_relative "../provider/of_host"
@@ -8,7 +8,7 @@ require_relative "../provider/package_caches"
 
 class Chef
   class Resource
-    # `package %w(a b)`: the names as they are, beside the resource's name.
+    # Stores the list of `package %w(a b)` unchanged in `package_name`, in addition to the resource's name.
     class Package
       def initialize(name, *rest)
         package_name(name) unless name.is_a?(String) || name.nil?
@@ -16,7 +16,7 @@ class Chef
       end
     end
 
-    # What Chef's provider finds, in its own resource.
+    # Adds the properties in which Chef's provider stores the service's present state.
     class Service
       property :enabled, [TrueClass, FalseClass]
       property :running, [TrueClass, FalseClass]
@@ -27,7 +27,7 @@ class Chef
       attr_accessor :final_checksum
     end
 
-    # Its content as the file has it.
+    # Adds `to_ini`, which returns the content as text of the unit file.
     class SystemdUnit
       def to_ini
         return content.to_s unless content.is_a?(Hash)
@@ -40,7 +40,7 @@ class Chef
       def wrun_lines(options) = options.flat_map { |name, value| [value].flatten.map { |one| "#{name}=#{one}\n" } }.join
     end
 
-    # Windows' access rights: cookbooks for several platforms set them, and nothing here has them.
+    # Accepts and ignores Windows access rights, because cookbooks for several platforms set them.
     module AccessRights
       def rights(*) = nil
       def deny_rights(*) = nil
@@ -49,7 +49,7 @@ class Chef
     File.include(AccessRights)
     Directory.include(AccessRights)
 
-    # `source "a", "b"`: the first that can be had.
+    # Accepts several addresses, as in `source "a", "b"`. The first one that works is used.
     class RemoteFile
       alias wrun_source source
 
@@ -77,13 +77,13 @@ class Chef
       end
     end
 
-    # Its properties as the cookbook called them from which the type came.
+    # Adds the names that properties had in the cookbook where the type was first defined.
     class ArchiveFile
       alias extract_options options
       alias extract_to destination
     end
 
-    # Guards of commands run as the command does.
+    # Guard commands of `execute` run with the resource's own user, group, directory, environment and umask.
     class Execute
       class << self
         def set_guard_inherited_attributes(*names) # rubocop:disable Naming/AccessorMethodName -- Chef's name
@@ -112,7 +112,8 @@ class Chef
       end
     end
 
-    # Code for an interpreter, which is no command. Its guards are a shell's, and run where others' guards do.
+    # A script has code for an interpreter instead of a command. Its guard commands run in the default shell, as guards of most
+    # other types do.
     class Script
       def initialize(name, run_context = nil)
         super
@@ -126,7 +127,7 @@ class Chef
       end
     end
 
-    # As a file, as far as Chef has it so.
+    # Adds the methods that Chef's `link` shares with `file`.
     class Link
       def path = target_file
 
@@ -135,7 +136,7 @@ class Chef
       end
     end
 
-    # Its text is made here, after the guards.
+    # Ruby renders the template's text after the guards have passed.
     class Template
       def initialize(name, run_context = nil)
         super
@@ -146,7 +147,7 @@ class Chef
 
       include Chef::Template::HelperMethods if defined?(Chef::Template::HelperMethods)
 
-      # What only the text needs stays here.
+      # Properties that only the rendering uses. Ruby does not send them to the host.
       WRUN_UNSAID = %i[variables local helper helpers helper_modules inline_helper_blocks inline_helper_modules].freeze
 
       @wrun_host_names -= WRUN_UNSAID
@@ -157,7 +158,7 @@ class Chef
       end
     end
 
-    # Blocks of Ruby, which nobody else could run.
+    # Holds the block of Ruby code that `ruby_block` runs.
     class RubyBlock
       def block(&block)
         @block = block if block
@@ -165,7 +166,7 @@ class Chef
       end
     end
 
-    # As `ruby_block`, in a dry run too.
+    # Holds a block as `ruby_block` does. This block also runs in a dry run.
     class WhyrunSafeRubyBlock
       def block(&block)
         @block = block if block
@@ -190,7 +191,7 @@ end
 # These may be declared without a name.
 [Chef::Resource::AptUpdate, Chef::Resource::BuildEssential].each { |type| type.property(:name, String, default: "") }
 
-# Which of several types a name means depends on the platform.
+# The platform decides the type that a name means.
 {
   package: [
     [:AptPackage, { platform_family: "debian" }],

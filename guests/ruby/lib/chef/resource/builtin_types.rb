@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
-# The classes of the built-in types: `Chef::Resource::File` and so on, made from what the host's schema says of them. The
-# host acts for them; what only Ruby can add stands in `builtin_behaviour.rb`.
+# Makes the classes of the built-in types, such as `Chef::Resource::File`, from the host's schema. The host runs their actions.
+# `builtin_behaviour.rb` adds the parts that only Ruby can supply.
 
 require_relative "../../wrun/resources/types"
 require_relative "../../wrun/resources/coercions"
@@ -9,7 +9,7 @@ require_relative "../../wrun/resources/coercions"
 module Wrun
   module Resources
     module Builtin
-      # Types whose class is below another type's, as in Chef.
+      # Types with a class that inherits from another type's class, as in Chef.
       PARENTS = {
         template: :file, cookbook_file: :file, remote_file: :file, remote_directory: :directory, script: :execute,
         bash: :script, csh: :script, ksh: :script, perl: :script, python: :script, ruby: :script, apt_package: :package,
@@ -17,32 +17,32 @@ module Wrun
         chef_gem: :gem_package, subversion: :git, linux_user: :user
       }.freeze
 
-      # Types whose class stands inside the one it is below.
+      # Types with a class that is nested in its superclass.
       INSIDE_PARENT = %i[linux_user].freeze
 
-      # Types of other platforms that Chef knows there only.
+      # Types that Chef provides only on their own platform.
       ONLY_THERE = { powershell_script: { os: "windows" }, launchd: { os: "darwin" } }.freeze
 
       # Types of other platforms that may be declared without a name.
       NAMELESS = %i[homebrew_update].freeze
 
-      # Names of classes that are no plain translation.
+      # Class names that are not derived from the type's name.
       CLASS_NAMES = { ohai: "Ohai", whyrun_safe_ruby_block: "WhyrunSafeRubyBlock" }.freeze
 
-      # What a type's block may say, as a class body of its own.
+      # Methods that a type's block can call in its class body.
       module Words
         def coercion(name) = Coercions.fetch(name)
 
-        # Validators by their ids in the host's schema, each with its sentence.
+        # Returns validators by their error messages, from their ids in the host's schema.
         def checks(**validators) = validators.to_h { |id, message| [message, Coercions.check(id)] }
 
-        # Another name of a property.
+        # Defines another name for a property.
         def also(name, property)
           define_method(name) { |*given| public_send(property, *given) }
           define_method(:"#{name}=") { |value| public_send(:"#{property}=", value) }
         end
 
-        # A property whose calls add up.
+        # Makes a property collect the values of all its calls.
         def collects(name) = include(Collecting.for(name))
       end
 
@@ -51,7 +51,7 @@ module Wrun
       class << self
         def fill(&) = instance_eval(&)
 
-        # All types, each after the one that its class is below.
+        # Makes all types. It makes each superclass before its subclasses.
         def make
           by_name = @pending.to_h { |entry| [entry[:name], entry] }
           @pending.each { |entry| make_one(entry, by_name) }
@@ -64,7 +64,7 @@ module Wrun
           @pending << { name: name, by: by, actions: actions, default: default, aliases: aliases, properties: properties }
         end
 
-        # Types of other platforms, each with its default action: they may be written down and are refused when they are to act.
+        # Makes types of other platforms, each with its default action. Cookbooks may declare them, but their actions fail.
         def foreign(platform, types, aliases: {})
           types.each { |name, default| make_foreign(name, platform, default) }
           aliases.each { |name, type| Chef.resource_handler_map.get(nil, type).provides(name) }

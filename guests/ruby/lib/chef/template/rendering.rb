@@ -1,10 +1,10 @@
 # frozen_string_literal: true
 
-# The text of a `template` resource: which file it is made from, and with what.
+# Renders the text of a `template` resource from its file and its variables.
 
 class Chef
   class Template
-    # A template file's text, of a cookbook or of the machine. What is no UTF-8 stays bytes.
+    # Returns the text of a template file from a cookbook or from the machine. Content that is not valid UTF-8 stays binary.
     def self.text(path)
       text = Wrun::Sources.read(path) || ::File.binread(path)
       text = text.dup.force_encoding(Encoding::UTF_8)
@@ -33,7 +33,7 @@ class Chef
       # The bytes for a `template` resource.
       def self.for(resource) = new(resource).bytes
 
-      # The same for the host; nothing where a dry run has no source yet.
+      # Returns the bytes for the host, or nil if the source file does not exist yet in a dry run.
       def self.content(resource)
         rendering = new(resource)
         rendering.source? ? Wrun::Content.new(rendering.bytes) : nil
@@ -54,9 +54,9 @@ class Chef
         context.render_template(path).b
       end
 
-      # Whether a source of the machine is there; without one only a dry run goes on.
+      # Returns true if the source file exists. If it is missing, returns false in a dry run and raises an error in a real run.
       def source?
-        # Types of the runtime's own bring their sources along.
+        # The runtime contains the source files of its own types.
         return true if !@resource.local || path.match?(Wrun::Machine::RUNTIME) || ::File.exist?(path)
         return false if Config[:why_run]
 
@@ -79,7 +79,7 @@ class Chef
         }
       end
 
-      # Lazy values may stand anywhere within the variables.
+      # Evaluates lazy values at all depths of the variables.
       def resolved(value)
         case value
         when Hash
@@ -92,7 +92,7 @@ class Chef
       end
     end
 
-    # What a `template` block can say of helpers.
+    # Adds the methods with which a `template` block defines helpers.
     module HelperMethods
       def helper(name, &block)
         unless block
@@ -143,7 +143,7 @@ class Chef
   end
 
   class Provider
-    # Chef's name for the finder; some cookbooks make one.
+    # Chef's name for the finder. Some cookbooks create one.
     TemplateFinder = Chef::Template::Finder unless const_defined?(:TemplateFinder, false)
   end
 end

@@ -1,11 +1,12 @@
 # frozen_string_literal: true
 
-# What plain Ruby asks of the machine: files, commands, libraries, variables, servers, data; and what the sandbox has not.
+# Finds the uses of the machine in plain Ruby code: files, commands, libraries, variables, servers and data. It also finds
+# features that the sandbox lacks.
 
 module Wrun
   module Check
     class Walk
-      # Methods of `File`, `IO` and `Dir` by what they do to the path that they are given first.
+      # Methods of `File`, `IO`, `Dir` and others, grouped by their effect on the path in their first argument.
       FILES = {
         "File" => {
           read: %i[read readlines foreach exist? exists? file? directory? symlink? readable? writable? executable? size size?
@@ -25,7 +26,7 @@ module Wrun
       COMMANDS = %i[system exec spawn shell_out shell_out! shell_out_compacted shell_out_compacted! shell_out_with_timeout
                     shell_out_with_timeout! popen popen2 popen2e popen3 capture2 capture2e capture3 pipeline run_command].freeze
       COMMAND_PLACES = [nil, "Kernel", "IO", "Open3", "Process", "Chef::Mixin::ShellOut"].freeze
-      # Options of a command that its grant does not name.
+      # Options of a command that need not appear in its grant.
       HARMLESS_OPTIONS = %w[timeout returns live_stream live_stdout live_stderr log_level log_tag].freeze
       POWERSHELL = %i[powershell_out powershell_out! powershell_exec powershell_exec!].freeze
       ADDRESS = %r{\Ahttps?://[^\s/#?]+(?:[/#?]|\z)}
@@ -48,7 +49,7 @@ module Wrun
         end
       end
 
-      # Who speaks of what only Windows has means Windows.
+      # Code that uses a feature of Windows counts as code for Windows.
       def add_absent(node, name, what)
         within(platform: @platform || (what == "Windows" ? "windows" : nil)) { add(:absent, node, name: name, what: what) }
       end
@@ -78,7 +79,7 @@ module Wrun
         end
       end
 
-      # `open`, `exec` and their like are also methods of other objects.
+      # Returns true if the call starts a command. Other objects also have methods such as `open` and `exec`.
       def command_call?(name, place, node, given)
         return false if given.empty?
         return %i[FCALL VCALL].include?(node.type) unless place
@@ -86,7 +87,8 @@ module Wrun
         place != "IO" || name == :popen
       end
 
-      # A line, or words. Options that say as whom or where it runs make another command of it.
+      # Returns the command as a line or as words. Returns nil if options set its user or directory, because that makes it a
+      # different command.
       def command(given)
         return if given.any? { |one| one.type == :HASH && !harmless_options?(one) }
 
@@ -113,7 +115,7 @@ module Wrun
 
       def writes?(mode) = mode && texts(mode, @variables)&.any? { |one| one.match?(/[wa+]/) }
 
-      # Data that operators keep, and what the environment says.
+      # Visits reads of environment variables, data bags, searches and attributes.
       def visit_data(node, receiver, place, name, arguments)
         given = elements(arguments) || []
         if place == "ENV" && %i[[] fetch key?].include?(name)
@@ -128,7 +130,7 @@ module Wrun
         end
       end
 
-      # `node['a']['b']`: which attribute is read, as far as its keys are literal.
+      # Records the attribute that `node['a']['b']` reads, up to the first key that is not literal.
       def visit_read(node)
         return if @keys_read.delete(node.node_id)
 
@@ -141,7 +143,7 @@ module Wrun
         first, *rest = calls.map { |call| texts(elements(call.children[2])&.first, {}) }
         below = rest.take_while { |keys| keys&.size == 1 }.map(&:first)
         first&.each { |key| add(:attribute, node, name: key, below: below) }
-        # The calls inside of this one come later.
+        # The walk visits the inner calls later and must skip them then.
         calls[0...-1].each { |call| @keys_read[call.node_id] = true }
       end
 
@@ -150,7 +152,7 @@ module Wrun
           (receiver.type == :CALL && receiver.children[1] == :node))
       end
 
-      # `default['a']['b'] = value`: whose attribute that is, and what it stands for.
+      # Records the attribute that `default['a']['b'] = value` writes, and its possible values.
       def visit_write(node)
         receiver, last, value = written(node)
         keys = [last]
@@ -162,7 +164,7 @@ module Wrun
         visit_children(node)
       end
 
-      # What is written to, the last key and the value.
+      # Returns the target of a write, its last key and the value.
       def written(node)
         receiver, operator, arguments, value = node.children
         case node.type
@@ -197,7 +199,7 @@ module Wrun
         add(:constant, node, name: missing) if missing
       end
 
-      # Addresses, wherever they stand.
+      # Records the HTTP addresses in strings, except in templates.
       def visit_text(node)
         address = text_of(node)
         add(:address, node, value: address) if address.match?(ADDRESS) && @context != :template

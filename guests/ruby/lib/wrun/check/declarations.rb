@@ -1,14 +1,14 @@
 # frozen_string_literal: true
 
-# Resources, as recipes and actions declare them: type, names, and what stands in the block, as far as it is literal.
+# Finds the resources that recipes and actions declare: type, names, and the literal values in the block.
 
 module Wrun
   module Check
     class Walk
-      # Declarations by code: the type is the first argument.
+      # Methods that declare a resource and take its type as their first argument.
       BY_CODE = %i[declare_resource build_resource find_resource find_resource! edit_resource edit_resource!].freeze
 
-      # Of a resource's block: what is no property.
+      # Words in a resource's block that are not properties.
       COMMON = %i[only_if not_if notifies subscribes notifies_immediately notifies_delayed action lazy].freeze
 
       # Types whose `verify` is a command.
@@ -16,7 +16,7 @@ module Wrun
 
       private
 
-      # Notes a resource. False: the call is none.
+      # Records a resource declaration. Returns false if the call does not declare a resource.
       def declared?(node, receiver, name, arguments, block)
         return false if receiver && !(self?(receiver) || context_of_run?(receiver))
         return declared_by_code?(node, name, arguments, block) if BY_CODE.include?(name)
@@ -30,8 +30,8 @@ module Wrun
       def self?(node) = node.type == :SELF
       def context_of_run?(node) = node.type == :VCALL && node.children[0] == :run_context
 
-      # Whether a word is a type here. In a recipe an unknown word with a name or a block can be nothing else; in other
-      # code types are only taken for such where they have both.
+      # Returns true if a word is a resource type here. In a recipe, an unknown word with a name or a block must be a type. In
+      # other code, a type needs both.
       def type_here?(name, arguments, block)
         case @context
         when :recipe
@@ -43,7 +43,7 @@ module Wrun
         end
       end
 
-      # One argument that is a text, as a resource's name is.
+      # Returns true if the only argument is a string, as a resource's name is.
       def named?(arguments)
         given = elements(arguments)
         given&.size == 1 && %i[STR DSTR].include?(given.first.type)
@@ -63,7 +63,7 @@ module Wrun
         properties = []
         platform, families = @platform, @families
         if block
-          # The guards of a resource may say that it is for another system.
+          # A guard may show that the resource is for another system.
           verified = VERIFIED.include?(type)
           within(context: :resource, properties: properties, verified: verified, guarded: nil, guard_families: nil,
                  conditional: nil, variables: @variables.dup) do
@@ -81,13 +81,13 @@ module Wrun
         within(platform: platform, families: families) { add(:resource, node, **words, **Known.of_type(type)) }
       end
 
-      # Several names stand for one resource of each, or for one of all.
+      # Returns the possible names of a resource, or nil if they are unknown. An array is the name of one resource.
       def names(title)
         found = values(title, @variables)
         found if found&.all? { |one| one.is_a?(String) || (one.is_a?(Array) && one.all?(String)) }
       end
 
-      # A word in the block of a resource, or in the class of one.
+      # Visits a method call in a resource's block or in a resource class.
       def visit_word(node, receiver, name, arguments, block)
         case @context
         when :resource then visit_property(node, receiver, name, arguments, block)
@@ -115,7 +115,7 @@ module Wrun
         visit_reference(node, name, given)
       end
 
-      # Words that are at hand in every object, and so say nothing about the resource.
+      # Returns true for a method of every object or resource, which tells nothing about this resource.
       def helper?(name) = Object.private_method_defined?(name) || Chef::Resource.method_defined?(name)
 
       def command?(given) = given && !given.empty? && %i[STR DSTR].include?(given.first.type)
@@ -132,7 +132,7 @@ module Wrun
         Platforms.families(body) if node?(body)
       end
 
-      # `notifies :restart, 'service[x]'`.
+      # Visits `action`, `notifies` and `subscribes`, such as `notifies :restart, 'service[x]'`.
       def visit_reference(node, name, given)
         return unless %i[action notifies subscribes].include?(name) && given&.any?
 
@@ -144,7 +144,7 @@ module Wrun
         end
       end
 
-      # Resources that a notification names, and the action that it wants of them.
+      # Records the resources that a notification names, and the actions that it requests.
       def refer(node, targets, action)
         actions = action && values(action, @variables)&.flatten&.map(&:to_s)
         add(:reference, node, values: targets, actions: actions)

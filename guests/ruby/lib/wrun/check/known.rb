@@ -1,11 +1,11 @@
 # frozen_string_literal: true
 
-# What this library itself knows: resource types, words of recipes, constants, libraries.
+# Looks up names that this library defines: resource types, words of recipes, constants and libraries.
 
 module Wrun
   module Check
     module Known
-      # Constants of Ruby that stand for what the sandbox has not.
+      # Constants of Ruby for features that the sandbox lacks.
       ABSENT = {
         "TCPSocket" => "sockets", "TCPServer" => "sockets", "UDPSocket" => "sockets", "UNIXSocket" => "sockets",
         "UNIXServer" => "sockets", "Socket" => "sockets", "BasicSocket" => "sockets", "Ractor" => "threads",
@@ -13,10 +13,10 @@ module Wrun
         "Win32" => "Windows"
       }.freeze
 
-      # Constants of Chef's that only a server, a workstation or another platform has.
+      # Matches constants in the namespaces of Chef and its libraries.
       OWN = /\A(?:Chef|ChefUtils|Mixlib|Ohai)(?:::|\z)/
 
-      # Constants that properties are declared with.
+      # Ruby classes that cookbooks use as types of properties.
       TYPES = %w[String Symbol Integer Float Numeric Array Hash TrueClass FalseClass NilClass Proc Regexp Time].freeze
 
       # Words of metadata. Chef accepts any other word and ignores it.
@@ -26,24 +26,24 @@ module Wrun
         eager_load_libraries
       ].freeze
 
-      # Properties that Chef's types have on another system only. Under a condition, no Linux node may reach them.
+      # Properties that Chef's types have only on other systems. The check accepts them inside a condition, because a Linux node
+      # may never reach them there.
       ELSEWHERE = {
         "user" => %w[admin admin_username admin_password hidden iterations password_hint secure_token],
         "service" => %w[plist session_type]
       }.freeze
 
       class << self
-        # Whether Chef's own type of a name goes before a cookbook's.
+        # Returns true if Chef's own type of this name takes precedence over a cookbook's type.
         def first?(name) = Chef::Resource::BEFORE_COOKBOOKS.include?(name.to_sym) || nil
 
-        # Words of every resource, and of the class of one.
+        # Returns true if every resource has a method of this name. `word_of_class?` asks the same of resource classes.
         def common?(name) = Chef::Resource.method_defined?(name) || Object.private_method_defined?(name)
         def word_of_class?(name) = Chef::Resource::LWRPBase.respond_to?(name, true)
 
         def type?(name) = types.key?(name)
 
-        # Whether a type is one of the library's, and why it is none that can act here: the platform that it is for, or
-        # `nobody`.
+        # Tells whether the library has a type, and why its actions always fail: the name of another platform, or `nobody`.
         def of_type(name)
           type = Chef.resource_handler_map.list(nil, name.to_sym).first or return {}
           return { known: true, idle: type.platform_name } if type <= Chef::Resource::Foreign
@@ -51,7 +51,7 @@ module Wrun
           { known: true, idle: type.include?(Chef::Resource::Refusing) ? "nobody" : nil }
         end
 
-        # Marks the properties that a type of the library has not, and its unknown actions.
+        # Marks the properties and actions that a type of the library does not define.
         def judge(name, properties)
           types = Chef.resource_handler_map.list(nil, name.to_sym)
           return mark_common(properties) if types.empty?
@@ -64,7 +64,7 @@ module Wrun
           end
         end
 
-        # A name may stand for several types, of which the platform chooses one: `package`.
+        # Marks a property that no type of this name defines. A name such as `package` has several types, one for each platform.
         def judge_property(types, property)
           called = property[:name].to_sym
           return if types.any? { |type| type.method_defined?(called) }
@@ -78,7 +78,7 @@ module Wrun
           property[:near] = Hints.nearest(property[:bad].to_s, actions) if property[:bad]
         end
 
-        # Yields each action that a type of the library has not, of those that are wanted of resources (`type[name]`).
+        # Yields each requested action that the type of the target resource (`type[name]`) does not define.
         def wrong_actions(targets, actions)
           targets.map { |target| target[/\A\w+(?=\[)/] }.compact.uniq.product(actions).each do |name, action|
             types = Chef.resource_handler_map.list(nil, name.to_sym)
@@ -89,15 +89,16 @@ module Wrun
           end
         end
 
-        # Of a type that the library does not have: what every resource has.
+        # Marks the properties that every resource has, for a type that the library does not define.
         def mark_common(properties)
           properties.each { |property| property[:common] = true if common?(property[:name].to_sym) }
         end
 
-        # Words that every recipe and action knows, beside the types.
+        # Returns true for a method of recipes, actions or providers that is not a resource type.
         def word?(name) = words.key?(name)
 
-        # The first part of a constant's name that is not there, or nil if all is, or if it is none of Chef's.
+        # Returns a constant's name up to the first undefined part. Returns nil if the constant is defined or lies outside Chef's
+        # namespaces.
         def missing_constant(name)
           return unless name.match?(OWN)
 
@@ -114,10 +115,10 @@ module Wrun
 
         def absent(constant) = ABSENT[constant.split("::").first]
 
-        # Whether a gem is there without travelling: nil, or why not.
+        # Returns nil if the runtime already has the gem, or the reason why not.
         def gem(name) = Machine::Libraries.has?(name) ? nil : library(name)
 
-        # Whether a library can be required: nil, or why not.
+        # Returns nil if `require` loads the library, or the reason why not.
         def library(name)
           @libraries ||= {}
           @libraries.fetch(name) { @libraries[name] = try_library(name) }
@@ -133,7 +134,7 @@ module Wrun
           end.to_h { |name| [name, true] }.reject { |name, _| types.key?(name) }
         end
 
-        # The runtime's own libraries are there or not; cookbooks' own files are not looked at.
+        # Tries to load a library of the runtime. It does not search the cookbooks' own files.
         def try_library(name)
           Kernel.require(name)
           nil

@@ -1,23 +1,23 @@
 # frozen_string_literal: true
 
-# What can be read from a piece of a program as it stands: names, literals, and variables that hold literals.
+# Reads values from source code without running it: names, literals, and variables with literal values.
 
 module Wrun
   module Check
     module Literals
       Node = RubyVM::AbstractSyntaxTree::Node
 
-      # Among the variables: what attributes and properties stand for.
+      # The key, among the variables, of the known values of attributes and properties.
       DEFAULTS = :"@defaults"
 
-      # So many values one expression may stand for.
+      # The most values that one expression may have.
       MOST = 100
 
       module_function
 
       def node?(thing) = thing.is_a?(Node)
 
-      # The pieces that are programs themselves.
+      # Returns the children of a node that are nodes themselves.
       def children(node) = node.children.grep(Node)
 
       # The elements of a list of arguments or of an array; nil where their number is not known.
@@ -31,13 +31,14 @@ module Wrun
         end
       end
 
-      # Whether the elements can be told at all.
+      # Returns true if the node is a list with known elements.
       def array?(node) = node?(node) && %i[LIST ZLIST].include?(node.type)
 
-      # The text that stands at a node's begin; bytes that are no UTF-8 are nobody's name here.
+      # Returns the text in a node's first child. Bytes that are invalid in UTF-8 are replaced.
       def text_of(node) = node.children[0].to_s.encode(Encoding::UTF_8, invalid: :replace, undef: :replace).scrub
 
-      # The value of a literal, as `[value]`, or nil: texts, symbols, numbers, truths, and arrays and hashes of such.
+      # Returns the value of a literal as `[value]`, or nil for other code. Literals are strings, symbols, numbers, booleans, nil,
+      # and arrays and hashes of literals.
       def literal(node)
         return [nil] if node.nil?
 
@@ -62,7 +63,7 @@ module Wrun
         [pairs.to_h { |key, value| [key.first.to_s, value.first] }] if pairs&.all? { |pair| pair.all? }
       end
 
-      # Keys and values of a hash as it is written; nil where another hash is poured in.
+      # Returns the keys and values of a hash literal, or nil if it includes another hash with `**`.
       def pairs(node)
         return [] if node.children[0].nil?
 
@@ -70,13 +71,13 @@ module Wrun
         pairs if pairs.all? { |key, _| key }
       end
 
-      # The texts that an expression may stand for, or nil where they are not known.
+      # Returns the strings that an expression may evaluate to, or nil if they are unknown.
       def texts(node, variables)
         found = values(node, variables)
         found if found&.all?(String)
       end
 
-      # The values that an expression may stand for, or nil: literals, variables, choices between such.
+      # Returns the values that an expression may evaluate to, or nil. Known are literals, variables, and choices between them.
       def values(node, variables)
         return unless node?(node)
 
@@ -97,13 +98,13 @@ module Wrun
         values.flatten(1).first(MOST) if values.any? && values.all?
       end
 
-      # An array of which each element stands for one value.
+      # Returns the array if each of its elements has exactly one possible value.
       def spread(node, variables)
         each = elements(node).map { |one| values(one, variables) }
         [each.map(&:first)] if each.all? { |values| values&.size == 1 }
       end
 
-      # `"a#{b}c"` where b is known.
+      # Returns the strings that `"a#{b}c"` may evaluate to, if the values of `b` are known.
       def composed(node, variables)
         rest = node.children.drop(1)
         rest = rest.flat_map { |part| node?(part) && part.type == :LIST ? elements(part) : [part] }.compact
@@ -116,7 +117,7 @@ module Wrun
         end
       end
 
-      # `'x'.freeze`, `:x.to_s`, `<<~X.strip`.
+      # Returns the values of simple calls on known values: `'x'.freeze`, `:x.to_s`, `<<~X.strip`.
       def called(node, variables)
         receiver, name, arguments = node.children
         return unless arguments.nil? && %i[freeze to_s to_sym dup strip chomp].include?(name)
@@ -124,7 +125,7 @@ module Wrun
         values(receiver, variables)&.map { |one| %i[strip chomp].include?(name) && one.is_a?(String) ? one.public_send(name) : one }
       end
 
-      # `A::B` as a text; nil where it begins with something else than a name.
+      # Returns a constant such as `A::B` as a string. Returns nil if it begins with another expression than a name.
       def constant(node)
         case node&.type
         when :CONST, :COLON3 then node.children[0].to_s

@@ -1,20 +1,20 @@
 # frozen_string_literal: true
 
-# Which parts of a cookbook are for other systems than those that wrun looks after: conditions say so, filters of `provides`,
-# and names of files and methods.
+# Finds the parts of a cookbook for systems that wrun does not manage. Conditions, filters of `provides`, and names of files and
+# methods show them.
 
 module Wrun
   module Check
     module Platforms
       extend Literals
 
-      # What the words of conditions mean.
+      # Names of foreign systems in conditions.
       FOREIGN = %w[
         windows mac_os_x macos mac darwin freebsd openbsd netbsd dragonflybsd solaris solaris2 smartos omnios openindiana
         opensolaris nexentacore aix hpux chocolatey homebrew suse opensuse opensuseleap sles arch gentoo alpine slackware
         exherbo
       ].freeze
-      # Linux families and platforms, of which a node is one.
+      # Names of Linux families and platforms that a node can have.
       LINUX = %w[
         debian ubuntu linuxmint raspbian rhel redhat centos rocky almalinux alma oracle scientific cloudlinux fedora amazon
       ].freeze
@@ -26,10 +26,10 @@ module Wrun
       NAMED = /(?:\A|[_-])(windows|macos|mac_os_x|osx|freebsd|openbsd|solaris2?|aix|smartos)(?:[_-]|\z)/
 
       class << self
-        # The Linux families and platforms that all values of a `when` are, or nil.
+        # Returns the values of a `when` if all are Linux families or platforms, or nil.
         def families_of(list) = array?(list) ? linux_words(elements(list)) : nil
 
-        # Those that a true condition means.
+        # Returns the Linux families and platforms for which a condition is true, or nil.
         def families(node)
           return unless node?(node)
 
@@ -42,7 +42,7 @@ module Wrun
           end
         end
 
-        # The foreign system that a true condition means, or nil.
+        # Returns the foreign system that a true condition implies, or nil.
         def if_true(node)
           return unless node?(node)
 
@@ -54,7 +54,7 @@ module Wrun
           end
         end
 
-        # The one that a false condition means.
+        # Returns the foreign system that a false condition implies, or nil.
         def if_false(node)
           return unless node?(node)
 
@@ -65,7 +65,7 @@ module Wrun
           end
         end
 
-        # The one that all values of a `when` are.
+        # Returns a foreign system if all values of a `when` are foreign systems, or nil.
         def when(list)
           return unless array?(list)
 
@@ -74,7 +74,7 @@ module Wrun
 
         def linux?(list) = array?(list) && elements(list).any? { |one| literal(one) == ["linux"] }
 
-        # The one that `provides :x, platform: 'windows'` is for.
+        # Returns the foreign system of a filter such as `provides :x, platform: 'windows'`, or nil.
         def filter(arguments)
           hash = arguments.last
           return unless node?(hash) && hash.type == :HASH
@@ -84,7 +84,7 @@ module Wrun
           end.first
         end
 
-        # The one that a file or a method is named after.
+        # Returns the foreign system in the name of a file or of a method, or nil.
         def of_file(path) = path.split("/").drop(1).filter_map { |part| of_name(part.split(".").first.to_s) }.first
         def of_name(name) = name[NAMED, 1]
 

@@ -1,26 +1,27 @@
 # frozen_string_literal: true
 
-# Which gems travel with cookbooks: those that their metadata name and those that these need, each in the newest version
-# that fits all who want it. Asked of an instance of its own, as only Ruby reads what gems say of themselves.
+# Chooses the gems that travel with cookbooks: the gems in their metadata, and the dependencies of these. Each gem has the newest
+# version that fits all requirements. The host asks a separate instance of the runtime, because only Ruby can read gem
+# specifications.
 
 require_relative "specification"
 
 module Wrun
   module Gems
     class Choice
-      # How often a choice may bring in others that change it.
+      # The most rounds. In each round, chosen gems may add requirements that change the choice.
       ROUNDS = 50
       private_constant :ROUNDS
 
-      # Who wants which gem: `cookbook` is the one whose metadata began it, `who` is named in sentences.
+      # A requirement for a gem. `cookbook` is the cookbook whose metadata caused it, and `who` is the name in messages.
       Wish = Struct.new(:cookbook, :who, :gem, :requirement)
 
-      # One gem of the folder; `specification` is nil where it is unreadable.
+      # One gem of the folder. If Ruby cannot read the gem, `specification` is nil and `unreadable` has the reason.
       Offer = Struct.new(:number, :file, :specification, :unreadable)
 
-      # What cannot be had.
+      # The error for a gem that cannot be chosen.
       class Refusal < StandardError
-        # Whether no version of it would do.
+        # `hopeless` is true if another version of the gem would not help.
         attr_reader :wish, :hopeless
 
         def initialize(wish, text, hopeless: false)
@@ -30,15 +31,15 @@ module Wrun
         end
       end
 
-      # `input`: `wanted` = cookbook and arguments of `gem`, `without` = names of gems that nobody loads, `there` = what lies
-      # in the folder, each with its `file` and either its `specification` or its `files`.
+      # `input` has three keys. `wanted` has cookbooks with the arguments of `gem`, and `without` the names of gems to leave out.
+      # `there` has the gems in the folder, each with `file` and either `specification` or `files`.
       def initialize(input)
         @without = input.fetch("without")
         @wanted = input.fetch("wanted").map { |cookbook, (gem, *constraints)| wish(cookbook, gem, constraints) }
         @offers = input.fetch("there").each_with_index.map { |one, number| offer(number, one) }
       end
 
-      # The chosen, or what is refused and on whose behalf.
+      # Returns the chosen gems, or the refused gem and the cookbook that needs it.
       def to_data
         { "chosen" => settle.values.sort_by(&:file).map { |offer| chosen(offer) } }
       rescue Refusal => refusal
@@ -67,7 +68,8 @@ module Wrun
           "require_paths" => specification.require_paths }
       end
 
-      # What is chosen may need others, and these may forbid what was chosen before: until nothing changes any more.
+      # Repeats the choice until the requirements no longer change. A chosen gem may need others, and these may exclude an earlier
+      # choice.
       def settle
         wishes = @wanted
         ROUNDS.times do
@@ -80,7 +82,7 @@ module Wrun
         raise Refusal.new(@wanted.first, "its gems forbid each other whatever versions are taken")
       end
 
-      # An offer for each name, none for those that need not travel.
+      # Returns an offer for each gem that must travel.
       def choose(wishes)
         wishes.group_by(&:gem).each_with_object({}) do |(gem, of_gem), offers|
           next if @without.include?(gem)
@@ -102,7 +104,7 @@ module Wrun
         found
       end
 
-      # The runtime has some gems itself. The others cannot be had.
+      # Returns nil if the runtime has the gem, and raises a refusal otherwise.
       def missing(gem, of_name, wishes)
         return if of_name.empty? && Machine::Libraries.has?(gem)
 
@@ -125,7 +127,7 @@ module Wrun
         needed.map { |gem, requirement| Wish.new(cookbook, "gem #{specification.name} #{specification.version}", gem, requirement) }
       end
 
-      # What an unpacked gem needs does not stand in its folder: others that somebody unpacked beside it go with it.
+      # Returns all other unpacked gems as dependencies, because the folder of an unpacked gem does not list its dependencies.
       def unpacked_beside(name)
         specifications = @offers.filter_map(&:specification).select { |one| one.unpacked? && !one.trouble && one.name != name }
         specifications.map(&:name).uniq.map { |gem| [gem, Gem::Requirement.default] }

@@ -1,12 +1,11 @@
 # frozen_string_literal: true
 
-# Libraries by name: those that every cookbook finds in Chef, gems that travel with a policy, and those that a sandbox
-# cannot have.
+# Looks up libraries by name: Chef's own libraries, gems that the runtime has, and libraries that the sandbox cannot have.
 
 module Wrun
   module Machine
     module Libraries
-      # Why a library is not there, by the first part of its name or all of it.
+      # The reason why a library is absent, by the first part of its name or by its whole name.
       LACKING = {
         "io/console" => "has no terminal",
         "pty" => "has no terminal",
@@ -31,14 +30,14 @@ module Wrun
         "rest_client" => "has no such gem: Net::HTTP and Chef::HTTP are answered by the host"
       }.freeze
 
-      # Chef's own libraries and the modules that their files define, if there is one. They are loaded already.
+      # Chef's own libraries, each with the module that its files define, or nil. They are loaded already.
       BESIDE = {
         "chef" => "Chef", "chef-utils" => "ChefUtils", "chef_utils" => "ChefUtils", "chef-config" => "ChefConfig",
         "chef_config" => "ChefConfig", "chef-vault" => "ChefVault", "mixlib" => "Mixlib", "ohai" => "Ohai",
         "addressable" => nil, "license_acceptance" => nil
       }.freeze
 
-      # Files below `chef/` whose classes are here although the file has another name.
+      # Files below `chef/` whose names differ from the classes that they define. The runtime has these classes.
       CALLED_OTHERWISE = %w[
         applications chef_class constants deprecated deprecation/warnings mixins providers reserved_names resources
         version_class monkey_patches/net-http monkey_patches/webrick-utils mixin/unformatter
@@ -54,7 +53,7 @@ module Wrun
         encrypted_data_bag_item/encryption_failure http/json_input http/json_output http/basic_client
       ].to_h { |name| [name, true] }.freeze
 
-      # Gems that many cookbooks name and that the runtime has in a version of its own, unless one travels with the policy.
+      # Gems that many cookbooks name, with a version in the runtime. A gem that travels with the policy takes precedence.
       OWN = {
         "deepsort" => "deepsort", "docker" => "docker", "docker-api" => "docker", "inifile" => "inifile",
         "iniparse" => "iniparse", "ipaddress" => "ipaddress", "toml-rb" => "toml-rb"
@@ -63,7 +62,7 @@ module Wrun
       private_constant :LACKING, :BESIDE, :CALLED_OTHERWISE, :OWN
 
       class << self
-        # Whether a name is of a file that Chef or one of its libraries has, and that is there already.
+        # Returns true if a name belongs to a file of Chef or its libraries that is loaded already.
         def of_chef?(name)
           root, *parts = name.delete_suffix(".rb").split("/")
           return false unless BESIDE.key?(root)
@@ -72,17 +71,17 @@ module Wrun
           scope.nil? || parts.empty? || constant?(scope, parts) || (root == "chef" && otherwise?(scope, parts))
         end
 
-        # The runtime's own file for a gem's, or nil.
+        # Returns the runtime's own file that replaces a gem's file, or nil.
         def own(name) = OWN[name] && "wrun/gems/#{OWN[name]}"
 
-        # Whether a gem is there without travelling: the runtime has a version of its own, or it comes with Ruby.
+        # Returns true if a gem need not travel: the runtime has its own version, or the gem comes with Ruby.
         def has?(gem)
           return true if OWN.key?(gem) || BESIDE.include?(gem)
 
           [gem, gem.tr("-", "/")].uniq.any? { |name| $LOAD_PATH.resolve_feature_path(name) }
         end
 
-        # The error for a library that cannot be there; nil for one of which that is not known.
+        # Returns the error for a library that the sandbox cannot have, or nil for any other library.
         def refusal(name)
           why = LACKING[name] || LACKING[name.split("/").first] || why_not_of_chef(name) or return
 
@@ -93,7 +92,7 @@ module Wrun
 
         private
 
-        # Files are called as what they define: `chef/mixin/shell_out` is about `Chef::Mixin::ShellOut`.
+        # Returns true if the constant that a file is named after exists: `Chef::Mixin::ShellOut` for `chef/mixin/shell_out`.
         def constant?(scope, parts)
           parts.all? do |part|
             plain = part.delete("_-").downcase
@@ -102,7 +101,8 @@ module Wrun
           end
         end
 
-        # `chef/resource/scm/git` is about `Chef::Resource::Git`.
+        # Returns true for names in `CALLED_OTHERWISE`, and for names with extra folders: `chef/resource/scm/git` defines
+        # `Chef::Resource::Git`.
         def otherwise?(scope, parts)
           CALLED_OTHERWISE.key?(parts.join("/")) || (parts.size > 2 && constant?(scope, [parts.first, parts.last]))
         end

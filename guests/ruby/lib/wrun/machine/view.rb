@@ -1,35 +1,35 @@
 # frozen_string_literal: true
 
-# What there is at a path. Below a cookbook's place the policy's own files come first, whether or not they are on the
-# machine; everything else is the machine's.
+# Looks up the entry at a path. Below a cookbook's folder, the policy's own files come first, even if the machine does not have
+# them. All other entries come from the machine.
 
 module Wrun
   module Machine
-    # How much of a file is asked for at a time.
+    # The most bytes of a file that one call reads.
     CHUNK = 8 << 20
 
-    # What a file of a cookbook looks like: it came with the policy, whoever runs it.
+    # The status of a cookbook's file. It is the same for all users, because the file comes with the policy.
     ARTIFACT = { "mode" => 0o644, "uid" => 0, "gid" => 0, "modified" => 0, "identity" => [0, 0], "links" => 1 }.freeze
     private_constant :ARTIFACT
 
     class << self
-      # What is at a path, as the contract has it, or nil.
+      # Returns the status of the entry at a path in the contract's form, or nil.
       def look(path, follow: true, about: nil)
         path = absolute(path)
         return if path.empty?
 
         of_cookbook(path) || ask(about, "machine.stat", path, follow)
       rescue Errno::EACCES
-        # A cookbook without a place lies in a folder that is not there: nothing else is in it.
+        # The folder of a cookbook from an artifact is virtual, so it has no other files.
         raise unless inside_cookbook?(path)
       end
 
-      # As `look`, where something must be there.
+      # Does the same as `look`, but raises `Errno::ENOENT` if the path does not exist.
       def look!(path, about, follow: true)
         look(path, follow: follow, about: about) or raise Errno::ENOENT.new(path_text(path), about)
       end
 
-      # The bytes of a file, from an offset, at most so many.
+      # Returns at most `length` bytes of a file from an offset.
       def read(path, offset = 0, length = nil, about: "rb_sysopen")
         path = absolute(path)
         raise Errno::ENOENT.new(path, about) if path.empty?
@@ -66,7 +66,7 @@ module Wrun
         nil
       end
 
-      # Writes a file or adds to it. `origin`: the place of the code, where that is no longer running.
+      # Writes a file or adds to it. `origin` is the place of the code, for code that no longer runs.
       def put(path, bytes, mode: 0o644, append: false, about: "rb_sysopen", origin: nil)
         bytes = bytes.b
         change = { (append ? "append" : "write") => [[0, bytes.bytesize], mode] }
@@ -93,7 +93,7 @@ module Wrun
         Sources.read(path) if inside_cookbook?(path)
       end
 
-      # The runtime's own files lie in its memory or, for those who work on it, with the host.
+      # Returns a file of the runtime from its memory. While developers work on the runtime, the host supplies the file.
       def runtime_bytes(path)
         IO.native_binread(path)
       rescue Errno::ENOENT
@@ -116,7 +116,7 @@ module Wrun
           all << chunk
         end
       rescue Errno::EISDIR
-        # A directory can be opened: it is the reading that fails.
+        # Opening a directory succeeds. Only reading from it fails.
         raise Errno::EISDIR.new(path, about == "rb_sysopen" ? "io_fread" : about), cause: nil
       end
     end

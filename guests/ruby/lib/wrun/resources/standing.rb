@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
-# A resource's other half: what the host knows of it. Ruby holds what was written, and says it to the host once, when the
-# resource is declared; what is set later follows as an amendment.
+# Connects a Ruby resource with the host's resource. Ruby keeps the values from the cookbook and sends them to the host once, when
+# it declares the resource. It sends later values as amendments.
 #
 # Methods and variables here begin with `wrun_`: anything else could be a cookbook's property.
 
@@ -11,9 +11,9 @@ require_relative "errand"
 
 module Wrun
   module Resources
-    # What checks new content, as the host hears of it.
+    # Describes the checks of new content (`verify`) for the host.
     module Verification
-      # Nothing on the host reads YAML.
+      # Ruby checks YAML, because the host cannot parse it.
       YAML = lambda do |path|
         Psych.parse_file(path)
         true
@@ -22,7 +22,7 @@ module Wrun
         false
       end
 
-      # A command, a kind of verification with its colon, or a command and how it is run.
+      # Returns a check in the form for the host: a command, a kind of verification such as `:json`, or a command with options.
       def self.told(one)
         case one
         when Symbol then one.inspect
@@ -35,30 +35,30 @@ module Wrun
     module Standing
       WRUN_MODES = { true => "ignore", :quiet => "ignore-quietly", "quiet" => "ignore-quietly" }.freeze
 
-      # What amends which of the host's words, where it is no property of the type.
+      # Options of every resource. The host does not treat them as properties of a type.
       WRUN_COMMON = %i[name retries retry_delay sensitive compile_time umask ignore_failure].freeze
 
       attr_reader :wrun_id
 
-      # Puts the resource into its context; detached: into no collection, only `run_action` runs it.
+      # Declares the resource to the host. A detached resource stays outside the collection, and only `run_action` runs it.
       def wrun_declare(detached: false)
         rest = Values::Tail.new
         text = wrun_declaration(rest)
         text << ",\"detached\":true" if detached
         @wrun_id = rest.call("resources.declare", text << "}")
-        # A declaration without actions stands for the default one.
+        # In a declaration, an empty list of actions means the default action. The amendment makes the list really empty.
         wrun_amend(actions: []) if Array(@action).empty?
         @wrun_delayed&.each { |action| wrun_amend(delayed: action) }
         Resources.keep(self)
         @wrun_id
       end
 
-      # Is the host's resource of that number.
+      # Links this object to the host's resource with that number.
       def wrun_stand_for(id)
         @wrun_id = id
       end
 
-      # A copy stands nowhere.
+      # Removes the link to the host's resource, because a copy is not declared.
       def wrun_forget
         @wrun_id = nil
         remove_instance_variable(:@wrun_id)
@@ -70,7 +70,7 @@ module Wrun
 
       def wrun_amend(amendment) = Bridge.call("resources.amend", @wrun_id, amendment)
 
-      # A property was set after the resource was declared.
+      # Sends the new value of a property to the host after the declaration.
       def wrun_changed(property, value)
         name = property.name
         case name
@@ -82,7 +82,7 @@ module Wrun
         end
       end
 
-      # A property was taken back.
+      # Clears the property in the host's resource after `reset_property`.
       def wrun_cleared(property)
         wrun_amend(clear: property.name.name) if @wrun_id && !WRUN_COMMON.include?(property.name) && !wrun_guest?
       end
@@ -95,7 +95,7 @@ module Wrun
       def wrun_mark(updated) = @wrun_id && Bridge.call("resources.mark", @wrun_id, !!updated)
       def wrun_status = @wrun_id && Bridge.call("resources.look", @wrun_id)
 
-      # A property's value, if it is not to be asked for later.
+      # Returns a property's value, or nil if it is lazy.
       def wrun_known_value(name)
         slot = self.class.properties[name]&.instance_variable_name
         return if slot && instance_variable_get(slot).is_a?(Chef::DelayedEvaluator)
@@ -103,15 +103,15 @@ module Wrun
         send(name)
       end
 
-      # Whether Ruby runs the actions, and not the host.
+      # Returns true if Ruby runs the actions instead of the host.
       def wrun_guest?
         return false if @wrun_for_host
 
         self.class.wrun_guest? || (!@provider.nil? && @provider.wrun_acts?)
       end
 
-      # The same as a resource of the built-in type, for which the host acts: without guards and notifications, which have been
-      # looked at by then.
+      # Returns a copy as a resource of the built-in type, which the host runs. The copy has no guards and notifications, because
+      # the original handles them.
       def wrun_for_host(context)
         copy = dup
         copy.run_context = context
@@ -127,7 +127,7 @@ module Wrun
         @only_if = []
       end
 
-      # Further properties for the host, for types whose content Ruby makes.
+      # Returns further properties for the host. Types with content from Ruby override it.
       def wrun_more_properties(_context) = []
 
       private
@@ -146,7 +146,7 @@ module Wrun
         wrun_rarely_said(text)
       end
 
-      # What most resources leave as it is.
+      # Adds the options that most resources leave at their defaults.
       def wrun_rarely_said(text)
         text << ",\"retries\":#{Integer(retries)}" if @retries
         text << ",\"retry_delay\":#{Integer(retry_delay)}" if @retry_delay
@@ -156,7 +156,7 @@ module Wrun
         text
       end
 
-      # A built-in type is named as such where Ruby acts for another resource of that name.
+      # Returns the type's name. A built-in type gets the prefix `builtin:` if Ruby has announced another type of that name.
       def wrun_kind(guest = wrun_guest?)
         kind = (@wrun_for_host && self.class.wrun_builtin&.to_s) || self.class.wrun_kind || resource_name.to_s
         guest || !Types.announced?(kind) ? kind : "builtin:#{kind}"
@@ -167,7 +167,7 @@ module Wrun
         "[#{Text.name(cookbook_name)},#{Text.name(recipe_name)},#{Text.name(file)},#{line}]"
       end
 
-      # Texts of pairs: name, and kind and value.
+      # Returns the properties as JSON texts. Each text is a pair of the name and the value with its kind.
       def wrun_properties(context, rest)
         names = self.class.wrun_host_properties
         said = (names.keys & instance_variables).map do |slot|
@@ -179,7 +179,7 @@ module Wrun
         said.concat(wrun_more_properties(context).map { |pair| Text.of(pair) })
       end
 
-      # The property that is the name where nobody sets it, where the name may be another by the time of the action.
+      # Returns the name property as a lazy value, if the cookbook does not set it. Only resources with a lazy name need this.
       def wrun_lazy_name(context)
         property = self.class.properties.each_value.find(&:name_property?)
         return [] if property.nil? || property.set?(self) || !self.class.wrun_host_property?(property.name)
@@ -187,14 +187,14 @@ module Wrun
         ["[#{Text.name(property.name)},[\"lazy\",#{Turns.keep(context, wrun_lazy(property.name))}]]"]
       end
 
-      # Commands that check new content, and blocks that do.
+      # Returns the blocks and commands that check new content.
       def wrun_verifications(context)
         blocks, commands = @wrun_verify.map { |one| :yaml == one ? Verification::YAML : one }.partition { |one| one.is_a?(Proc) }
         said = blocks.map { |block| ["verify", ["verify", Turns.keep(context, block)]] }
         commands.empty? ? said : said << ["verify", ["plain", commands.map { |one| Verification.told(one) }]]
       end
 
-      # One more value of a property whose calls add up, after the resource was declared.
+      # Sends one more value to the host after the declaration, for a property that collects the values of all calls.
       def wrun_collected(name)
         said = wrun_verifications((run_context || Chef.run_context).wrun_id).last
         wrun_amend(property: said) if name == :verify
@@ -206,7 +206,7 @@ module Wrun
         rest.property(value)
       end
 
-      # Asked by the host right before the action.
+      # Returns the closure that the host calls right before the action.
       def wrun_lazy(name) = -> { Values.evaluated(send(name)) }
 
       def wrun_change_own(property, value)

@@ -1,10 +1,10 @@
 # frozen_string_literal: true
 
-# Types of resources as the host knows them: those that Ruby acts for are announced when one of them is first declared.
+# Announces resource types to the host. Ruby announces each type that it implements at the first declaration of such a resource.
 
 module Wrun
   module Resources
-    # Partials that cookbooks take in by `use 'core::..'`: blocks for a class body, by name.
+    # The partials that cookbooks include with `use 'core::..'`: blocks for a class body, by name.
     module Partials
       @all = {}
 
@@ -19,7 +19,7 @@ module Wrun
     @places = {}
 
     class << self
-      # The resource that the host's number stands for.
+      # Returns the Ruby resource with the host's number.
       def fetch(id)
         @known[id] or raise ArgumentError, "there is no resource #{id} in this policy's Ruby code"
       end
@@ -29,7 +29,7 @@ module Wrun
         (@contexts[resource.run_context&.wrun_id || 0] ||= []) << resource.wrun_id
       end
 
-      # A resource of Ruby's for one that the host knows from elsewhere.
+      # Returns the Ruby object for a host's resource. Makes a new object if Ruby did not declare the resource.
       def stand_for(id, run_context)
         return @known[id] if @known[id]
 
@@ -41,12 +41,12 @@ module Wrun
         @known[id] = resource
       end
 
-      # A context has ended, and what was declared in it is spoken of no more.
+      # Discards the resources of a context that has ended.
       def forget(context)
         @contexts.delete(context)&.each { |id| @known.delete(id) }
       end
 
-      # `FILE, LINE` from a cookbook's folder on, of a place on the stack or its text.
+      # Returns the file, relative to the cookbook's folder, and the line of a stack frame or its text.
       def place(source_line, cookbook)
         case source_line
         when nil then ["", 0]
@@ -57,14 +57,14 @@ module Wrun
         end
       end
 
-      # `cookbook_file` of `cookbook/resources/file.rb`, `cookbook` of `default.rb`.
+      # Returns the type's name for a file: `cookbook_file` for `cookbook/resources/file.rb`, `cookbook` for `default.rb`.
       def name_of_file(cookbook, path)
         base = ::File.basename(path, ::File.extname(path))
         name = base == "default" ? cookbook.to_s : "#{cookbook}_#{base}"
         name.gsub(/[^A-Za-z0-9_]/, "_")
       end
 
-      # The file that `use 'common'` means, beside a file.
+      # Returns the path of the partial for `use 'common'`, in the folder of the given file.
       def partial_beside(path, partial)
         name = ::File.basename(partial, ".rb").delete_prefix("_")
         ::File.expand_path("#{::File.dirname(partial)}/_#{name}.rb", ::File.dirname(path))
@@ -113,12 +113,12 @@ module Wrun
       end
     end
 
-    # What a resource's class knows of the host's type.
+    # Describes the host's type in methods of a resource class.
     module Kind
-      # The built-in type that the host acts for, if this class is one or stands below one.
+      # Returns the built-in type of this class or of its nearest superclass that has one.
       def wrun_builtin = @wrun_builtin || (superclass.respond_to?(:wrun_builtin) ? superclass.wrun_builtin : nil)
 
-      # Whether the host makes the type's actions of other resources.
+      # Returns true if the host implements the type's actions with other resources.
       def wrun_composite? = @wrun_composite || (superclass.respond_to?(:wrun_composite?) && superclass.wrun_composite?)
 
       # The name of the type for the host.
@@ -127,26 +127,27 @@ module Wrun
         @wrun_kind ||= (guest ? resource_name : wrun_builtin)&.to_s
       end
 
-      # Whether Ruby acts for the type.
+      # Returns true if Ruby runs the type's actions.
       def wrun_guest?
         version = Chef.wrun_types_version
         return @wrun_guest if @wrun_types == version
 
-        # A class below a composite one has a name of its own in reports, so that Ruby acts and has the host act inside.
+        # Reports must show the own name of a composite type's subclass. So Ruby runs its action, and the host acts for an inner
+        # resource.
         action_class if !custom_resource? && wrun_composite? && resource_name && resource_name != wrun_builtin
         @wrun_types = Chef.wrun_types_version
         @wrun_kind = nil
         @wrun_guest = custom_resource? || !wrun_provider.nil? || wrun_builtin.nil?
       end
 
-      # The provider that stands for the type, where the class does not act itself.
+      # Returns the provider class that runs the type's actions.
       def wrun_provider
         return action_class if custom_resource?
 
         Chef.provider_handler_map.get(Chef.run_context&.node, resource_name)
       end
 
-      # What the host knows of the type: names by their variables.
+      # Returns the names of the host's properties by their instance variables.
       def wrun_host_properties
         @wrun_host_properties ||= wrun_host_names.to_h { |name| [properties[name].instance_variable_name, name] }
       end
