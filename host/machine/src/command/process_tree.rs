@@ -15,8 +15,10 @@ const GRACE: Duration = Duration::from_secs(3);
 const MAX_DESCENT: usize = 10_000;
 
 /// What the kernel says of one process.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 struct Process {
+    /// The program's name, or that of the thread that made it, cut to 15 bytes.
+    name: String,
     parent: i32,
     group: i32,
     session: i32,
@@ -52,12 +54,13 @@ pub(super) fn kill(leader: Pid) {
     }
 }
 
-/// Kills the processes that a thread of this process has started and that it still waits for.
-pub(super) fn kill_children_of_thread(thread: Pid) {
-    let path = format!("/proc/self/task/{}/children", thread.as_raw_nonzero());
-    let children = std::fs::read_to_string(path).unwrap_or_default();
-    for child in children.split_ascii_whitespace().filter_map(|pid| Pid::from_raw(pid.parse().ok()?)) {
-        let _ = kill_process(child, Signal::KILL);
+/// Kills the children of this process that a thread of this name has made and that have not become another program: until
+/// then a child has the name of its thread.
+pub(super) fn kill_children_of_thread(name: &str) {
+    let own = rustix::process::getpid().as_raw_nonzero().get();
+    let children = processes().into_iter().filter(|(_, child)| child.parent == own && child.name == name);
+    for pid in children.filter_map(|(pid, _)| Pid::from_raw(pid)) {
+        let _ = kill_process(pid, Signal::KILL);
     }
 }
 
@@ -97,9 +100,10 @@ fn processes() -> HashMap<i32, Process> {
 
 /// Reads a line of `/proc/PID/stat`. The program's name, in brackets, may hold anything.
 fn parse(stat: &str) -> Option<Process> {
-    let (_, rest) = stat.rsplit_once(')')?;
+    let (name, rest) = stat.rsplit_once(')')?;
+    let (_, name) = name.split_once('(')?;
     let mut fields = rest.split_ascii_whitespace().skip(1).map_while(|field| field.parse().ok());
-    Some(Process { parent: fields.next()?, group: fields.next()?, session: fields.next()? })
+    Some(Process { name: name.to_owned(), parent: fields.next()?, group: fields.next()?, session: fields.next()? })
 }
 
 #[cfg(test)]
@@ -108,9 +112,9 @@ mod tests {
 
     #[test]
     fn a_programs_name_may_hold_anything() {
-        let process = Some(Process { parent: 1, group: 42, session: 7 });
-        assert_eq!(parse("42 (a) R 9 (b) S 1 42 7 0 -1 4194560"), process);
-        assert_eq!(parse("42 (sleep) S 1 42 7 0 -1"), process);
+        let process = |name: &str| Some(Process { name: name.to_owned(), parent: 1, group: 42, session: 7 });
+        assert_eq!(parse("42 (a) R 9 (b) S 1 42 7 0 -1 4194560"), process("a) R 9 (b"));
+        assert_eq!(parse("42 (sleep) S 1 42 7 0 -1"), process("sleep"));
         for broken in ["", "42", "42 (x", "42 (x) S 1", "42 (x) S a b c"] {
             assert_eq!(parse(broken), None, "{broken}");
         }
@@ -118,7 +122,7 @@ mod tests {
 
     #[test]
     fn descendants_and_those_of_group_and_session_are_kin() {
-        let process = |parent, group, session| Process { parent, group, session };
+        let process = |parent, group, session| Process { name: String::new(), parent, group, session };
         let all = HashMap::from([
             (10, process(1, 10, 10)),
             (11, process(10, 10, 10)),

@@ -18,11 +18,15 @@ use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::time::{Duration, Instant};
 
 /// How often to look whether a start takes too long.
 const LOOK: Duration = Duration::from_millis(200);
+
+/// How many starts there were, to tell their threads apart by name.
+static STARTS: AtomicU64 = AtomicU64::new(0);
 
 /// As whom a program runs.
 #[derive(Debug, Clone)]
@@ -146,16 +150,11 @@ pub(super) fn start(
     };
     let failed = |error: io::Error| Refusal::Failure(CommandFailure::of_system(&error, &launch.shown));
     let began = Instant::now();
-    let (thread_id, started_by) = mpsc::channel();
     let (done, started) = mpsc::channel();
+    let name = format!("command {}", STARTS.fetch_add(1, Ordering::Relaxed) % 1_000_000);
     std::thread::scope(|scope| {
-        let run = move || {
-            let _ = thread_id.send(rustix::thread::gettid());
-            let _ = done.send(start());
-        };
-        let thread = std::thread::Builder::new().name("command".into()).spawn_scoped(scope, run);
-        thread.map_err(failed)?;
-        let thread_id = started_by.recv().map_err(|_| failed(io::Error::other("thread ended")))?;
+        let run = move || done.send(start());
+        std::thread::Builder::new().name(name.clone()).spawn_scoped(scope, run).map_err(failed)?;
         let mut was_killed = false;
         let outcome = loop {
             match started.recv_timeout(LOOK) {
@@ -163,7 +162,7 @@ pub(super) fn start(
                 Err(RecvTimeoutError::Disconnected) => return Err(failed(io::Error::other("thread ended"))),
                 Err(RecvTimeoutError::Timeout) if is_over(began.elapsed()) => {
                     was_killed = true;
-                    process_tree::kill_children_of_thread(thread_id);
+                    process_tree::kill_children_of_thread(&name);
                 }
                 Err(RecvTimeoutError::Timeout) => {}
             }
@@ -361,4 +360,53 @@ fn find_program(program: &str, path: &str) -> io::Result<PathBuf> {
         }
     }
     Err(refused.into())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::command::CommandFailure;
+    use nix::sys::fanotify::{EventFFlags, Fanotify, InitFlags, MarkFlags, MaskFlags};
+    use std::os::unix::fs::PermissionsExt as _;
+
+    /// Debian's `nobody`, in a group beside its own.
+    fn nobody() -> Ids {
+        Ids { uid: Some(65_534), gid: 65_534, groups: vec![1, 65_534] }
+    }
+
+    #[test]
+    fn attack_a_users_processes_cannot_signal_the_thread_that_starts_its_program() {
+        let look = || {
+            look_as(&nobody()).unwrap();
+            std::fs::read_to_string("/proc/thread-self/status").unwrap()
+        };
+        let status = std::thread::spawn(look).join().unwrap();
+        let of = |key: &str| status.lines().find_map(|line| line.strip_prefix(key)).unwrap().trim().to_owned();
+        // Real, effective and saved: one of them would be enough for a signal. The last counts for files.
+        assert_eq!(of("Uid:"), "0\t0\t0\t65534");
+        assert_eq!(of("Gid:"), "65534\t65534\t65534\t65534");
+        assert_eq!(of("Groups:"), "1 65534");
+        let read = || {
+            look_as(&nobody()).unwrap();
+            std::fs::read("/etc/shadow").map(drop)
+        };
+        assert!(std::thread::spawn(read).join().unwrap().is_err(), "it has the user's rights on files");
+    }
+
+    #[test]
+    fn attack_a_child_that_is_held_up_before_it_is_the_program_is_ended() {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::set_permissions(folder.path(), std::fs::Permissions::from_mode(0o755)).unwrap();
+        let program = folder.path().join("program");
+        std::fs::copy("/bin/true", &program).unwrap();
+        // Whoever is asked for leave to execute the file, and never answers.
+        let asked = Fanotify::init(InitFlags::FAN_CLASS_CONTENT, EventFFlags::O_RDONLY).unwrap();
+        asked.mark(MarkFlags::FAN_MARK_ADD, MaskFlags::FAN_OPEN_EXEC_PERM, CWD, Some(&program)).unwrap();
+        let launch = Launch::program(&program.to_string_lossy(), [""; 0]);
+        let identity =
+            Identity { name: "nobody".into(), home: "/".into(), shell: "/bin/sh".into(), ids: Some(nobody()) };
+        let started = start(&launch, None, identity, vec![], &|waited| waited >= LOOK);
+        let Err(Refusal::Failure(failure @ CommandFailure::HeldUp { .. })) = started else { panic!("it began") };
+        assert!(failure.to_string().contains("another process of its user stops it"), "{failure}");
+    }
 }
