@@ -50,7 +50,8 @@ const BANNED: [(&str, &str); 12] = [
 ];
 
 /// Crates that the program and its tests are built with in two versions, each with who wants the older one.
-const TWICE: [(&str, &str); 10] = [
+const TWICE: [(&str, &str); 11] = [
+    ("bitflags", "keyutils"),
     ("block-buffer", "sha2 0.10"),
     ("cpufeatures", "sha2 0.10"),
     ("crypto-common", "sha2 0.10"),

@@ -224,6 +224,7 @@ pub fn home(user: Option<&str>, users: &mut Users) -> Option<String> {
 fn look_as(ids: &Ids) -> io::Result<()> {
     let Some(user) = ids.other_user() else { return take_on(ids) };
     take_on(&Ids { uid: None, ..ids.clone() })?;
+    leave_keyring()?;
     // It takes the rights of root on files away, too.
     let user = nix::unistd::Uid::from_raw(user);
     nix::unistd::setfsuid(user);
@@ -234,6 +235,17 @@ fn look_as(ids: &Ids) -> io::Result<()> {
     let mut sets = rustix::thread::capabilities(None)?;
     sets.effective.remove(CapabilitySet::SETGID);
     Ok(rustix::thread::set_capabilities(None, sets)?)
+}
+
+/// Gives the calling thread an empty session keyring. In that of whoever started wrun lie keys for its possessor, such as a
+/// Kerberos ticket of root's.
+fn leave_keyring() -> io::Result<()> {
+    match keyutils::Keyring::join_anonymous_session() {
+        Ok(_) => Ok(()),
+        // A kernel without keys, or a container that does not let anybody at them, the program included.
+        Err(error) if matches!(Errno::from_raw(error.0), Errno::ENOSYS | Errno::EPERM) => Ok(()),
+        Err(error) => Err(io::Error::from_raw_os_error(error.0)),
+    }
 }
 
 /// Takes numbers on, for the calling thread. Only for a process that has no other purpose: see the parent module.
@@ -366,6 +378,8 @@ fn find_program(program: &str, path: &str) -> io::Result<PathBuf> {
 mod tests {
     use super::*;
     use crate::command::CommandFailure;
+    use keyutils::keytypes::User;
+    use keyutils::{Keyring, SpecialKeyring};
     use nix::sys::fanotify::{EventFFlags, Fanotify, InitFlags, MarkFlags, MaskFlags};
     use std::os::unix::fs::PermissionsExt as _;
 
@@ -391,6 +405,20 @@ mod tests {
             std::fs::read("/etc/shadow").map(drop)
         };
         assert!(std::thread::spawn(read).join().unwrap().is_err(), "it has the user's rights on files");
+    }
+
+    #[test]
+    fn attack_a_users_program_has_no_key_of_whoever_started_wrun() {
+        let find = || {
+            let mut session = Keyring::join_anonymous_session().unwrap();
+            session.add_key::<User, _, _>("wrun-test", b"secret".as_slice()).unwrap();
+            let nowhere = || None::<&mut Keyring>;
+            let found = |session: Keyring| session.search_for_key::<User, _, _>("wrun-test", nowhere()).is_ok();
+            let before = found(session);
+            look_as(&nobody()).unwrap();
+            (before, found(Keyring::attach(SpecialKeyring::Session).unwrap()))
+        };
+        assert_eq!(std::thread::spawn(find).join().unwrap(), (true, false));
     }
 
     #[test]
