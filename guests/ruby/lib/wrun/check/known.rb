@@ -97,6 +97,23 @@ module Wrun
         # Words that every recipe and action knows, beside the types.
         def word?(name) = words.key?(name)
 
+        # Whether the blocks of a type's resources know a word. A type that the library does not have may know any property:
+        # the host holds it against those.
+        def word_of_type?(type, name)
+          common?(name) || Chef.resource_handler_map.list(nil, type.to_sym).any? { |one| one.method_defined?(name) }
+        end
+
+        # Whether attributes files know a word.
+        def word_of_attributes?(name)
+          [Chef::Node, Chef::Node::ImmutableMash].any? { |type| type.method_defined?(name) } || Object.private_method_defined?(name)
+        end
+
+        # The word that may have been meant in a recipe, or in an attributes file.
+        def near_word(name, context)
+          @near ||= {}
+          @near.fetch([name, context]) { @near[[name, context]] = Hints.nearest(name.name, words_of(context).grep_v(Hints::UNSAID)) }
+        end
+
         # The first part of a constant's name that is not there, or nil if all is, or if it is none of Chef's.
         def missing_constant(name)
           return unless name.match?(OWN)
@@ -112,6 +129,9 @@ module Wrun
           name
         end
 
+        # Whether Ruby or this library has a constant.
+        def constant?(name) = Object.const_defined?(name)
+
         def absent(constant) = ABSENT[constant.split("::").first]
 
         # Whether a gem is there without travelling: nil, or why not.
@@ -124,6 +144,10 @@ module Wrun
         end
 
         private
+
+        def words_of(context)
+          context == :attributes ? Chef::Node.public_instance_methods - Object.instance_methods : words.keys + types.keys
+        end
 
         def types = @types ||= Chef.resource_handler_map.names.to_h { |name| [name, true] }
 
