@@ -183,6 +183,10 @@ impl converge::RunHost for RunHost {
         Ok(())
     }
 
+    fn advice(&self, _policy: &PolicyInput, _failure: &Failure) -> Option<String> {
+        None
+    }
+
     fn memory(&mut self) -> &mut dyn Memory {
         &mut self.journal
     }
