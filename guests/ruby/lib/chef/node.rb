@@ -3,6 +3,7 @@
 # The node: attributes in their levels and merged, and what the run knows of it. The host keeps the attributes; what has been
 # read is remembered until somebody may have changed it.
 
+require_relative "node/absent"
 require_relative "node/values"
 require_relative "node/common"
 require_relative "node/immutable"

@@ -36,6 +36,7 @@ module Wrun
 
         # A template's error is about what its code raised.
         error = error.original_exception if error.is_a?(Chef::Mixin::Template::TemplateError)
+        return Receivers.of_line(error) if error.is_a?(TypeError) && error.message.match?(/\bnil\b/)
         return unless error.is_a?(NameError) && error.name
         return Receivers.hint(error) if error.is_a?(NoMethodError) && error.receiver.nil?
 

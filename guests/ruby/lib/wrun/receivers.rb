@@ -25,10 +25,20 @@ module Wrun
         return unless place
 
         text = expression(frame, error.name, code(*place))
-        "`#{text}` is nil (#{place.join("/")}:#{frame.lineno})" if text && text != "nil"
+        text = nil if text == "nil"
+        said = "`#{text}` is nil (#{place.join("/")}:#{frame.lineno})" if text
+        [said, presence(Chef::Node::Absent.explain(text, [*place, frame.lineno]))].compact.join("; ").then { |hint| presence(hint) }
+      end
+
+      # The attributes without a value that a line read whose error is about nil, as a TypeError is. Nil if it read none.
+      def of_line(error)
+        frame = error.backtrace_locations&.find { |one| Sources.split(one.path) }
+        presence(Chef::Node::Absent.explain(nil, [*Sources.split(frame.path), frame.lineno])) if frame
       end
 
       private
+
+      def presence(text) = text.empty? ? nil : text
 
       # A file as Ruby compiled it.
       def code(cookbook, file)

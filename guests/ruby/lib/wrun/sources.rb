@@ -96,6 +96,12 @@ module Wrun
         at("", recipe, "", 0)
       end
 
+      # The line in cookbook code that is running, as a backtrace has it.
+      def line_of_cookbook
+        Thread.each_caller_location { |frame| return "#{frame.path}:#{frame.lineno}" if split(frame.path) }
+        nil
+      end
+
       # An origin as the contract has it: cookbook, recipe, file, line.
       def at(cookbook, recipe, file, line)
         recipe ||= file.start_with?("recipes/") ? File.basename(file, ".*") : ""

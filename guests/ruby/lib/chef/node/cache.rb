@@ -26,6 +26,12 @@ class Chef
         @merged.fetch(key) { @merged[key] = read_merged(key) }
       end
 
+      # Whether a hash is what was read of the merged view at a path.
+      def kept?(hash, path)
+        top, *below = path
+        below.inject(@merged[top]) { |at, key| at.is_a?(ImmutableMash) ? at.regular_reader(key) : nil }.equal?(hash)
+      end
+
       # One level's own component.
       def level(name)
         look_whether_old unless @turn == Wrun::Turns.passed
@@ -119,7 +125,7 @@ class Chef
 
       # Whoever holds the old object keeps what it said.
       def refresh(key)
-        fresh = ImmutableMash.allocate.regular_replace(@merged[key])
+        fresh = ImmutableMash.allocate.wrun_stand_at([key]).regular_replace(@merged[key])
         @stale.delete(key).each_key do |child|
           fresh.regular_writer(child, Values.immutable(read("merged", [key, child], nil), [key, child]))
         end
