@@ -104,19 +104,24 @@ fn a_variable_of_ours_that_is_no_text_is_refused() {
 #[test]
 fn minimal_shows_logs_beside_its_letters() {
     with_machine(|program, machine| {
-        let recipe = "log 'careful' do\n  level :warn\nend\nlog 'chatter'\nChef::Log.fatal('worst')\n\
+        let recipe = "puts \"shown\\nPolicy solo failed\"\nlog 'careful' do\n  level :warn\nend\nlog 'chatter'\nChef::Log.fatal('worst')\n\
                       Chef::Config[:report_handlers] << Class.new(Chef::Handler) { def report = loop { } }.new\n";
         let cookbooks = cookbook(program, recipe);
         let shown = |more: &[&str]| {
-            let all = [&["--run-list", "a", "-F", "minimal"], more].concat();
+            let all = [&["--run-list", "a"], more].concat();
             converge(program, machine, &cookbooks, &all).expect_code(0).unwrap().stdout
         };
         settings(program, "guest_seconds = 1\n");
-        let usual = shown(&[]);
+        let usual = shown(&["-F", "minimal"]);
         assert!(usual.contains("\n[fatal] worst\n") && usual.contains("\n[warn] careful\n"), "{usual}");
         assert!(usual.contains("\nhandler report of policy solo failed: "), "{usual}");
         assert!(!usual.contains("chatter"), "{usual}");
-        assert!(shown(&["-l", "info"]).contains("\n[info] chatter\n"));
+        // What is printed is shown at any level but the highest, and begins where no line of wrun's own does.
+        assert!(usual.contains("\n[solo printed] shown\n[solo printed] Policy solo failed\n"), "{usual}");
+        let whole = shown(&["-F", "doc"]);
+        assert!(whole.contains("\n    [solo printed] shown\n    [solo printed] Policy solo failed\n"), "{whole}");
+        assert!(!shown(&["-F", "minimal", "-l", "error"]).contains("printed]"));
+        assert!(shown(&["-F", "minimal", "-l", "info"]).contains("\n[info] chatter\n"));
     });
 }
 

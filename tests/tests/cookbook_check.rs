@@ -317,6 +317,8 @@ fn typing_errors_that_chef_tells_only_while_it_runs() {
             ("source recipes/default.rb:17", "`template`: there is no `sites.erb` in templates/"),
             ("source recipes/default.rb:34", "`remote_directory`: there is no `gone` in files/"),
             ("notification recipes/default.rb:39", "no recipe of the cookbook declares `service[ngnix]`"),
+            ("notification recipes/default.rb:40", "no recipe of the cookbook declares `service[other]`"),
+            ("notification recipes/default.rb:41", "no recipe of the cookbook declares `execute[none]`"),
             ("action recipes/default.rb:45", "`service` has no action `restrat`"),
             ("action recipes/default.rb:46", "`web_site` has no action `stip`"),
             ("constant resources/site.rb:5", "`Strng` is not known here"),
@@ -327,17 +329,137 @@ fn typing_errors_that_chef_tells_only_while_it_runs() {
         report["problems"].as_array().unwrap().iter().map(|one| one["hint"].as_str().unwrap_or("")).collect();
     let near = |name: &str| format!("did you mean `{name}`?");
     let expected =
-        ["version", "size", "stop", "", "site.erb", "", "service[nginx]", "restart", "stop", "String", "size"];
+        ["version", "size", "stop", "", "site.erb", "", "service[nginx]", "", "", "restart", "stop", "String", "size"];
     let expected: Vec<_> =
         expected.iter().map(|name| if name.is_empty() { String::new() } else { near(name) }).collect();
     assert_eq!(hints, expected);
+    expect(&report["notes"], &[("metadata metadata.rb:3", "`team` is not a word of metadata")]);
+}
+
+#[test]
+fn a_cookbook_beside_it_must_be_named_in_the_metadata() {
+    let base = [
+        ("base/metadata.rb", "name 'base'\n"),
+        ("base/attributes/default.rb", "default['base']['port'] = 1\n"),
+        ("base/recipes/time.rb", "log 'time'\n"),
+        ("base/resources/clock.rb", "action :create do\nend\n"),
+        (
+            "base/libraries/tools.rb",
+            "module BaseTools\n  def self.go = 1\nend\nclass Chef::Recipe\n  def base_word = 1\nend\n",
+        ),
+    ];
+    let recipe = "include_recipe 'base::time'\nbase_clock 'x'\nlog BaseTools.go\nlog node['base']['port']\nlog base_word\n\
+        log node['base'].to_s\nlog BaseOther\nbase_clock('y') if windows?\n";
+    let report = check(&[("metadata.rb", "name 'web'\n"), ("recipes/default.rb", recipe)], &base, 1);
+    let on = "is of the cookbook base, on which the metadata do not depend";
+    let said = |what: &str| format!("{what} {on}");
+    let messages =
+        ["the included recipe base::time", "`base_clock`", "`BaseTools`", "`node['base']`", "`base_word`"].map(said);
+    let [recipe_of, clock, tools, port, word] = messages.each_ref().map(String::as_str);
     expect(
-        &report["notes"],
+        &report["problems"],
         &[
-            ("metadata metadata.rb:3", "`team` is not a word of metadata"),
-            ("notification recipes/default.rb:40", "no recipe of the cookbook declares `service[other]`"),
+            ("cookbook recipes/default.rb:1", recipe_of),
+            ("resource recipes/default.rb:2", clock),
+            ("constant recipes/default.rb:3", tools),
+            ("attribute recipes/default.rb:4", port),
+            ("resource recipes/default.rb:5", word),
         ],
     );
+    for problem in report["problems"].as_array().unwrap() {
+        assert_eq!(problem["hint"], "add the line `depends 'base'` to metadata.rb");
+    }
+    // What only another system reaches does not count.
+    expect(&report["notes"], &[("resource recipes/default.rb:8", clock)]);
+    let named = [("metadata.rb", "name 'web'\ndepends 'base'\n"), ("recipes/default.rb", recipe)];
+    expect(&check(&named, &base, 0)["problems"], &[]);
+}
+
+#[test]
+fn checks_that_a_missing_cookbook_makes_impossible_are_counted() {
+    let files = [
+        ("metadata.rb", "name 'web'\ndepends 'base'\n"),
+        ("resources/site.rb", "property :port, Integer\naction :create do\n  log new_resource.prot.to_s\nend\n"),
+        (
+            "recipes/default.rb",
+            "web_site 'a' do\n  prot 1\n  port 2\n  action :craete\nend\nlog 'x' do\n  notifies :restart, 'service[nginx]'\nend\n",
+        ),
+    ];
+    let report = check(&files, &[], 0);
+    let why = "the cookbook base is not here";
+    let left_out = |kind: &str, checks: u32| json!({ "kind": kind, "checks": checks, "why": why });
+    assert_eq!(
+        report["left_out"],
+        json!([left_out("action", 1), left_out("notification", 1), left_out("property", 3)])
+    );
+    let several: Vec<_> = files.iter().map(|(path, text)| (format!("web/{path}"), *text)).collect();
+    let several: Vec<_> = several.iter().map(|(path, text)| (path.as_str(), *text)).collect();
+    let said = check_all(&several, &["--all"], 1).stdout;
+    assert!(said.contains(&format!("\nnot checked\n  web: 1 action check left out: {why}\n")), "{said}");
+    assert!(said.contains(&format!("\n  web: 3 property checks left out: {why}\n")), "{said}");
+    assert_eq!(check(&files[..2], &BASE, 1)["left_out"], json!([]));
+}
+
+#[test]
+fn slips_of_the_pen_are_found_with_near_names() {
+    let report = check(
+        &[
+            ("metadata.rb", "name 'web'\nsupports 'debain'\nsupports 'xcp'\n"),
+            ("attributes/default.rb", "defalt['web']['port'] = 80\ndefault['web']['x'] = node['platform']\n"),
+            (
+                "resources/site.rb",
+                "property :port, Integer\nproperty :title, [String, nil]\nproperty :on, [true, false]\n\
+                 property :mode, Integer, coerce: proc { |it| it.to_i }\nproperty :old, kind_of: String\naction :create do\nend\n",
+            ),
+            (
+                "recipes/default.rb",
+                "web_site 'a' do\n  port 'x'\n  title :a\n  on 'true'\n  mode '1'\n  old 5\nend\nweb_site 'b' do\n  port node['web']['port']\n  \
+                 port lazy { nodee['x'] }\nend\nlog nodee['a']\nfile '/srv/a' do\n  content nodee['b']\n  notifies :run, 'execute[x]', :immediatly\nend\n\
+                 execute 'x' do\n  action :nothing\nend\nincude_recipe 'web'\ndata_bag_itm('a', 'b')\nunheard_of\ndef helper = 1\nhelper\n",
+            ),
+        ],
+        &[],
+        1,
+    );
+    expect(
+        &report["problems"],
+        &[
+            ("method attributes/default.rb:1", "`defalt`"),
+            ("metadata metadata.rb:2", "`debain` is not the name of a platform"),
+            ("property recipes/default.rb:2", "`port` of `web_site` takes a value of the class Integer, not \"x\""),
+            ("property recipes/default.rb:4", "`on` of `web_site`"),
+            ("property recipes/default.rb:6", "`old` of `web_site`"),
+            ("method recipes/default.rb:10", "`nodee`"),
+            ("method recipes/default.rb:12", "`nodee`"),
+            ("method recipes/default.rb:14", "`nodee`"),
+            ("notification recipes/default.rb:15", "`:immediatly`"),
+            ("resource recipes/default.rb:20", "`incude_recipe`"),
+            ("method recipes/default.rb:21", "`data_bag_itm`"),
+        ],
+    );
+    let hints: Vec<_> =
+        report["problems"].as_array().unwrap().iter().map(|one| one["hint"].as_str().unwrap_or_default()).collect();
+    let near =
+        ["default", "debian", "", "", "", "node", "node", "node", ":immediately", "include_recipe", "data_bag_item"];
+    let near = near.map(|name| if name.is_empty() { String::new() } else { format!("did you mean `{name}`?") });
+    assert_eq!(hints, near);
+    expect(&report["notes"], &[("method recipes/default.rb:22", "unknown method or variable `unheard_of`")]);
+}
+
+#[test]
+fn a_receiver_may_be_declared_in_an_included_recipe_or_by_those_who_depend_on_the_cookbook() {
+    let recipe = "include_recipe 'base::time'\nlog 'a' do\n  notifies :restart, 'service[ntp]'\n  notifies :restart, 'service[nginx]'\n  \
+        notifies :restart, 'service[iis]'\nend\nif windows?\n  service 'iis'\nend\n";
+    let files = [("metadata.rb", "name 'web'\ndepends 'base'\n"), ("recipes/default.rb", recipe)];
+    let base = [("base/metadata.rb", "name 'base'\n"), ("base/recipes/time.rb", "service 'ntp'\n")];
+    let report = check(&files, &base, 1);
+    let (nginx, iis) = ("notification recipes/default.rb:4", "notification recipes/default.rb:5");
+    expect(
+        &report["problems"],
+        &[(nginx, "declares `service[nginx]`"), (iis, "`service[iis]` is declared only for windows")],
+    );
+    let wrapped = [base[0], base[1], ("shop/metadata.rb", "name 'shop'\ndepends 'web'\n")];
+    expect(&check(&files, &wrapped, 1)["notes"], &[(nginx, "declares `service[nginx]`")]);
 }
 
 #[test]

@@ -8,7 +8,7 @@ use specs::{Machine, Network, Program, Root};
 use std::fs;
 
 /// A custom resource with a slip in its action, and one that does what it may not and raises it again.
-const FILES: [(&str, &str); 23] = [
+const FILES: [(&str, &str); 43] = [
     ("metadata.rb", "name 'web'\n"),
     ("resources/site.rb", "property :port, Integer\nprovides :web_site\naction :create do\n  fil '/srv/a'\nend\n"),
     (
@@ -41,6 +41,29 @@ const FILES: [(&str, &str); 23] = [
         "notify_group 'a' do\n  action :run; notifies :create, 'file[/srv/no/b]'\nend\nfile '/srv/no/b' do\n  action :nothing\nend\n\
          file '/srv/none/c'\n",
     ),
+    ("attributes/default.rb", "default['nginx']['port'] = 80\n"),
+    ("recipes/absent.rb", "port = node['nginx']['prot']\nlog 'a'\nlog port.upcase\n"),
+    ("recipes/absent_here.rb", "log node['nginx']['prot'].upcase\n"),
+    ("recipes/absent_top.rb", "log 'x' + node['ngnix']['port']\n"),
+    ("recipes/absent_sum.rb", "log 'x' + node['nginx']['prot']\n"),
+    (
+        "recipes/absent_page.rb",
+        "template '/srv/page' do\n  source 'port.erb'\n  variables port: node['nginx']['prot']\nend\n",
+    ),
+    ("templates/port.erb", "port <%= @port + 1 %>\n"),
+    ("recipes/no_page.rb", "template '/srv/page' do\n  source 'ports.erb'\nend\ncookbook_file '/srv/none'\n"),
+    ("../base/metadata.rb", "name 'base'\n"),
+    ("../base/attributes/default.rb", "default['base']['a'] = 1\n"),
+    ("../base/recipes/default.rb", "log 'base'\n"),
+    ("../base/resources/clock.rb", "action(:create) {}\n"),
+    ("../base/libraries/tools.rb", "module BaseTools\nend\n"),
+    ("recipes/beside_recipe.rb", "include_recipe 'base'\n"),
+    ("recipes/beside_type.rb", "base_clock 'x'\n"),
+    ("recipes/beside_class.rb", "log BaseTools.to_s\nlog node['base']['a']\n"),
+    ("resources/idle.rb", "provides :web_idle\ndefault_action :run\naction :rnu do\nend\n"),
+    ("resources/old.rb", "provides :web_old\nactions :run, :create\naction :create do\nend\n"),
+    ("recipes/idle.rb", "log 'a'\n\nweb_idle 'x'\n"),
+    ("recipes/old.rb", "log 'a'\nweb_old 'x' do\n\n  action :run\nend\n"),
     ("recipes/library.rb", "file '/srv/c' do\n  mode '0600'\n  content lazy { Web.go }\nend\n"),
 ];
 
@@ -91,7 +114,7 @@ fn with_cookbook(test: impl FnOnce(&Cookbook<'_>)) {
         fs::create_dir_all(path.parent().unwrap()).unwrap();
         fs::write(path, text).unwrap();
     }
-    let grants = "[policy.solo]\npaths = [\"/srv/**\"]\nfacts = [\"*\"]\ndownload_hosts = [\"http://127.0.0.1:9\"]\n";
+    let grants = "[policy.solo]\npaths = [\"/srv/**\"]\nwrite_attributes = [\"nginx\"]\nfacts = [\"*\"]\ndownload_hosts = [\"http://127.0.0.1:9\"]\n";
     fs::write(program.configuration().join("grants.toml"), grants).unwrap();
     let machine = root.machine(Network::Own).unwrap();
     test(&Cookbook { program, machine });
@@ -116,6 +139,26 @@ fn near_names_stand_beside_the_message() {
             let excerpt = format!("{}:{}", error["excerpt"]["file"].as_str().unwrap(), error["excerpt"]["line"]);
             assert_eq!(excerpt, place, "{recipe}: {error:#}");
         }
+    });
+}
+
+#[test]
+fn an_action_that_a_class_names_and_does_not_define_is_told_where_it_was_asked_for() {
+    with_cookbook(|cookbook| {
+        let place = |error: &Value| (error["excerpt"]["file"].clone(), error["excerpt"]["line"].clone());
+        let old = cookbook.error("old");
+        assert!(old["message"].as_str().unwrap().contains("undefined method 'action_run' for "), "{old:#}");
+        assert_eq!(place(&old), ("web/recipes/old.rb".into(), 4.into()), "{old:#}");
+        assert_eq!(
+            old["hint"],
+            "`web_old` does not define the action `run` (web/resources/old.rb); it defines: create"
+        );
+        let idle = cookbook.error("idle");
+        assert_eq!(place(&idle), ("web/recipes/idle.rb".into(), 3.into()), "{idle:#}");
+        assert_eq!(
+            idle["hint"],
+            "`web_idle` does not define the action `run` (web/resources/idle.rb); it defines: rnu: did you mean `rnu`?"
+        );
     });
 }
 
@@ -282,5 +325,53 @@ fn what_a_type_of_the_runtime_declares_stands_where_the_cookbook_declared_that_t
             );
         }
         assert!(!run["error"].to_string().contains("/wrun/"), "{run:#}");
+    });
+}
+
+#[test]
+fn a_cookbook_beside_it_that_it_does_not_depend_on_is_named_with_the_line_for_the_metadata() {
+    with_cookbook(|cookbook| {
+        let line = "add the line `depends 'base'` to web/metadata.rb";
+        for (recipe, what) in [
+            ("beside_recipe", ""),
+            ("beside_type", ", which brings `base_clock`"),
+            ("beside_class", ", which brings `BaseTools`"),
+        ] {
+            let error = cookbook.error(recipe);
+            let expect = format!("cookbook web does not depend on cookbook base{what}: {line}");
+            assert!(error["hint"].as_str().unwrap_or_default().contains(&expect), "{recipe}: {error:#}");
+        }
+    });
+}
+
+#[test]
+fn an_attribute_without_a_value_is_named_with_a_near_one() {
+    with_cookbook(|cookbook| {
+        let (absent, meant) = ("`node['nginx']['prot']` has no value", "did you mean `node['nginx']['port']`?");
+        for (recipe, hint) in [
+            ("absent", format!("`port` is nil (web/recipes/absent.rb:3); {absent} (web/recipes/absent.rb:1): {meant}")),
+            ("absent_here", format!("`node['nginx']['prot']` is nil (web/recipes/absent_here.rb:1); {meant}")),
+            (
+                "absent_top",
+                "`node['ngnix']` is nil (web/recipes/absent_top.rb:1); did you mean `node['nginx']`?".to_owned(),
+            ),
+            ("absent_sum", format!("{absent}: {meant}")),
+            (
+                "absent_page",
+                format!("`@port` is nil (web/templates/port.erb:1); {absent} (web/recipes/absent_page.rb:3): {meant}"),
+            ),
+        ] {
+            let error = cookbook.error(recipe);
+            assert_eq!(error["hint"], hint, "{recipe}: {error:#}");
+        }
+    });
+}
+
+#[test]
+fn a_template_that_is_not_there_has_a_near_name() {
+    with_cookbook(|cookbook| {
+        let error = cookbook.error("no_page");
+        assert_eq!(error["class"], "Chef::Exceptions::FileNotFound", "{error:#}");
+        assert_eq!(error["hint"], "did you mean `port.erb`?", "{error:#}");
     });
 }

@@ -129,7 +129,8 @@ fn what_the_sandbox_does_not_have_is_said_with_what_to_use_instead() {
     for recipe in ["clock", "unwrapped"] {
         let at = ("mistakes/src/lib.rs", marked(recipe));
         let error = error_of(&program, &machine, recipe);
-        assert!(error["message"].as_str().unwrap().contains(advice), "{error:#}");
+        assert!(error["hint"].as_str().unwrap().contains(advice), "{error:#}");
+        assert!(!error["message"].as_str().unwrap().contains("declare a resource"), "{error:#}");
         assert_eq!(place(&error), at, "{error:#}");
         // Functions without a file and a line are for debug output.
         assert!(!error["backtrace"].to_string().contains("wasm: in"), "{error:#}");
@@ -153,10 +154,9 @@ fn a_panic_is_told_once_below_what_was_printed_before_it() {
         let printed: Vec<_> = shown.lines().filter(|line| line.contains("] ")).collect();
         assert_eq!(printed, expect, "{shown}");
     };
-    check("mistakes::index", &[], &["    [info] before the panic"]);
-    // At a level that shows it anyway it is not told again.
-    check("mistakes::index", &["--log-level", "info"], &["    [info] before the panic"]);
-    check("mistakes::index", &["--format", "minimal"], &[]);
+    check("mistakes::index", &[], &["    [mistakes printed] before the panic"]);
+    check("mistakes::index", &["--log-level", "info"], &["    [mistakes printed] before the panic"]);
+    check("mistakes::index", &["--format", "minimal"], &["[mistakes printed] before the panic"]);
 }
 
 #[test]

@@ -6,6 +6,8 @@ mod declared;
 mod values;
 
 pub use crate::bindings::wrun::resources::collection::{Party, Timing};
+#[doc(hidden)]
+pub use common::{ActionByName, NamesAction};
 pub use declared::{Declared, IntoTruth, Target, find};
 pub use values::{IntoProperty, Lazy, Property, kinds, lazy};
 

@@ -34,11 +34,10 @@ pub fn begin(cookbooks: fn() -> Vec<Cookbook>) {
             payload.downcast_ref::<&str>().copied().or_else(|| payload.downcast_ref::<String>().map(String::as_str));
         let text = text.unwrap_or("no message");
         // Only a place of the author's own says anything about a call that the sandbox does not have.
-        log::fatal(&match outside::advice(text, file) {
-            Some(advice) if file.starts_with("/rustc/") => format!("panicked: {text}: {advice}"),
-            Some(advice) => format!("panicked at {place}{text}: {advice}"),
-            None => format!("panicked at {place}{text}"),
-        });
+        let advice = outside::advice(text, file);
+        let is_without_place = advice.is_some() && file.starts_with("/rustc/");
+        let words = if is_without_place { format!("panicked: {text}") } else { format!("panicked at {place}{text}") };
+        log::fatal(&words, advice);
     }));
     #[cfg(feature = "log")]
     log::take_the_crates_records();

@@ -139,7 +139,7 @@ pub type Map = serde_json::Map<String, Value>;
 
 /// What a cookbook usually needs.
 pub mod prelude {
-    pub use crate::builder::{Declared, Timing, lazy};
+    pub use crate::builder::{ActionByName as _, Declared, Timing, lazy};
     pub use crate::custom::{Action, Resource, custom};
     pub use crate::resources::*;
     pub use crate::{

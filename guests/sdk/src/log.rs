@@ -42,9 +42,12 @@ pub fn error(line: &str) {
     write(Level::Error, line);
 }
 
-/// Writes the line that says what ended the policy. A panic is reported so.
-pub(crate) fn fatal(line: &str) {
+/// Writes the line that says what ended the policy, and what a person could do about it. A panic is reported so.
+pub(crate) fn fatal(line: &str, hint: Option<&str>) {
     write(Level::Fatal, line);
+    if let Some(hint) = hint {
+        output::note(Level::Fatal, hint.as_bytes());
+    }
 }
 
 fn write(level: Level, line: &str) {

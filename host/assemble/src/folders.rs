@@ -143,8 +143,14 @@ impl FolderInput {
             environments: self.environments.into_values(),
             secrets: self.secrets,
         };
-        let folders =
-            Folders { runtime: self.runtime, files: Arc::new(chosen), gems: Arc::new(gems), data: Arc::new(data) };
+        let all: Vec<_> = known.iter().map(|(name, metadata)| metadata.selected(name)).collect();
+        let folders = Folders {
+            runtime: self.runtime,
+            files: Arc::new(chosen),
+            at_hand: Arc::new(self.cookbooks.select(&all)),
+            gems: Arc::new(gems),
+            data: Arc::new(data),
+        };
         run_host.sources.insert(POLICY.to_owned(), Source::Folders(folders));
         run_host.grants.insert(POLICY.to_owned(), grants);
         let policy = PolicyInput {

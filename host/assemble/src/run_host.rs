@@ -302,6 +302,11 @@ impl RunHost for AssembledHost<'_> {
         lock.save_node(node.name(), &saved).map_err(|error| failed(error_chain(&error)))
     }
 
+    fn advice(&self, policy: &PolicyInput, failure: &Failure) -> Option<String> {
+        let source = self.sources.get(&policy.name).filter(|source| source.runtime().is_some())?;
+        author::undeclared::hint(&*source.at_hand(self.settings), failure)
+    }
+
     fn memory(&mut self) -> &mut dyn Memory {
         match &mut self.keeper {
             Keeper::Kept(kept) => &mut kept.pending,

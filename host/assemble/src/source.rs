@@ -60,6 +60,8 @@ impl Released {
 pub(crate) struct Folders {
     pub(crate) runtime: Arc<Runtime>,
     pub(crate) files: Arc<dyn CookbookFiles>,
+    /// All cookbooks of the folders, also those that no run list names. A run does not see them.
+    pub(crate) at_hand: Arc<dyn CookbookFiles>,
     pub(crate) gems: Arc<Gems>,
     pub(crate) data: Arc<DataFolders>,
 }
@@ -67,7 +69,7 @@ pub(crate) struct Folders {
 impl Folders {
     /// Cookbooks alone: for questions that are asked before a run.
     pub(crate) fn new(runtime: Arc<Runtime>, files: Arc<dyn CookbookFiles>) -> Self {
-        Self { runtime, files, gems: Arc::default(), data: Arc::default() }
+        Self { runtime, at_hand: Arc::clone(&files), files, gems: Arc::default(), data: Arc::default() }
     }
 }
 
@@ -119,6 +121,14 @@ impl Source {
             Self::Folders(folders) => Arc::new(WithGems::new(Arc::clone(&folders.files), Arc::clone(&folders.gems))),
         };
         runtime::with_library(files, settings.ruby_library.as_deref())
+    }
+
+    /// Returns the files of the cookbooks that its own could depend on.
+    pub(crate) fn at_hand(&self, settings: &Settings) -> Arc<dyn CookbookFiles> {
+        match self {
+            Self::Released(_) => self.files(settings),
+            Self::Folders(folders) => Arc::clone(&folders.at_hand),
+        }
     }
 
     /// The data that operators keep beside the cookbooks, within the policy's grants.

@@ -9,6 +9,7 @@
 //! policyfile              Policyfiles: locked, installed, exported, compared, built
 //! release                 where an author keeps keys, and which repository is meant
 //! signing_command         runs the programs that have keys of releases
+//! undeclared              cookbooks that others use without depending on them
 //! gems                    a folder of gems of plain Ruby, from which those travel that cookbooks name
 //! ```
 //!
@@ -27,6 +28,7 @@ pub mod policyfile;
 pub mod release;
 mod signing_command;
 mod tar_entries;
+pub mod undeclared;
 
 pub use folders::CookbookFolders;
 pub use policy::{

@@ -38,8 +38,7 @@ impl Readers for Facts {
             let (cookbook, file) = (check.cookbook.as_str(), check.file.as_str());
             assert!(files.read(cookbook, file).is_ok(), "the instance sees {cookbook}/{file}");
             if self.loses == Some(file) {
-                let lost =
-                    GuestLost { policy: "author".into(), why: "trapped".into(), backtrace: vec![], recipe: None };
+                let lost = GuestLost { policy: "author".into(), why: "trapped".into(), ..GuestLost::default() };
                 return Err(Failure::from(lost));
             }
             Ok((self.of)(cookbook, file))

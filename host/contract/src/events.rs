@@ -274,6 +274,15 @@ pub enum Event<'a> {
         /// The text; not escaped yet.
         line: &'a str,
     },
+    /// A line that a policy's code printed, or a message of its language's library.
+    Printed {
+        /// The policy, by its name.
+        policy: &'a str,
+        /// How much it matters: standard output is `info`, standard error `warn`.
+        level: LogLevel,
+        /// The text; not escaped yet.
+        line: &'a str,
+    },
     /// An attribute was written.
     AttributeChanged {
         /// The level that was written, such as `default`.

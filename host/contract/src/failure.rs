@@ -65,7 +65,7 @@ impl Raised {
 }
 
 /// Why a guest can no longer be asked.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct GuestLost {
     /// The policy whose guest it is.
     pub policy: String,
@@ -74,7 +74,9 @@ pub struct GuestLost {
     /// Innermost first, where the engine knows it.
     pub backtrace: Vec<String>,
     /// The recipe that was being compiled.
-    pub recipe: Option<LostRecipe>,
+    pub recipe: Option<Box<LostRecipe>>,
+    /// What a person could do about it, in the guest's words: it panicked where its language calls what a sandbox does not have.
+    pub hint: Option<String>,
 }
 
 /// The recipe that a guest was lost in: all that is known where the engine cannot tell the line.
@@ -159,7 +161,7 @@ impl Failure {
     #[must_use]
     pub fn in_recipe(mut self, recipe: impl FnOnce() -> LostRecipe) -> Self {
         if let Self::GuestLost(lost) = &mut self {
-            lost.recipe.get_or_insert_with(recipe);
+            lost.recipe.get_or_insert_with(|| Box::new(recipe()));
         }
         self
     }
@@ -200,7 +202,8 @@ impl Failure {
         match self {
             Self::Raised(raised) => raised.hint.as_deref(),
             Self::Many(all) => all.iter().find_map(|(_, failure)| failure.hint()),
-            Self::GuestLost(_) | Self::Stopped(_) => None,
+            Self::GuestLost(lost) => lost.hint.as_deref(),
+            Self::Stopped(_) => None,
         }
     }
 

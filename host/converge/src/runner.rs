@@ -213,6 +213,6 @@ impl<'a, G: Guest, P: Providers> Runner<'a, G, P> {
     }
 
     fn lost(&self, why: String) -> Failure {
-        GuestLost { policy: self.run.policy().to_owned(), why, backtrace: vec![], recipe: None }.into()
+        GuestLost { policy: self.run.policy().to_owned(), why, ..GuestLost::default() }.into()
     }
 }

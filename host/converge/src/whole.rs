@@ -54,6 +54,9 @@ pub trait RunHost {
     /// The state cannot be written. The run ends: what could not be saved must not be built on.
     fn save(&mut self, node: &NodeObject) -> Result<(), Failure>;
 
+    /// Tells what a person could do about a failure of a policy, as far as its cookbooks' files say it.
+    fn advice(&self, policy: &PolicyInput, failure: &Failure) -> Option<String>;
+
     /// What must outlive the run.
     fn memory(&mut self) -> &mut dyn Memory;
 }

@@ -108,7 +108,7 @@ impl Guest for Waiting {
         self.0.request(StopReason::Signal(15));
         if run.may_be_interrupted() {
             let (policy, why) = (run.policy().to_owned(), "was interrupted".to_owned());
-            return Err(GuestLost { policy, why, backtrace: vec![], recipe: None });
+            return Err(GuestLost { policy, why, ..GuestLost::default() });
         }
         Ok(GuestMessage::Answer(Answer::Value(ClosureValue::Json("too late".into()))))
     }

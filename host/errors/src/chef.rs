@@ -2,10 +2,12 @@
 //! that are built from an error's fields. Ruby cookbooks rescue the classes, and people search for the sentences.
 
 mod http;
+mod names;
 mod plain;
 mod shell_out;
 
 pub use http::{NO_URL, status, unreachable, with_address};
+pub use names::unknown_name;
 pub use plain::{dry_refusal, is_own, plainly, without_repetition};
 pub use shell_out::{
     AccountLookup, CommandEnd, OUTPUT_BEGINS, timed_out, unexpected_exit, without_account, without_directory,

@@ -106,7 +106,7 @@ fn bytes_of(event: &Event<'_>) -> u64 {
         }
         Event::Ran { command } => text(&command.command),
         Event::Written { write, .. } => text(&write.path) + text(&write.what),
-        Event::Log { line, .. } => text(line),
+        Event::Log { line, .. } | Event::Printed { line, .. } => text(line),
         Event::Output { bytes } => bytes.len() as u64,
         Event::HandlerFailed { failure, .. } => text(&failure.to_string()),
         Event::AttributeChanged { path, .. } => path.iter().map(|step| text(step)).sum(),

@@ -51,7 +51,8 @@ pub fn json(
     frames_shown: Frames,
 ) -> Value {
     // A recipe that ended early failed outside of all actions, also if the actions that a dry run looks at then fail too.
-    let is_of_recipe = report.ended_recipes.iter().any(|ended| ended.failure == *failure);
+    // The run may have added a hint to it.
+    let is_of_recipe = report.ended_recipes.iter().any(|ended| is_same(&ended.failure, failure));
     // A dry run looks at a policy that a real run would not start.
     let is_of_policy = *failure.kind() == ErrorKind::NotStarted;
     let record = innermost(&report.records).filter(|_| !is_of_recipe && !is_of_policy);
@@ -59,7 +60,8 @@ pub fn json(
     let raised = || place(failure).map(|place| with_recipe(place, failure));
     let origin = origin.or_else(raised).or_else(|| recipe(failure)).unwrap_or_default();
     let calls = files.map(|files| unplaced::calls(failure, &origin, files)).unwrap_or_default();
-    let hint = failure.hint().map(str::to_owned).or_else(|| unplaced::hint(&calls));
+    let hints = failure.hint().map(str::to_owned).into_iter().chain(unplaced::hint(&calls)).collect::<Vec<_>>();
+    let hint = (!hints.is_empty()).then(|| hints.join("\n"));
     let called = match calls.as_slice() {
         [only] => Some(only.clone()),
         _ => None,

@@ -64,6 +64,9 @@ pub fn as_json(event: &Event<'_>) -> Option<Value> {
             };
             ("log", json!({ "source": source, "level": level.name(), "message": line }))
         }
+        Event::Printed { level, line, .. } if *level >= LogLevel::Info => {
+            ("log", json!({ "source": "logger", "level": level.name(), "message": line }))
+        }
         Event::PolicyFinished { policy, tally } => {
             ("policy_finished", with(json!({ "policy": policy }), counts(tally)))
         }
@@ -82,6 +85,7 @@ pub fn as_json(event: &Event<'_>) -> Option<Value> {
             ("run_finished", with(json!({ "outcome": outcome, "seconds": seconds }), counts(tally)))
         }
         Event::Log { .. }
+        | Event::Printed { .. }
         | Event::AttributeChanged { .. }
         | Event::PolicyLoaded { .. }
         | Event::RecipeCompiled { .. }

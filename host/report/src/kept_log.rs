@@ -34,6 +34,7 @@ impl Observer for KeptLog {
         let failed;
         let (source, level, line) = match event {
             Event::Log { source, level, line } => (source, *level, *line),
+            Event::Printed { level, line, .. } => (&LogSource::Host, *level, *line),
             Event::HandlerFailed { policy, handler, failure } => {
                 failed = format!("Handler {handler} of policy {policy} failed: {failure}");
                 (&LogSource::Host, LogLevel::Error, failed.as_str())

@@ -226,7 +226,7 @@ impl Sandbox {
         store.data_mut().clock.stop();
         let guest = started.map_err(|error| SandboxError::Start {
             policy: policy.into(),
-            why: crate::policy::lost(policy, &error, store.data().last_words.as_deref()).why,
+            why: crate::policy::lost(policy, &error, &store.data().last_words).why,
         })?;
         Ok(Policy { store, guest, lost: None })
     }

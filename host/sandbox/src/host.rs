@@ -87,7 +87,7 @@ fn may_go_on(clock: &mut Clock, run: &Run) -> Result<()> {
         // The runner tells why the guest was ended.
         Err(Ended::Stopped(_)) if run.may_be_interrupted() => {
             let (policy, why) = (run.policy().to_owned(), "was interrupted".to_owned());
-            Err(trap(Failure::from(GuestLost { policy, why, backtrace: vec![], recipe: None })))
+            Err(trap(Failure::from(GuestLost { policy, why, ..GuestLost::default() })))
         }
         Ok(()) | Err(Ended::Stopped(_)) => Ok(()),
     }

@@ -102,7 +102,7 @@ impl InstancePair<'_> {
         loop {
             let Some((guest, _)) = self.asked.last() else {
                 let why = "was told of the end of an errand that nobody sent".to_owned();
-                return Err(GuestLost { policy: run.policy().to_owned(), why, backtrace: vec![], recipe: None });
+                return Err(GuestLost { policy: run.policy().to_owned(), why, ..GuestLost::default() });
             };
             let said = match guest {
                 PolicyGuest::First => self.first.turn(run, tell).await?,

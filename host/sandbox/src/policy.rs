@@ -32,8 +32,8 @@ pub(crate) struct State {
     pub(crate) calls: u32,
     /// Bytes of log written so far.
     pub(crate) logged: usize,
-    /// The last line that the guest logged as fatal: what a panic said before it trapped.
-    pub(crate) last_words: Option<String>,
+    /// What a panic said before it trapped.
+    pub(crate) last_words: LastWords,
 }
 
 impl Policy {
@@ -49,7 +49,7 @@ impl Policy {
             services,
             calls: 0,
             logged: 0,
-            last_words: None,
+            last_words: LastWords::default(),
         };
         let mut store = Store::new(engine, state);
         store.limiter(|state| &mut state.limits);
@@ -70,6 +70,15 @@ impl Policy {
     }
 }
 
+/// The last words of a guest that panics.
+#[derive(Debug, Default)]
+pub(crate) struct LastWords {
+    /// The last line that it logged as fatal.
+    pub(crate) line: Option<String>,
+    /// What a person could do about it, if the guest knows.
+    pub(crate) hint: Option<String>,
+}
+
 /// What is known of a guest that reached unreachable code and did not panic.
 const ENDED_ITSELF: &str =
     " (`exit` and `abort` of `std::process` do this; a recipe ends early with `return Ok(())` or an error)";
@@ -80,11 +89,11 @@ const STACK_USED_UP: &str =
     " (calls that nest too deep do this: a function that calls itself without end uses up the stack)";
 
 /// The innermost reason of a trap, as part of a sentence that begins with the policy's name, and where it happened.
-pub(crate) fn lost(policy: &str, error: &wasmtime::Error, last_words: Option<&str>) -> GuestLost {
-    let told = error.downcast_ref::<GuestLost>();
+pub(crate) fn lost(policy: &str, error: &wasmtime::Error, last_words: &LastWords) -> GuestLost {
+    let (words, told) = (last_words.line.as_deref(), error.downcast_ref::<GuestLost>());
     let why = match (error.downcast_ref::<ProtocolViolation>(), error.downcast_ref::<Trap>()) {
         _ if told.is_some() => told.map(|lost| lost.why.clone()).unwrap_or_default(),
-        (None, Some(Trap::UnreachableCodeReached)) if last_words.is_some() => last_words.unwrap_or_default().to_owned(),
+        (None, Some(Trap::UnreachableCodeReached)) if words.is_some() => words.unwrap_or_default().to_owned(),
         (Some(violation), _) => violation.to_string(),
         (None, Some(Trap::StackOverflow)) => "trapped: its calls nest too deep for its stack".into(),
         (None, Some(trap @ Trap::UnreachableCodeReached)) => format!("trapped: {trap}{ENDED_ITSELF}"),
@@ -92,10 +101,11 @@ pub(crate) fn lost(policy: &str, error: &wasmtime::Error, last_words: Option<&st
         (None, Some(trap)) => format!("trapped: {trap}"),
         (None, None) => format!("failed: {}", error.root_cause()),
     };
-    let panicked = last_words.and_then(|words| words.strip_prefix("panicked at ")).and_then(place);
+    let hint = last_words.hint.clone().filter(|_| words.is_some_and(|words| words == why));
+    let panicked = words.and_then(|words| words.strip_prefix("panicked at ")).and_then(place);
     let known = told.map(|lost| lost.backtrace.clone()).unwrap_or_default();
     let backtrace = known.into_iter().chain(panicked).chain(frames(error)).collect();
-    GuestLost { policy: policy.into(), why, backtrace, recipe: None }
+    GuestLost { policy: policy.into(), why, backtrace, hint, recipe: None }
 }
 
 /// The place that a panic's message begins with: `FILE:LINE`.

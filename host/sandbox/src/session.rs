@@ -27,10 +27,10 @@ impl Policy {
             let state = store.data_mut();
             state.clock.stop();
             let why = match ended {
-                Err(error) => Some(lost(&state.policy, &error, state.last_words.as_deref())),
+                Err(error) => Some(lost(&state.policy, &error, &state.last_words)),
                 Ok(()) if !state.rules.closed() => {
                     let why = "left its loop before it was told to".to_owned();
-                    Some(GuestLost { policy: state.policy.clone(), why, backtrace: vec![], recipe: None })
+                    Some(GuestLost { policy: state.policy.clone(), why, ..GuestLost::default() })
                 }
                 Ok(()) => None,
             };
@@ -63,8 +63,7 @@ impl Guest for Session<'_> {
                 let why = why.unwrap_or_else(|| GuestLost {
                     policy: run.policy().to_owned(),
                     why: "has ended its conversation".into(),
-                    backtrace: vec![],
-                    recipe: None,
+                    ..GuestLost::default()
                 });
                 Err(self.lost.insert(why).clone())
             }
@@ -74,8 +73,7 @@ impl Guest for Session<'_> {
                 Err(GuestLost {
                     policy: run.policy().to_owned(),
                     why: "did not take its turn".into(),
-                    backtrace: vec![],
-                    recipe: None,
+                    ..GuestLost::default()
                 })
             }
         }

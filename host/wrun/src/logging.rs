@@ -56,7 +56,7 @@ impl contract::Observer for RunLog {
     fn notice(&mut self, event: &contract::Event<'_>) {
         use contract::{Event, LogLevel, Tally};
         match event {
-            Event::Log { level, line, .. } => {
+            Event::Log { level, line, .. } | Event::Printed { level, line, .. } => {
                 let line = escape_line(line);
                 match level {
                     LogLevel::Trace => tracing::trace!(target: "cookbook", "{line}"),

@@ -3,6 +3,7 @@
 # The node: its attributes by level and merged, and its data in this run. The host keeps the attributes. Ruby caches the values
 # that it has read until other code may have changed them.
 
+require_relative "node/absent"
 require_relative "node/values"
 require_relative "node/common"
 require_relative "node/immutable"

@@ -53,6 +53,7 @@ class Chef
     # All of an action, in Chef's order. The host has asked the guards before.
     def run_action(action = nil)
       @action = action.to_sym if action
+      refuse_undefined_action
       check_resource_semantics!
       require_properties
       load_current_resource
@@ -77,6 +78,28 @@ class Chef
     def resource_updated? = @converged || @new_resource.updated_by_last_action?
 
     private
+
+    # Its class says that it has the action, and does not define it. The line that asked for it is at fault as much as the class.
+    def refuse_undefined_action
+      wanted = :"action_#{@action}"
+      return if respond_to?(wanted, true)
+
+      refused = NoMethodError.new("undefined method '#{wanted}' for an instance of #{self.class}", wanted, receiver: self)
+      asked = new_resource.respond_to?(:wrun_asked_at) ? new_resource.wrun_asked_at : nil
+      refused.set_backtrace([asked].compact)
+      raise Wrun::Hints.attach(refused, defined_actions)
+    end
+
+    # What the class defines instead, with its file.
+    def defined_actions
+      type = new_resource.resource_name
+      own = (methods + private_methods).filter_map { |name| name[/\Aaction_(\w+)\z/, 1] }.uniq - ["nothing"]
+      near = Wrun::Hints.nearest(@action.name, own)
+      path = new_resource.class.instance_variable_get(:@wrun_file)
+      place = path && Wrun::Sources.split(path)&.join("/")
+      ["`#{type}` does not define the action `#{@action}`", (" (#{place})" if place),
+       "; it defines: #{own.sort.join(", ")}", (": did you mean `#{near}`?" if near)].join
+    end
 
     def require_properties
       new_resource.class.properties.each_value { |property| property.get(new_resource) if property.required?([action]) }

@@ -37,6 +37,7 @@ module Wrun
 
         # For a template's error, the hint concerns the exception that the template's code raised.
         error = error.original_exception if error.is_a?(Chef::Mixin::Template::TemplateError)
+        return Receivers.of_line(error) if error.is_a?(TypeError) && error.message.match?(/\bnil\b/)
         return unless error.is_a?(NameError) && error.name
         return Receivers.hint(error) if error.is_a?(NoMethodError) && error.receiver.nil?
 

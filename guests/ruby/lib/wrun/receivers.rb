@@ -1,11 +1,11 @@
 # frozen_string_literal: true
 
-# Finds the expression that was nil. If `node['a']['b']['c']` fails with "undefined method '[]' for nil", it is the part before
-# the failed call.
+# Finds the expression that was nil. If `node['a']['b']['c']` fails with "undefined method '[]' for nil", it is the part
+# before the failed call.
 #
-# Ruby identifies the failed call by a node number from its compiler. The syntax tree that Ruby offers here comes from the older
-# compiler, which uses other numbers. Both compile the same calls in the same order. So the call's position among the calls of
-# that name on its line identifies it. If the two compilers disagree, Ruby gives no hint.
+# Ruby identifies the failed call by a node number from its compiler. The syntax tree that Ruby offers here comes from the
+# older compiler, which uses other numbers. Both compile the same calls in the same order. So the call's position among the
+# calls of that name on its line identifies it. If the two compilers disagree, Ruby gives no hint.
 
 module Wrun
   module Receivers
@@ -25,10 +25,20 @@ module Wrun
         return unless place
 
         text = expression(frame, error.name, code(*place))
-        "`#{text}` is nil (#{place.join("/")}:#{frame.lineno})" if text && text != "nil"
+        text = nil if text == "nil"
+        said = "`#{text}` is nil (#{place.join("/")}:#{frame.lineno})" if text
+        [said, presence(Chef::Node::Absent.explain(text, [*place, frame.lineno]))].compact.join("; ").then { |hint| presence(hint) }
+      end
+
+      # The attributes without a value that a line read whose error is about nil, as a TypeError is. Nil if it read none.
+      def of_line(error)
+        frame = error.backtrace_locations&.find { |one| Sources.split(one.path) }
+        presence(Chef::Node::Absent.explain(nil, [*Sources.split(frame.path), frame.lineno])) if frame
       end
 
       private
+
+      def presence(text) = text.empty? ? nil : text
 
       # Returns the source text of a file as Ruby compiled it.
       def code(cookbook, file)

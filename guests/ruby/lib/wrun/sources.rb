@@ -86,14 +86,20 @@ module Wrun
         cookbook && folders(cookbook)[relative]
       end
 
-      # Returns the running place in cookbook code: cookbook, recipe, file and line. If `recipe` is nil and the file is a recipe,
-      # the recipe's name comes from the file.
+      # Returns the running place in cookbook code: cookbook, recipe, file and line. If `recipe` is nil and the file is a
+      # recipe, the recipe's name comes from the file.
       def origin(recipe = nil)
         Thread.each_caller_location do |frame|
           cookbook, file = split(frame.path)
           return at(cookbook, recipe, file, frame.lineno) if cookbook
         end
         at("", recipe, "", 0)
+      end
+
+      # The line in cookbook code that is running, as a backtrace has it.
+      def line_of_cookbook
+        Thread.each_caller_location { |frame| return "#{frame.path}:#{frame.lineno}" if split(frame.path) }
+        nil
       end
 
       # Returns an origin in the contract's form: cookbook, recipe, file and line.

@@ -2,11 +2,46 @@
 
 use crate::error::Result;
 
+/// Lets the compiler explain what is wrong with an action that is given by its name.
+///
+/// ```compile_fail
+/// use wrun_sdk::prelude::*;
+///
+/// let _ = service("nginx").action("start");
+/// ```
+///
+/// ```no_run
+/// use wrun_sdk::prelude::*;
+///
+/// let _ = service("nginx").action_enable().action_start();
+/// let _ = custom("web_site", "shop").action("remove");
+/// ```
+#[doc(hidden)]
+pub trait ActionByName: Sized {
+    /// Is never called: nothing is a [`NamesAction`].
+    #[must_use]
+    fn action<A: NamesAction>(self, _action: A) -> Self {
+        self
+    }
+}
+
+/// Nothing has this trait: see [`ActionByName`].
+#[doc(hidden)]
+#[diagnostic::on_unimplemented(
+    message = "an action of this resource is a method: write `.action_start()` for the action `start`",
+    label = "the name of the action belongs into the method's name",
+    note = "several actions are several calls: `.action_enable().action_start()`",
+    note = "only a resource of `custom(..)` takes its action by name"
+)]
+pub trait NamesAction {}
+
 /// What every resource has: guards, notifications, retries, and how it is declared.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __common_methods {
     ($builder:ident) => {
+        impl $crate::builder::ActionByName for $builder {}
+
         #[allow(dead_code, unreachable_pub, reason = "a builder need not use all of it, or be public")]
         impl $builder {
             /// Acts only if this is true. All `only_if` are tested before all `not_if`.

@@ -49,6 +49,15 @@ pub(super) enum What {
         name: String,
         near: Option<String>,
     },
+    /// A constant that neither Ruby nor the library has, without what lies in it.
+    Foreign {
+        name: String,
+    },
+    /// A word of a recipe or an attributes file that the library does not have.
+    Word {
+        name: String,
+        near: Option<String>,
+    },
     Defined {
         name: String,
     },
@@ -67,6 +76,8 @@ pub(super) enum What {
     /// A property of the type that the file is about.
     Member {
         name: String,
+        /// The classes that its values may have; `None` if any may fit.
+        kinds: Option<Vec<String>>,
     },
     /// An action of it.
     Action {
@@ -95,6 +106,16 @@ pub(super) enum What {
         kind: String,
         name: String,
         near: Option<String>,
+    },
+    /// When a notification is sent, in a word that means nothing.
+    WrongTiming {
+        name: String,
+        near: Option<String>,
+    },
+    /// A platform of the metadata that is nearly the name of one.
+    UnknownPlatform {
+        name: String,
+        near: String,
     },
     /// A word of the metadata that Chef does not have.
     MetadataWord {
@@ -177,6 +198,8 @@ pub(super) struct Resource {
     /// The Ruby library has such a type.
     #[serde(default)]
     pub(super) known: bool,
+    /// A word of recipes, or a type, that is nearly this name. Said for types that the library does not have.
+    pub(super) near: Option<String>,
     /// For whom the library's type acts, if not here: a platform, or `nobody`.
     pub(super) idle: Option<String>,
 }
@@ -188,6 +211,9 @@ pub(super) struct Property {
     pub(super) line: u32,
     /// The values that it may have; none where they are computed.
     pub(super) values: Option<Vec<serde_json::Value>>,
+    /// The value stands there as it is.
+    #[serde(default)]
+    pub(super) fixed: bool,
     /// The library's type does not have this property.
     #[serde(default)]
     pub(super) unknown: bool,

@@ -38,10 +38,14 @@ pub(super) struct Gathered {
     pub(super) depends: BTreeMap<String, String>,
     /// Those that are not there, theirs too.
     pub(super) missing: BTreeSet<String>,
+    /// All cookbooks that it depends on, theirs too.
+    pub(super) reached: BTreeSet<String>,
     /// The names of the recipes of each other cookbook that is here and that its files include from by name.
     pub(super) included: BTreeMap<String, BTreeSet<String>>,
-    /// Types and methods of the other cookbooks that are checked with it, and whose they are.
-    pub(super) others: Arc<BTreeMap<String, String>>,
+    /// Resources of the recipes that its own include from other cookbooks, and those of theirs, with their files.
+    pub(super) included_resources: Vec<(String, Fact)>,
+    /// A recipe is included that is not here, or whose name is computed.
+    pub(super) includes_unknown: bool,
     /// The other system that all of the cookbook is for (`elsewhere.rs`).
     pub(super) only_on: Option<String>,
     /// Only what a run list reaches is looked at (`reach.rs`).
@@ -63,6 +67,11 @@ impl Gathered {
         let (cookbook, recipe) = self.recipe_name(name);
         let is_wanted = |path: &&String| recipe_of(path) == Some(recipe);
         (cookbook == self.name).then(|| self.files.iter().find(is_wanted)).flatten().map(String::as_str)
+    }
+
+    /// Whether it writes a top-level attribute itself.
+    pub(super) fn writes(&self, attribute: &str) -> bool {
+        self.facts.iter().any(|(_, fact)| matches!(&fact.what, What::Written { name } if name == attribute))
     }
 
     /// The names of the cookbook's own recipes.
@@ -111,9 +120,7 @@ pub(super) fn gather(
         });
         opened.map_err(CheckError::Reader)?;
         // An instance that was lost over a file is replaced; what it has read is kept, and the file is not tried again.
-        if let Ok(mut gathered) = gathered {
-            let others = Arc::new(others(&gathered));
-            gathered.iter_mut().for_each(|one| one.others = Arc::clone(&others));
+        if let Ok(gathered) = gathered {
             return Ok(gathered);
         }
         let lost = read.values().filter(|read| read.is_none()).count();
@@ -121,16 +128,6 @@ pub(super) fn gather(
             return Err(CheckError::Lost(lost));
         }
     }
-}
-
-/// Returns the types and methods that each cookbook shares, with the cookbook's name. Empty if there is only one cookbook.
-fn others(all: &[Gathered]) -> BTreeMap<String, String> {
-    let shared = |(file, fact): &(String, Fact)| match &fact.what {
-        What::Type { name, .. } | What::Method { name } if is_shared(file) => Some(name.clone()),
-        _ => None,
-    };
-    let of = |one: &Gathered| one.facts.iter().filter_map(shared).map(|name| (name, one.name.clone())).collect();
-    if all.len() < 2 { BTreeMap::new() } else { all.iter().flat_map(|one| -> Vec<_> { of(one) }).collect() }
 }
 
 fn is_shared(file: &str) -> bool {
@@ -143,8 +140,14 @@ struct Lost;
 /// What was found in files, by folder and path; none where the instance was lost over it.
 type Read = BTreeMap<(String, String), Option<Vec<Fact>>>;
 
-/// Facts of the cookbooks that one depends on, with their files, and the names of those that are not there.
-type Shared = (Vec<(String, Fact)>, BTreeSet<String>);
+/// What is known of the cookbooks that one depends on.
+struct Shared {
+    /// Facts with their files.
+    brought: Vec<(String, Fact)>,
+    /// The names of those that are not there.
+    missing: BTreeSet<String>,
+    reached: BTreeSet<String>,
+}
 
 struct Gathering<'a> {
     cookbooks: &'a CookbookFolders,
@@ -177,7 +180,7 @@ impl Gathering<'_> {
         let (file, metadata) = self.metadata(folder)?;
         let (name, version) = named(&metadata).unwrap_or_else(|| (folder.to_owned(), String::new()));
         let depends = dependencies(&metadata);
-        let (brought, missing) = self.dependencies(&name, &depends)?;
+        let Shared { brought, missing, reached } = self.dependencies(&name, &depends)?;
         let mut facts: Vec<_> = metadata.into_iter().map(|fact| (file.clone(), fact)).collect();
         let mut code: Vec<_> = files.iter().filter(|file| !file.starts_with("metadata.")).collect();
         code.sort_by_key(|file| reading_order(file));
@@ -198,13 +201,47 @@ impl Gathering<'_> {
             brought,
             depends,
             missing,
+            reached,
             included,
-            others: Arc::default(),
+            included_resources: vec![],
+            includes_unknown: false,
             only_on: None,
             is_followed: false,
         };
         elsewhere::mark(&mut gathered);
+        self.include_resources(&mut gathered)?;
         Ok(gathered)
+    }
+
+    /// Reads the resources of the recipes that a cookbook includes from others, and that these include.
+    fn include_resources(&mut self, gathered: &mut Gathered) -> Result<(), Lost> {
+        let mut known = BTreeSet::new();
+        let mut next = vec![];
+        gathered.includes_unknown = !names_of_included(&gathered.name, &gathered.facts, &mut next);
+        while let Some((cookbook, recipe)) = next.pop() {
+            // Its own recipes are among its facts.
+            if cookbook == gathered.name || !known.insert((cookbook.clone(), recipe.clone())) {
+                continue;
+            }
+            let folder = self.folder_of(&cookbook)?;
+            let files = folder.as_deref().map(|folder| self.files(folder)).unwrap_or_default();
+            let file = files.iter().find(|path| recipe_of(path) == Some(recipe.as_str()));
+            let place = folder.zip(file.cloned()).filter(|place| !matches!(self.read.get(place), Some(None)));
+            let Some((folder, file)) = place else {
+                gathered.includes_unknown = true;
+                continue;
+            };
+            // The attributes of another cookbook are not known here: what is made of them counts as computed.
+            let defaults = std::mem::take(&mut self.defaults);
+            let facts = self.ask(&folder, &cookbook, &file).map(facts);
+            self.defaults = defaults;
+            let facts: Vec<_> = facts?.into_iter().map(|fact| (format!("{cookbook}/{file}"), fact)).collect();
+            gathered.includes_unknown |= !names_of_included(&cookbook, &facts, &mut next);
+            let room = MAX_FACTS.saturating_sub(gathered.included_resources.len());
+            let resources = facts.into_iter().filter(|(_, fact)| matches!(fact.what, What::Resource(_)));
+            gathered.included_resources.extend(resources.take(room));
+        }
+        Ok(())
     }
 
     /// The names of the recipes of the cookbooks that are here and that facts include from by a literal name.
@@ -244,10 +281,10 @@ impl Gathering<'_> {
     /// Facts of the cookbooks that one depends on, and the names of those that are not there.
     fn dependencies(&mut self, name: &str, depends: &BTreeMap<String, String>) -> Result<Shared, Lost> {
         let (mut brought, mut missing) = (vec![], BTreeSet::new());
-        let mut known = BTreeSet::from([name.to_owned()]);
+        let mut reached = BTreeSet::from([name.to_owned()]);
         let mut next: Vec<String> = depends.keys().cloned().collect();
         while let Some(dependency) = next.pop() {
-            if !known.insert(dependency.clone()) {
+            if !reached.insert(dependency.clone()) {
                 continue;
             }
             let Some(folder) = self.folder_of(&dependency)? else {
@@ -262,7 +299,7 @@ impl Gathering<'_> {
                 brought.extend(facts.map(|fact| (format!("{dependency}/{file}"), fact)));
             }
         }
-        Ok((brought, missing))
+        Ok(Shared { brought, missing, reached })
     }
 
     /// The folder of a cookbook: called like it, or with metadata that say so.
@@ -293,6 +330,12 @@ impl Gathering<'_> {
             }
             None => {}
         }
+        let answer = self.ask(folder, name, file)?;
+        Ok(self.read.entry(key).or_insert_with(|| Some(facts(answer))).clone().unwrap_or_default())
+    }
+
+    /// What the instance says of a file.
+    fn ask(&mut self, folder: &str, name: &str, file: &str) -> Result<Result<Value, Failure>, Lost> {
         let place = self.cookbooks.place(folder).map(|place| place.display().to_string());
         let answer = (self.ask)(Question::Check(Box::new(FileCheck {
             cookbook: folder.to_owned(),
@@ -303,11 +346,27 @@ impl Gathering<'_> {
             properties: json!(self.defaults.properties),
         })));
         if answer.as_ref().is_err_and(Failure::is_final) {
-            self.read.insert(key, None);
+            self.read.insert((folder.to_owned(), file.to_owned()), None);
             return Err(Lost);
         }
-        Ok(self.read.entry(key).or_insert_with(|| Some(facts(answer))).clone().unwrap_or_default())
+        Ok(answer)
     }
+}
+
+/// Adds the cookbooks and recipes that facts include. False: the name of one is computed.
+fn names_of_included(own: &str, facts: &[(String, Fact)], found: &mut Vec<(String, String)>) -> bool {
+    let mut all_known = true;
+    for (_, fact) in facts {
+        match &fact.what {
+            What::Recipe { values: Some(names), .. } => found.extend(names.iter().map(|name| {
+                let (cookbook, recipe) = name.split_once("::").unwrap_or((name, "default"));
+                (if cookbook.is_empty() { own } else { cookbook }.to_owned(), recipe.to_owned())
+            })),
+            What::Recipe { values: None, .. } => all_known = false,
+            _ => {}
+        }
+    }
+    all_known
 }
 
 /// What attributes and properties stand for where nobody sets them, as far as that was read already.

@@ -3,10 +3,12 @@
 //! A *problem* fails, or does nothing, whenever a Linux node reaches it. A *note* may fail: parts for other systems, code that is
 //! prepared to fail, and whatever cannot be told from the text.
 
+use super::beside::Beside;
 use super::elsewhere::types_of_others;
 use super::facts::{Fact, Property, Resource, What};
 use super::gather::Gathered;
-use super::shapes::{Shape, Shapes};
+use super::left_out::{self, LeftOut};
+use super::shapes::Shapes;
 use super::{files, modes, notifications};
 use errors::{ErrorKind, chef};
 use std::collections::{BTreeMap, BTreeSet};
@@ -31,14 +33,24 @@ pub struct Finding {
     pub platform: Option<String>,
 }
 
+/// Everything that there is to say about a cookbook.
+#[derive(Debug, Default)]
+pub(super) struct Judgement {
+    /// Problems first, by file and line.
+    pub(super) findings: Vec<Finding>,
+    pub(super) left_out: Vec<LeftOut>,
+}
+
 /// What the cookbook and those that it depends on bring themselves.
-struct Brought<'a> {
-    types: BTreeSet<&'a str>,
-    methods: BTreeSet<&'a str>,
+pub(super) struct Brought<'a> {
+    pub(super) types: BTreeSet<&'a str>,
+    pub(super) methods: BTreeSet<&'a str>,
+    /// The properties of all its types.
+    members: BTreeSet<&'a str>,
     constants: BTreeSet<&'a str>,
     /// The cookbook's own types that are for another system, and that system.
     elsewhere: BTreeMap<&'a str, &'a str>,
-    shapes: Shapes<'a>,
+    pub(super) shapes: Shapes<'a>,
 }
 
 impl<'a> Brought<'a> {
@@ -47,6 +59,7 @@ impl<'a> Brought<'a> {
         let mut brought = Self {
             types: BTreeSet::new(),
             methods: BTreeSet::new(),
+            members: BTreeSet::new(),
             constants: BTreeSet::new(),
             elsewhere: types_of_others(gathered, |_, fact| fact.platform.as_deref()),
             shapes: Shapes::of(all()),
@@ -60,8 +73,11 @@ impl<'a> Brought<'a> {
                     brought.methods.insert(name);
                 }
                 // Modules of libraries give properties to those that include them.
-                What::Member { name } if !file.contains("resources/") => {
+                What::Member { name, .. } if !file.contains("resources/") => {
                     brought.methods.insert(name);
+                }
+                What::Member { name, .. } => {
+                    brought.members.insert(name);
                 }
                 What::Defined { name } => {
                     brought.constants.insert(name);
@@ -81,21 +97,35 @@ impl<'a> Brought<'a> {
     }
 }
 
-/// One judgement, not yet weighed.
+/// What a verdict comes to.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Weight {
+    Problem,
+    Note,
+    /// The check could not be made; the message says why.
+    LeftOut,
+}
+
+/// What is said of one place, not yet weighed.
 pub(super) struct Verdict {
     kind: &'static str,
     message: String,
     hint: Option<String>,
-    is_problem: bool,
+    weight: Weight,
 }
 
 impl Verdict {
     pub(super) fn problem(kind: &'static str, message: impl Into<String>) -> Self {
-        Self { kind, message: message.into(), hint: None, is_problem: true }
+        Self { kind, message: message.into(), hint: None, weight: Weight::Problem }
     }
 
     pub(super) fn note(kind: &'static str, message: impl Into<String>) -> Self {
-        Self { is_problem: false, ..Self::problem(kind, message) }
+        Self { weight: Weight::Note, ..Self::problem(kind, message) }
+    }
+
+    /// The check was not made. `why` is a clause.
+    pub(super) fn left_out(kind: &'static str, why: String) -> Self {
+        Self { weight: Weight::LeftOut, ..Self::problem(kind, why) }
     }
 
     pub(super) fn hint(self, hint: Option<String>) -> Self {
@@ -108,17 +138,24 @@ impl Verdict {
     }
 }
 
-/// Everything that there is to say, problems first, by file and line. `is_whole`: a run has no other cookbooks than these.
-pub(super) fn findings(gathered: &Gathered, is_whole: bool) -> Vec<Finding> {
-    let (brought, declared) = (Brought::of(gathered), notifications::Declared::of(gathered));
-    let judge = Judge { gathered, brought, declared, is_whole };
+/// Judges one of the cookbooks that are checked together, with those beside it. `is_whole`: a run has no other cookbooks than
+/// these.
+pub(super) fn judge(gathered: &Gathered, all: &[Gathered], beside: Beside<'_>, is_whole: bool) -> Judgement {
+    let is_part = !is_whole && !gathered.is_followed && beside.is_depended_on();
+    let declared = notifications::Declared::of(gathered, all, is_part);
+    let judge = Judge { gathered, brought: Brought::of(gathered), declared, beside, is_whole };
     let mut findings = judge.folders();
+    let mut left_out = left_out::Counter::default();
     for (file, fact) in &gathered.facts {
         for (line, verdict) in judge.fact(file, fact) {
             // Errors of a whole file are errors on every system.
             let excused = (fact.platform.is_some() || fact.optional) && !matches!(fact.what, What::Error { .. });
+            if verdict.weight == Weight::LeftOut {
+                left_out.add(verdict.kind, verdict.message);
+                continue;
+            }
             findings.push(Finding {
-                is_problem: verdict.is_problem && !excused,
+                is_problem: verdict.weight == Weight::Problem && !excused,
                 kind: verdict.kind,
                 message: verdict.message,
                 hint: verdict.hint,
@@ -131,13 +168,14 @@ pub(super) fn findings(gathered: &Gathered, is_whole: bool) -> Vec<Finding> {
     let key = |one: &Finding| (!one.is_problem, one.file.clone(), one.line, one.kind, one.message.clone());
     findings.sort_by_cached_key(key);
     findings.dedup_by_key(|one| key(one));
-    findings
+    Judgement { findings, left_out: left_out.into_list() }
 }
 
-struct Judge<'a> {
-    gathered: &'a Gathered,
-    brought: Brought<'a>,
+pub(super) struct Judge<'a> {
+    pub(super) gathered: &'a Gathered,
+    pub(super) brought: Brought<'a>,
     declared: notifications::Declared<'a>,
+    beside: Beside<'a>,
     is_whole: bool,
 }
 
@@ -174,11 +212,23 @@ impl Judge<'_> {
                 Some(Verdict::problem("sandbox", format!("`{name}`: the sandbox has no {what}")))
             }
             What::Constant { name, near } => self.constant(name).map(|verdict| verdict.near(near.as_deref())),
+            What::Foreign { name } if !self.brought.constant(name) => self.beside.constant(name),
+            What::Word { name, near } => self.word(name, near.as_deref()),
+            What::Attribute { name, below } => self.beside.attribute(name, below),
             What::Asked { name } => self.asked(file, name),
             What::Reference { values, actions } => {
-                let missing = self.declared.missing(values).filter(|_| file.starts_with("recipes/"));
-                let all = missing.chain(self.wrong_actions(values, actions));
+                let missing = if file.starts_with("recipes/") { self.declared.missing(values) } else { vec![] };
+                let all = missing.into_iter().chain(self.wrong_actions(values, actions));
                 return all.map(|verdict| (fact.line, verdict)).collect();
+            }
+            What::WrongTiming { name, near } => {
+                let message = format!("`:{name}` does not say when a notification is sent");
+                let near = near.as_ref().map(|near| format!(":{near}"));
+                Some(Verdict::problem("notification", message).near(near.as_deref()))
+            }
+            What::UnknownPlatform { name, near } => {
+                let message = format!("`{name}` is not the name of a platform");
+                Some(Verdict::problem("metadata", message).near(Some(near)))
             }
             What::WrongAction { kind, name, near } => Some(no_action(kind, name, near.as_deref())),
             What::Type { name, first: true, .. } if !self.has_block(name) => {
@@ -227,7 +277,7 @@ impl Judge<'_> {
             return vec![(line, Verdict::problem("resource", message))];
         }
         if self.brought.types.contains(kind) {
-            let shape = self.brought.shapes.of_type(kind).filter(|_| self.gathered.missing.is_empty());
+            let shape = self.brought.shapes.of_type(kind);
             return shape.map(|shape| self.of_own_type(resource, shape)).unwrap_or_default();
         }
         if !resource.known {
@@ -250,56 +300,6 @@ impl Judge<'_> {
             (None, _) => return self.properties(resource).collect(),
         };
         vec![(line, verdict)]
-    }
-
-    /// Properties and actions that one of the cookbook's own types does not have.
-    fn of_own_type(&self, resource: &Resource, shape: &Shape<'_>) -> Vec<(u32, Verdict)> {
-        let kind = resource.kind.as_str();
-        let mut found = vec![];
-        for property in &resource.properties {
-            let name = property.name.as_str();
-            if name == "action" {
-                let named = property.values.iter().flatten().filter_map(serde_json::Value::as_str);
-                let is_unknown = |action: &&str| *action != "nothing" && !shape.actions.contains(action);
-                for action in named.filter(is_unknown).filter(|_| !shape.actions.is_empty()) {
-                    let near = nearest(action, shape.actions.iter().copied());
-                    found.push((property.line, no_action(kind, action, near)));
-                }
-            } else if !property.common && !shape.properties.contains(name) && !self.brought.methods.contains(name) {
-                let verdict = Verdict::problem("property", format!("resource type `{kind}` has no property `{name}`"));
-                found.push((property.line, verdict.near(nearest(name, shape.properties.iter().copied()))));
-            }
-        }
-        found
-    }
-
-    /// Actions that a notification wants of resources of the cookbook's own types, and that these do not have.
-    fn wrong_actions(&self, targets: &[String], actions: &[String]) -> Vec<Verdict> {
-        let kinds: BTreeSet<&str> = targets.iter().filter_map(|target| Some(target.split_once('[')?.0)).collect();
-        let own = kinds.into_iter().filter(|kind| self.brought.types.contains(kind));
-        let wrong = own.flat_map(|kind| {
-            let shape = self.brought.shapes.of_type(kind).filter(|_| self.gathered.missing.is_empty());
-            let shape = shape.filter(|shape| !shape.actions.is_empty());
-            let is_unknown = move |action: &&String| {
-                *action != "nothing" && shape.is_some_and(|shape| !shape.actions.contains(action.as_str()))
-            };
-            let near = move |action: &str| nearest(action, shape?.actions.iter().copied());
-            actions.iter().filter(is_unknown).map(move |action| no_action(kind, action, near(action)))
-        });
-        wrong.collect()
-    }
-
-    /// A property that the code of a type asks for and that the type does not have.
-    fn asked(&self, file: &str, name: &str) -> Option<Verdict> {
-        let shape = self.brought.shapes.of_file(file)?;
-        let bare = name.trim_end_matches(['=', '?', '!']);
-        let is_there =
-            shape.properties.contains(bare) || [name, bare].iter().any(|name| self.brought.methods.contains(name));
-        if is_there || !self.gathered.missing.is_empty() {
-            return None;
-        }
-        let message = format!("`new_resource.{name}`: the resource type has no property `{bare}`");
-        Some(Verdict::problem("property", message).near(nearest(bare, shape.properties.iter().copied())))
     }
 
     /// Whether one of a type's declarations has a block.
@@ -330,13 +330,31 @@ impl Judge<'_> {
         if !self.gathered.missing.is_empty() {
             return Some(Verdict::note("resource", format!("{message}: perhaps of a cookbook that is not here")));
         }
-        if let Some(cookbook) = self.gathered.others.get(kind) {
-            let message = format!("`{kind}` is of the cookbook {cookbook}, on which the metadata do not depend");
-            return Some(Verdict::note("resource", message));
+        if let Some(verdict) = self.beside.word(kind) {
+            return Some(verdict);
         }
         let types = schema::reference::all().map(|found| found.name);
         let near = nearest(kind, types.chain(self.brought.types.iter().copied()));
-        Some(Verdict::problem("resource", message).hint(near.map(|near| format!("did you mean `{near}`?"))))
+        Some(Verdict::problem("resource", message).near(near.or(resource.near.as_deref())))
+    }
+
+    /// A word of a recipe or an attributes file that the library does not know.
+    fn word(&self, name: &str, near: Option<&str>) -> Option<Verdict> {
+        let Brought { types, methods, members, .. } = &self.brought;
+        if types.contains(name) || methods.contains(name) || members.contains(name) {
+            return None;
+        }
+        let message = format!("unknown method or variable `{name}`");
+        if !self.gathered.missing.is_empty() {
+            return Some(Verdict::note("method", format!("{message}: perhaps of a cookbook that is not here")));
+        }
+        self.beside.word(name).or_else(|| {
+            Some(match near {
+                Some(_) => Verdict::problem("method", message).near(near),
+                // A gem may bring it.
+                None => Verdict::note("method", message),
+            })
+        })
     }
 
     fn properties<'a>(&'a self, resource: &'a Resource) -> impl Iterator<Item = (u32, Verdict)> + 'a {
@@ -399,7 +417,9 @@ impl Judge<'_> {
             let verdict = Verdict::problem("cookbook", format!("there is no recipe {cookbook}::{recipe}"));
             found.push(verdict.near(near.as_deref()));
         }
-        if cookbook != self.gathered.name && !self.gathered.depends.contains_key(cookbook) {
+        if let Some(verdict) = self.beside.recipe(name, cookbook) {
+            found.push(verdict);
+        } else if cookbook != self.gathered.name && !self.gathered.depends.contains_key(cookbook) {
             let message =
                 format!("recipe {name} is included, and the metadata do not depend on the cookbook {cookbook}");
             // Chef warns of it: another cookbook of the run may bring it.
@@ -424,6 +444,6 @@ fn error(file: &str, class: &str, message: &str) -> Verdict {
 }
 
 /// What is said of an action that a type does not have.
-fn no_action(kind: &str, action: &str, near: Option<&str>) -> Verdict {
+pub(super) fn no_action(kind: &str, action: &str, near: Option<&str>) -> Verdict {
     Verdict::problem("action", format!("resource type `{kind}` has no action `{action}`")).near(near)
 }

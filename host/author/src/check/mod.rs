@@ -4,7 +4,8 @@
 //! facts       what the Ruby library finds in one file: it parses the text and evaluates only metadata
 //! gather      reads cookbooks and those that they depend on
 //! reach       leaves what a run list reaches
-//! judge       the findings, with files, shapes, targets and elsewhere
+//! judge       the findings, with files, own_types, notifications, elsewhere and beside
+//! left_out    counts the checks that could not be made
 //! needs       what cookbooks ask of a node, with the table composed
 //! suggest     needs as entries of the operator's grants
 //! rest        the needs of a recipe's text after a line
@@ -12,6 +13,7 @@
 //!
 //! This room cannot start Ruby: [`Readers`] opens instances that read.
 
+mod beside;
 mod composed;
 mod elsewhere;
 mod error;
@@ -19,9 +21,11 @@ mod facts;
 mod files;
 mod gather;
 mod judge;
+mod left_out;
 mod modes;
 mod needs;
 mod notifications;
+mod own_types;
 mod reach;
 mod rest;
 mod shapes;
@@ -29,13 +33,16 @@ mod suggest;
 
 pub use error::CheckError;
 pub use judge::Finding;
+pub use left_out::LeftOut;
 pub use needs::{Kind, Need, Needs};
 pub use rest::{Entry, Line, MAX_REST_FILES, Rest, RestReader};
 pub use suggest::{additions, grant_keys, table};
 
 use crate::CookbookFolders;
+use beside::{All, Beside};
 use contract::{CookbookFiles, Failure, Question};
 use gather::{Gathered, Wanted};
+use judge::Judgement;
 use serde_json::Value;
 use std::collections::BTreeSet;
 use std::error::Error;
@@ -80,6 +87,8 @@ pub struct Report {
     pub files: usize,
     /// Problems and notes, in the order of the files.
     pub findings: Vec<Finding>,
+    /// Checks that could not be made.
+    pub left_out: Vec<LeftOut>,
     /// What it needs of a node.
     pub needs: Needs,
     /// The other system that all of the cookbook is for.
@@ -87,12 +96,15 @@ pub struct Report {
 }
 
 impl Report {
-    fn of(gathered: &Gathered, automatic: &BTreeSet<String>, is_whole: bool) -> Self {
+    fn of(gathered: &Gathered, all: &[Gathered], beside: &All, automatic: &BTreeSet<String>, is_whole: bool) -> Self {
+        let Judgement { findings, left_out } =
+            judge::judge(gathered, all, Beside::new(beside, gathered, automatic), is_whole);
         Self {
             name: gathered.name.clone(),
             version: gathered.version.clone(),
             files: gathered.files.len(),
-            findings: judge::findings(gathered, is_whole),
+            findings,
+            left_out,
             needs: needs::needs(gathered, automatic),
             only_on: gathered.only_on.clone(),
         }
@@ -212,17 +224,19 @@ pub fn check(
         recipes.iter().map(|recipe| recipe.split("::").next().unwrap_or_default().to_owned()).collect();
     let wanted = if recipes.is_empty() { Wanted::Folders(&subject.folders) } else { Wanted::Named(&names) };
     let mut gathered = gather::gather(&subject.files, &wanted, readers)?;
+    let is_asked = |one: &Gathered| subject.folders.contains(&one.folder);
     if !node.is_empty() {
         gathered.iter_mut().for_each(|one| elsewhere::mark_families(one, node));
     }
     if !recipes.is_empty() {
         gathered = reach::follow(gathered, &recipes)?;
-        gathered.retain(|one| subject.folders.contains(&one.folder));
-        if gathered.is_empty() {
+        if !gathered.iter().any(is_asked) {
             return Err(CheckError::NotReached);
         }
     }
-    Ok(gathered.iter().map(|one| Report::of(one, automatic, subject.is_whole)).collect())
+    let beside = All::of(&subject.files);
+    let report = |one| Report::of(one, &gathered, &beside, automatic, subject.is_whole);
+    Ok(gathered.iter().filter(|one| is_asked(one)).map(report).collect())
 }
 
 fn is_cookbook(place: &Path) -> bool {

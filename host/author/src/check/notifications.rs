@@ -1,60 +1,91 @@
 //! Notifications to resources that no recipe declares.
 //!
-//! That can be known of a type only if all its resources have literal names, in this cookbook and in the shared code of those
-//! that it depends on; if all of these are there; and if no recipe of another cookbook is included.
+//! That can be known of a type only if all its resources have literal names: in this cookbook, in the shared code of those that
+//! it depends on, and in the recipes that it includes. All of these have to be there.
 
-use super::facts::{OneOrMany, What};
+use super::facts::{Fact, OneOrMany, What};
 use super::gather::Gathered;
 use super::judge::Verdict;
+use super::left_out;
 use std::collections::{BTreeMap, BTreeSet};
 use text::nearest;
 
-/// The resources that are declared, by type; `None` where the name of one is computed.
+/// The resources that are declared.
 pub(super) struct Declared<'a> {
+    /// By type, for Linux; `None` where the name of one is computed.
     by_type: BTreeMap<&'a str, Option<BTreeSet<&'a str>>>,
-    is_whole: bool,
+    /// Those of parts that only another system reaches, as `type[name]`, with that system.
+    elsewhere: BTreeMap<String, &'a str>,
+    /// Why nothing can be said.
+    unknown: Option<String>,
+    /// Recipes that are not looked at may declare more.
+    is_part: bool,
 }
 
 impl<'a> Declared<'a> {
-    pub(super) fn of(gathered: &'a Gathered) -> Self {
-        let mut by_type: BTreeMap<&str, Option<BTreeSet<&str>>> = BTreeMap::new();
-        for (_, fact) in gathered.facts.iter().chain(&gathered.brought) {
-            let What::Resource(resource) = &fact.what else { continue };
-            let known = by_type.entry(resource.kind.as_str()).or_insert_with(|| Some(BTreeSet::new()));
-            let names =
-                resource.names.as_ref().filter(|names| names.iter().all(|name| matches!(name, OneOrMany::One(_))));
-            match (known.as_mut(), names) {
-                (Some(all), Some(names)) => all.extend(names.iter().flat_map(OneOrMany::all).map(String::as_str)),
-                _ => *known = None,
-            }
+    /// `all`: the cookbooks that are checked with it. `is_part`: recipes that are not looked at may include this cookbook's.
+    pub(super) fn of(gathered: &'a Gathered, all: &'a [Gathered], is_part: bool) -> Self {
+        let mut declared =
+            Self { by_type: BTreeMap::new(), elsewhere: BTreeMap::new(), unknown: unknown(gathered), is_part };
+        let own = gathered.facts.iter().chain(&gathered.brought).chain(&gathered.included_resources);
+        let others = all.iter().filter(|one| one.name != gathered.name).flat_map(|one| &one.facts);
+        own.chain(others).for_each(|(_, fact)| declared.add(fact));
+        declared
+    }
+
+    fn add(&mut self, fact: &'a Fact) {
+        let What::Resource(resource) = &fact.what else { return };
+        let kind = resource.kind.as_str();
+        let names = resource.names.as_ref().filter(|names| names.iter().all(|name| matches!(name, OneOrMany::One(_))));
+        let texts = names.iter().copied().flatten().flat_map(OneOrMany::all).map(String::as_str);
+        if let Some(platform) = fact.platform.as_deref() {
+            self.elsewhere.extend(texts.map(|name| (format!("{kind}[{name}]"), platform)));
+            return;
         }
-        // A recipe of another cookbook may declare what is named here.
-        let is_whole = gathered.missing.is_empty() && !includes_unknown(gathered);
-        Self { by_type, is_whole }
+        let known = self.by_type.entry(kind).or_insert_with(|| Some(BTreeSet::new()));
+        match known.as_mut().filter(|_| names.is_some()) {
+            Some(all) => all.extend(texts),
+            None => *known = None,
+        }
     }
 
     /// What is said of the targets of one notification.
-    pub(super) fn missing(&self, targets: &'a [String]) -> impl Iterator<Item = Verdict> {
-        let verdict = |target: &String| {
-            let (kind, name) = target.strip_suffix(']')?.split_once('[')?;
-            // Several names in one target, and types that are known under several names, are left alone.
-            if !self.is_whole || name.contains([',', '[', '#']) || kind.ends_with("package") {
-                return None;
-            }
-            let names = self.by_type.get(kind)?.as_ref()?;
-            if names.contains(name) {
-                return None;
-            }
-            let near = nearest(name, names.iter().copied()).filter(|near| is_typo(name, near));
-            let message = format!("no recipe of the cookbook declares `{target}`");
-            let hint = near.map(|near| format!("did you mean `{kind}[{near}]`?"));
-            Some(match hint {
-                Some(_) => Verdict::problem("notification", message).hint(hint),
-                // A cookbook that includes this one may declare it.
-                None => Verdict::note("notification", message),
-            })
+    pub(super) fn missing(&self, targets: &[String]) -> Vec<Verdict> {
+        targets.iter().filter_map(|target| self.missing_target(target)).collect()
+    }
+
+    fn missing_target(&self, target: &str) -> Option<Verdict> {
+        let (kind, name) = target.strip_suffix(']')?.split_once('[')?;
+        // Several names in one target, and types that are known under several names, are left alone.
+        if name.contains([',', '[', '#']) || kind.ends_with("package") {
+            return None;
+        }
+        let nothing = BTreeSet::new();
+        let names = match self.by_type.get(kind) {
+            Some(names) => names.as_ref()?,
+            None => schema::reference::all().any(|found| found.name == kind).then_some(&nothing)?,
         };
-        targets.iter().filter_map(verdict).collect::<Vec<_>>().into_iter()
+        if names.contains(name) {
+            return None;
+        }
+        if let Some(why) = &self.unknown {
+            return Some(Verdict::left_out("notification", why.clone()));
+        }
+        if let Some(platform) = self.elsewhere.get(target) {
+            let message = format!("`{target}` is declared only for {platform}");
+            return Some(Verdict::problem("notification", message));
+        }
+        let near = nearest(name, names.iter().copied()).filter(|near| is_typo(name, near));
+        let message = format!("no recipe of the cookbook declares `{target}`");
+        Some(match near {
+            Some(near) => {
+                let hint = format!("did you mean `{kind}[{near}]`?");
+                Verdict::problem("notification", message).hint(Some(hint))
+            }
+            // A cookbook that includes this one may declare it.
+            None if self.is_part => Verdict::note("notification", message),
+            None => Verdict::problem("notification", message),
+        })
     }
 }
 
@@ -71,15 +102,12 @@ fn is_typo(one: &str, other: &str) -> bool {
     one.len() > 3 && mine.len().max(theirs.len()) <= 2 && !has_digits
 }
 
-/// Whether a recipe is included that is computed or another cookbook's.
-fn includes_unknown(gathered: &Gathered) -> bool {
-    gathered.facts.iter().any(|(_, fact)| match &fact.what {
-        What::Recipe { values: Some(names), .. } => {
-            names.iter().any(|name| gathered.recipe_name(name).0 != gathered.name)
-        }
-        What::Recipe { values: None, .. } => true,
-        _ => false,
-    })
+/// Why it cannot be known which resources there are.
+fn unknown(gathered: &Gathered) -> Option<String> {
+    if !gathered.missing.is_empty() {
+        return Some(left_out::missing(gathered));
+    }
+    gathered.includes_unknown.then(|| "a recipe is included that is not here, or whose name is computed".to_owned())
 }
 
 #[cfg(test)]

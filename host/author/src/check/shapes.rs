@@ -4,18 +4,48 @@
 //! *closed* if its text shows all its properties and actions; only then is anything missing from it.
 
 use super::facts::{Fact, What};
+use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
+
+/// The classes that the values of a property may have; `None`: any may fit.
+type Kinds<'a> = Option<&'a [String]>;
 
 /// The properties and actions of one type.
 #[derive(Debug, Default, Clone)]
 pub(super) struct Shape<'a> {
-    pub(super) properties: BTreeSet<&'a str>,
+    /// With the classes that their values may have; `None`: any may fit.
+    pub(super) properties: BTreeMap<&'a str, Kinds<'a>>,
     pub(super) actions: BTreeSet<&'a str>,
     open: bool,
     takes_in: BTreeSet<&'a str>,
 }
 
-impl Shape<'_> {
+impl<'a> Shape<'a> {
+    /// Takes a property. What is declared twice may have any value, unless both say the same.
+    fn take(&mut self, name: &'a str, kinds: Kinds<'a>) {
+        let known = self.properties.entry(name).or_insert(kinds);
+        if *known != kinds {
+            *known = None;
+        }
+    }
+
+    /// Returns the names of the classes that a property's values may have, if this value has none of them.
+    pub(super) fn misfit(&self, property: &str, value: &Value) -> Option<String> {
+        let kinds = (*self.properties.get(property)?)?;
+        let own: &[&str] = match value {
+            Value::Null => return None,
+            // Symbols come as texts.
+            Value::String(_) => &["String", "Symbol"],
+            Value::Bool(true) => &["TrueClass"],
+            Value::Bool(false) => &["FalseClass"],
+            Value::Number(number) if number.is_f64() => &["Float", "Numeric"],
+            Value::Number(_) => &["Integer", "Numeric"],
+            Value::Array(_) => &["Array"],
+            Value::Object(_) => &["Hash"],
+        };
+        (!kinds.iter().any(|kind| own.contains(&kind.as_str()))).then(|| kinds.join(", "))
+    }
+
     pub(super) fn is_closed(&self) -> bool {
         !self.open
     }
@@ -43,7 +73,7 @@ impl<'a> Shapes<'a> {
             let (shape, types) = files.entry(file).or_default();
             match &fact.what {
                 What::Type { name, .. } => drop(types.insert(name.as_str())),
-                What::Member { name } => drop(shape.properties.insert(name.as_str())),
+                What::Member { name, kinds } => shape.take(name, kinds.as_deref()),
                 What::Action { name } => drop(shape.actions.insert(name.as_str())),
                 What::TakesIn { name } => drop(shape.takes_in.insert(name.as_str())),
                 // A file that cannot be read may say anything.
@@ -56,7 +86,7 @@ impl<'a> Shapes<'a> {
             let whole = with_partials(file, shape, &files);
             for name in types {
                 let known = shapes.by_type.entry(name).or_default();
-                known.properties.extend(&whole.properties);
+                whole.properties.iter().for_each(|(name, kinds)| known.take(name, *kinds));
                 known.actions.extend(&whole.actions);
                 known.open |= whole.open || open_types.contains(name);
             }
@@ -101,7 +131,7 @@ fn with_partials<'a>(
         }
         match files.get(format!("{folder}/{name}").as_str()) {
             Some((partial, _)) => {
-                whole.properties.extend(&partial.properties);
+                partial.properties.iter().for_each(|(name, kinds)| whole.take(name, *kinds));
                 whole.actions.extend(&partial.actions);
                 whole.open |= partial.open;
                 next.extend(&partial.takes_in);
@@ -115,13 +145,14 @@ fn with_partials<'a>(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use serde_json::json;
 
     fn fact(what: What) -> Fact {
         Fact { line: 1, platform: None, optional: false, families: vec![], what }
     }
 
     fn member(name: &str) -> Fact {
-        fact(What::Member { name: name.into() })
+        fact(What::Member { name: name.into(), kinds: None })
     }
 
     fn declares(name: &str) -> Fact {
@@ -145,11 +176,37 @@ mod tests {
         ];
         let shapes = Shapes::of(facts.iter().map(|(file, fact)| (*file, fact)));
         let site = shapes.of_type("web_site").unwrap();
-        assert_eq!(site.properties.iter().copied().collect::<Vec<_>>(), ["owner", "port"]);
+        assert_eq!(site.properties.keys().copied().collect::<Vec<_>>(), ["owner", "port"]);
         for unknown in ["web_loose", "web_lost", "base_clock", "none"] {
             assert!(shapes.of_type(unknown).is_none(), "{unknown}");
         }
         assert!(shapes.of_file("resources/site.rb").is_some());
         assert!(shapes.of_file("resources/_shared.rb").is_none(), "others' properties are asked for there");
+    }
+
+    #[test]
+    fn a_value_is_held_against_the_classes_of_its_property() {
+        let kinds = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>();
+        let (port, flag) = (kinds(&["Integer", "NilClass"]), kinds(&["TrueClass", "FalseClass"]));
+        let mut shape = Shape::default();
+        shape.take("port", Some(&port));
+        shape.take("flag", Some(&flag));
+        shape.take("any", None);
+        shape.take("twice", Some(&port));
+        shape.take("twice", Some(&flag));
+        for (property, value, misfit) in [
+            ("port", json!(80), None),
+            ("port", json!(null), None),
+            ("port", json!("80"), Some("Integer, NilClass")),
+            ("port", json!(1.5), Some("Integer, NilClass")),
+            ("port", json!([80]), Some("Integer, NilClass")),
+            ("flag", json!(true), None),
+            ("flag", json!("true"), Some("TrueClass, FalseClass")),
+            ("any", json!({}), None),
+            ("twice", json!("x"), None),
+            ("unknown", json!("x"), None),
+        ] {
+            assert_eq!(shape.misfit(property, &value).as_deref(), misfit, "{property} {value}");
+        }
     }
 }

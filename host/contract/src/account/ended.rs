@@ -116,7 +116,7 @@ impl From<Exceeded> for GuestLost {
     fn from(exceeded: Exceeded) -> Self {
         let Exceeded { policy, why, origin } = exceeded;
         let backtrace = origin.as_ref().and_then(frame).into_iter().collect();
-        Self { policy, why, backtrace, recipe: None }
+        Self { policy, why, backtrace, ..Self::default() }
     }
 }
 

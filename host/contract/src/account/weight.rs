@@ -100,7 +100,9 @@ pub(crate) fn failure_bytes(failure: &Failure) -> u64 {
             let hint = hint.as_ref().map_or(0, |hint| text_bytes(hint));
             128 + text_bytes(raised.class()) + text_bytes(message) + texts(passed) + texts(backtrace) + hint
         }
-        Failure::GuestLost(lost) => 128 + text_bytes(&lost.why) + texts(&lost.backtrace),
+        Failure::GuestLost(lost) => {
+            128 + text_bytes(&lost.why) + texts(&lost.backtrace) + lost.hint.as_ref().map_or(0, |hint| text_bytes(hint))
+        }
         Failure::Stopped(_) => VALUE,
         Failure::Many(all) => all.iter().map(|(_, failure)| failure_bytes(failure)).sum::<u64>() + VALUE,
     }

@@ -70,7 +70,7 @@ impl Run {
         if self.delayed >= MAX_DELAYED {
             // Final, because what is half declared by now cannot be taken back.
             let why = format!("queued more than {MAX_DELAYED} delayed actions");
-            return Err(GuestLost { policy: self.policy.clone(), why, backtrace: vec![], recipe: None }.into());
+            return Err(GuestLost { policy: self.policy.clone(), why, ..GuestLost::default() }.into());
         }
         self.pay(due_bytes(&due))?;
         self.delayed += 1;

@@ -96,6 +96,17 @@ impl Run {
         self.notice(&Event::Log { source: LogSource::Cookbook, level, line });
     }
 
+    /// Writes a line that a cookbook's code printed, as [`log`](Self::log).
+    pub fn printed(&mut self, level: LogLevel, line: &str) {
+        if self.pay_for_line(level, line).is_err() {
+            return;
+        }
+        let Self { observer, policy, .. } = self;
+        if let Some(observer) = observer {
+            observer.notice(&Event::Printed { policy, level, line });
+        }
+    }
+
     /// Says whether a guest action may go through with a change. Its resource is updated once the action has succeeded.
     ///
     /// # Errors

@@ -170,8 +170,9 @@ impl<H: RunHost> WholeRun<'_, H> {
             Err(failure) => (None, Err(failure)),
         };
         let outcome = outcome.map_err(|failure| {
+            let advice = self.run_host.advice(&policy, &failure);
             let hint = run.reads().hint(&policy.name, &format!("{failure} {}", failure.hint().unwrap_or_default()));
-            hint.into_iter().fold(failure, Failure::and_hint)
+            advice.into_iter().chain(hint).fold(failure, Failure::and_hint)
         });
         let compiled_only = self.options.compile_only && outcome.is_ok();
         let state = NodeState::new(&run, &policy.start, node.chef_environment());

@@ -89,8 +89,7 @@ impl Guest for FakeGuest<'_> {
                 return Err(GuestLost {
                     policy: run.policy().to_owned(),
                     why: "trapped: test".into(),
-                    backtrace: vec![],
-                    recipe: None,
+                    ..GuestLost::default()
                 });
             }
             *left -= 1;

@@ -3,6 +3,7 @@
 use crate::plan::View;
 use contract::{ErrorKind, FileError, Raised, Wanted};
 use node::file_specificity::{given_paths, lookup_paths};
+use text::did_you_mean;
 
 /// How many files of a cookbook a message names.
 const MAXIMUM_NAMED: usize = 50;
@@ -99,5 +100,21 @@ fn not_found(view: &View<'_>, cookbook: &str, segment: &str, names: &[String]) -
         let named: Vec<&str> = there.iter().take(MAXIMUM_NAMED).map(String::as_str).collect();
         message.push_str(&format!("\n\nThis cookbook _does_ contain: ['{}']", named.join("','")));
     }
-    Raised::new(ErrorKind::NoSuchFile, message)
+    let raised = Raised::new(ErrorKind::NoSuchFile, message);
+    match hint(cookbook, segment, names, &there) {
+        Some(hint) => raised.with_hint(hint),
+        None => raised,
+    }
+}
+
+/// The file that may have been meant; of a cookbook without such files, where they belong.
+fn hint(cookbook: &str, segment: &str, names: &[String], there: &[String]) -> Option<String> {
+    if there.is_empty() {
+        return Some(format!("put it into {cookbook}/{segment}/"));
+    }
+    // A file lies in the segment's folder, or in that of a host or a platform.
+    let below = there.iter().filter_map(|path| path.strip_prefix(segment)?.strip_prefix('/'));
+    let candidates: Vec<&str> =
+        below.flat_map(|path| [Some(path), path.split_once('/').map(|(_, rest)| rest)]).flatten().collect();
+    names.iter().find_map(|name| did_you_mean(name, candidates.iter().copied()))
 }

@@ -3,7 +3,7 @@
 
 use crate::bindings::wrun::{output::log as wit, turns::events, types::types};
 use crate::limits::{LOG_BYTES, LOG_LINE};
-use crate::policy::State;
+use crate::policy::{LastWords, State};
 use crate::words;
 use contract::{ErrorKind, Event, Failure, LogLevel};
 use wasmtime::Result;
@@ -37,8 +37,14 @@ impl State {
             wit::Level::Fatal => LogLevel::Fatal,
         };
         let over = self.logged > LOG_BYTES;
-        if level == LogLevel::Fatal && writer == Writer::Cookbook {
-            self.last_words = Some(line.clone());
+        if level == LogLevel::Fatal {
+            match writer {
+                Writer::Cookbook => self.last_words = LastWords { line: Some(line.clone()), hint: None },
+                Writer::Library => {
+                    self.last_words.hint = Some(line);
+                    return;
+                }
+            }
         }
         // Start code of a component may write before it has the turn; nobody watches yet.
         let Some(run) = self.run.as_deref_mut() else { return };
@@ -49,7 +55,7 @@ impl State {
         } else if !over {
             match writer {
                 Writer::Cookbook => run.cookbook_log(level, &line),
-                Writer::Library => run.log(level, &line),
+                Writer::Library => run.printed(level, &line),
             }
         }
     }

@@ -92,7 +92,7 @@ pub(crate) struct Heard(pub(crate) Arc<Mutex<Vec<String>>>);
 impl Observer for Heard {
     fn notice(&mut self, event: &Event<'_>) {
         let line = match event {
-            Event::Log { level, line, .. } => format!("{}: {line}", level.name()),
+            Event::Log { level, line, .. } | Event::Printed { level, line, .. } => format!("{}: {line}", level.name()),
             Event::Written { write, .. } => format!("info: {}", write.what),
             Event::HandlerFailed { handler, failure, .. } => format!("handler {handler} failed: {failure}"),
             _ => return,
@@ -181,6 +181,10 @@ impl converge::RunHost for RunHost {
 
     fn save(&mut self, _: &NodeObject) -> Result<(), Failure> {
         Ok(())
+    }
+
+    fn advice(&self, _policy: &PolicyInput, _failure: &Failure) -> Option<String> {
+        None
     }
 
     fn memory(&mut self) -> &mut dyn Memory {

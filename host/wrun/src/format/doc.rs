@@ -352,6 +352,22 @@ impl Doc {
         let tone = if level >= LogLevel::Warn { Tone::Warning } else { Tone::Plain };
         self.line(tone, &logged(level, line));
     }
+
+    /// A line of standard output is shown at all levels but the highest; others are lines of the log.
+    fn printed(&mut self, policy: &str, level: LogLevel, line: &str) {
+        if level != LogLevel::Info {
+            self.logged(LogSource::Host, level, line);
+        } else if shows_printed(self.log_level) {
+            self.below();
+            self.line(Tone::Plain, &said(&format!("{policy} printed"), line));
+        }
+    }
+}
+
+/// Whether a line that a policy's code printed is shown. Somebody who prints a value to find a fault wants to see it, whatever
+/// the level of the log.
+pub(super) fn shows_printed(log_level: LogLevel) -> bool {
+    log_level <= LogLevel::Warn
 }
 
 /// Whether a line of the log says that a guest panicked: the Rust SDK writes it before the guest is gone.
@@ -379,7 +395,11 @@ fn indented(text: &str, nesting: u32) -> String {
 
 /// A log line of a cookbook. Every line of it is further to the right than what wrun itself says.
 fn logged(level: LogLevel, line: &str) -> String {
-    escape(&indented(&format!("[{}] {line}", level.name()), 0))
+    said(level.name(), line)
+}
+
+fn said(by: &str, line: &str) -> String {
+    escape(&indented(&format!("[{by}] {line}"), 0))
 }
 
 impl Observer for Doc {
@@ -430,6 +450,7 @@ impl Observer for Doc {
             }
             Event::ActionFinished { .. } => self.finished(event),
             Event::Log { source, level, line } => self.logged(*source, *level, line),
+            Event::Printed { policy, level, line } => self.printed(policy, *level, line),
             Event::PolicyFinished { .. } => {
                 self.last_words(None);
                 self.tell_rescued(0);

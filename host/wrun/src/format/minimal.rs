@@ -1,6 +1,6 @@
 //! The `minimal` format: a letter per action and what was logged; the recap follows.
 
-use super::doc::is_panic;
+use super::doc::{is_panic, shows_printed};
 use crate::printer::Printer;
 use contract::{Event, LogLevel, Observer, Status};
 use report::Tone;
@@ -55,6 +55,12 @@ impl Observer for Minimal {
             Event::Log { level, line, .. } if *level >= self.log_level && !is_panic(*level, line) => {
                 let tone = if *level >= LogLevel::Warn { Tone::Warning } else { Tone::Plain };
                 self.line(tone, &format!("[{}] {}", level.name(), marked(line)));
+            }
+            Event::Printed { policy, level: LogLevel::Info, line } if shows_printed(self.log_level) => {
+                self.line(Tone::Plain, &marked(&format!("[{policy} printed] {line}")));
+            }
+            Event::Printed { level, line, .. } if *level >= self.log_level => {
+                self.line(Tone::Warning, &format!("[{}] {}", level.name(), marked(line)));
             }
             Event::PolicyFinished { .. } | Event::PolicyFailed { .. } => self.end_letters(),
             Event::HandlerFailed { policy, handler, failure } => {

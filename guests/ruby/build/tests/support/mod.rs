@@ -220,7 +220,7 @@ struct Heard(Arc<Mutex<Vec<String>>>);
 
 impl Observer for Heard {
     fn notice(&mut self, event: &Event<'_>) {
-        if let Event::Log { level, line, .. } = event {
+        if let Event::Log { level, line, .. } | Event::Printed { level, line, .. } = event {
             self.0.lock().unwrap().push(format!("{}: {line}", level.name()));
         }
     }

@@ -67,7 +67,7 @@ class Chef
       found = locate(segment.to_s, filename)
       return full(found) if found
 
-      raise Exceptions::FileNotFound, absent(node, segment.to_s, filename)
+      raise Wrun::Hints.attach(Exceptions::FileNotFound.new(absent(node, segment.to_s, filename)), hint(segment.to_s, filename))
     end
 
     # Returns the relative path of the most specific file, or nil.
@@ -92,6 +92,16 @@ class Chef
              places.map { |place| "  #{segment}/#{place}" }.join("\n")
       there = Wrun::Sources.paths(@folder, segment)
       there.empty? ? text : "#{text}\n\nThis cookbook _does_ contain: ['#{there.join("','")}']"
+    end
+
+    # The file that may have been meant; of a cookbook without such files, where they belong.
+    def hint(segment, filename)
+      there = Wrun::Sources.paths(@folder, segment).map { |path| path.delete_prefix("#{segment}/") }
+      return "put it into #{name}/#{segment}/" if there.empty?
+
+      names = there + there.filter_map { |path| path.split("/", 2)[1] }
+      near = Array(filename).filter_map { |one| Wrun::Hints.nearest(one.to_s, names) }.first
+      near && "did you mean `#{near}`?"
     end
 
     # Returns the searched places, from the most specific to the least specific.

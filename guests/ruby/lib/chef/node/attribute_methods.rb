@@ -14,6 +14,8 @@ class Chef
 
       def [](key)
         found = Node.merged(key.is_a?(Symbol) ? key.name : key.to_s)
+        return Absent.note([key]) if found.nil?
+
         found = found.call while found.is_a?(DelayedEvaluator)
         found
       end
@@ -62,7 +64,7 @@ class Chef
         return attributes if path.empty?
 
         top, rest = self[path.first], path.drop(1)
-        CommonAPI.found?(top, rest, asking: true) ? CommonAPI.follow(top, rest) : nil
+        CommonAPI.found?(top, rest, asking: true) ? CommonAPI.follow(top, rest) : (Absent.note(path) unless top.nil?)
       end
       alias dig read
 

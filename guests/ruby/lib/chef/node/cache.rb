@@ -26,13 +26,20 @@ class Chef
         @merged.fetch(key) { @merged[key] = read_merged(key) }
       end
 
+      # Whether a hash is what was read of the merged view at a path.
+      def kept?(hash, path)
+        top, *below = path
+        below.inject(@merged[top]) { |at, key| at.is_a?(ImmutableMash) ? at.regular_reader(key) : nil }.equal?(hash)
+      end
+
       # Returns the attributes of one level alone.
       def level(name)
         look_whether_old unless @turn == Wrun::Turns.passed
         @levels[name] ||= name == "automatic" ? automatic : VividMash.at(name, []).take_over(read(name, [], nil) || {})
       end
 
-      # Reads a value of a view. `origin` is the place that the host records with the read: see `wit/deps/node/attributes.wit`.
+      # Reads a value of a view. `origin` is the place that the host records with the read: see
+      # `wit/deps/node/attributes.wit`.
       def read(view, path, origin)
         Writes.refused_as_chef_says { Wrun::Bridge.call("node.read", view, path, origin) }
       end
@@ -94,8 +101,8 @@ class Chef
         @wrote = false
       end
 
-      # Notes that a cookbook wrote to `automatic`. Only the cookbook's own policy sees the write, because the level belongs to
-      # the host.
+      # Notes that a cookbook wrote to `automatic`. Only the cookbook's own policy sees the write, because the level belongs
+      # to the host.
       def wrote_automatic(key)
         @automatic_written[key] = true
         forget_top(key)
@@ -121,7 +128,7 @@ class Chef
 
       # Makes a new object, so that code with the old object keeps the old values.
       def refresh(key)
-        fresh = ImmutableMash.allocate.regular_replace(@merged[key])
+        fresh = ImmutableMash.allocate.wrun_stand_at([key]).regular_replace(@merged[key])
         @stale.delete(key).each_key do |child|
           fresh.regular_writer(child, Values.immutable(read("merged", [key, child], nil), [key, child]))
         end
@@ -146,7 +153,8 @@ class Chef
 
           json = read("merged", [key], Wrun::Sources.origin)
         end
-        # Another policy may have a value there. `look` reports the place of the read to the host, so that the operator sees it.
+        # Another policy may have a value there. `look` reports the place of the read to the host, so that the operator sees
+        # it.
         look("merged", [key]) if kind.nil?
         value = Values.immutable(json, [key])
         value.extend(Watched).watch("merged", [key]) if kind == "open"

@@ -62,7 +62,7 @@ class Chef
 
       # Takes over what JSON gave, keys being strings already.
       def self.of(json, path)
-        json.each_with_object(allocate) do |(key, value), mash|
+        json.each_with_object(allocate.wrun_stand_at(path)) do |(key, value), mash|
           mash.regular_writer(Values.key(key, path), Values.immutable(value, path + [key]))
         end
       end
@@ -74,8 +74,21 @@ class Chef
 
       def [](key)
         found = regular_reader(key)
+        return wrun_note_absent(key) if found.nil?
+
         found = found.call while found.is_a?(DelayedEvaluator)
         found
+      end
+
+      # Where the hash stands among the node's attributes.
+      def wrun_stand_at(path)
+        @path = path
+        self
+      end
+
+      # Remembers that a key was read which has no value. Copies stand nowhere, and are left alone.
+      def wrun_note_absent(*keys)
+        Absent.note(@path + keys) if @path && Node.kept?(self, @path)
       end
 
       alias attribute? key?

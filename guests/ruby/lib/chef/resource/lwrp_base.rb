@@ -5,6 +5,14 @@
 class Chef
   class Resource
     class LWRPBase < Resource
+      # Where a cookbook said which actions it wants, as `FILE:LINE`.
+      attr_reader :wrun_asked_at
+
+      def action(given = nil)
+        @wrun_asked_at = Wrun::Sources.line_of_cookbook if given
+        super
+      end
+
       class << self
         include Mixin::FromFile
 

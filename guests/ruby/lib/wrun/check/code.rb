@@ -197,6 +197,8 @@ module Wrun
         add_absent(node, name, what) if what
         missing = Known.missing_constant(name)
         add(:constant, node, name: missing) if missing
+        outermost = name.split("::").first
+        add(:foreign, node, name: outermost) unless what || missing || Known.constant?(outermost)
       end
 
       # Records the HTTP addresses in strings, except in templates.

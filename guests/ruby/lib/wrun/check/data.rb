@@ -17,6 +17,13 @@ module Wrun
         said.dependencies.each { |name, constraint| file.add(:depends, line(file, name), name: name, constraint: constraint) }
         %w[chef ohai].each { |product| check_version(file, said, product) }
         words(file) if file.path == "metadata.rb"
+        said.platforms.each_key { |name| platform(file, name) }
+      end
+
+      # Notes a platform that nobody knows, and that is nearly the name of another.
+      def platform(file, name)
+        near = Hints.nearest(name, Platforms::KNOWN) unless Platforms::KNOWN.include?(name)
+        file.add(:unknown_platform, line(file, name), name: name, near: near) if near
       end
 
       # Notes words that Chef ignores.

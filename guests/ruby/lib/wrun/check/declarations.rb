@@ -11,6 +11,12 @@ module Wrun
       # Words in a resource's block that are not properties.
       COMMON = %i[only_if not_if notifies subscribes notifies_immediately notifies_delayed action lazy].freeze
 
+      # When notifications are sent.
+      TIMINGS = %w[before delayed immediate immediately].freeze
+
+      # The code of a recipe, and of the blocks in it.
+      CONTEXTS_OF_RECIPES = %i[recipe resource code].freeze
+
       # Types whose `verify` is a command.
       VERIFIED = %w[cookbook_file file remote_file template].freeze
 
@@ -65,7 +71,7 @@ module Wrun
         if block
           # A guard may show that the resource is for another system.
           verified = VERIFIED.include?(type)
-          within(context: :resource, properties: properties, verified: verified, guarded: nil, guard_families: nil,
+          within(context: :resource, type: type, properties: properties, verified: verified, guarded: nil, guard_families: nil,
                  conditional: nil, variables: @variables.dup) do
             visit_children(block)
             platform ||= @guarded
@@ -78,7 +84,9 @@ module Wrun
         end
         names = title.nil? ? nil : names(title)
         words = { type: type, names: names, nameless: title.nil? || nil, properties: properties, sure: @context == :recipe || nil }
-        within(platform: platform, families: families) { add(:resource, node, **words, **Known.of_type(type)) }
+        known = Known.of_type(type)
+        known = { near: Known.near_word(type.to_sym, :recipe) } if known.empty?
+        within(platform: platform, families: families) { add(:resource, node, **words, **known) }
       end
 
       # Returns the possible names of a resource, or nil if they are unknown. An array is the name of one resource.
@@ -94,6 +102,31 @@ module Wrun
         when :resource_class, :code, :provider_class then visit_class_word(node, receiver, name, arguments, block)
         else note_asked(node, receiver, name)
         end
+        note_unknown(node, receiver, name)
+      end
+
+      # A word without a receiver, in a recipe or an attributes file, that nobody here knows: `nodee['a']`.
+      def note_unknown(node, receiver, name)
+        # With arguments it is a property, where there are properties.
+        may_have_arguments = %i[recipe attributes].include?(@context)
+        return unless node.type == :VCALL || (may_have_arguments && node.type == :FCALL)
+        return if receiver || @scope || known_here?(name)
+
+        add(:word, node, name: name.name, near: Known.near_word(name, @context))
+      end
+
+      def known_here?(name)
+        return Known.word_of_attributes?(name) if @context == :attributes
+        return true unless @file.path.start_with?("recipes/") && CONTEXTS_OF_RECIPES.include?(@context)
+
+        Known.type?(name) || Known.word?(name) || POWERSHELL.include?(name) || Known.common?(name) ||
+          (@type && Known.word_of_type?(@type, name)) || false
+      end
+
+      # A literal of a kind that can be told from others.
+      def fixed?(node)
+        value = literal(node)&.first
+        [String, Integer, Float, TrueClass, FalseClass, Array, Hash].any? { |kind| kind === value }
       end
 
       def visit_property(node, receiver, name, arguments, block)
@@ -110,7 +143,8 @@ module Wrun
           @guard_families ||= guard_families(block) if name == :only_if
         elsif given&.size.to_i.positive? && !COMMON.include?(name) && !(Known.word?(name) && !Known.type?(name) && helper?(name))
           found = given.size == 1 ? values(given[0], @variables) : nil
-          @properties << { name: name.to_s, line: node.first_lineno, values: found, conditional: @conditional }
+          fixed = given.size == 1 && fixed?(given[0])
+          @properties << { name: name.to_s, line: node.first_lineno, values: found, fixed: fixed, conditional: @conditional }
         end
         visit_reference(node, name, given)
       end
@@ -141,6 +175,14 @@ module Wrun
         elsif given.size > 1
           targets = texts(given[1], @variables)
           refer(node, targets, name == :notifies ? given.first : nil) if targets
+          note_timing(node, given[2]) if given[2]
+        end
+      end
+
+      # `notifies :run, 'execute[x]', :immediatly`.
+      def note_timing(node, timing)
+        texts(timing, @variables)&.reject { |one| TIMINGS.include?(one) }&.each do |one|
+          add(:wrong_timing, node, name: one, near: Hints.nearest(one, TIMINGS))
         end
       end
 

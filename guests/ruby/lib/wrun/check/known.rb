@@ -26,8 +26,8 @@ module Wrun
         eager_load_libraries
       ].freeze
 
-      # Properties that Chef's types have only on other systems. The check accepts them inside a condition, because a Linux node
-      # may never reach them there.
+      # Properties that Chef's types have only on other systems. The check accepts them inside a condition, because a Linux
+      # node may never reach them there.
       ELSEWHERE = {
         "user" => %w[admin admin_username admin_password hidden iterations password_hint secure_token],
         "service" => %w[plist session_type]
@@ -64,7 +64,8 @@ module Wrun
           end
         end
 
-        # Marks a property that no type of this name defines. A name such as `package` has several types, one for each platform.
+        # Marks a property that no type of this name defines. A name such as `package` has several types, one for each
+        # platform.
         def judge_property(types, property)
           called = property[:name].to_sym
           return if types.any? { |type| type.method_defined?(called) }
@@ -97,8 +98,25 @@ module Wrun
         # Returns true for a method of recipes, actions or providers that is not a resource type.
         def word?(name) = words.key?(name)
 
-        # Returns a constant's name up to the first undefined part. Returns nil if the constant is defined or lies outside Chef's
-        # namespaces.
+        # Whether the blocks of a type's resources know a word. A type that the library does not have may know any property:
+        # the host holds it against those.
+        def word_of_type?(type, name)
+          common?(name) || Chef.resource_handler_map.list(nil, type.to_sym).any? { |one| one.method_defined?(name) }
+        end
+
+        # Whether attributes files know a word.
+        def word_of_attributes?(name)
+          [Chef::Node, Chef::Node::ImmutableMash].any? { |type| type.method_defined?(name) } || Object.private_method_defined?(name)
+        end
+
+        # The word that may have been meant in a recipe, or in an attributes file.
+        def near_word(name, context)
+          @near ||= {}
+          @near.fetch([name, context]) { @near[[name, context]] = Hints.nearest(name.name, words_of(context).grep_v(Hints::UNSAID)) }
+        end
+
+        # Returns a constant's name up to the first undefined part. Returns nil if the constant is defined or lies outside
+        # Chef's namespaces.
         def missing_constant(name)
           return unless name.match?(OWN)
 
@@ -113,6 +131,9 @@ module Wrun
           name
         end
 
+        # Whether Ruby or this library has a constant.
+        def constant?(name) = Object.const_defined?(name)
+
         def absent(constant) = ABSENT[constant.split("::").first]
 
         # Returns nil if the runtime already has the gem, or the reason why not.
@@ -125,6 +146,10 @@ module Wrun
         end
 
         private
+
+        def words_of(context)
+          context == :attributes ? Chef::Node.public_instance_methods - Object.instance_methods : words.keys + types.keys
+        end
 
         def types = @types ||= Chef.resource_handler_map.names.to_h { |name| [name, true] }
 

@@ -18,6 +18,13 @@ module Wrun
       LINUX = %w[
         debian ubuntu linuxmint raspbian rhel redhat centos rocky almalinux alma oracle scientific cloudlinux fedora amazon
       ].freeze
+      # Others that metadata name: those that Ohai tells apart.
+      KNOWN = (FOREIGN + LINUX + %w[
+        amazonlinux antergos arcolinux arista_eos bigip cisco clearos cumulus deepin devuan elementary enterpriseenterprise
+        eurolinux funtoo ibm_powerkvm ios_xr kali mac_os_x_server manjaro nexus nexus_centos openbmc pidora pop parallels
+        suse_linux switchos synology_dsm tizen virtuozzo wrlinux xcp xcp-ng xenserver zlinux opensuse-leap
+        opensuse-tumbleweed opensusetumbleweed opensuse-leap-micro sled sles_sap redhatenterpriseserver slackware
+      ]).uniq.freeze
       QUESTIONS = (FOREIGN + %w[windows_desktop windows_server_core windows_nano_server windows_ruby bsd_based solaris_based
                                 windows_server opensuse_leap arch_linux]).map { |name| :"#{name}?" }.freeze
       ASKED = %i[platform? platform_family? platform].freeze

@@ -9,6 +9,12 @@ module Wrun
       # Words that declare a property.
       PROPERTY = %i[property attribute].freeze
 
+      # Options of a property that say which values fit in another way than by their class.
+      ANY_VALUE = %w[coerce is].freeze
+
+      # Values that stand for their classes.
+      KINDS = { TRUE: "TrueClass", FALSE: "FalseClass", NIL: "NilClass" }.freeze
+
       # Words that may add properties and actions out of sight.
       OPENING_WORDS = %i[class_eval class_exec instance_eval module_eval instance_exec send public_send eval extend].freeze
 
@@ -19,7 +25,7 @@ module Wrun
         given = elements(arguments) || []
         case name
         when *PROPERTY
-          note_members(node, given.first)
+          note_members(node, given.first, kinds(given.drop(1)))
           note_types(given.drop(1))
         when :deprecated_property_alias then note_members(node, given.first)
         when :use then note_partial(node, given.first)
@@ -29,9 +35,32 @@ module Wrun
         end
       end
 
-      def note_members(node, title)
+      def note_members(node, title, kinds = nil)
         names = title && texts(title, @variables)
-        names ? names.each { |one| add(:member, node, name: one) } : add(:open, node)
+        names ? names.each { |one| add(:member, node, name: one, kinds: kinds) } : add(:open, node)
+      end
+
+      # The classes of a property's values, as `property :port, Integer` says. Nil where any value may fit: `coerce` makes it so.
+      def kinds(given)
+        *types, last = given
+        return kind_names(given) unless last && last.type == :HASH
+
+        options = pairs(last)&.to_h { |key, value| [key && literal(key)&.first, value] }
+        return if options.nil? || options.keys.intersect?(ANY_VALUE)
+
+        kind_names([*types, options["kind_of"]].compact)
+      end
+
+      def kind_names(types)
+        names = types.flat_map { |one| array?(one) ? elements(one) : [one] }.map { |one| kind_name(one) }
+        names if names.any? && names.all?
+      end
+
+      def kind_name(node)
+        return KINDS[node.type] unless node.type == :CONST
+
+        name = node.children[0].name
+        name if Known::TYPES.include?(name)
       end
 
       # A file of the same folder; Chef's own partials are not read here.

@@ -6,7 +6,7 @@
 use super::test_server::prepare;
 use crate::arguments::TestArguments;
 use crate::exit::Exit;
-use crate::printer::{Printer, Tone};
+use crate::printer::{Hinted, Printer, Tone};
 use anyhow::Context as _;
 use assemble::{TestCase, TestOutcome};
 use contract::Stop;
@@ -36,6 +36,27 @@ const UNSTABLE: [&str; 2] = ["seconds", "line"];
 const OF_ERROR: [&str; 4] = ["class", "message", "hint", "origin"];
 
 pub(super) fn run(arguments: &TestArguments, printer: Printer) -> anyhow::Result<Exit> {
+    test(arguments, printer).map_err(|error| hinted(error, &arguments.folder))
+}
+
+/// The same error; where the system refused something, with what to do about it.
+pub(super) fn hinted(error: anyhow::Error, folder: &Path) -> anyhow::Error {
+    let refused = |cause: &(dyn std::error::Error + 'static)| {
+        let kind = cause.downcast_ref::<std::io::Error>().map(std::io::Error::kind);
+        matches!(kind, Some(ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem))
+    };
+    if !error.chain().any(refused) || error.is::<Hinted>() {
+        return error;
+    }
+    let hint = format!(
+        "a test reads {} and writes what it builds below it: run it as the user who owns that folder, or test a copy of the \
+         folder that is your own",
+        escape_line(&folder.display().to_string())
+    );
+    Hinted::new(error, hint).into()
+}
+
+fn test(arguments: &TestArguments, printer: Printer) -> anyhow::Result<Exit> {
     let folder = &arguments.folder;
     let (machines, case) = (machines(folder)?, case(folder)?);
     let tests = prepare(folder, arguments.target_dir.as_deref(), printer)?;
@@ -189,5 +210,21 @@ fn stable(value: &Value) -> Value {
             Value::Object(kept.map(|(key, value)| (key.clone(), stable(value))).collect())
         }
         other => other.clone(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_refusal_of_the_system_has_a_hint() {
+        let of = |kind: ErrorKind| {
+            let error = anyhow::Error::new(std::io::Error::from(kind)).context("cannot write web.wasm");
+            hinted(error, Path::new("/srv/web"))
+        };
+        assert!(of(ErrorKind::PermissionDenied).is::<Hinted>() && of(ErrorKind::ReadOnlyFilesystem).is::<Hinted>());
+        assert_eq!(of(ErrorKind::PermissionDenied).to_string(), "cannot write web.wasm");
+        assert!(!of(ErrorKind::NotFound).is::<Hinted>());
     }
 }

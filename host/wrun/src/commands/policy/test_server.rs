@@ -5,6 +5,7 @@
 //! standard input.
 
 use super::build;
+use super::test::hinted;
 use crate::arguments::TestServerArguments;
 use crate::exit::Exit;
 use crate::printer::Printer;
@@ -35,7 +36,8 @@ struct Question {
 }
 
 pub(super) fn run(arguments: &TestServerArguments, printer: Printer) -> anyhow::Result<Exit> {
-    let tests = prepare(&arguments.folder, arguments.target_dir.as_deref(), printer)?;
+    let tests = prepare(&arguments.folder, arguments.target_dir.as_deref(), printer);
+    let tests = tests.map_err(|error| hinted(error, &arguments.folder))?;
     printer.json(&json!({ "ready": VERSION }).to_string());
     for line in std::io::stdin().lock().lines() {
         let line = line.context("standard input cannot be read")?;

@@ -2,7 +2,7 @@
 
 use crate::printer::{Printer, Tone};
 use crate::table::Table;
-use author::check::{Finding, Kind, Need, Report, table};
+use author::check::{Finding, Kind, LeftOut, Need, Report, table};
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 use text::{counted, escape, escape_line};
@@ -55,6 +55,7 @@ fn report_json(report: &Report) -> Value {
         "files": report.files,
         "problems": findings(true),
         "notes": findings(false),
+        "left_out": report.left_out.iter().map(left_out_json).collect::<Vec<_>>(),
         "needs": known.collect::<BTreeMap<&str, Vec<Value>>>(),
         "computed": computed.collect::<BTreeMap<&str, Value>>(),
         "grants": table(&report.name, &report.needs),
@@ -72,6 +73,10 @@ fn finding_json(finding: &Finding) -> Value {
     })
 }
 
+fn left_out_json(left_out: &LeftOut) -> Value {
+    json!({ "kind": left_out.kind, "checks": left_out.checks, "why": left_out.why })
+}
+
 fn need_json((name, need): (&String, &Need)) -> Value {
     json!({ "name": name, "note": need.note, "elsewhere_only": !need.here, "places": places_json(&need.places) })
 }
@@ -87,6 +92,7 @@ pub(super) fn text(report: &Report, printer: Printer) {
     printer.line(Tone::Heading, &escape_line(&title));
     findings(report, true, "problems", printer);
     findings(report, false, "notes", printer);
+    left_out(&[report], printer);
     needs(report, printer);
     let grants = table(&report.name, &report.needs);
     if !grants.is_empty() {
@@ -111,13 +117,14 @@ pub(super) fn all_text(reports: &[Report], printer: Printer) {
     for report in reports.iter().filter(|report| !report.works()) {
         findings(report, true, &escape_line(&format!("problems of {}", report.name)), printer);
     }
+    left_out(&reports.iter().collect::<Vec<_>>(), printer);
     let mut table = Table::new().with_numbers(&NUMBERS);
     table.row(Tone::Heading, COLUMNS);
     for report in reports {
         let tone = if report.works() { Tone::Plain } else { Tone::Error };
         table.row(tone, row(report));
     }
-    if !reports.iter().all(Report::works) {
+    if !reports.iter().all(|report| report.works() && report.left_out.is_empty()) {
         printer.line(Tone::Plain, "");
     }
     table.print(printer);
@@ -157,6 +164,19 @@ fn findings(report: &Report, problems: bool, heading: &str, printer: Printer) {
         printer.line(tone, &format!("  {}  {message}{}", escape_line(&place), escape_line(&only)));
         if let Some(hint) = &finding.hint {
             printer.line(Tone::Warning, &format!("      hint: {}", escape_line(hint)));
+        }
+    }
+}
+
+/// The checks that could not be made, a line for each reason.
+fn left_out(reports: &[&Report], printer: Printer) {
+    if reports.iter().all(|report| report.left_out.is_empty()) {
+        return;
+    }
+    printer.line(Tone::Heading, "\nnot checked");
+    for report in reports {
+        for left_out in &report.left_out {
+            printer.line(Tone::Warning, &escape_line(&format!("  {}: {}", report.name, left_out.sentence())));
         }
     }
 }
