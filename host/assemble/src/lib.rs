@@ -47,6 +47,7 @@ mod unseen;
 mod watchers;
 
 pub use error::AssembleError;
+pub use folders::POLICY as FOLDERS_POLICY;
 pub use grants_check::GrantsCheck;
 pub use grants_files::{GrantsFiles, GrantsFilesError};
 

@@ -91,3 +91,36 @@ fn a_run_that_was_denied_names_the_command_that_lists_all_denials() {
     let told = "`wrun converge --why-run` with the same options lists what all of them are denied";
     assert!(secret.stdout.contains(told) && !secret.stdout.contains("s3cr3t"), "{}", secret.text());
 }
+
+#[test]
+fn a_policy_that_was_not_in_the_run_is_an_error() {
+    let (bench, root) = (Bench::new("file '/srv/a'\n"), Root::new().unwrap());
+    let machine = root.machine(Network::Own).unwrap();
+    fs::write(bench.grants(), "").unwrap();
+    let _denied = bench.converge(&machine, &["--why-run"]).expect_code(1).unwrap();
+    for (name, near) in [("sloo", "did you mean `solo`?"), ("web", "the run had solo")] {
+        let said = bench.tool(&["grants", "allow", "--last", "--yes", "--policy-name", name]).expect_code(43).unwrap();
+        assert!(said.stderr.contains(&format!("policy `{name}` was not in run")), "{}", said.text());
+        assert!(said.stderr.contains(near), "{}", said.text());
+    }
+    assert_eq!(fs::read_to_string(bench.grants()).unwrap(), "");
+    let done = bench.tool(&["grants", "allow", "--last", "--yes", "--policy-name", "solo"]).expect_code(0).unwrap();
+    assert!(done.stdout.contains("+paths = [\"/srv/a\"]"), "{}", done.text());
+}
+
+#[test]
+fn an_older_run_that_was_denied_something_is_named() {
+    let (bench, root) = (Bench::new("file '/srv/a'\n"), Root::new().unwrap());
+    let machine = root.machine(Network::Own).unwrap();
+    fs::write(bench.grants(), "").unwrap();
+    let denied = json(&bench.converge(&machine, &["--why-run", "--format", "json"]));
+    let older = denied["run_id"].as_str().unwrap();
+    let _quiet = bench.wrun(&machine, &["converge"], &["--why-run", "--allow-all"]).expect_code(0).unwrap();
+    let said = bench.tool(&["grants", "allow", "--last", "--yes"]).expect_code(0).unwrap();
+    let command = format!("wrun grants allow --from-run {older} --grants ");
+    assert!(said.stderr.contains("nothing was denied in run ") && said.stderr.contains(&command), "{}", said.text());
+    let _done = bench.tool(&["grants", "allow", "--from-run", older, "--yes"]).expect_code(0).unwrap();
+    // What the grants have by now is not named.
+    let said = bench.tool(&["grants", "allow", "--last", "--yes"]).expect_code(0).unwrap();
+    assert!(!said.stderr.contains("--from-run"), "{}", said.text());
+}
