@@ -286,6 +286,29 @@ fn a_policys_needs_are_held_against_the_grants() {
     assert!(other.stderr.contains("grants.toml"), "{}", other.text());
 }
 
+/// A name is that of an installed policy, whatever lies in the folder where somebody stands.
+#[test]
+fn a_policy_is_shown_by_its_name() {
+    let (program, policy) = (Program::new().unwrap(), empty_policy());
+    let here = program.configuration().parent().unwrap().to_owned();
+    let policies = install(&program, &policy);
+    fs::write(program.configuration().join("wrun.toml"), format!("policies = {policies:?}\n")).unwrap();
+    let show = |name: &str, code: i32| program.run(&["policy", "show", name]).unwrap().expect_code(code).unwrap();
+    fs::create_dir(here.join("empty")).unwrap();
+    assert!(show("empty", 0).stdout.contains("Policy empty"));
+    let folder = show("./empty", 43);
+    assert!(folder.stderr.contains("./empty is a folder") && folder.stderr.contains("hint:"), "{}", folder.text());
+    fs::write(here.join("other"), policy.bytes()).unwrap();
+    assert!(show("other", 0).stdout.contains("Policy empty"), "a file without an ending");
+    let misspelt = show("emtpy", 43);
+    let near = "there is no policy \"emtpy\" in [CONFIGURATION]/policies: did you mean `empty`? there are empty";
+    assert!(misspelt.stderr.contains(near), "{}", misspelt.text());
+    for path in ["empty.wasm", "none/empty"] {
+        let absent = show(path, 43);
+        assert!(absent.stderr.contains(&format!("cannot read policy {path}")), "{}", absent.text());
+    }
+}
+
 /// The program with further variables.
 fn with_variable(program: &Program, name: &str, value: &str, arguments: &[&str]) -> std::process::Output {
     let mut command = Command::new(program.executable());
