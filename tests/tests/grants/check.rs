@@ -116,3 +116,28 @@ fn what_is_suggested_is_no_fault_before_the_first_run() {
     let said = run(&check, 1);
     assert!(said.contains("paths /srv/other is not used: neither its [needs] nor its only recorded run"), "{said}");
 }
+
+#[test]
+fn facts_that_nobody_gathers_are_told_with_a_near_name() {
+    let (bench, place) = (Bench::new("log 'x'\n"), "[CONFIGURATION]/grants.toml");
+    let policies = bench.program.configuration().join("policies");
+    fs::create_dir(&policies).unwrap();
+    fs::copy(fixtures().join("load.wasm"), policies.join("load.wasm")).unwrap();
+    let policies = policies.display().to_string();
+    let check = |facts: &str, code: i32| {
+        fs::write(bench.grants(), format!("[policy.load]\n{facts}\n")).unwrap();
+        bench.tool(&["grants", "check", "--policies", &policies]).expect_code(code).unwrap()
+    };
+    let said = check("facts = [\"netwrok.interfaces\", \"memory\"]", 1);
+    let fault = format!("{place}:2: policy load: no fact is called \"netwrok\"; did you mean `network`?\n");
+    assert!(said.stdout.contains(&fault) && !said.stdout.contains("memory"), "{}", said.text());
+    assert!(said.stderr.contains("1 unknown fact"), "{}", said.text());
+    // Other machines may have others, and a wildcard is not a name.
+    let said = check("facts = [\"site_inventory.rack\", \"net*\"]", 0);
+    assert!(
+        said.stderr.contains("note: [CONFIGURATION]/grants.toml:2: policy load: no fact is called"),
+        "{}",
+        said.text()
+    );
+    assert!(!said.text().contains("net*"), "{}", said.text());
+}
