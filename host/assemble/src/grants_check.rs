@@ -5,8 +5,10 @@ use crate::records::Records;
 use crate::settings::Settings;
 use crate::unseen::known_facts;
 use artifact::Manifest;
-use grants::{Grants, Needs, PolicyGrants};
+use author::check::grant_keys;
+use grants::{Grants, GrantsError, Needs, PolicyGrants};
 use report::Record;
+use schema::reference;
 use state::StateError;
 use std::collections::{BTreeMap, BTreeSet};
 use text::{did_you_mean, nearest};
@@ -224,6 +226,23 @@ impl<'a> GrantsCheck<'a> {
             if is_certain { self.problems.push((Fault::Unused, text)) } else { self.notes.push(text) }
         }
     }
+}
+
+/// Returns which keys to write in place of an unknown one that is the name of a resource type, or near to one. `None`: it is not.
+pub fn hint_of_resource_type(error: &GrantsError) -> Option<String> {
+    let GrantsError::UnknownKey { key, near: None, .. } = error else { return None };
+    let (found, said) = match reference::find(key) {
+        Ok(found) => (found.name, format!("`{key}` is a resource type")),
+        Err(error) => {
+            let near = error.did_you_mean()?;
+            (near, format!("`{key}` is near to the resource type `{near}`"))
+        }
+    };
+    let keys: Vec<_> = grant_keys(found).iter().map(|key| format!("`{key}`")).collect();
+    if keys.is_empty() {
+        return Some(format!("{said}, which needs no grants"));
+    }
+    Some(format!("{said}; the keys for what it uses are {}", keys.join(", ")))
 }
 
 /// What the kept records say of a policy.

@@ -48,7 +48,7 @@ mod watchers;
 
 pub use error::AssembleError;
 pub use folders::POLICY as FOLDERS_POLICY;
-pub use grants_check::GrantsCheck;
+pub use grants_check::{GrantsCheck, hint_of_resource_type};
 pub use grants_files::{GrantsFiles, GrantsFilesError};
 
 pub use facts::platform_family;

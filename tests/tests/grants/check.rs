@@ -141,3 +141,21 @@ fn facts_that_nobody_gathers_are_told_with_a_near_name() {
     );
     assert!(!said.text().contains("net*"), "{}", said.text());
 }
+
+/// Grants name things, and not the types of the resources that use them.
+#[test]
+fn a_resource_type_in_place_of_a_key_is_told_with_the_keys_that_it_needs() {
+    let bench = Bench::new("log 'x'\n");
+    for (key, hint) in [
+        ("execute", "`execute` is a resource type; the keys for what it uses are "),
+        ("exceute", "`exceute` is near to the resource type `execute`; the keys for what it uses are "),
+    ] {
+        fs::write(bench.grants(), format!("[policy.solo]\n{key} = [\"true\"]\n")).unwrap();
+        let said = bench.tool(&["grants", "check"]).expect_code(1).unwrap();
+        assert!(said.stdout.contains(&format!("grants.toml:2: unknown key `{key}`\n")), "{}", said.text());
+        assert!(said.stderr.contains(hint) && said.stderr.contains("`commands`"), "{}", said.text());
+    }
+    fs::write(bench.grants(), "[policy.solo]\nnonsense = []\n").unwrap();
+    let said = bench.tool(&["grants", "check"]).expect_code(1).unwrap();
+    assert!(!said.stderr.contains("hint:"), "{}", said.text());
+}
