@@ -129,7 +129,7 @@ fn hidden_and_denied_facts_are_allowed_by_one_line() {
         run.text()
     );
     let written = site.tool(&["grants", "allow", "--last", "--yes", "--policy-name", "other"]);
-    assert!(written.stderr.contains("nothing was denied to other"), "{}", written.text());
+    assert!(written.stderr.contains("policy `other` was not in run "), "{}", written.text());
     let written = site.tool(&["grants", "allow", "--last", "--yes"]).expect_code(0).unwrap();
     let grants = fs::read_to_string(site.program.configuration().join("grants.toml")).unwrap();
     assert!(grants.contains("facts = [\"ipaddress\", \"memory.total\"]"), "{grants}\n{}", written.text());

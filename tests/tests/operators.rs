@@ -286,6 +286,46 @@ fn a_policys_needs_are_held_against_the_grants() {
     assert!(other.stderr.contains("grants.toml"), "{}", other.text());
 }
 
+/// A name is that of an installed policy, whatever lies in the folder where somebody stands.
+#[test]
+fn a_policy_is_shown_by_its_name() {
+    let (program, policy) = (Program::new().unwrap(), empty_policy());
+    let here = program.configuration().parent().unwrap().to_owned();
+    let policies = install(&program, &policy);
+    fs::write(program.configuration().join("wrun.toml"), format!("policies = {policies:?}\n")).unwrap();
+    let show = |name: &str, code: i32| program.run(&["policy", "show", name]).unwrap().expect_code(code).unwrap();
+    fs::create_dir(here.join("empty")).unwrap();
+    assert!(show("empty", 0).stdout.contains("Policy empty"));
+    let folder = show("./empty", 43);
+    assert!(folder.stderr.contains("./empty is a folder") && folder.stderr.contains("hint:"), "{}", folder.text());
+    fs::write(here.join("other"), policy.bytes()).unwrap();
+    assert!(show("other", 0).stdout.contains("Policy empty"), "a file without an ending");
+    let misspelt = show("emtpy", 43);
+    let near = "there is no policy \"emtpy\" in [CONFIGURATION]/policies: did you mean `empty`? there are empty";
+    assert!(misspelt.stderr.contains(near), "{}", misspelt.text());
+    for path in ["empty.wasm", "none/empty"] {
+        let absent = show(path, 43);
+        assert!(absent.stderr.contains(&format!("cannot read policy {path}")), "{}", absent.text());
+    }
+}
+
+#[test]
+fn a_node_is_shown_with_the_policies_of_its_last_runs() {
+    let (program, policy) = (Program::new().unwrap(), empty_policy());
+    let _ = converge(&program, &policy, &["--policy-group", "prod"]).expect_code(0).unwrap();
+    let other = same_policy_of_other_code(&policy);
+    let _ = converge(&program, &other, &["--policy-group", "prod"]).expect_code(0).unwrap();
+    let run = answer(&program, &["run", "list", "-F", "json"])["runs"][0]["run_id"].as_str().unwrap().to_owned();
+    // A dry run is not one of the node's.
+    let _ = converge(&program, &policy, &["--policy-group", "prod", "--why-run"]).expect_code(0).unwrap();
+    let shown = program.run(&["node", "show"]).unwrap().expect_code(0).unwrap().stdout;
+    let (_, rows) = shown.split_once("\nPolicies of the last runs:\n").unwrap();
+    let row: Vec<&str> = rows.lines().next().unwrap().split("  ").filter(|cell| !cell.is_empty()).collect();
+    let versions = format!("revision {}, artifact {}", &policy.manifest().revision_id[..12], &other.digest()[..12]);
+    assert_eq!([row[0], row[1], row[2], row[3], row[5]], ["empty", "prod", &versions, "success", &run], "{shown}");
+    assert!(row[4].ends_with(" ago"), "{shown}");
+}
+
 /// The program with further variables.
 fn with_variable(program: &Program, name: &str, value: &str, arguments: &[&str]) -> std::process::Output {
     let mut command = Command::new(program.executable());

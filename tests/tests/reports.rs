@@ -359,7 +359,7 @@ fn a_run_that_a_second_signal_ends_is_reported_by_the_next_one() {
         let lines: Vec<_> = fs::read_to_string(&file).unwrap().lines().map(|line| parsed(line.as_bytes())).collect();
         let [ended, last] = lines.as_slice() else { panic!("{lines:#?}") };
         assert_eq!(last["run_id"], parsed(next.stdout.as_bytes())["run_id"]);
-        assert_eq!(ended["outcome"], "failure");
+        assert_eq!(ended["outcome"], "interrupted");
         let record = program.state().join(format!("runs/{}/run.json", ended["run_id"].as_str().unwrap()));
         assert_eq!(ended, &parsed(&fs::read(record).unwrap()));
         check_schema(ended);

@@ -117,6 +117,8 @@ fn available(names: &[String], folder: &Path, wanted: &str) -> String {
     } else if names.is_empty() {
         "there are none; `wrun policy build` makes one".into()
     } else {
-        format!("there are {}", names.join(", "))
+        let near = text::did_you_mean(wanted, names.iter().map(String::as_str));
+        let near = near.map(|near| format!("{near} ")).unwrap_or_default();
+        format!("{near}there are {}", names.join(", "))
     }
 }

@@ -38,7 +38,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// The name under which grants speak of cookbooks that are run from folders.
-pub(crate) const POLICY: &str = "solo";
+pub const POLICY: &str = "solo";
 
 /// What the folders hold, read as far as no guest is needed.
 pub(crate) struct FolderInput {

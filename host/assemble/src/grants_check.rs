@@ -3,29 +3,34 @@
 use crate::folders::POLICY as FOLDERS_POLICY;
 use crate::records::Records;
 use crate::settings::Settings;
+use crate::unseen::known_facts;
 use artifact::Manifest;
-use grants::{Grants, Needs, PolicyGrants};
+use author::check::grant_keys;
+use grants::{Grants, GrantsError, Needs, PolicyGrants};
 use report::Record;
+use schema::reference;
 use state::StateError;
 use std::collections::{BTreeMap, BTreeSet};
-use text::nearest;
+use text::{did_you_mean, nearest};
 
 /// A kind of fault, in the order in which the last line counts them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Fault {
     UnknownPolicy,
+    UnknownFact,
     Covered,
     Empty,
     Unused,
 }
 
 impl Fault {
-    const ALL: [Self; 4] = [Self::UnknownPolicy, Self::Covered, Self::Empty, Self::Unused];
+    const ALL: [Self; 5] = [Self::UnknownPolicy, Self::UnknownFact, Self::Covered, Self::Empty, Self::Unused];
 
     /// Returns the number with the right noun: `2 unused rules`.
     fn counted(self, count: usize) -> String {
         let (one, many) = match self {
             Self::UnknownPolicy => ("unknown policy", "unknown policies"),
+            Self::UnknownFact => ("unknown fact", "unknown facts"),
             Self::Covered => ("rule that another one covers", "rules that others cover"),
             Self::Empty => ("rule that allows nothing", "rules that allow nothing"),
             Self::Unused => ("unused rule", "unused rules"),
@@ -39,6 +44,8 @@ pub struct GrantsCheck<'a> {
     settings: &'a Settings,
     /// Policies that the settings name.
     policy_names: &'a [String],
+    /// The names of facts that can be found out.
+    known_facts: BTreeSet<String>,
     /// Sentences that begin with file and line.
     problems: Vec<(Fault, String)>,
     notes: Vec<String>,
@@ -50,7 +57,7 @@ impl<'a> GrantsCheck<'a> {
     /// # Errors
     /// The records cannot be looked for.
     pub fn of(settings: &'a Settings, policy_names: &'a [String], grants: &Grants) -> Result<Self, StateError> {
-        let mut check = Self { settings, policy_names, problems: vec![], notes: vec![] };
+        let mut check = Self { settings, policy_names, known_facts: known_facts(), problems: vec![], notes: vec![] };
         let (manifests, digests) = check.manifests();
         let names: Vec<&str> = grants.policy_names().collect();
         let kept = check.kept(&names, &digests)?;
@@ -140,9 +147,23 @@ impl<'a> GrantsCheck<'a> {
             let sentence = format!("{file}:{}: {}", rule.place.line, rule.sentence());
             if rule.is_empty { self.problems.push((Fault::Empty, sentence)) } else { self.notes.push(sentence) }
         }
+        self.facts(&own, file, name);
         let brackets = own.bare_brackets().into_iter();
         self.notes.extend(brackets.map(|(line, text)| format!("{file}:{line}: policy {name}: {text}")));
         self.unused(&own, file, name, manifest, kept);
+    }
+
+    /// Rules about facts that this program does not gather. One that is not near to another name may be a fact that the settings
+    /// add or that another version gathers.
+    fn facts(&mut self, own: &PolicyGrants, file: &str, name: &str) {
+        for (rule, fact) in own.named_facts().into_iter().filter(|(_, fact)| !self.known_facts.contains(fact)) {
+            let near = did_you_mean(&fact, self.known_facts.iter().map(String::as_str));
+            let sentence = format!("{file}:{}: policy {name}: no fact is called {fact:?}", rule.line);
+            match near {
+                Some(near) => self.problems.push((Fault::UnknownFact, format!("{sentence}; {near}"))),
+                None => self.notes.push(format!("{sentence}; `wrun facts` prints those of this machine")),
+            }
+        }
     }
 
     /// What the kept records of runs, and of surveys of the same artifacts, say of each of these policies, in their order.
@@ -205,6 +226,23 @@ impl<'a> GrantsCheck<'a> {
             if is_certain { self.problems.push((Fault::Unused, text)) } else { self.notes.push(text) }
         }
     }
+}
+
+/// Returns which keys to write in place of an unknown one that is the name of a resource type, or near to one. `None`: it is not.
+pub fn hint_of_resource_type(error: &GrantsError) -> Option<String> {
+    let GrantsError::UnknownKey { key, near: None, .. } = error else { return None };
+    let (found, said) = match reference::find(key) {
+        Ok(found) => (found.name, format!("`{key}` is a resource type")),
+        Err(error) => {
+            let near = error.did_you_mean()?;
+            (near, format!("`{key}` is near to the resource type `{near}`"))
+        }
+    };
+    let keys: Vec<_> = grant_keys(found).iter().map(|key| format!("`{key}`")).collect();
+    if keys.is_empty() {
+        return Some(format!("{said}, which needs no grants"));
+    }
+    Some(format!("{said}; the keys for what it uses are {}", keys.join(", ")))
 }
 
 /// What the kept records say of a policy.

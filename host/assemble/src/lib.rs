@@ -47,7 +47,8 @@ mod unseen;
 mod watchers;
 
 pub use error::AssembleError;
-pub use grants_check::GrantsCheck;
+pub use folders::POLICY as FOLDERS_POLICY;
+pub use grants_check::{GrantsCheck, hint_of_resource_type};
 pub use grants_files::{GrantsFiles, GrantsFilesError};
 
 pub use facts::platform_family;
@@ -74,7 +75,7 @@ pub use request::{FolderRequest, GrantsSource, Mode, OwnFiles, Request};
 pub use resolve::layers::{CombineError, attribute_path, merge_layer_values, merge_layers};
 pub use run_host::{DueNotifications, compiler, limits};
 pub use runtime::{Runtime, RuntimeError};
-pub use saved_names::{Named, saved_names};
+pub use saved_names::{Named, is_plain_word, saved_names};
 pub use saved_node::{
     ASSIGNED_POLICIES, CHANGES, HISTORIES, LAYERS, NORMAL_WRITERS, SavedNodeError, node_to_save, saved_node,
 };

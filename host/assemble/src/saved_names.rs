@@ -1,14 +1,17 @@
 //! Names that somebody may type: of nodes, layers, roles and other saved things, for the completion of a shell.
 
+use crate::grants_files::GrantsFiles;
 use crate::objects::{Shelf, indexes};
 use crate::program::Program;
+use crate::records::Records;
 use crate::saved_node::saved_node;
 use crate::settings::Settings;
 use crate::{LocalObjects, ObjectStore as _};
 use contract::Stop;
+use node::object::NodeObject;
+use serde_json::Value;
 use state::StateDirectory;
 use std::collections::BTreeSet;
-use std::path::Path;
 
 /// How the names of artifacts end.
 const ARTIFACT: &str = "wasm";
@@ -34,12 +37,20 @@ pub enum Named {
         /// The name of the data bag.
         bag: String,
     },
-    /// Policies whose artifacts are there.
+    /// Policies whose artifacts are there, or that the grants have a table for.
     Policies,
     /// Indexes of a search.
     Indexes,
     /// Policy groups that the settings name.
     Groups,
+    /// Recorded runs that this user can read, newest first.
+    Runs,
+    /// Attributes of the node that the settings name, else of the only one that is saved: those at the last level of what was
+    /// typed, and what is below the only one of them.
+    Attributes {
+        /// The beginning of the path, its keys separated by dots.
+        typed: String,
+    },
 }
 
 /// Returns the names of things, sorted. What cannot be read offers nothing: whoever completes a word wants no errors. A name
@@ -55,17 +66,19 @@ pub fn saved_names(settings: &Settings, program: &Program, named: &Named) -> Vec
         Named::Environments => objects.names(&Shelf::Environments).unwrap_or_default(),
         Named::DataBags => objects.bags().unwrap_or_default(),
         Named::Items { bag } => objects.names(&Shelf::DataBag(bag.clone())).unwrap_or_default(),
-        Named::Policies => policies(&settings.policies).unwrap_or_default(),
+        Named::Policies => policies(settings),
         Named::Indexes => indexes(&objects),
         Named::Groups => groups(settings),
+        Named::Runs => runs(settings),
+        Named::Attributes { typed } => attributes(settings, typed).unwrap_or_default(),
     };
-    names.retain(|name| is_plain(name));
+    names.retain(|name| is_plain_word(name));
     names.truncate(MAX_OFFERED);
     names
 }
 
-/// Whether a shell takes the name for one word that means nothing else.
-fn is_plain(name: &str) -> bool {
+/// Tells whether a shell takes a text for one word that means nothing else.
+pub fn is_plain_word(name: &str) -> bool {
     let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.' | ':' | '@' | '+' | '/');
     !name.starts_with('-') && !name.is_empty() && name.chars().all(plain)
 }
@@ -75,15 +88,44 @@ fn nodes(settings: &Settings) -> Vec<String> {
     state.and_then(|state| state.node_names().ok()).unwrap_or_default()
 }
 
-fn layers(settings: &Settings) -> Option<Vec<String>> {
+/// The node that the settings name, else the only one that is saved.
+fn node(settings: &Settings) -> Option<NodeObject> {
     let state = StateDirectory::open_existing(&settings.state_dir).ok()??;
     let name = match (&settings.node_name, state.node_names().ok()?.as_slice()) {
         (Some(name), _) => name.clone(),
         (None, [only]) => only.clone(),
         (None, _) => return None,
     };
-    let node = saved_node(&state, &name).ok()??;
-    Some(node.layers().all().iter().map(|layer| layer.name.clone()).collect())
+    saved_node(&state, &name).ok()?
+}
+
+fn layers(settings: &Settings) -> Option<Vec<String>> {
+    Some(node(settings)?.layers().all().iter().map(|layer| layer.name.clone()).collect())
+}
+
+fn runs(settings: &Settings) -> Vec<String> {
+    let records = Records::find(settings);
+    records.map(|records| records.runs().iter().map(|run| run.id.to_string()).collect()).unwrap_or_default()
+}
+
+fn attributes(settings: &Settings, typed: &str) -> Option<Vec<String>> {
+    let (above, begun) = typed.rsplit_once('.').unwrap_or(("", typed));
+    let keys: Vec<&str> = above.split('.').filter(|key| !key.is_empty()).collect();
+    let prefix = if above.is_empty() { String::new() } else { format!("{above}.") };
+    let here = node(settings)?.merged_value(&keys)?;
+    // A dot in a key is typed as `\.`, which is not a plain word.
+    let below = |value: &Value| -> Vec<String> {
+        value.as_object().into_iter().flatten().map(|(key, _)| key.clone()).filter(|key| !key.contains('.')).collect()
+    };
+    let mut found = below(&here);
+    found.retain(|key| key.starts_with(begun));
+    // A shell takes a single name for the end of the word.
+    let further = match found.as_slice() {
+        [only] => here.get(only).map(below).unwrap_or_default().iter().map(|key| format!("{only}.{key}")).collect(),
+        _ => vec![],
+    };
+    found.extend(further);
+    Some(found.into_iter().map(|path| format!("{prefix}{path}")).collect())
 }
 
 fn groups(settings: &Settings) -> Vec<String> {
@@ -91,16 +133,14 @@ fn groups(settings: &Settings) -> Vec<String> {
     named.into_iter().cloned().collect()
 }
 
-fn policies(folder: &Path) -> std::io::Result<Vec<String>> {
-    let mut names = vec![];
-    for entry in std::fs::read_dir(folder)?.take(MAX_OFFERED) {
-        let path = entry?.path();
-        if path.extension().is_some_and(|ending| ending == ARTIFACT) {
-            names.extend(path.file_stem().and_then(|name| name.to_str()).map(str::to_owned));
-        }
-    }
-    names.sort();
-    Ok(names)
+fn policies(settings: &Settings) -> Vec<String> {
+    let entries = std::fs::read_dir(&settings.policies).into_iter().flatten().take(MAX_OFFERED).flatten();
+    let artifacts = entries.map(|entry| entry.path()).filter(|path| path.extension().is_some_and(|it| it == ARTIFACT));
+    let mut names: BTreeSet<String> =
+        artifacts.filter_map(|path| Some(path.file_stem()?.to_str()?.to_owned())).collect();
+    let grants = GrantsFiles::read(&settings.grants, false).ok().and_then(|files| files.parse().ok());
+    names.extend(grants.iter().flat_map(|grants| grants.policy_names()).map(str::to_owned));
+    names.into_iter().collect()
 }
 
 #[cfg(test)]

@@ -326,6 +326,8 @@ pub enum Event<'a> {
     RunFinished {
         /// Whether the run as a whole failed.
         failed: bool,
+        /// `success`, `failure` or `interrupted`.
+        outcome: &'a str,
         /// How its actions ended.
         tally: Tally,
         /// How long it took.

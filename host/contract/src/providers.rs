@@ -31,6 +31,14 @@ pub trait Providers: Send {
     /// accept new content, and of actions that nobody asked for. Only a survey does this; what cannot be asked is left out.
     fn survey(&mut self, _wanted: &Wanted<'_>) {}
 
+    /// Asks for each of the grants that an action needs, also after one of them was denied. Carries nothing out, runs no command
+    /// and speaks to no server that the action names: a resource that was denied something has ended, and its operator should
+    /// hear of everything that it lacks. The grants' journal keeps the answers.
+    fn ask(&mut self, _wanted: &Wanted<'_>) {}
+
+    /// The same for a guard's command, which is not run.
+    fn ask_guard(&mut self, _command: &CommandTest) {}
+
     /// Whether a lazy value is needed, as far as the values before it and the machine tell. Asked before it is computed, so
     /// that what is wrong without it is said first, and nothing is computed in vain.
     ///

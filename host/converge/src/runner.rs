@@ -3,6 +3,7 @@
 
 mod actions;
 mod after_failure;
+mod asking;
 mod composite;
 mod contexts;
 mod conversation;

@@ -179,7 +179,7 @@ impl<'a, H: RunHost> WholeRun<'a, H> {
         }
         let report = self.report(outcomes, began);
         let (tally, seconds) = (report.tally(), report.seconds);
-        self.notice(&Event::RunFinished { failed, tally, seconds });
+        self.notice(&Event::RunFinished { failed, outcome: report.outcome(), tally, seconds });
         report
     }
 

@@ -95,6 +95,19 @@ impl PolicyGrants {
         found
     }
 
+    /// The rules about facts whose first key has no wildcards, each with that key, in the order of their lines.
+    pub fn named_facts(&self) -> Vec<(RulePlace, String)> {
+        let rules = self.rules.lists.get(&Capability::Facts).into_iter().flat_map(|rules| rules.iter());
+        let first = |rule: &Rule| match &rule.pattern {
+            Pattern::Attribute(pattern) => pattern.exact_beginning().into_iter().next(),
+            _ => None,
+        };
+        let named = |rule: &Rule| Some((place(Capability::Facts, rule), first(rule)?));
+        let mut found: Vec<_> = rules.filter_map(named).collect();
+        found.sort_by_key(|(rule, _)| rule.line);
+        found
+    }
+
     /// The rules that allow something which none of these needs asks for, in the order of their lines.
     pub fn unused(&self, needs: &[&Needs]) -> Vec<RulePlace> {
         let mut unused = Vec::new();

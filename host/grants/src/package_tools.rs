@@ -42,11 +42,10 @@ impl PolicyGrants {
     /// # Errors
     /// One of them is neither.
     pub fn package_options(&self, options: &[String]) -> Result<GrantedOptions, Denied> {
-        for option in options {
-            if !HARMLESS_OPTIONS.contains(&option.as_str()) {
-                self.decide(Capability::PackageOptions, Asked::Text(option), option, || false)?;
-            }
-        }
+        let asked = options.iter().filter(|option| !HARMLESS_OPTIONS.contains(&option.as_str()));
+        let decide = |option: &String| self.decide(Capability::PackageOptions, Asked::Text(option), option, || false);
+        // All are asked for, so that one run tells all that are denied.
+        asked.map(decide).fold(Ok(()), Result::and)?;
         Ok(GrantedOptions(options.to_vec()))
     }
 
@@ -56,14 +55,12 @@ impl PolicyGrants {
     /// # Errors
     /// One of them is neither.
     pub fn package_environment(&self, variables: &[(String, String)]) -> Result<GrantedEnvironment, Denied> {
-        for (name, value) in variables {
-            if !is_harmless(name, value) {
-                let asked = format!("{name}={value}");
-                self.decide(Capability::PackageEnvironment, Asked::Text(&asked), &asked, || {
-                    privileged::variable(name)
-                })?;
-            }
-        }
+        let asked = variables.iter().filter(|(name, value)| !is_harmless(name, value));
+        let decide = |(name, value): &(String, String)| {
+            let asked = format!("{name}={value}");
+            self.decide(Capability::PackageEnvironment, Asked::Text(&asked), &asked, || privileged::variable(name))
+        };
+        asked.map(decide).fold(Ok(()), Result::and)?;
         Ok(GrantedEnvironment(variables.to_vec()))
     }
 }

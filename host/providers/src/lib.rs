@@ -347,6 +347,16 @@ impl Providers for MachineProviders {
         grants.journal().looks_at_others(false);
     }
 
+    fn ask(&mut self, wanted: &Wanted<'_>) {
+        let Some(provider) = resources::provider(&wanted.declaration.kind) else { return };
+        let asking = Wanted { resolved: wanted.resolved.clone(), why_run: true, ..*wanted };
+        let _ = self.look(&asking, |view| provider.ask(&asking, view));
+    }
+
+    fn ask_guard(&mut self, command: &CommandTest) {
+        let _ = command::check(&self.settings.grants, &self.root, command);
+    }
+
     fn stage(&mut self, plan: &mut ReadyPlan) -> Result<Value, Raised> {
         match plan.0.staging.take() {
             Some(staging) => {

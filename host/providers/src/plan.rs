@@ -39,6 +39,18 @@ pub(crate) trait Provider: Send + Sync {
         Ok(true)
     }
 
+    /// Asks for each of the grants that the action needs, also after one was denied; see [`contract::Providers::ask`]. A provider
+    /// whose `plan` asks a server, or asks for several grants of which the first denial ends it, has its own.
+    ///
+    /// # Errors
+    /// As [`plan`](Self::plan).
+    fn ask(&self, wanted: &Wanted<'_>, view: &mut View<'_>) -> Result<(), Raised> {
+        match self.plan(wanted, view) {
+            Ok(_) => Ok(()),
+            Err(_) => self.survey(wanted, view),
+        }
+    }
+
     /// Asks for the grants that the action may come to and that `plan` asks for only as the machine looks: of the commands that
     /// accept new content, say. For surveys.
     ///

@@ -7,21 +7,40 @@ use grants::{Addition, Denial, NewLines};
 /// The most denials that are listed; the run's record has all.
 const MAX_LISTED: usize = 50;
 
+/// What the denials of a run leave out, and the command that lists it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Beyond<'a> {
+    /// Nothing that a command would list.
+    Nothing,
+    /// The run was a plan, which does not ask for everything that a real run needs.
+    Plan,
+    /// The run was a real one, which ends with the first resource that is denied. The command line makes a plan of the same
+    /// run; `None`: nobody typed one.
+    Run(Option<&'a str>),
+}
+
 /// What a plan's denials leave out, and where it is found.
 const BEYOND_THE_PLAN: &str = "A plan does not ask for everything that a real run needs, such as what is in `converge_if_changed`. `wrun grants \
                                suggest` with the same options lists that, too.";
 
+/// What a real run's denials leave out, where no command line is known.
+const BEYOND_THE_RUN: &str = "A run stops at the first resource that is denied. `wrun converge --why-run` with the same options lists \
+                              what all of them are denied.";
+
+/// The same before a command line.
+const ALL_OF_THEM: &str = "A run stops at the first resource that is denied. To list what all of them are denied:";
+
 /// The block; `None` if nothing was denied.
 ///
-/// `to_write` are the lines that would allow what [`additions`] and [`crate::hidden_reads::additions`] name. `command` is the command line that would write the entries into the grants; `None`: the run has no record. `why_run`: the
-/// run was a plan, which does not see all that a real run needs.
+/// `to_write` are the lines that would allow what [`additions`] and [`crate::hidden_reads::additions`] name. `command` is the
+/// command line that would write the entries into the grants; `None`: the run has no record.
 pub fn block(
     denials: &[Denial],
     left_out: usize,
     unseen: &[UnseenRecipe],
     to_write: &[NewLines],
     command: Option<&str>,
-    why_run: bool,
+    beyond: Beyond<'_>,
 ) -> Option<Block> {
     if denials.is_empty() && unseen.is_empty() {
         return allowing(None, to_write, command);
@@ -43,7 +62,14 @@ pub fn block(
         block = block.line(Tone::Plain, format!("  and {more} more"));
     }
     let block = allowing(Some(unseen::add_to(block, unseen)), to_write, command)?;
-    Some(if why_run { block.line(Tone::Plain, BEYOND_THE_PLAN) } else { block })
+    Some(match beyond {
+        Beyond::Nothing => block,
+        Beyond::Plan => block.line(Tone::Plain, BEYOND_THE_PLAN),
+        Beyond::Run(None) => block.line(Tone::Plain, BEYOND_THE_RUN),
+        Beyond::Run(Some(command)) => {
+            block.line(Tone::Plain, ALL_OF_THEM).verbatim(Tone::Plain, format!("    {command}"))
+        }
+    })
 }
 
 /// The block with the lines that would allow what it tells, which are a block of their own where that one does not exist.
@@ -144,7 +170,8 @@ mod tests {
             denial("db", "may not restart the node", "reboot", Some("true"), None),
             denial("db", "may not manage user b/c", "users", None, None),
         ];
-        let shown = block(&denials, 0, &[], &to_write, Some("wrun grants allow --last"), true).unwrap().text();
+        let allow = Some("wrun grants allow --last");
+        let shown = block(&denials, 0, &[], &to_write, allow, Beyond::Plan).unwrap().text();
         let place = "/etc/wrun/grants.toml";
         let expect = format!(
             "4 things were denied:\n  policy web may not manage package nginx  (package[nginx], site/src/lib.rs:15)\n  \
@@ -156,9 +183,13 @@ mod tests {
              packages = [\"curl\", \"nginx\"]\nOr let wrun write that: wrun grants allow --last"
         );
         assert_eq!(shown, format!("{expect}\n{BEYOND_THE_PLAN}"));
-        assert_eq!(block(&denials, 0, &[], &to_write, Some("wrun grants allow --last"), false).unwrap().text(), expect);
-        assert!(block(&[], 0, &[], &[], Some("wrun grants allow --last"), true).is_none());
-        let only_hidden = block(&[], 0, &[], &to_write[..1], Some("wrun grants allow --last"), true).unwrap().text();
+        let beyond = |beyond| block(&denials, 0, &[], &to_write, allow, beyond).unwrap().text();
+        assert_eq!(beyond(Beyond::Nothing), expect);
+        assert_eq!(beyond(Beyond::Run(None)), format!("{expect}\n{BEYOND_THE_RUN}"));
+        let again = "wrun converge --policy-name web --why-run";
+        assert_eq!(beyond(Beyond::Run(Some(again))), format!("{expect}\n{ALL_OF_THEM}\n    {again}"));
+        assert!(block(&[], 0, &[], &[], allow, Beyond::Plan).is_none());
+        let only_hidden = block(&[], 0, &[], &to_write[..1], allow, Beyond::Plan).unwrap().text();
         let expect = "under [policy.db]:\n    reboot = true\nOr let wrun write that: wrun grants allow --last";
         assert!(only_hidden.starts_with("To allow it, ") && only_hidden.ends_with(expect), "{only_hidden}");
     }
@@ -168,7 +199,7 @@ mod tests {
         let value = |number: usize| format!("\"p{number}\"");
         let denials: Vec<_> =
             (0..60).map(|at| denial("web", "may not x", "packages", Some(&value(at)), None)).collect();
-        let shown = block(&denials, 5, &[], &[], None, false).unwrap().text();
+        let shown = block(&denials, 5, &[], &[], None, Beyond::Nothing).unwrap().text();
         assert!(shown.starts_with("65 things were denied:\n") && shown.ends_with("\n  and 15 more"), "{shown}");
         assert_eq!(additions(&denials, &[]).len(), 60);
     }

@@ -80,8 +80,7 @@ pub fn as_json(event: &Event<'_>) -> Option<Value> {
             let read = |read: &HiddenRead| hidden_read(policy, read);
             ("hidden_reads", json!({ "policy": policy, "reads": reads.iter().map(read).collect::<Vec<_>>() }))
         }
-        Event::RunFinished { failed, tally, seconds } => {
-            let outcome = if *failed { "failure" } else { "success" };
+        Event::RunFinished { outcome, tally, seconds, .. } => {
             ("run_finished", with(json!({ "outcome": outcome, "seconds": seconds }), counts(tally)))
         }
         Event::Log { .. }

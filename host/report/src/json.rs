@@ -98,7 +98,7 @@ impl Serialize for Run<'_> {
         shown.serialize_entry("version", &VERSION)?;
         shown.serialize_entry("run_id", &report.run_id)?;
         shown.serialize_entry("node_name", node)?;
-        shown.serialize_entry("outcome", if report.failure().is_some() { "failure" } else { "success" })?;
+        shown.serialize_entry("outcome", report.outcome())?;
         shown.serialize_entry("interrupted", &report.is_interrupted())?;
         shown.serialize_entry("why_run", &report.why_run)?;
         shown.serialize_entry("start_time", &report.started.seconds)?;
@@ -117,7 +117,10 @@ impl Serialize for Run<'_> {
         match report.policies.as_slice() {
             [only] if *without_policies => outcome(only, &mut shown)?,
             policies => {
-                let policies: Vec<_> = policies.iter().map(|report| Policy { report, errors }).collect();
+                let policies: Vec<_> = policies
+                    .iter()
+                    .map(|one| Policy { report: one, outcome: report.outcome_of(one), errors })
+                    .collect();
                 shown.serialize_entry("policies", &policies)?;
             }
         }
@@ -140,17 +143,18 @@ impl Serialize for Run<'_> {
 
 struct Policy<'a> {
     report: &'a PolicyReport,
+    outcome: &'static str,
     errors: &'a [(String, Value)],
 }
 
 impl Serialize for Policy<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let Self { report, errors } = self;
+        let Self { report, outcome: word, errors } = self;
         let mut shown = serializer.serialize_map(None)?;
         shown.serialize_entry("name", &report.name)?;
         shown.serialize_entry("revision", &report.revision)?;
         shown.serialize_entry("artifact", &report.artifact)?;
-        shown.serialize_entry("outcome", report.outcome.name())?;
+        shown.serialize_entry("outcome", word)?;
         shown.serialize_entry("seconds", &report.seconds)?;
         outcome(report, &mut shown)?;
         if matches!(report.outcome, PolicyOutcome::Failed(_)) {

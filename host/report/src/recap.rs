@@ -4,7 +4,7 @@
 use crate::json::Parts;
 use crate::{Block, Tone};
 use crate::{by_code, sentence, would};
-use contract::{ErrorKind, Failure, Place, Tally};
+use contract::{Failure, Place, Tally};
 use converge::{PolicyOutcome, PolicyReport};
 use grants::Denial;
 use node::origin::Origin;
@@ -28,9 +28,11 @@ pub fn blocks(parts: &Parts<'_>) -> Vec<Block> {
         true => "failed",
         false => "finished",
     };
+    // Policies and recipes that did not get their turn have not declared theirs.
+    let so_far = if report.is_interrupted() { ", of those declared so far" } else { "" };
     let counts = match (report.why_run, report.tally()) {
-        (true, tally) => would(tally),
-        (false, Tally { updated, total, .. }) => format!("{updated} of {total} resources updated"),
+        (true, tally) => format!("{}{so_far}", would(tally)),
+        (false, Tally { updated, total, .. }) => format!("{updated} of {total} resources updated{so_far}"),
     };
     let counts = format!("{counts}{}", by_code(report.writes(), report.commands(), report.why_run));
     // Compiling comes before the run, and is not in its time.
@@ -74,7 +76,7 @@ fn row(policy: &PolicyReport, width: usize, parts: &Parts<'_>) -> Block {
         PolicyOutcome::Failed(failure) => {
             let error = parts.errors.iter().find(|(name, _)| *name == policy.name).map(|(_, error)| error);
             let error = error.unwrap_or(&Value::Null);
-            let is_stopped = parts.report.is_interrupted() && *failure.kind() == ErrorKind::Signalled;
+            let is_stopped = parts.report.has_interrupted(policy);
             let block = Block::new(Tone::Error, line(if is_stopped { "stopped" } else { "FAILED" }));
             let text = failure.to_string();
             let of_policy = |denial: &&Denial| denial.policy == policy.name && denial.is_told_in(&text);

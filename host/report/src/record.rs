@@ -91,14 +91,15 @@ impl Record {
         *self.value("why_run") == true
     }
 
-    /// Returns `success` or `failure`.
+    /// Returns `success`, `failure`, or `interrupted` if a signal ended the run before its time.
     pub fn outcome(&self) -> &str {
-        text(&self.0, "outcome")
+        // Older versions wrote `failure` then.
+        if self.is_interrupted() { "interrupted" } else { text(&self.0, "outcome") }
     }
 
-    /// Tells whether the run failed.
+    /// Tells whether the run did not come to a good end.
     pub fn has_failed(&self) -> bool {
-        self.outcome() == "failure"
+        matches!(self.outcome(), "failure" | "interrupted")
     }
 
     /// Tells whether somebody ended the run before its time: with Ctrl-C, or by a signal.
@@ -256,9 +257,14 @@ impl<'a> RecordedPolicy<'a> {
         self.part
     }
 
-    /// Returns `success`, `failure` or `not-run`.
+    /// Returns `success`, `failure`, `interrupted` or `not-run`.
     pub fn outcome(&self) -> &'a str {
         text(self.part, "outcome")
+    }
+
+    /// Returns the actions whose turn did not come: of resources that were declared before the policy ended.
+    pub fn not_begun(&self) -> impl Iterator<Item = &'a Value> {
+        self.list("resources").iter().filter(|action| action["status"] == "unprocessed" && action["error"].is_null())
     }
 
     /// Returns the first digits of the policy's revision; empty if it has none.

@@ -113,9 +113,12 @@ fn a_run_that_is_ended_from_outside_is_recorded_as_far_as_it_is_known() {
         kept = Some((serde_json::to_value(run).unwrap(), error.cloned().unwrap()));
     });
     let (run, error) = kept.unwrap();
-    assert_eq!((&run["run_id"], &run["outcome"], &run["interrupted"]), (&json!("r2"), &json!("failure"), &json!(true)));
+    assert_eq!(
+        (&run["run_id"], &run["outcome"], &run["interrupted"]),
+        (&json!("r2"), &json!("interrupted"), &json!(true))
+    );
     let outcomes: Vec<_> = run["policies"].as_array().unwrap().iter().map(|policy| &policy["outcome"]).collect();
-    assert_eq!(outcomes, [&json!("success"), &json!("failure"), &json!("not-run")]);
+    assert_eq!(outcomes, [&json!("success"), &json!("interrupted"), &json!("not-run")]);
     assert_eq!((&error["policy"], &error["class"]), (&json!("web"), &json!("SignalException")));
     let message = error["message"].as_str().unwrap();
     assert!(message.starts_with("stopped by SIGTERM in the middle of package[nginx] install"), "{message}");

@@ -1,5 +1,5 @@
 //! The words that rooms share: near names, numbers of things, the characters that may reach a terminal or a log, hexadecimal digests, TOML
-//! quoting, the number of values in JSON, chains of errors and which build of a policy is meant. Pure, and without dependencies, so that every room can use it.
+//! quoting, the number of values in JSON, chains of errors, words of a shell, and which build of a policy is meant. Pure, and without dependencies, so that every room can use it.
 
 mod chain;
 mod complaints;
@@ -7,6 +7,7 @@ mod counted;
 mod hex;
 mod json;
 mod near;
+mod shell;
 mod shown;
 mod toml;
 mod toml_faults;
@@ -18,6 +19,7 @@ pub use counted::counted;
 pub use hex::{hex, unhex};
 pub use json::{check_json_values, json_values};
 pub use near::{did_you_mean, did_you_mean_type, nearest};
+pub use shell::shell_word;
 pub use shown::{cut, escape, escape_json, escape_line, is_hidden};
 pub use toml::{toml_key, toml_string};
 pub use toml_faults::toml_fault;

@@ -92,7 +92,7 @@ impl contract::Observer for RunLog {
                 let paths = reads.iter().map(contract::HiddenRead::shown).collect::<Vec<_>>().join(", ");
                 tracing::warn!(target: "run", policy, "read values that it is not granted: {}", escape_line(&paths));
             }
-            Event::RunFinished { failed, tally, seconds } => {
+            Event::RunFinished { failed, tally, seconds, .. } => {
                 let Tally { updated, unknown, total, .. } = tally;
                 tracing::info!(target: "run", failed, updated, unknown, total, seconds, "run finished");
             }

@@ -12,6 +12,15 @@ pub(crate) fn command_without_values() -> String {
     std::env::args_os().map(word).collect::<Vec<_>>().join(" ")
 }
 
+/// Returns the words that were typed behind the name of a command, as a shell reads them. `None`: another command was typed, or a word is not
+/// UTF-8.
+pub(crate) fn typed_after(command: &str) -> Option<Vec<String>> {
+    let words: Option<Vec<_>> = std::env::args_os().skip(1).map(|word| word.into_string().ok()).collect();
+    let words = words?;
+    let (first, rest) = words.split_first()?;
+    (first == command).then(|| rest.iter().map(|word| text::shell_word(word)).collect())
+}
+
 /// Describes the running program: its file, command line and environment, and how it is measured.
 pub(crate) fn program() -> Program {
     let words = std::env::args_os().map(|word| word.to_string_lossy().into_owned());

@@ -86,11 +86,19 @@ pub(crate) fn listen(interruption: &Interruption, printer: Printer) -> std::io::
         let Some(first) = signals.forever().next() else { return };
         interruption.stop.request(StopReason::Signal(first));
         let activity = &interruption.activity;
-        printer.note(Tone::Warning, &after_the_action(first, activity.action().as_deref(), &activity.all_due()));
+        note_of(first, printer, &after_the_action(first, activity.action().as_deref(), &activity.all_due()));
         let Some(second) = signals.forever().next() else { return };
         end_at_once(&interruption, second, || signals.pending().next().is_some(), printer);
     })?;
     Ok(())
+}
+
+/// Says what a signal does, on a line of its own: a terminal shows the key that sent SIGINT.
+fn note_of(signal: i32, printer: Printer, text: &str) {
+    if signal == SIGINT {
+        terminal::end_typed_row();
+    }
+    printer.note(Tone::Warning, text);
 }
 
 /// The words after the first signal.
@@ -128,7 +136,7 @@ fn end_at_once(interruption: &Interruption, signal: i32, mut another: impl FnMut
     if !interruption.has_begun() {
         die(signal);
     }
-    printer.note(Tone::Warning, "Stopping at once: ending the commands and the code that run, then recording the run.");
+    note_of(signal, printer, "Stopping at once: ending the commands and the code that run, then recording the run.");
     let mut until = Instant::now() + PATIENCE;
     let mut said = None;
     while Instant::now() < until && interruption.has_begun() {
@@ -147,7 +155,7 @@ fn end_at_once(interruption: &Interruption, signal: i32, mut another: impl FnMut
         if another() {
             stop.request_without_waiting();
             if let Some(process) = held {
-                printer.note(Tone::Warning, &escape_line(&format!("{process} is left running.")));
+                note_of(signal, printer, &escape_line(&format!("{process} is left running.")));
                 // It may end in this very moment; what was said stays true.
                 stop.hold(None);
             }

@@ -7,6 +7,7 @@
 mod status_row;
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use rustix::termios::{self, LocalModes};
 use status_row::StatusRow;
 use std::io::{self, IsTerminal as _, Write};
 use std::os::fd::AsFd;
@@ -56,6 +57,17 @@ pub(crate) fn within_line<T>(ends: bool, print: impl FnOnce() -> T) -> T {
     printed
 }
 
+/// Ends the row that the terminal has written `^C` into, so that what is printed next begins in its first column, from where its
+/// wrapping counts. The status line's row is taken away with all that is in it.
+pub(crate) fn end_typed_row() {
+    let door = door();
+    let echo = LocalModes::ECHO | LocalModes::ECHOCTL;
+    let is_echoed = termios::tcgetattr(io::stderr()).is_ok_and(|modes| modes.local_modes.contains(echo));
+    if is_echoed && door.status.is_none() && !door.open {
+        let _ = io::stderr().write_all(b"\n");
+    }
+}
+
 impl Door {
     fn end_line(&mut self) {
         if std::mem::take(&mut self.open) {
@@ -100,7 +112,7 @@ pub(crate) fn status(text: String) {
 /// when it is pressed: at the end of a full line it would begin another one.
 fn status_columns() -> usize {
     const BESIDE: usize = 24;
-    let size = rustix::termios::tcgetwinsize(io::stderr()).map_or(0, |size| usize::from(size.ws_col));
+    let size = termios::tcgetwinsize(io::stderr()).map_or(0, |size| usize::from(size.ws_col));
     size.saturating_sub(BESIDE).max(NARROWEST)
 }
 
@@ -194,7 +206,7 @@ pub(crate) fn columns() -> Option<usize> {
 }
 
 fn columns_of(terminal: impl AsFd) -> Option<usize> {
-    let size = rustix::termios::tcgetwinsize(terminal).ok()?;
+    let size = termios::tcgetwinsize(terminal).ok()?;
     Some(usize::from(size.ws_col)).filter(|columns| *columns > 0)
 }
 

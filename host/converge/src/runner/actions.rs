@@ -212,7 +212,16 @@ impl<G: Guest, P: Providers> Runner<'_, G, P> {
             return Ok(ActionOutcome::Skipped(NOTHING_CONDITIONAL.into()));
         }
         let skips = self.run.is_survey() && self.survey_guards(resource).await?;
-        let verdict = if self.run.is_survey() { super::guards::Verdict::Run } else { self.guards(resource).await? };
+        let verdict = match self.run.is_survey() {
+            true => super::guards::Verdict::Run,
+            false => match self.guards(resource).await {
+                Err(failure) => {
+                    self.ask_for_the_rest(resource, action, &failure)?;
+                    return Err(failure);
+                }
+                Ok(verdict) => verdict,
+            },
+        };
         let unknown = match verdict {
             super::guards::Verdict::Run => None,
             super::guards::Verdict::Skip(conditional) => return Ok(ActionOutcome::Skipped(conditional)),

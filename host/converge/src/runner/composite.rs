@@ -90,24 +90,41 @@ impl<G: Guest, P: Providers> Runner<'_, G, P> {
         children: Vec<Child>,
         is_only_planned: bool,
     ) -> Outcome {
-        for Child { declaration, row } in children {
-            match row {
-                ChildRow::Never => self.carry_out(owner, context, declaration, is_only_planned).await?,
-                ChildRow::RealRuns if is_only_planned => {
-                    let child = self.declare_child(owner, context, declaration, true)?;
-                    self.plan_child(child).await?;
+        let mut children = children.into_iter();
+        while let Some(child) = children.next() {
+            if let Err(failure) = self.converge_child(owner, context, child, is_only_planned).await {
+                if failure.is_denial() && !self.run.is_survey() {
+                    self.ask_for_children(owner, context, children)?;
                 }
-                ChildRow::RealRuns | ChildRow::Always => {
-                    let child = self.declare_child(owner, context, declaration, false)?;
-                    self.run_all(context, child).await?;
-                }
+                return Err(failure);
             }
         }
         Ok(())
     }
 
+    async fn converge_child(
+        &mut self,
+        owner: ResourceId,
+        context: ContextId,
+        child: Child,
+        is_only_planned: bool,
+    ) -> Outcome {
+        let Child { declaration, row } = child;
+        match row {
+            ChildRow::Never => self.carry_out(owner, context, declaration, is_only_planned).await,
+            ChildRow::RealRuns if is_only_planned => {
+                let child = self.declare_child(owner, context, declaration, true)?;
+                self.plan_child(child).await
+            }
+            ChildRow::RealRuns | ChildRow::Always => {
+                let child = self.declare_child(owner, context, declaration, false)?;
+                self.run_all(context, child).await
+            }
+        }
+    }
+
     /// Declares a child of an action; it has the origin of its owner, whom it keeps secret with itself.
-    fn declare_child(
+    pub(super) fn declare_child(
         &mut self,
         owner: ResourceId,
         context: ContextId,

@@ -83,8 +83,16 @@ impl<G: Guest, P: Providers> Runner<'_, G, P> {
     }
 
     async fn run_all_actions(&mut self, context: ContextId, resource: ResourceId) -> Outcome {
-        for action in self.run.known(resource)?.declaration.actions.clone() {
-            self.run_action(context, resource, action, None).await?;
+        let actions = self.run.known(resource)?.declaration.actions.clone();
+        for (at, action) in actions.iter().enumerate() {
+            let begun = self.run.records().len();
+            if let Err(failure) = self.run_action(context, resource, action.clone(), None).await {
+                if context == ROOT && matches!(failure, Failure::Stopped(_)) {
+                    let rest = at + usize::from(self.run.records().len() > begun);
+                    self.record_unprocessed(resource, actions.get(rest..).unwrap_or_default());
+                }
+                return Err(failure);
+            }
         }
         self.run.open(context)?;
         if !self.run.is_unified(context) {
@@ -120,16 +128,26 @@ impl<G: Guest, P: Providers> Runner<'_, G, P> {
             if resource.executed {
                 continue;
             }
-            let actions = resource.declaration.actions.iter();
-            let records = actions.map(|action| ActionRecord::new(resource, id, action, Status::Unprocessed));
-            let left = MAX_RECORDS.saturating_sub(self.run.records().len());
-            for record in records.take(left).collect::<Vec<_>>() {
-                // A policy that cannot pay for them is at its end.
-                if self.run.record(record).is_err() {
-                    return;
-                }
+            let actions = resource.declaration.actions.clone();
+            if !self.record_unprocessed(id, &actions) {
+                return;
             }
         }
+    }
+
+    /// Records actions of a resource whose turn never came. False: the policy cannot pay for more records.
+    fn record_unprocessed(&mut self, id: ResourceId, actions: &[String]) -> bool {
+        for action in actions {
+            let Ok(resource) = self.run.known(id) else { return true };
+            if self.run.records().len() >= MAX_RECORDS {
+                return false;
+            }
+            let record = ActionRecord::new(resource, id, action, Status::Unprocessed);
+            if self.run.record(record).is_err() {
+                return false;
+            }
+        }
+        true
     }
 
     pub(super) fn target(

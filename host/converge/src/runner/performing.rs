@@ -92,7 +92,13 @@ impl<G: Guest, P: Providers> Runner<'_, G, P> {
 
     async fn plan_and_commit(&mut self, id: ResourceId, action: &str) -> Result<ActionOutcome, Failure> {
         self.run.check_required(id, action)?;
-        let (resolved, checks) = self.resolve_properties(id, action).await?;
+        let (resolved, checks) = match self.resolve_properties(id, action).await {
+            Ok(resolved) => resolved,
+            Err(failure) => {
+                self.ask_for_the_rest(id, action, &failure)?;
+                return Err(failure);
+            }
+        };
         let why_run = self.run.why_run();
         let declaration = &self.run.known(id)?.declaration;
         let wanted = Wanted { resource: id, declaration, action, resolved, why_run };
@@ -100,7 +106,15 @@ impl<G: Guest, P: Providers> Runner<'_, G, P> {
             self.providers.survey(&wanted);
         }
         let secrets = SecretValues::of(&wanted);
-        let prepared = self.providers.prepare(&wanted).map_err(|raised| secrets.hide_in(why(self.run, raised)))?;
+        let prepared = match self.providers.prepare(&wanted) {
+            Ok(prepared) => prepared,
+            Err(raised) => {
+                if raised.kind == ErrorKind::Denied {
+                    self.providers.ask(&wanted);
+                }
+                return Err(secrets.hide_in(why(self.run, raised)));
+            }
+        };
         let claims = if self.claims_count() { self.providers.claims(&wanted) } else { vec![] };
         let resolved = wanted.resolved;
         for certainty in prepared.certainty() {

@@ -22,6 +22,9 @@ pub enum PolicyOutcome {
     NotRun,
 }
 
+/// The outcome of a run, or of a policy, that a signal ended before its time.
+const INTERRUPTED: &str = "interrupted";
+
 impl PolicyOutcome {
     /// Returns why the policy was ended before its time, if it was: by a signal, or since the node is started again.
     pub fn stopped(&self) -> Option<StopReason> {
@@ -246,6 +249,26 @@ impl RunReport {
             PolicyOutcome::Failed(failure) => Some((policy.name.as_str(), failure)),
             _ => None,
         })
+    }
+
+    /// Returns `success`, `failure`, or `interrupted` if a signal ended the run before its time.
+    pub fn outcome(&self) -> &'static str {
+        match (self.is_interrupted(), self.failure()) {
+            (true, _) => INTERRUPTED,
+            (false, Some(_)) => "failure",
+            (false, None) => "success",
+        }
+    }
+
+    /// Tells whether a signal ended a policy before its time.
+    pub fn has_interrupted(&self, policy: &PolicyReport) -> bool {
+        let is_cut_off = |failure: &Failure| *failure.kind() == ErrorKind::Signalled;
+        self.is_interrupted() && matches!(&policy.outcome, PolicyOutcome::Failed(failure) if is_cut_off(failure))
+    }
+
+    /// Returns `success`, `failure`, `interrupted` or `not-run`.
+    pub fn outcome_of(&self, policy: &PolicyReport) -> &'static str {
+        if self.has_interrupted(policy) { INTERRUPTED } else { policy.outcome.name() }
     }
 
     /// How many changes the code of all policies made by itself.

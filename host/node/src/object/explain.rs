@@ -95,7 +95,7 @@ impl NodeObject {
         let of_level = |level| own.read_level(level, path).map(Cow::into_owned);
         let (automatic, normal) = (of_level(Level::Automatic), of_level(Level::Normal));
         if policies.is_empty() {
-            now = automatic.clone().or_else(|| normal.clone());
+            now = own.read(path);
         }
         NodeExplanation { automatic, normal, policies, now }
     }

@@ -58,6 +58,13 @@ pub(crate) fn plan(source: &dyn Source, wanted: &Wanted<'_>, view: &mut View<'_>
     }
 }
 
+/// Asks for the right to the file, and looks at nothing else.
+pub(crate) fn ask(wanted: &Wanted<'_>, view: &View<'_>) -> Result<(), Raised> {
+    let properties: FileProperties = asked::properties(wanted)?;
+    let wish = FileWish::of(&properties, wanted);
+    wish.granted(view, &view.root.asked_about(wish.path)).map(drop)
+}
+
 /// Asks for the commands that must accept the content, also where it needs no writing now.
 pub(crate) fn survey(wanted: &Wanted<'_>, view: &mut View<'_>) -> Result<(), Raised> {
     let properties: FileProperties = asked::properties(wanted)?;

@@ -63,6 +63,12 @@ impl Provider for Git {
         Ok(plan)
     }
 
+    fn ask(&self, wanted: &Wanted<'_>, view: &mut View<'_>) -> Result<(), Raised> {
+        let properties: GitProperties = asked::properties(wanted)?;
+        access::ask(&properties, view);
+        Ok(())
+    }
+
     /// The branch may have moved on meanwhile.
     fn settles(&self, _action: &str) -> bool {
         false

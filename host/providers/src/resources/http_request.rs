@@ -55,6 +55,11 @@ impl Provider for Request {
         Ok(Plan::steps(vec![send(sentence, Some(request), Some(server))]))
     }
 
+    fn ask(&self, wanted: &Wanted<'_>, view: &mut View<'_>) -> Result<(), Raised> {
+        let HttpRequestProperties { url, .. } = asked::properties(wanted)?;
+        url.iter().try_for_each(|url| view.grants.download(url).map(drop)).map_err(denied)
+    }
+
     fn settles(&self, _action: &str) -> bool {
         false
     }

@@ -58,6 +58,18 @@ impl Provider for RemoteFile {
         }
     }
 
+    fn ask(&self, wanted: &Wanted<'_>, view: &mut View<'_>) -> Result<(), Raised> {
+        let _path = file_content::ask(wanted, view);
+        let RemoteFileProperties { source, .. } = asked::properties(wanted)?;
+        for source in source.iter().flatten() {
+            let _source = match Address::of(source)? {
+                Address::Http(url) => view.grants.download(&url).map(drop),
+                Address::File(path) => view.grants.read_path(&view.root.asked_about(&path)).map(drop),
+            };
+        }
+        self.survey(wanted, view)
+    }
+
     fn survey(&self, wanted: &Wanted<'_>, view: &mut View<'_>) -> Result<(), Raised> {
         file_content::survey(wanted, view)
     }

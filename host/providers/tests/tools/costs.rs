@@ -166,23 +166,6 @@ fn a_file_that_is_written_over_in_place_is_not_emptied_for_a_policy_at_its_end()
     assert_eq!(std::fs::read_to_string(policy.bench.path("kept")).unwrap(), "new");
 }
 
-/// The policy's limit ends the writing in the middle: what stood for the old content must not stand for the new one.
-#[test]
-fn attack_content_that_is_written_in_place_in_part_has_no_set_id_bit() {
-    use std::os::unix::fs::PermissionsExt as _;
-    const KIB: u64 = 1 << 10;
-    let mut policy = Charged::new(AccountLimits { disk: 200 * KIB, ..AccountLimits::default() });
-    let path = policy.bench.path("helper");
-    std::fs::write(&path, "old").unwrap();
-    std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o6754)).unwrap();
-    let content = "x".repeat(128 << 10);
-    let properties = json!({ "content": content, "mode": "0755", "atomic_update": false, "backup": false });
-    assert!(!policy.run("file", "ROOT/helper", "create", properties));
-    assert!(policy.ended().contains("of disk"), "{}", policy.ended());
-    let seen = std::fs::metadata(&path).unwrap();
-    assert_eq!((seen.len(), seen.permissions().mode() & 0o7777), (64 * KIB, 0o754));
-}
-
 /// Quad: lists of names that a policy wrote cost what their length says, and end with the policy's time.
 #[test]
 fn quad() {

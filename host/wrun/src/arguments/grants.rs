@@ -33,7 +33,7 @@ pub(crate) enum GrantsCommand {
     /// or interpreters, run other programs, take any arguments, or use files that a policy may change; mounts; users and
     /// groups that are as good as root, or named by number; options, variables and files for package tools.
     Allow(AllowArguments),
-    /// Check the grants: syntax, policies that do not exist, rules that are not used or not needed
+    /// Check the grants: syntax, policies and facts that do not exist, rules that are not used or not needed
     ///
     /// Exits with 0 if it finds nothing, else with 1.
     Check(CheckGrantsArguments),

@@ -201,13 +201,15 @@ pub(crate) struct DevArguments {
 }
 
 #[derive(Debug, Args)]
-#[command(after_help = "wrun policy show core.wasm            an artifact\n\
+#[command(
+    after_help = "wrun policy show core                 the artifact of an installed policy; core.wasm is a file\n\
                         wrun policy show --group prod         what the group runs of this folder's policy, elsewhere of all;\n\
                                                              --policy names one\n\
-                        wrun policy show                      what every group runs")]
+                        wrun policy show                      what every group runs"
+)]
 pub(crate) struct ShowPolicyArguments {
-    /// The artifact, or the name of a policy whose artifact is in the folder `policies` of the settings
-    #[arg(value_name = "FILE", conflicts_with_all = ["group", "policy", "repository", "repository_root"])]
+    /// The name of a policy whose artifact is in the folder `policies` of the settings, else the file of an artifact
+    #[arg(value_name = "NAME|FILE", conflicts_with_all = ["group", "policy", "repository", "repository_root"])]
     pub(crate) file: Option<PathBuf>,
     /// Show what this group runs
     #[arg(long, value_name = "GROUP")]

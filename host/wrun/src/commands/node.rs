@@ -2,6 +2,7 @@
 
 mod change;
 mod explanation;
+mod last_runs;
 mod status;
 mod summary;
 mod whole;
@@ -86,6 +87,9 @@ fn show_all(common: &Common, format: Format, printer: Printer) -> anyhow::Result
         printer.json(&serde_json::to_string_pretty(&shown)?);
     } else {
         summary::print(&shown, printer);
+        last_runs::print(&super::settings(common.config.as_deref(), common.layer())?, &name, &shown, printer);
+        printer
+            .note(Tone::Quiet, "`--format json` shows all of it, an attribute's name as the last word that attribute");
     }
     Ok(Exit::Done)
 }

@@ -7,7 +7,9 @@
 mod live;
 
 use crate::printer::Printer;
-use contract::{Change, ErrorKind, Event, Failure, FailureMode, LogLevel, LogSource, Observer, Resource, Status};
+use contract::{
+    Change, ErrorKind, Event, Failure, FailureMode, LogLevel, LogSource, Observer, Resource, Status, StopReason,
+};
 use live::Live;
 use node::origin::Origin;
 use report::{NewThing, Tone, compiled_lines, place, ran, sentence};
@@ -468,7 +470,8 @@ impl Observer for Doc {
                     self.tell_others();
                 }
                 self.tell_rescued(0);
-                let word = if std::mem::take(&mut self.interrupted) { "stopped" } else { "failed" };
+                let is_stopped = matches!(failure, Failure::Stopped(StopReason::Signal(_)));
+                let word = if std::mem::take(&mut self.interrupted) || is_stopped { "stopped" } else { "failed" };
                 self.line(Tone::Error, &escape_line(&format!("Policy {policy} {word}")));
             }
             Event::HandlerFailed { policy, handler, failure } => {

@@ -16,6 +16,7 @@ use contract::{CommandLine, CommandTest, ErrorKind, Raised};
 use grants::{GrantedCommand, GrantedRepository, GrantedTree, ReadablePath};
 use machine::denied::denied;
 use machine::root::Root;
+use schema::types::git::GitProperties;
 
 /// The proofs that a checkout needs before git runs.
 #[derive(Debug, Clone)]
@@ -44,19 +45,8 @@ impl Rights {
             Some(path) => (None, Some(readable(&path, view)?)),
             None => (Some(view.grants.repository(repository).map_err(denied)?), None),
         };
-        if let Some(user) = &caller.user {
-            // git is started as that user: a number is that user's, whatever the rules say of it.
-            let number = user.parse().ok();
-            let name = number.and_then(|number| view.users().user_by_id(number).map(|user| user.name.clone()));
-            let user = name.as_ref().unwrap_or(user);
-            let _user = view.grants.user(user, standing::of_user(user, view)).map_err(denied)?;
-        }
-        if let Some(group) = &caller.group {
-            let number = group.parse().ok();
-            let name = number.and_then(|number| view.users().group_by_id(number).map(|group| group.name.clone()));
-            let group = name.as_ref().unwrap_or(group);
-            let _group = view.grants.group(group, standing::of_group(group, view)).map_err(denied)?;
-        }
+        ask_user(caller, view)?;
+        ask_group(caller, view)?;
         let everything = view.grants.allows_everything();
         caller.find_numbers(view);
         let uid = caller.uid;
@@ -125,6 +115,37 @@ impl Rights {
         let tree = writer.settings.grants.manage_tree(&git).map_err(denied)?;
         Ok(writer.root.tree_site(&tree)?.remove()?)
     }
+}
+
+/// Asks for the folder, the repository, the user and the group, each of them, whatever is denied.
+pub(super) fn ask(properties: &GitProperties, view: &mut View<'_>) {
+    let caller = Caller::read(properties);
+    let _folder = view.future_place(&properties.destination, |grants, real| grants.manage_tree(real).map(drop));
+    let repository = properties.repository.as_deref().unwrap_or_default();
+    let _source = match path_of(repository) {
+        Some(path) => readable(&path, view).map(drop),
+        None => view.grants.repository(repository).map(drop).map_err(denied),
+    };
+    let _user = ask_user(&caller, view);
+    let _group = ask_group(&caller, view);
+}
+
+/// The right to the user as whom git is started: a number is that user's, whatever the rules say of it.
+fn ask_user(caller: &Caller, view: &mut View<'_>) -> Result<(), Raised> {
+    let Some(user) = &caller.user else { return Ok(()) };
+    let number = user.parse().ok();
+    let name = number.and_then(|number| view.users().user_by_id(number).map(|user| user.name.clone()));
+    let user = name.as_ref().unwrap_or(user);
+    view.grants.user(user, standing::of_user(user, view)).map(drop).map_err(denied)
+}
+
+/// The same for the group.
+fn ask_group(caller: &Caller, view: &mut View<'_>) -> Result<(), Raised> {
+    let Some(group) = &caller.group else { return Ok(()) };
+    let number = group.parse().ok();
+    let name = number.and_then(|number| view.users().group_by_id(number).map(|group| group.name.clone()));
+    let group = name.as_ref().unwrap_or(group);
+    view.grants.group(group, standing::of_group(group, view)).map(drop).map_err(denied)
 }
 
 /// What is odd about a checkout and the repository on the node that it is fetched from.

@@ -1,7 +1,7 @@
 //! `package` on Debian and `apt_package`: apt-get, apt-mark and apt-cache.
 
 use super::found::FoundPackage;
-use super::request::{Request, grant, is_name};
+use super::request::{Request, ask, grant, is_name};
 use super::targets::{Aim, Seen, also_removed, change, missing, needs_candidate, removal, step, target};
 use super::tools::{self, InstallFromArchives, REFRESH_SENTENCE, RefreshLists, Transaction};
 use super::{database, preseed, status::Status};
@@ -34,6 +34,10 @@ impl Provider for AptPackage {
             "reconfig" => preseed::reconfigure(wanted, &request, &status, view),
             other => Err(unsupported(wanted, other)),
         }
+    }
+
+    fn ask(&self, wanted: &Wanted<'_>, view: &mut View<'_>) -> Result<(), Raised> {
+        ask(wanted, view)
     }
 
     fn settles(&self, action: &str) -> bool {

@@ -1,5 +1,6 @@
 //! `package`: the type that belongs to the root's own tools.
 
+use super::request::ask;
 use super::{AptPackage, DnfPackage};
 use crate::plan::{Plan, Provider, View};
 use contract::{Raised, Wanted};
@@ -21,6 +22,10 @@ impl Provider for Package {
             () => &AptPackage,
         };
         chosen.plan(wanted, view)
+    }
+
+    fn ask(&self, wanted: &Wanted<'_>, view: &mut View<'_>) -> Result<(), Raised> {
+        ask(wanted, view)
     }
 
     fn settles(&self, action: &str) -> bool {

@@ -112,7 +112,19 @@ impl Request {
     }
 }
 
-/// The grants for all names. `name:architecture` is the package of that name.
+/// Asks for options, variables and all names, whatever is denied: of types whose names are not paths.
+///
+/// # Errors
+/// As [`Request::read`] and [`grant`].
+pub(super) fn ask(wanted: &Wanted<'_>, view: &View<'_>) -> Result<(), Raised> {
+    let properties: PackageProperties = asked::properties(wanted)?;
+    let options = view.grants.package_options(&properties.options).map(drop).map_err(denied);
+    let environment = view.grants.package_environment(&properties.environment).map(drop).map_err(denied);
+    let names = grant(view, properties.package_name.iter().map(String::as_str).filter(|name| is_name(name)));
+    options.and(environment).and(names.map(drop))
+}
+
+/// The grants for all names. `name:architecture` is the package of that name. Each is asked for, whatever is denied.
 ///
 /// # Errors
 /// One is not granted.
@@ -124,7 +136,8 @@ pub(super) fn grant<'a>(
         let package = name.split_once(':').map_or(name, |(package, _)| package);
         view.grants.package(package).map_err(denied)
     };
-    names.into_iter().map(check).collect()
+    let checked: Vec<_> = names.into_iter().map(check).collect();
+    checked.into_iter().collect()
 }
 
 /// Whether a name can be a package's: letters, digits, `+`, `-` and `.`, with an architecture perhaps. Others never reach a

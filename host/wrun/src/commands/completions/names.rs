@@ -2,8 +2,9 @@
 
 use crate::program::program;
 use crate::settings::{Layer, NodeName};
-use assemble::{Named, saved_names};
-use clap_complete::engine::{ArgValueCompleter, CompletionCandidate};
+use assemble::{Named, is_plain_word, saved_names};
+use clap::{Arg, ValueHint};
+use clap_complete::engine::{ArgValueCompleter, CompletionCandidate, PathCompleter, ValueCompleter as _};
 use std::ffi::OsStr;
 use std::path::PathBuf;
 
@@ -19,14 +20,29 @@ enum Offer {
     Policies,
     Indexes,
     Groups,
+    Runs,
+    Attributes,
+    /// Files and folders of this machine.
+    Paths,
+    PoliciesOrPaths,
+    RunsOrPaths,
 }
 
 /// Arguments of all commands below one, by their identifiers. What comes first counts; `*`: all other commands.
-const ARGUMENTS: [(&str, &str, Offer); 28] = [
+const ARGUMENTS: [(&str, &str, Offer); 37] = [
     ("node create", "environment", Offer::Environments),
     ("node delete", "names", Offer::Nodes),
     ("node environment set", "name", Offer::Environments),
     ("node policy set", "policies", Offer::Policies),
+    ("node show", "attribute", Offer::Attributes),
+    ("node show", "named", Offer::Attributes),
+    ("node explain", "attribute", Offer::Attributes),
+    ("run show", "run", Offer::Runs),
+    ("run diff", "from", Offer::Runs),
+    ("run diff", "to", Offer::Runs),
+    ("grants allow", "from_run", Offer::RunsOrPaths),
+    ("policy show", "file", Offer::PoliciesOrPaths),
+    ("policy show", "policy", Offer::Policies),
     ("layer show", "name", Offer::Layers),
     ("layer show", "policy", Offer::Policies),
     ("layer", "name", Offer::Layers),
@@ -59,7 +75,7 @@ pub(super) fn offer(command: clap::Command) -> clap::Command {
 }
 
 fn offer_below(command: clap::Command, path: &str) -> clap::Command {
-    let command = command.mut_args(|argument| match offered(path, argument.get_id().as_str()) {
+    let command = command.mut_args(|argument| match offered(path, &argument) {
         Some(offer) => argument.add(ArgValueCompleter::new(move |current: &OsStr| candidates(offer, current))),
         None => argument,
     });
@@ -69,7 +85,13 @@ fn offer_below(command: clap::Command, path: &str) -> clap::Command {
     })
 }
 
-fn offered(path: &str, argument: &str) -> Option<Offer> {
+fn offered(path: &str, argument: &Arg) -> Option<Offer> {
+    let is_path = matches!(argument.get_value_hint(), ValueHint::AnyPath | ValueHint::FilePath | ValueHint::DirPath);
+    saved(path, argument.get_id().as_str()).or(is_path.then_some(Offer::Paths))
+}
+
+/// The saved things that an argument names.
+fn saved(path: &str, argument: &str) -> Option<Offer> {
     let is_below = |command: &str| {
         command == "*" || path == command || path.strip_prefix(command).is_some_and(|rest| rest.starts_with(' '))
     };
@@ -77,8 +99,27 @@ fn offered(path: &str, argument: &str) -> Option<Offer> {
     found.map(|(.., offer)| *offer)
 }
 
-/// The names that begin as what was typed. Of a list with commas the last one counts.
+/// What begins as what was typed: names and paths. A shell writes it into the line as it is: so only plain words are offered.
 fn candidates(offer: Offer, current: &OsStr) -> Vec<CompletionCandidate> {
+    let mut all = match offer {
+        Offer::Paths => vec![],
+        offer => names_like(offer, current),
+    };
+    if matches!(offer, Offer::Paths | Offer::PoliciesOrPaths | Offer::RunsOrPaths) {
+        all.extend(PathCompleter::any().complete(current));
+    }
+    all.retain(|candidate| candidate.get_value().to_str().is_some_and(is_plain_line));
+    all
+}
+
+/// Whether each word of a list with commas is a plain one.
+fn is_plain_line(text: &str) -> bool {
+    // The home directory is what a shell makes of `~`.
+    text.strip_prefix("~/").unwrap_or(text).split(',').all(|word| word.is_empty() || is_plain_word(word))
+}
+
+/// The names that begin as what was typed. Of a list with commas the last one counts.
+fn names_like(offer: Offer, current: &OsStr) -> Vec<CompletionCandidate> {
     let Some(current) = current.to_str() else { return vec![] };
     let (before, last) = match current.rsplit_once(',') {
         Some((before, last)) => (format!("{before},"), last),
@@ -86,11 +127,11 @@ fn candidates(offer: Offer, current: &OsStr) -> Vec<CompletionCandidate> {
     };
     let words: Vec<String> =
         std::env::args_os().skip_while(|word| word != "--").filter_map(|word| word.into_string().ok()).collect();
-    let names = names(offer, &words).into_iter().filter(|name| name.starts_with(last));
+    let names = names(offer, last, &words).into_iter().filter(|name| name.starts_with(last));
     names.map(|name| CompletionCandidate::new(format!("{before}{name}"))).collect()
 }
 
-fn names(offer: Offer, words: &[String]) -> Vec<String> {
+fn names(offer: Offer, typed_name: &str, words: &[String]) -> Vec<String> {
     let named = match offer {
         Offer::Nodes => Named::Nodes,
         Offer::Layers => Named::Layers,
@@ -98,15 +139,19 @@ fn names(offer: Offer, words: &[String]) -> Vec<String> {
         Offer::Environments => Named::Environments,
         Offer::DataBags => Named::DataBags,
         Offer::Items => Named::Items { bag: bag(words).unwrap_or_default() },
-        Offer::Policies => Named::Policies,
+        Offer::Policies | Offer::PoliciesOrPaths => Named::Policies,
         Offer::Indexes => Named::Indexes,
         Offer::Groups => Named::Groups,
+        Offer::Runs | Offer::RunsOrPaths => Named::Runs,
+        Offer::Attributes => Named::Attributes { typed: typed_name.to_owned() },
+        Offer::Paths => return vec![],
     };
     let path = |options: &[&str]| typed(words, options).map(PathBuf::from);
     let layer = Layer {
         node_name: typed(words, &["--node-name", "-N"]).and_then(|name| name.parse::<NodeName>().ok()),
         state_dir: path(&["--state-dir"]),
         policies: path(&["--policies"]),
+        grants: path(&["--grants"]),
         roles: path(&["--roles"]),
         environments: path(&["--environments"]),
         data_bags: path(&["--data-bags"]),
@@ -164,9 +209,9 @@ mod tests {
                 found.iter().any(|(path, name)| name == argument && (command == "*" || path.starts_with(command)));
             assert!(is_there, "{command} has no argument {argument}");
         }
-        assert_eq!(offered("node tag add", "node_name"), Some(Offer::Nodes));
-        assert_eq!(offered("layer list", "policy_group"), Some(Offer::Groups));
-        assert_eq!(offered("role create", "name"), None, "a new name is nobody's");
+        assert_eq!(saved("node tag add", "node_name"), Some(Offer::Nodes));
+        assert_eq!(saved("layer list", "policy_group"), Some(Offer::Groups));
+        assert_eq!(saved("role create", "name"), None, "a new name is nobody's");
     }
 
     #[test]

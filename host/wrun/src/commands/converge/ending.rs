@@ -12,11 +12,11 @@ use assemble::{Destination, Ending, GrantsFiles, StartedAgain};
 use contract::StopReason;
 use converge::{PolicyOutcome, RunReport};
 use grants::{Addition, Journal};
+use report::denials::Beyond;
 use report::{Block, conflicts, denials, due, hidden_reads, json, paused, recap, shared, survey};
 use serde_json::Value;
 use state::RunId;
-use std::path::Path;
-use text::{error_chain, escape, escape_line};
+use text::{error_chain, escape, escape_line, shell_word};
 
 impl Running<'_> {
     /// What the plan asked for. A plan that was not made to its end asked for the first part of what it needs.
@@ -178,7 +178,10 @@ impl Running<'_> {
         let common = &self.arguments.common;
         let options =
             [("--config", &common.config), ("--state-dir", &common.state_dir), ("--grants", &self.arguments.grants)];
-        let given = options.iter().filter_map(|(name, path)| Some(format!(" {name} {}", quoted(path.as_deref()?))));
+        let given = options.iter().filter_map(|(name, path)| {
+            let path = path.as_deref()?.display().to_string();
+            Some(format!(" {name} {}", shell_word(&path)))
+        });
         let command = recorded.then(|| format!("wrun grants allow --last{}", given.collect::<String>()));
         let (denied, left_out) = (parts.denials, parts.denials_left_out);
         let elevated = assemble::elevated_accounts(&self.settings.run.root);
@@ -188,8 +191,23 @@ impl Running<'_> {
         additions.extend(denials::additions(denied, parts.unseen));
         additions.retain(|_| is_limited);
         let to_write = files.map(|files| files.new_lines(&additions, &elevated)).unwrap_or_default();
-        let is_plan = is_limited && self.arguments.why_run;
-        denials::block(denied, left_out, parts.unseen, &to_write, command.as_deref(), is_plan)
+        let again = self.as_plan();
+        let beyond = match (is_limited, self.arguments.why_run) {
+            (false, _) => Beyond::Nothing,
+            (true, true) => Beyond::Plan,
+            (true, false) => Beyond::Run(again.as_deref()),
+        };
+        denials::block(denied, left_out, parts.unseen, &to_write, command.as_deref(), beyond)
+    }
+
+    /// The command line that makes a plan of this run. `None`: nobody typed the run's, or a plan would not take it as it is, or
+    /// it sets attributes, which may be secret.
+    fn as_plan(&self) -> Option<String> {
+        let arguments = self.arguments;
+        let is_taken = !arguments.by_agent && arguments.unchanged_for.is_none() && arguments.parameter.is_empty();
+        let mut words = crate::program::typed_after("converge").filter(|_| is_taken)?;
+        words.push("--why-run".to_owned());
+        Some(format!("wrun converge {}", words.join(" ")))
     }
 
     /// Starts the node again, if a policy asked for it: the run went well and is recorded.
@@ -208,13 +226,6 @@ impl Running<'_> {
             }
         }
     }
-}
-
-/// A path as a shell reads it.
-fn quoted(path: &Path) -> String {
-    let text = path.display().to_string();
-    let is_plain = |letter: char| letter.is_alphanumeric() || "/._-+:,@%=".contains(letter);
-    if !text.is_empty() && text.chars().all(is_plain) { text } else { format!("'{}'", text.replace('\'', "'\\''")) }
 }
 
 /// Whether a dry run found anything that would change, or that it could not know.

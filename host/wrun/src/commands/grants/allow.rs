@@ -2,13 +2,52 @@
 
 use super::add::{Consent, Wanted, add};
 use super::edit::Written;
-use crate::arguments::{AllowArguments, WhichRun};
+use crate::arguments::{AllowArguments, Common, WhichRun};
 use crate::exit::Exit;
-use crate::printer::{Printer, Tone};
-use anyhow::Context as _;
-use assemble::{GrantsFiles, Records};
+use crate::printer::{Hinted, Printer, Tone};
+use crate::settings::Settings;
+use anyhow::{Context as _, bail};
+use assemble::{FOLDERS_POLICY, GrantsFiles, Records};
+use grants::{Addition, Denial};
 use report::denials::additions;
-use text::{escape, escape_line};
+use report::unseen::UnseenRecipe;
+use report::{Record, RecordError};
+use text::{did_you_mean, escape, escape_line, shell_word};
+
+/// The most runs before the last one that are looked at.
+const MAX_OLDER: usize = 50;
+
+/// The keys of a record that tell what it was denied.
+const KEYS: [&str; 4] = ["run_id", "denials", "unseen_recipes", "hidden_reads"];
+
+/// What a run was denied, of all its policies or of those that were named.
+struct Lacks {
+    denials: Vec<Denial>,
+    unseen: Vec<UnseenRecipe>,
+    hidden: Vec<Addition>,
+}
+
+impl Lacks {
+    fn of(record: &Record, named: &[String]) -> Result<Self, RecordError> {
+        let (mut denials, mut unseen) = (record.denials()?, record.unseen_recipes()?);
+        if !named.is_empty() {
+            denials.retain(|denial| named.contains(&denial.policy));
+            unseen.retain(|recipe| named.contains(&recipe.policy));
+        }
+        Ok(Self { denials, unseen, hidden: record.hidden_read_additions(named) })
+    }
+
+    fn is_empty(&self) -> bool {
+        self.denials.is_empty() && self.hidden.is_empty() && self.unseen.iter().all(|recipe| recipe.entries.is_empty())
+    }
+
+    /// The entries that would allow it.
+    fn additions(&self) -> Vec<Addition> {
+        let mut all = self.hidden.clone();
+        all.extend(additions(&self.denials, &self.unseen));
+        all
+    }
+}
 
 pub(super) fn run(arguments: &AllowArguments, printer: Printer) -> anyhow::Result<Exit> {
     let settings = crate::commands::settings(arguments.common.config.as_deref(), arguments.layer())?;
@@ -18,42 +57,32 @@ pub(super) fn run(arguments: &AllowArguments, printer: Printer) -> anyhow::Resul
         None => Records::find(&settings.run)?.newest()?,
     };
     let id = escape_line(record.id().unwrap_or("this run"));
-    let mut denials = record.denials().with_context(|| format!("the record of run {id} cannot be used"))?;
-    let mut unseen = record.unseen_recipes().with_context(|| format!("the record of run {id} cannot be used"))?;
-    if !arguments.policy_name.is_empty() {
-        denials.retain(|denial| arguments.policy_name.contains(&denial.policy));
-        unseen.retain(|recipe| arguments.policy_name.contains(&recipe.policy));
+    let lacks = Lacks::of(&record, &arguments.policy_name);
+    let lacks = lacks.with_context(|| format!("the record of run {id} cannot be used"))?;
+    let older = match from_run {
+        None if lacks.is_empty() => older(arguments, &settings, &record),
+        _ => None,
+    };
+    if let Err(stranger) = require_policies(&record, &arguments.policy_name) {
+        return Err(match older {
+            Some(older) => Hinted::new(stranger, &older).into(),
+            None => stranger,
+        });
     }
-    let hidden = record.hidden_read_additions(&arguments.policy_name);
-    if denials.is_empty() && hidden.is_empty() && unseen.iter().all(|recipe| recipe.entries.is_empty()) {
+    if lacks.is_empty() {
         let text = match arguments.policy_name.as_slice() {
             [] => format!("nothing was denied in run {id}"),
             named => format!("nothing was denied to {} in run {id}", named.join(", ")),
         };
         printer.note(Tone::Plain, &escape_line(&text));
+        older.iter().for_each(|older| printer.note(Tone::Warning, &format!("hint: {}", escape(older))));
         return Ok(Exit::Done);
     }
-    for denial in denials.iter().filter(|denial| denial.value.is_none()) {
-        let text = format!("policy {} {}: no new entry would allow it", denial.policy, denial.message);
-        printer.note(Tone::Warning, &format!("warning: {}", escape_line(&text)));
-    }
-    for recipe in unseen.iter().filter(|recipe| !recipe.entries.is_empty()) {
-        let text = format!(
-            "note: policy {}: {} was not seen in the run; these entries are from its text:",
-            recipe.policy,
-            recipe.heading()
-        );
-        printer.note(Tone::Plain, &escape_line(&text));
-        for entry in &recipe.entries {
-            printer.note(Tone::Plain, &escape_line(&format!("  {}", entry.line())));
-        }
-    }
+    tell(&lacks, printer);
     let files = GrantsFiles::read(&settings.run.grants, arguments.grants.is_some())?;
     let grants = files.parse()?;
     let mut wanted = Vec::new();
-    let mut all = hidden;
-    all.extend(additions(&denials, &unseen));
-    for (path, additions) in files.by_file(&grants, &all) {
+    for (path, additions) in files.by_file(&grants, &lacks.additions()) {
         let before = additions.first().map_or("", |first| files.file_of(&grants, &first.policy).1).to_owned();
         wanted.push(Wanted { path, before, additions });
     }
@@ -64,7 +93,7 @@ pub(super) fn run(arguments: &AllowArguments, printer: Printer) -> anyhow::Resul
         Some(Written::Done) => Exit::Done,
         Some(Written::Declined) => Exit::Failed,
         None => {
-            let is_refused = denials.iter().any(|denial| denial.value.is_none());
+            let is_refused = lacks.denials.iter().any(|denial| denial.value.is_none());
             let text = match is_refused {
                 true => format!(
                     "nothing was added: the grants refuse what is named above, and have the rest of what run {id} was denied"
@@ -75,4 +104,57 @@ pub(super) fn run(arguments: &AllowArguments, printer: Printer) -> anyhow::Resul
             Exit::Done
         }
     })
+}
+
+/// Says what no entry would allow, and which entries come from the text of recipes.
+fn tell(lacks: &Lacks, printer: Printer) {
+    for denial in lacks.denials.iter().filter(|denial| denial.value.is_none()) {
+        let text = format!("policy {} {}: no new entry would allow it", denial.policy, denial.message);
+        printer.note(Tone::Warning, &format!("warning: {}", escape_line(&text)));
+    }
+    for recipe in lacks.unseen.iter().filter(|recipe| !recipe.entries.is_empty()) {
+        let text = format!(
+            "note: policy {}: {} was not seen in the run; these entries are from its text:",
+            recipe.policy,
+            recipe.heading()
+        );
+        printer.note(Tone::Plain, &escape_line(&text));
+        for entry in &recipe.entries {
+            printer.note(Tone::Plain, &escape_line(&format!("  {}", entry.line())));
+        }
+    }
+}
+
+/// Fails if the run had no policy of one of the names.
+fn require_policies(record: &Record, named: &[String]) -> anyhow::Result<()> {
+    let ran: Vec<&str> = record.policies().iter().map(|policy| policy.name.unwrap_or(FOLDERS_POLICY)).collect();
+    let Some(stranger) = named.iter().find(|name| !ran.contains(&name.as_str())) else { return Ok(()) };
+    let near = did_you_mean(stranger, ran.iter().copied()).map(|near| format!("; {near}")).unwrap_or_default();
+    let id = record.id().unwrap_or("this run");
+    bail!("policy `{stranger}` was not in run {id}{near}; the run had {}", ran.join(", "));
+}
+
+/// Names the newest run before the last one that was denied something which the grants still do not allow, and the command that
+/// allows it.
+fn older(arguments: &AllowArguments, settings: &Settings, last: &Record) -> Option<String> {
+    let records = Records::find(&settings.run).ok()?;
+    let files = GrantsFiles::read(&settings.run.grants, false).ok()?;
+    let elevated = assemble::elevated_accounts(&settings.run.root);
+    let before = records.runs().iter().skip_while(|run| Some(run.id.as_str()) != last.id()).skip(1).take(MAX_OLDER);
+    for run in before {
+        // A record that cannot be read is told of where it is asked for.
+        let Ok(Some(record)) = run.read_part(&KEYS) else { continue };
+        let Ok(lacks) = Lacks::of(&record, &arguments.policy_name) else { continue };
+        if files.new_lines(&lacks.additions(), &elevated).is_empty() {
+            continue;
+        }
+        let Common { config, state_dir, .. } = &arguments.common;
+        let options = [("--config", config), ("--state-dir", state_dir), ("--grants", &arguments.grants)];
+        let options = options
+            .iter()
+            .filter_map(|(name, path)| Some(format!(" {name} {}", shell_word(&path.as_ref()?.display().to_string()))));
+        let command = format!("wrun grants allow --from-run {}{}", run.id, options.collect::<String>());
+        return Some(format!("run {}, an older one, was denied what the grants do not allow yet: {command}", run.id));
+    }
+    None
 }

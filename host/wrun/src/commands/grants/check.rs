@@ -3,7 +3,7 @@
 use crate::arguments::CheckGrantsArguments;
 use crate::exit::Exit;
 use crate::printer::{Printer, Tone};
-use assemble::{GrantsCheck, GrantsFiles};
+use assemble::{GrantsCheck, GrantsFiles, hint_of_resource_type};
 use text::{counted, escape_line};
 
 pub(super) fn run(arguments: &CheckGrantsArguments, printer: Printer) -> anyhow::Result<Exit> {
@@ -17,6 +17,9 @@ pub(super) fn run(arguments: &CheckGrantsArguments, printer: Printer) -> anyhow:
         Ok(grants) => grants,
         Err(error) => {
             printer.line(Tone::Error, &escape_line(&error.to_string()));
+            if let Some(hint) = hint_of_resource_type(&error) {
+                printer.note(Tone::Warning, &format!("hint: {}", escape_line(&hint)));
+            }
             return Ok(Exit::Failed);
         }
     };

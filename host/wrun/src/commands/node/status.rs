@@ -70,7 +70,7 @@ pub(super) fn show(node: &StoredNode, format: View, printer: Printer) -> anyhow:
 }
 
 /// A time in the largest unit of which there is at least one.
-fn age(seconds: u64) -> String {
+pub(super) fn age(seconds: u64) -> String {
     let units = [(86_400, "day"), (3_600, "hour"), (60, "minute"), (1, "second")];
     let (unit, name) = units.into_iter().find(|(unit, _)| seconds >= *unit).unwrap_or((1, "second"));
     let count = seconds / unit;

@@ -33,7 +33,6 @@ pub(super) fn print(node: &Value, printer: Printer) {
     row("Platform", platform.into_iter().flatten().collect::<Vec<_>>().join(" ").trim());
     row("Layers", &node.pointer("/layers").map(short).unwrap_or_default());
     table.print(printer);
-    printer.note(Tone::Quiet, "`--format json` shows all of it, an attribute's name as the last word that attribute");
 }
 
 /// A value in a row: texts as they are, lists of names with commas.

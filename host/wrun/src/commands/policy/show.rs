@@ -15,7 +15,7 @@ use contract::Stop;
 use grants::{CheckedNeed, Grants, NeedAnswer};
 use repository::Release;
 use serde_json::{Value, json};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use text::escape_line;
 
 /// The version of the JSON form; it grows when a key changes its meaning or goes away.
@@ -29,11 +29,7 @@ pub(super) fn run(arguments: &ShowPolicyArguments, printer: Printer) -> anyhow::
     let layer = Layer { grants: arguments.grants.clone(), ..Layer::default() };
     let settings = crate::commands::settings(arguments.config.as_deref(), layer)?;
     let (artifact, release) = match (&arguments.file, &arguments.group) {
-        (Some(folder), _) if folder.is_dir() => {
-            let error = anyhow::anyhow!("{} is a folder; an artifact is shown", folder.display());
-            return Err(Hinted::new(error, "`wrun policy build` makes one of a policy's folder: NAME.wasm").into());
-        }
-        (Some(file), _) => (Artifact::open(&file_or_name(file, &settings.run.policies))?, None),
+        (Some(file), _) => (named(file, &settings.run.policies)?, None),
         (None, Some(group)) => match policy_that_is_meant(arguments)? {
             Some(policy) => {
                 let (artifact, release) = of_group(arguments, group, &policy)?;
@@ -67,11 +63,22 @@ pub(super) fn run(arguments: &ShowPolicyArguments, printer: Printer) -> anyhow::
     Ok(Exit::Done)
 }
 
-/// The file that is named, or the artifact of the policy of that name in the folder of the settings.
-fn file_or_name(file: &Path, policies: &Path) -> PathBuf {
-    let is_name = file.file_name() == Some(file.as_os_str());
-    let named = policies.join(format!("{}.wasm", file.display()));
-    if is_name && !file.exists() && named.is_file() { named } else { file.to_owned() }
+/// The artifact of the policy of that name in the folder of the settings, else the file. What has a `/` is never a name, and what
+/// has an ending and is not the name of a policy is a file.
+fn named(file: &Path, policies: &Path) -> anyhow::Result<Artifact> {
+    let name = file.to_str().filter(|name| !name.contains('/'));
+    let has_artifact = |name: &&str| policies.join(format!("{name}.wasm")).is_file();
+    if let Some(name) = name.filter(has_artifact) {
+        return Ok(artifact::find(policies, name)?);
+    }
+    if file.is_dir() {
+        let error = anyhow::anyhow!("{} is a folder; an artifact is shown", file.display());
+        return Err(Hinted::new(error, "`wrun policy build` makes one of a policy's folder: NAME.wasm").into());
+    }
+    match name.filter(|_| file.extension().is_none() && !file.exists()) {
+        Some(name) => Ok(artifact::find(policies, name)?),
+        None => Ok(Artifact::open(file)?),
+    }
 }
 
 /// The policy that is named, or that of this folder. `None`: the folder is not a policy's.

@@ -58,8 +58,7 @@ type Read = Result<Option<Record>, String>;
 /// `success`, `failure`, `interrupted`, or `dry run, success`.
 fn outcome(record: &Record) -> String {
     let dry = if record.is_dry() { "dry run, " } else { "" };
-    let outcome = if record.is_interrupted() { "interrupted" } else { record.outcome() };
-    format!("{dry}{outcome}")
+    format!("{dry}{}", record.outcome())
 }
 
 /// The column of seconds.
@@ -110,6 +109,7 @@ fn as_json(id: &str, record: &Read) -> Value {
     match record {
         Ok(Some(record)) => {
             shown.extend(KEYS.iter().map(|key| ((*key).to_owned(), record.json()[*key].clone())));
+            shown.insert("outcome".into(), json!(record.outcome()));
             // Records of older versions do not count it.
             shown.insert("unknown".into(), json!(record.unknown()));
             let policies = record.policies().into_iter().filter(|_| !record.is_of_folders());

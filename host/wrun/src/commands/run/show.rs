@@ -7,7 +7,7 @@ use crate::settings::View;
 use assemble::Records;
 use report::{Record, RecordedPolicy, hidden_reads, recap, sentence, shortened, status};
 use serde_json::Value;
-use text::{escape, escape_line};
+use text::{counted, escape, escape_line};
 
 pub(super) fn run(arguments: &ShowRunArguments, printer: Printer) -> anyhow::Result<Exit> {
     let settings = crate::commands::settings(arguments.common.config.as_deref(), arguments.common.layer())?;
@@ -19,11 +19,20 @@ pub(super) fn run(arguments: &ShowRunArguments, printer: Printer) -> anyhow::Res
     heading(&record, printer);
     for policy in record.policies() {
         of_policy(policy, &record.json()["releases"], record.is_dry(), arguments.all, printer);
+        if record.is_interrupted() && !arguments.all {
+            not_begun(policy, printer);
+        }
     }
     hidden_reads::recorded_blocks(record.json()).into_iter().for_each(|block| printer.block(block));
     conflicts(record.json(), printer);
     Ok(Exit::Done)
 }
+
+/// The statuses of actions that are shown without `--all`.
+const BUSY: [&str; 4] = ["updated", "unknown", "failed", "interrupted"];
+
+/// The most actions that are listed of those whose turn did not come.
+const MAX_NOT_BEGUN: usize = 20;
 
 fn heading(record: &Record, printer: Printer) {
     let dry = if record.is_dry() { " (dry run)" } else { "" };
@@ -31,8 +40,8 @@ fn heading(record: &Record, printer: Printer) {
     printer.line(Tone::Heading, &escape_line(&format!("Run {id} on {node}{dry}")));
     let began = record.began().and_then(|seconds| jiff::Timestamp::from_second(seconds).ok());
     let began = began.map(|moment| moment.to_string()).unwrap_or_default();
-    let outcome = if record.is_interrupted() { "interrupted" } else { record.outcome() };
-    let (what, seconds) = (record.changes(), record.seconds());
+    let so_far = if record.is_interrupted() { ", of those declared so far" } else { "" };
+    let (outcome, what, seconds) = (record.outcome(), record.changes() + so_far, record.seconds());
     let tone = if record.has_failed() { Tone::Error } else { Tone::Plain };
     printer.line(tone, &escape_line(&format!("  {outcome}: {what}, began {began}, took {seconds:.2} s")));
 }
@@ -48,6 +57,10 @@ fn signature(releases: &Value, policy: &str) -> String {
 
 fn of_policy(policy: RecordedPolicy<'_>, releases: &Value, is_dry: bool, all: bool, printer: Printer) {
     let (name, outcome) = (policy.shown_name(), policy.outcome());
+    if outcome == "not-run" {
+        printer.prose(Tone::Warning, &escape_line(&format!("Policy {name}: did not run")));
+        return;
+    }
     let (revision, artifact) = (policy.revision(), policy.artifact());
     let versions = match text::versions(revision, artifact) {
         versions if versions.is_empty() => versions,
@@ -58,8 +71,7 @@ fn of_policy(policy: RecordedPolicy<'_>, releases: &Value, is_dry: bool, all: bo
         }
     };
     printer.prose(Tone::Heading, &escape_line(&format!("Policy {name}: {outcome}{versions}")));
-    let is_shown =
-        |resource: &&Value| all || ["updated", "unknown", "failed"].iter().any(|it| resource["status"] == *it);
+    let is_shown = |resource: &&Value| all || BUSY.iter().any(|status| resource["status"] == *status);
     let error = &policy.json()["error"];
     for resource in policy.list("resources").iter().filter(is_shown) {
         of_resource(resource, error, is_dry, printer);
@@ -79,6 +91,19 @@ fn of_policy(policy: RecordedPolicy<'_>, releases: &Value, is_dry: bool, all: bo
         if let Some(hint) = error["hint"].as_str() {
             printer.prose(Tone::Warning, &escape(&format!("  hint: {}", hint.replace('\n', "\n    "))));
         }
+    }
+}
+
+/// The resources of an interrupted policy whose turn did not come.
+fn not_begun(policy: RecordedPolicy<'_>, printer: Printer) {
+    for resource in policy.not_begun().take(MAX_NOT_BEGUN) {
+        let (kind, name, action) = (text(resource, "type"), text(resource, "name"), text(resource, "action"));
+        let line = format!("  {:12}  {kind}[{name}] {action}{}", "did not run", place(resource));
+        printer.line(Tone::Warning, &escape_line(&line));
+    }
+    let more = policy.not_begun().count().saturating_sub(MAX_NOT_BEGUN);
+    if more > 0 {
+        printer.line(Tone::Warning, &format!("  {} more did not run; --all lists them", counted(more, "action")));
     }
 }
 

@@ -7,7 +7,7 @@ use crate::operation::Operation;
 use crate::plan::{Assumption, Plan, Provider, Step, View};
 use crate::resources::asked;
 use crate::resources::package::apt::{unmarked, unsupported};
-use crate::resources::package::request::{Request, grant};
+use crate::resources::package::request::{Request, ask, grant};
 use crate::resources::package::targets::{
     Aim, Seen, also_removed, change, missing, needs_candidate, removal, step, target_by,
 };
@@ -35,6 +35,10 @@ impl Provider for DnfPackage {
             "flush_cache" => Ok(Plan::up_to_date()),
             other => Err(unsupported(wanted, other)),
         }
+    }
+
+    fn ask(&self, wanted: &Wanted<'_>, view: &mut View<'_>) -> Result<(), Raised> {
+        if wanted.action == "flush_cache" { Ok(()) } else { ask(wanted, view) }
     }
 }
 

@@ -1,0 +1,126 @@
+//! What one run tells of a denied resource, and where the rest is found.
+
+use super::{Bench, json};
+use serde_json::Value;
+use specs::{Machine, Network, Root};
+use std::fs;
+
+/// The entries that a run lists as denied, by key.
+fn denied(bench: &Bench, machine: &Machine<'_>, more: &[&str]) -> Vec<String> {
+    let run = json(&bench.converge(machine, &[&["--format", "json"][..], more].concat()));
+    let text = |one: &Value, key: &str| one.get(key).and_then(Value::as_str).unwrap().to_owned();
+    let denials = run.get("denials").and_then(Value::as_array).unwrap().iter();
+    let mut all: Vec<_> = denials.map(|one| format!("{} {}", text(one, "key"), text(one, "asked"))).collect();
+    all.sort();
+    all
+}
+
+/// Neither the guards' commands nor the action's are run.
+#[test]
+fn guards_and_action_of_a_denied_resource_are_told_in_one_run() {
+    let recipe = "execute 'touch /srv/done' do\n  only_if 'touch /srv/only'\n  not_if 'touch /srv/not'\nend\n";
+    let (bench, root) = (Bench::new(recipe), Root::new().unwrap());
+    let machine = root.machine(Network::Own).unwrap();
+    let all = ["touch /srv/done", "touch /srv/not", "touch /srv/only"].map(|command| format!("commands {command}"));
+    for more in [&[][..], &["--why-run"]] {
+        fs::write(bench.grants(), "").unwrap();
+        assert_eq!(denied(&bench, &machine, more), all, "{more:?}");
+        assert!(["done", "only", "not"].iter().all(|name| !root.exists(format!("srv/{name}"))));
+    }
+    let allowed = bench.tool(&["grants", "allow", "--last", "--yes", "--dangerous"]).expect_code(0).unwrap();
+    let run = bench.converge(&machine, &[]).expect_code(0).unwrap();
+    assert!(!run.stdout.contains("denied"), "{}{}", allowed.text(), run.text());
+}
+
+#[test]
+fn all_that_an_action_needs_is_told_in_one_run() {
+    for (recipe, expected) in [
+        (
+            "package %w(one two) do\n  options '--opt'\nend\n",
+            &["package_options --opt", "packages one", "packages two"][..],
+        ),
+        (
+            "remote_file '/srv/x' do\n  source ['http://127.0.0.1:9/x', 'file:///srv/y']\n  verify 'check %{path}'\nend\n",
+            &["commands check %{path}", "download_hosts http://127.0.0.1:9", "paths /srv/x", "read_paths /srv/y"],
+        ),
+        (
+            "git '/srv/x' do\n  repository 'https://example.org/x.git'\n  user 'nobody'\nend\n",
+            &["download_hosts https://example.org", "paths /srv/x", "users nobody"],
+        ),
+        (
+            "file '/srv/x' do\n  only_if 'a'\n  verify 'check %{path}'\nend\n",
+            &["commands a", "commands check %{path}", "paths /srv/x"],
+        ),
+        // Types that are made of other resources.
+        (
+            "apt_preference 'x' do\n  pin 'version 1'\n  pin_priority '700'\n  only_if 'a'\nend\n",
+            &["commands a", "paths /etc/apt/preferences.d", "paths /etc/apt/preferences.d/x.pref"],
+        ),
+        (
+            "apt_preference 'x' do\n  pin 'version 1'\n  pin_priority '700'\nend\n",
+            &["paths /etc/apt/preferences.d", "paths /etc/apt/preferences.d/x.pref"],
+        ),
+        // Its path is known once the policy's code has run, which it does not for an action that is denied.
+        ("file 'x' do\n  path lazy { raise 'computed' }\n  only_if 'a'\nend\n", &["commands a"]),
+    ] {
+        let (bench, root) = (Bench::new(recipe), Root::new().unwrap());
+        let machine = root.machine(Network::Own).unwrap();
+        fs::write(bench.grants(), "").unwrap();
+        for more in [&[][..], &["--why-run"]] {
+            assert_eq!(denied(&bench, &machine, more), expected, "{more:?} {recipe}");
+        }
+    }
+}
+
+/// A run ends with the first denied resource, and names the command that lists what the others are denied.
+#[test]
+fn a_run_that_was_denied_names_the_command_that_lists_all_denials() {
+    let (bench, root) = (Bench::new("file '/srv/a'\nfile '/srv/b'\n"), Root::new().unwrap());
+    let machine = root.machine(Network::Own).unwrap();
+    fs::write(bench.grants(), "").unwrap();
+    let run = bench.converge(&machine, &[]).expect_code(1).unwrap();
+    let (_, command) = run.stdout.split_once("To list what all of them are denied:\n    wrun ").unwrap();
+    let words: Vec<&str> = command.lines().next().unwrap().split(' ').collect();
+    assert_eq!((words[0], words.last()), ("converge", Some(&"--why-run")), "{}", run.text());
+    assert!(["--run-list", "site", "--node-name"].iter().all(|word| words.contains(word)), "{words:?}");
+    assert!(!run.stdout.contains("manage path /srv/b"), "{}", run.text());
+    let dry = bench.converge(&machine, &["--why-run"]).expect_code(1).unwrap();
+    assert!(dry.stdout.contains("2 things were denied") && !dry.stdout.contains("stops at"), "{}", dry.text());
+    // Values of attributes may be secret: they are not repeated.
+    let secret = bench.converge(&machine, &["--parameter", "a.b=s3cr3t"]).expect_code(1).unwrap();
+    let told = "`wrun converge --why-run` with the same options lists what all of them are denied";
+    assert!(secret.stdout.contains(told) && !secret.stdout.contains("s3cr3t"), "{}", secret.text());
+}
+
+#[test]
+fn a_policy_that_was_not_in_the_run_is_an_error() {
+    let (bench, root) = (Bench::new("file '/srv/a'\n"), Root::new().unwrap());
+    let machine = root.machine(Network::Own).unwrap();
+    fs::write(bench.grants(), "").unwrap();
+    let _denied = bench.converge(&machine, &["--why-run"]).expect_code(1).unwrap();
+    for (name, near) in [("sloo", "did you mean `solo`?"), ("web", "the run had solo")] {
+        let said = bench.tool(&["grants", "allow", "--last", "--yes", "--policy-name", name]).expect_code(43).unwrap();
+        assert!(said.stderr.contains(&format!("policy `{name}` was not in run")), "{}", said.text());
+        assert!(said.stderr.contains(near), "{}", said.text());
+    }
+    assert_eq!(fs::read_to_string(bench.grants()).unwrap(), "");
+    let done = bench.tool(&["grants", "allow", "--last", "--yes", "--policy-name", "solo"]).expect_code(0).unwrap();
+    assert!(done.stdout.contains("+paths = [\"/srv/a\"]"), "{}", done.text());
+}
+
+#[test]
+fn an_older_run_that_was_denied_something_is_named() {
+    let (bench, root) = (Bench::new("file '/srv/a'\n"), Root::new().unwrap());
+    let machine = root.machine(Network::Own).unwrap();
+    fs::write(bench.grants(), "").unwrap();
+    let denied = json(&bench.converge(&machine, &["--why-run", "--format", "json"]));
+    let older = denied["run_id"].as_str().unwrap();
+    let _quiet = bench.wrun(&machine, &["converge"], &["--why-run", "--allow-all"]).expect_code(0).unwrap();
+    let said = bench.tool(&["grants", "allow", "--last", "--yes"]).expect_code(0).unwrap();
+    let command = format!("wrun grants allow --from-run {older} --grants ");
+    assert!(said.stderr.contains("nothing was denied in run ") && said.stderr.contains(&command), "{}", said.text());
+    let _done = bench.tool(&["grants", "allow", "--from-run", older, "--yes"]).expect_code(0).unwrap();
+    // What the grants have by now is not named.
+    let said = bench.tool(&["grants", "allow", "--last", "--yes"]).expect_code(0).unwrap();
+    assert!(!said.stderr.contains("--from-run"), "{}", said.text());
+}

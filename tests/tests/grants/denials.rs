@@ -1,0 +1,164 @@
+//! What a run was denied: how it is told, recorded and allowed.
+
+use super::{Bench, RECIPE, json};
+use specs::{Network, Root};
+use std::fs;
+
+/// Somebody changes the grants while a run is under way. The run has changed the machine: it is recorded as what it was.
+#[test]
+fn grants_that_cannot_be_read_at_the_end_change_nothing_of_the_run() {
+    let (bench, root) = (Bench::new(RECIPE), Root::new().unwrap());
+    let machine = root.machine(Network::Own).unwrap();
+    fs::write(bench.grants(), "[policy.solo]\npaths = [\"/srv/site\"]\n").unwrap();
+    let grants = bench.grants().display().to_string();
+    let settings = format!("[[handlers]]\ncommand = [\"chmod\", \"666\", \"{grants}\"]\non = [\"start\"]\n");
+    fs::write(bench.program.configuration().join("wrun.toml"), settings).unwrap();
+    let output = bench.converge(&machine, &[]).expect_code(1).unwrap();
+    assert!(output.stderr.contains("warning: no lines for the grants are shown"), "{}", output.text());
+    assert!(output.stdout.contains("may not manage path /srv/site/index"), "{}", output.text());
+    let runs = bench.program.run(&["run", "list"]).unwrap().expect_code(0).unwrap();
+    assert!(runs.stdout.contains("failure"), "{}", runs.text());
+}
+
+/// New content is looked at under a name of wrun's beside the file. The right to the file is enough for that.
+#[test]
+fn blocks_of_verify_read_the_new_content_and_nothing_beside_it() {
+    let recipe = |path: &str| {
+        format!(
+            "file '/srv/site.conf' do\n  content \"port 80\\n\"\n  verify do |path|\n    $last = path\n    \
+             ::File.read({path}) == \"port 80\\n\"\n  end\nend\n\
+             ruby_block 'later' do\n  block {{ raise 'still there' if (::File.read($last) rescue nil) }}\nend\n"
+        )
+    };
+    for (path, code) in [("path", 0), ("path.sub('site', 'other')", 1)] {
+        let (bench, root) = (Bench::new(&recipe(path)), Root::new().unwrap());
+        let machine = root.machine(Network::Own).unwrap();
+        fs::write(bench.grants(), "[policy.solo]\npaths = [\"/srv/site.conf\"]\n").unwrap();
+        let output = bench.converge(&machine, &[]).expect_code(code).unwrap();
+        assert_eq!(root.exists("srv/site.conf"), code == 0, "{}", output.text());
+        assert_eq!(output.stdout.contains("may not read path /srv/.chef-other"), code == 1, "{}", output.text());
+    }
+}
+
+#[test]
+fn from_nothing_granted_to_a_run_in_two_commands() {
+    let (bench, root) = (Bench::new(RECIPE), Root::new().unwrap());
+    let machine = root.machine(Network::Own).unwrap();
+    fs::write(bench.grants(), "# ours\n[policy.solo]\npaths = [\"/srv/other\"] # later\n").unwrap();
+    let dry = bench.converge(&machine, &["--why-run"]).expect_code(1).unwrap();
+    let shown = &dry.stdout;
+    let grants = bench.grants().display().to_string();
+    assert!(
+        shown.contains("policy solo may not manage path /srv/site  (directory[/srv/site], site/recipes/default.rb:1)"),
+        "{shown}"
+    );
+    assert!(shown.contains("change these lines of [CONFIGURATION]/grants.toml, under [policy.solo], to:"), "{shown}");
+    assert!(shown.contains("wrun grants allow --last --grants [CONFIGURATION]/grants.toml"), "{shown}");
+    assert_eq!(
+        shown.matches("2 things were denied").count() + shown.matches("3 things were denied").count(),
+        1,
+        "{shown}"
+    );
+    // Nobody can be asked here, and nothing is written unasked.
+    let asked = bench.tool(&["grants", "allow", "--last"]).expect_code(43).unwrap();
+    assert!(
+        asked.stdout.contains("+paths = [\"/srv/other\", \"/srv/site\"") && asked.stderr.contains("--yes"),
+        "{}",
+        asked.text()
+    );
+    assert!(!fs::read_to_string(&grants).unwrap().contains("/srv/site"));
+    let written = bench.tool(&["grants", "allow", "--last", "--yes"]).expect_code(0).unwrap();
+    let text = fs::read_to_string(&grants).unwrap();
+    assert!(
+        text.starts_with("# ours\n[policy.solo]\npaths = [\"/srv/other\", \"/srv/site\""),
+        "{text}\n{}",
+        written.text()
+    );
+    assert!(text.contains("] # later\n") && text.contains("commands = [\"true\"]\n"), "{text}");
+    let run = bench.converge(&machine, &[]).expect_code(0).unwrap();
+    assert!(run.stdout.contains("3 of 3 resources updated") && !run.stdout.contains("denied"), "{}", run.text());
+    // There is nothing more to allow.
+    let nothing = bench.tool(&["grants", "allow", "--last", "--yes"]).expect_code(0).unwrap();
+    assert!(nothing.stderr.contains("nothing was denied in run "), "{}", nothing.text());
+}
+
+#[test]
+fn what_was_denied_is_in_the_json_once_with_who_asked() {
+    let recipe = "begin\n  File.read('/srv/secret')\nrescue SystemCallError\nend\n3.times { |at| file \"/srv/#{at}\" do\n  path '/srv/same'\n  ignore_failure true\nend }\n";
+    let (bench, root) = (Bench::new(recipe), Root::new().unwrap());
+    let machine = root.machine(Network::Own).unwrap();
+    fs::write(bench.grants(), "").unwrap();
+    let run = json(&bench.converge(&machine, &["--why-run", "--format", "json"]));
+    let denials = run["denials"].as_array().unwrap();
+    let shown: Vec<_> =
+        denials.iter().map(|one| format!("{} {} {}", one["key"], one["value"], one["by"]["recipe"])).collect();
+    assert_eq!(
+        shown,
+        [r#""read_paths" "\"/srv/secret\"" "default""#, r#""paths" "\"/srv/same\"" "default""#],
+        "{run:#}"
+    );
+    assert_eq!((denials[1]["times"].as_u64(), denials[1]["by"]["line"].as_u64()), (Some(3), Some(5)), "{run:#}");
+    assert_eq!(denials[1]["by"]["name"], "/srv/0");
+}
+
+#[test]
+fn a_denial_is_told_once_and_an_end_that_it_brought_names_it() {
+    let recipe = "file '/srv/a'\nfile '/srv/b'\n";
+    let (bench, root) = (Bench::new(recipe), Root::new().unwrap());
+    let machine = root.machine(Network::Own).unwrap();
+    fs::write(bench.grants(), "").unwrap();
+    for (more, word) in [(&["--why-run"][..], "would fail: denied"), (&[], "failed: denied")] {
+        let run = bench.converge(&machine, more).expect_code(1).unwrap();
+        let shown = &run.stdout;
+        assert_eq!(shown.matches("manage path").count(), if more.is_empty() { 1 } else { 2 }, "{shown}");
+        assert!(shown.contains(&format!("file[/srv/a] action create ({word})")), "{shown}");
+        let row = shown.lines().position(|line| line.starts_with("solo  FAILED  ")).unwrap();
+        let lines: Vec<_> = shown.lines().skip(row).collect();
+        assert!(lines[0].ends_with(" s"), "{shown}");
+        assert_eq!(lines[1..], ["    denied, see above in file[/srv/a] create (site/recipes/default.rb:1)"], "{shown}");
+        let suggests = shown.contains("`wrun grants suggest` with the same options lists that, too");
+        assert_eq!(suggests, !more.is_empty(), "{shown}");
+    }
+}
+
+/// A dry run goes on after a denial while compiling; nothing of what it then finds was rescued.
+#[test]
+fn a_dry_run_does_not_call_a_denial_rescued() {
+    let recipe = "file '/srv/a'\nfile '/no/such/folder/b'\nlog File.read('/srv/secret')\n";
+    let (bench, root) = (Bench::new(recipe), Root::new().unwrap());
+    let machine = root.machine(Network::Own).unwrap();
+    fs::write(bench.grants(), "[policy.solo]\npaths = [\"/no/such/folder/b\"]\n").unwrap();
+    let shown = bench.converge(&machine, &["--why-run"]).expect_code(1).unwrap().stdout;
+    assert!(shown.contains("2 things were denied") && !shown.contains("rescued"), "{shown}");
+}
+
+/// A notification whose action was denied did not run: it is due until it is granted.
+#[test]
+fn a_denied_notification_runs_once_it_is_granted() {
+    let recipe = "file '/srv/a' do\n  content 'x'\n  notifies :run, 'execute[e]'\nend\nexecute 'e' do\n  command 'touch /srv/ran'\n  \
+                  action :nothing\nend\n";
+    let (bench, root) = (Bench::new(recipe), Root::new().unwrap());
+    let machine = root.machine(Network::Own).unwrap();
+    fs::write(bench.grants(), "[policy.solo]\npaths = [\"/srv/a\"]\n").unwrap();
+    drop(bench.converge(&machine, &[]).expect_code(1).unwrap());
+    assert!(root.exists("srv/a") && !root.exists("srv/ran"));
+    // A command as root is read before it is granted.
+    drop(bench.tool(&["grants", "allow", "--last", "--yes"]).expect_code(1).unwrap());
+    drop(bench.tool(&["grants", "allow", "--last", "--yes", "--dangerous"]).expect_code(0).unwrap());
+    let next = bench.converge(&machine, &[]).expect_code(0).unwrap();
+    assert!(root.exists("srv/ran") && next.stdout.contains("due since run"), "{}", next.text());
+    drop(bench.converge(&machine, &[]).expect_code(0).unwrap());
+}
+
+#[test]
+fn refused_random_numbers_are_a_denial_like_any_other() {
+    let (bench, root) = (Bench::new("log rand(6).to_s\n"), Root::new().unwrap());
+    let machine = root.machine(Network::Own).unwrap();
+    fs::write(bench.grants(), "").unwrap();
+    let ran = bench.converge(&machine, &["--format", "json"]).expect_code(1).unwrap();
+    let denials = json(&ran)["denials"].clone();
+    assert!(denials.to_string().contains("\"key\":\"random\""), "{denials}");
+    drop(bench.tool(&["grants", "allow", "--last", "--yes"]).expect_code(0).unwrap());
+    assert!(fs::read_to_string(bench.grants()).unwrap().contains("random = true"));
+    drop(bench.converge(&machine, &[]).expect_code(0).unwrap());
+}
