@@ -12,9 +12,10 @@ mod version;
 pub(crate) use dnf::DnfPackage;
 pub(crate) use file::RpmPackage;
 
-use super::copies::{self, PrivateCopy};
+use super::copies;
 use crate::found::{Found, Thing};
 use crate::plan::{View, Writer};
+use crate::private_copy::PrivateCopy;
 use crate::withheld::Withheld;
 use contract::Raised;
 use grants::GrantedPackage;
@@ -62,7 +63,7 @@ impl RpmFile {
 
     /// Copies it to where nobody else reaches it, and looks at the copy.
     fn copy(&self, writer: &mut Writer<'_>) -> Result<PrivateCopy, Raised> {
-        let copy = PrivateCopy::of(&self.path, writer)?;
+        let copy = copies::copy(&self.path, writer)?;
         file::require_package(&writer.root.locate(copy.path())?)?;
         let (held, replaces) = query::in_copy(writer, copy.path())?;
         if held != self.held || replaces != self.replaces {
