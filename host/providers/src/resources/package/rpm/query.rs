@@ -1,8 +1,8 @@
 //! What is installed, and what could be.
 
-use super::QUERY;
 use super::removals::{self, Replaces};
 use super::version::Version;
+use super::{QUERY, inquiry};
 use crate::plan::{View, Writer};
 use contract::Raised;
 use machine::command::{Launch, require_success};
@@ -89,8 +89,8 @@ pub(super) fn available(
     let which = if program == "yum" { "available" } else { "--available" };
     arguments.extend(["-q", "list", "--showduplicates", which].map(str::to_owned));
     arguments.extend(names.iter().cloned());
-    let launch = Launch::program(program, arguments).timeout(QUERY);
-    let outcome = view.query(&launch).map_err(|failure| failure.into_raised(&launch))?;
+    let launch = inquiry::question(program, arguments.clone());
+    let outcome = inquiry::ask(view, program, arguments)?;
     if outcome.code == Some(1) && String::from_utf8_lossy(&outcome.errors).to_lowercase().contains("no matching") {
         return Ok(vec![]);
     }
