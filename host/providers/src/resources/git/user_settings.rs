@@ -22,9 +22,37 @@ const OF_MACHINE: [&str; 3] = ["/etc/gitconfig", "/usr/local/etc/gitconfig", SSH
 const IN_HOME: [&str; 3] = [".gitconfig", ".config/git/config", ".ssh/config"];
 
 /// How ssh is started for another user: with the machine's settings, and with the keys that have the usual names.
+///
+/// What it is told to read in place of the user's settings counts as such: it would look for files that this includes by
+/// relative paths in the user's `.ssh`. Then it reads no settings at all.
 pub(super) fn ssh_of_another(root: &Root) -> String {
-    let is_file = |path: &str| matches!(root.target_entry(path), Ok(Some(entry)) if entry.kind == Kind::File);
-    format!("ssh -F {}", if is_file(SSH) { SSH } else { "none" })
+    let text = |path: &str| root.read(path).map(|text| String::from_utf8_lossy(&text).into_owned());
+    let more = || names_in(MORE_OF_SSH, root).unwrap_or_default().into_iter();
+    let leads_away = |path: &str| text(path).is_ok_and(|text| includes_relative(&text));
+    let is_usable = text(SSH).is_ok_and(|text| !includes_relative(&text))
+        && !more().any(|name| leads_away(&format!("{MORE_OF_SSH}/{name}")));
+    format!("ssh -F {}", if is_usable { SSH } else { "none" })
+}
+
+/// Whether settings of ssh include a file by a path that is not absolute.
+fn includes_relative(text: &str) -> bool {
+    let words = |line: &str| {
+        let line = line.replace(['=', '"', '\''], " ");
+        line.split_ascii_whitespace().map(str::to_owned).collect::<Vec<_>>()
+    };
+    text.lines().map(words).any(|words| match words.split_first() {
+        Some((first, rest)) if first.eq_ignore_ascii_case("include") => {
+            rest.iter().take_while(|word| !word.starts_with('#')).any(|word| !word.starts_with('/'))
+        }
+        _ => false,
+    })
+}
+
+/// The names in a folder. Empty: the folder does not exist.
+fn names_in(folder: &str, root: &Root) -> Result<Vec<String>, Raised> {
+    let Some(place) = absent(root.locate_target(folder))? else { return Ok(vec![]) };
+    let is_folder = absent(place.entry())?.is_some_and(|entry| entry.kind == Kind::Directory);
+    if is_folder { Ok(place.names()?) } else { Ok(vec![]) }
 }
 
 /// Why git may start more than itself: the policy may change a file of settings that counts. `None`: it may change none.
@@ -36,11 +64,7 @@ pub(super) fn changeable(is_own: bool, view: &mut View<'_>) -> Result<Option<Str
         return Ok(None);
     }
     let mut paths: Vec<String> = OF_MACHINE.map(str::to_owned).to_vec();
-    if let Some(folder) = absent(view.root.locate_target(MORE_OF_SSH))?
-        && absent(folder.entry())?.is_some_and(|entry| entry.kind == Kind::Directory)
-    {
-        paths.extend(folder.names()?.into_iter().map(|name| format!("{MORE_OF_SSH}/{name}")));
-    }
+    paths.extend(names_in(MORE_OF_SSH, view.root)?.into_iter().map(|name| format!("{MORE_OF_SSH}/{name}")));
     if is_own {
         let home = machine::command::home(None, view.users()).unwrap_or_default();
         paths.extend(IN_HOME.map(|name| format!("{}/{name}", home.trim_end_matches('/'))));
@@ -53,4 +77,20 @@ pub(super) fn changeable(is_own: bool, view: &mut View<'_>) -> Result<Option<Str
     };
     let found = paths.iter().find(|path| may(path));
     Ok(found.map(|path| format!("the policy may change {path}, which can name programs for git to run")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn attack_settings_of_the_machine_include_nothing_of_a_users() {
+        let check = |text: &str, expect: bool| assert_eq!(includes_relative(text), expect, "{text}");
+        check("Include /etc/ssh/ssh_config.d/*.conf\nHost *\n    SendEnv LANG\n", false);
+        check("# Include x\n", false);
+        check("Include /etc/a.conf # all of them\n", false);
+        check("include a.conf\n", true);
+        check("Include /etc/a.conf ~/.ssh/more\n", true);
+        check("  INCLUDE=\"a.conf\"\n", true);
+    }
 }
