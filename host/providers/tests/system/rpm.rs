@@ -395,7 +395,8 @@ fn gems_are_refused_and_said_so() {
     assert_eq!(raised.class(), "Gem::InstallError");
 }
 
-/// dnf and yum write logs, lists and a history while they answer, and fetch what is old.
+/// dnf and yum write logs, lists and a history while they answer, and fetch what is old. So does rpm, what readers of its database
+/// share.
 #[test]
 fn attack_a_dry_run_that_asks_dnf_changes_nothing() {
     let node = prepared(Node::new());
@@ -406,6 +407,9 @@ fn attack_a_dry_run_that_asks_dnf_changes_nothing() {
     for tool in ["dnf", "yum"] {
         node.root.write_program(format!("/usr/bin/{tool}"), DNF.replacen("#!/bin/sh\n", writing, 1)).unwrap();
     }
+    node.output("mkdir -p /var/lib/rpm");
+    let sharing = RPM.replacen("#!/bin/sh\n", "#!/bin/sh\necho >> /var/lib/rpm/rpmdb.sqlite-shm\n", 1);
+    node.root.write_program("/usr/bin/rpm", sharing).unwrap();
     let mut node = node.dry();
     for kind in ["dnf_package", "yum_package"] {
         for (name, action, expect) in [
@@ -418,7 +422,9 @@ fn attack_a_dry_run_that_asks_dnf_changes_nothing() {
         }
     }
     assert_eq!(
-        node.output("find /var/log/dnf.log /var/cache/dnf /var/lib/dnf /run/dnf.pid -type f 2>/dev/null || true"),
+        node.output(
+            "find /var/log/dnf.log /var/cache/dnf /var/lib/dnf /var/lib/rpm /run/dnf.pid -type f 2>/dev/null || true"
+        ),
         ""
     );
     // What was not fetched is not known.

@@ -1,13 +1,15 @@
-//! Questions to dnf and yum, which write while they answer: logs, what they fetch, the time of their last look, a history.
+//! Questions to dnf, yum and rpm, which write while they answer: logs, what they fetch, the time of their last look, a history,
+//! what readers of the database share.
 //!
 //! A real run lets them. In a dry run they are confined as a guard's command is, with a throw-away layer over the folders
 //! in which they write. They reach no server then, and answer from what was fetched before. Their locks in such a folder would be
-//! nobody else's, and are not taken at all.
+//! nobody else's, and are not taken at all. Where commands cannot be confined, rpm is asked all the same: what readers share is
+//! all that it writes.
 
 use super::QUERY;
 use crate::plan::View;
 use contract::{CommandOutcome, ErrorKind, Raised};
-use machine::command::{Answer, Launch, MISSING_PROGRAM};
+use machine::command::{Answer, CommandFailure, Launch, MISSING_PROGRAM};
 
 /// The folders in which dnf and yum write while they answer, and the database of installed packages where it is kept now.
 const WRITTEN: [&str; 5] = ["var/cache", "var/lib", "var/log", "run", "usr/lib/sysimage"];
@@ -38,9 +40,8 @@ pub(super) fn ask(
         return view.query(&launch).map_err(|failure| failure.into_raised(&launch));
     }
     let launch = question(program, std::iter::once(FROM_CACHE.to_owned()).chain(words));
-    let launch = WRITTEN.into_iter().fold(launch, Launch::scratch).pretending_locks();
     let unknown = |why: &str| Raised::new(ErrorKind::Unknown, format!("what {program} would say is not known: {why}"));
-    match view.ask(&launch) {
+    match view.ask(&with_layers(launch)) {
         Answer::Unknown(why) if why == MISSING_PROGRAM && view.assumed.any_package() => {
             let message = format!("{program} is not there, assuming that a package of an earlier resource brings it");
             Err(Raised::new(ErrorKind::Assumed, message))
@@ -54,4 +55,21 @@ pub(super) fn ask(
             Ok(outcome)
         }
     }
+}
+
+/// Asks rpm, which only looks.
+///
+/// # Errors
+/// It cannot be started or ran out of time. An exit code other than 0 is not an error.
+pub(super) fn ask_rpm(view: &mut View<'_>, launch: &Launch) -> Result<CommandOutcome, CommandFailure> {
+    if view.why_run
+        && let Answer::Ended(outcome) = view.ask(&with_layers(launch.clone()))
+    {
+        return Ok(outcome);
+    }
+    view.query(launch)
+}
+
+fn with_layers(launch: Launch) -> Launch {
+    WRITTEN.into_iter().fold(launch, Launch::scratch).pretending_locks()
 }

@@ -21,7 +21,7 @@ pub(super) fn installed(view: &mut View<'_>, names: &[String]) -> Result<Vec<(St
     let mut arguments = ["-q", "--queryformat", FORMAT, "--"].map(str::to_owned).to_vec();
     arguments.extend(names.iter().cloned());
     let launch = Launch::program("rpm", arguments).timeout(QUERY);
-    let outcome = view.query(&launch).map_err(|failure| failure.into_raised(&launch))?;
+    let outcome = inquiry::ask_rpm(view, &launch).map_err(|failure| failure.into_raised(&launch))?;
     // The exit code is the number of names that are not installed.
     let text = String::from_utf8_lossy(&outcome.output).into_owned();
     let absent = text.lines().filter(|line| line.ends_with(" is not installed")).count();
@@ -42,7 +42,7 @@ pub(super) fn replaced_by_file(view: &mut View<'_>, path: &str) -> Result<Vec<Re
 }
 
 fn asked(view: &mut View<'_>, launch: &Launch) -> Result<String, Raised> {
-    let outcome = view.query(launch).map_err(|failure| failure.into_raised(launch))?;
+    let outcome = inquiry::ask_rpm(view, launch).map_err(|failure| failure.into_raised(launch))?;
     require_success(launch, &outcome, &[0])?;
     Ok(String::from_utf8_lossy(&outcome.output).into_owned())
 }
