@@ -207,7 +207,7 @@ fn every_property() -> (String, usize) {
     let mut count = 0;
     // Resources that are made of others have those for parts, by names of their own.
     for kind in schema::builtin().filter(|kind| !schema::is_composite(kind.name)) {
-        let names = |name: &str| kind.name != "archive_file" && kind.identity().iter().any(|one| one.name == name);
+        let names = |name: &str| kind.identity().iter().any(|one| one.name == name && !one.hidden_with_resource);
         let is_value = |name: &str| !SHOWN.contains(&name) && !names(name);
         for property in kind.own_properties().filter(|property| is_value(property.name)) {
             let fits = |value: &Value| schema::validate_one(kind.name, "x", property.name, value.clone()).is_ok();

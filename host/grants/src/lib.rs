@@ -56,7 +56,7 @@ pub use limits::{Limit, LimitDefault, LimitSetting, LimitUnit, Limits};
 pub use mounts::MountAsked;
 pub use needs::{CheckedNeed, NeedAnswer, Needs};
 pub use opens::keys_of_interfaces;
-pub use package_tools::{are_harmless_options, is_harmless_answer};
+pub use package_tools::{PackageTool, are_harmless_options, is_harmless_answer};
 pub use policy::{Grants, OwnPlaces, PolicyGrants};
 pub use privileged::Standing;
 pub use proofs::{

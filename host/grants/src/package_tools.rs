@@ -1,5 +1,9 @@
 //! Options and variables of package tools, which run as root and hand both on to every maintainer script.
 
+mod asked;
+
+pub use asked::{PackageTool, are_harmless_options};
+
 use crate::denied::{Capability, Denied};
 use crate::pattern::Asked;
 use crate::policy::PolicyGrants;
@@ -63,12 +67,6 @@ impl PolicyGrants {
         asked.map(decide).fold(Ok(()), Result::and)?;
         Ok(GrantedEnvironment(variables.to_vec()))
     }
-}
-
-/// Whether options of a package tool only decide how and what else is installed. Others may start programs, also where the tool
-/// is only asked what it would do.
-pub fn are_harmless_options(options: &[String]) -> bool {
-    options.iter().all(|option| HARMLESS_OPTIONS.contains(&option.as_str()))
 }
 
 /// Whether a variable with this value changes only words and questions of a package tool.

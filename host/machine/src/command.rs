@@ -119,6 +119,8 @@ pub struct Launch {
     placed: Option<(String, Vec<u8>)>,
     /// Further directories where it may write to no effect, if it is confined.
     scratch: Vec<&'static str>,
+    /// Its locks count as taken, if it is confined, and are not.
+    pretends_locks: bool,
     /// What it may write and start; `None`: what its user may.
     fence: Option<Fence>,
     /// A cookbook wrote it: its processes are counted.
@@ -148,6 +150,7 @@ impl Launch {
             login: false,
             placed: None,
             scratch: vec![],
+            pretends_locks: false,
             fence: None,
             granted: false,
         }
@@ -178,6 +181,7 @@ impl Launch {
             login: how.login,
             placed: None,
             scratch: vec![],
+            pretends_locks: false,
             fence: None,
             granted: true,
         }
@@ -232,6 +236,14 @@ impl Launch {
     pub fn scratch(mut self, directory: &'static str) -> Self {
         self.scratch.push(directory);
         self
+    }
+
+    /// A confined program is told that it has every lock (`flock`) that it asks for, and gets none: for one of the host's own
+    /// choosing that does not answer without. A lock would keep others waiting, and a guard that asks for one must be told the
+    /// truth.
+    #[must_use]
+    pub fn pretending_locks(self) -> Self {
+        Self { pretends_locks: true, ..self }
     }
 
     /// Keeps it to what it needs to write and start, where the kernel has Landlock. Not for a command that is confined: that

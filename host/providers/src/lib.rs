@@ -19,6 +19,7 @@ mod notes;
 mod operation;
 mod parts;
 mod plan;
+mod private_copy;
 mod reboots;
 mod resources;
 mod secrets;

@@ -5,12 +5,14 @@
 
 use crate::plan::Plan;
 use contract::{Certainty, Change, Known, Raised, Wanted};
+use schema::resource::ResourceType;
 use serde_json::Value;
 
 /// Stands for a secret.
 pub(crate) const SENSITIVE: &str = "[sensitive]";
 
-/// Properties whose values may be secrets. What a resource manages (a path, an owner, a package) is shown.
+/// Properties whose values may be secrets, in types of cookbooks too. Those of the built-in types that are marked as secret, or as
+/// hidden with their resource, count as well. What a resource manages (a path, an owner, a package) is shown.
 const SECRET: [&str; 22] = [
     "ca_key_pass",
     "code",
@@ -54,9 +56,9 @@ impl Secrets {
     pub(crate) fn of(wanted: &Wanted<'_>) -> Self {
         let mut texts = Vec::new();
         if wanted.declaration.sensitive {
-            // An archive is read, and no thing that is managed.
-            let archive = Some("path").filter(|_| wanted.declaration.kind == "archive_file");
-            for name in SECRET.into_iter().chain(archive) {
+            let marked = schema::find(&wanted.declaration.kind).into_iter().flat_map(ResourceType::own_properties);
+            let marked = marked.filter(|property| property.sensitive || property.hidden_with_resource);
+            for name in SECRET.into_iter().chain(marked.map(|property| property.name)) {
                 match wanted.get(name) {
                     Some(Known::Json(value)) => collect(value, &mut texts),
                     Some(Known::Bytes(bytes)) => add(&String::from_utf8_lossy(bytes), &mut texts),

@@ -220,6 +220,9 @@ pub struct Property {
     pub required: Required,
     /// Whether the value must never be shown.
     pub sensitive: bool,
+    /// Whether its value is not shown where the whole resource is sensitive: it says where a secret comes from, not which thing
+    /// is managed.
+    pub hidden_with_resource: bool,
     /// Whether it describes the machine's state (and so is compared and reported), rather than how to get there.
     pub desired_state: bool,
     /// Whether it tells which thing on the machine is meant.

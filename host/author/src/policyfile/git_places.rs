@@ -51,31 +51,11 @@ pub(super) fn check_source(uri: &str, folder: &Path) -> Result<(), GitError> {
 fn local_path(uri: &str) -> Option<PathBuf> {
     if let Some(rest) = uri.strip_prefix("file://") {
         let path = rest.get(rest.find('/')?..)?;
-        return Some(PathBuf::from(std::ffi::OsString::from_vec(decoded(path))));
+        let path = percent_encoding::percent_decode_str(path).collect();
+        return Some(PathBuf::from(std::ffi::OsString::from_vec(path)));
     }
     let first = uri.split('/').next().unwrap_or_default();
     (!first.contains(':')).then(|| PathBuf::from(uri))
-}
-
-/// The bytes of a path in which some are written as `%2F`.
-fn decoded(path: &str) -> Vec<u8> {
-    let mut bytes = Vec::with_capacity(path.len());
-    let mut rest = path;
-    while let Some((before, after)) = rest.split_once('%') {
-        bytes.extend_from_slice(before.as_bytes());
-        match after.get(..2).and_then(|digits| u8::from_str_radix(digits, 16).ok()) {
-            Some(byte) => {
-                bytes.push(byte);
-                rest = after.get(2..).unwrap_or_default();
-            }
-            None => {
-                bytes.push(b'%');
-                rest = after;
-            }
-        }
-    }
-    bytes.extend_from_slice(rest.as_bytes());
-    bytes
 }
 
 /// Checks `.git`: a folder with all that is in it, or a file that names such a folder.

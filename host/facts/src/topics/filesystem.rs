@@ -32,6 +32,30 @@ const WITHOUT_SIZE: &[&str] = &[
     "none",
 ];
 
+/// Kinds of file systems whose server is on another machine. One that is silent lets whoever asks for the size wait for ever.
+const REMOTE: &[&str] = &[
+    "9p",
+    "acfs",
+    "afs",
+    "auristorfs",
+    "beegfs",
+    "ceph",
+    "cifs",
+    "coda",
+    "davfs",
+    "glusterfs",
+    "gpfs",
+    "lustre",
+    "ncp",
+    "ncpfs",
+    "nfs",
+    "nfs3",
+    "nfs4",
+    "pvfs2",
+    "smb3",
+    "smbfs",
+];
+
 /// One line of the kernel's table of mounts.
 #[derive(Debug, PartialEq)]
 struct Mount {
@@ -40,6 +64,20 @@ struct Mount {
     point: String,
     kind: String,
     options: String,
+}
+
+impl Mount {
+    /// Whether a server answers for it, or a program of any user's (`fuse.sshfs`; not `fuseblk`, a disk), that may be silent.
+    /// If that of the root itself is silent, nothing runs.
+    fn waits_for_others(&self) -> bool {
+        let is_remote = REMOTE.contains(&self.kind.as_str()) || self.device.contains(":/");
+        let is_program = self.kind == "fuse" || self.kind.starts_with("fuse.");
+        (is_remote || is_program) && self.point != "/"
+    }
+
+    fn holds(&self, other: &Self) -> bool {
+        Path::new(&other.point).starts_with(&self.point)
+    }
 }
 
 pub(crate) fn gather(machine: &Machine) -> Gathered {
@@ -118,10 +156,18 @@ fn mounts_below(mounts: Vec<Mount>, machine: &Machine) -> Vec<Mount> {
     seen.collect()
 }
 
-/// The mounts that `df` lists, with its figures. Of several mounts of one device it lists the one with the shortest path.
+/// The mounts whose size can be asked for without waiting for others: neither are they themselves such, nor does the way to
+/// them lead through one.
+fn with_prompt_answers(mounts: &[Mount]) -> impl Iterator<Item = &Mount> {
+    let slow: Vec<&Mount> = mounts.iter().filter(|mount| mount.waits_for_others()).collect();
+    let is_prompt = move |mount: &&Mount| !slow.iter().any(|slow| slow.holds(mount));
+    mounts.iter().filter(|mount| !WITHOUT_SIZE.contains(&mount.kind.as_str())).filter(is_prompt)
+}
+
+/// The mounts that `df -l` lists, with its figures. Of several mounts of one device it lists the one with the shortest path.
 fn with_sizes<'a>(machine: &Machine, mounts: &'a [Mount]) -> Vec<(&'a Mount, Gathered)> {
     let mut listed: Vec<(&Mount, Gathered, u64)> = Vec::new();
-    for mount in mounts.iter().filter(|mount| !WITHOUT_SIZE.contains(&mount.kind.as_str())) {
+    for mount in with_prompt_answers(mounts) {
         let Some((space, number)) = machine.root.space(&mount.point) else { continue };
         let fields = figures(&space);
         if fields.is_empty() {
@@ -231,6 +277,19 @@ mod tests {
                 .collect();
             assert_eq!(parse(table), expect, "for {table:?}");
         }
+    }
+
+    #[test]
+    fn attack_silent_servers_are_not_asked_for_sizes() {
+        let table = "/dev/sda1 / ext4 rw\nhost:/x /srv/net nfs4 rw\n/dev/sdb1 /srv/net/disk ext4 rw\n\
+                     /dev/sdc1 /srv/network ext4 rw\na@b: /home/a/far fuse.sshfs rw\nx /home/a/y fuse rw\n\
+                     /dev/sdd1 /media/usb fuseblk rw\n//host/share /mnt/share cifs rw\nodd:/x /mnt/odd newfs rw\n\
+                     pool/a:b /tank zfs rw\nproc /proc proc rw\n";
+        let mounts = parse(table);
+        let asked: Vec<&str> = with_prompt_answers(&mounts).map(|mount| mount.point.as_str()).collect();
+        assert_eq!(asked, ["/", "/srv/network", "/media/usb", "/tank"]);
+        let diskless = parse("host:/root / nfs rw\ntmpfs /tmp tmpfs rw\n");
+        assert_eq!(with_prompt_answers(&diskless).count(), 2);
     }
 
     #[test]

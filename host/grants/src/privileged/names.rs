@@ -88,7 +88,7 @@ pub(super) const NAMES_IN_HOMES: [&str; 41] = [
 ];
 
 /// Each of these and all below it is a secret: it gives away what lets one become somebody else, or another team's data.
-pub(super) const SECRETS: [&str; 71] = [
+pub(super) const SECRETS: [&str; 72] = [
     "/etc/shadow",
     "/etc/shadow-",
     "/etc/gshadow",
@@ -109,6 +109,7 @@ pub(super) const SECRETS: [&str; 71] = [
     "/etc/wrun",
     "/var/lib/wrun",
     "/var/cache/wrun",
+    "/run/wrun",
     "/var/cache/debconf/passwords.dat",
     "/var/spool/cron",
     "/var/lib/NetworkManager",

@@ -1,8 +1,9 @@
 //! Access lists (`setfacl`): they let users and groups write whom a mode does not name.
 
-use super::Kind;
 use super::pinned::in_proc;
+use super::{Entry, Kind};
 use rustix::fd::{AsFd, AsRawFd as _};
+use rustix::fs::{AtFlags, CWD, Mode};
 use rustix::io::Errno;
 
 /// The list that counts for a file or directory itself.
@@ -20,6 +21,7 @@ const USUAL_LIST: usize = 4 + 31 * 8;
 /// The longest list that is read, in bytes: more than file systems keep. The kernel clears as many for each question.
 const MAXIMUM_LIST: usize = 64 << 10;
 
+const MAY_READ: u8 = 4;
 const MAY_WRITE: u8 = 2;
 const USER: u16 = 0x02;
 const OWNING_GROUP: u16 = 0x04;
@@ -29,25 +31,62 @@ const OTHERS: u16 = 0x20;
 /// Whether the access list of something open names anybody who may write besides its owner, root and one user, whatever the
 /// mask takes away: the next `chmod` gives it back. A list that cannot be read counts as one that does.
 pub(super) fn lets_others_write(handle: impl AsFd, kind: Kind, uid: u32) -> bool {
-    kind != Kind::Link && names_a_writer(&handle, ACCESS, uid)
+    kind != Kind::Link && names_somebody(&handle, ACCESS, MAY_WRITE, uid)
+}
+
+/// The same of reading.
+pub(super) fn lets_others_read(handle: impl AsFd, kind: Kind, uid: u32) -> bool {
+    kind != Kind::Link && names_somebody(&handle, ACCESS, MAY_READ, uid)
 }
 
 /// Whether what is made in an open directory may be written by others than its owner, root and one user.
 pub(super) fn passes_writers_on(handle: impl AsFd, kind: Kind, uid: u32) -> bool {
-    kind == Kind::Directory && names_a_writer(&handle, DEFAULT, uid)
+    kind == Kind::Directory && names_somebody(&handle, DEFAULT, MAY_WRITE, uid)
 }
 
-fn names_a_writer(handle: &impl AsFd, list: &str, uid: u32) -> bool {
+/// Takes both lists from something open that somebody else made them for. Its group keeps what the list gave to it, and not
+/// what the list gave to others at most, which the kernel shows in the mode.
+///
+/// # Errors
+/// The kernel refuses. That there is no list is no error.
+pub(super) fn remove(handle: impl AsFd) -> Result<(), Errno> {
+    let entry = Entry::of(&rustix::fs::fstat(&handle)?);
+    if entry.kind == Kind::Link {
+        return Ok(());
+    }
+    let path = in_proc("self", handle.as_fd().as_raw_fd());
+    let group = match read_whole(&path, ACCESS) {
+        Err(errno) if is_absent(errno) => None,
+        list => Some(rights_of_group(&list?)),
+    };
+    for list in [ACCESS, DEFAULT] {
+        match rustix::fs::removexattr(&path, list) {
+            Err(errno) if !is_absent(errno) => return Err(errno),
+            _ => {}
+        }
+    }
+    let Some(group) = group else { return Ok(()) };
+    let bits = entry.mode & 0o7777 & (!0o070 | u32::from(group) << 3);
+    rustix::fs::chmodat(CWD, path, Mode::from_raw_mode(bits), AtFlags::empty())
+}
+
+fn names_somebody(handle: &impl AsFd, list: &str, right: u8, uid: u32) -> bool {
     // A descriptor without rights to the content has its attributes read through /proc only.
     let path = in_proc("self", handle.as_fd().as_raw_fd());
-    match read(&path, list, USUAL_LIST) {
-        Err(Errno::RANGE) => read(&path, list, MAXIMUM_LIST),
+    let value = read_whole(&path, list);
+    value.map_or_else(|errno| !is_absent(errno), |value| is_for_others(&value, list == DEFAULT, right, uid))
+}
+
+/// Whether there is no list, or no file system that keeps one.
+fn is_absent(errno: Errno) -> bool {
+    matches!(errno, Errno::NODATA | Errno::OPNOTSUPP)
+}
+
+fn read_whole(path: &str, list: &str) -> Result<Vec<u8>, Errno> {
+    match read(path, list, USUAL_LIST) {
+        Err(Errno::RANGE) => read(path, list, MAXIMUM_LIST),
         read => read,
     }
-    .map_or_else(
-        |errno| !matches!(errno, Errno::NODATA | Errno::OPNOTSUPP),
-        |value| is_for_others(&value, list == DEFAULT, uid),
-    )
 }
 
 /// A list of at most so many bytes.
@@ -57,8 +96,18 @@ fn read(path: &str, list: &str, limit: usize) -> Result<Vec<u8>, Errno> {
     Ok(value)
 }
 
-/// Whether a list lets others write. Of the mode's own entries, the list of a thing itself says nothing new.
-fn is_for_others(list: &[u8], is_default: bool, uid: u32) -> bool {
+/// The rights that a list gives to the owning group; none where it cannot be read.
+fn rights_of_group(list: &[u8]) -> u8 {
+    let mut entries = list.strip_prefix(&VERSION).unwrap_or_default().chunks(8);
+    let rights = entries.find_map(|entry| match entry {
+        [tag, tag_high, rights, ..] if u16::from_le_bytes([*tag, *tag_high]) == OWNING_GROUP => Some(rights & 7),
+        _ => None,
+    });
+    rights.unwrap_or_default()
+}
+
+/// Whether a list gives a right to others. Of the mode's own entries, the list of a thing itself says nothing new.
+fn is_for_others(list: &[u8], is_default: bool, right: u8, uid: u32) -> bool {
     let Some(entries) = list.strip_prefix(&VERSION) else { return true };
     entries.chunks(8).any(|entry| {
         let [tag, tag_high, rights, _, id @ ..] = entry else { return true };
@@ -69,7 +118,7 @@ fn is_for_others(list: &[u8], is_default: bool, uid: u32) -> bool {
             OWNING_GROUP | OTHERS => is_default,
             _ => false,
         };
-        is_other && rights & MAY_WRITE != 0
+        is_other && rights & right != 0
     })
 }
 
@@ -107,8 +156,8 @@ mod tests {
         let owner = (1, 7, NOBODY);
         let check = |entries: &[(u16, u16, u32)], access: bool, default: bool| {
             let bytes = list(entries);
-            assert_eq!(is_for_others(&bytes, false, 1000), access, "{entries:?}");
-            assert_eq!(is_for_others(&bytes, true, 1000), default, "{entries:?}");
+            assert_eq!(is_for_others(&bytes, false, MAY_WRITE, 1000), access, "{entries:?}");
+            assert_eq!(is_for_others(&bytes, true, MAY_WRITE, 1000), default, "{entries:?}");
         };
         check(&[owner, (OWNING_GROUP, 5, NOBODY), (OTHERS, 5, NOBODY)], false, false);
         check(&[owner, (OWNING_GROUP, 7, NOBODY), (OTHERS, 5, NOBODY)], false, true);
@@ -117,6 +166,8 @@ mod tests {
         check(&[owner, (USER, 5, 1001), (0x10, 7, NOBODY)], false, false);
         check(&[owner, (USER, 7, 1000), (USER, 7, 0)], false, false);
         check(&[owner, (GROUP, 2, 5)], true, true);
-        assert!(is_for_others(&[], false, 0) && is_for_others(&[2, 0, 0, 0, 1], false, 0), "not a list");
+        for odd in [&[][..], &[2, 0, 0, 0, 1]] {
+            assert!(is_for_others(odd, false, MAY_WRITE, 0), "not a list");
+        }
     }
 }

@@ -4,10 +4,11 @@
 //! away as a whole: a right to the directory alone does not cover the keys of a home, what another rule refuses, or what the
 //! policy may not read; and one on the way to what `/etc/fstab` names needs a rule that names it. A file is given away with its content, which the policy must be allowed to read, and with its other names.
 
-use super::{Entry, Fault, Kind, Place, absent, tree};
+use super::{Entry, Fault, Kind, Place, absent, access_list, fault, open, tree};
 use contract::FileCall;
 use grants::{Denied, PolicyGrants};
 use rustix::fs::AtFlags;
+use rustix::io::Errno;
 
 /// The bits by which a group and everybody may read.
 const GROUP_READS: u32 = 0o040;
@@ -36,25 +37,28 @@ struct Holders {
     owner: u32,
     group: Option<u32>,
     everybody: bool,
+    /// Those whom the access list names. The group's bits are the most that the list can give.
+    named: bool,
 }
 
 impl Holders {
-    /// Those who may change names in a directory.
-    fn writers(entry: &Entry, given: Given) -> Self {
-        Self::by_bits(entry, given, GROUP_WRITES, OTHERS_WRITE)
+    /// Those who may change names in a directory. `named`: its access list lets others do so.
+    fn writers(entry: &Entry, given: Given, named: bool) -> Self {
+        Self::by_bits(entry, given, (GROUP_WRITES, OTHERS_WRITE), named)
     }
 
-    /// Those who may read a file. An owner may give the right to itself.
-    fn readers(entry: &Entry, given: Given) -> Self {
-        Self::by_bits(entry, given, GROUP_READS, OTHERS_READ)
+    /// Those who may read a file. An owner may give the right to itself. `named`: its access list lets others do so.
+    fn readers(entry: &Entry, given: Given, named: bool) -> Self {
+        Self::by_bits(entry, given, (GROUP_READS, OTHERS_READ), named)
     }
 
-    fn by_bits(entry: &Entry, given: Given, of_group: u32, of_others: u32) -> Self {
+    fn by_bits(entry: &Entry, given: Given, (of_group, of_others): (u32, u32), named: bool) -> Self {
         let mode = given.mode.unwrap_or(entry.mode);
         Self {
             owner: given.uid.unwrap_or(entry.uid),
             group: (mode & of_group != 0).then(|| given.gid.unwrap_or(entry.gid)),
             everybody: mode & of_others != 0,
+            named: named && mode & of_group != 0,
         }
     }
 
@@ -62,7 +66,7 @@ impl Holders {
     fn adds_to(self, before: Self) -> bool {
         let owner = self.owner != 0 && self.owner != before.owner;
         let group = self.group.is_some_and(|group| group != 0 && before.group != Some(group));
-        owner || group || (self.everybody && !before.everybody)
+        owner || group || (self.everybody && !before.everybody) || (self.named && !before.named)
     }
 }
 
@@ -82,7 +86,9 @@ impl Place {
             Kind::File => return self.require_giving_file(grants, &entry, given),
             _ => return Ok(Ok(())),
         }
-        if !Holders::writers(&entry, given).adds_to(Holders::writers(&entry, Given::default())) {
+        let named = self.list_names_others(access_list::lets_others_write, &entry)?;
+        let before = Holders::writers(&entry, Given::default(), named);
+        if !Holders::writers(&entry, given, named).adds_to(before) {
             return Ok(Ok(()));
         }
         let leads = self.boot_mounts.names_below(self.real()).map_err(|errno| self.fault(errno, FileCall::Change))?;
@@ -134,8 +140,24 @@ impl Place {
         if changes && let Err(denied) = self.require_names_of(grants, entry)? {
             return Ok(Err(denied));
         }
-        let is_read = Holders::readers(entry, given).adds_to(Holders::readers(entry, Given::default()));
-        Ok(if is_read && grants.refuses_reads() { grants.read_path(self.real()).map(drop) } else { Ok(()) })
+        if !grants.refuses_reads() {
+            return Ok(Ok(()));
+        }
+        let named = self.list_names_others(access_list::lets_others_read, entry)?;
+        let before = Holders::readers(entry, Given::default(), named);
+        let is_read = Holders::readers(entry, given, named).adds_to(before);
+        Ok(if is_read { grants.read_path(self.real()).map(drop) } else { Ok(()) })
+    }
+
+    /// Whether the access list of what is there lets others do something, whatever the mode takes away now.
+    fn list_names_others(&self, lets: fn(cap_std::fs::File, Kind, u32) -> bool, entry: &Entry) -> Result<bool, Fault> {
+        match self.parent.open_with(&self.name, &open::to_hold()) {
+            Ok(handle) => Ok(lets(handle, entry.kind, 0)),
+            Err(error) => match fault::errno(&error) {
+                Errno::NOENT => Ok(false),
+                errno => Err(self.fault(errno, FileCall::Look)),
+            },
+        }
     }
 
     /// The number of names in the same directory that the file has and the policy may manage. Names elsewhere are not searched
@@ -160,7 +182,10 @@ mod tests {
     #[test]
     fn power_is_what_somebody_else_gets() {
         let entry = Entry { mode: 0o755, uid: 1000, gid: 1000, ..Entry::directory() };
-        let adds = |given: Given| Holders::writers(&entry, given).adds_to(Holders::writers(&entry, Given::default()));
+        let adds_beside = |given: Given, named: bool| {
+            Holders::writers(&entry, given, named).adds_to(Holders::writers(&entry, Given::default(), named))
+        };
+        let adds = |given: Given| adds_beside(given, false);
         let given = |uid: Option<u32>, gid: Option<u32>, mode: Option<u32>| Given { uid, gid, mode };
         for harmless in [
             given(None, None, None),
@@ -180,5 +205,7 @@ mod tests {
         ] {
             assert!(adds(powerful), "{powerful:?}");
         }
+        let unmasking = given(None, Some(0), Some(0o775));
+        assert!(!adds(unmasking) && adds_beside(unmasking, true));
     }
 }

@@ -97,9 +97,17 @@ impl Root {
     /// # Errors
     /// As [`is_roots_alone`](Self::is_roots_alone); it is no file.
     pub fn is_roots_own_file(&self, real: &str) -> Result<bool, Fault> {
+        self.is_own_file_of(real, 0)
+    }
+
+    /// Whether nobody but root and one user may exchange or change the file at a resolved path.
+    ///
+    /// # Errors
+    /// As [`is_alone_of`](Self::is_alone_of); it is no file.
+    pub fn is_own_file_of(&self, real: &str, uid: u32) -> Result<bool, Fault> {
         let (handle, entry) = self.held(real)?;
-        let is_own = entry.kind == Kind::File && !is_of_others(&handle, &entry, 0);
-        Ok(is_own && self.is_roots_alone(real)?)
+        let is_own = entry.kind == Kind::File && !is_of_others(&handle, &entry, uid);
+        Ok(is_own && self.is_alone_of(real, uid)?)
     }
 
     /// The first of some resolved paths that others than root and one user may change, or `None`.

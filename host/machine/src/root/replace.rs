@@ -125,6 +125,20 @@ impl StagedFile {
         staging::own_name(&self.target)
     }
 
+    /// The name of the file that it is for.
+    pub fn target_name(&self) -> &str {
+        &self.target
+    }
+
+    /// Gives it to another user, by number.
+    ///
+    /// # Errors
+    /// The kernel refuses.
+    pub fn give_to(&self, uid: u32) -> Result<(), Fault> {
+        let given = rustix::fs::fchown(&self.file, Some(Uid::from_raw(uid)), None);
+        given.map_err(|errno| Fault::new(errno, FileCall::Change, &self.path()))
+    }
+
     /// Adds content.
     ///
     /// # Errors
@@ -165,7 +179,8 @@ impl StagedFile {
     /// # Errors
     /// The kernel refuses; then it is removed and the target is as before.
     pub fn publish(mut self, new_attributes: &NewFileAttributes) -> Result<(), Fault> {
-        put_on(new_attributes, &self.file).map_err(|errno| Fault::new(errno, FileCall::Change, &self.real))?;
+        let fault = |errno| Fault::new(errno, FileCall::Change, &self.real);
+        put_on(new_attributes, &self.file, Some(&self.parent)).map_err(fault)?;
         let rename = || {
             if new_attributes.old.is_some() {
                 rustix::fs::fdatasync(&self.file)?;
@@ -237,7 +252,7 @@ impl StagedFile {
             remark(&self.account, LogLevel::Error, &line);
             return Err(fault);
         }
-        put_on(new_attributes, &target).map_err(|errno| Fault::new(errno, FileCall::Change, &self.real))
+        put_on(new_attributes, &target, None).map_err(|errno| Fault::new(errno, FileCall::Change, &self.real))
     }
 
     /// Copies all of the content, as long as the policy may go on.
@@ -303,11 +318,14 @@ fn give(new_attributes: &NewFileAttributes, now: &Entry, old: Option<Entry>, fil
     }
 }
 
-/// Gives an open file owner, attributes and mode.
-fn put_on(new_attributes: &NewFileAttributes, file: &File) -> Result<(), Errno> {
+/// Gives an open file owner, attributes and mode. `folder`: the file was just made there.
+fn put_on(new_attributes: &NewFileAttributes, file: &File, folder: Option<&Dir>) -> Result<(), Errno> {
     let now = Entry::of(&rustix::fs::fstat(file)?);
     let old = new_attributes.old.as_ref().and_then(|old| rustix::fs::fstat(old).ok()).map(|stat| Entry::of(&stat));
     give(new_attributes, &now, old, file)?;
+    if let Some(folder) = folder {
+        refuse_inherited_list(file, folder)?;
+    }
     if let Some(from) = &new_attributes.old {
         let dressed = Entry::of(&rustix::fs::fstat(file)?);
         // Whoever owned the old file may have named others in its access list, and whoever owned the folder in the list for new ones.
@@ -320,6 +338,13 @@ fn put_on(new_attributes: &NewFileAttributes, file: &File) -> Result<(), Errno> 
     // Last: a change of owner takes set-id bits away.
     let Some(mode) = new_attributes.mode else { return Ok(()) };
     rustix::fs::fchmod(file, Mode::from_raw_mode(mode.of(now.kind)?))
+}
+
+/// Takes from a new file the access list that it has from its folder, if that folder is neither root's nor the file's owner's:
+/// others would read and write what the file's mode keeps from them.
+fn refuse_inherited_list(file: &File, folder: &Dir) -> Result<(), Errno> {
+    let (owner, folder) = (rustix::fs::fstat(file)?.st_uid, rustix::fs::fstat(folder)?.st_uid);
+    if folder == 0 || folder == owner { Ok(()) } else { access_list::remove(file) }
 }
 
 /// Copies extended attributes as far as the file system takes them.

@@ -1,7 +1,7 @@
 //! Effects: calls with one bare name on the handle of a directory that a proof named.
 
 use super::fault::{Hint, errno};
-use super::{Entry, Fault, ModeBits, NewFileAttributes, Place, StagedFile, open, replace, staging, tree};
+use super::{Entry, Fault, ModeBits, NewFileAttributes, Place, StagedFile, access_list, open, replace, staging, tree};
 use cap_fs_ext::{DirExt as _, SystemTimeSpec};
 use cap_std::fs::{DirBuilder, DirBuilderExt as _};
 use cap_std::time::{Duration, SystemClock, SystemTime};
@@ -108,6 +108,23 @@ impl Site {
             .map_err(|error| self.refused(&error, FileCall::MakeDirectory))
     }
 
+    /// Takes the access lists from a directory that was just made, if they are those of a folder that is neither root's nor
+    /// the directory's owner's. To be called once the directory has its owner.
+    ///
+    /// # Errors
+    /// The kernel refuses.
+    pub fn refuse_inherited_lists(&self) -> Result<(), Fault> {
+        let refuse = || {
+            let handle = self.0.parent.open_with(&self.0.name, &open::to_hold())?;
+            let folder = rustix::fs::fstat(&self.0.parent)?.st_uid;
+            if folder != 0 && folder != rustix::fs::fstat(&handle)?.st_uid {
+                access_list::remove(&handle)?;
+            }
+            Ok(())
+        };
+        refuse().map_err(|error: io::Error| self.refused(&error, FileCall::Change))
+    }
+
     /// Removes a file, a link, anything but a directory.
     ///
     /// # Errors
@@ -204,14 +221,21 @@ impl Site {
         set().map_err(|error: io::Error| self.refused(&error, FileCall::Change))
     }
 
-    /// Sets owner and group by number; none leaves it. A link's own are set, not those of what it leads to.
+    /// Sets owner and group by number; none leaves it. A link's own are set, not those of what it leads to. Access lists that
+    /// an owner made who is not root go with that owner: they let others in, also to what is made in a directory.
     ///
     /// # Errors
     /// The kernel refuses.
     pub fn set_owner(&self, uid: Option<u32>, gid: Option<u32>) -> Result<(), Fault> {
         let set = || {
             let handle = self.0.parent.open_with(&self.0.name, &open::to_hold())?;
-            Ok(give(&handle, uid, gid)?)
+            let old = rustix::fs::fstat(&handle)?.st_uid;
+            give(&handle, uid, gid)?;
+            // Afterwards: until then the owner can make a list.
+            if old != 0 && uid.is_some_and(|uid| uid != old) {
+                access_list::remove(&handle)?;
+            }
+            Ok(())
         };
         set().map_err(|error: io::Error| self.refused(&error, FileCall::Change))
     }

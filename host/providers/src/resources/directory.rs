@@ -191,13 +191,14 @@ impl MakeDirectory {
             Ok::<_, Raised>(site)
         };
         for parent in &self.parents {
-            make(parent, NEW_DIRECTORY)?;
+            make(parent, NEW_DIRECTORY)?.refuse_inherited_lists()?;
         }
         // Closed to others until owner and mode are right.
         let site = make(&self.granted, if self.mode.is_some() { PRIVATE } else { NEW_DIRECTORY })?;
         if self.uid.is_some() || self.gid.is_some() {
             site.set_owner(self.uid, self.gid)?;
         }
+        site.refuse_inherited_lists()?;
         self.mode.map_or(Ok(()), |mode| Ok(site.set_mode(mode)?))
     }
 }

@@ -291,6 +291,7 @@ impl Task {
         let device = Some(&self.real_device).filter(|_| matches!(self.named, Named::Device) && !self.is_remote());
         let places = std::iter::once(&self.real_mount_point).chain(device);
         places.filter(|path| path.starts_with('/')).try_for_each(|path| calls::require_roots_alone(path, view.root))?;
+        calls::require_fixed_device(&self.real_device, (&self.line.kind, &self.options), view.root)?;
         calls::require_fixed(&self.options, view.root)
     }
 

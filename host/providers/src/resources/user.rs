@@ -16,7 +16,7 @@ use crate::resources::{account, asked};
 use crate::standing;
 use change::{Account, DesiredUser, Difference, compare};
 use contract::{Certainty, Change, ErrorKind, LogLevel, Raised, Wanted};
-use grants::{GrantedUser, Standing};
+use grants::{GrantedGroup, GrantedUser, Standing};
 use machine::command::{Launch, require_success};
 use machine::denied::denied;
 use machine::remarks::remark;
@@ -82,10 +82,8 @@ impl Provider for User {
                     true => Some(home::plan_removal(&granted, &wish, &current, view)?),
                     false => None,
                 };
-                let sentence = format!("remove user {}", wish.name);
-                let operation = RemoveUser { wish, found: current, belongings, _granted: granted };
-                let operation = Operation::RemoveUser(Box::new(operation));
-                plan.steps.push(Step::new(Change::new(sentence).disappears("account"), operation));
+                let group = grant::check_removal(&wish, view)?;
+                plan.steps.push(remove(RemoveUser { wish, found: current, belongings, group, _granted: granted }));
             }
             action @ ("lock" | "unlock") => {
                 plan.steps.extend(lock(action == "lock", granted, &wish.name, shadow.as_ref()));
@@ -206,6 +204,8 @@ pub(crate) struct RemoveUser {
     found: Account,
     /// `None`: home and mailbox stay.
     belongings: Option<home::Belongings>,
+    /// The group that goes with the user although it is another user's primary group.
+    group: Option<GrantedGroup>,
     _granted: GrantedUser,
 }
 
@@ -221,9 +221,22 @@ impl RemoveUser {
     /// The tool fails, the home is another user's too, or the user changed meanwhile.
     pub(crate) fn carry_out(self, writer: &mut Writer<'_>) -> Result<(), Raised> {
         change::require(writer, &self.wish.name, Some(&self.found))?;
+        if self.group.is_none() && grant::takes_anothers_group(&self.wish, writer.users()) {
+            let how = "its group is the primary group of another user now";
+            return Err(changed_meanwhile(format_args!("user {}", self.wish.name), how));
+        }
         change::remove(writer, &self.wish)?;
         self.belongings.map_or(Ok(()), |belongings| belongings.remove(&self.wish, writer))
     }
+}
+
+fn remove(operation: RemoveUser) -> Step {
+    let name = &operation.wish.name;
+    let change = Change::new(format!("remove user {name}")).disappears("account");
+    let of_group = operation.group.is_some();
+    let of_group = of_group.then(|| Change::new(format!("remove group {name}, the primary group of another user")));
+    let step = Step::new(change, Operation::RemoveUser(Box::new(operation)));
+    of_group.into_iter().fold(step, Step::also)
 }
 
 /// A password to lock or unlock.

@@ -1,9 +1,9 @@
-use super::support::{Machine, Outcome, resource};
+use super::support::{Machine, resource};
 use contract::Certainty;
 use serde_json::{Value, json};
 use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
 
-fn file(path: &str, action: &str, properties: Value) -> super::support::Asked {
+pub(super) fn file(path: &str, action: &str, properties: Value) -> super::support::Asked {
     resource("file", path, action, properties)
 }
 
@@ -322,101 +322,6 @@ fn diffs_are_summarised_where_they_must_be() {
 }
 
 #[test]
-fn verification_comes_before_the_file_is_touched() {
-    let mut machine = Machine::whole();
-    machine.write("/etc/conf", "good old");
-    let conf = machine.absolute("/etc/conf");
-    let good = json!({ "content": "good new", "verify": ["grep -q good %{path}"] });
-    machine.check(
-        &file(&conf, "create", good),
-        &[&format!("update content in file {conf} from {} to {}", short("good old"), short("good new"))],
-    );
-    let bad = json!({ "content": "bad", "verify": ["grep -q good %{path}"] });
-    let raised = machine.fails(
-        &file(&conf, "create", bad.clone()),
-        "Chef::Exceptions::ValidationFailed",
-        &format!(
-            "Proposed content for {conf} failed verification grep -q good %{{path}}\nSTDOUT: \nSTDERR: \n\nTemporary file \
-             moved to "
-        ),
-    );
-    let kept = raised.message.rsplit_once("moved to ").unwrap().1.to_owned();
-    let place = machine.absolute("/srv");
-    let elsewhere = |variable: &str| {
-        let command = format!("test \"$A%%$(pwd)\" = \"{variable}%{place}\"");
-        let verify = json!([{ "command": command, "cwd": place, "environment": { "A": "x" } }]);
-        file(&conf, "create", json!({ "content": "good new, elsewhere", "verify": verify }))
-    };
-    machine.fails(&elsewhere("y"), "Chef::Exceptions::ValidationFailed", "failed verification test \"$A%%$(pwd)\"");
-    assert_eq!(machine.read("/etc/conf"), "good new");
-    machine.run(&elsewhere("x")).unwrap();
-    machine.write("/etc/conf", "good new");
-    assert!(kept.contains("/cache/failed_validations/.chef-conf"), "{kept}");
-    assert_eq!(std::fs::read_to_string(kept).unwrap(), "bad");
-    assert_eq!((machine.read("/etc/conf").as_str(), machine.names("/etc").len()), ("good new", 3));
-    let rejected = machine.beside("cache/failed_validations");
-    let count = || std::fs::read_dir(&rejected).unwrap().count();
-    let before = count();
-    let raised = machine.run(&file(&conf, "create", bad.clone()).sensitive()).unwrap_err();
-    assert!(raised.message.ends_with("failed verification [sensitive]"), "{}", raised.message);
-    assert_eq!(count(), before, "sensitive content is not kept");
-    let plan = machine.plan(&file(&conf, "create", bad)).unwrap();
-    assert!(matches!(plan.certainty.as_slice(), [Certainty::Unknown(_)]), "{plan:?}");
-}
-
-#[test]
-fn a_path_does_not_become_a_part_of_the_line_that_verifies_it() {
-    let mut machine = Machine::whole();
-    let path = machine.absolute("/etc/a$(touch${IFS}wrun-marker).x");
-    for line in ["grep -q ok '%{path}' || true", "grep -q ok \"%{path}\" || true", "grep -q ok %{path} || true"] {
-        let asked = file(&path, "create", json!({ "content": "x", "verify": [line] }));
-        for raised in [machine.run(&asked).unwrap_err(), machine.plan(&asked).unwrap_err()] {
-            assert_eq!(raised.class(), "Chef::Exceptions::ValidationFailed", "{line}: {raised:?}");
-        }
-        let plain = file(&machine.absolute("/etc/plain.x"), "create", json!({ "content": line, "verify": [line] }));
-        machine.run(&plain).unwrap();
-    }
-    let without_shell = file(&path, "create", json!({ "content": "ok", "verify": ["grep -q ok %{path}"] }));
-    machine.run(&without_shell).unwrap();
-    assert!(!std::path::Path::new("/wrun-marker").exists());
-}
-
-#[test]
-fn other_kinds_of_verification() {
-    let mut machine = Machine::open();
-    let json = |text: &str| file("/etc/x.json", "create", json!({ "content": text, "verify": [":json"] }));
-    let words = ":json (Chef::Resource::File::Verification::Json)\n\nTemporary file moved to";
-    machine.fails(&json("{"), "Chef::Exceptions::ValidationFailed", words);
-    machine.run(&json("{}")).unwrap();
-    let yaml = json!({ "content": "a", "verify": ["yaml"] });
-    machine.fails(&file("/etc/y", "create", yaml), "Chef::Exceptions::VerificationNotFound", "yaml");
-    let unknown = json!({ "content": "a", "verify": [":foo"] });
-    let words = "No file verification for foo found.";
-    machine.fails(&file("/etc/y", "create", unknown), "Chef::Exceptions::VerificationNotFound", words);
-    let old = json!({ "content": "a", "verify": ["true %{file}"] });
-    machine.fails(&file("/etc/y", "create", old), "ArgumentError", "%{file}");
-}
-
-#[test]
-fn blocks_see_the_staged_content() {
-    let mut machine = Machine::open();
-    let asked = file("/etc/conf.d.txt", "create", json!({ "content": "new", "mode": "0640" })).verify_block();
-    let at = machine.at("/");
-    let refused = machine.verified(&asked, |path| {
-        assert!(path.starts_with("/etc/.chef-conf-") && path.ends_with(".d.txt"), "{path}");
-        assert_eq!(std::fs::read_to_string(at.join(path.trim_start_matches('/'))).unwrap(), "new");
-        false
-    });
-    let kept = refused.unwrap_err().message;
-    assert!(kept.contains("/failed_validations/.chef-conf") && kept.ends_with(".d.txt"), "{kept}");
-    assert_eq!(std::fs::read_to_string(kept).unwrap(), "new", "people can look at what was rejected");
-    assert_eq!(machine.names("/etc"), ["group", "passwd"], "nothing is left behind");
-    machine.verified(&asked, |_| true).unwrap();
-    assert_eq!((machine.read("/etc/conf.d.txt").as_str(), machine.mode("/etc/conf.d.txt")), ("new", 0o640));
-    assert_eq!(machine.verified(&asked, |_| panic!("nothing to verify")).unwrap(), Outcome::default());
-}
-
-#[test]
 fn dry_runs_change_nothing_and_assume_what_chef_assumes() {
     let mut machine = Machine::dry();
     machine.write("/etc/file", "old");
@@ -489,34 +394,9 @@ fn set_id_bits_need_a_grant_of_their_own() {
     assert_eq!((machine.read("/srv/shell").as_str(), machine.mode("/srv/shell")), ("x", 0o4755));
 }
 
-#[test]
-fn a_verify_command_needs_a_grant_of_its_own() {
-    let mut machine = Machine::granted("paths = [\"/srv/**\"]");
-    let asked = file("/srv/x", "create", json!({ "content": "x", "verify": ["cat %{path} /etc/shadow"] }));
-    machine.denies(&asked);
-    assert!(machine.names("/srv").is_empty());
-}
-
-fn short(text: &str) -> String {
+pub(super) fn short(text: &str) -> String {
     use sha2::Digest as _;
     sha2::Sha256::digest(text).iter().take(3).map(|byte| format!("{byte:02x}")).collect()
-}
-
-/// A policy whose content is rejected in each run does not fill the cache directory.
-#[test]
-fn rejected_contents_are_few() {
-    let mut machine = Machine::whole();
-    let conf = machine.absolute("/etc/conf");
-    let mut kept = String::new();
-    for number in 0..25 {
-        let content = format!("bad {number}");
-        let bad = file(&conf, "create", json!({ "content": content, "verify": ["grep -q good %{path}"] }));
-        let raised = machine.run(&bad).unwrap_err();
-        kept = raised.message.rsplit_once("moved to ").unwrap().1.to_owned();
-    }
-    let folder = std::path::Path::new(&kept).parent().unwrap();
-    assert_eq!(std::fs::read_dir(folder).unwrap().count(), 20);
-    assert_eq!(std::fs::read_to_string(&kept).unwrap(), "bad 24");
 }
 
 #[test]
@@ -538,35 +418,4 @@ fn attack_a_file_that_somebody_has_open_is_written_anew_when_it_becomes_roots() 
         &["change mode from '0644' to '0755'"],
     );
     assert_eq!(std::fs::metadata(machine.at("/etc/run.sh")).unwrap().ino(), before);
-}
-
-/// An access list by which the user 1001 may read and write.
-const LIST: [u8; 44] = [
-    2, 0, 0, 0, // version
-    1, 0, 6, 0, 255, 255, 255, 255, // the owner
-    2, 0, 6, 0, 0xe9, 3, 0, 0, // 1001
-    4, 0, 4, 0, 255, 255, 255, 255, // the group
-    16, 0, 6, 0, 255, 255, 255, 255, // the mask
-    32, 0, 0, 0, 255, 255, 255, 255, // others
-];
-
-#[test]
-fn attack_an_access_list_goes_with_the_owner_who_made_it() {
-    use rustix::fs::{XattrFlags, getxattr, setxattr};
-    let mut machine = Machine::open();
-    let list = "system.posix_acl_access";
-    let mut kept = |owner: u32| {
-        let path = machine.at("/etc/key");
-        std::fs::write(&path, "old\n").unwrap();
-        std::os::unix::fs::chown(&path, Some(owner), Some(0)).unwrap();
-        setxattr(&path, list, &LIST, XattrFlags::empty()).unwrap();
-        let properties = json!({ "content": "new\n", "owner": 0, "group": 0, "mode": "0660" });
-        machine.run(&file("/etc/key", "create", properties)).unwrap();
-        let mut value = [0_u8; 64];
-        let is_there = getxattr(&path, list, &mut value[..]).is_ok();
-        std::fs::remove_file(path).unwrap();
-        is_there
-    };
-    assert!(kept(0), "root's own list is kept");
-    assert!(!kept(1001));
 }

@@ -1,6 +1,8 @@
 //! The file family on real file systems: every action, denied beside happy, and the deputies.
 
 #[cfg(test)]
+mod access_lists;
+#[cfg(test)]
 mod cookbook_sources;
 #[cfg(test)]
 mod directory;
@@ -19,7 +21,8 @@ mod remote_file;
 #[cfg(test)]
 mod server;
 #[cfg(test)]
-#[cfg(test)]
 mod support;
 #[cfg(test)]
 mod unseen;
+#[cfg(test)]
+mod verification;

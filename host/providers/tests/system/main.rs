@@ -3,6 +3,7 @@
 
 #![cfg(test)]
 
+mod account_attacks;
 mod accounts;
 mod archive;
 mod cron;

@@ -130,3 +130,25 @@ fn attack_a_folder_to_bind_is_resolved_whatever_signs_its_path_has() {
     assert_eq!(node.root.read("/srv/log").unwrap(), "");
     assert!(!node.root.exists("/etc/fstab") || !node.root.read("/etc/fstab").unwrap().contains("/mnt/own"));
 }
+
+/// mergerfs takes several folders for its device, and follows whatever lies there.
+#[test]
+fn attack_a_device_of_several_folders_has_none_that_others_may_exchange() {
+    let rules = "mounts = [\"/mnt/a:/srv/app/data on /mnt/own type fuse.mergerfs (ro)\", \
+                 \"/mnt/link/x:/mnt/a on /mnt/own type fuse.mergerfs (ro)\", \
+                 \"/mnt/a:/mnt/b on /mnt/own type fuse.mergerfs (ro)\"]";
+    let mut node = node(rules, "");
+    node.output("mkdir -p /mnt/a /mnt/b; ln -s /srv/app /mnt/link");
+    let device = |device: &str| json!({"device": device, "fstype": "fuse.mergerfs", "options": "ro", "pass": 0});
+    for several in ["/mnt/a:/srv/app/data", "/mnt/link/x:/mnt/a"] {
+        for action in ["mount", "enable"] {
+            let raised = node.act("mount", "/mnt/own", action, device(several)).unwrap_err();
+            assert!(raised.message.contains("others than root may exchange"), "{action}: {}", raised.message);
+        }
+    }
+    assert_eq!(node.root.read("/srv/log").unwrap(), "");
+    // The program mounts nothing here, so that it is still to do afterwards.
+    let _not_mounted = node.act("mount", "/mnt/own", "mount", device("/mnt/a:/mnt/b"));
+    let log = node.root.read("/srv/log").unwrap();
+    assert!(log.starts_with("-t fuse.mergerfs -o ro /mnt/a:/mnt/b /mnt/own\n"), "{log}");
+}

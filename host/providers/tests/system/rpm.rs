@@ -33,7 +33,7 @@ case "$*" in
     for name; do grep -h "^$name\." /srv/available; done > /tmp/found
     [ -s /tmp/found ] || { echo "Error: No matching Packages to list" >&2; exit 1; }
     echo "Available Packages"; cat /tmp/found ;;
-  "versionlock list") cat /srv/locks ;;
+  "versionlock list" | "-C versionlock list") cat /srv/locks ;;
   *) echo "${0##*/} $*" >> /srv/log; . /srv/deed ;;
 esac
 "#;
@@ -393,6 +393,45 @@ fn gems_are_refused_and_said_so() {
     // A real run would fail for certain, so a dry run does not call it unknown.
     let raised = node.dry().foresee("chef_gem", "pg", "install", json!({})).unwrap_err();
     assert_eq!(raised.class(), "Gem::InstallError");
+}
+
+/// dnf and yum write logs, lists and a history while they answer, and fetch what is old. So does rpm, what readers of its database
+/// share.
+#[test]
+fn attack_a_dry_run_that_asks_dnf_changes_nothing() {
+    let node = prepared(Node::new());
+    node.output("mkdir -p /var/log /var/cache/dnf /var/lib/dnf /run");
+    let writing = "#!/bin/sh\nset -e\ncase \"$1\" in -C) ;; *) echo fetches >&2; exit 9 ;; esac\n\
+                   for file in /var/log/dnf.log /var/cache/dnf/base.solv /var/lib/dnf/history.sqlite /run/dnf.pid; do\n\
+                   echo \"$*\" >> $file; done\nflock -n /var/log/dnf.log true\nset +e\n";
+    for tool in ["dnf", "yum"] {
+        node.root.write_program(format!("/usr/bin/{tool}"), DNF.replacen("#!/bin/sh\n", writing, 1)).unwrap();
+    }
+    node.output("mkdir -p /var/lib/rpm");
+    let sharing = RPM.replacen("#!/bin/sh\n", "#!/bin/sh\necho >> /var/lib/rpm/rpmdb.sqlite-shm\n", 1);
+    node.root.write_program("/usr/bin/rpm", sharing).unwrap();
+    let mut node = node.dry();
+    for kind in ["dnf_package", "yum_package"] {
+        for (name, action, expect) in [
+            ("vim", "install", "install version 2:8.2-1.el9.x86_64 of package vim"),
+            ("bash", "remove", "remove package bash"),
+            ("bash", "lock", "lock package bash"),
+        ] {
+            let foreseen = node.foresee(kind, name, action, json!({})).unwrap();
+            assert_eq!(foreseen, Foreseen { changes: vec![expect.to_owned()], ..Foreseen::default() });
+        }
+    }
+    assert_eq!(
+        node.output(
+            "find /var/log/dnf.log /var/cache/dnf /var/lib/dnf /var/lib/rpm /run/dnf.pid -type f 2>/dev/null || true"
+        ),
+        ""
+    );
+    // What was not fetched is not known.
+    let nothing = "#!/bin/sh\necho 'Ignoring repositories: base' >&2\nexit 1\n";
+    node.root.write_program("/usr/bin/dnf", nothing).unwrap();
+    let foreseen = node.foresee("dnf_package", "vim", "install", json!({})).unwrap();
+    assert!(foreseen.unknown.iter().any(|why| why.contains("fetches no lists")), "{foreseen:?}");
 }
 
 /// Some options have dnf start programs, also where it is only asked what it would do.

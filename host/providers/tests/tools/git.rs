@@ -3,6 +3,7 @@
 mod attacks;
 mod filled;
 mod rights;
+mod settings;
 mod writers;
 
 use crate::support::{Bench, exists};

@@ -23,6 +23,7 @@ impl Property {
             default: Default::Unset,
             required: Required::Never,
             sensitive: false,
+            hidden_with_resource: false,
             desired_state: true,
             identity: false,
             collects: false,
@@ -158,6 +159,13 @@ impl Property {
     #[must_use]
     pub const fn sensitive(mut self) -> Self {
         self.sensitive = true;
+        self
+    }
+
+    /// Marks it as hidden where the whole resource is sensitive.
+    #[must_use]
+    pub const fn hidden_with_resource(mut self) -> Self {
+        self.hidden_with_resource = true;
         self
     }
 

@@ -16,6 +16,7 @@ pub static ARCHIVE_FILE: ResourceType = ResourceType {
             .coerce(Coercion::ExpandedPath)
             .name_property()
             .identity()
+            .hidden_with_resource()
             .deputy(Deputy::ReadPath),
         Property::text("destination", "The folder to unpack into.").required().deputy(Deputy::Path),
         Property::text("owner", "The owner of what is unpacked.").deputy(Deputy::Account),

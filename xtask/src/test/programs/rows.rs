@@ -155,16 +155,14 @@ pub(super) const PLACES: &[Place] = &[
         "Launch::program(self.program, words(copy.as_ref().map(PrivateCopy::path)))",
         &[Checked("the callers are listed here by `program`"), FILE],
     ),
-    ("resources/package/rpm/dnf.rs", r#"Launch::program(self.program, ["versionlock", "list"])"#, &[Fixed]),
     ("resources/package/rpm/file.rs", r#"program: "rpm""#, &[Fixed, OPTIONS, NAME, FILE]),
+    ("resources/package/rpm/inquiry.rs", "Launch::program(program, words)", &[Fixed, OPTIONS, NAME, FILE]),
     (
         "resources/package/rpm/query.rs",
         r#"Launch::program("rpm", ["-qp", "--queryformat", format, "--", path])"#,
         &[Fixed, FILE, Guest("what is in the file, whose first bytes are those of a package; nothing of it is run")],
     ),
     ("resources/package/rpm/query.rs", r#"Launch::program("rpm", arguments)"#, &[Fixed, NAME]),
-    ("resources/package/rpm/query.rs", "Launch::program(program, arguments)", &[Fixed, OPTIONS, NAME]),
-    ("resources/package/rpm/removals.rs", "Launch::program(program, all)", &[Fixed, OPTIONS, NAME, FILE]),
     (
         "resources/package/tools.rs",
         "Launch::program(program, all)",

@@ -1,6 +1,6 @@
 //! Who is who, and who may become whom.
 
-pub(super) const IDENTITIES: [&str; 76] = [
+pub(super) const IDENTITIES: [&str; 77] = [
     // Who may become whom.
     "/etc/sudoers",
     "/etc/sudoers.d",
@@ -15,6 +15,7 @@ pub(super) const IDENTITIES: [&str; 76] = [
     "/etc/fstab",
     "/var/lib/wrun",
     "/var/cache/wrun",
+    "/run/wrun",
     "/var/lib/apt",
     "/var/cache/apt",
     "/etc/passwd",

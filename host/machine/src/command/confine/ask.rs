@@ -44,6 +44,7 @@ pub(in crate::command) fn ask(
         root: root.to_owned(),
         placed: launch.placed.clone(),
         scratch: launch.scratch.iter().map(|directory| (*directory).to_owned()).collect(),
+        pretends_locks: launch.pretends_locks,
     };
     let asked = || -> io::Result<Answer> {
         let body = serde_json::to_vec(&request)?;

@@ -44,10 +44,10 @@ const TYPING: [u64; 3] = [0x5412, 0x541c, 0x5423];
 /// Types of requests to devices that do something though they are open for reading only: compact discs, tapes, watchdogs.
 const DEVICE_REQUESTS: [u64; 3] = [0x53, 0x6d, 0x57];
 
-/// Keeps the calling thread, and all that it starts, to the lists. For good.
-pub(super) fn restrict() -> Result<(), seccompiler::Error> {
+/// Keeps the calling thread, and all that it starts, to the lists. For good. `pretends_locks`: locks count as taken, and are not.
+pub(super) fn restrict(pretends_locks: bool) -> Result<(), seccompiler::Error> {
     // The last one forbids to add more.
-    for program in [missing()?, pretended()?, refused()?, watched()?, allowed()?] {
+    for program in [missing()?, pretended(pretends_locks)?, refused()?, watched()?, allowed()?] {
         apply_filter(&program)?;
     }
     Ok(())
@@ -83,13 +83,14 @@ fn missing() -> Result<BpfProgram, seccompiler::Error> {
 
 /// What is said to have been done, and is not: programs that handle secrets forbid crash files, and go on only if they can. The
 /// kernel leaves a crash alone at a limit of one byte; at none it calls the machine's crash handler.
-fn pretended() -> Result<BpfProgram, seccompiler::Error> {
+fn pretended(locks: bool) -> Result<BpfProgram, seccompiler::Error> {
     let core = u64::from(libc::RLIMIT_CORE);
     let rules = [
         (libc::SYS_setrlimit, vec![rule(&[(0, Length::Dword, Op::Eq, core)])?]),
         (libc::SYS_prlimit64, vec![rule(&[(1, Length::Dword, Op::Eq, core), (2, Length::Qword, Op::Ne, 0)])?]),
     ];
-    program(rules.into_iter().collect(), SeccompAction::Allow, SeccompAction::Errno(0))
+    let locks = locks.then_some((libc::SYS_flock, vec![]));
+    program(rules.into_iter().chain(locks).collect(), SeccompAction::Allow, SeccompAction::Errno(0))
 }
 
 /// What is refused of calls that are otherwise allowed.

@@ -63,6 +63,7 @@ impl MakeDestination {
         for (granted, mode) in &self.directories {
             let site = writer.root.site(granted)?;
             site.make_directory(ModeBits::from(mode)).map_err(|fault| taken(fault, granted.path()))?;
+            site.refuse_inherited_lists()?;
             site.set_mode(ModeBits::from(mode))?;
         }
         Ok(())
@@ -238,6 +239,6 @@ fn make_directory(writer: &Writer<'_>, granted: &GrantedPath, mode: ModeBits) ->
     let site = writer.root.site(granted)?;
     match site.make_directory(mode) {
         Err(fault) if fault.errno == Errno::EXIST && site.entry()?.kind == machine::root::Kind::Directory => Ok(()),
-        other => Ok(other?),
+        made => Ok(made.and_then(|()| site.refuse_inherited_lists())?),
     }
 }

@@ -5,6 +5,7 @@ use super::create::unverified;
 use super::wish::FileWish;
 use super::{json_check, unit_check};
 use crate::plan::{Plan, View, Writer};
+use crate::private_copy::{Copying, PrivateCopy, own_number};
 use crate::secrets::SENSITIVE;
 use crate::withheld::Withheld;
 use contract::{Certainty, CommandTest, ErrorKind, LogLevel, Raised};
@@ -181,7 +182,9 @@ impl Check {
     ) -> Result<(), Raised> {
         let rejected = match self {
             Self::Command(Withheld(command), how, Withheld(line)) => {
-                let command = about(command, if sensitive { SENSITIVE } else { line }, &staged.path())?;
+                let copy = copy_to_verify(command, staged, path, writer)?;
+                let read = copy.as_ref().map_or_else(|| staged.path(), |copy| copy.path().to_owned());
+                let command = about(command, if sensitive { SENSITIVE } else { line }, &read)?;
                 let outcome = writer.run(&command, how).map_err(|raised| match sensitive {
                     true => Raised::new(raised.kind, "the verify command of this sensitive resource cannot be run"),
                     false => raised,
@@ -215,6 +218,39 @@ impl Check {
         };
         Err(Raised::new(ErrorKind::InvalidValue, message))
     }
+}
+
+/// A copy of staged content for a command, if others than root and the command's user may exchange or change the staged file:
+/// they could lay a link there to what they may not read themselves. Else `None`: beside its place, content finds what it
+/// names by relative paths.
+///
+/// # Errors
+/// The copy cannot be made; the user does not exist.
+fn copy_to_verify(
+    command: &GrantedCommand,
+    staged: &StagedFile,
+    path: &str,
+    writer: &mut Writer<'_>,
+) -> Result<Option<PrivateCopy>, Raised> {
+    let reader = match command.user() {
+        None => own_number(),
+        Some(user) => {
+            let known = writer.users().user(user).map(|user| user.uid).or_else(|| user.parse().ok());
+            let unknown = || Raised::new(ErrorKind::InvalidArgument, format!("can't find user for {user}"));
+            known.ok_or_else(unknown)?
+        }
+    };
+    if writer.root.is_own_file_of(&staged.path(), reader)? {
+        return Ok(None);
+    }
+    let copying = Copying {
+        folder: "verify",
+        name: staged.target_name(),
+        reader,
+        failing: &format!("{path} cannot be verified"),
+        kind: ErrorKind::InvalidValue,
+    };
+    PrivateCopy::of(staged.content()?, copying, writer).map(Some)
 }
 
 fn is_json(staged: &StagedFile) -> Result<(), String> {

@@ -4,12 +4,12 @@
 //! - The user as whom git runs, if one is named: git reads that user's keys.
 //! - What is privileged in the commit, `.ssh` above all, by a rule that reaches it: see [`Rights::require_names`].
 //! - The command `git` itself, as that user and with these variables, for whatever can make git run something else:
-//!   variables, `ssh_wrapper`, submodules (whose addresses nobody has granted), and a checkout or a repository on the node
-//!   that is more than what git itself writes: see [`super::plain`]. Without that grant, git is restrained: see
-//!   [`super::call`].
+//!   variables, `ssh_wrapper`, submodules (whose addresses nobody has granted), a checkout or a repository on the node
+//!   that is more than what git itself writes (see [`super::plain`]), and settings of git and ssh that the policy may write
+//!   (see [`super::user_settings`]). Without that grant, git is restrained: see [`super::call`].
 
 use super::call::{Caller, Confinement};
-use super::plain;
+use super::{plain, user_settings};
 use crate::plan::{View, Writer};
 use crate::standing;
 use contract::{CommandLine, CommandTest, ErrorKind, Raised};
@@ -50,12 +50,14 @@ impl Rights {
         let everything = view.grants.allows_everything();
         caller.find_numbers(view);
         let uid = caller.uid;
+        let is_own = uid == Some(rustix::process::getuid().as_raw());
         let more = if submodules || !caller.environment.is_empty() {
             Some("submodules, variables and an ssh_wrapper can make git run other programs".to_owned())
         } else {
             match odd(&real, path.as_ref(), uid, view.root) {
                 // It has to be seen only where a rule depends on it.
                 Err(raised) if everything => Some(raised.message),
+                Ok(None) => user_settings::changeable(is_own, view)?,
                 odd => odd?,
             }
         };
@@ -64,11 +66,13 @@ impl Rights {
         if everything {
             (caller.limited, caller.restrained) = (false, false);
         }
-        // Another user's git changes what that user may, and starts what that user configured.
-        if caller.restrained && uid == Some(rustix::process::getuid().as_raw()) {
+        // Another user's git changes what that user may.
+        if caller.restrained && is_own {
             let home = machine::command::home(None, view.users()).unwrap_or_default();
             let known_hosts = format!("{home}/.ssh/known_hosts");
             caller.confinement = Some(Confinement { is_elsewhere: path.is_none(), known_hosts });
+        } else if caller.restrained {
+            caller.ssh_of_another = Some(user_settings::ssh_of_another(view.root));
         }
         Ok(Self { folder, _server: server, path, _command: command })
     }
@@ -190,9 +194,15 @@ pub(super) fn is_elsewhere(repository: &str) -> bool {
 /// A repository on the node itself.
 fn path_of(repository: &str) -> Option<String> {
     match repository.strip_prefix("file://") {
-        Some(path) => decoded(path).filter(|path| path.starts_with('/')),
+        Some(path) => decoded(path),
         None => repository.starts_with('/').then(|| repository.to_owned()),
     }
+}
+
+/// The absolute path in a URL, as git reads it. `None`: it is not absolute, or not UTF-8.
+fn decoded(path: &str) -> Option<String> {
+    let path = percent_encoding::percent_decode_str(path).decode_utf8().ok()?;
+    path.starts_with('/').then(|| path.into_owned())
 }
 
 /// Where there is nothing of that name, git looks for the same with `.git` at its end.
@@ -209,27 +219,6 @@ fn readable(path: &str, view: &View<'_>) -> Result<ReadablePath, Raised> {
     let readable = view.grants.read_path(&view.root.asked_about(found)).map_err(denied)?;
     let _there = view.root.future_place(found)?;
     Ok(readable)
-}
-
-/// A text as git reads it out of a URL; none: it is not UTF-8.
-fn decoded(text: &str) -> Option<String> {
-    let mut bytes = Vec::with_capacity(text.len());
-    let mut rest = text.as_bytes();
-    while let Some((&first, after)) = rest.split_first() {
-        let digits = after.get(..2).filter(|digits| first == b'%' && digits.iter().all(u8::is_ascii_hexdigit));
-        let digits = digits.and_then(|digits| std::str::from_utf8(digits).ok());
-        match digits.and_then(|digits| u8::from_str_radix(digits, 16).ok()) {
-            Some(byte) => {
-                bytes.push(byte);
-                rest = after.get(2..).unwrap_or_default();
-            }
-            None => {
-                bytes.push(first);
-                rest = after;
-            }
-        }
-    }
-    String::from_utf8(bytes).ok()
 }
 
 #[cfg(test)]

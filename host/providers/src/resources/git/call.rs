@@ -27,6 +27,26 @@ const RESTRAINTS: [&str; 10] = [
     "maintenance.autoDetach=false",
 ];
 
+/// Git looks at what it fetches before it keeps it: at names that lead out of a checkout, and at what does not have the number that
+/// it is called by.
+const LOOKS_AT_OBJECTS: &str = "fetch.fsckObjects=true";
+
+/// What is odd about many old repositories, and harms nobody: how dates, names and modes are written.
+const HARMLESS_ODDITIES: [&str; 12] = [
+    "badDate",
+    "badDateOverflow",
+    "badEmail",
+    "badName",
+    "badTimezone",
+    "missingEmail",
+    "missingNameBeforeEmail",
+    "missingSpaceBeforeDate",
+    "missingSpaceBeforeEmail",
+    "multipleAuthors",
+    "zeroPaddedDate",
+    "zeroPaddedFilemode",
+];
+
 /// The repository is the folder's own and no other: git looks for one in the folders above where it does not like what it
 /// finds here.
 const HERE: [&str; 2] = ["--git-dir=.git", "--work-tree=."];
@@ -47,6 +67,9 @@ pub(super) struct Caller {
     pub(super) limited: bool,
     /// Git is kept to the folder that it works in: see [`fence`].
     pub(super) confinement: Option<Confinement>,
+    /// How another user's git starts ssh, which then reads none of that user's settings, as git itself does not: a right to
+    /// such a file is no right to run programs as the user.
+    pub(super) ssh_of_another: Option<String>,
     timeout: Option<Duration>,
 }
 
@@ -74,6 +97,7 @@ impl Caller {
             restrained: true,
             limited: true,
             confinement: None,
+            ssh_of_another: None,
             timeout: properties.timeout.map(Duration::from_secs),
         }
     }
@@ -96,7 +120,7 @@ impl Caller {
         self.gid = self.group.as_ref().and_then(gid);
     }
 
-    /// Asks something, also in a dry run; what git said. Variables and another user's own settings can name programs that git
+    /// Asks something, also in a dry run; what git said. Variables and the settings of another user can name programs that git
     /// is to run, so with them a dry run asks confined, as it asks the commands of guards.
     pub(super) fn ask(&self, view: &mut View<'_>, call: &Call, codes: &[i32]) -> Result<String, Silence> {
         // Chef looks for the user's home before it starts anything.
@@ -142,6 +166,14 @@ impl Caller {
         if self.restrained {
             words.extend(RESTRAINTS.iter().flat_map(|setting| ["-c", *setting]).map(str::to_owned));
         }
+        if self.restrained && call.words.first().is_some_and(|command| FETCHING.contains(&command.as_str())) {
+            words.extend(["-c", LOOKS_AT_OBJECTS].map(str::to_owned));
+            let ignored = HARMLESS_ODDITIES.iter().map(|oddity| format!("fetch.fsck.{oddity}=ignore"));
+            words.extend(ignored.flat_map(|setting| ["-c".to_owned(), setting]));
+        }
+        if let Some(ssh) = &self.ssh_of_another {
+            words.extend(["-c".to_owned(), format!("core.sshCommand={ssh}")]);
+        }
         if self.restrained && call.cwd.is_some() {
             words.extend(HERE.map(str::to_owned));
         }
@@ -156,6 +188,10 @@ impl Caller {
         launch = launch.environment("GIT_TERMINAL_PROMPT", "0");
         for (name, value) in &self.environment {
             launch = launch.environment(name, value);
+        }
+        if self.ssh_of_another.is_some() {
+            // Older ones than 2.32 know only the home.
+            launch = launch.environment("GIT_CONFIG_GLOBAL", "/dev/null").without(&["HOME".to_owned()]);
         }
         if let Some(cwd) = &call.cwd {
             launch = launch.cwd(cwd);
@@ -179,16 +215,19 @@ impl Caller {
     }
 }
 
-/// Words that a call gets and that Chef's sentences do not show. A clone checks nothing out before that was looked at, and
-/// shares no file with a repository that may only be read; a checkout does not list what differs, for which it would start
-/// git in submodules.
+/// Words that a call gets and that Chef's sentences do not show. A clone checks nothing out before that was looked at, and takes
+/// from a repository on this machine what it would take from another one: it shares no file with it, and looks at the objects.
+/// A checkout does not list what differs, for which it would start git in submodules.
 fn unshown(command: &[String]) -> &'static [&'static str] {
     match command.first().map(String::as_str) {
-        Some("clone") => &["--no-checkout", "--no-hardlinks"],
+        Some("clone") => &["--no-checkout", "--no-local"],
         Some("checkout") => &["-q"],
         _ => &[],
     }
 }
+
+/// The commands that fetch.
+const FETCHING: [&str; 2] = ["clone", "fetch"];
 
 /// The commands that talk to a repository, on this machine or another.
 const TALKING: [&str; 3] = ["clone", "fetch", "ls-remote"];

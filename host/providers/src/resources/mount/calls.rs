@@ -166,6 +166,39 @@ pub(super) fn is_remote(device: &str, kind: &str, options: &[String]) -> bool {
     }
 }
 
+/// The paths of this machine that a device names which is not held open, since a program of its own reads it: all of it, and
+/// each part between colons, as mergerfs takes them, with or without a mode behind it (`=RO`). Of a pattern it is the folder
+/// that the pattern is in.
+fn paths_in(device: &str) -> Vec<&str> {
+    let parts = device.split(':').filter(|part| part.starts_with('/'));
+    let with_modes = parts.flat_map(|part| [Some(part), part.rsplit_once('=').map(|(path, _)| path)]).flatten();
+    let before_pattern = |path: &'_ str| path.find(['*', '?', '[', '{']);
+    let fixed = with_modes.chain([device]).map(|path| match before_pattern(path) {
+        Some(end) => path.get(..end).and_then(|path| path.rsplit_once('/')).map_or("/", |(folder, _)| folder),
+        None => path,
+    });
+    fixed.filter(|path| path.starts_with('/')).collect()
+}
+
+/// Fails if a device that is not one path names paths of this machine that lead over a link, or that others than root may
+/// exchange: the program that reads them follows whatever lies there then.
+pub(super) fn require_fixed_device(
+    device: &str,
+    (kind, options): (&str, &[String]),
+    root: &Root,
+) -> Result<(), Raised> {
+    if !device.starts_with('/') || !kind.starts_with("fuse") || !is_remote(device, kind, options) {
+        return Ok(());
+    }
+    for path in paths_in(device) {
+        if root.asked_about(path) != path {
+            return Err(not_fixed(path));
+        }
+        require_roots_alone(path, root)?;
+    }
+    Ok(())
+}
+
 /// Whether a folder of this machine is shown in another place.
 fn binds(options: &[String]) -> bool {
     let mut options = options.iter().flat_map(|option| option.split(','));
@@ -187,6 +220,7 @@ impl Held {
     /// What is mounted. An image becomes a device by its path, which `mount` resolves by itself.
     fn device(path: &str, (kind, options): (&str, &[String]), root: &Root) -> Result<Self, Raised> {
         if !path.starts_with('/') || is_remote(path, kind, options) {
+            require_fixed_device(path, (kind, options), root)?;
             return Ok(Self { path: path.to_owned(), pinned: None });
         }
         let held = Self::at(path, root)?;
@@ -301,5 +335,14 @@ mod tests {
         check("host:/x", "nfs", "ro", true);
         check("user@host:", "fuse.sshfs", "ro", true);
         check("/mnt/a:/mnt/b", "fuse.mergerfs", "ro", true);
+    }
+
+    #[test]
+    fn attack_a_device_of_several_folders_names_each_of_them() {
+        let check = |device: &str, expect: &[&str]| assert_eq!(paths_in(device), expect, "{device}");
+        check("/mnt/a:/mnt/b", &["/mnt/a", "/mnt/b", "/mnt/a:/mnt/b"]);
+        check("/mnt/a=RO:b", &["/mnt/a=RO", "/mnt/a", "/mnt/a=RO:b"]);
+        check("/mnt/d*/x:/y", &["/mnt", "/y", "/mnt"]);
+        check("/*:/y", &["/y"]);
     }
 }

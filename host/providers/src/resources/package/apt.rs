@@ -10,6 +10,7 @@ use crate::plan::{Assumption, Plan, Provider, Step, View};
 use crate::resources::asked;
 use crate::withheld::Withheld;
 use contract::{Certainty, Change, ErrorKind, Raised, Wanted};
+use grants::PackageTool;
 use schema::types::apt_package::AptPackageProperties;
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -244,7 +245,7 @@ fn simulate(
     names: &[String],
     view: &mut View<'_>,
 ) -> Result<Vec<String>, Raised> {
-    request.may_ask(view)?;
+    request.may_ask(PackageTool::Apt, view)?;
     let mut arguments = apt_get(request, verb, options.to_vec(), names.to_vec()).arguments.0;
     arguments.insert(0, "-s".into());
     let output = tools::ask(view, "apt-get", arguments)?;

@@ -1,7 +1,7 @@
 //! `dpkg_package`: packages from files on the node.
 
 use super::apt::unsupported;
-use super::copies::{PrivateCopy, exchanged};
+use super::copies::{self, exchanged};
 use super::found::FoundPackage;
 use super::preseed;
 use super::request::{Request, grant, is_name, package_file};
@@ -11,6 +11,7 @@ use super::tools::{self, Transaction};
 use crate::found::Found;
 use crate::operation::Operation;
 use crate::plan::{Assumption, Plan, Provider, View, Writer};
+use crate::private_copy::PrivateCopy;
 use crate::resources::asked;
 use crate::withheld::Withheld;
 use contract::{Certainty, CommandOutcome, ErrorKind, Raised, Wanted};
@@ -173,7 +174,7 @@ impl InstallFiles {
         let Self { mut transaction, files, removed } = self;
         let mut copies = vec![];
         for file in &files {
-            let copy = PrivateCopy::of(&file.path, writer)?;
+            let copy = copies::copy(&file.path, writer)?;
             let outcome = run(&showing(copy.path()), writer, &[0])?;
             if shown(&outcome) != Some((file.name.clone(), file.version.clone())) {
                 return Err(exchanged(&file.path));

@@ -4,7 +4,7 @@ use super::status::{State, Status};
 use crate::plan::View;
 use crate::resources::asked;
 use contract::{ErrorKind, Raised, Wanted};
-use grants::GrantedPackage;
+use grants::{GrantedPackage, PackageTool};
 use machine::denied::denied;
 use machine::root::Place;
 use schema::types::package::{PackageProperties, TRANSACTION_SECONDS};
@@ -80,8 +80,8 @@ impl Request {
     ///
     /// # Errors
     /// [`ErrorKind::Unknown`]: it is a dry run, and not all options are known to be harmless.
-    pub(super) fn may_ask(&self, view: &View<'_>) -> Result<(), Raised> {
-        if !view.why_run || grants::are_harmless_options(&self.options) {
+    pub(super) fn may_ask(&self, tool: PackageTool, view: &View<'_>) -> Result<(), Raised> {
+        if !view.why_run || grants::are_harmless_options(tool, &self.options) {
             return Ok(());
         }
         let message = "a dry run does not ask the package tool with options that may start programs";

@@ -5,6 +5,7 @@
 
 mod dnf;
 mod file;
+mod inquiry;
 mod query;
 mod removals;
 mod version;
@@ -12,9 +13,10 @@ mod version;
 pub(crate) use dnf::DnfPackage;
 pub(crate) use file::RpmPackage;
 
-use super::copies::{self, PrivateCopy};
+use super::copies;
 use crate::found::{Found, Thing};
 use crate::plan::{View, Writer};
+use crate::private_copy::PrivateCopy;
 use crate::withheld::Withheld;
 use contract::Raised;
 use grants::GrantedPackage;
@@ -62,7 +64,7 @@ impl RpmFile {
 
     /// Copies it to where nobody else reaches it, and looks at the copy.
     fn copy(&self, writer: &mut Writer<'_>) -> Result<PrivateCopy, Raised> {
-        let copy = PrivateCopy::of(&self.path, writer)?;
+        let copy = copies::copy(&self.path, writer)?;
         file::require_package(&writer.root.locate(copy.path())?)?;
         let (held, replaces) = query::in_copy(writer, copy.path())?;
         if held != self.held || replaces != self.replaces {
@@ -82,9 +84,8 @@ struct LookAhead {
 }
 
 impl LookAhead {
-    fn launch(&self, program: &str, path: Option<&str>) -> Launch {
-        let words: Vec<String> = self.words.0.iter().map(String::as_str).chain(path).map(str::to_owned).collect();
-        removals::simulation(program, &self.options.0, &words)
+    fn question(&self, path: Option<&str>) -> Vec<String> {
+        removals::simulation(&self.options.0, self.words.0.iter().map(String::as_str).chain(path).map(str::to_owned))
     }
 }
 
@@ -102,7 +103,7 @@ impl RpmTransaction {
     pub(crate) fn carry_out(self, writer: &mut Writer<'_>) -> Result<(), Raised> {
         let copy = self.file.as_ref().map(|file| file.copy(writer)).transpose()?;
         if let (Some(file), Some(copy), Some(ahead)) = (&self.file, &copy, &self.ahead) {
-            let removed = removals::foreseen_now(&ahead.launch(self.program, Some(copy.path())), writer)?;
+            let removed = removals::foreseen_now(self.program, ahead.question(Some(copy.path())), writer)?;
             if removed.iter().any(|name| !ahead.removed.contains(name)) {
                 return Err(copies::exchanged(&file.path));
             }

@@ -4,8 +4,9 @@ use super::change::{Account, DesiredUser};
 use crate::plan::View;
 use crate::standing;
 use contract::Raised;
-use grants::GrantedUser;
+use grants::{GrantedGroup, GrantedUser};
 use machine::denied::denied;
+use machine::users::Users;
 
 /// Checks what is to be given to a user.
 ///
@@ -41,4 +42,27 @@ pub(super) fn check(
         }
     }
     Ok(())
+}
+
+/// Asks for the group that goes with a user who is removed by force, if that is another user's primary group: its number becomes
+/// free, and whoever gets it next gets what that user shares with the group. `None`: no such group goes.
+///
+/// # Errors
+/// The group is not granted.
+pub(super) fn check_removal(wish: &DesiredUser, view: &mut View<'_>) -> Result<Option<GrantedGroup>, Raised> {
+    if !takes_anothers_group(wish, view.users()) {
+        return Ok(None);
+    }
+    let standing = standing::of_group(&wish.name, view);
+    view.grants.group(&wish.name, standing).map(Some).map_err(denied)
+}
+
+/// Whether `userdel` removes a group that is another user's primary group: by force it takes the group of the user's name along,
+/// as long as that has no other members.
+pub(super) fn takes_anothers_group(wish: &DesiredUser, users: &mut Users) -> bool {
+    let name = &wish.name;
+    let primary = users.user(name).map(|user| user.gid);
+    let group = users.group(name).filter(|group| group.members.iter().all(|member| member == name));
+    let Some(gid) = group.map(|group| group.gid) else { return false };
+    wish.force && primary == Some(gid) && users.users().iter().any(|other| other.name != *name && other.gid == gid)
 }

@@ -140,10 +140,10 @@ pub(super) fn plan_move(
     let place = view.root.locate(granted.path())?;
     place.require_below(view.grants, &granted)?.map_err(denied)?;
     let to = wish.home.as_deref().unwrap_or_default();
-    if to != own.path() {
-        let whole = view.grants.manage_tree(to).map_err(denied)?;
-        place.require_below(view.grants, &whole)?.map_err(denied)?;
-    }
+    // The names are those of a home there, also if they were not here.
+    Login::of(wish, Some(current), view.root).hide_names(view);
+    let whole = if to == own.path() { own } else { view.grants.manage_tree(to).map_err(denied)? };
+    place.require_below(view.grants, &whole)?.map_err(denied)?;
     require_reading(&place, to, view)?;
     Ok(MovedHome(Some((granted, new))))
 }

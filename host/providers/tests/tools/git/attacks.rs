@@ -51,6 +51,42 @@ fn attack_a_dry_run_starts_no_git_of_another_user_with_rights() {
     assert!(server.accept().is_err(), "it was asked with all of the user's rights");
 }
 
+/// A tree may have names that lead out of a checkout, or into its `.git`.
+#[test]
+fn attack_odd_names_in_what_is_fetched_are_not_kept() {
+    for (name, message) in [("..", "hasDotdot"), (".git", "hasDotgit")] {
+        for address in ["ROOT/src", "file://ROOT/src"] {
+            let bench = with_foreign_things();
+            let wish = |revision: &str| json!({"repository": address, "revision": revision});
+            bench.run("git", "ROOT/b", "sync", wish("main")).unwrap();
+            // `mktree` would refuse a slash, and nothing else.
+            let odd = format!(
+                "cd src; blob=$(echo odd | git hash-object -w --stdin)
+                 tree=$(printf '100644 blob %s\\t{name}\\n' $blob | git mktree)
+                 git branch odd $(git commit-tree -m odd $tree)"
+            );
+            shell(&bench, &odd);
+            for folder in ["a", "b"] {
+                let raised = bench.run("git", &format!("ROOT/{folder}"), "sync", wish("odd")).unwrap_err();
+                assert!(raised.message.contains(message), "{address} {folder}: {}", raised.message);
+            }
+            assert!(!crate::support::exists(&bench.path("a/.git/objects")), "{address}");
+        }
+    }
+}
+
+/// Repositories that others wrote with old tools can be fetched still.
+#[test]
+fn harmless_oddities_of_old_repositories_are_let_pass() {
+    let bench = with_foreign_things();
+    let odd = "cd src; tree=$(git rev-parse main^{tree})
+        commit=$(printf 'tree %s\nauthor a 1 +0\ncommitter a <a@b> 1 +0000\n\nold\n' $tree |
+            git hash-object -t commit --literally -w --stdin); git update-ref refs/heads/old $commit";
+    shell(&bench, odd);
+    bench.run("git", "ROOT/a", "sync", json!({"repository": "file://ROOT/src", "revision": "old"})).unwrap();
+    assert_eq!(bench.read("a/f"), "two\n");
+}
+
 /// Whoever may exchange a bundle, or a source that is not there yet, has root's git read any repository.
 #[test]
 fn attack_a_bundle_that_others_may_exchange_is_not_fetched() {

@@ -1,7 +1,7 @@
 //! `dnf_package` and `yum_package`.
 
 use super::version::Version;
-use super::{LookAhead, RpmFile, RpmTransaction, is_name, package, query, removals};
+use super::{LookAhead, RpmFile, RpmTransaction, inquiry, is_name, package, query, removals};
 use crate::found::Thing;
 use crate::operation::Operation;
 use crate::plan::{Assumption, Plan, Provider, Step, View};
@@ -13,7 +13,8 @@ use crate::resources::package::targets::{
 };
 use crate::withheld::Withheld;
 use contract::{Certainty, Change, ErrorKind, Raised, Wanted};
-use grants::GrantedPackage;
+use grants::{GrantedPackage, PackageTool};
+use machine::command::require_success;
 use schema::types::rpm_packages::{ArchitectureProperties, RpmPackageProperties, YumPackageProperties};
 use std::cmp::Ordering;
 use std::collections::{HashMap, HashSet};
@@ -147,7 +148,7 @@ impl Task {
             Some(_) if self.source_is_missing => vec![],
             Some(source) => query::in_file(view, source)?,
             None => {
-                self.request.may_ask(view)?;
+                self.request.may_ask(PackageTool::Dnf, view)?;
                 query::available(view, self.program, &self.request.options, &open)?
             }
         });
@@ -266,11 +267,11 @@ impl Task {
         deed: &mut Deed,
         view: &mut View<'_>,
     ) -> Result<(), Raised> {
-        self.request.may_ask(view)?;
+        self.request.may_ask(PackageTool::Dnf, view)?;
         let words = std::iter::once(command.to_owned()).chain(specifications).collect();
         let mut ahead =
             LookAhead { options: Withheld(self.request.options.clone()), words: Withheld(words), removed: vec![] };
-        let mut removed = removals::foreseen(&ahead.launch(self.program, path), view)?;
+        let mut removed = removals::foreseen(self.program, ahead.question(path), view)?;
         ahead.removed.clone_from(&removed);
         removed.sort_unstable();
         removed.dedup();
@@ -285,9 +286,9 @@ impl Task {
     }
 
     fn lock(&self, lock: bool, view: &mut View<'_>) -> Result<Plan, Raised> {
-        let launch = machine::command::Launch::program(self.program, ["versionlock", "list"]).timeout(super::QUERY);
-        let outcome = view.query(&launch).map_err(|failure| failure.into_raised(&launch))?;
-        machine::command::require_success(&launch, &outcome, &[0])?;
+        let question = ["versionlock", "list"].map(str::to_owned);
+        let outcome = inquiry::ask(view, self.program, question.clone())?;
+        require_success(&inquiry::question(self.program, question), &outcome, &[0])?;
         let mut locked = locks(&String::from_utf8_lossy(&outcome.output));
         let due = self.request.packages.iter().map(|(name, _)| name);
         let due: Vec<String> = due.filter(|name| locked.contains_key(*name) != lock).cloned().collect();

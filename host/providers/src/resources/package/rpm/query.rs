@@ -1,8 +1,8 @@
 //! What is installed, and what could be.
 
-use super::QUERY;
 use super::removals::{self, Replaces};
 use super::version::Version;
+use super::{QUERY, inquiry};
 use crate::plan::{View, Writer};
 use contract::Raised;
 use machine::command::{Launch, require_success};
@@ -21,7 +21,7 @@ pub(super) fn installed(view: &mut View<'_>, names: &[String]) -> Result<Vec<(St
     let mut arguments = ["-q", "--queryformat", FORMAT, "--"].map(str::to_owned).to_vec();
     arguments.extend(names.iter().cloned());
     let launch = Launch::program("rpm", arguments).timeout(QUERY);
-    let outcome = view.query(&launch).map_err(|failure| failure.into_raised(&launch))?;
+    let outcome = inquiry::ask_rpm(view, &launch).map_err(|failure| failure.into_raised(&launch))?;
     // The exit code is the number of names that are not installed.
     let text = String::from_utf8_lossy(&outcome.output).into_owned();
     let absent = text.lines().filter(|line| line.ends_with(" is not installed")).count();
@@ -42,7 +42,7 @@ pub(super) fn replaced_by_file(view: &mut View<'_>, path: &str) -> Result<Vec<Re
 }
 
 fn asked(view: &mut View<'_>, launch: &Launch) -> Result<String, Raised> {
-    let outcome = view.query(launch).map_err(|failure| failure.into_raised(launch))?;
+    let outcome = inquiry::ask_rpm(view, launch).map_err(|failure| failure.into_raised(launch))?;
     require_success(launch, &outcome, &[0])?;
     Ok(String::from_utf8_lossy(&outcome.output).into_owned())
 }
@@ -89,8 +89,8 @@ pub(super) fn available(
     let which = if program == "yum" { "available" } else { "--available" };
     arguments.extend(["-q", "list", "--showduplicates", which].map(str::to_owned));
     arguments.extend(names.iter().cloned());
-    let launch = Launch::program(program, arguments).timeout(QUERY);
-    let outcome = view.query(&launch).map_err(|failure| failure.into_raised(&launch))?;
+    let launch = inquiry::question(program, arguments.clone());
+    let outcome = inquiry::ask(view, program, arguments)?;
     if outcome.code == Some(1) && String::from_utf8_lossy(&outcome.errors).to_lowercase().contains("no matching") {
         return Ok(vec![]);
     }

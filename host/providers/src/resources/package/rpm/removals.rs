@@ -4,7 +4,7 @@
 //! nothing needs any more. So rpm's files are asked what they replace, and dnf and yum what they would do.
 
 use super::version::Version;
-use super::{QUERY, is_name, query};
+use super::{inquiry, is_name, query};
 use crate::plan::{View, Writer};
 use contract::{CommandOutcome, ErrorKind, Raised};
 use machine::command::{Launch, require_success};
@@ -95,23 +95,28 @@ pub(super) fn replaced(
 /// Options that answer the tool's question, or keep it from showing what it asks about.
 const ANSWERING: [&str; 6] = ["-y", "--yes", "--assumeyes", "-q", "-qq", "--quiet"];
 
-/// A start of dnf or yum that says what it would do, and does not do it.
-pub(super) fn simulation(program: &str, options: &[String], words: &[String]) -> Launch {
+/// The question to dnf or yum what it would do, without doing it.
+pub(super) fn simulation(options: &[String], words: impl IntoIterator<Item = String>) -> Vec<String> {
     let options = options.iter().filter(|option| !ANSWERING.contains(&option.as_str())).cloned();
-    let all = options.chain(["--assumeno".to_owned()]).chain(words.iter().cloned());
-    Launch::program(program, all).timeout(QUERY)
+    options.chain(["--assumeno".to_owned()]).chain(words).collect()
 }
 
 /// The packages that dnf or yum would remove, by name.
-pub(super) fn foreseen(launch: &Launch, view: &mut View<'_>) -> Result<Vec<String>, Raised> {
-    let outcome = view.query(launch).map_err(|failure| failure.into_raised(launch))?;
-    judge(launch, &outcome)
+pub(super) fn foreseen(program: &str, question: Vec<String>, view: &mut View<'_>) -> Result<Vec<String>, Raised> {
+    let launch = inquiry::question(program, question.clone());
+    let outcome = inquiry::ask(view, program, question)?;
+    judge(&launch, &outcome)
 }
 
 /// The same right before it is done.
-pub(super) fn foreseen_now(launch: &Launch, writer: &mut Writer<'_>) -> Result<Vec<String>, Raised> {
-    let outcome = writer.launch(launch).map_err(|failure| failure.into_raised(launch))?;
-    judge(launch, &outcome)
+pub(super) fn foreseen_now(
+    program: &str,
+    question: Vec<String>,
+    writer: &mut Writer<'_>,
+) -> Result<Vec<String>, Raised> {
+    let launch = inquiry::question(program, question);
+    let outcome = writer.launch(&launch).map_err(|failure| failure.into_raised(&launch))?;
+    judge(&launch, &outcome)
 }
 
 fn judge(launch: &Launch, outcome: &CommandOutcome) -> Result<Vec<String>, Raised> {

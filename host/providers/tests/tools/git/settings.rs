@@ -1,0 +1,71 @@
+//! Settings of git and ssh beside the checkout's own.
+
+use super::{repository, with};
+use crate::support::Bench;
+use serde_json::json;
+use std::io::Read as _;
+use std::time::{Duration, Instant};
+
+/// What a process was started with: its arguments or its variables.
+fn words(process: &std::path::Path, what: &str) -> Vec<String> {
+    let bytes = std::fs::read(process.join(what)).unwrap_or_default();
+    bytes.split(|byte| *byte == 0).map(|word| String::from_utf8_lossy(word).into_owned()).collect()
+}
+
+/// The variables of the git that talks to a server, as the server finds them while git waits.
+fn variables_of_git(bench: &Bench, address: &str, server: &std::net::TcpListener) -> Vec<String> {
+    server.set_nonblocking(true).unwrap();
+    std::thread::scope(|scope| {
+        let look = scope.spawn(|| {
+            let end = Instant::now() + Duration::from_secs(60);
+            let mut stream = loop {
+                match server.accept() {
+                    Ok((stream, _)) => break stream,
+                    Err(_) if Instant::now() < end => std::thread::sleep(Duration::from_millis(10)),
+                    Err(error) => panic!("git does not come: {error}"),
+                }
+            };
+            stream.set_nonblocking(false).unwrap();
+            let _request = stream.read(&mut [0; 64]);
+            let processes = std::fs::read_dir("/proc").unwrap().map(|entry| entry.unwrap().path());
+            let mut git = processes.filter(|process| {
+                let words = words(process, "cmdline");
+                words.iter().any(|word| word == address) && words.iter().any(|word| word.contains("remote-http"))
+            });
+            words(&git.next().unwrap(), "environ")
+        });
+        bench.run("git", "ROOT/a", "sync", json!({"repository": address, "user": "nobody"})).unwrap_err();
+        look.join().unwrap()
+    })
+}
+
+/// A policy that may write a file in a user's home, and fetch as that user, would name programs in it.
+#[test]
+fn attack_git_of_another_user_reads_none_of_that_users_settings() {
+    let server = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = format!("http://{}/x", server.local_addr().unwrap());
+    let rules = "paths = [\"ROOT/a/**\"]\nusers = [\"nobody\"]\n";
+    let bench = Bench::whole(&format!("{rules}download_hosts = [\"{}\"]", address.trim_end_matches("/x")));
+    let variables = variables_of_git(&bench, &address, &server);
+    assert!(variables.contains(&"GIT_CONFIG_GLOBAL=/dev/null".to_owned()), "{variables:?}");
+    assert!(!variables.iter().any(|one| one.starts_with("HOME=")), "{variables:?}");
+    let parameters = variables.iter().find(|one| one.starts_with("GIT_CONFIG_PARAMETERS=")).unwrap();
+    assert!(parameters.to_lowercase().contains("core.sshcommand'='ssh -f "), "{parameters}");
+}
+
+#[test]
+fn attack_settings_that_the_policy_may_write_name_no_programs() {
+    let home = std::path::PathBuf::from(std::env::var_os("HOME").unwrap());
+    let own = home.join(".gitconfig").to_string_lossy().into_owned();
+    for settings in ["/etc/gitconfig", "/etc/ssh/ssh_config", &own] {
+        let rules = "read_paths = [\"ROOT/src/**\"]\npaths = [\"ROOT/a/**\"";
+        let bench = Bench::whole(&format!("{rules}, \"{settings}\"]"));
+        repository(&bench);
+        let raised = bench.run("git", "ROOT/a", "sync", with(json!({}))).unwrap_err();
+        assert_eq!(raised.class(), "Wrun::Denied", "{raised:?}");
+        assert!(raised.message.contains(&format!("the policy may change {settings}")), "{}", raised.message);
+        let granted = Bench::whole(&format!("{rules}, \"{settings}\"]\ncommands = [{{ argv = [\"git\"] }}]"));
+        repository(&granted);
+        granted.run("git", "ROOT/a", "sync", with(json!({}))).unwrap();
+    }
+}
