@@ -1,8 +1,9 @@
-//! The base root: a minimal Debian (with `openssl`, whose resources run it), made once and never changed.
+//! The base root: a minimal Debian system, created once and never changed. It includes `openssl`, which some resource types
+//! run.
 //!
-//! It is made by mmdebstrap from the machine's own package sources (debootstrap knows no mirror but its own), takes 10 to
-//! 60 seconds and 180 MB, and is keyed by release and month, so that it does not grow old. The folder is renamed into its
-//! place when it is whole; what an interrupted attempt left is removed by the next one.
+//! mmdebstrap creates it from the machine's own package sources, since debootstrap supports only its own mirror. This takes
+//! 10 to 60 seconds and 180 MB. Its name contains the release and the month, so that it is renewed each month. The folder
+//! gets its final name when it is complete. The next attempt removes the rest of an interrupted one.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -10,16 +11,16 @@ use std::process::Command;
 
 use anyhow::{Context as _, Result, bail, ensure};
 
-/// First part of the folder's name. The number counts changes to how the root is made.
+/// First part of the folder's name. The number grows when the creation of the root changes.
 const PREFIX: &str = "root-2-";
 
-/// First part of the name of a root that is being made.
+/// First part of the name of an incomplete root.
 const PARTIAL_PREFIX: &str = "root-partial-";
 
-/// The name that a throw-away machine gives itself, whatever the tester's machine is called.
+/// The host name of a temporary machine, independent of the developer's machine.
 pub const HOST_NAME: &str = "node";
 
-/// What would keep a root from being made, in one sentence, or nothing. Changes nothing and starts no work.
+/// Returns a sentence about a missing prerequisite for a root, or `None`. It changes nothing and starts no work.
 pub fn missing_prerequisite() -> Option<String> {
     if !nix::unistd::geteuid().is_root() {
         return Some("throw-away roots are mounted, which needs root: run this with sudo".to_owned());
@@ -40,7 +41,8 @@ pub fn missing_prerequisite() -> Option<String> {
     package_sources().err().map(|error| error.to_string())
 }
 
-/// Whether the machine's first package source answers; otherwise one sentence that names it. Fetches one small file.
+/// Returns `None` if the machine's first package source answers, otherwise a sentence that names it. It downloads one small
+/// file.
 pub fn missing_mirror() -> Option<String> {
     let helper = Path::new("/usr/lib/apt/apt-helper");
     if !helper.is_file() {
@@ -53,12 +55,12 @@ pub fn missing_mirror() -> Option<String> {
     let target = std::env::temp_dir().join(format!("wrun-mirror-{}", std::process::id()));
     let timeout = ["-o", "Acquire::Retries=0", "-o", "Acquire::http::Timeout=10", "-o", "Acquire::https::Timeout=10"];
     let fetched = run(Command::new(helper).args(timeout).arg("download-file").arg(&address).arg(&target));
-    // Of a failed download nothing may be there.
+    // A failed download may leave no file.
     let _ignored = fs::remove_file(&target);
     fetched.err().map(|_| format!("the package mirror does not answer: {address} cannot be fetched"))
 }
 
-/// The address of the index of the machine's first package source.
+/// Returns the address of the index of the machine's first package source.
 fn first_index() -> Result<String> {
     for path in package_sources()? {
         let text = fs::read_to_string(&path).with_context(|| format!("cannot read {}", path.display()))?;
@@ -69,7 +71,7 @@ fn first_index() -> Result<String> {
     bail!("this machine's package sources name no mirror")
 }
 
-/// Address and suite of the first source, in either of apt's formats.
+/// Returns the address and suite of the first source, in either of apt's formats.
 fn first_source(text: &str) -> Option<(&str, &str)> {
     let field = |name: &str| {
         text.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(':')?.split_whitespace().next())
@@ -82,7 +84,7 @@ fn first_source(text: &str) -> Option<(&str, &str)> {
     field("URIs").zip(field("Suites")).or_else(plain)
 }
 
-/// The base root's folder; makes it where there is none for this month, and says so before.
+/// Returns the base root's folder. If there is none for this month, it announces and creates it.
 pub fn base_root(announce: &mut dyn FnMut(&str)) -> Result<PathBuf> {
     if let Some(sentence) = missing_prerequisite() {
         bail!(sentence);
@@ -131,7 +133,7 @@ fn make(cache: &Path, wanted: &Path, announce: &mut dyn FnMut(&str)) -> Result<(
     match made {
         Ok(()) => {
             fs::rename(&partial, wanted).with_context(|| format!("cannot rename {}", partial.display()))?;
-            // Last month's root may be mounted by a test that still runs; older ones are nobody's.
+            // Last month's root may be in use by a running test. Older roots are unused.
             let mut roots = roots_named(cache, PREFIX);
             roots.sort();
             for old in roots.iter().rev().skip(2) {
@@ -140,14 +142,14 @@ fn make(cache: &Path, wanted: &Path, announce: &mut dyn FnMut(&str)) -> Result<(
             Ok(())
         }
         Err(error) => {
-            // The first error is the one worth telling.
+            // Only the first error is reported.
             let _ignored = fs::remove_dir_all(&partial);
             Err(error)
         }
     }
 }
 
-/// Gives the root a name of its own and the machine's way to its mirror (a proxy, the age of its index).
+/// Sets the host name of the root, and copies the machine's settings for its mirror (a proxy, the age of its index).
 fn finish(root: &Path) -> Result<()> {
     fs::write(root.join("etc/hostname"), format!("{HOST_NAME}\n"))?;
     let hosts = format!("127.0.0.1 localhost\n127.0.1.1 {HOST_NAME}.example.org {HOST_NAME}\n");
@@ -180,7 +182,7 @@ fn install_mmdebstrap(announce: &mut dyn FnMut(&str)) -> Result<()> {
     Ok(())
 }
 
-/// Runs a tool whose words matter only when it fails.
+/// Runs a tool, and shows its output only if it fails.
 fn run(command: &mut Command) -> Result<()> {
     let output = command.output().with_context(|| format!("cannot start {}", command.get_program().display()))?;
     let errors = String::from_utf8_lossy(&output.stderr);
@@ -189,7 +191,7 @@ fn run(command: &mut Command) -> Result<()> {
     Ok(())
 }
 
-/// The files that name the machine's package sources, in either of apt's formats.
+/// Returns the files with the machine's package sources, in either of apt's formats.
 fn package_sources() -> Result<Vec<PathBuf>> {
     let mut sources = Vec::new();
     let plain = PathBuf::from("/etc/apt/sources.list");
@@ -210,7 +212,7 @@ fn release() -> Result<String> {
     name.map(|name| name.trim_matches('"').to_owned()).context("/etc/os-release has no VERSION_CODENAME")
 }
 
-/// The folder's name this month, such as `root-2-bookworm-2026-11`.
+/// Returns the folder's name for this month, such as `root-2-bookworm-2026-11`.
 fn folder_name() -> Result<String> {
     let output = Command::new("date").args(["-u", "+%Y-%m"]).output().context("cannot start date")?;
     Ok(format!("{PREFIX}{}-{}", release()?, String::from_utf8_lossy(&output.stdout).trim()))
@@ -230,7 +232,7 @@ fn roots_named(cache: &Path, prefix: &str) -> Vec<PathBuf> {
     named.map(|entry| entry.path()).collect()
 }
 
-/// `$XDG_CACHE_HOME/wrun`, or `~/.cache/wrun`: outside of the target folder, which is emptied now and then.
+/// Returns `$XDG_CACHE_HOME/wrun`, or `~/.cache/wrun`. This is outside of the target folder, which is sometimes deleted.
 pub fn cache_folder() -> Result<PathBuf> {
     let set = |name| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
     let cache = set("XDG_CACHE_HOME").or_else(|| set("HOME").map(|home| home.join(".cache")));

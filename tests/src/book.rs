@@ -1,14 +1,15 @@
-//! Pages of the book whose commands are run: what they print is what the page shows.
+//! Runs the commands on the pages of the book, and compares their output with the page.
 //!
-//! A page is Markdown. Its blocks marked `console` hold commands (`$ ..`) with what they print. They are run in order, in one
-//! throw-away root for each page, as root, with the program installed as its package installs it. A block below a comment
-//! `<!-- file PATH -->` is a file that the reader writes, and the test writes it too. A block below `<!-- read as KIND -->` is an
-//! example that a test reads with the code that reads the real thing. `<!-- not run: REASON -->` takes out the block below it;
-//! `text` blocks are pictures. No other block is allowed, so that nothing is shown that nobody has tried. What stands between the lines `<!-- run` and `-->` is run too and not shown: it makes what a reader of the page
-//! has already. `<!-- with a compiler -->` anywhere says that the page needs the tools of the tester's machine.
+//! A page is Markdown. Blocks marked `console` contain commands (`$ ..`) with their output. They run in order, in one
+//! temporary root for each page, as root, with the program installed as by its package. A block below a comment `<!-- file
+//! PATH -->` is a file that the reader writes, and the test writes it too. A block below `<!-- read as KIND -->` is an
+//! example that a test parses with the program's own code. `<!-- not run: REASON -->` excludes the block below it; `text`
+//! blocks are pictures. No other blocks are allowed, so that all shown blocks are tested. The lines between `<!-- run` and
+//! `-->` also run, but are not shown; they prepare the reader's machine. `<!-- with a compiler -->` anywhere means that the
+//! page needs the tools of the developer's machine.
 //!
-//! A command that fails is followed by `$ echo $?` with its exit code. A line `..` stands for any lines. Times, identifiers,
-//! digests, sizes and process numbers may differ: see [`normal`].
+//! A command that fails is followed by `$ echo $?` with its exit code. A line `..` matches any lines. Times, identifiers,
+//! digests, sizes, and process IDs may differ: see [`normal`].
 
 mod following;
 mod machine;
@@ -21,39 +22,39 @@ use regex::Regex;
 pub use following::{Followed, follow};
 pub use machine::Reader;
 
-/// What the reader of a page does next.
+/// A step of the reader of a page.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Step {
     /// Writes a file.
     File { line: usize, path: PathBuf, content: String },
-    /// Has already done this, which the page does not show.
+    /// Has already run this script, which the page does not show.
     Before { line: usize, script: String },
     /// Types a command.
     Command(Command),
 }
 
-/// One command of a page, with what the page says that it prints.
+/// One command of a page, with the output that the page shows.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Command {
     /// The number of its line in the page, from 1.
     pub line: usize,
-    /// Its text, with further lines where it goes on (a backslash, a here-document).
+    /// Its text, including continued lines (a backslash, a here-document).
     pub text: String,
-    /// The place of its output among the lines of the page, from 0, end excluded.
+    /// The line range of its output in the page, from 0, without the end.
     pub output: std::ops::Range<usize>,
 }
 
-/// A block that is an example of something that wrun reads.
+/// A block with an example of a file that wrun reads.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Example {
     /// The number of its first line in the page, from 1.
     pub line: usize,
-    /// What it is: `grants`, `policy.toml`, ..
+    /// The kind of the example: `grants`, `policy.toml`, ..
     pub kind: String,
     pub text: String,
 }
 
-/// Words at the beginning of a line that somebody types.
+/// The beginnings of lines that a reader would type.
 const TYPED: [&str; 6] = ["$ ", "wrun ", "cargo ", "systemctl ", "apt ", "git "];
 
 /// A page of the book.
@@ -63,7 +64,7 @@ pub struct Page {
     lines: Vec<String>,
     pub steps: Vec<Step>,
     pub examples: Vec<Example>,
-    /// Whether the page needs the compiler of the tester's machine.
+    /// Whether the page needs the compiler of the developer's machine.
     pub with_compiler: bool,
 }
 
@@ -108,7 +109,7 @@ impl Page {
                 let text = page.text(block.clone());
                 page.examples.push(Example { line: at + 2, kind: kind.to_owned(), text });
             } else if remark.is_some_and(|remark| remark.starts_with("not run: ")) {
-                // The reason is for whoever changes the page.
+                // The reason is only for authors of the page.
             } else if kind == "console" {
                 page.commands(block.clone())?;
             } else {
@@ -126,7 +127,7 @@ impl Page {
         Ok(page)
     }
 
-    /// Takes the commands of one block.
+    /// Adds the commands of one block.
     fn commands(&mut self, block: std::ops::Range<usize>) -> Result<()> {
         let mut at = block.start;
         while at < block.end {
@@ -163,19 +164,19 @@ impl Page {
         Ok(())
     }
 
-    /// Whether the reader of the page types anything.
+    /// Returns whether the page contains any commands.
     #[must_use]
     pub fn has_commands(&self) -> bool {
         self.steps.iter().any(|step| matches!(step, Step::Command(_)))
     }
 
-    /// The place of a line, for messages.
+    /// Returns the place of a line, for messages.
     #[must_use]
     pub fn place(&self, line: usize) -> String {
         format!("{}:{line}", self.path.display())
     }
 
-    /// What a page says that a command prints.
+    /// Returns the output that the page shows for a command.
     #[must_use]
     pub fn expected(&self, command: &Command) -> String {
         self.text(command.output.clone())
@@ -185,7 +186,7 @@ impl Page {
         self.lines.get(lines).unwrap_or_default().iter().map(|line| format!("{line}\n")).collect()
     }
 
-    /// Returns the page with other outputs of some commands, which are in the order of the page.
+    /// Returns the page with new outputs for some commands. `outputs` must be in the order of the page.
     #[must_use]
     pub fn with_outputs(&self, outputs: &[(std::ops::Range<usize>, String)]) -> String {
         let mut text = String::new();
@@ -209,7 +210,7 @@ fn here_document(command: &str) -> Option<String> {
     Some(word.trim_matches(['\'', '"']).to_owned())
 }
 
-/// Whether a command printed what the page shows, where a line `..` in the page stands for any lines.
+/// Returns whether a command's output matches the page. A line `..` in the page matches any lines.
 #[must_use]
 pub fn is_as_shown(expected: &str, printed: &str) -> bool {
     let (expected, printed) = (normal(expected), normal(printed));
@@ -230,7 +231,7 @@ fn matches(expected: &[&str], printed: &[&str]) -> bool {
     }
 }
 
-/// The text without what differs from run to run.
+/// Returns the text without the parts that change from run to run.
 fn normal(text: &str) -> String {
     const CHANGING: [(&str, &str); 7] = [
         (r"\b\d{8}T\d{6}\.\d{3}Z-[0-9a-f]{8}\b", "RUN"),
@@ -242,17 +243,17 @@ fn normal(text: &str) -> String {
         (r"  +", "  "),
     ];
     CHANGING.iter().fold(text.to_owned(), |text, (pattern, name)| {
-        // The patterns are constants; one that is wrong leaves the text as it is, and the tests say so.
+        // The patterns are constants. An invalid pattern leaves the text unchanged, and then tests fail.
         Regex::new(pattern).map_or(text.clone(), |pattern| pattern.replace_all(&text, *name).into_owned())
     })
 }
 
-/// All pages of the book that somebody writes, and the repository's own page. Those about resource types are made.
+/// Reads all hand-written pages of the book, and the repository's own page. The pages about resource types are generated.
 pub fn pages() -> Result<Vec<Page>> {
     page_files()?.iter().map(|path| Page::read(path)).collect()
 }
 
-/// The files of [`pages`], sorted.
+/// Returns the files of [`pages`], sorted.
 pub fn page_files() -> Result<Vec<PathBuf>> {
     let docs = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs").canonicalize()?;
     let mut files = vec![docs.with_file_name("README.md")];

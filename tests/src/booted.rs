@@ -1,7 +1,7 @@
-//! A throw-away root whose first process is Debian's systemd: services, timers and the journal as a node has them.
+//! A temporary root with Debian's systemd as its first process, so that it has services, timers, and the journal like a node.
 //!
-//! It has process, mount, control-group, host-name, message and network namespaces of its own, and file systems in memory
-//! for what a machine makes at its start. systemd takes it for a container.
+//! It has its own namespaces for processes, mounts, control groups, the host name, messages, and the network. Files that a
+//! machine creates at boot are in memory. systemd treats it as a container.
 
 use std::ffi::OsStr;
 use std::io::{BufRead as _, BufReader};
@@ -13,17 +13,18 @@ use anyhow::{Context as _, Result, ensure};
 
 use crate::root::Root;
 
-/// Debian's packages that a root needs to be booted.
+/// Debian packages that a root needs for booting.
 pub const PACKAGES: [&str; 3] = ["systemd", "systemd-sysv", "dbus"];
 
-/// How long anything is waited for. What works never takes so long, on however busy a machine.
+/// Time limit for all waits. Working code never needs so long, even on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(300);
 
-/// How often is looked.
+/// Time between two checks while waiting.
 const TICK: Duration = Duration::from_millis(50);
 
-/// Prepares the root and becomes its systemd. The first line says the process's number outside, or what this machine
-/// forbids. `$2` and the words after it are pairs: a file or folder outside, and where it is seen in the root.
+/// The script that prepares the root and then becomes its systemd. The first output line contains the process's ID outside,
+/// or the operation that this machine forbids. `$2` and the words after it are pairs: a file or folder outside, and its path
+/// in the root.
 const BOOT: &str = r#"
 read -r number rest </proc/self/stat
 root=$1; shift
@@ -54,8 +55,8 @@ exec /bin/sh -c 'umount -l /mnt/outside; exec env -i container=other PATH=/usr/s
     /sbin/init --log-target=journal </dev/null >/dev/null 2>&1'
 "#;
 
-/// Starts the namespaces, and kills all that is in them when its input ends: also a test that is killed takes its machine
-/// along.
+/// The script that starts the namespaces, and kills all their processes when its input ends. So the machine also ends if the
+/// test is killed.
 const WATCH: &str = r#"
 exec 3<&0
 unshare --mount --pid --fork --kill-child --cgroup --uts --ipc --net /bin/sh -c "$BOOT" sh "$@" </dev/null &
@@ -66,17 +67,17 @@ kill -9 "$first"
 wait "$first" 2>/dev/null
 "#;
 
-/// A machine that was booted. All its processes end when it is dropped.
+/// A booted machine. All its processes end when it is dropped.
 #[derive(Debug)]
 pub struct Booted {
     watch: Child,
-    /// Its first process, as the tester's machine counts.
+    /// The ID of its first process on the developer's machine.
     number: String,
 }
 
 impl Booted {
-    /// Boots a root that has [`PACKAGES`]; each of `seen` is a file or folder outside and where it is seen in the root.
-    /// `None`: this machine forbids it, which is said on standard error.
+    /// Boots a root that has [`PACKAGES`]. Each item of `seen` is a file or folder outside, and its path in the root. Returns
+    /// `None` if this machine forbids it, which is reported on standard error.
     ///
     /// # Errors
     /// systemd does not come up.
@@ -98,12 +99,12 @@ impl Booted {
             return Ok(None);
         }
         ensure!(!booted.number.is_empty(), "the root {} was not booted", root.path().display());
-        // Services that a namespace does not let start, such as the loading of modules, are nobody's concern here.
+        // Some services, such as the loading of modules, cannot start in a namespace. They do not matter here.
         booted.wait_for(&["systemctl", "is-system-running"], |said| matches!(said, "running" | "degraded"))?;
         Ok(Some(booted))
     }
 
-    /// A command in the machine.
+    /// Returns a command that runs in the machine.
     pub fn command(&self, program: impl AsRef<OsStr>) -> Command {
         let mut command = Command::new("nsenter");
         command.args(["--target", &self.number, "--all", "--wd=/", "--"]).arg(program).env_clear();
@@ -112,7 +113,7 @@ impl Booted {
         command
     }
 
-    /// Runs a command in the machine to its end.
+    /// Runs a command in the machine and waits for its end.
     ///
     /// # Errors
     /// It cannot be started.
@@ -121,7 +122,7 @@ impl Booted {
         self.command(program).args(rest).output().with_context(|| format!("cannot run {program}"))
     }
 
-    /// What a command prints, without blanks at its ends.
+    /// Returns the output of a command, without leading and trailing white space.
     ///
     /// # Errors
     /// It fails.
@@ -133,7 +134,7 @@ impl Booted {
         Ok(out)
     }
 
-    /// Waits until a command, which may fail, prints what is wanted, and returns that.
+    /// Repeats a command, which may fail, until its output is as wanted. Returns that output.
     ///
     /// # Errors
     /// It never does.
@@ -155,7 +156,7 @@ impl Booted {
 impl Drop for Booted {
     fn drop(&mut self) {
         drop(self.watch.stdin.take());
-        // It may hang in the kernel for a moment; the test's result does not depend on it.
+        // The process may hang in the kernel for a moment, but the test's result does not depend on it.
         let _ignored = self.watch.wait();
     }
 }

@@ -1,5 +1,5 @@
-//! Judges requests as a Chef server does that takes version 1.3 of its signatures: written from the description of the protocol,
-//! without a line of the program's own code.
+//! Verifies signed requests like a Chef server with version 1.3 of its signatures. It is written from the protocol's
+//! description, without any of the program's own code.
 
 use std::collections::BTreeMap;
 
@@ -9,21 +9,21 @@ use jiff::Timestamp;
 use ring::signature::{KeyPair as _, RSA_PKCS1_2048_8192_SHA256, RsaKeyPair, UnparsedPublicKey};
 use sha2::{Digest as _, Sha256};
 
-/// The seconds by which the clocks of client and server may differ, less one.
+/// Largest difference between the clocks of client and server, in seconds.
 const CLOCKS: i64 = 899;
 
-/// A request as a server gets it.
+/// A request as the server receives it.
 #[derive(Debug, Clone, Copy)]
 pub struct Received<'a> {
     pub method: &'a str,
     /// The path, without a query.
     pub path: &'a str,
-    /// By their names in lower case.
+    /// The headers by their names in lower case.
     pub headers: &'a BTreeMap<String, String>,
     pub body: &'a [u8],
 }
 
-/// Whether a request was signed with a client's key, whose private half is given in PEM.
+/// Verifies that a request was signed with a client's key. `private` is the private key in PEM.
 ///
 /// # Errors
 /// The status with which a server answers: 400 where a header is missing, else 401.

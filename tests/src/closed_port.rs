@@ -1,10 +1,11 @@
-//! A port at which nobody listens.
+//! A port without a listener.
 
 use std::net::{SocketAddr, TcpListener, TcpStream};
 
 use anyhow::Result;
 
-/// A port of 127.0.0.1 at which nobody listens, as long as this lives: a connection has it, so that no other test gets it.
+/// A port of 127.0.0.1 without a listener, as long as this value exists. A connection uses the port, so that no other test
+/// gets it.
 #[derive(Debug)]
 pub struct ClosedPort {
     _listener: TcpListener,
@@ -12,7 +13,7 @@ pub struct ClosedPort {
 }
 
 impl ClosedPort {
-    /// Takes a free port.
+    /// Reserves a free port.
     ///
     /// # Errors
     /// The machine has no free port.

@@ -1,4 +1,4 @@
-//! How a run is held against what real Chef gave, for the corpus.
+//! Compares runs with recorded results of real Chef, for the corpus.
 
 mod archive;
 pub mod comparison;

@@ -1,4 +1,4 @@
-//! The guests that only tests use, as artifacts.
+//! Paths of the guests that only tests use.
 
 use std::path::PathBuf;
 

@@ -1,11 +1,11 @@
-//! Support for end-to-end tests, the demo and the benchmarks: throw-away roots in which the program is really run.
+//! Support for end-to-end tests, the demo, and the benchmarks: temporary roots in which the real program runs.
 //!
-//! What the program does to a machine shows only on a machine. [`Root`] is one: Debian's own packages, made once per
-//! month and kept in the cache folder, and an overlay above it that takes 7 ms to make and is gone when it is dropped.
-//! [`Machine`] gives it processes and, where asked, a network of its own; [`Program`] runs `wrun` with nothing from the
-//! tester's environment, and [`Output`] shows what it said without the parts that differ from run to run.
+//! The program's effects can only be tested on a machine. [`Root`] is such a machine: a Debian system that is created once
+//! per month in the cache folder, with an overlay above it. The overlay takes 7 ms to create and is removed when it is
+//! dropped. [`Machine`] gives it processes and, if requested, its own network. [`Program`] runs `wrun` without the
+//! developer's environment. [`Output`] is its output without the parts that change from run to run.
 //!
-//! All of it needs root, and says so before it touches anything.
+//! All of this needs root rights, and reports missing rights before it changes anything.
 
 pub mod base;
 pub mod book;

@@ -1,8 +1,8 @@
-//! Processes, and where asked a network, of a throw-away root.
+//! Processes and, if requested, a network for a temporary root.
 //!
-//! A service that the program starts must be there for the next command and gone with the test. So one small process is
-//! the first of a process namespace of its own; commands join it, and when it ends the kernel ends them all. It waits
-//! on a pipe: also a test that is killed takes its machine along.
+//! A service that the program starts must still run for the next command, and must end with the test. So one small process is
+//! the first in a new process namespace, and commands join this namespace. When the first process ends, the kernel ends all
+//! others. It waits for the end of a pipe, so the machine also ends if the test is killed.
 
 use std::ffi::OsStr;
 use std::io::{BufRead as _, BufReader};
@@ -13,7 +13,7 @@ use anyhow::{Context as _, Result, ensure};
 
 use crate::root::Root;
 
-/// The first process. It says its number outside, then collects its dead until its input ends.
+/// The script of the first process. It prints its process ID outside, and then reaps ended processes until its input ends.
 const FIRST_PROCESS: &str = r#"set -e
 read -r number rest </proc/self/stat
 mount -t proc proc /proc
@@ -26,22 +26,22 @@ cat <&3 >/dev/null &
 wait "$!"
 "#;
 
-/// Which network a machine has.
+/// The network of a machine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Network {
-    /// The tester's: packages can be installed.
+    /// The developer's network, so that packages can be installed.
     Shared,
-    /// Only a loopback of its own: nothing leaves it, and every port is free.
+    /// Its own network with only a loopback: it has no connection to the outside, and every port is free.
     Own,
 }
 
-/// A running throw-away machine. All its processes end when it is dropped.
+/// A running temporary machine. All its processes end when it is dropped.
 #[derive(Debug)]
 pub struct Machine<'root> {
     root: &'root Root,
     network: Network,
     first: Child,
-    /// The first process's number, as the tester's machine counts.
+    /// The ID of the first process on the developer's machine.
     number: String,
 }
 
@@ -73,21 +73,22 @@ impl<'root> Machine<'root> {
         self.root
     }
 
-    /// A command inside the root, with a plain environment, that the caller completes and runs.
+    /// Returns a command inside the root, with a minimal environment. The caller adds arguments and runs it.
     pub fn command(&self, program: impl AsRef<OsStr>) -> Command {
         let mut command = self.outside("chroot");
         command.arg(self.root.path()).arg(program);
         command
     }
 
-    /// Runs a command inside the root to its end.
+    /// Runs a command inside the root and waits for its end.
     pub fn run<Argument: AsRef<OsStr>>(&self, arguments: &[Argument]) -> Result<Output> {
         let (program, rest) = arguments.split_first().context("a command has at least one word")?;
         let output = self.command(program).args(rest).stdin(Stdio::null()).output();
         output.with_context(|| format!("cannot run {}", program.as_ref().display()))
     }
 
-    /// A command that sees the tester's files but the machine's processes and network: how `wrun --root` is run.
+    /// Returns a command that sees the developer's files, but the machine's processes and network. `wrun --root` runs in this
+    /// way.
     pub fn outside(&self, program: impl AsRef<OsStr>) -> Command {
         let mut command = Command::new("nsenter");
         command.args(["--target", &self.number, "--mount", "--pid"]);
@@ -102,13 +103,13 @@ impl<'root> Machine<'root> {
         command
     }
 
-    /// The file that names the machine's network namespace, for servers that are to be reached from inside.
+    /// Returns the file of the machine's network namespace, for servers that must be reachable from inside.
     pub(crate) fn network_file(&self) -> Option<std::path::PathBuf> {
         (self.network == Network::Own).then(|| Path::new("/proc").join(&self.number).join("ns/net"))
     }
 }
 
-/// The largest resident set among the processes that this one has waited for, in kilobytes.
+/// Returns the largest resident set of all child processes that have ended, in kilobytes.
 pub fn largest_child() -> Result<u64> {
     let usage = nix::sys::resource::getrusage(nix::sys::resource::UsageWho::RUSAGE_CHILDREN)?;
     Ok(u64::try_from(usage.max_rss())?)
@@ -117,7 +118,7 @@ pub fn largest_child() -> Result<u64> {
 impl Drop for Machine<'_> {
     fn drop(&mut self) {
         drop(self.first.stdin.take());
-        // The first process may hang in the kernel for a moment; the test's result does not depend on it.
+        // The first process may hang in the kernel for a moment, but the test's result does not depend on it.
         let _ignored = self.first.wait();
     }
 }

@@ -1,4 +1,4 @@
-//! A folder for one test of policies, with the program: files are written, commands typed, errors read.
+//! A folder for one test of policies, with the program. Tests write files, run commands, and check errors in it.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -9,13 +9,13 @@ use serde_json::Value;
 
 use crate::program::{Output, Program};
 
-/// The program with a folder for policies, repositories and roots.
+/// The program with a folder for policies, repositories, and roots.
 #[derive(Debug)]
 pub struct Place {
     pub program: Program,
-    /// An empty folder at first; removed with the program's own.
+    /// The test's folder, which is empty at first. It is removed with the program's own folder.
     pub folder: PathBuf,
-    /// Words in written files, and what is written for them.
+    /// Placeholders in written files, and their values.
     names: Vec<(&'static str, String)>,
 }
 
@@ -26,7 +26,7 @@ impl Default for Place {
 }
 
 impl Place {
-    /// An empty place.
+    /// Creates a place with an empty folder.
     #[must_use]
     pub fn new() -> Self {
         let program = Program::new().unwrap();
@@ -36,14 +36,14 @@ impl Place {
         Self { program, folder, names }
     }
 
-    /// The same place, where a word in written files, such as `@SERVER@`, stands for something else.
+    /// Adds a placeholder for written files, such as `@SERVER@`, with its value.
     #[must_use]
     pub fn with_name(mut self, name: &'static str, meaning: String) -> Self {
         self.names.push((name, meaning));
         self
     }
 
-    /// Writes a file with the folders above it. `@FOLDER@` stands for the test's folder.
+    /// Writes a file, and creates its parent folders. `@FOLDER@` is replaced by the test's folder.
     pub fn write(&self, path: &str, text: &str) {
         let path = self.folder.join(path);
         std::fs::create_dir_all(path.parent().unwrap()).unwrap();
@@ -51,12 +51,12 @@ impl Place {
         std::fs::write(path, text).unwrap();
     }
 
-    /// Writes the settings that the program reads.
+    /// Writes the settings file of the program.
     pub fn write_settings(&self, text: &str) {
         std::fs::write(self.program.configuration().join("wrun.toml"), text).unwrap();
     }
 
-    /// The folder with what Policyfiles have fetched: `git` and `cookbooks`.
+    /// Returns the folder with the downloads for Policyfiles: `git` and `cookbooks`.
     #[must_use]
     pub fn fetched(&self) -> PathBuf {
         self.program.home().join(".cache/wrun/policyfile")
@@ -68,62 +68,62 @@ impl Place {
         std::fs::read_to_string(self.folder.join(path)).unwrap()
     }
 
-    /// Writes a file anew with one text in the place of another, which must be there.
+    /// Replaces a text in a file. The old text must be in the file.
     pub fn replace(&self, path: &str, from: &str, to: &str) {
         let text = self.read(path);
         assert!(text.contains(from), "{from:?} is missing in {path}:\n{text}");
         self.write(path, &text.replace(from, to));
     }
 
-    /// A lock, or another file of JSON.
+    /// Reads a lock, or another JSON file.
     #[must_use]
     pub fn json(&self, path: &str) -> Value {
         serde_json::from_str(&self.read(path)).unwrap()
     }
 
-    /// The path of a file in full.
+    /// Returns the full path of a file.
     #[must_use]
     pub fn path(&self, path: &str) -> String {
         self.folder.join(path).display().to_string()
     }
 
-    /// The words of a line; one with a slash at its front stands for a path in the test's folder.
+    /// Splits a line into words. A word with a leading slash becomes a path in the test's folder.
     #[must_use]
     pub fn words(&self, line: &str) -> Vec<String> {
         let word = |word: &str| word.strip_prefix('/').map_or_else(|| word.to_owned(), |path| self.path(path));
         line.split(' ').map(word).collect()
     }
 
-    /// Runs the program with the [`Self::words`] of a line.
+    /// Runs the program with a line's [`Self::words`] as arguments.
     pub fn run(&self, line: &str) -> Output {
         self.program.run(&self.words(line)).unwrap()
     }
 
-    /// Runs the program, which must end with an exit code.
+    /// Runs the program and checks its exit code.
     #[track_caller]
     pub fn ends_with(&self, code: i32, line: &str) -> Output {
         self.run(line).expect_code(code).unwrap()
     }
 
-    /// Runs the program, which must work.
+    /// Runs the program, which must succeed, and returns its output.
     #[track_caller]
     pub fn output(&self, line: &str) -> Output {
         self.ends_with(0, line)
     }
 
-    /// The same, where nobody looks at what it says.
+    /// Runs the program, which must succeed, and ignores its output.
     #[track_caller]
     pub fn works(&self, line: &str) {
         drop(self.output(line));
     }
 
-    /// Runs the program, which must refuse what it is given, and say all of these parts.
+    /// Runs the program, which must reject its input. Its error must contain all of these parts.
     #[track_caller]
     pub fn fails(&self, line: &str, parts: &[&str]) {
         self.fails_with(43, line, parts);
     }
 
-    /// The same with another exit code.
+    /// Does the same as [`Self::fails`] with another exit code.
     #[track_caller]
     pub fn fails_with(&self, code: i32, line: &str, parts: &[&str]) {
         let output = self.ends_with(code, line);
@@ -132,7 +132,7 @@ impl Place {
         }
     }
 
-    /// Runs git in a folder, with nothing of the tester's own, and returns what it prints.
+    /// Runs git in a folder, without the developer's git settings, and returns its output.
     #[track_caller]
     pub fn git(&self, folder: &str, arguments: &[&str]) -> String {
         let output = Command::new("git")
@@ -146,7 +146,7 @@ impl Place {
         String::from_utf8_lossy(&output.stdout).trim().to_owned()
     }
 
-    /// Commits everything in a repository, and returns the commit.
+    /// Commits all files in a repository, and returns the commit.
     #[track_caller]
     pub fn commit(&self, folder: &str) -> String {
         self.git(folder, &["add", "-A"]);

@@ -1,4 +1,5 @@
-//! Runs the built program as a stranger would: nothing of the tester's environment, the same width everywhere, no colour.
+//! Runs the built program in a neutral environment: without the developer's environment, with a fixed width, and without
+//! colours.
 
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
@@ -8,24 +9,24 @@ use anyhow::{Context as _, Result};
 
 use crate::machine::Machine;
 
-/// Columns that the program is told to write for.
+/// The width of the output, in columns.
 const WIDTH: &str = "100";
 
-/// The built program with folders of its own.
+/// The built program with its own folders.
 #[derive(Debug)]
 pub struct Program {
     executable: PathBuf,
-    /// Holds state, configuration and home; removed with this value.
+    /// Contains the state, the configuration, and the home directory. It is removed with this value.
     folder: tempfile::TempDir,
 }
 
 impl Program {
-    /// Takes the program that `WRUN_PROGRAM` names, or the one that was built into the same target folder as the test.
+    /// Uses the program that `WRUN_PROGRAM` names, or the one in the same target folder as the test.
     pub fn new() -> Result<Self> {
         Self::at(&executable()?)
     }
 
-    /// Takes the program at a path.
+    /// Uses the program at a path.
     pub fn at(executable: &Path) -> Result<Self> {
         let executable = executable.to_owned();
         anyhow::ensure!(executable.is_file(), "{} is missing: build it with cargo build", executable.display());
@@ -33,7 +34,7 @@ impl Program {
         for name in ["state", "configuration", "home"] {
             std::fs::create_dir(folder.path().join(name))?;
         }
-        // Settings that are named must be there, and the tester's own must not be read.
+        // A named settings file must exist, and the developer's own file must not be read.
         std::fs::write(folder.path().join("configuration/wrun.toml"), "")?;
         Ok(Self { executable, folder })
     }
@@ -43,32 +44,32 @@ impl Program {
         &self.executable
     }
 
-    /// Where the program keeps what outlives a run.
+    /// Returns the state directory of the program.
     #[must_use]
     pub fn state(&self) -> PathBuf {
         self.folder.path().join("state")
     }
 
-    /// A folder for configuration, grants and attribute files.
+    /// Returns the folder for configuration, grants, and attribute files.
     #[must_use]
     pub fn configuration(&self) -> PathBuf {
         self.folder.path().join("configuration")
     }
 
-    /// The home of who runs the program.
+    /// Returns the home directory of the user who runs the program.
     #[must_use]
     pub fn home(&self) -> PathBuf {
         self.folder.path().join("home")
     }
 
-    /// Runs the program on the tester's machine: for what touches no machine (errors, `--help`, `resources`).
+    /// Runs the program on the developer's machine, for commands that do not change it (errors, `--help`, `resources`).
     pub fn run<Argument: AsRef<OsStr>>(&self, arguments: &[Argument]) -> Result<Output> {
         let mut command = Command::new(&self.executable);
         command.env_clear().env("PATH", "/usr/sbin:/usr/bin:/sbin:/bin");
         self.finish(command, arguments, None)
     }
 
-    /// Runs the program among a machine's processes, with the tester's files: how `--root` is used.
+    /// Runs the program among a machine's processes but with the developer's files, as for `--root`.
     pub fn run_in<Argument: AsRef<OsStr>>(&self, machine: &Machine<'_>, arguments: &[Argument]) -> Result<Output> {
         self.finish(machine.outside(&self.executable), arguments, Some(machine.root().path()))
     }
@@ -89,7 +90,7 @@ impl Program {
         })
     }
 
-    /// The whole environment that the program is given, beside its search path.
+    /// Returns the complete environment of the program, except for its search path.
     pub fn environment(&self) -> Vec<(&'static str, OsString)> {
         let mut environment: Vec<(&str, OsString)> = vec![
             ("COLUMNS", WIDTH.into()),
@@ -101,18 +102,18 @@ impl Program {
             ("WRUN_STATE_DIR", self.state().into()),
             ("WRUN_CONFIG", self.configuration().join("wrun.toml").into()),
         ];
-        // Who tries another runtime tries it with every test.
+        // Another runtime is used for all tests.
         for name in ["WRUN_RUNTIME_DIR", "WRUN_RUBY_LIBRARY"] {
             environment.extend(std::env::var_os(name).map(|value| (name, value)));
         }
-        // Native code is the same for all tests and takes long to make, so they share the tester's.
+        // Native code is the same for all tests and slow to compile, so they share the developer's cache.
         if let Ok(cache) = crate::base::cache_folder() {
             environment.push(("WRUN_CACHE_DIR", cache.join("tests").into()));
         }
         environment
     }
 
-    /// What stands for a path in outputs, the longest path first.
+    /// Returns the replacements for paths in outputs, the longest path first.
     fn names(&self, root: Option<&Path>) -> Vec<(String, &'static str)> {
         let checkout = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap_or(Path::new("/"));
         let mut names = vec![
@@ -129,31 +130,31 @@ impl Program {
     }
 }
 
-/// What the program said, with names for paths that differ from test to test.
+/// The output of the program. Paths that change from test to test are replaced by names.
 #[must_use = "look at the exit code at least"]
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Output {
-    /// The exit code; none where a signal ended the program.
+    /// The exit code. `None`: a signal ended the program.
     pub code: Option<i32>,
     pub stdout: String,
     pub stderr: String,
 }
 
 impl Output {
-    /// All of it as one text, for snapshots.
+    /// Returns the whole output as one text, for snapshots.
     #[must_use]
     pub fn text(&self) -> String {
         let code = self.code.map_or_else(|| "signal".to_owned(), |code| code.to_string());
         format!("exit code: {code}\n--- stdout\n{}--- stderr\n{}", ended(&self.stdout), ended(&self.stderr))
     }
 
-    /// The same output where the exit code is the expected one, otherwise an error with everything that was said.
+    /// Returns the output if the exit code is as expected, otherwise an error with the whole output.
     pub fn expect_code(self, code: i32) -> Result<Self> {
         anyhow::ensure!(self.code == Some(code), "expected exit code {code}, but:\n{}", self.text());
         Ok(self)
     }
 
-    /// The lines that name a revision by its first twelve digits.
+    /// Returns the lines that contain the first twelve digits of a revision.
     pub fn lines_with_a_revision(&self) -> impl Iterator<Item = &str> {
         self.stdout.lines().chain(self.stderr.lines()).filter(|line| {
             let after = line.split("revision ").skip(1);
@@ -161,7 +162,7 @@ impl Output {
         })
     }
 
-    /// Those among them that do not name the artifact too: a revision leaves a policy's own code out.
+    /// Returns those of these lines that do not also name the artifact, since a revision does not cover a policy's own code.
     #[must_use]
     pub fn revisions_without_artifact(&self) -> Vec<&str> {
         self.lines_with_a_revision().filter(|line| !line.contains("artifact ")).collect()
@@ -176,7 +177,7 @@ fn named(text: &str, names: &[(String, &str)]) -> String {
     names.iter().fold(text.to_owned(), |text, (path, name)| text.replace(path, name))
 }
 
-/// The program that `WRUN_PROGRAM` names, or the one that was built into the same target folder as the test.
+/// Returns the path of the program that `WRUN_PROGRAM` names, or of the one in the same target folder as the test.
 pub fn executable() -> Result<PathBuf> {
     match std::env::var_os("WRUN_PROGRAM") {
         Some(path) => Ok(PathBuf::from(path)),
@@ -184,7 +185,7 @@ pub fn executable() -> Result<PathBuf> {
     }
 }
 
-/// Tests lie in `deps` below the folder that the program is built into.
+/// Returns the path of the program beside the test. Tests are in the folder `deps` below the program's folder.
 fn built_beside_the_test() -> Result<PathBuf> {
     let test = std::env::current_exe().context("the test does not know where it lies")?;
     let mut folders = test.ancestors().skip(1);

@@ -1,4 +1,4 @@
-//! A throw-away root: the base root below, a layer in memory above.
+//! A temporary root: the base root with a layer in memory above it.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
@@ -12,36 +12,37 @@ use crate::base::base_root;
 use crate::machine::{Machine, Network};
 use crate::tree::Tree;
 
-/// First part of the folder's name; the number of the process that made it follows.
+/// First part of the folder's name. The ID of the process that created it follows.
 const PREFIX: &str = "wrun-root-";
 
-/// Counts this process's roots, so that each has its own folder.
+/// Counter of this process's roots, so that each has its own folder.
 static COUNTER: AtomicU32 = AtomicU32::new(0);
 
-/// A fresh Debian root, unmounted and forgotten when it is dropped.
+/// A new Debian root, which is unmounted and removed when it is dropped.
 #[derive(Debug)]
 pub struct Root {
-    /// Holds `upper`, `work` and `merged`, on a file system in memory.
+    /// Contains `upper`, `work`, and `merged`, on a file system in memory.
     folder: PathBuf,
     merged: PathBuf,
 }
 
 impl Root {
-    /// Mounts a fresh root. The first one of a month makes the base root, which it says on standard error.
+    /// Mounts a new root. The first call in a month creates the base root, with a message on standard error.
     pub fn new() -> Result<Self> {
         Self::announced(&mut |sentence| {
             use std::io::Write as _;
-            // A tester who closed standard error wants no words.
+            // If standard error is closed, no message is needed.
             let _ignored = writeln!(std::io::stderr(), "{sentence}");
         })
     }
 
-    /// As [`Root::new`], with the words going where the caller wants them.
+    /// Does the same as [`Root::new`], but passes the message to the caller.
     pub fn announced(announce: &mut dyn FnMut(&str)) -> Result<Self> {
         Self::above(&base_root(announce)?)
     }
 
-    /// As [`Root::new`], with packages of Debian in it. They are fetched once for each base root, into a folder of the cache.
+    /// Does the same as [`Root::new`] with additional Debian packages. They are downloaded once for each base root, into a
+    /// cache folder.
     pub fn with_packages(packages: &[&str]) -> Result<Self> {
         let plain = Self::new()?;
         let base = base_root(&mut |_| {})?;
@@ -56,8 +57,8 @@ impl Root {
         Self::above_all(&format!("{}:{}", layer.display(), base.display()))
     }
 
-    /// Mounts a layer above the tester's own root, for what needs the tester's tools: a compiler, a cache of crates. What
-    /// is written goes to the layer alone.
+    /// Mounts a layer above the developer's own root, for tests that need its tools: a compiler, a cache of crates. All
+    /// writes go only to the layer.
     pub fn of_this_machine() -> Result<Self> {
         if let Some(sentence) = crate::base::missing_prerequisite() {
             anyhow::bail!(sentence);
@@ -65,18 +66,19 @@ impl Root {
         Self::above(Path::new("/"))
     }
 
-    /// Mounts a layer in memory above a folder that stays as it is.
+    /// Mounts a layer in memory above a folder, which is not changed.
     fn above(base: &Path) -> Result<Self> {
         Self::above_all(&base.display().to_string())
     }
 
-    /// Mounts a layer in memory above folders that stay as they are, the uppermost first, separated by colons.
+    /// Mounts a layer in memory above folders, which are not changed. `lower`: the folders, separated by colons, the
+    /// uppermost first.
     fn above_all(lower: &str) -> Result<Self> {
         remove_roots_of_dead_processes();
         let number = COUNTER.fetch_add(1, Ordering::Relaxed);
         let folder = std::env::temp_dir().join(format!("{PREFIX}{}-{number}", std::process::id()));
         fs::create_dir(&folder).with_context(|| format!("cannot make {}", folder.display()))?;
-        // Made before the first mount, so that a failure in the middle is cleaned up like a whole root.
+        // The value is created before the first mount, so that its `Drop` also cleans up after a failure.
         let root = Self { merged: folder.join("merged"), folder };
         let memory = Some("tmpfs");
         mount(memory, &root.folder, memory, MsFlags::empty(), Some("mode=0755"))
@@ -95,13 +97,14 @@ impl Root {
         Ok(root)
     }
 
-    /// Where the root lies on the tester's machine; what `--root` takes.
+    /// Returns the path of the root on the developer's machine, for `--root`.
     #[must_use]
     pub fn path(&self) -> &Path {
         &self.merged
     }
 
-    /// The path on the tester's machine of a path inside the root. Only plain names: links are not followed for it.
+    /// Returns the path on the developer's machine for a path inside the root. The path may contain only plain names, and
+    /// links are not followed.
     pub fn at(&self, inside: impl AsRef<Path>) -> Result<PathBuf> {
         let inside = inside.as_ref();
         let plain = |part: &Component| matches!(part, Component::RootDir | Component::Normal(_));
@@ -109,7 +112,7 @@ impl Root {
         Ok(self.merged.join(inside.strip_prefix("/").unwrap_or(inside)))
     }
 
-    /// Writes a file, with the folders above it, as mode 0644.
+    /// Writes a file with mode 0644, and creates its parent folders.
     pub fn write(&self, inside: impl AsRef<Path>, content: impl AsRef<[u8]>) -> Result<()> {
         let path = self.at(inside)?;
         if let Some(parent) = path.parent() {
@@ -120,7 +123,7 @@ impl Root {
         Ok(())
     }
 
-    /// Writes a file that can be executed.
+    /// Writes an executable file.
     pub fn write_program(&self, inside: impl AsRef<Path>, content: impl AsRef<[u8]>) -> Result<()> {
         let path = self.at(&inside)?;
         self.write(inside, content)?;
@@ -134,33 +137,34 @@ impl Root {
         fs::read_to_string(&path).with_context(|| format!("cannot read {}", path.display()))
     }
 
-    /// Whether something lies at this path, be it a broken link.
+    /// Returns whether this path exists. A broken link counts too.
     pub fn exists(&self, inside: impl AsRef<Path>) -> bool {
         self.at(inside).is_ok_and(|path| path.symlink_metadata().is_ok())
     }
 
-    /// What lies below a folder of the root, for comparing before and after.
+    /// Returns the content of a folder in the root, for comparisons.
     pub fn tree(&self, below: impl AsRef<Path>) -> Result<Tree> {
         Tree::read(&self.at(below)?)
     }
 
-    /// What was made, changed or removed since the root was mounted. Empty where nothing was written.
+    /// Returns all entries that were created, changed, or removed since the root was mounted. It is empty if nothing was
+    /// written.
     pub fn changes(&self) -> Result<Tree> {
         Tree::read(&self.changed_files())
     }
 
-    /// Where everything lies that was made or changed since the root was mounted.
+    /// Returns the folder with all files that were created or changed since the root was mounted.
     #[must_use]
     pub fn changed_files(&self) -> PathBuf {
         self.folder.join("upper")
     }
 
-    /// Starts processes of its own for this root.
+    /// Starts a machine with its own processes in this root.
     pub fn machine(&self, network: Network) -> Result<Machine<'_>> {
         Machine::start(self, network)
     }
 
-    /// Runs one command inside, in a machine of its own that ends with it.
+    /// Runs one command inside, in a new machine that ends with it.
     pub fn run<Argument: AsRef<std::ffi::OsStr>>(&self, arguments: &[Argument]) -> Result<std::process::Output> {
         self.machine(Network::Shared)?.run(arguments)
     }
@@ -176,7 +180,7 @@ fn base_name(base: &Path) -> String {
     base.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()
 }
 
-/// Installs packages in a root, and keeps what they change as a folder.
+/// Installs packages in a root, and stores their changes as a layer folder.
 fn install(root: &Root, packages: &[&str], layer: &Path) -> Result<()> {
     let machine = root.machine(Network::Shared)?;
     let names = packages.join(" ");
@@ -191,14 +195,14 @@ fn install(root: &Root, packages: &[&str], layer: &Path) -> Result<()> {
     fs::rename(&partial, layer).with_context(|| format!("cannot rename {}", partial.display()))
 }
 
-/// Unmounts a root and removes its folder. Nothing can be done about a failure, and a later root tries again.
+/// Unmounts a root and removes its folder. Failures are ignored, since a later root tries again.
 fn remove(folder: &Path) {
     let _ignored = umount2(&folder.join("merged"), MntFlags::MNT_DETACH);
     let _ignored = umount2(folder, MntFlags::MNT_DETACH);
     let _ignored = fs::remove_dir(folder);
 }
 
-/// Removes what tests that were killed could not remove.
+/// Removes the roots of tests that were killed.
 fn remove_roots_of_dead_processes() {
     let Ok(entries) = fs::read_dir(std::env::temp_dir()) else { return };
     for entry in entries.flatten() {

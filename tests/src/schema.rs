@@ -1,12 +1,12 @@
-//! Holds JSON against a JSON schema: the part of the language that docs/run.schema.json uses. What a schema says beyond it is
-//! an error, so that nothing is believed to be checked that is not.
+//! Validates JSON with a JSON schema. It supports the keywords that docs/run.schema.json uses. Any other keyword is an error,
+//! so that no part of a schema is ignored silently.
 
 use serde_json::{Map, Value};
 
-/// The words of the language that mean nothing for a value.
+/// The keywords that do not restrict values.
 const NOTES: [&str; 4] = ["$schema", "$defs", "title", "description"];
 
-/// Returns what is wrong with a value, each with its place. Empty: it fits the schema.
+/// Returns the problems of a value, each with its place. The list is empty if the value is valid.
 #[must_use]
 pub fn problems(schema: &Value, value: &Value) -> Vec<String> {
     let mut found = Vec::new();
@@ -82,7 +82,7 @@ fn check(root: &Value, schema: &Value, value: &Value, place: &str, found: &mut V
                     check(root, wanted, value, &format!("{place}/{key}"), found);
                 }
             }
-            // They say nothing of values of another type.
+            // These keywords do not restrict values of other types.
             ("items" | "required" | "properties" | "additionalProperties", _) => {}
             (other, _) => found.push(format!("{place}: this check does not know the word {other}")),
         }

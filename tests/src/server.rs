@@ -1,4 +1,4 @@
-//! A small HTTP server on the loopback, for tests of downloads. It knows what it was asked, and nothing leaves the test.
+//! A small HTTP server on the loopback, for tests of downloads. It records all requests, and no traffic leaves the machine.
 
 use std::collections::BTreeMap;
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
@@ -11,40 +11,40 @@ use nix::sched::{CloneFlags, setns};
 
 use crate::machine::Machine;
 
-/// Most bytes of a request that are read; tests ask short questions.
+/// Largest size of a request, in bytes. Tests send short requests.
 const REQUEST_LIMIT: usize = 1024 * 1024;
 
-/// What the server says to one path.
+/// The server's response for one path.
 #[derive(Debug, Clone)]
 pub struct Answer {
     /// The status code.
     pub status: u16,
     pub headers: Vec<(String, String)>,
     pub body: Vec<u8>,
-    /// Where it is set and the request says `If-None-Match` with this value, the answer is 304 without a body.
+    /// If it is set and the request has `If-None-Match` with this value, the response is 304 without a body.
     pub entity_tag: Option<String>,
 }
 
 impl Answer {
-    /// A plain success.
+    /// Returns a successful response with a body.
     #[must_use]
     pub fn ok(body: impl Into<Vec<u8>>) -> Self {
         Self { status: 200, headers: Vec::new(), body: body.into(), entity_tag: None }
     }
 
-    /// A redirect.
+    /// Returns a redirect to an address.
     #[must_use]
     pub fn redirect(to: impl Into<String>) -> Self {
         Self { status: 302, headers: vec![("Location".to_owned(), to.into())], body: Vec::new(), entity_tag: None }
     }
 
-    /// A failure without a body.
+    /// Returns a response with a status and without a body.
     #[must_use]
     pub fn status(status: u16) -> Self {
         Self { status, headers: Vec::new(), body: Vec::new(), entity_tag: None }
     }
 
-    /// The same, with an entity tag that conditional requests are held against.
+    /// Sets an entity tag, which is compared with that of conditional requests.
     #[must_use]
     pub fn with_entity_tag(mut self, tag: impl Into<String>) -> Self {
         self.entity_tag = Some(tag.into());
@@ -52,17 +52,17 @@ impl Answer {
     }
 }
 
-/// One request as it arrived.
+/// One request as received.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Request {
     pub method: String,
     pub path: String,
-    /// By their names in lower case.
+    /// The headers by their names in lower case.
     pub headers: BTreeMap<String, String>,
     pub body: Vec<u8>,
 }
 
-/// Looks at a request before it is answered; an answer of its own is sent instead.
+/// Checks a request before the response. If it returns a response, that one is sent instead.
 type Guard = Box<dyn Fn(&Request) -> Option<Answer> + Send>;
 
 #[derive(Default)]
@@ -79,7 +79,7 @@ impl std::fmt::Debug for Shared {
     }
 }
 
-/// A running server; it stops when it is dropped.
+/// A running server, which stops when it is dropped.
 #[derive(Debug)]
 pub struct Server {
     address: SocketAddr,
@@ -89,12 +89,12 @@ pub struct Server {
 }
 
 impl Server {
-    /// Listens on a free port of the machine's loopback: its own where it has a network of its own.
+    /// Listens on a free port of the machine's loopback. This is a separate one if the machine has its own network.
     pub fn start(machine: &Machine<'_>) -> Result<Self> {
         let network_file = machine.network_file();
         let inside = network_file.clone();
         let listener = std::thread::spawn(move || -> Result<TcpListener> {
-            // A thread's network does not change the process's; a socket keeps the network it was made in.
+            // The change of network affects only this thread, and a socket stays in the network in which it was created.
             enter(inside.as_deref())?;
             TcpListener::bind(("127.0.0.1", 0)).context("cannot listen on the loopback")
         });
@@ -102,7 +102,7 @@ impl Server {
         Self::on(listener, network_file)
     }
 
-    /// Listens on a free port of the tester's own loopback.
+    /// Listens on a free port of the developer's own loopback.
     pub fn here() -> Result<Self> {
         Self::on(TcpListener::bind(("127.0.0.1", 0)).context("cannot listen on the loopback")?, None)
     }
@@ -115,29 +115,29 @@ impl Server {
         Ok(Self { address, shared, network_file, thread: Some(thread) })
     }
 
-    /// The whole address of a path.
+    /// Returns the complete address of a path.
     #[must_use]
     pub fn address(&self, path: &str) -> String {
         format!("http://{}{path}", self.address)
     }
 
-    /// Sets or replaces what is said to a path; other paths are not found.
+    /// Sets or replaces the response for a path. Other paths get 404.
     pub fn answer(&self, path: &str, answer: Answer) {
         lock(&self.shared).answers.insert(path.to_owned(), answer);
     }
 
-    /// What is said to a path.
+    /// Returns the response for a path, if one is set.
     #[must_use]
     pub fn answered(&self, path: &str) -> Option<Answer> {
         lock(&self.shared).answers.get(path).cloned()
     }
 
-    /// Looks at every request before it is answered.
+    /// Sets the guard that checks every request before the response.
     pub fn guard(&self, guard: impl Fn(&Request) -> Option<Answer> + Send + 'static) {
         lock(&self.shared).guard = Some(Box::new(guard));
     }
 
-    /// All requests so far, in order.
+    /// Returns all requests so far, in order.
     #[must_use]
     pub fn requests(&self) -> Vec<Request> {
         lock(&self.shared).requests.clone()
@@ -148,7 +148,7 @@ impl Drop for Server {
     fn drop(&mut self) {
         lock(&self.shared).stopped = true;
         let (address, file) = (self.address, self.network_file.take());
-        // The listener waits for a connection; the last one is ours.
+        // The listener waits for a connection, so a last one is made here to end it.
         let waker = std::thread::spawn(move || {
             let _ignored = enter(file.as_deref()).map(|()| TcpStream::connect(address));
         });
@@ -174,7 +174,7 @@ fn serve(listener: &TcpListener, shared: &Mutex<Shared>) {
         if lock(shared).stopped {
             return;
         }
-        // A client that goes away in the middle is the client's test to make.
+        // A client that disconnects early is the concern of that client's test.
         let _ignored = stream.map_err(anyhow::Error::from).and_then(|stream| serve_one(&stream, shared));
     }
 }

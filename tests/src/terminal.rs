@@ -1,4 +1,4 @@
-//! A person at a terminal: the program on a pseudo-terminal, and the screen that it draws.
+//! Simulates a user at a terminal: runs the program on a pseudo-terminal and keeps the screen that it draws.
 
 use std::fs::File;
 use std::io::{Read as _, Write as _};
@@ -16,26 +16,26 @@ use rustix::termios::Winsize;
 
 use crate::program::Program;
 
-/// Rows of the screen: enough for a whole test, so that nothing scrolls away.
+/// Number of rows of the screen. They are enough for a whole test, so that nothing scrolls away.
 const ROWS: u16 = 400;
 
-/// How long anything is waited for. A test that works never waits so long, on however busy a machine.
+/// Time limit for all waits. A working test never waits so long, even on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(300);
 
-/// The program in the foreground of a terminal of its own.
+/// The program in the foreground of its own terminal.
 pub struct Terminal {
     keyboard: File,
     screen: vt100::Parser,
     child: Child,
-    /// A row that had been drawn was taken away again.
+    /// Whether a drawn row was erased again.
     erased: bool,
 }
 
-/// What takes a row of a terminal away.
+/// The escape sequence that erases a row of a terminal.
 const ERASE_ROW: &[u8] = b"\x1b[2K";
 
 impl Terminal {
-    /// Starts the program on a terminal of so many columns. `TERM` is xterm's and colours are allowed.
+    /// Starts the program on a terminal with a number of columns. `TERM` is that of xterm, and colours are allowed.
     pub fn start(program: &Program, columns: u16, arguments: &[&str]) -> Result<Self> {
         Self::start_with(program, columns, arguments, &[])
     }
@@ -47,7 +47,8 @@ impl Terminal {
 
     fn start_with(program: &Program, columns: u16, arguments: &[&str], before: &[&str]) -> Result<Self> {
         let (keyboard, terminal) = pair(columns).context("cannot open a pseudo-terminal")?;
-        // `setsid` makes it the terminal that keys send signals from. Whoever starts the tests may have ignored some.
+        // `setsid` makes this the controlling terminal, so that keys send signals. The parent process of the tests may ignore
+        // some signals, so these are reset.
         let mut command = Command::new("setsid");
         command.args(["--ctty", "env", "--default-signal=HUP,INT,TERM"]).args(before);
         command.arg(program.executable()).args(arguments);
@@ -56,25 +57,25 @@ impl Terminal {
         let [input, output, errors] = [terminal.try_clone()?, terminal.try_clone()?, terminal];
         command.stdin(Stdio::from(input)).stdout(Stdio::from(output)).stderr(Stdio::from(errors));
         let child = command.spawn().context("cannot start the program on a terminal")?;
-        // The command holds the terminal's other end: once it is gone, the end of the output is seen.
+        // The command holds the other end of the terminal. It is dropped here, so that the end of the output is noticed.
         drop(command);
         let [rows, columns] = [ROWS, columns].map(|length| NonZero::new(length).unwrap_or(NonZero::<u16>::MIN));
         Ok(Self { keyboard, screen: vt100::Parser::new(rows, columns, 0), child, erased: false })
     }
 
-    /// The process of the program.
+    /// Returns the process ID of the program.
     #[must_use]
     pub fn process(&self) -> u32 {
         self.child.id()
     }
 
-    /// The screen.
+    /// Returns the current screen of the terminal.
     #[must_use]
     pub fn screen(&self) -> &vt100::Screen {
         self.screen.screen()
     }
 
-    /// The screen's rows up to the last that is not empty, without blanks at their ends.
+    /// Returns the screen's rows up to the last non-empty one, without trailing blanks.
     #[must_use]
     pub fn rows(&self) -> Vec<String> {
         let screen = self.screen();
@@ -86,13 +87,14 @@ impl Terminal {
         rows
     }
 
-    /// Whether a row was taken away, as that of the status line is. What is cut in two by a read is overlooked.
+    /// Returns whether a row was erased, like that of the status line. An escape sequence that is split between two reads is
+    /// not detected.
     #[must_use]
     pub fn has_erased(&self) -> bool {
         self.erased
     }
 
-    /// The first row that the terminal itself began a new row behind, in the middle of a word.
+    /// Returns the first row that the terminal itself wrapped in the middle of a word.
     #[must_use]
     pub fn torn_row(&self) -> Option<String> {
         let screen = self.screen();
@@ -100,18 +102,18 @@ impl Terminal {
         screen.rows(0, screen.size().1.get()).nth(usize::from(torn))
     }
 
-    /// Whether the terminal shows what is typed.
+    /// Returns whether the terminal echoes typed keys.
     pub fn shows_keys(&self) -> Result<bool> {
         let modes = rustix::termios::tcgetattr(&self.keyboard).context("the terminal is gone")?;
         Ok(modes.local_modes.contains(rustix::termios::LocalModes::ECHO))
     }
 
-    /// Types.
+    /// Types some keys into the terminal.
     pub fn press(&mut self, keys: &str) -> Result<()> {
         self.keyboard.write_all(keys.as_bytes()).context("the terminal is gone")
     }
 
-    /// Waits until the screen's text, without its line breaks and margins, contains a text.
+    /// Waits until the screen contains a text. Line breaks and indentation are ignored.
     pub fn wait_for(&mut self, text: &str) -> Result<()> {
         let until = Instant::now() + PATIENCE;
         loop {
@@ -122,20 +124,20 @@ impl Terminal {
         }
     }
 
-    /// The screen's text with one blank between words, however it is wrapped.
+    /// Returns the screen's text with one blank between words, independent of wrapping.
     #[must_use]
     pub fn words(&self) -> String {
         self.rows().join(" ").split_whitespace().collect::<Vec<_>>().join(" ")
     }
 
-    /// Waits for the program's end.
+    /// Waits until the program ends.
     pub fn end(&mut self) -> Result<ExitStatus> {
         let until = Instant::now() + PATIENCE;
         while self.read(until)? {}
         self.child.wait().context("the program is gone")
     }
 
-    /// Draws what comes next; false at the end of the output.
+    /// Reads and draws the next output. Returns `false` at the end of the output.
     fn read(&mut self, until: Instant) -> Result<bool> {
         let left = until.saturating_duration_since(Instant::now());
         ensure!(!left.is_zero(), "nothing happens any more:\n{}", self.rows().join("\n"));
@@ -144,7 +146,7 @@ impl Terminal {
             return Ok(true);
         }
         let mut buffer = [0; 4096];
-        // When the last one who had the other end open is gone, Linux answers with an error.
+        // When the other end is closed everywhere, Linux returns an error.
         let length = self.keyboard.read(&mut buffer).unwrap_or(0);
         let drawn = buffer.get(..length).unwrap_or_default();
         self.erased |= drawn.windows(ERASE_ROW.len()).any(|part| part == ERASE_ROW);
@@ -153,7 +155,8 @@ impl Terminal {
     }
 }
 
-/// Both ends of a pseudo-terminal. No other program inherits them: one that outlives the test would keep it open.
+/// Creates both ends of a pseudo-terminal. Other programs do not inherit them, since a program that survives the test would
+/// keep the terminal open.
 fn pair(columns: u16) -> Result<(File, File)> {
     let keyboard = posix_openpt(OFlag::O_RDWR | OFlag::O_NOCTTY | OFlag::O_CLOEXEC)?;
     grantpt(&keyboard)?;

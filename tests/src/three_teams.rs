@@ -1,4 +1,4 @@
-//! Three teams that release through one signed repository, and a node that runs what they release.
+//! Three teams that release through one signed repository, and a node that runs their releases.
 
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
@@ -10,10 +10,10 @@ use serde_json::Value;
 
 use crate::place::Place;
 
-/// The teams' names, which are their policies' and cookbooks' names too.
+/// The teams' names, which are also the names of their policies and cookbooks.
 pub const TEAMS: [&str; 3] = ["core", "database", "monitoring"];
 
-/// A machine with a repository beside it, both in folders of one test.
+/// A machine and a repository, both in folders of one test.
 #[derive(Debug)]
 pub struct ThreeTeams(Place);
 
@@ -32,7 +32,7 @@ impl Default for ThreeTeams {
 }
 
 impl ThreeTeams {
-    /// Three policies, each with one cookbook in Ruby that writes a file.
+    /// Creates three policies, each with one Ruby cookbook that writes a file.
     #[must_use]
     pub fn new() -> Self {
         let place = Self(Place::new());
@@ -47,7 +47,7 @@ impl ThreeTeams {
         place
     }
 
-    /// The recipe of a team writes these words, and what the node says about the policy.
+    /// Writes a team's recipe, which writes these words and the node's attributes of the policy to a file.
     pub fn recipe(&self, team: &str, words: &str) {
         let text = format!(
             "file '/tmp/{team}' do\n  content \"{words} #{{node['policy_name']}} #{{node['policy_group']}} \
@@ -56,13 +56,13 @@ impl ThreeTeams {
         self.write(&format!("{team}/cookbooks/{team}/recipes/default.rb"), &text);
     }
 
-    /// Other code of a team's, which its next push locks anew.
+    /// Changes a team's recipe, so that its next push creates a new lock.
     pub fn change(&self, team: &str, words: &str) {
         self.recipe(team, words);
         fs::remove_file(self.folder.join(team).join("policy.lock.json")).unwrap();
     }
 
-    /// Makes the repository `/srv`, with each team's keys on this machine.
+    /// Creates the repository `/srv`, with each team's keys on this machine.
     #[track_caller]
     pub fn init(&self) {
         self.works("repository init /srv --team core --team database --team monitoring");
@@ -74,7 +74,7 @@ impl ThreeTeams {
         self.works(&format!("policy push {group} /core /database /monitoring"));
     }
 
-    /// Releases of a team need a second key from now on, which is not among this machine's until it comes back.
+    /// Makes a team's releases require a second key. This key is not among this machine's keys until [`AwayKey::come_back`].
     #[track_caller]
     pub fn needs_a_second_key(&self, team: &str) -> AwayKey {
         let made = self.output("keys new second");
@@ -92,14 +92,15 @@ impl ThreeTeams {
         key
     }
 
-    /// Converges the test's root and returns the run's JSON.
+    /// Converges the test's root, and returns the run as JSON.
     #[track_caller]
     pub fn converge(&self, more: &str) -> Value {
         let output = self.output(&self.line(more));
         serde_json::from_str(&output.stdout).unwrap_or_else(|error| panic!("{error} in\n{}", output.text()))
     }
 
-    /// The line that converges the test's root: all three policies and the group `staging`, unless `more` says otherwise.
+    /// Returns the command line that converges the test's root with all three policies and the group `staging`, unless `more`
+    /// changes this.
     #[must_use]
     pub fn line(&self, more: &str) -> String {
         let names = if more.contains("--policy-name") { "" } else { " --policy-name core,database,monitoring" };
@@ -107,7 +108,7 @@ impl ThreeTeams {
         format!("converge --format json --repository /srv --root /root --allow-all --node-name n1{names}{group}{more}")
     }
 
-    /// Reads what a team's recipe wrote.
+    /// Reads the file that a team's recipe wrote.
     #[must_use]
     pub fn file(&self, team: &str) -> String {
         self.read(&format!("root/tmp/{team}"))
@@ -120,7 +121,7 @@ impl ThreeTeams {
     }
 }
 
-/// A key that lies elsewhere; its own path.
+/// A key that can be moved away, by its original path.
 #[derive(Debug)]
 pub struct AwayKey(PathBuf);
 
@@ -129,12 +130,12 @@ impl AwayKey {
         self.0.with_extension("away")
     }
 
-    /// Takes the key away from this machine's.
+    /// Moves the key away from this machine's keys.
     pub fn go_away(&self) {
         fs::rename(&self.0, self.elsewhere()).unwrap();
     }
 
-    /// Puts the key back among this machine's.
+    /// Moves the key back to this machine's keys.
     pub fn come_back(&self) {
         fs::rename(self.elsewhere(), &self.0).unwrap();
     }

@@ -1,4 +1,4 @@
-//! What lies below a folder, as a value that can be compared and printed.
+//! The content of a folder as a value that can be compared and printed.
 
 use std::collections::BTreeMap;
 use std::fmt::{self, Display, Formatter};
@@ -10,27 +10,27 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context as _, Result};
 use sha2::{Digest as _, Sha256};
 
-/// Folders of the machine's own that no comparison is about.
+/// The machine's system folders, which are not compared.
 const SYSTEM_FOLDERS: [&str; 3] = ["dev", "proc", "sys"];
 
-/// Longest content that is shown as text, in bytes; longer or binary content is shown as a digest.
+/// Largest content that is shown as text, in bytes. Longer or binary content is shown as a digest.
 const TEXT_LIMIT: u64 = 400;
 
-/// What an entry is, with its content.
+/// The kind of an entry, with its content.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Kind {
     Folder,
-    /// Short text as itself.
+    /// Short text, shown in full.
     Text(String),
-    /// Other content by its length in bytes and the first 16 digits of its SHA-256.
+    /// Other content: its length in bytes, and the first 16 digits of its SHA-256.
     Binary {
         length: u64,
         digest: String,
     },
     Link(PathBuf),
-    /// A pipe, a socket or a device, by its name.
+    /// A pipe, a socket, or a device, by the name of its kind.
     Special(&'static str),
-    /// In a layer of changes: what lay here before was removed.
+    /// In a layer of changes: an entry that was removed.
     Removed,
 }
 
@@ -38,13 +38,13 @@ pub enum Kind {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Entry {
     pub kind: Kind,
-    /// Permissions, with the set-user, set-group and sticky bits.
+    /// Permissions, including the set-user, set-group, and sticky bits.
     pub mode: u32,
     pub owner: u32,
     pub group: u32,
 }
 
-/// All entries below a folder by their path relative to it, in order.
+/// All entries below a folder, sorted by their relative path.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Tree {
     pub entries: BTreeMap<PathBuf, Entry>,
@@ -63,7 +63,7 @@ impl Tree {
         self.entries.is_empty()
     }
 
-    /// What was removed (`-`), added (`+`), or is different in `after` (`-` and `+`), one line each.
+    /// Returns the removed (`-`), added (`+`), and changed (`-` and `+`) entries in `after`, one per line.
     #[must_use]
     pub fn difference(&self, after: &Self) -> String {
         let paths: std::collections::BTreeSet<&PathBuf> = self.entries.keys().chain(after.entries.keys()).collect();

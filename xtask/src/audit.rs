@@ -1,7 +1,7 @@
-//! `cargo xtask audit`: holds every lock file of the checkout against known vulnerabilities.
+//! `cargo xtask audit`: checks every lock file of the checkout for known vulnerabilities.
 //!
-//! The database is somebody's checkout of <https://github.com/rustsec/advisory-db>; nothing is fetched. The tool that reads
-//! it is a workspace of its own (`xtask/audit`), so that nobody else has to build it.
+//! The database is an existing checkout of <https://github.com/rustsec/advisory-db>; nothing is downloaded. The tool that
+//! reads it is in its own workspace (`xtask/audit`), so that other commands need not build it.
 
 use std::path::{Path, PathBuf};
 
@@ -35,7 +35,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     checkout::run(&mut command)
 }
 
-/// The lock files that git knows of.
+/// Returns the lock files that are tracked by git.
 fn locks(root: &Path) -> Result<Vec<PathBuf>> {
     let mut command = std::process::Command::new("git");
     let output =

@@ -1,12 +1,12 @@
-//! How much of a run is wrun's own: whole-process figures as ratios to the floor, in one run.
+//! Measures wrun's own share of a run: times of whole processes as ratios to the floor, taken in the same benchmark.
 //!
-//! Absolute times say more about the machine than about the program, so each figure stands beside the floor's, taken
-//! within the same second. Every run starts in a fresh throw-away root; the second run finds what the first one made.
-//! Medians of several runs are reported.
+//! Absolute times depend more on the machine than on the program. So each figure is compared with the floor's figure from the
+//! same second. Each pair of runs uses a new temporary root; the second run finds the results of the first. Medians of
+//! several runs are reported.
 //!
-//! With `--baseline` another build is measured too, in the same repetitions: a run of this build, a run of the other one,
-//! the floor. What else the machine does meanwhile hits all of them, so the median of the ratios of each repetition says
-//! which build is faster, also on a busy machine.
+//! With `--baseline`, another build is also measured in the same repetitions: a run of this build, a run of the other build,
+//! and the floor. Other load on the machine affects all of them. So the median of the ratios shows which build is faster,
+//! even on a busy machine.
 
 mod attacks;
 mod baseline;
@@ -32,7 +32,7 @@ pub(crate) use scenarios::Work;
 
 use crate::{checkout, guests, say};
 
-/// What `cargo xtask bench` takes.
+/// The arguments of `cargo xtask bench`.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Arguments {
     /// Print the figures as JSON on standard output
@@ -49,7 +49,7 @@ pub(crate) struct Arguments {
     only: Option<String>,
 }
 
-/// What the hidden command `bench-measure` takes: a command that it runs once.
+/// The arguments of the hidden command `bench-measure`: a command that it runs once.
 #[derive(Debug, clap::Args)]
 pub(crate) struct MeasureArguments {
     /// Where what the command prints goes. The command may fail then
@@ -59,8 +59,8 @@ pub(crate) struct MeasureArguments {
     command: Vec<String>,
 }
 
-/// Builds the release profile and takes all figures. It fails if a figure is above a goal that is a time or a memory; ratios are
-/// told only.
+/// Builds the release profile and measures all figures. It fails if a figure exceeds a goal for time or memory. Ratios are
+/// only reported.
 pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
     if let Some(sentence) = specs::base::missing_prerequisite() {
         bail!(sentence);
@@ -128,8 +128,8 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
     Ok(if missed.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-/// Runs a command once and prints what it took. It is a process of its own, so that the kernel's account is of that
-/// command alone.
+/// Runs a command once and prints its time and memory. This is a separate process, so that the kernel's figures cover only
+/// that command.
 pub(crate) fn measure(arguments: &MeasureArguments) -> Result<()> {
     let (program, rest) = arguments.command.split_first().context("no command")?;
     let printed = match &arguments.printed {
@@ -146,25 +146,25 @@ pub(crate) fn measure(arguments: &MeasureArguments) -> Result<()> {
     Ok(())
 }
 
-/// What all scenarios share.
+/// The common data of all scenarios.
 struct Bench {
     this: Build,
-    /// The build that this one is compared with; `None`: nothing is compared.
+    /// The build that this one is compared with. `None`: there is no comparison.
     other: Option<Build>,
-    /// This program in the release profile: the floor, and the one that measures.
+    /// The path of this program in the release profile. It measures commands and contains the floor.
     tool: PathBuf,
 }
 
 impl Bench {
-    /// First and second run of a scenario, with one repetition before that nobody looks at: it fills caches.
+    /// Measures the first and second run of a scenario. One repetition before fills the caches and is not counted.
     fn figures(&self, scenario: &'static Scenario, runs: usize) -> Result<[Figure; 2]> {
         self.once(scenario, 0)?;
         let all: Vec<_> = (0..runs).map(|number| self.once(scenario, number)).collect::<Result<_>>()?;
         Ok([Figure::new(scenario, false, &all), Figure::new(scenario, true, &all)])
     }
 
-    /// The first and second run of each build, in turn the one or the other before, then the floor's: each pair in a fresh
-    /// root.
+    /// Measures the first and second run of each build, and then of the floor. Each pair has a new root. The order of the
+    /// builds alternates.
     fn once(&self, scenario: &Scenario, number: usize) -> Result<Repetition> {
         let other = || self.other.as_ref().map(|other| self.pair(scenario, other)).transpose();
         let (wrun, baseline) = if number.is_multiple_of(2) {
@@ -184,7 +184,7 @@ impl Bench {
         Ok(Repetition { wrun, baseline, floor: [floor()?, floor()?] })
     }
 
-    /// A build's first and second run in a fresh root, on a node that nobody knows.
+    /// Measures a build's first and second run in a new root, on a new node.
     fn pair(&self, scenario: &Scenario, build: &Build) -> Result<Pair> {
         let program = &build.program;
         let attributes = program.configuration().join("attributes.json");
@@ -232,8 +232,8 @@ fn wrun_arguments(scenario: &Scenario, policies: &Path, root: &Root, attributes:
     ["converge", "--allow-all", "--format", "minimal"].map(str::to_owned).into_iter().chain(pairs).collect()
 }
 
-/// Costs inside the sandbox, which no whole process shows: see `tests/examples/sandbox_costs.rs` and
-/// `guests/ruby/build/examples/ruby_costs.rs`.
+/// Measures costs inside the sandbox, which are not visible in the time of a whole process: see
+/// `tests/examples/sandbox_costs.rs` and `guests/ruby/build/examples/ruby_costs.rs`.
 fn sandbox_costs(examples: &Path, fixtures: &Path) -> Result<Map<String, Value>> {
     let mut costs = Map::new();
     for example in ["sandbox_costs", "ruby_costs"] {

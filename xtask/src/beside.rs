@@ -1,7 +1,7 @@
-//! Three policies in a throw-away root: one that attacks, between two that do honest work.
+//! Runs three policies in a temporary root: one attacker between two normal policies.
 //!
-//! The two are run without the attacker first, on a node and in a root of their own. So the same minute of the same machine
-//! says what they come to alone, and what they come to beside the attack is compared with that: results, files, time.
+//! The two normal policies first run without the attacker, on their own node and in their own root. Then they run with it,
+//! and the results, files, and times are compared. Both happen within the same minute on the same machine.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -15,7 +15,7 @@ use specs::{Machine, Network, Output, Program, Root};
 
 use crate::checkout;
 
-/// How much memory a run may take beside what the attacker may, in kilobytes.
+/// Largest memory of a run in addition to the attacker's limit, in kilobytes.
 const OWN_MEMORY: u64 = 200_000;
 
 /// The policies before and after the attacker.
@@ -24,7 +24,7 @@ pub(crate) const NEIGHBOURS: [&str; 2] = ["before", "after"];
 /// The name of the attacker's policy.
 const ATTACKER: &str = "hostile";
 
-/// The attacker may do what its component imports, and nothing of it that matters.
+/// The attacker's grants. They cover the imports of its component, but nothing harmful.
 const GRANTS: &str = r#"
 [policy.before]
 paths = ["/srv/before", "/srv/before/**"]
@@ -42,16 +42,16 @@ data_bags = ["hostile"]
 /// Keys of a run's JSON that differ between two runs of the same policies.
 const DIFFERENT: [&str; 3] = ["seconds", "start_time", "limits"];
 
-/// How attacks are tried.
+/// The setup for the attacks.
 #[derive(Debug)]
 pub(crate) struct Field {
     /// The path of the program `wrun`.
     pub(crate) program: PathBuf,
-    /// This program, which measures.
+    /// The path of this program, which measures.
     pub(crate) tool: PathBuf,
-    /// How many files each of the neighbours makes.
+    /// Number of files that each neighbour creates.
     pub(crate) files: u32,
-    /// The attacker's limits, as lines of TOML. Empty: those that every policy has.
+    /// The attacker's limits, as lines of TOML. Empty: the default limits.
     pub(crate) limits: &'static str,
 }
 
@@ -59,17 +59,17 @@ pub(crate) struct Field {
 #[derive(Debug, Default)]
 pub(crate) struct Outcome {
     pub(crate) code: Option<i64>,
-    /// The results of the neighbours that differ from those without the attacker, in words.
+    /// Descriptions of the neighbours' results that differ from those without the attacker.
     pub(crate) different: Vec<String>,
-    /// Class and message of the attacker's error; empty if it did not fail.
+    /// Class and message of the attacker's error. Both are empty if it did not fail.
     pub(crate) failure: (String, String),
     /// Wall time of the whole run.
     pub(crate) seconds: f64,
-    /// The neighbours' own seconds: without the attacker, and with it.
+    /// The neighbours' total time in seconds: without the attacker, and with it.
     pub(crate) own: (f64, f64),
     /// The largest resident set, in kilobytes.
     pub(crate) kilobytes: u64,
-    /// Bytes in the state folder and in the root, beyond those of the run without the attacker.
+    /// Additional bytes in the state folder and in the root, compared with the run without the attacker.
     pub(crate) left: u64,
     /// The attacker's budget: memory in kilobytes, disk in bytes.
     pub(crate) budget: (u64, u64),
@@ -78,7 +78,7 @@ pub(crate) struct Outcome {
 }
 
 impl Outcome {
-    /// The promises that were broken, in words. Empty: all of them held.
+    /// Returns descriptions of the broken promises. Empty: all promises were kept.
     pub(crate) fn broken(&self) -> Vec<String> {
         let mut broken = self.different.clone();
         let (class, message) = &self.failure;
@@ -101,7 +101,7 @@ impl Outcome {
     }
 }
 
-/// The recipes of the guest `hostile`, as its sources have them: a new one is tried without being listed here.
+/// Returns the recipes of the guest `hostile` from its sources, so that a new recipe is included automatically.
 pub(crate) fn attacks() -> Result<Vec<String>> {
     let folder = checkout::root().join("guests/fixtures/hostile/src");
     let entries = fs::read_dir(&folder).with_context(|| format!("cannot read {}", folder.display()))?;
@@ -147,7 +147,7 @@ impl Field {
     }
 }
 
-/// A node of its own with the policies' artifacts.
+/// A new node with the policies' artifacts.
 struct Trial {
     program: Program,
     root: Root,
@@ -155,7 +155,7 @@ struct Trial {
     grants: PathBuf,
 }
 
-/// One run of a trial.
+/// The results of one run in a trial.
 #[derive(Default)]
 struct Ran {
     code: Option<i64>,
@@ -165,7 +165,7 @@ struct Ran {
     run: Value,
     /// The files of each neighbour, as text.
     files: BTreeMap<&'static str, String>,
-    /// The size of all that was written.
+    /// Size of all written files, in bytes.
     bytes: u64,
 }
 
@@ -203,7 +203,7 @@ impl Trial {
         fixed.into_iter().chain(pairs.into_iter().flat_map(|(option, value)| [option.to_owned(), value])).collect()
     }
 
-    /// Runs the program once as the only child of a process, and looks at everything that it left.
+    /// Runs the program once as the only child of a process, and collects all its results.
     fn run(&self, names: &[&str]) -> Result<Ran> {
         let machine = self.root.machine(Network::Own)?;
         let (measured, told) = measured(&machine, &self.program, &self.tool, &self.arguments(names))?;
@@ -230,20 +230,20 @@ impl Ran {
         all.into_iter().find(|one| one.get("name").and_then(Value::as_str) == Some(name)).unwrap_or(&Value::Null)
     }
 
-    /// The seconds of the policies that do not attack.
+    /// Returns the total time of the two neighbours, in seconds.
     fn own_seconds(&self) -> f64 {
         let of = |name: &str| self.policy(name).get("seconds").and_then(Value::as_f64).unwrap_or(f64::NAN);
         NEIGHBOURS.into_iter().map(of).sum()
     }
 
-    /// The items of a list that tell of a policy.
+    /// Returns the items of a list that belong to a policy.
     fn about(&self, list: &str, policy: &str) -> Vec<Value> {
         let all = self.run.get(list).and_then(Value::as_array).into_iter().flatten();
         all.filter(|one| one.get("policy").and_then(Value::as_str) == Some(policy)).map(steady).collect()
     }
 }
 
-/// What a neighbour came to with the attacker that it does not come to alone.
+/// Returns descriptions of the neighbours' results that occur only with the attacker.
 fn differences(alone: &Ran, attacked: &Ran) -> Vec<String> {
     let mut different = Vec::new();
     for name in NEIGHBOURS {
@@ -277,7 +277,7 @@ fn differences(alone: &Ran, attacked: &Ran) -> Vec<String> {
     different
 }
 
-/// A value without what differs from run to run.
+/// Returns a value without the keys that change from run to run.
 fn steady(value: &Value) -> Value {
     match value {
         Value::Object(members) => {
@@ -289,7 +289,7 @@ fn steady(value: &Value) -> Value {
     }
 }
 
-/// One of the tests' guests as a policy that runs one of its recipes.
+/// Returns the artifact of a policy that runs one recipe of a test guest.
 fn policy(name: &str, guest: &str, recipe: &str, attributes: Map<String, Value>) -> Result<Vec<u8>> {
     let made = Artifact::open(&checkout::fixtures().join(format!("{guest}.wasm")))?;
     let parts = ManifestParts {
@@ -302,7 +302,7 @@ fn policy(name: &str, guest: &str, recipe: &str, attributes: Map<String, Value>)
     Ok(artifact::write(made.component(), &Manifest::new(parts)?, &[])?)
 }
 
-/// Runs the program once as the only child of a process. Returns what it took, and what it printed.
+/// Runs the program once as the only child of a process. Returns the measurements and the output.
 fn measured(machine: &Machine<'_>, program: &Program, tool: &Path, arguments: &[String]) -> Result<(Value, String)> {
     let printed = program.configuration().join("printed.json");
     let mut measuring = machine.outside(tool);
@@ -315,7 +315,7 @@ fn measured(machine: &Machine<'_>, program: &Program, tool: &Path, arguments: &[
     Ok((measured, told))
 }
 
-/// The size of everything below some folders, in bytes.
+/// Returns the total size of some folders, in bytes.
 fn size(folders: &[PathBuf]) -> Result<u64> {
     let output = Command::new("du").args(["-sbc"]).args(folders).output().context("cannot start du")?;
     let text = String::from_utf8_lossy(&output.stdout).into_owned();

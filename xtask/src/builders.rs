@@ -1,5 +1,5 @@
-//! Writes what is made from the host's schema, so that the two cannot disagree: the Rust SDK's builders, the types that the
-//! Ruby DSL knows, and the book's pages about resource types.
+//! Generates files from the host's schema, so that they always agree with it: the Rust SDK's builders, the types of the Ruby
+//! DSL, and the book's pages about resource types.
 
 use std::path::PathBuf;
 
@@ -7,7 +7,7 @@ use anyhow::{Context as _, Result};
 
 use crate::{checkout, reference, say};
 
-/// The generated files: where they are and what they must say.
+/// Returns the generated files: their paths and contents.
 pub(crate) fn files() -> Result<Vec<(PathBuf, String)>> {
     let root = checkout::root();
     let mut files = vec![
@@ -18,7 +18,7 @@ pub(crate) fn files() -> Result<Vec<(PathBuf, String)>> {
     Ok(files)
 }
 
-/// Writes the files anew where they are not as the schema wants them.
+/// Rewrites the files that differ from the schema.
 pub(crate) fn write() -> Result<()> {
     let mut unchanged = 0;
     for (path, text) in files()? {

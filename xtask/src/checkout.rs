@@ -1,4 +1,4 @@
-//! Where things lie in this checkout, and how its cargo is run.
+//! Paths in this checkout, and commands that run its cargo.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -8,26 +8,26 @@ use std::sync::OnceLock;
 use anyhow::{Context as _, Result, ensure};
 use serde_json::Value;
 
-/// Options that build the tests too.
+/// Cargo options that also build the tests.
 pub(crate) const WITH_TESTS: [&str; 2] = ["--bins", "--tests"];
 
-/// Options that build the release profile with the examples.
+/// Cargo options that build the release profile with the examples.
 pub(crate) const RELEASE_WITH_EXAMPLES: [&str; 3] = ["--release", "--bins", "--examples"];
 
-/// The folder with the workspace's `Cargo.toml`.
+/// Returns the folder with the workspace's `Cargo.toml`.
 pub(crate) fn root() -> &'static Path {
     let own = Path::new(env!("CARGO_MANIFEST_DIR"));
     own.parent().unwrap_or(own)
 }
 
-/// Cargo's files of all guests: one folder, so that the tools they are made with are built once.
+/// Returns the target folder of all guests. They share one, so that their build tools are built only once.
 pub(crate) fn guest_target() -> PathBuf {
     root().join("target/guests")
 }
 
-/// Cargo's files of some guests: `fixtures`, `policies` or `ruby`. Those that lie outside of the SDK's workspace are compiled
-/// with its folder's name taken out of them, so that one kind would make cargo build what the other has built anew; what
-/// runs on this machine (`release`) they have in common.
+/// Returns the target folder of one kind of guests: `fixtures`, `policies`, or `ruby`. Guests outside of the SDK's workspace
+/// are compiled with other remapped paths, so with a common folder cargo would rebuild everything at each change of kind.
+/// Only build tools for this machine (`release`) are shared.
 pub(crate) fn guest_target_of(kind: &str) -> Result<PathBuf> {
     let folder = guest_target().join("of").join(kind);
     for made in [&folder, &guest_target().join("release")] {
@@ -41,27 +41,27 @@ pub(crate) fn guest_target_of(kind: &str) -> Result<PathBuf> {
     }
 }
 
-/// The folder of one of the tests' guests.
+/// Returns the source folder of a test guest.
 pub(crate) fn fixture_source(name: &str) -> PathBuf {
     root().join("guests/fixtures").join(name)
 }
 
-/// The tests' guests as plain components, `NAME.wasm`.
+/// Returns the folder of the test guests as plain components, `NAME.wasm`.
 pub(crate) fn components() -> PathBuf {
     root().join("target/components")
 }
 
-/// The tests' guests, `NAME.wasm`: as a policy's artifact where they have a `policy.toml`.
+/// Returns the folder of the test guests, `NAME.wasm`. A guest with a `policy.toml` is a policy's artifact.
 pub(crate) fn fixtures() -> PathBuf {
     root().join("target/fixtures")
 }
 
-/// The example policies' artifacts.
+/// Returns the folder of the example policies' artifacts.
 pub(crate) fn artifacts() -> PathBuf {
     root().join("target/policies")
 }
 
-/// The folders of the example policies' workspaces, in order of their names.
+/// Returns the folders of the example policies' workspaces, sorted by name.
 pub(crate) fn policies() -> Result<Vec<PathBuf>> {
     let folder = root().join("policies");
     let entries = std::fs::read_dir(&folder).with_context(|| format!("cannot read {}", folder.display()))?;
@@ -71,23 +71,23 @@ pub(crate) fn policies() -> Result<Vec<PathBuf>> {
     Ok(policies)
 }
 
-/// The cargo that runs this program, in the checkout.
+/// Returns a command for the cargo that runs this program, in the checkout.
 pub(crate) fn cargo() -> Command {
     in_checkout(Command::new(own_cargo()))
 }
 
-/// The same, which gives way to whatever else wants the processors.
+/// Does the same as [`cargo`] with a low processor priority.
 pub(crate) fn patient_cargo() -> Command {
     let mut command = Command::new("nice");
     command.args(["-n", "19"]).arg(own_cargo());
     in_checkout(command)
 }
 
-/// The compiler that lints what it compiles: the same one, with Clippy in it.
+/// The compiler with Clippy, which checks the code that it compiles.
 const LINTING_COMPILER: &str = "clippy-driver";
 
-/// The same, with the linting compiler for our own packages where it is installed: tests and lints then share one build, and
-/// lints need not check all dependencies once more.
+/// Does the same as [`cargo`], but uses Clippy's compiler for the workspace's packages if it is installed. Tests and lints
+/// then share one build, so dependencies are not checked again.
 pub(crate) fn linting_cargo() -> Command {
     let mut command = cargo();
     if has_linting_compiler() {
@@ -96,7 +96,7 @@ pub(crate) fn linting_cargo() -> Command {
     command
 }
 
-/// Whether the toolchain has Clippy.
+/// Returns whether the toolchain has Clippy.
 pub(crate) fn has_linting_compiler() -> bool {
     static HAS: OnceLock<bool> = OnceLock::new();
     let answers =
@@ -109,7 +109,8 @@ fn own_cargo() -> OsString {
 }
 
 fn in_checkout(mut command: Command) -> Command {
-    // What `cargo run` says of this package is not about what is built now; some build scripts run again for it.
+    // The variables that `cargo run` sets describe this package, not the ones that are built. Some build scripts would run
+    // again because of them.
     for name in std::env::vars_os().map(|(name, _)| name) {
         if ["CARGO_MANIFEST_", "CARGO_PKG_"].iter().any(|start| name.to_string_lossy().starts_with(start)) {
             command.env_remove(name);
@@ -119,7 +120,7 @@ fn in_checkout(mut command: Command) -> Command {
     command
 }
 
-/// Runs a command whose output the user sees.
+/// Runs a command with its output visible to the user.
 pub(crate) fn run(command: &mut Command) -> Result<()> {
     let status = command.status().with_context(|| format!("cannot start {}", command.get_program().display()))?;
     let words: Vec<_> = command.get_args().map(|word| word.to_string_lossy().into_owned()).collect();
@@ -127,7 +128,7 @@ pub(crate) fn run(command: &mut Command) -> Result<()> {
     Ok(())
 }
 
-/// All files below a folder whose names end with an extension, in order.
+/// Returns all files below a folder with an extension, sorted.
 pub(crate) fn files_below(folder: &Path, extension: &str) -> Result<Vec<PathBuf>> {
     let mut found = Vec::new();
     let mut folders = vec![folder.to_owned()];
@@ -145,7 +146,7 @@ pub(crate) fn files_below(folder: &Path, extension: &str) -> Result<Vec<PathBuf>
     Ok(found)
 }
 
-/// What `cargo metadata` says about a workspace. Without dependencies it costs 50 ms.
+/// Returns the output of `cargo metadata` for a workspace. Without dependencies it takes 50 ms.
 pub(crate) fn metadata(manifest: &Path, with_dependencies: bool) -> Result<Value> {
     let mut command = cargo();
     command.args(["metadata", "--format-version", "1", "--manifest-path"]).arg(manifest);
@@ -157,26 +158,26 @@ pub(crate) fn metadata(manifest: &Path, with_dependencies: bool) -> Result<Value
     serde_json::from_slice(&output.stdout).context("cargo metadata is not JSON")
 }
 
-/// Builds the program with the development profile, once for tests, demo and guests, and returns where it lies.
+/// Builds the program with the development profile, once for tests, demo, and guests, and returns its path.
 pub(crate) fn build_program() -> Result<PathBuf> {
     build_program_with(&[], "debug")
 }
 
-/// Where the program looks for runtimes, as it lies in the target folder: `../share/wrun`.
+/// Returns the folder in which the program in the target folder looks for runtimes: `../share/wrun`.
 pub(crate) fn runtimes() -> Result<PathBuf> {
     Ok(target()?.join("share/wrun"))
 }
 
-/// The tool that makes the Ruby runtime, built together with the program, whose engine it shares. `options` are those
-/// with which the program was built.
+/// Builds the tool that creates the Ruby runtime, and returns its path. It is built with the same `options` as the program,
+/// since both share the engine.
 pub(crate) fn build_runtime_builder(options: &[&str]) -> Result<PathBuf> {
     build_workspace(options)?;
     let profile = if options.contains(&"--release") { "release" } else { "debug" };
     Ok(target()?.join(profile).join("ruby-runtime"))
 }
 
-/// Builds the program together with the tests: what tests alone depend on adds features to what they share with the
-/// program, and built apart the engine would be built twice.
+/// Builds the program together with the tests. The tests' dependencies add features to shared crates, so separate builds
+/// would compile the engine twice.
 pub(crate) fn build_program_and_tests() -> Result<PathBuf> {
     build_program_with(&WITH_TESTS, "debug")
 }
@@ -186,12 +187,12 @@ pub(crate) fn build_release_program() -> Result<PathBuf> {
     build_program_with(&RELEASE_WITH_EXAMPLES, "release")
 }
 
-/// The folder of the examples that [`build_release_program`] has built.
+/// Returns the folder of the examples that [`build_release_program`] has built.
 pub(crate) fn release_examples() -> Result<PathBuf> {
     Ok(target()?.join("release/examples"))
 }
 
-/// A program that `WRUN_PROGRAM` names is taken as it is: to try one that was built elsewhere.
+/// Builds the program, unless `WRUN_PROGRAM` names an existing one that was built elsewhere.
 fn build_program_with(options: &[&str], folder: &str) -> Result<PathBuf> {
     if let Some(path) = std::env::var_os("WRUN_PROGRAM") {
         return Ok(PathBuf::from(path));
@@ -200,14 +201,14 @@ fn build_program_with(options: &[&str], folder: &str) -> Result<PathBuf> {
     Ok(target()?.join(folder).join("wrun"))
 }
 
-/// Builds the whole workspace and not one package, so that features are the same as for the tests and nothing is built
+/// Builds the whole workspace rather than one package. So the features are the same as for the tests, and nothing is built
 /// twice.
 fn build_workspace(options: &[&str]) -> Result<()> {
     let mut command = if options == WITH_TESTS { linting_cargo() } else { cargo() };
     run(command.args(["build", "--quiet", "--workspace"]).args(options))
 }
 
-/// Returns cargo's target folder, as cargo's metadata says.
+/// Returns cargo's target folder from cargo's metadata.
 fn target() -> Result<PathBuf> {
     let metadata = metadata(&root().join("Cargo.toml"), false)?;
     let target = metadata.get("target_directory").and_then(Value::as_str).context("cargo names no target folder")?;

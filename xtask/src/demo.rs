@@ -1,8 +1,8 @@
-//! Shows a stranger what wrun does: three teams release their policies, and a throw-away Debian converges them; then one team
-//! releases a change alone.
+//! A demonstration of wrun for new users: three teams release their policies, and a temporary Debian system converges them.
+//! Then one team releases a change.
 //!
-//! Nothing of the machine itself is changed. The second run is held against the first file by file, so that "nothing
-//! changed" is seen and not believed.
+//! The machine itself is not changed. The files after the second run are compared with those after the first, which proves
+//! that nothing changed.
 
 mod releases;
 
@@ -21,16 +21,16 @@ use crate::{checkout, guests, say};
 /// The example policies in the order in which the demo's node runs them.
 const POLICIES: [&str; 3] = ["core", "database", "monitoring"];
 
-/// Folders whose changes are told file by file.
+/// Folders with changes that are listed file by file.
 const TOLD_FOLDERS: [&str; 3] = ["etc", "home", "srv"];
 
-/// Where dpkg keeps the list of each package's files.
+/// The folder with dpkg's list of each package's files.
 const PACKAGE_LISTS: &str = "var/lib/dpkg/info";
 
-/// Most files that are named; the rest is counted.
+/// Largest number of files that are named. The others are only counted.
 const NAMED_LIMIT: usize = 40;
 
-/// What `cargo xtask demo` takes.
+/// The arguments of `cargo xtask demo`.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Arguments {
     /// Open a shell in the throw-away root before it goes
@@ -38,7 +38,7 @@ pub(crate) struct Arguments {
     shell: bool,
 }
 
-/// Checks what it needs, builds everything, and runs the demo.
+/// Checks the prerequisites, builds everything, and runs the demo.
 pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     if let Some(sentence) = specs::base::missing_prerequisite().or_else(specs::base::missing_mirror) {
         bail!(sentence);
@@ -104,7 +104,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     Ok(())
 }
 
-/// Runs the program with its words going to the user.
+/// Runs the program with its output visible to the user.
 fn converge(
     machine: &Machine<'_>,
     program: &Program,
@@ -117,7 +117,7 @@ fn converge(
     Ok(())
 }
 
-/// The policies of the last run that changed something.
+/// Returns the policies of the last run that made changes.
 fn changed_policies(program: &Program) -> Result<Vec<String>> {
     let record = program.run(&["run", "show", "--format", "json"])?.expect_code(0)?;
     let record: Value = serde_json::from_str(&record.stdout).context("the record is not JSON")?;
@@ -128,7 +128,7 @@ fn changed_policies(program: &Program) -> Result<Vec<String>> {
     Ok(changed.filter_map(|policy| Some(policy.get("name")?.as_str()?.to_owned())).collect())
 }
 
-/// The run of a node of a group.
+/// Returns the command for a run of a node in a policy group.
 fn command(machine: &Machine<'_>, program: &Program, releases: &Releases<'_>, group: &str, more: &[String]) -> Command {
     let mut command = machine.outside(program.executable());
     command
@@ -148,7 +148,7 @@ fn command(machine: &Machine<'_>, program: &Program, releases: &Releases<'_>, gr
     command
 }
 
-/// Names the files that the policies wrote, and counts what came with packages.
+/// Lists the files that the policies wrote, and counts the files from packages.
 fn tell_changes(machine: &Machine<'_>, changes: &Tree) -> Result<()> {
     let root = machine.root();
     let is_list = |path: &Path| path.starts_with(PACKAGE_LISTS) && path.extension().is_some_and(|end| end == "list");
@@ -157,7 +157,7 @@ fn tell_changes(machine: &Machine<'_>, changes: &Tree) -> Result<()> {
     for list in &lists {
         from_packages.extend(root.read(list)?.lines().map(str::to_owned));
     }
-    // What dpkg finds different from its package was written over.
+    // Files that differ from their package were overwritten by a policy.
     let verified = machine.run(&["dpkg", "--verify"])?;
     let verified = String::from_utf8_lossy(&verified.stdout).into_owned();
     let written_over: BTreeSet<&str> = verified.lines().filter_map(|line| line.split_whitespace().last()).collect();
@@ -183,7 +183,7 @@ fn tell_changes(machine: &Machine<'_>, changes: &Tree) -> Result<()> {
     Ok(())
 }
 
-/// What tools leave beside what they were asked for: links of run levels, copies of the user database, locks.
+/// Returns whether a file is a side effect of a tool: run-level links, backups of the user database, or locks.
 fn is_by_product(path: &Path) -> bool {
     let text = path.to_string_lossy();
     text.starts_with("etc/rc")
@@ -192,7 +192,7 @@ fn is_by_product(path: &Path) -> bool {
         || text.ends_with(".lock")
 }
 
-/// What differs between two layers of changes, apart from what a running machine writes by itself.
+/// Returns the differences between two layers of changes, without files that a running machine writes by itself.
 fn machine_difference(first: &Tree, second: &Tree) -> String {
     let lines = first.difference(second);
     let written_by_services = |line: &&str| {

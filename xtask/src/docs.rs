@@ -1,7 +1,7 @@
-//! `cargo xtask docs`: the pages of docs/ as a book, made by mdBook.
+//! `cargo xtask docs`: builds a book from the pages of docs/ with mdBook.
 //!
-//! The pages are read in a repository and in the book, so that their links have to hold in both: [`links`] checks them, also
-//! as one of the style tests. The tests run the examples and need no mdBook, whose build takes minutes.
+//! The pages are read both in the repository and in the book, so their links must work in both. [`links`] checks them, also
+//! as one of the style tests. The tests that run the examples do not need mdBook, whose build takes minutes.
 
 pub(crate) mod links;
 
@@ -12,16 +12,16 @@ use anyhow::{Result, bail};
 
 use crate::{checkout, say};
 
-/// The version of mdBook that the book is made with.
+/// The version of mdBook that builds the book.
 const VERSION: &str = "0.5.4";
 
-/// The name of the environment variable with which the test of the book writes what the commands print into the pages.
+/// The environment variable that makes the book's test write the commands' output into the pages.
 const BLESS: &str = "WRUN_BLESS_BOOK";
 
-/// The name of the environment variable that names the only page to try.
+/// The environment variable that restricts the book's test to one page.
 const ONLY: &str = "WRUN_BOOK_PAGE";
 
-/// What `cargo xtask docs` takes.
+/// The arguments of `cargo xtask docs`.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Arguments {
     /// Run the commands of the pages, and write what they print into the pages, instead of making the book
@@ -32,13 +32,13 @@ pub(crate) struct Arguments {
     page: Option<String>,
 }
 
-/// Returns a line for each page with a block that nobody tries.
+/// Returns a line for each page with a block that no test runs.
 pub(crate) fn blocks() -> Result<Vec<String>> {
     let pages = specs::book::page_files()?;
     Ok(pages.iter().filter_map(|page| specs::book::Page::read(page).err()).map(|error| format!("{error:#}")).collect())
 }
 
-/// Checks the pages and makes the book.
+/// Checks the pages and builds the book.
 pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     if arguments.bless {
         let mut command = checkout::linting_cargo();
@@ -58,7 +58,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     Ok(())
 }
 
-/// Returns the program, and installs it into the target folder where it is absent.
+/// Returns the path of mdBook, and installs it into the target folder if it is missing.
 fn mdbook() -> Result<PathBuf> {
     if is_wanted_version(&PathBuf::from("mdbook")) {
         return Ok(PathBuf::from("mdbook"));
@@ -69,11 +69,11 @@ fn mdbook() -> Result<PathBuf> {
         say::line(&format!("installing mdBook {VERSION} into {} (some minutes, once)", tools.display()));
         let mut command = checkout::cargo();
         command.args(["install", "--quiet", "--locked", "mdbook", "--version", VERSION, "--force"]);
-        // Neither the server nor the watching of files is needed, and they are most of its dependencies.
+        // The server and the file watcher are not needed, and they cause most of the dependencies.
         command.args(["--no-default-features", "--features", "search", "--root"]).arg(&tools);
         command.env_remove("RUSTC_WORKSPACE_WRAPPER").env("CARGO_TARGET_DIR", tools.join("build"));
         checkout::run(&mut command)?;
-        // What it was compiled from is not needed again. A folder that stays does no harm.
+        // The build folder is not needed again. A failure to remove it does no harm.
         let _ignored = std::fs::remove_dir_all(tools.join("build"));
     }
     Ok(program)

@@ -1,8 +1,9 @@
-//! The floor: what the kernel alone takes for the work of a benchmark.
+//! The floor of the benchmarks: the time that the kernel alone needs for the same work.
 //!
-//! The same files as of the tests' guest `load` are looked at, read, written and renamed as a run of wrun must, without deciding anything: no policy,
-//! no attributes, no report. No program that converges a machine can be faster, so a ratio to it says how much of a run
-//! is ours. It is compiled into the same program as the benchmark and run as a process of its own, like wrun.
+//! It checks, reads, writes, and renames the same files as the test guest `load`, as a run of wrun must, but without any
+//! decisions: no policy, no attributes, no report. No program that converges a machine can be faster. So the ratio to the
+//! floor shows wrun's own share of a run. The floor is part of the benchmark program, and runs as a separate process like
+//! wrun.
 
 use std::fs;
 use std::io::Write as _;
@@ -14,7 +15,7 @@ use anyhow::{Context as _, Result, ensure};
 
 use crate::bench::Work;
 
-/// What the hidden command `bench-floor` takes.
+/// The arguments of the hidden command `bench-floor`.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Arguments {
     work: Work,
@@ -26,7 +27,7 @@ pub(crate) struct Arguments {
 /// The users of the mix.
 pub(crate) const USERS: [&str; 3] = ["bench0", "bench1", "bench2"];
 
-/// Does the work once. The second time it finds everything as it should be, as a second run of wrun does.
+/// Does the work once. A second call finds everything up to date, like a second run of wrun.
 pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     let folder = arguments.root.join("srv/bench");
     let all = 0..arguments.count;
@@ -44,12 +45,13 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     }
 }
 
-/// As long as what the guest `load` says.
+/// Returns content with the same length as that of the guest `load`.
 fn content(at: usize) -> String {
     format!("# file {at}\n{}", format!("setting = {at}\n").repeat(20))
 }
 
-/// Folders, links, files, packages that are installed, users. The guarded commands of the mix are never run.
+/// Does the work of the scenario `Mix`: folders, links, files, installed packages, and users. The guarded commands of the mix
+/// are never run.
 fn mix(root: &Path, folder: &Path, count: usize) -> Result<()> {
     make_folder(folder)?;
     for at in 0..count {
@@ -85,7 +87,7 @@ fn link(path: &Path, target: &str) -> Result<()> {
     symlink(target, path).with_context(|| format!("cannot make {}", path.display()))
 }
 
-/// Looks, reads and compares; writes beside and renames where it differs.
+/// Reads and compares a file. If it differs, writes a temporary file and renames it.
 fn file(path: &Path, content: &str) -> Result<()> {
     let same = path.symlink_metadata().is_ok_and(|metadata| metadata.permissions().mode() & 0o7777 == 0o644)
         && fs::read(path).is_ok_and(|found| found == content.as_bytes());

@@ -1,7 +1,7 @@
-//! `cargo xtask fuzz`: looks for inputs that break a promise, by libFuzzer, on the stable compiler.
+//! `cargo xtask fuzz`: searches with libFuzzer for inputs that break a promise. It works with the stable compiler.
 //!
-//! Only the project's own rooms are instrumented: what the coverage of crates says is noise here. So this program stands
-//! between cargo and the compiler (`RUSTC_WRAPPER`) and adds the flags where they belong.
+//! Only the project's own crates are instrumented, since the coverage of dependencies would only add noise. So cargo calls
+//! this program as a wrapper of the compiler (`RUSTC_WRAPPER`), and it adds the flags for these crates.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -14,10 +14,10 @@ use crate::{checkout, guests, say};
 /// The targets, as in `tests/fuzz/src/targets.rs`.
 const TARGETS: [&str; 5] = ["archive", "artifact", "conversation", "grants", "state"];
 
-/// Set for the compiler's wrapper: the folder whose packages are instrumented.
+/// The environment variable for the compiler's wrapper. It contains the folder of the instrumented packages.
 const INSTRUMENTED: &str = "WRUN_FUZZ_INSTRUMENTED";
 
-/// The flags with which cargo-fuzz asks the compiler for coverage, without those that only sanitizers need.
+/// The compiler flags for coverage, as in cargo-fuzz, without those for sanitizers.
 const COVERAGE: [&str; 7] = [
     "--cfg=fuzzing",
     "-Cpasses=sancov-module",
@@ -28,13 +28,13 @@ const COVERAGE: [&str; 7] = [
     "-Ccodegen-units=1",
 ];
 
-/// Named, so that what is built to run while building (macros, build scripts) is compiled without the flags.
+/// The target platform. It is given explicitly, so that macros and build scripts are compiled without the flags.
 const PLATFORM: &str = "x86_64-unknown-linux-gnu";
 
-/// How long one input may take, in seconds, before it counts as a find.
+/// Largest time for one input, in seconds. A slower input counts as a finding.
 const LONGEST: u32 = 60;
 
-/// How much memory one input may take, in MiB.
+/// Largest memory for one input, in MiB.
 const MEMORY: u32 = 2048;
 
 #[derive(Debug, clap::Args)]
@@ -47,11 +47,11 @@ pub(crate) struct Arguments {
     seconds: u32,
 }
 
-/// Builds the fuzzing program and runs it on each target. New inputs are kept in `target/fuzz/corpus`, finds in
-/// `tests/fuzz/corpus`, where the tests try them again.
+/// Builds the fuzzing program and runs it on each target. New inputs are stored in `target/fuzz/corpus`. Findings are stored
+/// in `tests/fuzz/corpus`, where the tests run them again.
 pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     let fuzzer = build()?;
-    // Providers are told where the program is, and the conversation is held by a guest.
+    // The targets need the path of the program and a guest for the conversation.
     let program = checkout::build_program()?;
     guests::build_fixtures(&guests::find_compiler()?)?;
     let all: Vec<String> = TARGETS.iter().map(|target| (*target).to_owned()).collect();
@@ -85,7 +85,7 @@ fn fuzz(fuzzer: &Path, program: &Path, target: &str, seconds: u32) -> Result<boo
     Ok(status.success())
 }
 
-/// Builds the program with coverage, and returns where it lies.
+/// Builds the program with coverage, and returns its path.
 fn build() -> Result<PathBuf> {
     let target = checkout::root().join("target/fuzz");
     let mut command = checkout::cargo();
@@ -97,7 +97,7 @@ fn build() -> Result<PathBuf> {
     Ok(target.join(PLATFORM).join("release/fuzz"))
 }
 
-/// Acts as the compiler's wrapper, where cargo has started this program as one: `WRAPPER RUSTC ARGUMENT..`.
+/// Acts as the compiler's wrapper if cargo has started this program as one: `WRAPPER RUSTC ARGUMENT..`.
 pub(crate) fn as_compiler() -> Option<ExitCode> {
     let folder = std::env::var_os(INSTRUMENTED)?;
     let mut words = std::env::args_os().skip(1);
@@ -111,7 +111,7 @@ pub(crate) fn as_compiler() -> Option<ExitCode> {
     if is_ours && is_for_the_platform {
         command.args(COVERAGE);
     }
-    // It has told what is wrong.
+    // The compiler has already printed its errors.
     let succeeded = command.status().is_ok_and(|status| status.success());
     Some(if succeeded { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }

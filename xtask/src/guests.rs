@@ -1,6 +1,6 @@
-//! Builds everything that runs inside the sandbox: the tests' guests as components, the example policies as artifacts.
+//! Builds everything that runs inside the sandbox: the test guests as components, and the example policies as artifacts.
 //!
-//! Both by the same functions that `wrun policy build` calls, so that no other way of building exists.
+//! Both use the functions of `wrun policy build`, so that there is only one build process.
 
 use std::fs;
 use std::path::Path;
@@ -12,7 +12,7 @@ use author::{NoRuby, Options, PolicyFolder};
 
 use crate::{checkout, say};
 
-/// What `cargo xtask guests` takes.
+/// The arguments of `cargo xtask guests`.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Arguments {
     /// Make only a Ruby runtime that loads its library in each run, from the folder WRUN_RUBY_LIBRARY
@@ -36,8 +36,8 @@ pub(crate) fn build_all(arguments: &Arguments) -> Result<()> {
     build_runtime(&[])
 }
 
-/// Builds the Ruby runtime to where the program looks for it; `options` are those with which the program was built.
-/// What has not changed since is taken from the cache folder.
+/// Builds the Ruby runtime in the folder where the program looks for it. `options` are the cargo options of the program's
+/// build. Unchanged parts are taken from the cache folder.
 pub(crate) fn build_runtime(options: &[&str]) -> Result<()> {
     make_runtime(&checkout::runtimes()?, &[], options)
 }
@@ -48,7 +48,7 @@ fn make_runtime(folder: &Path, kind: &[&str], options: &[&str]) -> Result<()> {
     checkout::run(Command::new(builder).arg(folder).arg(checkout::guest_target_of("ruby")?).args(kind))
 }
 
-/// Finds or makes the guests' compiler, and says what it does.
+/// Finds or installs the compiler for guests, and prints each step.
 pub(crate) fn find_compiler() -> Result<GuestCompiler> {
     let compiler = guest_compiler(&Settings::from_environment()?, &mut say::line)?;
     say::line(&format!("guests are built with {}", compiler.describe()));
@@ -61,7 +61,7 @@ pub(crate) fn build(compiler: &GuestCompiler) -> Result<()> {
     build_policies(compiler)
 }
 
-/// Builds the tests' guests.
+/// Builds the guests of the tests.
 pub(crate) fn build_fixtures(compiler: &GuestCompiler) -> Result<()> {
     say::line("building the tests' guests");
     let modules = compile_modules(
@@ -77,7 +77,7 @@ pub(crate) fn build_fixtures(compiler: &GuestCompiler) -> Result<()> {
         let component =
             encode_component(&module.bytes).with_context(|| format!("the guest {} is refused", module.package))?;
         let source = checkout::fixture_source(&module.package);
-        // Most are policies too, which the whole program can run.
+        // Most test guests are also policies, which the complete program can run.
         let artifact = if source.join("policy.toml").is_file() {
             PolicyFolder::read(&source, &mut NoRuby)?.artifact(&component)?.bytes().to_vec()
         } else {
@@ -104,7 +104,8 @@ pub(crate) fn build_policies(compiler: &GuestCompiler) -> Result<()> {
     Ok(())
 }
 
-/// Writes a file whole, and leaves it alone where it is the same: a test may be reading it. Two builds may write one file at once.
+/// Replaces a file atomically, since a test may be reading it and two builds may write it at once. An unchanged file is not
+/// written.
 fn replace(path: &Path, content: &[u8]) -> Result<()> {
     if fs::read(path).is_ok_and(|old| old == content) {
         return Ok(());

@@ -1,15 +1,15 @@
-//! `cargo xtask hostile`: every attack of the tests' hostile guest at full size, against the limits that a policy has without
-//! any settings, each as the middle one of three policies.
+//! `cargo xtask hostile`: runs every attack of the hostile test guest against the default limits of a policy. The attacker is
+//! the middle one of three policies.
 //!
-//! The tests try the same recipes with low limits, so that they take seconds. Here each may take what it may: up to its
-//! minute of processor time and its hundreds of megabytes.
+//! The tests run the same recipes with low limits, so that they take seconds. Here each attack has the default limits: up to
+//! a minute of processor time and hundreds of megabytes.
 
 use anyhow::{Context as _, Result, bail, ensure};
 
 use crate::beside::{self, Field};
 use crate::{checkout, guests, say};
 
-/// How many files each of the neighbours makes.
+/// Number of files that each neighbour creates.
 const FILES: u32 = 200;
 
 #[derive(Debug, clap::Args)]
@@ -18,7 +18,7 @@ pub(crate) struct Arguments {
     attacks: Vec<String>,
 }
 
-/// Builds what is needed and tries each attack.
+/// Builds the program and the guests, and runs each attack.
 pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     if let Some(sentence) = specs::base::missing_prerequisite() {
         bail!(sentence);

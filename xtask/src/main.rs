@@ -1,7 +1,7 @@
-//! The project's chores, each a command in a file of its own: `cargo xtask --help` lists them.
+//! The project's development tasks. Each command has its own file; `cargo xtask --help` lists them.
 //!
-//! They are a program and no scripts, so that a clone needs nothing but Rust, and so that what is missing is found and
-//! said before any work starts.
+//! They are a program rather than scripts, so that a clone needs only Rust. Missing tools are reported before any work
+//! starts.
 
 mod audit;
 mod bench;

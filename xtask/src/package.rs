@@ -1,7 +1,7 @@
-//! `cargo xtask package`: the Debian package, and an archive for other systems.
+//! `cargo xtask package`: builds the Debian package, and an archive for other systems.
 //!
-//! Both hold the same tree, which [`tree`] makes. The package is put together by `dpkg-deb`, the archive by `tar` and `zstd`:
-//! the tools of the systems that read them.
+//! Both contain the same tree, which [`tree`] creates. `dpkg-deb` creates the package, and `tar` and `zstd` create the
+//! archive: the same tools that unpack them.
 
 mod book;
 mod deb;
@@ -15,7 +15,7 @@ use anyhow::{Context as _, Result, bail};
 
 use crate::{checkout, guests, say};
 
-/// What `cargo xtask package` takes.
+/// The arguments of `cargo xtask package`.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Arguments {
     /// Package this program instead of building one with the release profile
@@ -35,7 +35,7 @@ pub(crate) struct Arguments {
     only_deb: bool,
 }
 
-/// Makes the package and the archive.
+/// Builds the package and the archive.
 pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     for tool in ["dpkg-deb", "gzip", "strip", "tar", "zstd"] {
         if !is_there(tool) {
@@ -63,7 +63,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     check_version(&version)?;
     let output = std::path::absolute(&arguments.output)?;
     std::fs::create_dir_all(&output).with_context(|| format!("cannot make {}", output.display()))?;
-    // On the disk of the output: a run of this leaves nothing elsewhere.
+    // The work folder is in the output folder, so that this command leaves no files elsewhere.
     let work = output.join(format!("work-{}", std::process::id()));
     let made = make(&program, &runtime, &version, &work, &output, arguments.only_deb);
     let removed = std::fs::remove_dir_all(&work).with_context(|| format!("cannot remove {}", work.display()));
@@ -90,7 +90,7 @@ fn make(
     Ok(files)
 }
 
-/// The same tree for other systems, with holes.
+/// Creates the archive of the tree for other systems. Files with holes stay sparse.
 fn archive(tree: &Path, version: &str, output: &Path) -> Result<PathBuf> {
     let file = output.join(format!("wrun-{version}-linux-amd64.tar.zst"));
     say::line("making the archive");
@@ -102,7 +102,7 @@ fn archive(tree: &Path, version: &str, output: &Path) -> Result<PathBuf> {
     Ok(file)
 }
 
-/// The version that the program says it has.
+/// Returns the version that the program prints.
 fn version_of(program: &Path) -> Result<String> {
     let output = Command::new(program).arg("--version").output();
     let output = output.with_context(|| format!("cannot run {}", program.display()))?;
@@ -111,7 +111,7 @@ fn version_of(program: &Path) -> Result<String> {
     Ok(version.to_owned())
 }
 
-/// A version becomes part of file names and of the package's description.
+/// Checks a version, which becomes part of file names and of the package's description.
 fn check_version(version: &str) -> Result<()> {
     let fits = version.starts_with(|first: char| first.is_ascii_digit())
         && version.chars().all(|sign| sign.is_ascii_alphanumeric() || ".+~".contains(sign));

@@ -1,7 +1,7 @@
-//! The book's pages about resource types: made from the schema, with an example in each language.
+//! Generates the book's pages about resource types from the schema, with an example in each language.
 //!
-//! The examples are the tests' guest `reference`: its functions in Rust, and the recipes of its cookbook in Ruby. A test runs
-//! both and compares what they declare, so that an example on a page is one that works.
+//! The examples come from the test guest `reference`: its functions in Rust, and the recipes of its cookbook in Ruby. A test
+//! runs both and compares the declared resources, so that all examples work.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -14,10 +14,10 @@ use author::check::grant_keys;
 /// The beginning of the part of a type's reference that is the same for all types.
 const COMMON: &str = "\n## Properties of all types\n";
 
-/// The type whose reference has all common properties: it has none of its own.
+/// The type that supplies the reference of all common properties, because it has no properties of its own.
 const WITHOUT_OWN_PROPERTIES: &str = "notify_group";
 
-/// Returns the pages: where they are, and what they must say.
+/// Returns the pages: their paths and contents.
 pub(crate) fn pages() -> Result<Vec<(PathBuf, String)>> {
     let folder = checkout::root().join("docs/resources");
     let fixture = checkout::fixture_source("reference");
@@ -38,7 +38,7 @@ fn read(path: PathBuf) -> Result<String> {
     std::fs::read_to_string(&path).with_context(|| format!("cannot read {}", path.display()))
 }
 
-/// One type's page: its reference with the examples above the actions.
+/// Returns one type's page: its reference, with the examples above the actions.
 fn page(reference: &str, in_ruby: Option<&str>, in_rust: Option<&str>) -> String {
     let own = reference.split(COMMON).next().unwrap_or(reference);
     let (about, rest) = own.split_once("\n## Actions\n").unwrap_or((own, ""));
@@ -54,7 +54,7 @@ fn page(reference: &str, in_ruby: Option<&str>, in_rust: Option<&str>) -> String
     format!("{text}\n\nThe type also has the [properties of all types](index.md#properties-of-all-types).\n")
 }
 
-/// The page with all types, and the properties that all of them have.
+/// Returns the page with the list of all types and the common properties.
 fn index() -> Result<String> {
     let mut text = String::from(
         "# Resource types\n\nA recipe declares resources. Each has a type, a name, actions and properties. `wrun resources` prints \
@@ -77,7 +77,7 @@ fn index() -> Result<String> {
     Ok(text)
 }
 
-/// The bodies of the functions `TYPE_example`, by their types, without their indentation.
+/// Returns the bodies of the functions `TYPE_example` by type, without indentation.
 fn functions(source: &str) -> BTreeMap<&str, String> {
     let mut found = BTreeMap::new();
     for part in source.split("pub(crate) fn ").skip(1) {

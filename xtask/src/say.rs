@@ -1,8 +1,8 @@
-//! What the chores tell: one line per step on standard error, results on standard output.
+//! The output of the tasks: one line per step on standard error, and results on standard output.
 
 use std::io::Write as _;
 
-/// Says one line on standard error. A reader who went away is not a reason to stop.
+/// Prints one line on standard error. Errors are ignored, since a closed stream is no reason to stop.
 pub(crate) fn line(text: &str) {
     let _ignored = writeln!(std::io::stderr(), "{text}");
 }

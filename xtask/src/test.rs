@@ -1,9 +1,8 @@
 //! Runs the tests by area.
 //!
-//! Cargo builds all test programs at once and says where they are; they are run from here, so that an area can be chosen,
-//! every result is counted, and one failure does not hide the others. A few run beside each other: each test keeps to
-//! folders, roots and networks of its own. Which area a test program belongs to follows from its package and its source,
-//! see [`targets`].
+//! Cargo builds all test programs at once and prints their paths. This module runs them, so that an area can be chosen, all
+//! results are counted, and one failure does not hide the others. Several programs run in parallel, since each test uses its
+//! own folders, roots, and networks. The area of a test program depends on its package and its source, see [`targets`].
 
 mod border;
 mod causes;
@@ -30,7 +29,7 @@ use anyhow::{Context as _, Result, bail};
 use self::targets::TestProgram;
 use crate::{checkout, guests, say};
 
-/// What `cargo xtask test` takes.
+/// The arguments of `cargo xtask test`.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Arguments {
     /// Which areas to run; all where none is named
@@ -86,7 +85,7 @@ impl Count {
     }
 }
 
-/// Test programs that take longest, as package and target: they begin first, so that none is left over at the end.
+/// The slowest test programs, as package and target. They start first, so that none of them still runs alone at the end.
 const LONG: [(&str, &str); 13] = [
     ("xtask", "package (test)"),
     ("tests", "book (test)"),
@@ -103,7 +102,7 @@ const LONG: [(&str, &str); 13] = [
     ("build", "hostile (test)"),
 ];
 
-/// Runs the chosen areas and ends with one plain line.
+/// Runs the chosen areas and prints one summary line.
 pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
     let areas = if arguments.areas.is_empty() { AREAS.to_vec() } else { arguments.areas.clone() };
     let with_programs = areas.iter().any(|area| *area != Area::Style);
@@ -114,7 +113,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
     let built = if with_programs { Some((build()?, targets::build(&areas)?)) } else { None };
     let mut total = Count::default();
     std::thread::scope(|scope| -> Result<()> {
-        // What style takes is not waited for, and gives way to the tests.
+        // The style checks run in parallel to the tests, with a lower priority.
         let style = with_style.then(|| scope.spawn(style::run));
         if let Some((program, programs)) = &built {
             total.add(run_programs(programs, program, arguments.filter.as_deref())?);
@@ -134,8 +133,8 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
     Ok(if total.failed == 0 && total.passed > 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-/// Builds what the tests run: the program, the guests, the Ruby runtime and the base root. Returns where the program lies.
-/// What does not need the others is made beside them.
+/// Builds the program, the guests, the Ruby runtime, and the base root for the tests. Returns the program's path. Independent
+/// parts are built in parallel.
 fn build() -> Result<PathBuf> {
     let compiler = guests::find_compiler()?;
     std::thread::scope(|scope| {
@@ -154,15 +153,15 @@ fn joined<T>(thread: ScopedJoinHandle<'_, Result<T>>) -> Result<T> {
     thread.join().unwrap_or_else(|_| bail!("a part of the work could not be done: see above"))
 }
 
-/// Runs test programs: the hostile guests one after the other, since their time is limited, then the others beside each
-/// other.
+/// Runs test programs: first those with hostile guests, one after the other because their time is limited. Then the others
+/// run in parallel.
 fn run_programs(programs: &[TestProgram], program: &Path, filter: Option<&str>) -> Result<Count> {
     let (hostile, mut others): (Vec<&TestProgram>, Vec<&TestProgram>) =
         programs.iter().partition(|test| test.area == Area::Hostile);
     let place = |test: &TestProgram| LONG.iter().position(|long| *long == (test.package.as_str(), test.name.as_str()));
     others.sort_by_key(|test| (place(test).unwrap_or(LONG.len()), std::cmp::Reverse(test.area)));
     let mut total = run_beside_each_other(&hostile, 1, program, filter)?;
-    // One more than there are processors: many tests wait for a child, a lock or a clock.
+    // One more worker than processors, since many tests wait for a child, a lock, or a clock.
     let workers = std::thread::available_parallelism().map_or(1, usize::from) + 1;
     total.add(run_beside_each_other(&others, workers, program, filter)?);
     Ok(total)
@@ -191,8 +190,8 @@ fn run_beside_each_other(
     Ok(total.into_inner().unwrap_or_else(PoisonError::into_inner))
 }
 
-/// Runs one test program. What is to be said of it are its words only where a test failed or each case counts, and the
-/// counts that vector tests print in any case.
+/// Runs one test program. Returns the lines to print: all output if a test failed or the area is the corpus; otherwise only
+/// the counts of vector tests.
 fn run_program(test: &TestProgram, program: &Path, filter: Option<&str>) -> Result<(Count, Vec<String>)> {
     let heading = format!("{}: {} {}", test.area.name(), test.package, test.name);
     let mut command = Command::new(&test.executable);
@@ -201,11 +200,12 @@ fn run_program(test: &TestProgram, program: &Path, filter: Option<&str>) -> Resu
         .args(filter)
         .current_dir(&test.folder)
         .env("CARGO_MANIFEST_DIR", &test.folder)
-        // A snapshot that differs is a failure and not a new snapshot.
+        // A different snapshot must be a failure, not a new snapshot.
         .env("INSTA_UPDATE", "no")
         .stdin(Stdio::null());
     if test.folder.starts_with(checkout::root().join("policies")) {
-        // The tests of policies find the program as an author's do, and it builds where everything else of guests is.
+        // Tests of policies find the program through this variable, as authors' tests do. The program builds guests in the
+        // common target folder.
         command.env("WRUN", program).env("CARGO_TARGET_DIR", checkout::guest_target());
     } else {
         command.env("WRUN_PROGRAM", program);
@@ -216,7 +216,7 @@ fn run_program(test: &TestProgram, program: &Path, filter: Option<&str>) -> Resu
     let text = String::from_utf8_lossy(&output.stdout);
     let count = judge(&text, output.status.success());
     let mut words = Vec::new();
-    // Of the corpus each case is shown, whatever came of it.
+    // For the corpus, all cases are shown, including those that passed.
     if count.failed > 0 || test.area == Area::Corpus {
         words.push(format!("{text}{}", String::from_utf8_lossy(&output.stderr)));
     } else {
@@ -228,8 +228,8 @@ fn run_program(test: &TestProgram, program: &Path, filter: Option<&str>) -> Resu
     Ok((count, words))
 }
 
-/// Runs the examples in documentation comments: of the whole workspace, so that features are those of the other tests and
-/// nothing is built twice, and of the SDK, whose examples are only compiled.
+/// Runs the examples in documentation comments of the whole workspace and of the SDK. The whole workspace is tested at once,
+/// so that features are those of the other tests and nothing is built twice. The SDK's examples are only compiled.
 fn run_documentation_tests() -> Result<Count> {
     let mut workspace = checkout::linting_cargo();
     workspace.args(["test", "--quiet", "--doc", "--workspace"]);
@@ -238,7 +238,7 @@ fn run_documentation_tests() -> Result<Count> {
     sdk.arg(checkout::root().join("guests/Cargo.toml")).arg("--target-dir").arg(checkout::guest_target());
     let mut count = documentation_tests(workspace)?;
     let examples = documentation_tests(sdk)?;
-    // Without an error none is found where the SDK has moved.
+    // If the SDK has moved, cargo may find no examples without an error, so zero examples count as a failure.
     count.add(if examples == Count::default() { Count { passed: 0, failed: 1 } } else { examples });
     say::line(&format!("unit: examples: {} passed, {} failed", count.passed, count.failed));
     Ok(count)
@@ -254,7 +254,7 @@ fn documentation_tests(mut command: Command) -> Result<Count> {
     Ok(count)
 }
 
-/// Counts the results in a test program's words. One that ends badly without saying what failed counts as one failure.
+/// Counts the results in a test program's output. A program that fails without naming a failed test counts as one failure.
 fn judge(text: &str, succeeded: bool) -> Count {
     let mut count = Count::default();
     for line in text.lines().filter_map(|line| line.trim_start().strip_prefix("test result: ")) {
@@ -274,7 +274,7 @@ fn judge(text: &str, succeeded: bool) -> Count {
     count
 }
 
-/// Whether a line is a vector test's count of one file.
+/// Returns whether a line is a vector test's count for one file.
 fn is_file_count(line: &str) -> bool {
     !line.starts_with("test result") && line.contains(" passed, ") && line.trim_end().ends_with(" failed")
 }

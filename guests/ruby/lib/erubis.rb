@@ -1,13 +1,13 @@
 # frozen_string_literal: true
 
-# Erubis' name over our own templates: some cookbooks render text themselves.
+# Provides Erubis on top of this library's templates, for cookbooks that render text themselves.
 
 require_relative "chef/template/compiler"
 
 module Erubis
   VERSION = "2.7.0"
 
-  # Values that a template sees as instance variables.
+  # A `self` for a template, with values as instance variables.
   class Context
     def initialize(values = {}) = values.each { |name, value| self[name] = value }
     def [](name) = instance_variable_get(:"@#{name}")
@@ -25,13 +25,13 @@ module Erubis
       @filename = options[:filename] || "(erubis)"
     end
 
-    # With a hash or an object as `self`.
+    # Renders the template with an object as `self`, or with a hash as instance variables.
     def evaluate(context = Context.new)
       context = Context.new(context) if context.is_a?(Hash)
       context.instance_eval(&TOPLEVEL_BINDING.eval("proc { #{src} }", filename, 1))
     end
 
-    # With local variables: those of a binding, or a hash's.
+    # Renders the template with local variables from a binding or a hash.
     def result(variables = TOPLEVEL_BINDING)
       return variables.eval(src, filename, 1) if variables.is_a?(Binding)
 

@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# Etc: users, groups and the system, of the machine under test.
+# Implements Etc: users, groups and system data of the machine.
 
 module Etc
   Passwd = Struct.new(:name, :passwd, :uid, :gid, :gecos, :dir, :shell)
@@ -22,7 +22,7 @@ module Etc
     alias endpwent setpwent
     alias endgrent setgrent
 
-    # Runs are root's.
+    # A run has root's rights, so the default is root.
     def getlogin = ENV["LOGNAME"] || "root"
     def systmpdir = "/tmp"
     def sysconfdir = "/etc"
@@ -51,7 +51,7 @@ module Etc
     end
   end
 
-  # Iterating over the databases, as Etc has it.
+  # Iterates over users and groups, as in Ruby's Etc.
   class Passwd
     extend Enumerable
     def self.each(&) = Etc.passwd(&)

@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# open-uri: reads what a URL leads to, over the host.
+# Implements open-uri: reads the content of a URL through the host.
 
 require "stringio"
 require "time"
@@ -8,7 +8,7 @@ require "uri"
 require "net/http"
 
 module OpenURI
-  # The server said no.
+  # Raised for an unsuccessful response, or after too many redirects.
   class HTTPError < StandardError
     attr_reader :io
 
@@ -20,7 +20,7 @@ module OpenURI
 
   class HTTPRedirect < HTTPError; end
 
-  # What is known of content that was fetched.
+  # The metadata of fetched content.
   module Meta
     attr_accessor :base_uri, :status, :metas
 
@@ -31,7 +31,7 @@ module OpenURI
     def charset = metas.fetch("content-type", [""]).first[/charset="?([^";]+)/, 1]&.downcase
   end
 
-  # How often a server may send one on.
+  # The maximum number of redirects.
   REDIRECTS = 10
   private_constant :REDIRECTS
 
@@ -66,7 +66,7 @@ module OpenURI
     def ask(uri, options)
       raise ArgumentError, "the sandbox opens no #{uri.scheme} URLs" unless %w[http https].include?(uri.scheme)
 
-      # Fields are what is named by a string.
+      # Options with a string as their name are header fields.
       request = Net::HTTP::Get.new(uri, options.select { |name, _| name.is_a?(String) })
       user, password = options[:http_basic_authentication] || [uri.user, uri.password]
       request.basic_auth(user, password) if user
@@ -83,7 +83,7 @@ module OpenURI
     end
   end
 
-  # URIs that can be opened and read.
+  # Adds `open` and `read` to URIs.
   module OpenRead
     def open(...) = OpenURI.open_uri(self, ...)
     def read(options = {}) = open(**options, &:read)
@@ -91,7 +91,7 @@ module OpenURI
 end
 
 module URI
-  # What has a scheme is fetched, everything else is a file.
+  # Opens a URL if the name has a scheme, or else a file.
   def self.open(name, *rest, **options, &block)
     return name.open(*rest, **options, &block) if name.respond_to?(:open)
     return OpenURI.open_uri(name, *rest, **options, &block) if name.to_s.match?(%r{\A[a-z][a-z0-9+.-]*://}i)

@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
-# Open3: a command's two outputs apart or together. Commands are over when they have been started, so that what is to go
-# into one must be known by then.
+# Implements Open3: runs commands and captures their output and errors, separately or together. The sandbox runs each command
+# to its end, so the input must be complete before.
 
 require "stringio"
 
@@ -25,7 +25,8 @@ module Open3
       [taken(both, binmode), $?]
     end
 
-    # The block gets its input's end, outputs and what waits for it; it has run when the first of that is wanted.
+    # Yields the command's input, output, errors and process object. The command runs at the first read of a result, or after
+    # the block.
     def popen3(*command, **options)
       process = Process.new(command, options)
       streams = [process.input, process.output, process.errors, process]
@@ -54,7 +55,7 @@ module Open3
     def taken(text, binmode) = binmode ? text.b : text
   end
 
-  # A command that runs when its output is first asked for, with the input that was written until then.
+  # A command that runs at the first read of its output, with the input written so far.
   class Process
     attr_reader :input, :output, :errors
 
@@ -82,7 +83,7 @@ module Open3
     def [](name) = name.to_sym == :pid ? pid : nil
   end
 
-  # A stream that is there when it is asked something.
+  # A stream that is created at its first method call.
   class Later < BasicObject
     def initialize(&made)
       @made = made

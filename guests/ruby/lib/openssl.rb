@@ -1,8 +1,7 @@
 # frozen_string_literal: true
 
-# What cookbooks ask of OpenSSL that needs no foreign library: digests, message authentication, key derivation, AES, and
-# reading certificates. Keys are made and used by the `openssl` command, through the openssl_* resources or where it is
-# granted.
+# Implements the parts of OpenSSL that cookbooks use and Ruby code can provide: digests, HMAC, key derivation, AES and reading
+# of certificates. To create and use keys, cookbooks need the openssl_* resources or the command `openssl`.
 
 module OpenSSL
   class OpenSSLError < StandardError; end
@@ -14,7 +13,7 @@ module OpenSSL
 
   def self.fips_mode = false
 
-  # Whether two secrets are the same, in a time that tells nothing.
+  # Compares two secrets in constant time, so that the duration does not reveal where they differ.
   def self.fixed_length_secure_compare(one, other)
     raise ArgumentError, "inputs must be of equal length" unless one.bytesize == other.bytesize
 

@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
-# Resolv over the machine's own resolver: addresses of names and names of addresses. Records of other kinds would need a
-# socket.
+# Implements Resolv with the machine's command `getent`: finds addresses of names and names of addresses. Other kinds of
+# records would need a socket.
 
 require "socket"
 
@@ -32,7 +32,7 @@ class Resolv
     define_method(name) { |*arguments, &block| Resolv.public_send(name, *arguments, &block) }
   end
 
-  # Names in the hosts file and in the domain name system are asked for alike.
+  # Like Resolv itself, these classes search both the hosts file and DNS.
   class Hosts < Resolv; end
 
   class DNS < Resolv

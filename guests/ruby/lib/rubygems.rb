@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# As much of RubyGems as programs ask of it that install nothing: versions, requirements, and which gems there are.
+# Implements the parts of RubyGems that programs need without installing gems: versions, requirements and the list of gems.
 
 module Gem
   VERSION = "4.0.0"
@@ -48,7 +48,7 @@ module Gem
     def full_name = "#{@name}-#{@version}"
   end
 
-  # What a program wants of a gem.
+  # A dependency on a gem, with a version requirement.
   class Dependency
     attr_reader :name, :requirement, :type
 
@@ -64,7 +64,7 @@ module Gem
     def to_s = "#{@name} (#{@requirement})"
   end
 
-  # The platform that gems would be built for.
+  # The platform of gems with native code.
   class Platform
     RUBY = "ruby"
     CURRENT = "current"
@@ -95,7 +95,7 @@ require "rubygems/requirement"
 module Kernel
   private
 
-  # A gem that is there may be used at once.
+  # Returns true if the gem is available. Its files can be required without activation.
   def gem(name, *wanted)
     Gem::Specification.find_by_name(name, *wanted)
     true

@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
-# The few questions that cookbooks ask of `socket` and that need no socket. The sandbox has none: connections are the
-# host's, through Net::HTTP and its kin.
+# Implements the few functions of `socket` that cookbooks use and that need no socket: names and addresses. The sandbox has no
+# sockets. The host opens connections for Net::HTTP.
 
 class SocketError < StandardError; end
 
@@ -30,7 +30,7 @@ class Socket < BasicSocket
   class ResolutionError < SocketError; end
 
   class << self
-    # The name that the machine has.
+    # Returns the machine's host name.
     def gethostname
       %w[machinename hostname].each do |name|
         _, found = Wrun::Bridge.call("node.keep", "merged", [name])
@@ -73,7 +73,7 @@ class UNIXServer < UNIXSocket; end
 
 module Wrun
   module Machine
-    # The addresses of a host, as the machine's own `getent` knows them.
+    # Returns the addresses of a host from the machine's command `getent`.
     def self.addresses(name)
       name = name.to_s
       return [name] if name.match?(/\A\d+\.\d+\.\d+\.\d+\z/) || name.include?(":")

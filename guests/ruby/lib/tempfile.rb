@@ -1,14 +1,14 @@
 # frozen_string_literal: true
 
-# Tempfile: a file of the machine under a name that nothing had. Ruby's own is removed by finalizers, which never run here:
-# what a cookbook does not `unlink` stays.
+# Implements Tempfile: creates a file on the machine under a new name. Finalizers never run in the sandbox, so a file stays
+# unless the cookbook calls `unlink`.
 
 require "delegate"
 require "tmpdir"
 
 class Tempfile < DelegateClass(File)
   class << self
-    # Makes one and, with a block, removes it afterwards.
+    # Creates a temporary file. With a block, removes it after the block.
     def create(basename = "", folder = nil, mode: 0, **options)
       file = File.open(Dir::Tmpname.create(basename, folder), wrun_mode(mode), 0o600, **options)
       return file unless block_given?
@@ -41,7 +41,7 @@ class Tempfile < DelegateClass(File)
     super(File.open(@path, Tempfile.wrun_mode(mode), 0o600, **options))
   end
 
-  # None once it has been removed.
+  # The file's path, or nil after its removal.
   attr_reader :path
 
   def open

@@ -1,12 +1,12 @@
 # frozen_string_literal: true
 
-# Timeout without threads: the block runs, and each call that leaves Ruby for the host is held against its deadline, as is
-# its end. What only computes is stopped by the policy's own limits.
+# Implements Timeout without threads. It checks the deadline after each command, HTTP request or sleep, and at the end of the
+# block. The policy's own limits stop code that only computes.
 
 module Timeout
   class ExitException < Exception; end
 
-  # A block took longer than it may.
+  # Raised if a block takes longer than its timeout.
   class Error < RuntimeError
     def self.handle_timeout(message) = raise(self, message)
   end
@@ -27,10 +27,10 @@ module Timeout
       @deadlines.pop if deadline
     end
 
-    # Raises if a deadline has passed; asked where the host has been waited for.
+    # Raises an error if a deadline has passed. Called after a wait for the host.
     def check_all = @deadlines.each { |deadline| check(deadline) }
 
-    # Whole seconds that are left, for what the host can end itself.
+    # Returns the whole seconds until the nearest deadline, or nil. The host uses them as the timeout of a command.
     def left = @deadlines.map { |at, _, _| [(at - now).ceil, 1].max }.min
 
     private

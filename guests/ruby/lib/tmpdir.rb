@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# Dir.tmpdir and Dir.mktmpdir. Names of temporary files need not be random: what is there already is not taken.
+# Implements Dir.tmpdir and Dir.mktmpdir. Names of temporary files need not be random, because an existing name is never used.
 
 require "fileutils"
 
@@ -9,7 +9,7 @@ class Dir
     [ENV["TMPDIR"], ENV["TMP"], ENV["TEMP"]].compact.find { |folder| File.directory?(folder) } || "/tmp"
   end
 
-  # Makes a directory of one's own, and with a block removes it afterwards.
+  # Creates a temporary directory. With a block, removes it after the block.
   def self.mktmpdir(basename = nil, folder = nil, **options)
     path = Tmpname.create(basename || "d", folder, **options) { |one| mkdir(one, 0o700) }
     return path unless block_given?
@@ -21,7 +21,7 @@ class Dir
     end
   end
 
-  # Names that nothing has yet.
+  # Finds unused names for temporary files.
   module Tmpname
     @count = 0
 
@@ -44,7 +44,7 @@ class Dir
 
     def self.next_part
       @count += 1
-      # Time tells runs apart as far as the policy may know it; the count does the rest.
+      # The time differs between runs if the policy has the grant `clock`. The counter makes the name unique within a run.
       "#{Time.now.strftime("%Y%m%d")}-#{(Process.clock_gettime(Process::CLOCK_MONOTONIC, :nanosecond) & 0xffffffffff).to_s(36)}-#{@count.to_s(36)}"
     end
     private_class_method :next_part

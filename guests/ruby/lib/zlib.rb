@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# Zlib, whose streams over files are opened by Ruby's C code and so would miss the machine's files.
+# Adapts Zlib: Ruby's C code would open files itself and so miss the machine's files.
 
 require "zlib.so"
 

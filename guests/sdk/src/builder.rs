@@ -1,4 +1,4 @@
-//! How a resource is written down before it is declared. The typed builders in [`crate::resources`] stand on this.
+//! Builds declarations of resources. The typed builders in [`crate::resources`] use it.
 
 mod actions;
 mod common;
@@ -26,7 +26,7 @@ use std::panic::Location;
 use std::rc::Rc;
 use values::Given;
 
-/// A resource on its way to the host.
+/// A resource that is not declared yet.
 pub struct Builder {
     kind: String,
     name: String,
@@ -44,7 +44,8 @@ pub struct Builder {
     block: Option<Rc<dyn Fn() -> Result>>,
 }
 
-/// A value as the contract carries it. Most values are texts, and contents are long: neither side makes JSON of them.
+/// Converts a value for the contract. A text is passed as it is, without JSON, because most values are texts and file
+/// contents are long.
 fn known(value: Value) -> HostProperty {
     match value {
         Value::String(text) => HostProperty::Text(text),
@@ -52,7 +53,7 @@ fn known(value: Value) -> HostProperty {
     }
 }
 
-/// A command that runs as wrun does.
+/// Returns a command with wrun's own user and environment.
 pub(crate) fn command(line: CommandLine) -> Command {
     Command {
         line,
@@ -82,8 +83,8 @@ impl fmt::Debug for Builder {
 }
 
 impl Builder {
-    /// A resource of a type, written by the caller. Types of Chef that wrun does not carry out have no builder of their own and
-    /// may be declared so too, for a policy that also runs elsewhere; an action of theirs fails.
+    /// Creates a builder for a resource type. The place of the declaration is the caller's line. This also accepts Chef's
+    /// types that wrun cannot run, for policies that also run elsewhere. Their actions fail.
     #[track_caller]
     pub fn new(kind: &str, name: impl Into<String>) -> Self {
         Self {
@@ -115,7 +116,7 @@ impl Builder {
         }
     }
 
-    /// Adds to a property that collects over several calls.
+    /// Adds a value to a property that collects the values of several calls.
     pub fn append(&mut self, property: &str, value: Property) {
         if matches!(value.0, Given::Absent) {
             return;
@@ -132,12 +133,12 @@ impl Builder {
                 all.extend(more);
                 self.properties.push((property.into(), Property(Given::Plain(Value::Array(all)))));
             }
-            // A lazy list takes the place of what was there.
+            // A lazy list replaces the previous value.
             (_, Err(value)) | (Err(value), _) => self.properties.push((property.into(), value)),
         }
     }
 
-    /// Adds an action; the first takes the default action's place.
+    /// Adds an action. The first one replaces the default action.
     pub fn action(&mut self, action: &str) {
         self.actions.push(action.into());
     }
@@ -196,7 +197,7 @@ impl Builder {
         })
     }
 
-    /// A template's text is rendered by the guest, right before the action.
+    /// Adds the closure that renders a template's text right before the action.
     fn render_late(&mut self) {
         let has_content = self.properties.iter().any(|(name, _)| name == "content");
         if self.kind != "template" || has_content {
@@ -228,21 +229,21 @@ impl Builder {
         self.properties.push(("content".into(), Property(Given::Rendered(render))));
     }
 
-    /// The resource as a text, `type[name]`, by which notifications find it.
+    /// Returns the key `type[name]`, by which notifications find the resource.
     fn key(&self) -> String {
         format!("{}[{}]", self.kind, self.name)
     }
 
-    /// Hands the resource to the host.
+    /// Declares the resource to the host.
     ///
     /// # Errors
-    /// The host refuses it: an unknown property, a wrong type, ..; or, where resources converge as they are declared,
-    /// it failed.
+    /// The host refuses the resource, for example for an unknown property or a wrong type. In unified mode, the resource
+    /// converges at once and may fail.
     pub fn declare(self) -> Result {
         self.declared().map(drop)
     }
 
-    /// Hands the resource to the host, as [`declare`](Self::declare) does, and returns its handle.
+    /// Declares the resource to the host, as [`declare`](Self::declare) does, and returns its handle.
     ///
     /// # Errors
     /// Those of [`declare`](Self::declare).
@@ -251,7 +252,7 @@ impl Builder {
         self.declare_as(false).map_err(|error| error.at(place))
     }
 
-    /// As [`declared`](Self::declared), but outside of the collection: only [`Declared::run_action`] runs it.
+    /// Declares the resource outside of the collection, so that only [`Declared::run_action`] runs it. Returns its handle.
     ///
     /// # Errors
     /// The host refuses it.

@@ -1,5 +1,5 @@
-//! The loop: gives the turn away, serves what comes, returns when the host is done. The same for compile, converge, a
-//! child that converges where it is declared, and handlers.
+//! Implements the loop of turns: passes the turn to the host, answers its requests, and returns when the host is done. It
+//! serves compile, converge, child resources that converge at their declaration, and handlers.
 
 use crate::bindings::wrun::turns::turns::{
     self, Answer, GuestMessage, HostMessage, NumberedAnswer, Phase, Question, Request, Task,
@@ -18,13 +18,13 @@ use serde_json::{Value, json};
 use std::panic::Location;
 use std::rc::Rc;
 
-/// The component's one export: answers the host until it says that all is done.
+/// Implements the component's only export: answers the host's requests until the host sends `done`.
 pub fn serve(cookbooks: fn() -> Vec<Cookbook>) {
     begin(cookbooks);
     let _ = converse(GuestMessage::Ready);
 }
 
-/// Makes the cookbooks known, once, and has panics reported with their place.
+/// Registers the cookbooks, once, and reports panics with their place.
 pub fn begin(cookbooks: fn() -> Vec<Cookbook>) {
     std::panic::set_hook(Box::new(|panic| {
         let file = panic.location().map(Location::file).unwrap_or_default();
@@ -33,7 +33,7 @@ pub fn begin(cookbooks: fn() -> Vec<Cookbook>) {
         let text =
             payload.downcast_ref::<&str>().copied().or_else(|| payload.downcast_ref::<String>().map(String::as_str));
         let text = text.unwrap_or("no message");
-        // Only a place of the author's own says anything about a call that the sandbox does not have.
+        // A place in Rust's own library does not help the author, so it is omitted.
         let advice = outside::advice(text, file);
         let is_without_place = advice.is_some() && file.starts_with("/rustc/");
         let words = if is_without_place { format!("panicked: {text}") } else { format!("panicked at {place}{text}") };
@@ -48,7 +48,7 @@ pub fn begin(cookbooks: fn() -> Vec<Cookbook>) {
     }
 }
 
-/// Has the host complete a task, and answers its requests until then.
+/// Sends a task to the host, and answers its requests until the task is complete.
 pub(crate) fn complete(task: Task) -> Result {
     Ok(converse(GuestMessage::Task(task))?)
 }
@@ -66,7 +66,7 @@ fn converse(message: GuestMessage) -> std::result::Result<(), Raised> {
     }
 }
 
-/// Gives the turn to the host, after writing text that was printed without a line end.
+/// Passes the turn to the host, after writing printed text that lacks a line end.
 fn next(message: &GuestMessage) -> HostMessage {
     log::flush();
     let turn = turns::next(message);
@@ -74,7 +74,7 @@ fn next(message: &GuestMessage) -> HostMessage {
     turn.message
 }
 
-/// Does what the host asks.
+/// Answers a request of the host.
 pub fn answer(request: Request) -> Answer {
     let finished = match request {
         Request::Evaluate(evaluation) => {

@@ -12,19 +12,19 @@ use std::collections::BTreeMap;
 use std::panic::Location;
 use std::rc::Rc;
 
-/// What a cookbook's crate offers. Made by [`cookbook!`](crate::cookbook!).
+/// The parts of a cookbook. Create it with [`cookbook!`](crate::cookbook!).
 pub struct Cookbook {
     name: &'static str,
     version: &'static str,
     attributes: Vec<fn() -> Result>,
     recipes: BTreeMap<&'static str, fn() -> Result>,
     types: Vec<Rc<Definition>>,
-    /// Where its parts are listed.
+    /// The source place of the list of its parts.
     place: &'static Location<'static>,
 }
 
 impl Cookbook {
-    /// A cookbook with nothing in it.
+    /// Creates an empty cookbook.
     #[track_caller]
     pub fn new(name: &'static str, version: &'static str) -> Self {
         let place = Location::caller();
@@ -35,14 +35,14 @@ impl Cookbook {
         self.name
     }
 
-    /// Adds a function that sets attributes. Those of all cookbooks run before any recipe.
+    /// Adds a function that sets attributes. The functions of all cookbooks run before any recipe.
     #[must_use]
     pub fn attributes(mut self, attributes: fn() -> Result) -> Self {
         self.attributes.push(attributes);
         self
     }
 
-    /// Adds a recipe; `default` is the one that a run list means by the cookbook's bare name.
+    /// Adds a recipe. A run list with only the cookbook's name means the recipe `default`.
     #[must_use]
     pub fn recipe(mut self, name: &'static str, recipe: fn() -> Result) -> Self {
         self.recipes.insert(name, recipe);
@@ -62,7 +62,8 @@ impl Cookbook {
     }
 }
 
-/// Has another recipe compiled here, once per run: `include_recipe("ntp::server")`, or `"::server"` of this cookbook.
+/// Compiles another recipe here, once per run: `include_recipe("ntp::server")`, or `"::server"` for a recipe of this
+/// cookbook.
 ///
 /// # Errors
 /// The recipe does not exist, or it failed.
@@ -77,7 +78,7 @@ pub fn include_recipe(name: &str) -> Result {
     complete(Task::IncludeRecipe(full)).here()
 }
 
-/// The phase `load`: attributes and types of all cookbooks, in the host's order.
+/// Runs the phase `load`: attributes and types of all cookbooks, in the host's order.
 pub(crate) fn load(input: &Load) -> Result {
     table(|table| table.survey = input.survey);
     let cookbooks: Vec<_> = input.cookbooks.iter().filter_map(|name| find(name)).collect();
@@ -95,7 +96,7 @@ pub(crate) fn load(input: &Load) -> Result {
     Ok(())
 }
 
-/// The phase `compile`: one recipe.
+/// Runs the phase `compile` for one recipe.
 pub(crate) fn compile(recipe: &str) -> Result {
     let (cookbook, name) = recipe.split_once("::").unwrap_or((recipe, "default"));
     let Some(found) = find(cookbook) else {
@@ -111,7 +112,8 @@ pub(crate) fn compile(recipe: &str) -> Result {
         let known: Vec<_> = found.recipes.keys().copied().collect();
         let message = format!("cookbook {cookbook} does not have a recipe `{name}`; it has: {}", known.join(", "));
         let error = Error::new("Chef::Exceptions::RecipeNotFound", message);
-        // A recipe that asks for it says so itself; the run list has no line.
+        // An `include_recipe` adds its own line. An item of the run list has no line, so the error gets the place of the
+        // cookbook's parts.
         let error = match scope().recipe.is_empty() {
             true => within(Scope { cookbook: cookbook.into(), ..Scope::default() }, || error.at(found.place)),
             false => error,
@@ -124,7 +126,7 @@ pub(crate) fn compile(recipe: &str) -> Result {
     within(Scope { cookbook: cookbook.into(), recipe: name.into(), ..Scope::default() }, code)
 }
 
-/// The answer to the question `describe`: the policy's cookbooks with their recipes and resource types.
+/// Answers the question `describe`: the policy's cookbooks with their recipes and resource types.
 pub(crate) fn describe() -> Value {
     let cookbooks = table(|table| table.cookbooks.clone());
     let of = |cookbook: &Rc<Cookbook>| {

@@ -1,4 +1,4 @@
-//! Custom resources: resource types of a cookbook's own, made of other resources.
+//! Custom resources: resource types that a cookbook defines with other resources.
 //!
 //! A struct describes the type: its fields are the properties, its documentation comments the descriptions. Methods are
 //! the actions.
@@ -52,16 +52,16 @@
 //! }
 //! ```
 //!
-//! `#[derive(Resource)]` makes the function `web_site` and its builder, like those of the [built-in types](crate::resources):
-//! with a method for each property and action, and everything else that a resource has (guards, notifications, retries).
-//! The first action is the default one.
+//! `#[derive(Resource)]` generates the function `web_site` and its builder, like those of the [built-in
+//! types](crate::resources). The builder has a method for each property and action, and the methods of all resources (guards,
+//! notifications, retries). The first action is the default one.
 //!
 //! # Properties
 //!
-//! The type of a field says which values it takes: see [`PropertyType`]. A property without a default must be set; one of
-//! type `Option` need not be. A declaration that does not fit is an error with its line: *property `port` of web_site must
-//! be a whole number from 0 to 65535, not the string "eighty"*. [`lazy`](crate::builder::lazy) values are computed right
-//! before the action.
+//! The type of a field determines the accepted values: see [`PropertyType`]. A property without a default must be set; one of
+//! type `Option` need not be. An invalid declaration is an error with its line: *property `port` of web_site must be a whole
+//! number from 0 to 65535, not the string "eighty"*. [`lazy`](crate::builder::lazy) values are computed right before the
+//! action.
 //!
 //! | attribute of a field | meaning |
 //! |---|---|
@@ -81,12 +81,12 @@
 //! # Actions
 //!
 //! An action is a method `fn NAME(&self) -> Result` that declares other resources. If one of them changes something, the
-//! custom resource has changed, and its notifications are sent. With a second parameter, `action: &Action<Self>`, it also
-//! hears of the run and reports changes of its own: see [`Action`].
+//! custom resource has changed, and its notifications are sent. With a second parameter, `action: &Action<Self>`, it can also
+//! query the run and report its own changes: see [`Action`].
 //!
 //! # Current state
 //!
-//! A type that works by commands returns the current state of the machine, so that a run changes only what differs:
+//! A type that uses commands should return the current state of the machine. Then a run changes only properties that differ:
 //!
 //! ```no_run
 //! use wrun_sdk::machine;
@@ -118,8 +118,8 @@
 //!
 //! # Types of other cookbooks
 //!
-//! A cookbook of the same policy can be a dependency in `Cargo.toml`, and its function be called. A type that is known by
-//! its name only, such as one of a cookbook in Ruby, is declared with [`custom`].
+//! A cookbook of the same policy can be a dependency in `Cargo.toml`, so that a recipe can call its functions. Use [`custom`]
+//! for a type that is known only by name, such as a type of a Ruby cookbook.
 
 mod action;
 #[doc(hidden)]
@@ -138,7 +138,7 @@ use crate::error::Result;
 use derive::{Definition, Properties};
 use serde_json::Value;
 
-/// A resource type of a cookbook's own. `#[derive(Resource)]` implements it: see the [manual](crate::custom).
+/// A resource type that a cookbook defines. `#[derive(Resource)]` implements it: see the [manual](crate::custom).
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a resource type",
     note = "write `#[derive(Resource)]` above the struct, and `#[resource(actions(..))]` with the methods that are its actions"
@@ -154,7 +154,7 @@ pub trait Resource: Sized + 'static {
     fn to_values(&self) -> Vec<(&'static str, Value)>;
 }
 
-/// Begins a resource of a type that is known by its name only, such as one of a cookbook in Ruby.
+/// Creates a builder for a type that is known only by name, such as a type of a Ruby cookbook.
 ///
 /// ```no_run
 /// # use wrun_sdk::prelude::*;
@@ -167,7 +167,7 @@ pub fn custom(kind: &str, name: impl Into<String>) -> Custom {
     Custom(Builder::new(kind, name))
 }
 
-/// A resource of a custom type on its way to the host.
+/// A resource of a custom type that is not declared yet.
 #[must_use = "a resource does nothing until it is declared"]
 #[derive(Debug)]
 pub struct Custom(Builder);
@@ -179,7 +179,7 @@ impl Custom {
         self
     }
 
-    /// Adds an action; the first takes the default action's place.
+    /// Adds an action. The first one replaces the default action.
     pub fn action(mut self, action: &str) -> Self {
         self.0.action(action);
         self

@@ -1,4 +1,5 @@
-//! Data that operators keep beside the cookbooks: data bags, roles, environments, other nodes. Each needs a grant.
+//! Reads data that operators keep outside the cookbooks: data bags, roles, environments and other nodes. Each read needs a
+//! grant.
 
 use crate::bindings::wrun::data::data::{self as host, DataError};
 use crate::error::{Error, Here as _, Result};
@@ -15,7 +16,7 @@ fn failed(error: DataError) -> Error {
     }
 }
 
-/// The names of all data bags.
+/// Returns the names of all data bags.
 ///
 /// # Errors
 /// The policy may not read them.
@@ -24,7 +25,7 @@ pub fn bags() -> Result<Vec<String>> {
     host::bags().map_err(failed).here()
 }
 
-/// The identifiers of a bag's items, sorted.
+/// Returns the sorted ids of a bag's items.
 ///
 /// # Errors
 /// The bag does not exist, or the policy may not read it.
@@ -33,7 +34,7 @@ pub fn bag(name: &str) -> Result<Vec<String>> {
     host::bag(name).map_err(failed).here()
 }
 
-/// One item of a bag, as it is stored.
+/// Returns one item of a bag as it is stored. An encrypted item stays encrypted.
 ///
 /// # Errors
 /// The item does not exist, or the policy may not read it.
@@ -42,7 +43,7 @@ pub fn bag_item(bag: &str, id: &str) -> Result<Value> {
     parse(&host::bag_item(bag, id).map_err(failed).here()?)
 }
 
-/// A role.
+/// Returns a role as JSON.
 ///
 /// # Errors
 /// The role does not exist, or the policy may not read it.
@@ -51,7 +52,7 @@ pub fn role(name: &str) -> Result<Value> {
     parse(&host::role(name).map_err(failed).here()?)
 }
 
-/// An environment.
+/// Returns an environment as JSON.
 ///
 /// # Errors
 /// The environment does not exist, or the policy may not read it.
@@ -60,7 +61,7 @@ pub fn environment(name: &str) -> Result<Value> {
     parse(&host::environment(name).map_err(failed).here()?)
 }
 
-/// What an index (`node`, `role`, or a bag's name) has for a query in Chef's syntax, in the order of names.
+/// Returns the documents of an index (`node`, `role` or a bag's name) that match a query in Chef's syntax, sorted by name.
 ///
 /// # Errors
 /// The query is malformed, or the policy may not search there.

@@ -1,8 +1,8 @@
-//! Environment variables of the host, as far as the policy is granted them (`environment` in the grants).
+//! Reads environment variables of the host. Each variable needs a grant (`environment` in the grants).
 
 use crate::bindings::wrun::machine::environment as host;
 
-/// Returns the value of a variable of wrun's own process. `None`: it is not set, or the policy is not granted it.
+/// Returns the value of a variable of wrun's own process. Returns `None` if it is not set or the policy lacks the grant.
 pub fn get(name: &str) -> Option<String> {
     host::get(name)
 }

@@ -11,16 +11,16 @@ use std::any::Any;
 use std::fmt;
 use std::panic::Location;
 
-/// How something in a cookbook ended.
+/// The result of code in a cookbook.
 pub type Result<T = ()> = std::result::Result<T, Error>;
 
-/// An error with a class that others may look for, a message, and where it was made.
+/// An error with a class, a message and the place of its origin.
 ///
-/// Anything that implements [`std::error::Error`] becomes one by `?`.
+/// The operator `?` converts every [`std::error::Error`] into it.
 pub struct Error(pub(crate) Box<Raised>);
 
 impl Error {
-    /// An error of a class: `Error::new("Errno::ENOENT", "no such file")`.
+    /// Creates an error of a class: `Error::new("Errno::ENOENT", "no such file")`.
     #[track_caller]
     pub fn new(class: impl Into<String>, message: impl Into<String>) -> Self {
         let backtrace = frame(Location::caller()).into_iter().collect();
@@ -28,41 +28,41 @@ impl Error {
         Self(Box::new(Raised { class, message, passed: vec![], backtrace, object: None, hint: None }))
     }
 
-    /// The same with what a person could do about it, which is shown beside the message.
+    /// Adds a hint for the author or operator, which reports show with the message.
     #[must_use]
     pub fn with_hint(mut self, hint: impl Into<String>) -> Self {
         self.0.hint = Some(hint.into());
         self
     }
 
-    /// An error without a class of its own.
+    /// Creates an error of the general class `RuntimeError`.
     #[track_caller]
     pub fn text(message: impl Into<String>) -> Self {
         Self::new("RuntimeError", message)
     }
 
-    /// What went wrong, to tell errors of the host apart.
+    /// Returns the kind of the error, to distinguish errors of the host.
     pub fn kind(&self) -> ErrorKind {
         kind::of_class(&self.0.class)
     }
 
-    /// Its class, by which reports and Ruby cookbooks know it.
+    /// Returns the class, which reports and Ruby cookbooks use.
     pub fn class(&self) -> &str {
         &self.0.class
     }
 
-    /// Its message as reports have it, without the resources that it has passed through. [`Display`](fmt::Display) has
-    /// a plain sentence.
+    /// Returns the message as in reports, without the resources that the error has passed through. [`Display`](fmt::Display)
+    /// writes a plain sentence.
     pub fn message(&self) -> &str {
         &self.0.message
     }
 
-    /// What a person could do about it: a near name, the line that would grant it.
+    /// Returns the hint: a similar name, or the line of a grant that would allow the call.
     pub fn hint(&self) -> Option<&str> {
         self.0.hint.as_deref()
     }
 
-    /// The same with a place, if it has none: an error of the host's, or one that was made inside of this crate.
+    /// Adds a place if the error has none. Errors of the host and of this crate lack a place.
     pub(crate) fn at(mut self, place: &Location<'_>) -> Self {
         if self.0.backtrace.is_empty() {
             self.0.backtrace.extend(frame(place));
@@ -78,7 +78,7 @@ impl Error {
 impl<E: std::error::Error + 'static> From<E> for Error {
     #[track_caller]
     fn from(error: E) -> Self {
-        // What the host raised keeps its class, its object and the way it came.
+        // An error of the host keeps its class, its object and its path through resources.
         if let Some(raised) = (&error as &dyn Any).downcast_ref::<Raised>() {
             return Self(Box::new(raised.clone())).at(Location::caller());
         }
@@ -98,9 +98,9 @@ impl<E: std::error::Error + 'static> From<E> for Error {
     }
 }
 
-/// Results that leave this crate: their errors get the caller's place.
+/// Adds the caller's place to the errors of results that leave this crate.
 pub(crate) trait Here<T> {
-    /// The same, with the caller's place if the error has none.
+    /// Adds the caller's place if the error has none.
     #[track_caller]
     fn here(self) -> Result<T>;
 }

@@ -1,11 +1,11 @@
-//! Typed reads: how a JSON value becomes a Rust value, and what is said when it does not fit.
+//! Converts JSON values to Rust types, with an error message for a wrong type.
 
 use serde_json::{Map, Value};
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
 use std::fmt;
 
-/// A type that attributes and properties can be read as, by [`node::get`](crate::node::get).
+/// A type to which attributes and properties can be converted, for example by [`node::get`](crate::node::get).
 ///
 /// | type | accepts |
 /// |---|---|
@@ -19,7 +19,7 @@ use std::fmt;
 /// | [`Value`] | anything |
 /// | [`Option<T>`] | `T`, null, or nothing at all |
 pub trait FromValue: Sized {
-    /// Says what fits, as in `must be a whole number`.
+    /// Returns the description of accepted values, as in `must be a whole number`.
     fn expected() -> Cow<'static, str>;
 
     /// Converts a value.
@@ -28,13 +28,13 @@ pub trait FromValue: Sized {
     /// The value, or a part of it, is of another kind.
     fn from_value(value: Value) -> Result<Self, Mismatch>;
 
-    /// Returns what an absent value reads as; `None` if it must be there.
+    /// Returns the result for an absent value, or `None` if the value is required.
     fn from_absent() -> Option<Self> {
         None
     }
 }
 
-/// A value that is not of the kind that was asked for.
+/// The error about a value of the wrong kind.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Mismatch {
     /// The keys and positions from the value that was read to the part that does not fit.
@@ -44,19 +44,19 @@ pub struct Mismatch {
 }
 
 impl Mismatch {
-    /// A mismatch of a value, for implementations of [`FromValue`].
+    /// Creates a mismatch for a value, for implementations of [`FromValue`].
     pub fn new(expected: impl Into<Cow<'static, str>>, found: &Value) -> Self {
         Self { path: vec![], expected: expected.into(), found: describe(found) }
     }
 
-    /// The same for a part of what was read.
+    /// Adds the key of the value's parent to the path.
     #[must_use]
     pub fn below(mut self, key: impl fmt::Display) -> Self {
         self.path.insert(0, key.to_string());
         self
     }
 
-    /// The path of the part that does not fit: `ports.2` of `web` is `web.ports.2`.
+    /// Returns the path of the part with the wrong kind: `ports.2` of `web` is `web.ports.2`.
     pub(crate) fn path_from(&self, start: &str) -> String {
         [start].into_iter().chain(self.path.iter().map(String::as_str)).collect::<Vec<_>>().join(".")
     }
@@ -68,7 +68,7 @@ impl fmt::Display for Mismatch {
     }
 }
 
-/// Most characters of a value that an error shows.
+/// The maximum number of characters of a value in an error.
 const MAXIMUM_SHOWN: usize = 60;
 
 /// Describes a value by its kind and, if it is short, its text.

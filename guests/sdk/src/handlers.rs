@@ -1,4 +1,4 @@
-//! Handlers: code that hears of the run. They never change how it ends.
+//! Handlers: code that the host calls for events of the run. They never change the run's outcome.
 
 use crate::bindings::wrun::turns::events;
 use crate::error::{Error, Here as _, Result};
@@ -6,7 +6,7 @@ use crate::table::table;
 use serde_json::Value;
 use std::rc::Rc;
 
-/// Before the first recipe is compiled: `{"run_id", "start_time"}`.
+/// Registers a handler for the start, before the first recipe is compiled. Its argument is `{"run_id", "start_time"}`.
 ///
 /// # Errors
 /// The host does not know this handler.
@@ -15,7 +15,7 @@ pub fn on_start(handler: impl Fn(&Value) -> Result + 'static) -> Result {
     on_event("start", handler)
 }
 
-/// After the last policy, if the run succeeded: the run's status.
+/// Registers a handler for the end of a successful run, after the last policy. Its argument is the run's status.
 ///
 /// # Errors
 /// The host does not know this handler.
@@ -24,7 +24,7 @@ pub fn on_report(handler: impl Fn(&Value) -> Result + 'static) -> Result {
     on_event("report", handler)
 }
 
-/// After the last policy, if the run failed: the run's status with the error.
+/// Registers a handler for the end of a failed run, after the last policy. Its argument is the run's status with the error.
 ///
 /// # Errors
 /// The host does not know this handler.
@@ -33,7 +33,7 @@ pub fn on_exception(handler: impl Fn(&Value) -> Result + 'static) -> Result {
     on_event("exception", handler)
 }
 
-/// Whenever an event of this policy happens, by its name: `resource_updated`, `converge_failed`, ..
+/// Registers a handler for an event of this policy, by name: `resource_updated`, `converge_failed`, ..
 ///
 /// # Errors
 /// The event does not exist.

@@ -1,8 +1,9 @@
-//! Cookbooks in Rust: what a machine should be like, written as code.
+//! Cookbooks in Rust describe the desired state of a machine as code.
 //!
-//! A **policy** is what one team wants of its machines. It consists of **cookbooks**, and a cookbook of **recipes**:
-//! functions that declare **resources**, such as a package, a file or a service. A recipe never does anything itself.
-//! The program `wrun` compares each resource with the machine, and changes what differs. Run again, it changes nothing.
+//! A **policy** describes how one team wants its machines to be. It consists of **cookbooks**, and a cookbook of **recipes**:
+//! functions that declare **resources**, such as a package, a file or a service. A recipe does not change anything itself.
+//! The program `wrun` compares each resource with the machine, and changes only the differences. A second run changes
+//! nothing.
 //!
 //! ```no_run
 //! use wrun_sdk::prelude::*;
@@ -51,8 +52,7 @@
 //! 4. **Name what differs between machines** an attribute. A cookbook sets defaults: `node::DEFAULT.set("web.port", 80)`
 //!    in `attributes.rs`. `policy.toml` and operators override them, and [`node::get`] reads the value that won. Facts of the
 //!    machine are attributes too: `node::get::<String>("platform")`.
-//! 5. **Make a resource type of your own** where a recipe repeats itself: a struct with `#[derive(Resource)]`. See
-//!    [`custom`].
+//! 5. **Define a resource type** if a recipe repeats itself: a struct with `#[derive(Resource)]`. See [`custom`].
 //! 6. **Test** it. `cargo test` runs the recipes without root against facts and attributes that the test gives, and
 //!    changes nothing. See `wrun_sdk::testing`, and `tests/recipes.rs` of a new policy:
 //!
@@ -137,7 +137,7 @@ pub use serde_json::{self, Value, json};
 /// A JSON object whose keys keep their order.
 pub type Map = serde_json::Map<String, Value>;
 
-/// What a cookbook usually needs.
+/// The items that most cookbooks need.
 pub mod prelude {
     pub use crate::builder::{ActionByName as _, Declared, Timing, lazy};
     pub use crate::custom::{Action, Resource, custom};
@@ -150,7 +150,7 @@ pub mod prelude {
 
 #[doc(hidden)]
 pub mod component {
-    /// The contract itself, for the things that this crate has no function for.
+    /// The contract's own functions, for calls that this crate does not wrap.
     pub mod contract {
         pub use crate::bindings::wrun::clock::clock;
         pub use crate::bindings::wrun::cookbooks::files as cookbooks;
@@ -167,7 +167,7 @@ pub mod component {
     pub use crate::conversation::{answer, begin, serve};
 }
 
-/// Makes the component of a policy from its cookbooks' crates, each of which has a function `cookbook`.
+/// Defines the component of a policy from its cookbooks' crates. Each crate has a function `cookbook`.
 #[macro_export]
 macro_rules! policy {
     ($($cookbook:ident),+ $(,)?) => {
@@ -181,7 +181,7 @@ macro_rules! policy {
     };
 }
 
-/// The cookbook of this crate: its name and version are the crate's.
+/// Creates the cookbook of this crate, with the crate's name and version.
 #[macro_export]
 macro_rules! cookbook {
     () => {

@@ -1,19 +1,18 @@
-//! The run's log.
+//! Writes to the run's log.
 //!
 //! `println!`, `eprintln!`, `print!`, `eprint!` and `dbg!` of this crate write to it too, in a crate that begins with
-//! `#[macro_use] extern crate wrun_sdk;`.
-//! With the feature `log` of this crate the records of the crate `log` do, whoever makes them. Text that other crates print
-//! by the standard library's own macros is lost.
+//! `#[macro_use] extern crate wrun_sdk;`. With this crate's feature `log`, all records of the crate `log` go there, too. Text
+//! that other crates print with the standard library's own macros is lost.
 //!
-//! Each function has a macro of its name, which formats: `log::info!("port {port}")`.
+//! Each function has a macro of the same name that formats its arguments: `log::info!("port {port}")`.
 
 use crate::bindings::wrun::output::log::{self as output, Level};
 use std::cell::RefCell;
 
-/// A line that goes on for longer is written in pieces.
+/// Maximum length of a line in bytes. A longer line is written in pieces.
 const LONGEST: usize = 64 << 10;
 
-/// Printed text whose line has not ended: of standard output and of standard error.
+/// Printed text without a line end yet, of standard output and standard error.
 #[derive(Default)]
 struct Unfinished {
     output: String,
@@ -22,22 +21,22 @@ struct Unfinished {
 
 thread_local!(static UNFINISHED: RefCell<Unfinished> = RefCell::default());
 
-/// Writes a line for somebody who looks for a fault in the cookbook.
+/// Writes a line for debugging the cookbook.
 pub fn debug(line: &str) {
     write(Level::Debug, line);
 }
 
-/// Writes a line about something that happens.
+/// Writes a line of information.
 pub fn info(line: &str) {
     write(Level::Info, line);
 }
 
-/// Writes a line that someone should look at.
+/// Writes a warning.
 pub fn warn(line: &str) {
     write(Level::Warn, line);
 }
 
-/// Writes a line about something that went wrong.
+/// Writes an error message. It does not fail the run.
 pub fn error(line: &str) {
     write(Level::Error, line);
 }
@@ -55,7 +54,7 @@ fn write(level: Level, line: &str) {
     output::log(level, line.as_bytes());
 }
 
-/// Takes printed text, and writes the lines that it ends.
+/// Appends printed text, and writes the lines that it completes.
 #[doc(hidden)]
 pub fn print(is_error: bool, text: &str) {
     UNFINISHED.with_borrow_mut(|both| {
@@ -70,7 +69,7 @@ pub fn print(is_error: bool, text: &str) {
     });
 }
 
-/// Writes printed text whose line has not ended, before anything else is written or the turn goes away.
+/// Writes unfinished lines. It runs before other log lines and before each turn of the host.
 pub(crate) fn flush() {
     UNFINISHED.with_borrow_mut(|both| {
         for is_error in [false, true] {
@@ -89,7 +88,7 @@ impl Unfinished {
     }
 }
 
-/// Makes the records of the crate `log` lines of the run's log.
+/// Installs a logger that writes the records of the crate `log` to the run's log.
 #[cfg(feature = "log")]
 pub(crate) fn take_the_crates_records() {
     struct Records;

@@ -1,5 +1,4 @@
-//! The machine as a cookbook sees it: reads and commands, each within what the policy is granted. Resources are the better
-//! way to change anything.
+//! Reads the machine's files and runs commands, within the policy's grants. To change the machine, prefer resources.
 
 use crate::bindings::wrun::machine::types::{MachineError, SystemError};
 use crate::bindings::wrun::machine::{commands, files as host};
@@ -17,16 +16,16 @@ fn failed(error: MachineError) -> Error {
     }
 }
 
-/// Whether there is anything at a path; of a link, at what it leads to.
+/// Returns true if the path exists. It follows symbolic links.
 ///
 /// # Errors
-/// The policy may not look there.
+/// The policy may not read the path.
 #[track_caller]
 pub fn exists(path: &str) -> Result<bool> {
     Ok(host::stat(path, true).map_err(failed).here()?.is_some())
 }
 
-/// A file's bytes, at most 16 MiB of them.
+/// Returns a file's bytes, at most the first 16 MiB.
 ///
 /// # Errors
 /// The policy may not read it, or it cannot be read.
@@ -35,7 +34,7 @@ pub fn read(path: &str) -> Result<Vec<u8>> {
     host::read_file(path, 0, 16 << 20).map_err(failed).here()
 }
 
-/// A file's text; what is not UTF-8 is replaced.
+/// Returns a file's text. It replaces bytes that are not valid UTF-8.
 ///
 /// # Errors
 /// The policy may not read it, or it cannot be read.
@@ -44,7 +43,7 @@ pub fn read_text(path: &str) -> Result<String> {
     Ok(String::from_utf8_lossy(&read(path)?).into_owned())
 }
 
-/// The names in a directory, sorted.
+/// Returns the sorted names in a directory.
 ///
 /// # Errors
 /// The policy may not read it, or it cannot be read.
@@ -53,10 +52,10 @@ pub fn list(path: &str) -> Result<Vec<String>> {
     host::list_directory(path).map_err(failed).here()
 }
 
-/// What a symbolic link says; none if there is nothing at the path, or something else.
+/// Returns the target of a symbolic link, or `None` if the path is absent or not a symbolic link.
 ///
 /// # Errors
-/// The policy may not look there.
+/// The policy may not read the path.
 #[track_caller]
 pub fn link_target(path: &str) -> Result<Option<String>> {
     match host::stat(path, false).map_err(failed).here()? {
@@ -65,14 +64,14 @@ pub fn link_target(path: &str) -> Result<Option<String>> {
     }
 }
 
-/// How a command ended.
+/// The result of a command.
 #[derive(Debug, Clone)]
 pub struct Ran {
-    /// Its exit code; none if a signal ended it.
+    /// The exit code, or `None` if a signal ended the command.
     pub code: Option<i32>,
-    /// The text it wrote to standard output.
+    /// The text on standard output.
     pub output: String,
-    /// The text it wrote to standard error.
+    /// The text on standard error.
     pub errors: String,
 }
 

@@ -1,8 +1,8 @@
-//! Node attributes.
+//! Reads and writes node attributes.
 //!
-//! A path is a text with dots (`"ntp.servers"`) or, if keys contain dots themselves, an array of keys
-//! (`["filesystem", "/dev/vda1"]`). [`get`] reads all levels merged, as the type that you name; the levels ([`DEFAULT`],
-//! [`OVERRIDE`], ..) write:
+//! A path is a text with dots (`"ntp.servers"`) or, if keys contain dots themselves, an array of keys (`["filesystem",
+//! "/dev/vda1"]`). [`get`] reads the merged levels and converts the value to a type. The levels ([`DEFAULT`], [`OVERRIDE`],
+//! ..) write:
 //!
 //! ```no_run
 //! # use wrun_sdk::prelude::*;
@@ -33,14 +33,14 @@ use std::collections::HashMap;
 use std::panic::Location;
 use std::rc::Rc;
 
-/// A value of the host's, with the parts that closures of this guest compute.
+/// A value from the host, with the parts that closures of this guest compute.
 #[derive(Clone)]
 struct Found {
     value: Value,
     parts: Rc<[LazyPart]>,
 }
 
-/// Reads that are kept until any attribute changes.
+/// Cached reads, which are valid until any attribute changes.
 #[derive(Default)]
 struct Kept {
     version: u64,
@@ -49,11 +49,11 @@ struct Kept {
 
 thread_local! {
     static KEPT: RefCell<Kept> = RefCell::default();
-    /// The present version of the attributes. `None` since this guest has written.
+    /// The present version of the attributes, or `None` after a write by this guest.
     static VERSION: Cell<Option<u64>> = const { Cell::new(None) };
 }
 
-/// The host has brought the version with the turn.
+/// Stores the version that the host sent with the turn.
 pub(crate) fn begin_turn(version: u64) {
     VERSION.set(Some(version));
 }
@@ -75,7 +75,7 @@ impl Found {
         Ok(Self { value: parse(&json)?, parts: parts.into() })
     }
 
-    /// The value, with its lazy parts computed now.
+    /// Returns the value, with its lazy parts computed now.
     fn computed(self) -> Result<Value> {
         let Self { mut value, parts } = self;
         for part in &*parts {
@@ -91,12 +91,12 @@ impl Found {
     }
 }
 
-/// A value for the host.
+/// Converts a value for the host.
 fn plain(value: impl Into<Value>) -> HostValue {
     HostValue::Plain(value.into().to_string())
 }
 
-/// A way to an attribute.
+/// A path of an attribute.
 pub trait Path {
     /// Returns the keys that lead to the attribute, outermost first.
     fn keys(&self) -> Vec<String>;
@@ -147,7 +147,7 @@ fn failed(error: AttributeError) -> Error {
 
 /// Reads the attribute at a path as a type: `node::get::<u16>("web.port")`.
 ///
-/// Any [`FromValue`] will do, also `Vec<String>`, [`Map`](crate::Map) and [`Value`]. `Option<T>` accepts that the
+/// The type can be any [`FromValue`], such as `Vec<String>`, [`Map`](crate::Map) and [`Value`]. `Option<T>` accepts that the
 /// attribute is absent.
 ///
 /// # Errors
@@ -196,7 +196,7 @@ fn call(callback: u32) -> Result<Value> {
     }
 }
 
-/// A path that leads into a computed value.
+/// Reads a path that lies inside a computed value.
 fn behind_computed(path: &[String]) -> Result<Option<Value>> {
     for steps in (1..path.len()).rev() {
         let (outer, inner) = path.split_at(steps);
@@ -230,7 +230,7 @@ fn not_set(keys: &[String]) -> Error {
     }
 }
 
-/// The hint that names the nearest key beside an absent one.
+/// Returns a hint with the most similar key at the place of an absent one.
 fn sibling(keys: &[String]) -> Option<String> {
     let (last, parent) = keys.split_last()?;
     match host::shape_of(View::Merged, parent, None) {
@@ -243,10 +243,10 @@ fn sibling(keys: &[String]) -> Option<String> {
     }
 }
 
-/// Whether there is anything at a path that the policy may read.
+/// Returns true if the path has a value that the policy may read.
 ///
 /// # Errors
-/// A closure that computes a value on the way fails.
+/// A closure that computes a value on the path fails.
 #[track_caller]
 pub fn exists(path: impl Path) -> Result<bool> {
     let path = path.keys();
@@ -254,7 +254,7 @@ pub fn exists(path: impl Path) -> Result<bool> {
     Ok(found.is_some() || behind_computed(&path)?.is_some())
 }
 
-/// Each level's name and its own value at a path, lowest first.
+/// Returns the levels' names and own values at a path, lowest level first.
 ///
 /// # Errors
 /// The policy may not read it.
@@ -270,12 +270,12 @@ pub fn name() -> String {
     identity::name()
 }
 
-/// The recipes of the expanded run list, as `cookbook::recipe`.
+/// Returns the recipes of the expanded run list, as `cookbook::recipe`.
 pub fn recipes() -> Vec<String> {
     identity::recipes()
 }
 
-/// Whether the platform is one of these.
+/// Returns true if the platform is one of these.
 ///
 /// # Errors
 /// The policy may not read it.
@@ -284,7 +284,7 @@ pub fn is_platform(platforms: &[&str]) -> Result<bool> {
     Ok(get::<Option<String>>("platform")?.is_some_and(|found| platforms.contains(&found.as_str())))
 }
 
-/// Whether the platform's family is one of these.
+/// Returns true if the platform family is one of these.
 ///
 /// # Errors
 /// The policy may not read it.
@@ -297,7 +297,7 @@ pub fn is_platform_family(families: &[&str]) -> Result<bool> {
 #[derive(Clone, Copy)]
 pub struct Level(HostLevel);
 
-/// `node.default` in Chef: what a cookbook suggests.
+/// `node.default` in Chef: the cookbook's default values.
 pub const DEFAULT: Level = Level(HostLevel::Default);
 
 /// `node.force_default` in Chef: above the defaults of roles and policies.
@@ -306,14 +306,14 @@ pub const FORCE_DEFAULT: Level = Level(HostLevel::ForceDefault);
 /// `node.normal` in Chef: belongs to the node and is kept for later runs.
 pub const NORMAL: Level = Level(HostLevel::Normal);
 
-/// `node.override` in Chef: what a cookbook insists on.
+/// `node.override` in Chef: values with precedence over `default` and `normal`.
 pub const OVERRIDE: Level = Level(HostLevel::Override);
 
 /// `node.force_override` in Chef: above everything but facts.
 pub const FORCE_OVERRIDE: Level = Level(HostLevel::ForceOverride);
 
 impl Level {
-    /// Sets a value; what is not a container on the way is replaced.
+    /// Sets a value. It replaces values on the path that cannot hold members.
     ///
     /// # Errors
     /// The policy may not write it.
@@ -324,7 +324,7 @@ impl Level {
         host::write(self.0, &path.keys(), &plain(value), &origin).map_err(failed).here()
     }
 
-    /// Sets a value that is computed whenever it is read, and frozen when the policy ends.
+    /// Sets a value that is computed at each read. When the policy ends, its present value is stored.
     ///
     /// # Errors
     /// The policy may not write it.
@@ -339,7 +339,7 @@ impl Level {
         host::write(self.0, &path.keys(), &value, &origin).map_err(failed).here()
     }
 
-    /// Sets a value if this level has none there. True: it was set.
+    /// Sets a value if this level has no value at the path. Returns true if it was set.
     ///
     /// # Errors
     /// The policy may not write it.
@@ -350,10 +350,10 @@ impl Level {
         host::write_unless(self.0, &path.keys(), &plain(value), &origin).map_err(failed).here()
     }
 
-    /// Sets a value; what is not a container on the way is an error (`write!`).
+    /// Sets a value, but only if all values on the path can hold members (`write!`).
     ///
     /// # Errors
-    /// See above, or the policy may not write it.
+    /// A value on the path cannot hold members, or the policy may not write the attribute.
     #[track_caller]
     pub fn set_strict(self, path: impl Path, value: impl Into<Value>) -> Result {
         let origin = origin(Location::caller());
@@ -361,7 +361,7 @@ impl Level {
         host::write_strict(self.0, &path.keys(), &plain(value), &origin).map_err(failed).here()
     }
 
-    /// Sets a value and drops what it would be merged with (`default!`, `force_default!`, ..).
+    /// Sets a value and removes the values with which it would be merged (`default!`, `force_default!`, ..).
     ///
     /// # Errors
     /// The policy may not write it.
@@ -372,7 +372,7 @@ impl Level {
         host::replace(self.0, &path.keys(), &plain(value), &origin).map_err(failed).here()
     }
 
-    /// Removes what this level itself has at a path.
+    /// Removes this level's own value at a path, and returns it.
     ///
     /// # Errors
     /// The policy may not write it.
@@ -393,7 +393,7 @@ fn removed(what: Removal, path: impl Path) -> Result<Option<Value>> {
     removed.map(|value| Found::read(value)?.computed()).transpose()
 }
 
-/// Removes what is at a path from all levels but facts (`rm`); returns what was read there.
+/// Removes the values at a path from all levels except facts (`rm`), and returns the previous merged value.
 ///
 /// # Errors
 /// The policy may not write it.
@@ -402,7 +402,7 @@ pub fn remove(path: impl Path) -> Result<Option<Value>> {
     removed(Removal::All, path)
 }
 
-/// Removes it from the four default levels (`rm_default`).
+/// Removes the values at a path from the four default levels (`rm_default`).
 ///
 /// # Errors
 /// The policy may not write it.
@@ -411,7 +411,7 @@ pub fn remove_default(path: impl Path) -> Result<Option<Value>> {
     removed(Removal::Default, path)
 }
 
-/// Removes it from normal (`rm_normal`).
+/// Removes the value at a path from the level normal (`rm_normal`).
 ///
 /// # Errors
 /// The policy may not write it.
@@ -420,7 +420,7 @@ pub fn remove_normal(path: impl Path) -> Result<Option<Value>> {
     removed(Removal::Normal, path)
 }
 
-/// Removes it from the four override levels (`rm_override`).
+/// Removes the values at a path from the four override levels (`rm_override`).
 ///
 /// # Errors
 /// The policy may not write it.

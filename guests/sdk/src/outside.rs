@@ -1,21 +1,20 @@
 //! Parts of the standard library that a sandbox does not have: files, sockets, processes, threads, clocks.
 //!
-//! The standard library says only `operation not supported on this platform`. Here a cookbook's author reads what to use
-//! instead.
+//! The standard library only reports `operation not supported on this platform`. This module adds what to use instead.
 
 use std::error::Error;
 use std::io;
 
-/// The advice for all of it.
+/// The general advice.
 pub(crate) const HINT: &str = "a policy cannot use files, sockets, processes, threads or clocks of the standard \
     library: declare a resource, or use `wrun_sdk::machine`, `wrun_sdk::clock` and `wrun_sdk::random`, within the \
     policy's grants";
 
-/// The advice for `std::env::var`, which finds nothing.
+/// The advice for `std::env::var`, which finds no variables in a policy.
 const NO_VARIABLES: &str =
     "`std::env` is empty in a policy: `wrun_sdk::environment::get` reads a variable that the policy is granted";
 
-/// Phrases with which the standard library says that the sandbox lacks something.
+/// Phrases of the standard library's errors about unsupported features.
 const PHRASES: [&str; 4] = [
     "not supported on this platform",
     "not implemented on this platform",
@@ -23,7 +22,7 @@ const PHRASES: [&str; 4] = [
     "kind: Unsupported",
 ];
 
-/// Returns the advice if an error is the standard library's for something that the sandbox lacks.
+/// Returns the advice if the error comes from the standard library and concerns a feature that the sandbox lacks.
 pub(crate) fn advice_on(error: &(dyn Error + 'static)) -> Option<&'static str> {
     if error.downcast_ref::<io::Error>().is_some_and(|error| error.kind() == io::ErrorKind::Unsupported) {
         return Some(HINT);
@@ -31,7 +30,7 @@ pub(crate) fn advice_on(error: &(dyn Error + 'static)) -> Option<&'static str> {
     error.downcast_ref::<std::env::VarError>().map(|_| NO_VARIABLES)
 }
 
-/// Returns the advice if a panic's message or its file says that the sandbox lacks something.
+/// Returns the advice if a panic's message or file shows that the sandbox lacks a feature.
 pub(crate) fn advice(message: &str, file: &str) -> Option<&'static str> {
     if message.ends_with(": NotPresent") || file.contains("/library/std/src/sys/env/") {
         return Some(NO_VARIABLES);

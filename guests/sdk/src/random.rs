@@ -1,8 +1,8 @@
-//! Random numbers. Without the grant `random` there are none.
+//! Reads random bytes. They need the grant `random`.
 
 use crate::bindings::wrun::random::random as host;
 
-/// So many random bytes, at most 65,536; none without the grant.
+/// Returns `count` random bytes, at most 65,536, or `None` without the grant.
 pub fn bytes(count: u32) -> Option<Vec<u8>> {
     host::bytes(count)
 }

@@ -1,4 +1,4 @@
-//! The built-in resource types: a function for each, which begins a resource, and its builder.
+//! The built-in resource types. Each has a function that creates a builder.
 //!
 //! ```no_run
 //! # use wrun_sdk::prelude::*;
@@ -24,8 +24,8 @@
 //! | the network | [`http_request`], [`git`], [`ssh_known_hosts_entry`] |
 //! | the run | [`log`], [`guest_block`] (code in its turn), [`notify_group`] (notifications of several resources), [`chef_sleep`] |
 //!
-//! The name of a resource is usually its path, package or account. Beside the methods of its own properties and actions
-//! a builder has those that all types share:
+//! The name of a resource is usually its path, package or account. A builder has methods for its own properties and actions,
+//! and these methods of all types:
 //!
 //! | method | meaning |
 //! |---|---|
@@ -37,11 +37,11 @@
 //! | `sensitive` | shows its content nowhere |
 //! | `declare`, `declared`, `build` | ends the declaration; `declared` returns a handle |
 //!
-//! A property that is not set has its default. `None` leaves a property unset, so that an `Option` can be handed on.
-//! `wrun resources` prints the same reference in a terminal.
+//! A property that is not set has its default. `None` leaves a property unset, so a recipe can pass an `Option`. `wrun
+//! resources` prints the same reference in a terminal.
 
-// The lines are made from the host's schema, which also validates declarations.
-/// Makes the builder of a resource type from its documentation, names, properties and actions: a line of `generated.rs` each.
+// The lines of `generated.rs` come from the host's schema, which also validates declarations.
+/// Defines the builder of a resource type from its documentation, names, properties and actions.
 macro_rules! resource {
     (
         $(#[$about:meta])*

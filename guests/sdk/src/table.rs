@@ -1,5 +1,5 @@
-//! What the guest keeps between turns: closures, the types it implements, where it is in the policy. One table, in one
-//! thread.
+//! The guest's state between turns: closures, its resource types, and the current scope. A component has one thread and one
+//! table.
 
 use crate::bindings::wrun::types::types::{Origin, Raised};
 use crate::cookbook::Cookbook;
@@ -11,7 +11,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use std::panic::Location;
 use std::rc::Rc;
 
-/// What a closure evaluates to.
+/// The result of a closure.
 pub(crate) enum Got {
     Json(Value),
     Bytes(Vec<u8>),
@@ -19,10 +19,10 @@ pub(crate) enum Got {
 
 pub(crate) type Closure = Rc<dyn Fn(Option<Value>) -> Result<Got>>;
 
-/// A closure that answers an event or a handler's call.
+/// The closure of a handler.
 pub(crate) type Handler = Rc<dyn Fn(&Value) -> Result>;
 
-/// Where in the policy code is running: what it declares belongs there.
+/// The scope of the running code. Its declarations belong to this context, cookbook and recipe.
 #[derive(Clone, Default)]
 pub(crate) struct Scope {
     pub(crate) context: u32,
@@ -35,16 +35,16 @@ pub(crate) struct Table {
     pub(crate) cookbooks: Vec<Rc<Cookbook>>,
     last: u32,
     pub(crate) closures: HashMap<u32, Closure>,
-    /// What to drop when a context ends: closures, and resources of our own types.
+    /// The closures and resources to remove when a context ends.
     of_context: HashMap<u32, (Vec<u32>, Vec<u32>)>,
     pub(crate) types: BTreeMap<String, Rc<Definition>>,
-    /// Resources of our own types, and their blocks.
+    /// Resources of this policy's own types, and their blocks.
     pub(crate) made: HashMap<u32, Made>,
     /// Contexts whose resources converge where they are declared.
     pub(crate) unified: HashSet<u32>,
     pub(crate) scopes: Vec<Scope>,
     pub(crate) handlers: Vec<(String, Handler)>,
-    /// This run only asks for what could be needed: what is as it should be is looked at, too.
+    /// True if the run only collects the grants that the policy could need. Then closures of unchanged resources run, too.
     pub(crate) survey: bool,
 }
 
@@ -59,7 +59,7 @@ pub(crate) struct Made {
 
 thread_local!(static TABLE: RefCell<Table> = RefCell::default());
 
-/// Looks at the table. Never call guest code inside.
+/// Calls a function with the table. The function must not run code of a cookbook, because that could use the table again.
 pub(crate) fn table<T>(look: impl FnOnce(&mut Table) -> T) -> T {
     TABLE.with_borrow_mut(look)
 }
@@ -93,7 +93,7 @@ impl Table {
     }
 }
 
-/// Where code is running now.
+/// Returns the scope of the running code.
 pub(crate) fn scope() -> Scope {
     table(|table| table.scopes.last().cloned().unwrap_or_default())
 }
@@ -106,12 +106,12 @@ pub(crate) fn within<T>(scope: Scope, code: impl FnOnce() -> T) -> T {
     done
 }
 
-/// Who wrote what is being declared: the scope, and the caller's file relative to its cookbook's folder.
+/// Returns the origin of a declaration: the scope, and the caller's file relative to its cookbook's folder.
 pub(crate) fn origin(place: &Location<'_>) -> Origin {
     origin_in(&scope(), place)
 }
 
-/// As [`origin`], in a scope that is known already.
+/// Does the same as [`origin`] for a given scope.
 pub(crate) fn origin_in(scope: &Scope, place: &Location<'_>) -> Origin {
     let file = match below_cookbook(place.file(), &scope.cookbook) {
         (Some(cookbook), below) if cookbook != scope.cookbook => format!("../{cookbook}/{below}"),
@@ -120,16 +120,16 @@ pub(crate) fn origin_in(scope: &Scope, place: &Location<'_>) -> Origin {
     Origin { cookbook: scope.cookbook.clone(), recipe: scope.recipe.clone(), file, line: place.line() }
 }
 
-/// The folder of this crate's own sources, as the compiler names it.
+/// Returns the folder of this crate's own sources, as the compiler names it.
 fn own_sources() -> &'static str {
     file!().strip_suffix("table.rs").unwrap_or_default()
 }
 
-/// What the places of Rust's own libraries begin with.
+/// The prefix of places in Rust's own libraries.
 const STANDARD_LIBRARY: &str = "/rustc/";
 
-/// A place as a frame of a backtrace: `COOKBOOK/FILE:LINE: in COOKBOOK::RECIPE`. `None` if it is in this crate or, for a
-/// function that is handed on as a value, in Rust's own libraries: that would tell an author nothing.
+/// Returns a place as a frame of a backtrace: `COOKBOOK/FILE:LINE: in COOKBOOK::RECIPE`. Returns `None` for places in this
+/// crate or in Rust's own libraries, because they do not help an author. The latter occur if a function is passed as a value.
 pub(crate) fn frame(place: &Location<'_>) -> Option<String> {
     if place.file().starts_with(own_sources()) || place.file().starts_with(STANDARD_LIBRARY) {
         return None;
@@ -144,15 +144,15 @@ pub(crate) fn frame(place: &Location<'_>) -> Option<String> {
     Some(format!("{}{end}", short(place)))
 }
 
-/// A place as `COOKBOOK/FILE:LINE` if it is in a cookbook of the policy, else as the compiler names it.
+/// Returns a place as `COOKBOOK/FILE:LINE` if it is in a cookbook of the policy, or else as the compiler names it.
 pub(crate) fn short(place: &Location<'_>) -> String {
     let (cookbook, below) = below_cookbook(place.file(), &scope().cookbook);
     let start = cookbook.map(|cookbook| format!("{cookbook}/")).unwrap_or_default();
     format!("{start}{below}:{}", place.line())
 }
 
-/// The cookbook in whose folder a file lies, and the file's path there: the one whose code is running, else another one of
-/// the policy. `None` and the whole path: it is in none of them.
+/// Returns the cookbook whose folder contains a file, and the path inside the folder. It tries the running cookbook first,
+/// then the policy's others. Returns `None` and the whole path if no cookbook contains the file.
 fn below_cookbook<'a>(path: &'a str, running: &str) -> (Option<String>, &'a str) {
     let below = inside(path, running);
     if below != path {
@@ -166,7 +166,7 @@ fn below_cookbook<'a>(path: &'a str, running: &str) -> (Option<String>, &'a str)
     }
 }
 
-/// What comes after the last folder of this name in a path; the path, if there is none.
+/// Returns the part of a path after the last folder of this name, or the whole path.
 fn inside<'a>(path: &'a str, folder: &str) -> &'a str {
     let below = |rest: &'a str| rest.strip_prefix(folder)?.strip_prefix('/');
     let deeper = path.rmatch_indices('/').find_map(|(at, _)| below(path.get(at + 1..)?));

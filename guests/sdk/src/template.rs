@@ -1,7 +1,7 @@
-//! Templates: minijinja, rendered here. The host has no template engine.
+//! Renders templates with minijinja inside the guest. The host does not have a template engine.
 //!
-//! A template sees its `variables` by name, the whole `node` lazily as `node("a.b")`, and includes others of its
-//! cookbook by name. As in Jinja, `{{ true }}` writes `True`: say `{{ "yes" if it else "no" }}` where that matters.
+//! A template reads its `variables` by name and attributes as `node("a.b")`. It can include other templates of its cookbook
+//! by name. As in Jinja, `{{ true }}` writes `True`. If this matters, write `{{ "yes" if it else "no" }}`.
 
 use crate::bindings::wrun::cookbooks::files as cookbooks;
 use crate::error::{Error, Result};
@@ -12,7 +12,8 @@ use minijinja::value::Serde;
 use minijinja::{Environment, ErrorKind, UndefinedBehavior};
 use serde_json::Value;
 
-/// What a template may take to render: enough for hundreds of thousands of lines, short of an endless loop.
+/// The maximum number of minijinja instructions for a template. It is enough for hundreds of thousands of lines, and it ends
+/// endless loops.
 const FUEL: u64 = 50_000_000;
 
 /// Renders the most specific of a cookbook's templates for this node.
@@ -21,9 +22,9 @@ pub(crate) fn render(cookbook: &str, sources: &[String], variables: Value) -> Re
         cookbooks::locate(cookbook, "templates", sources).map_err(|error| missing_file(cookbook, sources, error))?;
     let text = read(cookbook, &path)?;
     let mut environment = Environment::new();
-    // A misspelt variable is an error, not an empty place in a configuration file.
+    // A misspelt variable must be an error. Otherwise it would silently be empty in a configuration file.
     environment.set_undefined_behavior(UndefinedBehavior::Strict);
-    // Tags on lines of their own leave no trace; a file's last newline stays.
+    // Lines that contain only a tag produce no output. A file's last newline stays.
     let mut syntax = SyntaxConfig::builder();
     syntax.trim_blocks(true).lstrip_blocks(true).keep_trailing_newline(true);
     environment.set_syntax(syntax.build().map_err(|error| failed(cookbook, &path, &error, None))?);
@@ -59,7 +60,7 @@ fn not_included(cookbook: &str, name: &str) -> minijinja::Error {
     minijinja::Error::new(ErrorKind::TemplateNotFound, message)
 }
 
-/// The error about a template that the cookbook does not have: with a near name, or with those that it has.
+/// Returns the error about a missing template, with a similar name or the names of the cookbook's templates.
 fn missing_file(cookbook: &str, sources: &[String], error: cookbooks::FileError) -> Error {
     let error = not_found(error);
     match sources.first().and_then(|name| templates_hint(cookbook, name)) {
@@ -68,10 +69,10 @@ fn missing_file(cookbook: &str, sources: &[String], error: cookbooks::FileError)
     }
 }
 
-/// Most names that a hint lists.
+/// The maximum number of names in a hint.
 const MAXIMUM_LISTED: usize = 10;
 
-/// Returns a near name of a template, or the names of the cookbook's templates; `None` if they are unknown.
+/// Returns a hint with a similar template name or the names of the cookbook's templates. Returns `None` if they are unknown.
 fn templates_hint(cookbook: &str, name: &str) -> Option<String> {
     let paths = cookbooks::paths(cookbook, "templates").ok()?;
     let below = paths.iter().map(|path| path.strip_prefix("templates/").unwrap_or(path));
@@ -85,7 +86,7 @@ fn templates_hint(cookbook: &str, name: &str) -> Option<String> {
     Some(near.unwrap_or_else(|| format!("cookbook {cookbook} has the templates {}{more}", listed())))
 }
 
-/// The names on the line of an error that the variables do not have, as far as the template's text tells.
+/// Finds the undefined variables on the line of an error, from the template's text.
 fn undefined_names(
     environment: &Environment<'_>,
     cookbook: &str,
@@ -104,7 +105,7 @@ fn undefined_names(
     let mut missing: Vec<String> =
         names.into_iter().filter(|name| line.contains(name) && !has(variables, name)).collect();
     missing.sort();
-    // What a loop makes has no name in the variables; the line may have one expression alone.
+    // Variables of loops are not among the given variables. So the line's only expression may be the undefined one.
     if missing.is_empty() {
         missing.extend(only_path(line));
     }
@@ -113,7 +114,7 @@ fn undefined_names(
     (!missing.is_empty()).then_some(Undefined { names: missing, hint })
 }
 
-/// The path in the line's `{{ .. }}`, if there is one only and it is nothing but a path: `item.name`.
+/// Returns the path in the line's only `{{ .. }}`, such as `item.name`. Returns `None` for several expressions or other ones.
 fn only_path(line: &str) -> Option<String> {
     let (_, rest) = line.split_once("{{")?;
     let (expression, rest) = rest.split_once("}}")?;
@@ -122,13 +123,13 @@ fn only_path(line: &str) -> Option<String> {
     (is_path && !path.is_empty() && !rest.contains("{{")).then(|| path.to_owned())
 }
 
-/// Variables that a template uses and was not given.
+/// Variables that a template uses but did not get.
 struct Undefined {
     names: Vec<String>,
     hint: Option<String>,
 }
 
-/// Whether there is a value at `a.b.c`.
+/// Returns true if the variables have a value at `a.b.c`.
 fn has(variables: &Value, name: &str) -> bool {
     name.split('.').try_fold(variables, |value, key| value.get(key)).is_some()
 }
@@ -146,7 +147,7 @@ fn read(cookbook: &str, path: &str) -> Result<String> {
     String::from_utf8(bytes).map_err(|_| Error::new("EncodingError", format!("{cookbook}/{path} is not UTF-8")))
 }
 
-/// The error of a template: its place is the template's own, and what is missing is called by its name.
+/// Returns the error of a template, with the template's line as its place and the names of undefined variables.
 fn failed(cookbook: &str, path: &str, error: &minijinja::Error, undefined: Option<Undefined>) -> Error {
     let file = error.name().unwrap_or(path);
     let undefined = undefined.unwrap_or(Undefined { names: vec![], hint: None });

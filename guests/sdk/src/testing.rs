@@ -1,9 +1,9 @@
-//! Tests of a policy: its recipes run against facts, attributes and grants that the test gives.
+//! Tests policies: runs their recipes with facts, attributes and grants from the test.
 //!
-//! A test is an ordinary `#[test]` below `tests/` of the policy or of one of its cookbooks, run by `cargo test`. It needs
-//! no rights and changes nothing: the program `wrun` (from `PATH`, or from the variable `WRUN`) builds the policy and makes
-//! a dry run for each test, below an empty folder. Facts are those of a Debian 12 machine unless the test gives others;
-//! commands and packages answer from the test's own tables, and nothing is started or downloaded.
+//! A test is an ordinary `#[test]` below `tests/` of the policy or of one of its cookbooks, run by `cargo test`. It needs no
+//! special rights and changes nothing. The program `wrun` (from `PATH`, or from the variable `WRUN`) builds the policy and
+//! makes a dry run for each test, in an empty folder. The default facts are those of a Debian 12 machine. Results of commands
+//! and versions of packages come from the test. The run neither starts commands nor downloads packages.
 //!
 //! ```no_run
 //! use wrun_sdk::testing::policy;
@@ -17,7 +17,7 @@
 //! }
 //! ```
 //!
-//! A run without the grants that the policy needs says what is missing:
+//! A run without the necessary grants reports the missing ones:
 //!
 //! ```no_run
 //! use wrun_sdk::testing::policy;
@@ -38,12 +38,12 @@ pub use run::Run;
 
 use serde_json::Value;
 
-/// The facts of a Debian 12 machine (bookworm), as `wrun facts` printed them.
+/// Returns the facts of a Debian 12 machine (bookworm), as `wrun facts` printed them.
 pub fn debian_12() -> Value {
     read(include_str!("testing/facts/debian-12.json"))
 }
 
-/// The facts of a Debian 13 machine (trixie), as `wrun facts` printed them.
+/// Returns the facts of a Debian 13 machine (trixie), as `wrun facts` printed them.
 pub fn debian_13() -> Value {
     read(include_str!("testing/facts/debian-13.json"))
 }

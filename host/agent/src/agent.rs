@@ -1,14 +1,14 @@
-//! The agent's loop: waits, starts runs, hears requests, and keeps its status.
+//! The agent's loop: waits, starts runs, handles requests, and stores its status.
 
 use crate::{Doing, LastRun, Moment, Note, Pause, Rhythm, RunEnd, Status, Verdict, Word, about};
 use state::{AgentFile, AgentFolder};
 use std::time::Duration;
 
-/// The longest sleep: after it the agent looks at the clock, which somebody may have set, and at the pause, which may have
-/// ended. One wake-up a minute costs nothing.
+/// Longest sleep. Afterwards the agent checks the clock, which may have been changed, and the pause, which may have ended.
+/// One wake-up per minute costs almost nothing.
 const LONGEST_SLEEP: Duration = Duration::from_secs(60);
 
-/// How much a sentence for the log matters.
+/// The importance of a sentence for the log.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Tell {
     /// Everything is as it should be.
@@ -17,37 +17,37 @@ pub enum Tell {
     Warning,
 }
 
-/// What happened while the agent slept. Several things may have.
+/// The events during the agent's sleep. There may be several.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Happening {
-    /// A run is to begin at once.
+    /// Whether a run must begin at once.
     pub run_now: bool,
-    /// The settings are to be read again.
+    /// Whether the settings must be read again.
     pub reload: bool,
-    /// The agent is to end, after the action that is under way.
+    /// Whether the agent must end after the current action.
     pub end: bool,
-    /// The run that was under way has ended.
+    /// The end of the current run, if it has ended.
     pub ended: Option<RunEnd>,
 }
 
-/// The world as the agent knows it: clock, processes, signals, settings, and those who listen.
+/// The agent's environment: the clock, processes, signals, settings, the log, and the service manager.
 pub trait Surroundings {
-    /// The moment that the clock shows.
+    /// Returns the current time of the clock.
     fn now(&self) -> Moment;
 
     /// Returns a random number.
     fn random(&mut self) -> u64;
 
-    /// Sleeps until something happens, or for this time.
+    /// Sleeps until an event, but at most for this time.
     fn sleep(&mut self, at_most: Duration) -> Happening;
 
-    /// Starts a run. `asked_for`: somebody wants it now.
+    /// Starts a run. `asked_for`: a user requested it.
     ///
     /// # Errors
     /// It cannot be started, for the reason that the text gives.
     fn start(&mut self, asked_for: bool) -> Result<(), String>;
 
-    /// Asks the run that is under way to end after its current action.
+    /// Asks the current run to end after its current action.
     fn ask_to_end(&mut self);
 
     /// Reads the settings again.
@@ -59,10 +59,10 @@ pub trait Surroundings {
     /// Writes a sentence into the log.
     fn tell(&mut self, how: Tell, sentence: &str);
 
-    /// The longest time between two signs of life, if somebody watches.
+    /// Returns the longest time between two watchdog messages, if there is a watchdog.
     fn sign_of_life_every(&self) -> Option<Duration>;
 
-    /// Tells the service manager something; `sentence` says what the agent does.
+    /// Sends a message to the service manager. `sentence` describes the agent's activity.
     fn notify(&mut self, what: Word, sentence: &str);
 }
 
@@ -74,20 +74,20 @@ pub struct Agent<'a, S> {
     status: Status,
     /// The moment of the next run.
     next: Moment,
-    /// The moment at which the run that is under way began.
+    /// The start of the current run.
     running: Option<Moment>,
-    /// Another run is to begin when the one that is under way has ended.
+    /// Whether another run must begin after the current one.
     again: bool,
-    /// Somebody has asked for the next run.
+    /// Whether a user requested the next run.
     asked_for: bool,
-    /// The agent ends, as soon as no run is under way.
+    /// Whether the agent ends after the current run.
     ending: bool,
-    /// The next run was due, and did not begin because of a pause.
+    /// Whether the next run is due but delayed by a pause.
     held: bool,
 }
 
 impl<'a, S: Surroundings> Agent<'a, S> {
-    /// An agent that has not begun. Its first run comes after a part of the splay.
+    /// Creates an agent. Its first run begins after a random part of the splay.
     pub fn new(mut surroundings: S, folder: &'a AgentFolder, rhythm: Rhythm) -> Self {
         let now = surroundings.now();
         let before = match folder.read::<Status>(AgentFile::Status) {
@@ -114,7 +114,7 @@ impl<'a, S: Surroundings> Agent<'a, S> {
         }
     }
 
-    /// Lives until it is asked to end.
+    /// Runs the loop until the agent is asked to end.
     pub fn live(&mut self) {
         self.keep(Doing::Waiting);
         let sentence = self.waiting();
@@ -138,7 +138,8 @@ impl<'a, S: Surroundings> Agent<'a, S> {
         self.surroundings.tell(Tell::Note, "the agent has ended");
     }
 
-    /// A clock that was put back must not keep the node from its runs: the next one is never further away than a whole wait.
+    /// Handles a clock that was set back, which must not stop the node's runs. The next run is never further away than a
+    /// whole wait.
     fn follow_the_clock(&mut self) {
         let now = self.surroundings.now();
         let delay = self.rhythm.delay(self.status.failures);
@@ -151,7 +152,7 @@ impl<'a, S: Surroundings> Agent<'a, S> {
         }
     }
 
-    /// How long nothing need be looked at.
+    /// Returns the time until the next check is necessary.
     fn patience(&self) -> Duration {
         let next = self.surroundings.now().until(self.next);
         let wait = if self.running.is_some() || next.is_zero() { LONGEST_SLEEP } else { next };
@@ -160,7 +161,7 @@ impl<'a, S: Surroundings> Agent<'a, S> {
     }
 
     fn hear(&mut self, happened: Happening) {
-        // The end of a run comes first: what else is asked for is asked of an agent without one.
+        // The end of a run is handled first, so that other requests find no current run.
         if let Some(end) = happened.ended {
             self.finish(&end);
         }
@@ -193,7 +194,7 @@ impl<'a, S: Surroundings> Agent<'a, S> {
         match self.surroundings.rhythm() {
             Ok(rhythm) => {
                 self.rhythm = rhythm;
-                // A shorter interval counts from now on, a longer one after the next run.
+                // A shorter interval applies at once, a longer one after the next run.
                 let soonest = self.surroundings.now().after(rhythm.delay(self.status.failures));
                 self.next = self.next.min(soonest);
                 self.surroundings.tell(Tell::Note, "the settings were read again");
@@ -232,7 +233,7 @@ impl<'a, S: Surroundings> Agent<'a, S> {
             }
             Some(_) => {}
             None if self.held => {
-                // Nodes that were paused together do not run together.
+                // A random delay follows, so that nodes that were paused together do not all run at once.
                 self.held = false;
                 self.next = self.surroundings.now().after(self.rhythm.splayed(self.surroundings.random()));
                 self.keep(Doing::Waiting);
@@ -247,7 +248,7 @@ impl<'a, S: Surroundings> Agent<'a, S> {
         }
     }
 
-    /// The pause that holds now. One that cannot be read must not stop all teams on the node.
+    /// Returns the current pause. An unreadable pause is ignored, since it must not stop all teams on the node.
     fn pause(&mut self) -> Option<Pause> {
         let now = self.surroundings.now();
         match Pause::holding(self.folder, now) {
@@ -262,7 +263,7 @@ impl<'a, S: Surroundings> Agent<'a, S> {
 
     fn begin(&mut self, asked_for: bool) {
         self.held = false;
-        // What an earlier run said is not said by this one.
+        // The note of an earlier run must not count for this one.
         if let Err(error) = self.folder.remove(AgentFile::Note) {
             let sentence = text::error_chain(&error);
             self.surroundings.tell(Tell::Warning, &sentence);
@@ -288,7 +289,7 @@ impl<'a, S: Surroundings> Agent<'a, S> {
                 self.status.last_success = Some(now);
             }
             Verdict::Failure => self.status.failures = self.status.failures.saturating_add(1),
-            // Neither says anything of the node's policies.
+            // Neither result says anything about the node's policies.
             Verdict::Busy | Verdict::Interrupted => {}
         }
         let splay = self.rhythm.splayed(self.surroundings.random());
@@ -314,13 +315,13 @@ impl<'a, S: Surroundings> Agent<'a, S> {
         }
     }
 
-    /// The sentence about the next run.
+    /// Returns the sentence about the next run.
     fn waiting(&self) -> String {
         let wait = self.surroundings.now().until(self.next);
         format!("next run at {} (in {})", self.next, about(wait))
     }
 
-    /// Keeps the status. One that cannot be kept ends nothing: runs matter more.
+    /// Stores the status. A failure does not end the agent, since runs are more important.
     fn keep(&mut self, doing: Doing) {
         let next = (!self.ending && self.running.is_none()).then_some(self.next);
         let status = Status { doing, next, running_since: self.running, ..self.status.clone().with(self.rhythm) };

@@ -1,11 +1,11 @@
-//! The agent: a process that converges the node again and again. This room decides when the next run begins, starts and ends
-//! runs, keeps what people ask about (`wrun agent status`), and speaks to the service manager.
+//! The agent: a process that converges the node regularly. This crate decides when the next run begins, starts and ends runs,
+//! stores the data for `wrun agent status`, and notifies the service manager.
 //!
-//! A run is a child process, so that its memory, its open files and its faults end with it. The agent itself holds one small
-//! file open and sleeps. It never has two runs at once, and the run lock keeps it apart from runs that people start.
+//! A run is a child process, so that its memory, its open files, and its faults end with it. The agent itself keeps one small
+//! file open and sleeps. It never starts two runs at once. The run lock prevents overlap with runs that people start.
 //!
-//! [`Agent`] is the loop. It knows clock, processes and signals only through [`Surroundings`], so that a test can let weeks pass
-//! in seconds. [`Processes`] are the real ones.
+//! [`Agent`] is the loop. It accesses the clock, processes, and signals only through [`Surroundings`], so that a test can
+//! simulate weeks in seconds. [`Processes`] is the real implementation.
 
 mod agent;
 mod moment;

@@ -1,4 +1,4 @@
-//! A moment of the wall clock, as files and sentences have it.
+//! A moment of the wall clock, for files and messages.
 
 use jiff::{SignedDuration, Timestamp};
 use serde::de::Error as _;
@@ -6,25 +6,25 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::fmt;
 use std::time::{Duration, SystemTime};
 
-/// A moment in UTC: `2026-11-23T17:50:00Z`. Files keep milliseconds, sentences whole seconds.
+/// A moment in UTC: `2026-11-23T17:50:00Z`. Files contain milliseconds, messages whole seconds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Moment(Timestamp);
 
 impl Moment {
-    /// The moment that the system's clock shows. A clock that shows no year of a calendar counts as 1970.
+    /// Converts a time of the system's clock. A time outside of the calendar counts as 1970.
     #[must_use]
     pub fn of(time: SystemTime) -> Self {
         Self(Timestamp::try_from(time).unwrap_or(Timestamp::UNIX_EPOCH))
     }
 
-    /// The moment after a time has passed.
+    /// Returns the moment that is `time` later.
     #[must_use]
     pub fn after(self, time: Duration) -> Self {
         let time = SignedDuration::try_from(time).unwrap_or(SignedDuration::MAX);
         Self(self.0.checked_add(time).unwrap_or(Timestamp::MAX))
     }
 
-    /// The time until another moment; zero if that has passed.
+    /// Returns the time until another moment, or zero if that has passed.
     #[must_use]
     pub fn until(self, other: Self) -> Duration {
         Duration::try_from(self.0.duration_until(other.0)).unwrap_or(Duration::ZERO)

@@ -1,6 +1,6 @@
-//! Words to the service manager: systemd's notification protocol (sd_notify), datagrams of `KEY=VALUE` lines to a socket.
+//! Notifies the service manager with systemd's protocol (sd_notify): datagrams with `KEY=VALUE` lines to a socket.
 //!
-//! A service manager that does not listen is not a reason to do anything else: nothing is reported of a datagram that is lost.
+//! The agent works the same without a service manager, so lost datagrams are not reported.
 
 use std::ffi::{OsStr, OsString};
 use std::os::linux::net::SocketAddrExt as _;
@@ -10,25 +10,25 @@ use std::path::Path;
 use std::time::Duration;
 use text::escape_line;
 
-/// The variables by which a service manager says where it listens, and whether it watches. A run does not inherit them.
+/// The environment variables of the service manager: its socket and its watchdog. Runs do not inherit them.
 pub(crate) const VARIABLES: [&str; 3] = ["NOTIFY_SOCKET", "WATCHDOG_USEC", "WATCHDOG_PID"];
 
-/// What a service manager is told.
+/// The messages to a service manager.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Word {
     /// The agent is ready, or has read its settings again.
     Ready,
-    /// The agent does something else now.
+    /// The agent's activity has changed.
     Status,
     /// The agent reads its settings again.
     Reloading,
     /// The agent is about to end.
     Stopping,
-    /// A sign of life, where a watchdog waits for it.
+    /// The regular message for the watchdog.
     Alive,
 }
 
-/// A service manager that listens, or nobody.
+/// The connection to a service manager, if there is one.
 #[derive(Debug, Default)]
 pub struct Notifier {
     socket: Option<(UnixDatagram, SocketAddr)>,
@@ -36,12 +36,13 @@ pub struct Notifier {
 }
 
 impl Notifier {
-    /// The service manager that the variables name. `variable` gives the value of one; `process` is this process's number.
+    /// Connects to the service manager that the environment variables name. `variable` returns the value of a variable;
+    /// `process` is this process's ID.
     #[must_use]
     pub fn new(variable: impl Fn(&str) -> Option<OsString>, process: u32) -> Self {
         let [socket, microseconds, watched] = VARIABLES.map(variable);
         let number = |text: &OsStr| text.to_str()?.parse::<u64>().ok();
-        // A watchdog may be meant for another process of the service.
+        // The watchdog may expect messages from another process of the service.
         let is_watched = watched.is_none_or(|watched| number(&watched) == Some(u64::from(process)));
         let watchdog = microseconds.as_deref().and_then(number).filter(|time| *time > 0 && is_watched);
         let address = socket.as_deref().and_then(address);
@@ -49,14 +50,15 @@ impl Notifier {
         Self { socket, watchdog: watchdog.map(Duration::from_micros) }
     }
 
-    /// The longest time between two signs of life: half of what the watchdog waits for. `None`: nobody watches.
+    /// Returns the longest time between two watchdog messages, which is half of the watchdog's timeout. Returns `None`
+    /// without a watchdog.
     #[must_use]
     pub fn sign_of_life_every(&self) -> Option<Duration> {
         self.socket.as_ref()?;
         self.watchdog.map(|time| time / 2)
     }
 
-    /// Says something; `sentence` tells people what the agent does.
+    /// Sends a message. `sentence` describes the agent's activity for people.
     pub fn say(&self, word: Word, sentence: &str) {
         match word {
             Word::Ready => self.send(&format!("READY=1\n{}", status(sentence))),
@@ -83,7 +85,7 @@ fn status(sentence: &str) -> String {
     format!("STATUS={}", escape_line(sentence))
 }
 
-/// The address that the variable names: a path, or with `@` a name that is not a file.
+/// Parses the socket's address: a path, or with `@` an abstract name without a file.
 fn address(value: &OsStr) -> Option<SocketAddr> {
     match value.as_bytes() {
         [b'@', name @ ..] if !name.is_empty() => SocketAddr::from_abstract_name(name).ok(),

@@ -1,5 +1,5 @@
-//! A pause: an operator's word that no runs begin for a while. It is a file, so that it outlives the agent and the machine's
-//! next start, and holds for an agent and for a timer alike.
+//! A pause: an operator's order that no runs begin for some time. It is a file, so that it survives the end of the agent and
+//! reboots, and applies to the agent and to timers.
 
 use crate::Moment;
 use serde::{Deserialize, Serialize};
@@ -7,22 +7,22 @@ use state::{AgentFile, AgentFolder, StateError};
 use std::path::Path;
 use std::time::Duration;
 
-/// The longest reason, in characters.
+/// Largest length of a reason, in characters.
 pub const MAX_REASON: usize = 200;
 
-/// The format that is written.
+/// The version of the file format.
 const FORMAT: u32 = 1;
 
-/// Until when no runs begin, and why.
+/// A pause: its end, its reason, and its author.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Pause {
-    /// The moment at which somebody asked for it.
+    /// The moment of the request.
     pub since: Moment,
-    /// The moment at which it ends by itself.
+    /// The moment when the pause ends.
     pub until: Moment,
-    /// The reason, in the words of whoever asked for it.
+    /// The reason, as the user wrote it.
     pub because: String,
-    /// The account of whoever asked for it.
+    /// The account of the user who asked for it.
     pub by: String,
 }
 
@@ -54,7 +54,7 @@ struct Kept {
 }
 
 impl Pause {
-    /// A pause from now on.
+    /// Creates a pause that begins now.
     ///
     /// # Errors
     /// The reason is empty, too long, or has several lines.
@@ -70,7 +70,8 @@ impl Pause {
         Ok(Self { since: now, until: now.after(time), because: because.to_owned(), by })
     }
 
-    /// The pause that holds at a moment, if any. A pause that has ended, or that a newer version wrote, holds no longer.
+    /// Returns the pause that applies at a moment, if any. A pause that has ended or was written by a newer version does not
+    /// apply.
     ///
     /// # Errors
     /// The file cannot be read or is damaged.
@@ -79,14 +80,15 @@ impl Pause {
         Ok(kept.filter(|kept| kept.format == FORMAT && kept.pause.until > now).map(|kept| kept.pause))
     }
 
-    /// The pause of a state directory that need not be there, or that this user need not be able to read.
+    /// Returns the current pause of a state directory. Returns `None` if the directory is missing or this user may not read
+    /// it.
     #[must_use]
     pub fn of_state(state_dir: &Path, now: Moment) -> Option<Self> {
         let state = state::StateDirectory::open_existing(state_dir).ok()??;
         Self::holding(&state.existing_agent().ok()??, now).ok()?
     }
 
-    /// Keeps the pause, in the place of an earlier one.
+    /// Writes the pause to its file, and replaces an earlier pause.
     ///
     /// # Errors
     /// The file cannot be written.
@@ -94,7 +96,7 @@ impl Pause {
         folder.save(AgentFile::Pause, &Kept { format: FORMAT, pause: self.clone() })
     }
 
-    /// Ends the pause that is kept, if any.
+    /// Removes the stored pause, if any.
     ///
     /// # Errors
     /// The file cannot be removed.
@@ -102,7 +104,7 @@ impl Pause {
         folder.remove(AgentFile::Pause)
     }
 
-    /// The pause as a sentence: `paused until 2026-11-23T20:00:00Z by alice: the disk is being replaced`.
+    /// Returns the pause as a sentence: `paused until 2026-11-23T20:00:00Z by alice: the disk is being replaced`.
     #[must_use]
     pub fn sentence(&self) -> String {
         format!("paused until {} by {}: {}", self.until, self.by, self.because)

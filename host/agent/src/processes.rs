@@ -1,4 +1,4 @@
-//! The agent's surroundings as they are: the machine's clock, child processes, the signals that the program hears.
+//! The real environment of the agent: the machine's clock, child processes, and the program's signals.
 
 use crate::notifier::VARIABLES;
 use crate::{Happening, Moment, Notifier, Rhythm, RunEnd, Surroundings, Tell, Word};
@@ -10,15 +10,15 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, SystemTime};
 
-/// The shortest sleep: a socket cannot wait for no time at all.
+/// Shortest sleep. A timeout of zero is not allowed for a socket.
 const SHORTEST_SLEEP: Duration = Duration::from_millis(1);
 
-/// A clock, and how long a wait takes on it.
+/// A clock, and the real duration of waits on it.
 pub trait Clock {
-    /// The moment that it shows.
+    /// Returns the current moment.
     fn now(&self) -> Moment;
 
-    /// How long one has to wait until a time has passed on it.
+    /// Returns the real time to wait until `time` has passed on this clock.
     fn wait(&self, time: Duration) -> Duration {
         time
     }
@@ -34,54 +34,54 @@ impl Clock for MachineClock {
     }
 }
 
-/// The signals that the program hears. Each sets its flag, and sends a byte that ends the agent's sleep; so does the end of a
-/// child.
+/// The program's signals. Each signal sets its flag and sends a byte that wakes the agent. The end of a child also wakes it.
 #[derive(Debug)]
 pub struct Signals {
-    /// The end of a pair of sockets that the bytes arrive at.
+    /// The socket that receives the bytes.
     pub wake: UnixStream,
-    /// A run is to begin at once.
+    /// Whether a run must begin at once.
     pub run_now: Arc<AtomicBool>,
-    /// The settings are to be read again.
+    /// Whether the settings must be read again.
     pub reload: Arc<AtomicBool>,
-    /// The agent is to end.
+    /// Whether the agent must end.
     pub end: Arc<AtomicBool>,
 }
 
-/// Makes the command of a run; true: somebody has asked for it.
+/// Creates the command of a run. The argument is true if a user requested the run.
 pub type MakeCommand = Box<dyn FnMut(bool) -> Command>;
 
 /// Writes a sentence into the log.
 pub type TellLog = Box<dyn FnMut(Tell, &str)>;
 
-/// Reads the rhythm out of the settings, or says what is wrong with them.
+/// Reads the rhythm from the settings. Otherwise it returns the error as text.
 pub type ReadRhythm = Box<dyn FnMut() -> Result<Rhythm, String>>;
 
-/// Child processes as runs.
+/// The real environment of the agent, with child processes as runs.
 pub struct Processes<C> {
-    /// The clock that the agent lives by.
+    /// The clock that the agent uses.
     pub clock: C,
-    /// The signals that the program hears.
+    /// The signals of the program.
     pub signals: Signals,
-    /// The service manager, if one listens.
+    /// The connection to the service manager, if there is one.
     pub notifier: Notifier,
-    /// Makes the command of a run; true: somebody has asked for it.
+    /// Creates the command of a run. The argument is true if a user requested the run.
     pub command: MakeCommand,
     /// Reads the settings again.
     pub rhythm: ReadRhythm,
     /// Writes a sentence into the log.
     pub tell: TellLog,
-    /// The run that is under way.
+    /// The process of the current run.
     pub child: Option<Child>,
 }
 
 impl<C: Clock> Processes<C> {
-    /// The end of the run that was under way, if it has ended.
+    /// Returns the end of the current run, if it has ended.
     fn ended(&mut self) -> Option<RunEnd> {
         let end = match self.child.as_mut()?.try_wait() {
             Ok(None) => return None,
             Ok(Some(status)) => end_of(status),
-            // Nobody else waits for our children, so that this does not happen; a run that is not known of is over.
+            // No other code waits for the agent's children, so this should not happen. If the status is unknown, the run
+            // counts as ended.
             Err(error) => RunEnd::NotStarted(error.to_string()),
         };
         self.child = None;
@@ -96,14 +96,14 @@ impl<C: Clock> Surroundings for Processes<C> {
 
     fn random(&mut self) -> u64 {
         let mut bytes = [0; 8];
-        // Without randomness nodes run at one moment, which is not a reason not to run.
+        // Without random numbers nodes may run at the same moment, which is still better than no run.
         let _ = rustix::rand::getrandom(&mut bytes, rustix::rand::GetRandomFlags::empty());
         u64::from_ne_bytes(bytes)
     }
 
     fn sleep(&mut self, at_most: Duration) -> Happening {
         let time = self.clock.wait(at_most).max(SHORTEST_SLEEP);
-        // A sleep that fails at once would be a busy loop.
+        // If the timeout cannot be set, the thread sleeps instead, to avoid a busy loop.
         if self.signals.wake.set_read_timeout(Some(time)).is_err() {
             std::thread::sleep(time);
         }
@@ -123,7 +123,7 @@ impl<C: Clock> Surroundings for Processes<C> {
         for variable in VARIABLES {
             command.env_remove(variable);
         }
-        // A group of its own: Ctrl-C at a terminal reaches the agent alone, which passes it on once.
+        // The run has its own process group. So Ctrl-C at a terminal reaches only the agent, which forwards it once.
         let child = command.stdin(Stdio::null()).process_group(0).spawn();
         self.child = Some(child.map_err(|error| error.to_string())?);
         Ok(())
@@ -131,7 +131,7 @@ impl<C: Clock> Surroundings for Processes<C> {
 
     fn ask_to_end(&mut self) {
         if let Some(child) = &self.child {
-            // It may end in this very moment.
+            // The process may end at this moment, so an error is ignored.
             let _ =
                 rustix::process::kill_process(rustix::process::Pid::from_child(child), rustix::process::Signal::TERM);
         }

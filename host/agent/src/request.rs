@@ -1,15 +1,15 @@
-//! Asking the agent of a state directory for a run.
+//! Requests a run from the agent of a state directory.
 
 use crate::{Moment, Pause};
 use rustix::process::{PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
 use state::{AgentFolder, StateError};
 
-/// What became of the wish for a run.
+/// The result of a request for a run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Asked {
-    /// The agent has heard it.
+    /// The agent has received the request.
     Heard,
-    /// The agent is paused, and would not begin one.
+    /// The agent is paused and would not begin a run.
     Paused(Pause),
     /// No agent runs with this state directory.
     NoAgent,
@@ -35,7 +35,8 @@ pub fn ask_for_run(folder: &AgentFolder, now: Moment) -> Result<Asked, StateErro
         Err(rustix::io::Errno::SRCH) => return Ok(Asked::NoAgent),
         Err(error) => return failed(error),
     };
-    // The handle is of the agent, and not of a later process with its number, if the agent still is what it was.
+    // If the agent's file still names this process, the handle refers to the agent and not to a later process with the same
+    // ID.
     if folder.running()? != Some(running) {
         return Ok(Asked::NoAgent);
     }

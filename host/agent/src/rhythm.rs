@@ -1,29 +1,29 @@
-//! How long the agent waits between two runs.
+//! Computes the time between two runs of the agent.
 
 use std::time::Duration;
 
-/// The number of times that the interval is doubled after failures, at most: four intervals.
+/// Largest number of times that the interval is doubled after failures. Two doublings give four intervals.
 const MOST_DOUBLINGS: u32 = 2;
 
 /// The interval between runs, and the random time that is added to it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Rhythm {
-    /// The time from the end of a run to the next one.
+    /// The time between the end of a run and the next one.
     pub interval: Duration,
-    /// The most that is added to it at random, so that a fleet does not run at one moment.
+    /// Maximum of the random time that is added to it, so that many nodes do not run at the same moment.
     pub splay: Duration,
 }
 
 impl Rhythm {
-    /// The time to wait after a run, before the splay is added. `failures` counts the failed runs up to this one. One failure
-    /// changes nothing; from the second on the wait doubles, up to four intervals.
+    /// Returns the time to wait after a run, without the splay. `failures` is the number of consecutive failed runs. One
+    /// failure changes nothing. From the second failure on, the time doubles, up to four intervals.
     #[must_use]
     pub fn delay(self, failures: u32) -> Duration {
         let doublings = failures.saturating_sub(1).min(MOST_DOUBLINGS);
         self.interval.saturating_mul(1 << doublings)
     }
 
-    /// A part of the splay; `random` is any number.
+    /// Returns a random part of the splay. `random` is any number.
     #[must_use]
     pub fn splayed(self, random: u64) -> Duration {
         let most = u64::try_from(self.splay.as_millis()).unwrap_or(u64::MAX);

@@ -1,53 +1,53 @@
-//! What the agent does and did last, as it keeps it for `wrun agent status`; and what a run says to the agent that started it.
+//! The status that the agent stores for `wrun agent status`, and the note that a run writes for the agent that started it.
 
 use crate::{Moment, Rhythm};
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
 
-/// The version of the status; it grows when a key changes its meaning or goes away.
+/// The version of the status. It grows when the meaning of a key changes or a key is removed.
 const VERSION: u32 = 1;
 
-/// The longest message that is kept of a failure, in characters.
+/// Largest length of a failure's stored message, in characters.
 const MAX_MESSAGE: usize = 2_000;
 
-/// The most failed policies that are kept of a run.
+/// Largest number of a run's failed policies that are stored.
 const MAX_POLICIES: usize = 50;
 
-/// The exit codes of `wrun converge` that the agent tells apart; docs/exit-codes.md has all.
+/// The exit codes of `wrun converge` that mean success. docs/exit-codes.md lists all exit codes.
 const DONE: [i32; 3] = [0, 35, 37];
 const INTERRUPTED: [i32; 2] = [2, 3];
 
-/// The signals by which somebody ends a run at once: SIGHUP, SIGINT, SIGTERM.
+/// The signals that count as an interruption by a user: SIGHUP, SIGINT, SIGTERM.
 const INTERRUPTING: [i32; 3] = [1, 2, 15];
 const BUSY: i32 = 75;
 
-/// How the process of a run ended.
+/// The end of a run's process.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum RunEnd {
     /// It ended by itself, with an exit code.
     Exited(i32),
     /// A signal of this number ended it.
     Killed(i32),
-    /// It could not be started, for this reason.
+    /// The process could not be started, for this reason.
     NotStarted(String),
 }
 
-/// What the end of a run means.
+/// The meaning of a run's end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Verdict {
-    /// The run went well.
+    /// The run has ended successfully.
     Success,
-    /// Another run had the lock. This is nobody's fault.
+    /// Another run held the lock, which is not a failure.
     Busy,
-    /// Somebody ended the run before its time.
+    /// A user interrupted the run.
     Interrupted,
     /// The run failed, did not begin, or was killed.
     Failure,
 }
 
 impl RunEnd {
-    /// What this end means.
+    /// Returns the meaning of this end.
     #[must_use]
     pub fn verdict(&self) -> Verdict {
         match self {
@@ -60,13 +60,13 @@ impl RunEnd {
     }
 }
 
-/// What a run says to the agent that started it.
+/// The note that a run writes for the agent that started it.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Note {
     /// The run's identifier, once it has one.
     pub run_id: Option<String>,
-    /// The earlier run whose outcome still holds, if nothing was done therefore.
+    /// The earlier run that made this one unnecessary, if this run was skipped.
     pub skipped: Option<String>,
     /// Why the run did not begin.
     pub error: Option<String>,
@@ -84,7 +84,7 @@ pub struct FailedPolicy {
 }
 
 impl Note {
-    /// The note with long texts cut.
+    /// Returns the note with long texts shortened.
     #[must_use]
     pub fn bounded(mut self) -> Self {
         let cut = |text: &mut String| *text = text.chars().take(MAX_MESSAGE).collect();
@@ -98,17 +98,17 @@ impl Note {
 /// A run that has ended.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LastRun {
-    /// The moment at which its process was started.
+    /// The start of its process.
     pub began: Moment,
-    /// The moment at which its process ended.
+    /// The end of its process.
     pub ended: Moment,
-    /// What its end means.
+    /// The meaning of its end.
     pub verdict: Verdict,
     /// Its exit code. `None`: a signal ended it, or it was not started.
     pub exit_code: Option<i32>,
     /// The number of the signal that ended it.
     pub signal: Option<i32>,
-    /// What the run said of itself.
+    /// The note that the run wrote.
     #[serde(flatten)]
     pub note: Note,
 }
@@ -124,7 +124,7 @@ impl LastRun {
         Self { began, ended, verdict: end.verdict(), exit_code, signal, note }
     }
 
-    /// How the run ended, in a few words: `failed (exit code 1)`.
+    /// Returns a short description of the run's end: `failed (exit code 1)`.
     #[must_use]
     pub fn words(&self) -> String {
         let how = match (self.exit_code, self.signal) {
@@ -143,7 +143,7 @@ impl LastRun {
     }
 }
 
-/// What the agent does.
+/// The activity of the agent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Doing {
@@ -151,39 +151,39 @@ pub enum Doing {
     Waiting,
     /// A run is under way.
     Running,
-    /// It ends, once the run that is under way has ended.
+    /// It will end after the current run.
     Ending,
     /// The agent has ended.
     Ended,
 }
 
-/// What the agent does, did last, and does next.
+/// The agent's status: its activity, its last run, and its next run.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Status {
-    /// The version of this shape.
+    /// The version of this format.
     pub(crate) version: u32,
-    /// The moment at which the agent was started.
+    /// The start of the agent.
     pub since: Moment,
-    /// What it does now.
+    /// The current activity of the agent.
     pub doing: Doing,
-    /// The moment at which the run that is under way began.
+    /// The start of the current run.
     pub running_since: Option<Moment>,
     /// The moment of the next run, unless the agent is paused then.
     pub next: Option<Moment>,
     /// Seconds between two runs.
     pub interval: u64,
-    /// Seconds that are added at random, at most.
+    /// Maximum of the random seconds that are added.
     pub splay: u64,
-    /// The number of failed runs since the last one that went well.
+    /// The number of failed runs since the last successful run.
     pub failures: u32,
     /// The run that ended last.
     pub last: Option<LastRun>,
-    /// The moment at which a run last ended well.
+    /// The end of the last successful run.
     pub last_success: Option<Moment>,
 }
 
 impl Status {
-    /// The status of an agent that has just been started. `before`: what an earlier agent left.
+    /// Creates the status of an agent that has just started. `before`: the status of an earlier agent.
     pub(crate) fn new(now: Moment, rhythm: Rhythm, before: Option<Self>) -> Self {
         let (last, last_success) = before.map(|before| (before.last, before.last_success)).unwrap_or_default();
         let status = Self {
@@ -201,19 +201,19 @@ impl Status {
         status.with(rhythm)
     }
 
-    /// The same with another rhythm.
+    /// Returns the status with another rhythm.
     pub(crate) fn with(self, rhythm: Rhythm) -> Self {
         Self { interval: rhythm.interval.as_secs(), splay: rhythm.splay.as_secs(), ..self }
     }
 
-    /// Tells whether this version can read a status that was kept.
+    /// Returns whether this version can read a stored status.
     #[must_use]
     pub fn is_known(&self) -> bool {
         self.version == VERSION
     }
 }
 
-/// A time for people: `45 s`, `12 min`, `3 h`, `2 d`. It is rounded down, and never to nothing.
+/// Formats a duration for people: `45 s`, `12 min`, `3 h`, `2 d`. It is rounded down, but never to zero.
 #[must_use]
 pub fn about(time: Duration) -> String {
     let seconds = time.as_secs();

@@ -1,4 +1,4 @@
-//! The agent's decisions, with a clock that stands still until the agent sleeps.
+//! Tests the agent's decisions with a simulated clock that only advances while the agent sleeps.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking, and helpers are not tests to the lints")]
 
@@ -11,29 +11,29 @@ use std::time::{Duration, SystemTime};
 
 const MINUTE: u64 = 60;
 
-/// What a run of the test does.
+/// The behaviour of a simulated run.
 #[derive(Clone)]
 enum Run {
-    /// Takes as many seconds, and ends with an exit code.
+    /// Takes a number of seconds, and ends with an exit code.
     Ends(u64, i32),
     /// The program is missing, so that no run starts.
     Missing,
 }
 
-/// Something that happens at a second, counted from the start.
+/// Events, each at a number of seconds after the start.
 type Script = VecDeque<(u64, Happening)>;
 
 struct World {
     seconds: u64,
-    /// Somebody sets the clock to 1970 at this second.
+    /// The second at which the clock is set to 1970.
     put_back: Option<u64>,
     script: Script,
     runs: VecDeque<Run>,
-    /// The second at which the run that is under way ends, with its exit code.
+    /// The second at which the current run ends, with its exit code.
     ends: Option<(u64, i32)>,
     rhythm: Result<Rhythm, String>,
     log: Rc<RefCell<Vec<String>>>,
-    /// How often the agent has slept: each sleep ends with a wake-up.
+    /// The number of the agent's sleeps. Each sleep ends with a wake-up.
     sleeps: u64,
 }
 
@@ -55,14 +55,14 @@ impl Surroundings for World {
     }
 
     fn random(&mut self) -> u64 {
-        // The splay of the tests is a minute: this is half of it.
+        // The splay of the tests is a minute, and this number gives half of it.
         30_000
     }
 
     fn sleep(&mut self, at_most: Duration) -> Happening {
         assert!(at_most <= Duration::from_secs(60), "{at_most:?}");
         self.sleeps += 1;
-        // At rest at most one wake-up a minute; what happens wakes it, too.
+        // An idle agent wakes at most once per minute. Events wake it too.
         assert!(self.sleeps <= self.seconds / 60 + 50, "{} sleeps in {} s", self.sleeps, self.seconds);
         let wakes = self.seconds + at_most.as_secs().max(1);
         let scripted = self.script.front().map(|(at, _)| *at).filter(|at| *at <= wakes);
@@ -130,7 +130,7 @@ fn reload() -> Happening {
     Happening { reload: true, ..Happening::default() }
 }
 
-/// Lets an agent live through a script. Returns what was told, and the status that it left.
+/// Runs an agent through a script of events. Returns the log sentences and the final status.
 fn lived(
     folder: &AgentFolder,
     script: &[(u64, Happening)],
@@ -280,7 +280,7 @@ fn a_pause_holds_runs_and_outlives_the_agent() {
         told.contains(" 60:30 the pause has ended: next run at 1970-01-01T01:01:00Z (in 30 s)\n 61:00 start"),
         "{told}"
     );
-    // A pause that somebody damaged stops nobody's policies.
+    // A damaged pause file must not stop any policies.
     std::fs::write(place.path().join("s/agent/pause.json"), "{").unwrap();
     let (told, _) = lived(&folder, &[(100, end())], &[], Ok(RHYTHM), None);
     assert!(told.contains("! whether the agent is paused is not known") && told.contains("start"), "{told}");

@@ -1,5 +1,5 @@
-//! Weeks of an agent's life: 500 runs, each a real process, by a clock that is much faster than the machine's. A file of its
-//! own, since it looks at the whole process.
+//! Simulates weeks of an agent: 500 runs, each a real process, with a clock that is much faster than the machine's. The test
+//! is in its own file because it measures the whole process.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking, and helpers are not tests to the lints")]
 
@@ -13,13 +13,13 @@ use std::time::{Duration, Instant, SystemTime};
 
 const RUNS: usize = 500;
 
-/// The run at which the process is measured for the first time.
+/// The number of the run at which the process is first measured.
 const SETTLED: usize = 10;
 
-/// The anonymous memory that the allocator of the test may have taken more, in KiB, for no reason of the agent's.
+/// The growth of anonymous memory, in KiB, that the test's allocator may cause without a leak in the agent.
 const SLACK: u64 = 256;
 
-/// A clock of which a minute takes a millisecond.
+/// A clock on which a minute passes in a millisecond.
 struct FastClock(Instant);
 
 const SPEED: u32 = 60_000;
@@ -34,7 +34,7 @@ impl Clock for FastClock {
     }
 }
 
-/// What a process holds: anonymous memory in KiB, and open files.
+/// Returns this process's anonymous memory in KiB and its number of open files.
 fn measured() -> (u64, usize) {
     let status = std::fs::read_to_string("/proc/self/status").unwrap();
     let line = status.lines().find_map(|line| line.strip_prefix("RssAnon:")).unwrap();
@@ -42,7 +42,7 @@ fn measured() -> (u64, usize) {
     (memory, std::fs::read_dir("/proc/self/fd").unwrap().count())
 }
 
-/// What the run of a number does: most go well, some fail, find a lock, are killed, or cannot be started.
+/// Returns the command for a run's number. Most runs succeed; some fail, find a lock, are killed, or cannot be started.
 fn run(number: usize) -> Command {
     let script = match number % 10 {
         3 => "exit 1",

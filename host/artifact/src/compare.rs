@@ -1,11 +1,11 @@
-//! What two artifacts of one policy were made of differently.
+//! Compares the inputs of two artifacts of the same policy.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::{Artifact, Manifest, Runtime};
 
-/// The inputs in which two artifacts differ, each as a sentence without a period; `theirs` comes first. Empty: they are the
-/// same, byte by byte.
+/// The inputs in which two artifacts differ, each as a sentence without a period; `theirs` comes first. The list is empty if
+/// they are equal, byte by byte.
 #[must_use]
 pub fn differences(theirs: &Artifact, ours: &Artifact) -> Vec<String> {
     if theirs.digest() == ours.digest() {

@@ -1,11 +1,11 @@
-//! Why a file is not a policy that can be run, and what to do about it.
+//! The errors of finding and opening artifacts, with remedies.
 
 use std::io;
 use std::path::{Path, PathBuf};
 
 use crate::CONTRACT;
 
-/// Why there is not an artifact to be had. Every message names the file and what to do.
+/// The reasons why an artifact is not available. Every message names the file and a remedy.
 #[derive(Debug, thiserror::Error)]
 pub enum ArtifactError {
     /// No artifact of that name.
@@ -15,16 +15,16 @@ pub enum ArtifactError {
         name: String,
         /// The folder in which it was looked for.
         folder: PathBuf,
-        /// What policies are there.
+        /// The names of existing policies.
         names: Vec<String>,
     },
-    /// The folder that artifacts should be in is not there.
+    /// The folder of artifacts does not exist.
     #[error("there is no folder of policies at {}; name it with --policies or `policies` in the settings", folder.display())]
     NoFolder {
         /// Where it should be.
         folder: PathBuf,
     },
-    /// A name that no policy can have.
+    /// The name is not valid for a policy.
     #[error(transparent)]
     Name(crate::ManifestError),
     /// The file cannot be read.
@@ -35,7 +35,7 @@ pub enum ArtifactError {
         /// What the system said.
         source: io::Error,
     },
-    /// Larger than any artifact.
+    /// The file is larger than an artifact may be.
     #[error("{} is {size} bytes long, more than the {limit} that a policy may have", path.display())]
     TooLarge {
         /// The path of the artifact.
@@ -45,21 +45,21 @@ pub enum ArtifactError {
         /// The largest length that is read, in bytes.
         limit: u64,
     },
-    /// Not WebAssembly, or WebAssembly of another kind.
+    /// The file is not a WebAssembly component.
     #[error("{} is not a policy: it is {what}; make one with `wrun policy build`", path.display())]
     NotComponent {
         /// The path of the file that is not an artifact.
         path: PathBuf,
-        /// What it is instead.
+        /// The kind of file that it is instead.
         what: &'static str,
     },
-    /// A component that nobody made a policy of.
+    /// The file is a component without a manifest.
     #[error("{} is a component without a manifest; make a policy of it with `wrun policy build`", path.display())]
     NoManifest {
         /// The path of the component without a manifest.
         path: PathBuf,
     },
-    /// The file's content is not what was written.
+    /// The content of the file is damaged.
     #[error("{} is damaged: {what}; copy it again, or build it again with `wrun policy build`", path.display())]
     Damaged {
         /// The path of the damaged artifact.
@@ -67,7 +67,7 @@ pub enum ArtifactError {
         /// What is wrong with it.
         what: String,
     },
-    /// A component for a host that speaks another contract.
+    /// The component is for another version of the contract.
     #[error(
         "{} is for the contract {found}, but this wrun speaks {CONTRACT}; \
          build the policy again with the SDK of this wrun, or run it with the wrun that it was built for", path.display()
@@ -78,7 +78,7 @@ pub enum ArtifactError {
         /// The contract that the component speaks.
         found: String,
     },
-    /// A manifest of a newer program.
+    /// A newer version of wrun wrote the manifest.
     #[error(
         "{} has a manifest of format {found}, but this wrun reads formats up to {known}; \
          use the wrun that it was built for", path.display()
@@ -91,7 +91,7 @@ pub enum ArtifactError {
         /// The newest that is known here.
         known: u64,
     },
-    /// The file's name says another policy than the file.
+    /// The file has another policy than its name says.
     #[error("{} holds policy {found:?}, not {wanted:?}; name the file {found}.wasm", path.display())]
     OtherPolicy {
         /// The path of the artifact, whose name is wrong.
@@ -109,7 +109,8 @@ impl ArtifactError {
     }
 }
 
-/// What there is instead. `wrun policy build` without `--output` leaves an artifact in the policy's own folder.
+/// Returns the end of the message: the existing policies, or the artifact that `wrun policy build` without `--output` has
+/// left in the policy's own folder.
 fn available(names: &[String], folder: &Path, wanted: &str) -> String {
     let own = folder.join(wanted);
     if own.join(wanted).with_extension("wasm").is_file() {

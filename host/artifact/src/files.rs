@@ -1,4 +1,4 @@
-//! The cookbooks' files in an artifact: an index, then their contents.
+//! The section with the cookbooks' files: an index, then their contents.
 //!
 //! ```text
 //! 8 bytes   `wrunfil1`
@@ -10,13 +10,13 @@
 //! then the contents, in the same order, without gaps
 //! ```
 //!
-//! Numbers are little-endian. Nothing is compressed: files are read where they lie, without unpacking and without a
-//! bound on how far something unpacks; a policy's files are small, and what transports artifacts compresses anyway.
-//! Rejected: tar, whose headers carry owners and times that would make two builds differ.
+//! Numbers are little-endian. Files are not compressed, so they are read in place, and no limit for unpacking is needed. A
+//! policy's files are small, and transports compress artifacts anyway. Rejected: tar, because the owners and times in its
+//! headers would make two builds differ.
 
 use std::ops::Range;
 
-/// How the section begins; the last character is its format.
+/// The first bytes of the section. The last character is the format's number.
 const MAGIC: &[u8; 8] = b"wrunfil1";
 
 /// How many files a policy may have.
@@ -25,34 +25,34 @@ pub const MAX_FILES: usize = 65_536;
 /// The longest path, `COOKBOOK/` included, in bytes.
 pub const MAX_PATH: usize = 1024;
 
-/// What is wrong with a policy's files.
+/// The errors of a policy's files.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum FilesError {
-    /// The index ends early or says something impossible.
+    /// The index ends early or is invalid.
     #[error("the index of its files cannot be read")]
     Index,
     /// The contents are longer or shorter than the index says.
     #[error("its files are not as long as their index says")]
     Length,
-    /// A path that is not below a cookbook's folder.
+    /// A path is not below a cookbook's folder.
     #[error("a file has the impossible path {path:?}")]
     Path {
         /// The path that is not below a cookbook's folder.
         path: String,
     },
-    /// The same path twice, or paths out of order.
+    /// A path is repeated, or paths are not sorted.
     #[error("the file {path:?} is there twice or not in its place")]
     Order {
         /// The path that is not where it belongs.
         path: String,
     },
-    /// More files than a policy may have.
+    /// The policy has too many files.
     #[error("it has {count} files, more than {MAX_FILES}")]
     TooMany {
         /// The number of files in the artifact.
         count: usize,
     },
-    /// A file of a cookbook that the manifest does not name.
+    /// A file belongs to a cookbook that the manifest does not name.
     #[error("the file {path:?} belongs to none of its cookbooks")]
     Stray {
         /// The path of the file that no cookbook owns.
@@ -60,7 +60,7 @@ pub enum FilesError {
     },
 }
 
-/// Where each file lies in an artifact's bytes.
+/// The positions of the files in an artifact's bytes.
 #[derive(Debug)]
 pub(super) struct FileIndex {
     // Sorted by path. The ranges were checked against the bytes that they belong to.
@@ -99,7 +99,7 @@ pub(super) fn write(files: &[(String, Vec<u8>)]) -> Result<Vec<u8>, FilesError> 
     Ok(bytes)
 }
 
-/// `COOKBOOK/PART/..`: at least two parts, none of which a directory means by itself.
+/// Checks a path of the form `COOKBOOK/PART/..`: at least two parts, without `.` and `..`.
 fn check_path(path: &str) -> Result<(), FilesError> {
     let mut parts = path.split('/');
     let is_good = path.len() <= MAX_PATH
@@ -162,7 +162,7 @@ impl FileIndex {
         rest.iter().map(|entry| entry.path_in(bytes)).take_while(move |path| path.starts_with(prefix))
     }
 
-    /// The first file of a cookbook that is not known.
+    /// Returns the first file of an unknown cookbook.
     pub(super) fn first_outside<'a>(&'a self, bytes: &'a [u8], known: impl Fn(&str) -> bool) -> Option<&'a str> {
         let mut paths = self.entries.iter().map(|entry| entry.path_in(bytes));
         paths.find(|path| !known(path.split('/').next().unwrap_or_default()))
@@ -206,7 +206,7 @@ mod tests {
         let bytes = write(&some).unwrap();
         let reversed: Vec<_> = some.iter().rev().cloned().collect();
         assert_eq!(write(&reversed).unwrap(), bytes);
-        // The container lies somewhere in an artifact.
+        // The container may be anywhere in an artifact.
         let artifact = [&b"before"[..], &bytes, b"after"].concat();
         let index = FileIndex::read(&artifact, 6..6 + bytes.len()).unwrap();
         let all: Vec<_> = index.all(&artifact).collect();

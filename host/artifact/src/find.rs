@@ -1,4 +1,4 @@
-//! Artifacts in a folder: `NAME.wasm`. Links in it are not followed: what runs as a policy is what lies there.
+//! Finds artifacts in a folder: `NAME.wasm`. Links are not followed, so that only files in the folder itself run as policies.
 
 use std::path::{Path, PathBuf};
 
@@ -12,7 +12,7 @@ pub const EXTENSION: &str = ".wasm";
 /// How many names an error lists.
 const MAX_LISTED: usize = 50;
 
-/// Opens the artifact of a policy in a folder and makes sure that it is that policy's.
+/// Opens the artifact of a policy in a folder, and checks that it belongs to that policy.
 ///
 /// # Errors
 /// The artifact or the folder does not exist, or the artifact cannot be opened, as with a link. If only the artifact is missing,

@@ -1,4 +1,4 @@
-//! Gems of plain Ruby that travel in an artifact with the cookbooks that name them in their metadata.
+//! Gems of plain Ruby in an artifact, which cookbooks name in their metadata.
 //!
 //! Guests see them as a pseudo-cookbook, [`COOKBOOK`], with an index beside them.
 
@@ -16,7 +16,7 @@ pub const COOKBOOK: &str = "wrun:gems";
 /// The file that lists the gems.
 const INDEX: &str = "gems.json";
 
-/// A gem that travels.
+/// A gem in an artifact.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct TravellingGem {
@@ -28,7 +28,7 @@ pub struct TravellingGem {
     pub require_paths: Vec<String>,
 }
 
-/// Gems that travel, with their files.
+/// The gems of an artifact, with their files.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Gems {
     gems: Vec<TravellingGem>,
@@ -53,7 +53,7 @@ impl Gems {
         &self.gems
     }
 
-    /// Whether it is empty.
+    /// Tells whether there are no gems.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.gems.is_empty()
@@ -65,7 +65,7 @@ impl Gems {
         &self.files
     }
 
-    /// The same, for whoever needs nothing else.
+    /// Turns the gems into their files.
     #[must_use]
     pub fn into_files(self) -> BTreeMap<String, Vec<u8>> {
         self.files

@@ -1,7 +1,6 @@
-//! A released policy: one file that holds all a node needs of it.
+//! A policy's artifact: one file that contains everything a node needs of the policy.
 //!
-//! The file is a WebAssembly component, as it stands a valid one, with three custom sections at its end, always in this
-//! order:
+//! The file is a valid WebAssembly component with three custom sections at its end, always in this order:
 //!
 //! | section | content |
 //! |---|---|
@@ -9,11 +8,12 @@
 //! | `wrun:files` | the cookbooks' files, see [`files`] |
 //! | `wrun:digest` | SHA-256 of all bytes before this section: the artifact's name by content |
 //!
-//! Writing is deterministic: the same component, manifest and files make the same bytes. The component's own bytes are
-//! the file's beginning, so that native code is cached by them and a changed template compiles nothing.
+//! Writing is deterministic: the same component, manifest and files make the same bytes. The file begins with the component's
+//! own bytes, by which native code is cached. So a changed template does not cause a compilation.
 //!
-//! Opening trusts nothing: sizes are bounded, the digest is computed before anything is interpreted, and every message
-//! names the file and what to do about it. The digest finds damage, not malice; signatures will.
+//! A file is not trusted when it is opened: sizes are limited, and the digest is verified before anything else is
+//! interpreted. Every message names the file and a remedy. The digest only detects damage; the signatures of `repository`
+//! protect against attackers.
 
 mod compare;
 mod error;
@@ -60,7 +60,7 @@ const MANIFEST_SECTION: &str = "wrun:manifest";
 const FILES_SECTION: &str = "wrun:files";
 const DIGEST_SECTION: &str = "wrun:digest";
 
-/// How many sections of ours an artifact has.
+/// Number of wrun's own sections in an artifact.
 const SECTIONS: usize = 3;
 
 /// An opened and verified policy. Clones share its bytes.
@@ -101,7 +101,7 @@ impl Artifact {
         Self::from_bytes(path, bytes)
     }
 
-    /// Verifies an artifact's bytes; `path` is what messages call it.
+    /// Verifies an artifact's bytes. `path`: its path for messages.
     ///
     /// # Errors
     /// They are not artifacts, damaged, or for another contract.
@@ -121,13 +121,14 @@ impl Artifact {
         Ok(Self { inner: Arc::new(inner) })
     }
 
-    /// What the policy is.
+    /// Returns the manifest of the policy.
     #[must_use]
     pub fn manifest(&self) -> &Manifest {
         &self.inner.manifest
     }
 
-    /// The component's bytes, without our sections: what is compiled and what native code is cached by.
+    /// Returns the component's bytes without wrun's own sections. These bytes are compiled, and native code is cached by
+    /// their digest.
     #[must_use]
     pub fn component(&self) -> &[u8] {
         self.inner.bytes.get(..self.inner.component_length).unwrap_or_default()
@@ -145,13 +146,13 @@ impl Artifact {
         &self.inner.bytes
     }
 
-    /// SHA-256 of all that the artifact says, 64 hexadecimal digits: its name by content.
+    /// Returns the SHA-256 of the artifact's content, 64 hexadecimal digits, which identifies it.
     #[must_use]
     pub fn digest(&self) -> &str {
         &self.inner.digest
     }
 
-    /// Where it was opened.
+    /// Returns the path of the file.
     #[must_use]
     pub fn path(&self) -> &Path {
         &self.inner.path
@@ -163,7 +164,7 @@ impl Artifact {
     }
 }
 
-/// Makes an artifact's bytes of a component, its manifest and its cookbooks' files (`COOKBOOK/PATH` and content).
+/// Makes an artifact's bytes from a component, its manifest and its cookbooks' files (`COOKBOOK/PATH` and content).
 ///
 /// The same input makes the same bytes; the order of the files does not matter.
 ///
@@ -193,7 +194,7 @@ pub fn write(component: &[u8], manifest: &Manifest, files: &[(String, Vec<u8>)])
 /// The component of a policy that has no code of its own: all its cookbooks are in Ruby.
 pub const EMPTY_COMPONENT: &[u8] = &sections::COMPONENT_HEADER;
 
-/// A component speaks the contract, or there is none to speak it.
+/// Checks that the component is for this contract, or is the empty one of a policy without code of its own.
 fn check_component(path: &Path, component: &[u8], manifest: &Manifest) -> Result<(), ArtifactError> {
     if !manifest.has_own_code() && component == EMPTY_COMPONENT {
         return Ok(());
@@ -201,7 +202,7 @@ fn check_component(path: &Path, component: &[u8], manifest: &Manifest) -> Result
     sections::check_contract(component).map_err(|found| ArtifactError::other_contract(path, &found))
 }
 
-/// An artifact taken apart, its digest verified.
+/// The parts of an artifact with a verified digest.
 struct Parts<'a> {
     component: &'a [u8],
     component_digest: String,
@@ -219,7 +220,7 @@ impl<'a> Parts<'a> {
         let mut is_after_ours = false;
         while let Some(section) = walk.next_section().map_err(of_file)? {
             match section.name {
-                // A fourth one is too many already, and millions of them fit into an artifact.
+                // The walk stops at a fourth section, because millions of them would fit into an artifact.
                 Some(name) if name.starts_with("wrun:") => match ours.len() {
                     ..SECTIONS => ours.push(section),
                     _ => return Err(damaged("it has more sections of wrun's than it may")),

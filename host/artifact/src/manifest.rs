@@ -1,4 +1,4 @@
-//! What an artifact says about itself: `wrun:manifest`, JSON, format 1.
+//! The manifest of an artifact: the section `wrun:manifest`, JSON, format 1.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -15,13 +15,13 @@ use crate::ordered::{self, NamedLists};
 use crate::sections::speaks;
 use crate::{ArtifactError, CONTRACT};
 
-/// The format that is written. Higher ones are refused, not guessed at.
+/// The format that is written. Higher numbers are refused.
 pub const MANIFEST_FORMAT: u64 = 1;
 
 /// The largest manifest, in bytes.
 const MAX_MANIFEST: usize = 16 << 20;
 
-/// How many values the manifest may have: each costs some 100 bytes in memory, several times.
+/// Largest number of JSON values of a manifest. Each takes some 100 bytes of memory, several times.
 const MAX_VALUES: usize = 250_000;
 
 /// How many cookbooks a policy may have.
@@ -36,7 +36,7 @@ const MAX_COMPILER: usize = 500;
 /// The longest name of a policy, in bytes: it is part of file names.
 const MAX_NAME: usize = 100;
 
-/// What a policy is: everything but its code and its files.
+/// The description of a policy, without its code and files.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Manifest {
@@ -44,11 +44,11 @@ pub struct Manifest {
     pub format: u64,
     /// The contract that the component speaks: `wrun:policy@0.2.0`.
     pub contract: String,
-    /// What runs the cookbooks.
+    /// The runtime of the cookbooks.
     pub runtime: Runtime,
     /// The name by which operators and files refer to the policy.
     pub name: String,
-    /// SHA-256 of what the policy runs, 64 hexadecimal digits.
+    /// The policy's revision, 64 hexadecimal digits.
     pub revision_id: String,
     /// The items in order, as `recipe[COOKBOOK::RECIPE]`.
     pub run_list: Vec<String>,
@@ -61,28 +61,30 @@ pub struct Manifest {
     pub default_attributes: Map<String, Value>,
     /// Attributes of the level `override`, an object.
     pub override_attributes: Map<String, Value>,
-    /// The lines of the author's file that set them, from 1, by `default.a.b` (see [`node::object::attribute_key`]). They
-    /// inform, and are not part of the revision.
+    /// The lines of the author's file that set them, from 1, by `default.a.b` (see [`node::object::attribute_key`]). They are
+    /// only information, and not part of the revision.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub attribute_lines: BTreeMap<String, u32>,
-    /// The entries of the operator's grants that the author asks for. They inform: only the operator grants.
+    /// The grants that the author asks for. They are only information, because the operator decides.
     pub needs: Needs,
-    /// The gems that travel with its cookbooks in Ruby.
+    /// The gems for its cookbooks in Ruby.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub gems: Option<GemsEntry>,
-    /// What its component was compiled with, if it has cookbooks in Rust. It informs: the team signs the bytes.
+    /// The compiler of its component, if it has cookbooks in Rust. This is only information, because the team signs the
+    /// bytes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub build: Option<BuildInputs>,
-    /// SHA-256 of the archive of `chef export -a` that the cookbooks were taken from, 64 hexadecimal digits. Their identifiers
-    /// are the archive's statement then: it lacks the files that they were computed from.
+    /// SHA-256 of the archive of `chef export -a` that the cookbooks were taken from, 64 hexadecimal digits. Their
+    /// identifiers are then taken from the archive and not verified, because the archive lacks the files that they were
+    /// computed from.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub archive: Option<String>,
-    /// Its component was compiled by `wrun policy build --dev`: for the author's own machine.
+    /// Whether its component was compiled by `wrun policy build --dev`, for the author's own machine.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub dev: bool,
 }
 
-/// What a component was compiled with, beside the cookbooks.
+/// The inputs of a component's compilation, besides the cookbooks.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct BuildInputs {
@@ -97,7 +99,7 @@ pub struct BuildInputs {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct GemsEntry {
-    /// What files they have: SHA-1 over them, 40 hexadecimal digits.
+    /// The identifier of their files, 40 hexadecimal digits (SHA-1).
     pub identifier: String,
     /// Their versions by their names.
     pub versions: BTreeMap<String, String>,
@@ -111,23 +113,23 @@ pub struct CookbookEntry {
     pub name: String,
     /// The version in its metadata, as `x.y.z`.
     pub version: String,
-    /// What files it has: SHA-1 over them, 40 hexadecimal digits.
+    /// The identifier of its files, 40 hexadecimal digits (SHA-1).
     pub identifier: String,
     /// Constraints by name of the cookbooks it depends on.
     pub dependencies: BTreeMap<String, String>,
-    /// What it is written in.
+    /// The language of the cookbook.
     #[serde(default, skip_serializing_if = "Language::is_rust")]
     pub language: Language,
 }
 
-/// What a cookbook is written in.
+/// The language of a cookbook.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Language {
     /// Compiled into the policy's component.
     #[default]
     Rust,
-    /// Its sources are among the policy's files; a runtime that the node has evaluates them.
+    /// Its sources are among the policy's files. A runtime on the node evaluates them.
     Ruby,
 }
 
@@ -137,14 +139,14 @@ impl Language {
     }
 }
 
-/// What runs a policy's cookbooks.
+/// The runtime of a policy's cookbooks.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Runtime {
-    /// Nothing but the component: its code is compiled in.
+    /// The component itself, which contains the compiled code.
     #[default]
     Rust,
-    /// A runtime that the node has and policies share.
+    /// A runtime on the node that policies share.
     Shared {
         /// Its name and version.
         name: String,
@@ -153,7 +155,7 @@ pub enum Runtime {
     },
 }
 
-/// Why a manifest is not sound.
+/// The errors of a manifest.
 #[derive(Debug, thiserror::Error)]
 pub enum ManifestError {
     /// It is not JSON, or not the JSON of a manifest.
@@ -174,7 +176,7 @@ pub enum ManifestError {
         /// The contract that the manifest states, such as `wrun:policy@0.1.0`.
         found: String,
     },
-    /// A name that no policy can have.
+    /// The name is not valid for a policy.
     #[error(
         "{name:?} cannot be a policy's name: use up to {MAX_NAME} letters, digits, hyphens, underscores and dots, \
          and no dot at the beginning"
@@ -189,13 +191,13 @@ pub enum ManifestError {
         /// The sentence that tells the contradiction.
         what: String,
     },
-    /// An attribute that no policy can have.
+    /// An attribute is not allowed in a policy.
     #[error(transparent)]
     Attribute(#[from] InvalidAttribute),
 }
 
 impl ManifestError {
-    /// The same about an artifact's file.
+    /// Turns the error into one about an artifact's file.
     pub(super) fn of_artifact(self, path: &Path) -> ArtifactError {
         let path = path.to_owned();
         match self {
@@ -206,7 +208,8 @@ impl ManifestError {
     }
 }
 
-/// Checks a policy's name: what Chef allows, as far as it can be a file's name.
+/// Checks a policy's name: letters, digits and `-_.`, as in Chef, without a leading dot because it becomes the name of a
+/// file.
 ///
 /// # Errors
 /// [`ManifestError::Name`].
@@ -218,8 +221,8 @@ pub fn check_policy_name(name: &str) -> Result<(), ManifestError> {
     if is_good { Ok(()) } else { Err(ManifestError::Name { name: name.chars().take(MAX_NAME).collect() }) }
 }
 
-/// Checks how much a manifest says, before anything is made of it: for what is written, too, so that nobody builds an artifact
-/// that no node reads.
+/// Checks the size of a manifest before it is parsed. A manifest that is written is checked too, so that nobody builds an
+/// artifact that nodes cannot read.
 fn check_size(bytes: &[u8]) -> Result<(), ManifestError> {
     if bytes.len() > MAX_MANIFEST {
         return Err(ManifestError::Unreadable { reason: format!("it is longer than {MAX_MANIFEST} bytes") });
@@ -234,19 +237,19 @@ impl Manifest {
         self.cookbooks.iter().find(|cookbook| cookbook.name == name)
     }
 
-    /// The names under which files may stand: the cookbooks', and that of the gems.
+    /// Returns the allowed first parts of files' paths: the names of the cookbooks, and that of the gems.
     pub(super) fn owners_of_files(&self) -> BTreeSet<&str> {
         let gems = self.gems.iter().map(|_| gems::COOKBOOK);
         self.cookbooks.iter().map(|cookbook| cookbook.name.as_str()).chain(gems).collect()
     }
 
-    /// The revision that belongs to the other fields.
+    /// Computes the revision from the other fields.
     ///
     /// # Errors
     /// An attribute that no policy can have.
     pub fn compute_revision(&self) -> Result<String, InvalidAttribute> {
         let cookbooks = self.cookbooks.iter().map(|one| (one.name.as_str(), one.identifier.as_str()));
-        // Gems are what no policy of Chef's has; other gems are another revision as other cookbooks are.
+        // Chef's policies do not have gems. Here other gems make another revision, like other cookbooks.
         let gems = self.gems.iter().map(|gems| (gems::COOKBOOK, gems.identifier.as_str()));
         let cookbooks = cookbooks.chain(gems).collect();
         RevisionParts {
@@ -268,8 +271,8 @@ impl Manifest {
         Ok(bytes)
     }
 
-    /// Reads a manifest: first its format, then the contract, then the rest, so that a newer file is told from a broken
-    /// one.
+    /// Reads a manifest: first its format, then the contract, then the rest, so that a newer file is distinguished from a
+    /// damaged one.
     pub(super) fn read(bytes: &[u8]) -> Result<Self, ManifestError> {
         #[derive(Deserialize)]
         struct Outline {
@@ -291,7 +294,7 @@ impl Manifest {
         Ok(manifest)
     }
 
-    /// Checks what the types do not say.
+    /// Checks the rules that the types do not express.
     fn check(&self) -> Result<(), ManifestError> {
         let unsound = |what: String| Err(ManifestError::Unsound { what });
         if self.format != MANIFEST_FORMAT {
@@ -333,7 +336,7 @@ impl Manifest {
         Ok(())
     }
 
-    /// What it says of its build and of an archive can be shown and compared.
+    /// Checks that the data about the build and the archive are well-formed.
     fn check_provenance(&self) -> Result<(), ManifestError> {
         let digests = self.archive.iter().chain(self.build.iter().filter_map(|build| build.cargo_lock.as_ref()));
         let is_bad = |digest: &String| digest.len() != 64 || !digest.bytes().all(|byte| byte.is_ascii_hexdigit());
@@ -344,7 +347,7 @@ impl Manifest {
         Ok(())
     }
 
-    /// Cookbooks in Ruby need a runtime, and only they do.
+    /// Checks that there is a runtime if, and only if, the policy has cookbooks in Ruby.
     fn check_runtime(&self) -> Result<(), ManifestError> {
         let unsound = |what: String| Err(ManifestError::Unsound { what });
         let has_ruby = self.cookbooks.iter().any(|cookbook| cookbook.language == Language::Ruby);
@@ -362,7 +365,7 @@ impl Manifest {
         }
     }
 
-    /// Gems travel with cookbooks in Ruby only.
+    /// Checks the gems, which are allowed only with cookbooks in Ruby.
     fn check_gems(&self) -> Result<(), ManifestError> {
         let unsound = |what: &str| Err(ManifestError::Unsound { what: what.to_owned() });
         let Some(gems) = &self.gems else { return Ok(()) };
@@ -385,7 +388,7 @@ impl Manifest {
         self.runtime == Runtime::Rust || self.cookbooks.iter().any(|cookbook| cookbook.language == Language::Rust)
     }
 
-    /// A manifest for the contract of this program; the revision is computed.
+    /// Makes a manifest for this program's contract, and computes the revision.
     ///
     /// # Errors
     /// The parts contradict each other.
@@ -426,7 +429,7 @@ impl Manifest {
     }
 }
 
-/// What a policy's author decides.
+/// The parts of a manifest that come from the policy's author.
 #[derive(Debug, Clone, Default)]
 pub struct ManifestParts {
     /// The name by which operators and files refer to the policy.
@@ -447,7 +450,7 @@ pub struct ManifestParts {
     pub needs: Needs,
     /// What runs the cookbooks.
     pub runtime: Runtime,
-    /// The gems that travel with them.
+    /// The gems for the cookbooks in Ruby.
     pub gems: Option<GemsEntry>,
 }
 
@@ -483,7 +486,7 @@ fn check_item(text: &str, cookbooks: &BTreeSet<&str>) -> Result<(), ManifestErro
     Ok(())
 }
 
-/// What Chef allows as a cookbook's or recipe's name in a policy.
+/// Tells whether Chef allows a text as the name of a cookbook or recipe in a policy.
 pub fn is_component_name(name: &str) -> bool {
     !name.is_empty()
         && name.len() <= MAX_NAME

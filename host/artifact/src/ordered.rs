@@ -1,4 +1,4 @@
-//! Named lists that keep the order in which they were written, since a policy's revision depends on it.
+//! Serializes named lists in the order in which they were written, because a policy's revision depends on it.
 
 use std::fmt;
 use std::marker::PhantomData;

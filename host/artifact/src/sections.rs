@@ -1,7 +1,7 @@
-//! The sections of a component, as far as they are needed to take an artifact apart.
+//! Reads the sections of a component, as far as an artifact needs it.
 //!
-//! The engine will validate the component; here only the outermost sections are stepped over, so that opening a policy
-//! costs its digest and not a parse of its code.
+//! Only the headers of the outermost sections are read. So opening a policy costs little more than its digest, and the engine
+//! validates the component later.
 
 use std::ops::Range;
 use std::path::Path;
@@ -20,7 +20,7 @@ const MODULE_HEADER: [u8; 8] = [0, b'a', b's', b'm', 1, 0, 0, 0];
 const CUSTOM_SECTION: u8 = 0;
 const COMPONENT_IMPORT_SECTION: u8 = 10;
 
-/// What is wrong with a file's outermost structure.
+/// The errors of a file's outermost structure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Problem {
     NotComponent(&'static str),
@@ -40,13 +40,13 @@ impl Problem {
 /// An outermost section of a component, found by its header.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Section<'a> {
-    /// The number that says what kind of section it is.
+    /// The number of the section's kind.
     pub(super) kind: u8,
-    /// Where it begins, its header included.
+    /// The offset of its header, in bytes.
     pub(super) start: usize,
     /// The name of a custom section.
     pub(super) name: Option<&'a str>,
-    /// What it holds, after the name.
+    /// The content after the name.
     pub(super) content: &'a [u8],
     /// The offset in the file at which `content` begins, in bytes.
     content_start: usize,
@@ -58,7 +58,7 @@ impl Section<'_> {
     }
 }
 
-/// Steps over a component's outermost sections.
+/// An iterator over a component's outermost sections.
 pub(super) struct Walk<'a> {
     bytes: &'a [u8],
     position: usize,
@@ -117,8 +117,8 @@ pub(super) fn append(component: &mut Vec<u8>, name: &str, content: &[u8]) {
     CustomSection { name: name.into(), data: content.into() }.append_to_component(component);
 }
 
-/// Whether a component that was made for a contract can be run: `PACKAGE@MAJOR.MINOR.PATCH`. Until 1.0 a new minor number
-/// breaks, a new patch number adds.
+/// Tells whether a component for a version of the contract, `PACKAGE@MAJOR.MINOR.PATCH`, can be run. Before 1.0, a new minor
+/// number is incompatible, and a new patch number only adds items.
 pub(super) fn speaks(contract: &str) -> bool {
     let parse = |text: &str| {
         let (package, version) = text.split_once('@')?;
@@ -142,7 +142,7 @@ pub(super) fn check_contract(component: &[u8]) -> Result<(), String> {
         if section.kind != COMPONENT_IMPORT_SECTION {
             continue;
         }
-        // What cannot be read here the engine refuses with better words.
+        // The engine refuses an unreadable section with a better message.
         let reader = BinaryReader::new(section.content, 0);
         let Ok(imports) = ComponentImportSectionReader::new(reader) else { continue };
         for import in imports.into_iter().flatten() {

@@ -1,6 +1,6 @@
-//! Hands the files of an artifact to its guest.
+//! Provides the files of an artifact to its guest.
 //!
-//! What the guest asks for is text that is compared with the paths of the index and is never a path of the machine.
+//! A path from the guest is only compared with the paths of the index, and is never used as a path of the machine.
 
 use contract::{CookbookFiles, FileError};
 
@@ -10,7 +10,7 @@ use crate::Artifact;
 const MAX_LISTED: usize = 50;
 
 impl Artifact {
-    /// What a name is called in messages: a cookbook with its version, or the gems.
+    /// Describes a name for messages: a cookbook with its version, or the gems.
     fn described(&self, name: &str) -> Result<String, FileError> {
         let cookbook = self.manifest().cookbook(name).map(|cookbook| format!("cookbook {name} ({})", cookbook.version));
         let gems = || self.manifest().owners_of_files().contains(name).then(|| "gems".to_owned());

@@ -1,8 +1,8 @@
-//! The policies' artifacts: opened, examined and compiled before anything is changed.
+//! Opens, examines and compiles the policies' artifacts before the run changes anything.
 //!
-//! An artifact comes from a team that the operator does not trust. One that cannot be run is that policy's failure, found
-//! here and told at once; the other policies run as if it had failed in its turn. So does one whose artifact is gone: a
-//! team must not stop the others by taking it away. A name that has neither an artifact nor a table in the grants is the
+//! An artifact comes from a team that the operator does not trust. If it cannot be run, only its policy fails: the failure is
+//! found here and reported at once, and the other policies run. The same holds for a policy in the grants whose artifact is
+//! missing: a team must not stop the others by removing it. A name with neither an artifact nor a table in the grants is the
 //! operator's mistake, and ends the run.
 
 use crate::error::AssembleError;
@@ -26,9 +26,9 @@ use text::error_chain;
 /// The artifacts of a run's policies.
 #[derive(Default)]
 pub(crate) struct Artifacts {
-    /// Those that can be read.
+    /// The artifacts that can be read, by policy.
     pub(crate) read: BTreeMap<String, Admitted>,
-    /// Why the others cannot.
+    /// The failures of the policies whose artifacts cannot be read.
     pub(crate) refused: BTreeMap<String, Failure>,
 }
 
@@ -73,7 +73,7 @@ impl Artifacts {
     }
 }
 
-/// Whether an error is about what the operator named, and not about an artifact.
+/// Tells whether the operator's settings caused an error, and not an artifact.
 fn is_of_operator(error: &ArtifactError, grants: &Grants) -> bool {
     match error {
         ArtifactError::NotFound { name, .. } => grants.file_of(name).is_none(),
@@ -82,17 +82,17 @@ fn is_of_operator(error: &ArtifactError, grants: &Grants) -> bool {
     }
 }
 
-/// The policies that can be opened, and those of them that import more than they are granted.
+/// The policies that can be opened, and the needs of those that import interfaces without a grant.
 #[derive(Default)]
 pub(crate) struct Ready {
     /// The code of each policy that can be opened.
     pub(crate) sources: BTreeMap<String, Source>,
-    /// What the authors of those policies ask for that import an interface of which they are granted nothing.
+    /// The needs of policies that import an interface without any grant for it, as their authors wrote them.
     pub(crate) ungranted: BTreeMap<String, Needs>,
 }
 
-/// Whether a component imports an interface that its policy is granted nothing of. It runs all the same: each call is
-/// checked.
+/// Tells whether a component imports an interface without any grant for it. Such a component may still run, because each call
+/// is checked.
 fn imports_ungranted(imports: &[String], grants: &PolicyGrants) -> bool {
     imports.iter().any(|package| match package.as_str() {
         "machine" => !grants.opens_machine(),
@@ -103,8 +103,8 @@ fn imports_ungranted(imports: &[String], grants: &PolicyGrants) -> bool {
     })
 }
 
-/// Compiles the policies' components, and notes which import more than they are granted. `None`: the operator wants to stop.
-/// A policy that cannot be run is refused in `input`, and told.
+/// Compiles the policies' components, and notes which of them import interfaces without a grant. Returns `None` if the run
+/// was asked to stop. A policy that cannot be run is marked as refused in `input`, and its failure is reported.
 ///
 /// # Errors
 /// The engine fails, or the setting `runtime_dir` names a folder that has no runtime while a policy needs one.
@@ -127,12 +127,13 @@ pub(crate) fn make_ready(
             let limits = run_host::limits(settings, grants);
             let check = |source: &Source| -> Result<Vec<String>, SandboxError> {
                 let own = source.own_code().map(|code| sandbox.check(name, code, &limits)).transpose()?;
-                // A language's runtime imports everything, whatever its cookbooks call.
+                // The imports of a language runtime do not count: it imports every interface, even if its cookbooks call
+                // none.
                 source.runtime().map(|runtime| sandbox.check(name, runtime.component(), &limits)).transpose()?;
                 Ok(own.unwrap_or_default())
             };
             match Released::new(admitted.clone(), data.cloned(), settings).map(Source::Released) {
-                // The operator named a folder that has nothing for anybody.
+                // The operator named a folder without any runtime.
                 Err(error) if settings.runtime_dir.as_deref().is_some_and(|folder| !runtime::is_in(folder)) => {
                     return Err(error.into());
                 }

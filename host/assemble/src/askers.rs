@@ -1,10 +1,10 @@
-//! Tells the grants who asks: the resource whose action runs, else the recipe that is compiled.
+//! Tells the grants which code asks: the resource whose action runs, or else the recipe that is compiled.
 
 use contract::{Event, Observer, Resource};
 use grants::{Asker, Journal, WhoAsks};
 use std::sync::Arc;
 
-/// The most bytes of a resource's name that denials show: guests choose its length.
+/// The most bytes of a resource's name that denials show. Guests choose the names.
 const MAX_NAME: usize = 512;
 
 /// Follows a run from action to action.
@@ -27,7 +27,7 @@ impl Askers {
 }
 
 fn of_resource(resource: &Resource, action: &str) -> WhoAsks {
-    // Each action is told of, and most are never asked about: what can be shared is not copied.
+    // Every action comes here, and most of them never ask for anything: so shared strings are not copied.
     let (kind, key) = (Arc::clone(&resource.kind), Arc::clone(&resource.key));
     let name_at = resource.declaration.kind.len() + 1;
     let origin = Arc::clone(&resource.declaration.origin);

@@ -1,6 +1,6 @@
-//! What the operator keeps beside policies and cookbooks: data bags, and the secret for their encrypted items.
+//! Finds the operator's data bags, and the secret for their encrypted items.
 //!
-//! It is the operator's configuration, so what is wrong with it is said before anything runs.
+//! They are part of the operator's configuration, so their errors are reported before anything runs.
 
 use crate::error::AssembleError;
 use crate::settings::Settings;
@@ -9,7 +9,8 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// The data of released policies; none where nobody says where data bags are. Which of them a policy reads, its grants say.
+/// Returns the data of released policies, or `None` if no setting names a directory of data bags. The grants decide which of
+/// them a policy reads.
 ///
 /// # Errors
 /// The folder is not a directory, or the secret cannot be read.
@@ -19,7 +20,7 @@ pub(crate) fn of_policies(settings: &Settings) -> Result<Option<Arc<DataFolders>
         .map(|data_bags| Arc::new(DataFolders { data_bags: Some(data_bags), secrets, ..DataFolders::default() })))
 }
 
-/// Where data bags are.
+/// Returns the directory of data bags, if one is set.
 ///
 /// # Errors
 /// The setting does not name a directory.
@@ -31,7 +32,8 @@ pub(crate) fn data_bags(settings: &Settings) -> Result<Option<PathBuf>, Assemble
     }
 }
 
-/// The secrets: a file has one for all policies; a folder has a file for each policy that has one, under the policy's name.
+/// Reads the secrets. The setting names either a file with one secret for all policies, or a folder with one file for each
+/// policy that has a secret, under the policy's name.
 ///
 /// # Errors
 /// One cannot be read, or is empty.
@@ -53,7 +55,7 @@ pub(crate) fn secrets(settings: &Settings) -> Result<BagSecrets, AssembleError> 
     Ok(BagSecrets::ByPolicy(secrets))
 }
 
-/// One secret, without the line's end, as Chef reads it.
+/// Reads one secret without its line break, as Chef does.
 pub(crate) fn secret(path: &Path) -> Result<Secret, AssembleError> {
     let what = "the secret for encrypted data bag items";
     let failed = |source| AssembleError::Read { what, path: path.to_owned(), source };

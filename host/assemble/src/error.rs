@@ -25,10 +25,10 @@ use crate::saved_node::SavedNodeError;
 /// The reason why a run cannot begin.
 #[derive(Debug, thiserror::Error)]
 pub enum AssembleError {
-    /// A run with a stand-in for the machine could reach the real one.
+    /// A test run, with a stand-in for the machine, could reach the real machine.
     #[error("a test is a dry run below a root of its own, with given facts")]
     StandIn,
-    /// A test was asked to stop before it began.
+    /// A signal stopped a test before it began.
     #[error("the test was stopped")]
     TestStopped,
     /// The folder of a test cannot be written.
@@ -36,10 +36,10 @@ pub enum AssembleError {
     TestPlace {
         /// The path that was tried.
         path: PathBuf,
-        /// What the operating system said.
+        /// The error of the operating system.
         source: io::Error,
     },
-    /// What came of a test cannot be written as JSON.
+    /// The result of a test cannot be written as JSON.
     #[error("what came of the test is not JSON")]
     TestOutcome(#[source] serde_json::Error),
     /// A file that a setting or option names cannot be read.
@@ -90,7 +90,7 @@ pub enum AssembleError {
         /// The mistake and its place.
         why: serde_json::Error,
     },
-    /// The JSON attributes have a value that a node's cannot have.
+    /// The JSON attributes have a value that is not allowed in a node.
     #[error("the attributes file {} cannot be used", path.display())]
     Attributes {
         /// The path of the file.
@@ -98,7 +98,7 @@ pub enum AssembleError {
         /// The mistake and its place.
         source: ObjectError,
     },
-    /// Neither an option nor a setting names a policy.
+    /// Neither an option nor a setting names a policy, and none is assigned to the node.
     #[error(
         "which policies? name them with --policy-name, set `policy_name` in the settings, or assign them to the node with \
          `wrun node policy set`; --cookbooks runs folders"
@@ -115,7 +115,7 @@ pub enum AssembleError {
     /// Neither a setting nor the machine gives the node a name.
     #[error("this machine has no name; give the node one by --node-name")]
     NoNodeName,
-    /// The settings name a repository, and nothing says which group the node is in.
+    /// The settings name a repository, but the node's policy group is unknown.
     #[error(
         "which policy group is this node in? name it with --policy-group, as `{policy}@GROUP`, or set `policy_group` in the \
          settings"
@@ -124,7 +124,7 @@ pub enum AssembleError {
         /// A policy without one.
         policy: String,
     },
-    /// The operator chooses a revision of a policy that nothing is run of, or of no repository.
+    /// The operator chooses a revision of a policy that is not run, or without a repository.
     #[error("`--revision {policy}=..` chooses a revision of a policy that the run takes from a repository, and {why}")]
     NoSuchChoice {
         /// The name of the policy.
@@ -132,7 +132,7 @@ pub enum AssembleError {
         /// The reason, as the end of a sentence.
         why: &'static str,
     },
-    /// The operator names a policy group, and neither a repository nor a folder of artifacts.
+    /// The operator names a policy group, but there is neither a repository nor a folder of artifacts.
     #[error(
         "there is a policy group ({group}) and no repository that could have it; name the repository with --repository or \
          `repository` in the settings (without one, artifacts are looked for in {})", folder.display()
@@ -143,7 +143,7 @@ pub enum AssembleError {
         /// The folder of artifacts, which is not there.
         folder: PathBuf,
     },
-    /// The repository of releases has nothing that may be run.
+    /// No release can be taken from the repository.
     #[error(transparent)]
     Repository(#[from] RepositoryError),
     /// The thread that gathers facts ended without a result.
@@ -232,7 +232,7 @@ pub enum AssembleError {
     /// The node's layers cannot be saved.
     #[error("the layers of the node cannot be saved")]
     NotSaved(#[source] Failure),
-    /// The instance that answers questions about cookbooks failed to start.
+    /// The Ruby instance that answers questions about cookbooks failed to start.
     #[error(transparent)]
     Questions(#[from] Failure),
 }
@@ -254,7 +254,7 @@ impl AssembleError {
     }
 }
 
-/// The file with the line that raised, `prod.rb:3`, unless the failure's own words have it.
+/// Returns the file with the line that raised, such as `prod.rb:3`. The line is left out if the failure's message has it.
 pub(crate) fn place_in(path: &Path, failure: &Failure) -> String {
     let file = path.display().to_string();
     let is_said = failure.to_string().starts_with(&format!("{file}:"));

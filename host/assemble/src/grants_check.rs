@@ -1,4 +1,4 @@
-//! The check of grants: faults that no run reports, such as rules that nobody uses.
+//! Checks grants for faults that a run does not report, such as unused rules.
 
 use crate::folders::POLICY as FOLDERS_POLICY;
 use crate::records::Records;
@@ -39,7 +39,7 @@ impl Fault {
     }
 }
 
-/// The faults of grants that no run reports, such as rules that nobody uses.
+/// The faults of grants that a run does not report, such as unused rules.
 pub struct GrantsCheck<'a> {
     settings: &'a Settings,
     /// Policies that the settings name.
@@ -52,7 +52,7 @@ pub struct GrantsCheck<'a> {
 }
 
 impl<'a> GrantsCheck<'a> {
-    /// Holds grants against the artifacts and the recorded runs. `policy_names` are the policies that the settings name.
+    /// Compares grants with the artifacts and the recorded runs. `policy_names` are the policies that the settings name.
     ///
     /// # Errors
     /// The records cannot be looked for.
@@ -72,7 +72,7 @@ impl<'a> GrantsCheck<'a> {
         self.problems.iter().map(|(_, problem)| problem.as_str())
     }
 
-    /// Returns what is worth knowing and not a fault, a sentence each.
+    /// Returns remarks that are not faults, as sentences.
     pub fn notes(&self) -> &[String] {
         &self.notes
     }
@@ -90,8 +90,8 @@ impl<'a> GrantsCheck<'a> {
         if found.is_empty() { "no problems found".to_owned() } else { found.join(", ") }
     }
 
-    /// The policies that have an artifact, and the digests of the artifacts. `None` behind a name: it cannot be opened, which a
-    /// run tells.
+    /// Returns the manifests of all artifacts by policy, and the artifacts' digests. A manifest is `None` if the artifact
+    /// cannot be opened; the notes say why.
     fn manifests(&mut self) -> (BTreeMap<String, Option<Manifest>>, BTreeMap<String, String>) {
         let mut digests = BTreeMap::new();
         let folder = &self.settings.policies;
@@ -166,7 +166,8 @@ impl<'a> GrantsCheck<'a> {
         }
     }
 
-    /// What the kept records of runs, and of surveys of the same artifacts, say of each of these policies, in their order.
+    /// Collects what the stored records of runs and surveys tell about each of these policies, in the same order. Only
+    /// surveys of the same artifact count.
     fn kept(&mut self, names: &[&str], artifacts: &BTreeMap<String, String>) -> Result<Vec<Kept>, StateError> {
         let mut all: Vec<Kept> = names.iter().map(|_| Kept::default()).collect();
         let records = Records::find(self.settings)?;
@@ -190,9 +191,9 @@ impl<'a> GrantsCheck<'a> {
         Ok(all)
     }
 
-    /// Rules that neither the author nor any recorded run asks for. A run that changed nothing may have asked for less than
-    /// the next one, so that it is not held against a rule; neither are an author's needs before the first run, since
-    /// `grants suggest` finds more than authors write down.
+    /// Reports rules that neither the author's needs nor any recorded run asks for. It is only a note, and not a fault, if
+    /// the evidence is weak: a run that changed nothing may have asked for less than the next one, and authors write down
+    /// fewer needs than `grants suggest` finds.
     fn unused(&mut self, own: &PolicyGrants, file: &str, name: &str, manifest: Option<&Manifest>, kept: &Kept) {
         if kept.is_hidden {
             return;
@@ -245,20 +246,20 @@ pub fn hint_of_resource_type(error: &GrantsError) -> Option<String> {
     Some(format!("{said}; the keys for what it uses are {}", keys.join(", ")))
 }
 
-/// What the kept records say of a policy.
+/// The facts about a policy from the stored records.
 #[derive(Default)]
 struct Kept {
-    /// The records of real runs are there, and this user may not read them.
+    /// Whether this user may not read the existing records of real runs.
     is_hidden: bool,
-    /// Runs in which it began.
+    /// Number of runs in which the policy began.
     runs: usize,
-    /// Runs that tell all that it asked for.
+    /// Number of runs whose records have everything that the policy asked for.
     complete: usize,
-    /// Real runs in which the policy came to its end.
+    /// Number of real runs in which the policy succeeded.
     whole: usize,
-    /// Those of them that tell all, and in which not everything was up to date.
+    /// Number of those with complete records in which the policy changed something.
     busy: usize,
-    /// The different things that it asked for, in other runs too, by the text that the records have of them.
+    /// Everything that the policy asked for in any recorded run or survey, by its text in the records.
     asked: BTreeMap<String, Needs>,
 }
 
@@ -268,14 +269,14 @@ impl Kept {
         self.runs += 1;
         let Some(asked) = record.asked(name) else { return };
         self.complete += usize::from(asked.is_complete);
-        // A run that failed came to its rules in part, and a dry run runs no code that only a real one does.
+        // A failed run may not have reached all rules, and a dry run skips code that only a real run executes.
         let is_whole = !record.is_dry() && policy.outcome() == "success";
         self.whole += usize::from(is_whole);
         self.busy += usize::from(asked.is_complete && is_whole && policy.is_busy());
         self.asked.extend(asked.needs);
     }
 
-    /// Adds what a survey found that a policy could ask for, if it looked at this artifact; empty: cookbooks in folders.
+    /// Adds the possible requests that a survey of this artifact found. `artifact` is empty for cookbooks in folders.
     fn add_survey(&mut self, survey: &Record, name: &str, artifact: &str) {
         let surveyed = survey.policies().into_iter().find(|policy| match policy.name {
             Some(policy_name) => policy_name == name,

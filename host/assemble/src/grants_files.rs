@@ -1,4 +1,4 @@
-//! The operator's grants on the disk: the file that the settings name, and `grants.d/*.toml` beside it.
+//! Reads the operator's grants from the disk: the file that the settings name, and `grants.d/*.toml` beside it.
 
 use grants::{Addition, EditedKey, ElevatedAccounts, Grants, GrantsError, NewLines};
 use std::collections::{BTreeMap, BTreeSet};
@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 /// The name of the folder beside the file.
 const FOLDER: &str = "grants.d";
 
-/// How names of files in it end; others are not read.
+/// The extension of the files that are read in it.
 const EXTENSION: &str = ".toml";
 
 /// The largest file that is read, in bytes.
@@ -36,13 +36,13 @@ pub enum GrantsFilesError {
         /// What the system said.
         source: io::Error,
     },
-    /// A file is too long to be one of grants.
+    /// A file is too large for a file of grants.
     #[error("the grants {} are longer than {MAX_FILE} bytes", path.display())]
     TooLarge {
         /// The path of the file that is too long.
         path: PathBuf,
     },
-    /// A file belongs to a user who could grant anything by it.
+    /// A file belongs to a user who is neither root nor the one who runs wrun.
     #[error("the grants {} belong to user {owner}, who could grant anything; run `chown root` on them", path.display())]
     Foreign {
         /// The file or the folder.
@@ -50,7 +50,7 @@ pub enum GrantsFilesError {
         /// The number of the user who owns it.
         owner: u32,
     },
-    /// Others than the owner may change a file.
+    /// Other users than the owner may change a file.
     #[error(
         "the grants {} may be written by others than their owner (mode {mode:04o}); run `chmod go-w` on them",
         path.display()
@@ -66,14 +66,14 @@ pub enum GrantsFilesError {
 /// Files of grants, read.
 #[derive(Debug)]
 pub struct GrantsFiles {
-    /// The file that the settings name, be it there or not.
+    /// The path of the file that the settings name, whether the file exists or not.
     pub main: PathBuf,
-    /// Names for people and texts: the file, if it is there, then those of the folder in the order of their names.
+    /// Path and text of each file: first the main file, if it exists, then those of the folder in the order of their names.
     files: Vec<(String, String)>,
 }
 
 impl GrantsFiles {
-    /// Reads the files. `named`: somebody named the file, so that it must be there.
+    /// Reads the files. `named`: the operator named the file, so it must exist.
     ///
     /// # Errors
     /// One of them cannot be read, or others than root and the user who runs wrun may change it.
@@ -86,7 +86,7 @@ impl GrantsFiles {
             Err(error) => return Err(error),
         }
         for path in in_folder(&Self::folder(main))? {
-            // One that was removed meanwhile says nothing.
+            // A file that was removed meanwhile is skipped.
             if let Some(text) = read(&path)? {
                 files.push((path.display().to_string(), text));
             }
@@ -104,7 +104,7 @@ impl GrantsFiles {
         self.files.is_empty()
     }
 
-    /// What they grant.
+    /// Parses the grants of all files.
     ///
     /// # Errors
     /// A file has a mistake, or a policy has a table in two of them.
@@ -113,14 +113,14 @@ impl GrantsFiles {
         Grants::parse_files(&files)
     }
 
-    /// The file where a policy's entries belong, and its text: the one with its table, else the main one.
+    /// Returns the file for a policy's entries with its text: the one that has the policy's table, else the main file.
     pub fn file_of(&self, grants: &Grants, policy: &str) -> (PathBuf, &str) {
         let name = grants.file_of(policy).map_or_else(|| self.main.display().to_string(), str::to_owned);
         let found = self.files.iter().find(|(file, _)| *file == name);
         found.map_or_else(|| (self.main.clone(), ""), |(file, text)| (PathBuf::from(file), text.as_str()))
     }
 
-    /// Entries by the file that they belong to, in the order of their policies and keys, each once.
+    /// Groups entries by file, sorted by policy and key, without duplicates.
     pub fn by_file(&self, grants: &Grants, additions: &[Addition]) -> BTreeMap<PathBuf, Vec<Addition>> {
         let mut by_file: BTreeMap<PathBuf, Vec<Addition>> = BTreeMap::new();
         let mut seen = BTreeSet::new();
@@ -133,8 +133,8 @@ impl GrantsFiles {
         by_file
     }
 
-    /// The lines that the files would have with entries added, by file and policy, new keys first. A comment names each
-    /// entry that opens a lot; `elevated` are the machine's accounts that are as good as root.
+    /// Returns the lines of the files with the entries added, by file and policy, new keys first. A comment marks each entry
+    /// that grants a lot. `elevated`: the machine's accounts with the same power as root.
     pub fn new_lines(&self, additions: &[Addition], elevated: &ElevatedAccounts) -> Vec<NewLines> {
         let grants = self.parse().unwrap_or_else(|_| Grants::nothing());
         let mut found = Vec::new();
@@ -200,8 +200,9 @@ fn read(path: &Path) -> Result<Option<String>, GrantsFilesError> {
     Ok(Some(text))
 }
 
-/// Whoever can change the grants can do what policies can. A run as root believes files that only root can change; another
-/// user's run can do no more than that user, whose own files will do.
+/// Checks that only trusted users can change a file, since a user who can change grants can do all that policies can. A run
+/// as root accepts files that only root can change. Another user's run also accepts that user's own files, because the run
+/// has no more rights than the user.
 fn trusted(path: &Path, status: &Metadata) -> Result<(), GrantsFilesError> {
     let user = rustix::process::geteuid().as_raw();
     let (owner, mode) = (status.uid(), status.mode() & 0o7777);

@@ -1,4 +1,4 @@
-//! Everything that a run is given, read and checked before anything is changed.
+//! Reads and checks everything that a run is given, before the run changes anything.
 
 use crate::artifacts::Artifacts;
 use crate::error::AssembleError;
@@ -30,7 +30,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
-/// What a run is given, but for the machine's facts: see [`KnownNode`](crate::known_node::KnownNode).
+/// The input of a run, without the machine's facts: see [`KnownNode`](crate::known_node::KnownNode).
 pub(crate) struct Input {
     pub(crate) attributes: Map<String, Value>,
     pub(crate) policies: Vec<PolicyInput>,
@@ -42,7 +42,7 @@ pub(crate) struct Input {
     pub(crate) all_grants: Grants,
     pub(crate) grants: BTreeMap<String, Arc<PolicyGrants>>,
     pub(crate) layers: LayerInput,
-    /// Warnings for the operator, in the order in which they are told.
+    /// Warnings for the operator, in the order in which they are reported.
     pub(crate) warnings: Vec<Notice>,
 }
 
@@ -108,7 +108,7 @@ impl Input {
     }
 }
 
-/// What the command line's own files seem to misspell.
+/// Returns warnings about probable spelling mistakes in files that the command line names.
 fn misspelt(
     request: &Request,
     settings: &Settings,
@@ -126,7 +126,8 @@ fn misspelt(
     key.into_iter().chain(in_layers).map(|sentence| Notice::Misspelt { sentence }).collect()
 }
 
-/// The rules of a policy that reach nothing, so that nobody believes to have granted something by them.
+/// Returns warnings about a policy's rules that cannot match anything, because the operator may believe that they grant
+/// something.
 fn rules_without_reach(grants: &Grants, policy: &str) -> Vec<Notice> {
     let Some(file) = grants.file_of(policy) else { return vec![] };
     let short = grants.policy(policy, &[]).short_rules();
@@ -150,8 +151,8 @@ fn json_attributes(path: &Path) -> Result<JsonAttributes, AssembleError> {
     JsonAttributes::from_json(value).map_err(|source| AssembleError::Attributes { path: owned(), source })
 }
 
-/// The policies that an operator assigned to the node (`wrun node policy set`). None, where the state cannot be read: a damaged
-/// node is told and set aside later, and stops nobody's policies.
+/// Returns the policies that an operator assigned to the node (`wrun node policy set`). The list is empty if the state cannot
+/// be read. A damaged node is reported and moved away later, and does not stop any policy.
 fn assigned_policies(settings: &Settings) -> Vec<PolicyInGroup> {
     let Ok((Some(state), _)) = own_state::open_for_looking(settings) else { return vec![] };
     let name = match (&settings.node_name, state.node_names().unwrap_or_default().as_slice()) {
@@ -163,7 +164,8 @@ fn assigned_policies(settings: &Settings) -> Vec<PolicyInGroup> {
     node.map(|node| node.assigned_policies().to_vec()).unwrap_or_default()
 }
 
-/// The policies of the run, in order: those that were asked for, else those of the JSON attributes, else those of the node.
+/// Returns the policies of the run, in order: those of the request, else those of the JSON attributes, else those assigned to
+/// the node.
 fn policy_names(
     request: &Request,
     json: &JsonAttributes,
@@ -195,7 +197,7 @@ fn grants(request: &Request, settings: &Settings) -> Result<(Grants, Option<Noti
     Ok((files.parse()?, notice))
 }
 
-/// A policy whose artifact cannot be read.
+/// Returns the input of a policy whose artifact cannot be read: it fails with `failure`.
 fn refused_input(name: &str, group: Option<&String>, failure: Failure) -> PolicyInput {
     let group = group.map(String::as_str);
     PolicyInput {

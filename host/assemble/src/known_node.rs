@@ -11,7 +11,7 @@ use std::time::SystemTime;
 
 /// The node as its settings and facts describe it, before a policy has run.
 pub(crate) struct KnownNode {
-    /// The settings' name, else the machine's fully qualified one.
+    /// The node's name from the settings, else the machine's fully qualified domain name.
     pub(crate) name: String,
     pub(crate) identity: NodeIdentity,
     pub(crate) facts: Map<String, Value>,

@@ -1,5 +1,5 @@
-//! The names of policies that a node knows, to find misspelt ones: a layer or a node may name a policy that never runs here,
-//! and nobody would hear of it.
+//! Finds misspelt names of policies. A layer or a node may name a policy that never runs here, and without this check nobody
+//! would notice.
 
 use crate::folders::POLICY as FOLDERS_POLICY;
 use crate::grants_files::GrantsFiles;
@@ -15,7 +15,8 @@ const MAX_LISTED: usize = 10;
 pub struct KnownPolicies(BTreeSet<String>);
 
 impl KnownPolicies {
-    /// Looks them up. `named` are the policies of the settings. What cannot be read knows nobody: a run tells why.
+    /// Collects the names. `named` are the policies of the settings. A source that cannot be read adds no names; a run
+    /// reports why.
     pub fn of(settings: &Settings, named: &[String]) -> Self {
         let mut known: BTreeSet<String> = named.iter().cloned().collect();
         known.extend(artifact::list(&settings.policies).unwrap_or_default());
@@ -24,7 +25,8 @@ impl KnownPolicies {
         Self(known)
     }
 
-    /// Returns a sentence about a name that no known policy has. `None`: one has it, or no policy is known.
+    /// Returns a sentence about a name that no known policy has. Returns `None` if a policy has it, or if no policies are
+    /// known.
     pub fn stranger(&self, name: &str) -> Option<String> {
         if self.0.is_empty() || self.0.contains(name) || name == FOLDERS_POLICY {
             return None;
@@ -38,8 +40,8 @@ impl KnownPolicies {
         Some(format!("no policy `{name}` is in the settings, the grants or the policies' directory; {near}"))
     }
 
-    /// Returns a sentence for each name in a layer that no known policy has and that is near to one. Other names may be of other
-    /// nodes, which share the file.
+    /// Returns a sentence for each name in a layer that is nearly, but not exactly, the name of a known policy. Other unknown
+    /// names may be policies of other nodes that share the file.
     pub fn misspelt_in(&self, layer: &Layer) -> Vec<String> {
         let names = layer.policies.iter().flatten();
         let misspelt = names.filter(|name| nearest(name, self.0.iter().map(String::as_str)).is_some());

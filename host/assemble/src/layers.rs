@@ -1,4 +1,4 @@
-//! Layers of environment files: how they are read from the disk, and what they come to in a run.
+//! Reads layers of environment files from the disk, and merges them for a run.
 
 mod files;
 mod groups;

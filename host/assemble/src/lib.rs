@@ -1,7 +1,7 @@
-//! Assembly: settings, artifacts, grants and the state become a run that is ready, is carried out and is recorded.
+//! Assembles a run from settings, artifacts, grants and the state, then carries it out and records it.
 //!
-//! A library for every program that converges a node: it reads no arguments, prints nothing, and leaves the process as it
-//! is. What people should hear comes as [`Notice`]s, and whoever wants to follow a run gives it observers.
+//! This is a library for every program that converges a node. It does not read arguments, print, or change its process. It
+//! reports to people by [`Notice`]s, and a program follows a run by its observers.
 //!
 //! ```text
 //! Assembly::make_ready -> ReadyRun::open -> OpenRun::carry_out -> EndedRun::record

@@ -1,7 +1,8 @@
-//! Where native code is kept between runs: in the cache folder, else, for an ordinary user, in the user's own.
+//! Opens the cache of native code. It is in the node's cache folder, or, if an ordinary user cannot use that, in the user's
+//! own.
 //!
-//! Native code is run without further checks, so the folder is this user's alone, and the key that authenticates what is in it
-//! lies beside it. Nothing about it depends on the node: a run with another state directory finds the same code.
+//! Native code is run without further checks. So only this user may access the folder, and the key that authenticates the
+//! files lies in it. The code does not depend on the node: a run with another state directory finds the same code.
 
 use crate::notice::{Notice, Notify};
 use crate::own_state;
@@ -13,7 +14,7 @@ use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _};
 use std::path::{Path, PathBuf};
 use text::error_chain;
 
-/// The folder below the cache folder. Its number changes with what its files mean.
+/// The folder below the cache folder. Its number changes with the format of its files.
 const FOLDER: &str = "native-v2";
 
 /// The reason why native code is not kept.
@@ -35,10 +36,10 @@ enum FolderError {
     OpenToOthers,
 }
 
-/// Opens the cache. `None`: native code is made anew in each run, which is told unless this is a dry run on a machine
-/// without a cache folder.
+/// Opens the cache. Returns `None` if there is no usable folder: then each run compiles its native code again. That is
+/// reported, unless this is a dry run as root on a machine without a cache folder.
 pub(crate) fn open(settings: &Settings, dry: bool, notify: &Notify) -> Option<NativeCache> {
-    // A dry run makes no folder for the node.
+    // A dry run does not create the node's cache folder.
     let opened = match dry && !settings.cache_dir.exists() {
         true => Ok(None),
         false => open_below(&settings.cache_dir, settings.min_free).map(Some),
@@ -64,7 +65,7 @@ fn open_below(folder: &Path, min_free: u64) -> Result<NativeCache, NotKept> {
     opened().map_err(|source| NotKept { folder: folder.clone(), source })
 }
 
-/// Makes a folder that is this user's alone, or checks that it is.
+/// Creates a folder that only this user can access, or checks that an existing one is such a folder.
 fn make_own_folder(path: &Path) -> Result<(), FolderError> {
     std::fs::DirBuilder::new().recursive(true).mode(0o700).create(path)?;
     let about = std::fs::symlink_metadata(path)?;

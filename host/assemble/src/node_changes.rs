@@ -1,4 +1,4 @@
-//! Changes of operators that waited while a run had the lock, applied to the node.
+//! Applies operators' changes of the node that were deferred while a run had the lock.
 
 use crate::saved_node::{SavedNodeError, node_to_save, saved_node_alone};
 use node::object::{NodeEdit, NodeObject};
@@ -12,15 +12,16 @@ use text::error_chain;
 /// How long a run waits for commands that change nodes.
 const WAIT: Duration = Duration::from_secs(30);
 
-/// How long a run waits for them that ends at once.
+/// How long a run that is ended by a signal waits for them.
 const SHORT_WAIT: Duration = Duration::from_secs(1);
 
-/// Applies the changes that the node does not have yet. A change that has become impossible is left out, with a warning.
+/// Applies the deferred changes that the node does not have yet. A change that has become impossible is skipped with a
+/// warning.
 pub(crate) fn apply_waiting(node: &mut NodeObject, changes: &[WaitingChange]) {
     apply(node, changes, &|_| None);
 }
 
-/// Applies changes; `conflict` tells who else wrote an attribute meanwhile.
+/// Applies changes. `conflict` returns the name of another writer of an attribute, if one has written it meanwhile.
 fn apply(node: &mut NodeObject, changes: &[WaitingChange], conflict: &dyn Fn(&[String]) -> Option<String>) {
     for change in changes {
         if change.number <= node.applied_changes() {
@@ -55,7 +56,7 @@ fn value_at<'all>(all: &'all Map<String, Value>, path: &[String]) -> Option<&'al
     rest.iter().try_fold(all.get(first)?, |here, key| here.get(key))
 }
 
-/// Who wrote a `normal` attribute last.
+/// Returns the last writer of a `normal` attribute, for a warning.
 fn writer(node: &NodeObject, path: &[String]) -> String {
     let explanation = node.explain(path);
     let writes = explanation.policies.iter().flat_map(|part| &part.writes);
@@ -63,7 +64,7 @@ fn writer(node: &NodeObject, path: &[String]) -> String {
     normal.next_back().map_or_else(|| "a policy".to_owned(), |write| write.origin.to_string())
 }
 
-/// The changes that wait for a run, for the case that a signal ends the run at once.
+/// The deferred changes, for the case that a signal ends the run at once.
 pub struct LateChanges {
     pub(crate) state_dir: PathBuf,
     pub(crate) min_free: u64,
@@ -74,8 +75,8 @@ pub struct LateChanges {
 }
 
 impl LateChanges {
-    /// Applies the changes to the saved node, as the end of a run does. The run may still save the node behind it, without
-    /// them: so the changes stay where they are, and the next command sees by their numbers whether the node has them.
+    /// Applies the changes to the saved node, as the end of a run does. The run may still save the node afterwards, without
+    /// them. So the changes stay stored, and the next command sees by their numbers whether the node has them.
     ///
     /// # Errors
     /// The state cannot be read or written.
@@ -89,7 +90,8 @@ impl LateChanges {
     }
 }
 
-/// The node with the changes that wait, as it is saved. `None`: none wait, or the node cannot be used.
+/// Returns the node with the deferred changes, as saved JSON. Returns `None` if there are no changes, or if the node cannot
+/// be used.
 fn with_waiting(
     state: &StateDirectory,
     changes: &ChangeLock,
@@ -132,8 +134,8 @@ fn with_waiting(
     Ok(None)
 }
 
-/// Ends a run's hold of the node: applies the changes that waited, and releases the lock. `before` are the `normal` attributes
-/// with which the run began: what the run itself changed since then stays.
+/// Applies the deferred changes at the end of a run, and releases the run lock. `before` are the `normal` attributes at the
+/// start of the run; the run's own changes since then are kept.
 pub(crate) fn take_waiting(
     state: &StateDirectory,
     lock: RunLock,
@@ -146,7 +148,7 @@ pub(crate) fn take_waiting(
         lock.save_node(name, &saved)?;
         changes.keep(name, &[])?;
     }
-    // Whoever waits for the changes' lock finds the run lock free.
+    // The run lock is released first, so that a command that waits for the lock of the changes finds it free.
     drop(lock);
     drop(changes);
     Ok(())

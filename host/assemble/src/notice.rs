@@ -1,12 +1,11 @@
-//! What people should hear while a run is made ready: as values, since a library prints nothing.
+//! Messages for people while a run is made ready. They are values, because a library does not print.
 
 use contract::Failure;
 use state::Holder;
 use std::fmt;
 use std::path::PathBuf;
 
-/// Something that people should hear before a run begins. Its text is a clause or a sentence without a final period, and
-/// not escaped.
+/// A message for people before a run begins. Its text is a clause or a sentence without a final period, and is not escaped.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Notice {
     /// Everything is granted to every policy.
@@ -16,7 +15,7 @@ pub enum Notice {
         /// The file that would hold them.
         file: PathBuf,
     },
-    /// A rule reaches nothing.
+    /// A rule of the grants cannot match anything.
     RuleWithoutReach {
         /// The file of grants.
         file: String,
@@ -25,12 +24,12 @@ pub enum Notice {
         /// What is wrong with the rule.
         sentence: String,
     },
-    /// Something names a thing that does not exist, and a near one does.
+    /// A name is probably misspelt: it does not exist, but a near one does.
     Misspelt {
-        /// What names what, and the near name.
+        /// The sentence with the unknown name and the near one.
         sentence: String,
     },
-    /// The first root of a repository is trusted.
+    /// The root of a repository is trusted at its first use.
     FirstUse {
         /// The path of the root's file, or its address.
         file: String,
@@ -50,7 +49,7 @@ pub enum Notice {
         verified: String,
         /// How many days ago that was.
         days: i64,
-        /// Why nothing newer is run.
+        /// The reason why a newer revision is not run.
         reason: String,
     },
     /// A policy's run list is empty.
@@ -63,7 +62,7 @@ pub enum Notice {
         /// The path of the directory.
         place: PathBuf,
     },
-    /// Native code cannot be kept between runs.
+    /// Native code cannot be cached between runs.
     NativeCodeNotKept {
         /// The error with its causes.
         why: String,
@@ -89,7 +88,7 @@ pub enum Notice {
     },
     /// Another run holds the lock.
     Waiting {
-        /// That run, if it has said who it is.
+        /// The run that holds the lock, if it is known.
         holder: Option<Holder>,
     },
     /// The journal of due notifications is damaged and was moved.
@@ -176,7 +175,7 @@ impl fmt::Display for Notice {
     }
 }
 
-/// What becomes of a damaged file.
+/// Returns the end of a sentence: what wrun does with a damaged file.
 fn fate(place: Option<&PathBuf>) -> String {
     match place {
         Some(place) => format!("the file is now {}", place.display()),
@@ -184,5 +183,5 @@ fn fate(place: Option<&PathBuf>) -> String {
     }
 }
 
-/// Is told each notice at once.
+/// A function that gets each notice at once.
 pub type Notify = dyn Fn(Notice) + Send + Sync;

@@ -1,5 +1,5 @@
-//! Roles, environments and data bag items, for commands that look at them and change them. Here they are files in the folders
-//! that settings name; a server keeps them behind the same trait.
+//! Reads and changes roles, environments and data bag items, for the commands about them. On this machine they are files in
+//! the folders that the settings name. A server can store them behind the same trait.
 //!
 //! ```text
 //! local     the folders, with what is evaluated in Ruby
@@ -32,7 +32,7 @@ pub use resolve::objects::{ObjectKind, read_object};
 pub use search::{SearchError, SearchIndex, indexes, search};
 pub use shown::{attribute_of, cookbook_versions, empty_item, new_object, node_summary};
 
-/// Where an object lies.
+/// The collection that an object belongs to.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Shelf {
     /// In the directory of roles.
@@ -44,7 +44,7 @@ pub enum Shelf {
 }
 
 impl Shelf {
-    /// Returns what lies there.
+    /// Returns the kind of the objects in the collection.
     pub fn kind(&self) -> ObjectKind {
         match self {
             Self::Roles => ObjectKind::Role,
@@ -53,7 +53,7 @@ impl Shelf {
         }
     }
 
-    /// The command that lists what lies there.
+    /// Returns the command that lists the objects of the collection.
     fn list_command(&self) -> String {
         match self {
             Self::Roles => "wrun role list".to_owned(),
@@ -63,39 +63,39 @@ impl Shelf {
     }
 }
 
-/// An object as it is kept.
+/// An object in its stored form.
 #[derive(Debug, Clone, PartialEq)]
 pub struct KeptObject {
     /// The document as it was read.
     pub value: Value,
     /// The file, or another place that people know.
     pub place: String,
-    /// Whether it was written in Ruby: then it is changed in its file only.
+    /// Whether the object is written in Ruby. Then it can only be changed by editing its file.
     pub is_ruby: bool,
-    /// What tells it from an earlier or later one of that name.
+    /// An identifier of this state of the object: another one means that it was changed.
     pub version: String,
 }
 
-/// What must be there when an object is written.
+/// The state that an object must have when it is written.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Expected {
     /// No object of that name.
     Absent,
     /// The object of this version.
     Version(String),
-    /// Whatever is there, or nothing.
+    /// Any state, or none.
     Anything,
 }
 
 /// The reasons why objects cannot be read or changed. Nothing has been changed.
 #[derive(Debug, thiserror::Error)]
 pub enum ObjectsError {
-    /// No setting says where they are.
+    /// No setting names the directory.
     #[error(
         "no directory of {what} is set: name one with `{key} = \"DIR\"` in the settings, with {variable}=DIR or with {option} DIR"
     )]
     NoFolder {
-        /// What would be in it.
+        /// The objects that the directory would have, such as `roles`.
         what: &'static str,
         /// The key of the settings.
         key: &'static str,
@@ -104,7 +104,7 @@ pub enum ObjectsError {
         /// The option of the command.
         option: &'static str,
     },
-    /// The directory that is set is not there.
+    /// The directory that a setting names cannot be read.
     #[error("the directory of {what} {} cannot be read", folder.display())]
     Folder {
         /// What would be in it.
@@ -114,7 +114,7 @@ pub enum ObjectsError {
         /// The error that the system gives.
         source: io::Error,
     },
-    /// The directory has too much in it.
+    /// The directory has too many entries.
     #[error("{} has more than {limit} entries, or directories below each other without end", folder.display())]
     TooManyFiles {
         /// The path of the directory.
@@ -134,7 +134,7 @@ pub enum ObjectsError {
         /// The command that lists the names.
         list: String,
     },
-    /// There is one already.
+    /// An object of this name exists already.
     #[error("there is a {what} {name:?} already ({place}): change it with `wrun {command} edit`, or take another name")]
     Exists {
         /// The kind of the object, such as a role.
@@ -146,13 +146,13 @@ pub enum ObjectsError {
         /// The command of such objects.
         command: &'static str,
     },
-    /// There is such a bag already.
+    /// A data bag of this name exists already.
     #[error("there is a data bag {name:?} already")]
     BagExists {
         /// The name that was asked for.
         name: String,
     },
-    /// Somebody else has changed it.
+    /// The object was changed since it was read.
     #[error("the {what} {name:?} has changed meanwhile")]
     ChangedMeanwhile {
         /// The kind of what has changed.
@@ -160,7 +160,7 @@ pub enum ObjectsError {
         /// The name that was asked for.
         name: String,
     },
-    /// It is a file in Ruby.
+    /// The object is written in Ruby, so it cannot be changed here.
     #[error("the {what} {name:?} is written in Ruby, so a command cannot change it: change {place} itself")]
     InRuby {
         /// The kind of the object.
@@ -170,7 +170,7 @@ pub enum ObjectsError {
         /// The file that holds it.
         place: String,
     },
-    /// A link to a file in Ruby.
+    /// A link leads to a file in Ruby outside of the directory.
     #[error(
         "{} is a link that leads out of {}: put the file itself there, since what Ruby says of it would show what is in it",
         path.display(), folder.display()
@@ -181,7 +181,7 @@ pub enum ObjectsError {
         /// The directory of the objects.
         folder: PathBuf,
     },
-    /// A link leads to something else.
+    /// A link leads to a file that is not such an object, so it is not replaced.
     #[error("{} leads to a file that is no {what}, so it is left alone: remove the link", path.display())]
     LeadsElsewhere {
         /// The path of the link.
@@ -200,7 +200,7 @@ pub enum ObjectsError {
     /// A document is invalid.
     #[error(transparent)]
     Fault(#[from] ObjectFault),
-    /// A run list cannot be changed so.
+    /// The run list of a role refuses the change.
     #[error(transparent)]
     RunList(#[from] RunListError),
     /// A file cannot be read.
@@ -243,15 +243,15 @@ pub enum ObjectsError {
         /// The reason in plain words.
         source: Box<AssembleError>,
     },
-    /// Others change objects, and do not end.
+    /// Other commands change objects, and have not finished in time.
     #[error("others have been changing {} for {seconds} seconds; try again", folder.display())]
     Busy {
         /// The path of the directory.
         folder: PathBuf,
-        /// How long was waited.
+        /// How long the command has waited.
         seconds: u64,
     },
-    /// The secret for encrypted items cannot be had.
+    /// The secret for encrypted items is missing.
     #[error("{0}")]
     Secret(String),
     /// The file of the secret cannot be used.
@@ -293,7 +293,7 @@ impl From<NameError> for ObjectsError {
 }
 
 impl ObjectsError {
-    /// The error about an object that is there already.
+    /// Returns the error about an object that exists already.
     fn exists(shelf: &Shelf, name: &str, place: String) -> Self {
         let command = match shelf {
             Shelf::Roles => "role",
@@ -303,7 +303,7 @@ impl ObjectsError {
         Self::Exists { what: shelf.kind(), name: name.to_owned(), place, command }
     }
 
-    /// The error about an object that was written in Ruby and is to be changed.
+    /// Returns the error about a change of an object that is written in Ruby.
     pub fn in_ruby(what: ObjectKind, name: &str, kept: &KeptObject) -> Self {
         Self::InRuby { what, name: name.to_owned(), place: kept.place.clone() }
     }
@@ -321,7 +321,7 @@ fn hint(near: Option<&str>, list: &str) -> String {
     }
 }
 
-/// Roles, environments and data bags, wherever they are kept.
+/// A store of roles, environments and data bags.
 pub trait ObjectStore {
     /// Returns the names of all data bags, sorted.
     ///
@@ -341,7 +341,7 @@ pub trait ObjectStore {
     /// The bag does not exist, or it cannot be removed.
     fn remove_bag(&self, name: &str) -> Result<(), ObjectsError>;
 
-    /// Returns the names of all objects of a shelf, sorted.
+    /// Returns the names of all objects of a collection, sorted.
     ///
     /// # Errors
     /// They cannot be listed.
@@ -353,13 +353,13 @@ pub trait ObjectStore {
     /// The object does not exist, or it cannot be read.
     fn object(&self, shelf: &Shelf, name: &str) -> Result<KeptObject, ObjectsError>;
 
-    /// Returns all objects of a shelf by their names.
+    /// Returns all objects of a collection with their names.
     ///
     /// # Errors
     /// One of them cannot be read.
     fn all(&self, shelf: &Shelf) -> Result<Vec<(String, Value)>, ObjectsError>;
 
-    /// Writes an object whole. Returns whether anything is different now.
+    /// Writes an object, replacing all of it. Returns whether it has changed.
     ///
     /// # Errors
     /// Somebody else has changed the object, the new one is invalid, or it cannot be written.
@@ -372,8 +372,8 @@ pub trait ObjectStore {
     fn remove(&self, shelf: &Shelf, name: &str) -> Result<(), ObjectsError>;
 }
 
-/// Changes the run list of a role: its own, or that of an environment. Where others change the role at the same time, all
-/// changes are made. Returns whether anything is different now.
+/// Changes the run list of a role: its own, or that of an environment. If other commands change the role at the same time,
+/// all changes are made. Returns whether the role has changed.
 ///
 /// # Errors
 /// The role does not exist, an item is invalid or not there, or the role cannot be written.

@@ -1,4 +1,4 @@
-//! A run that is open to its watchers: it is carried out, and recorded.
+//! Carries a run out and records it, while observers watch it.
 
 use crate::error::AssembleError;
 use crate::node_changes::take_waiting;
@@ -36,7 +36,7 @@ pub struct OpenRun<'a> {
     pub(crate) journal: Journal,
     pub(crate) folder: Option<Arc<RunFolder>>,
     pub(crate) id: RunId,
-    /// What the run is given, if it may stand for later ones.
+    /// The input of the run, if later runs may be skipped because of it.
     pub(crate) given: Option<Given>,
 }
 
@@ -52,11 +52,11 @@ pub struct EndedRun<'a> {
     pub layers: Value,
     /// The releases of the run: `{repository, policies: [{policy, team, group, revision, artifact, stale}]}`, or `null`.
     pub releases: Value,
-    /// Everything that ends with the run: its lock, its record, its policies' code.
+    /// Everything that the end of the run needs: its lock, its record, its policies' code.
     pub ending: Ending<'a>,
 }
 
-/// The end of a run: keeps its record, and gives back what it held.
+/// The end of a run: writes its record, and releases its lock.
 pub struct Ending<'a> {
     run_host: AssembledHost<'a>,
     folder: Option<Arc<RunFolder>>,
@@ -66,18 +66,18 @@ pub struct Ending<'a> {
     releases: Option<Releases>,
     /// The policies that succeeded.
     converged: Vec<String>,
-    /// What the run was given, if it may stand for later ones.
+    /// The input of the run, if later runs may be skipped because of it.
     given: Option<Given>,
 }
 
-/// What became of a policy's wish to start the node again.
+/// The result of a policy's request to reboot the node.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum StartedAgain {
     /// No policy asked for it.
     NotAsked,
     /// The machine will be started again.
     Scheduled,
-    /// The node is not this machine: others have to do it.
+    /// The node is not this machine, so somebody else has to reboot it.
     Elsewhere,
 }
 
@@ -142,8 +142,8 @@ impl Ending<'_> {
         self.run_host.grants.get(policy)
     }
 
-    /// Asks an instance of a runtime about files, after the run; see [`ask`]. The run's own signals end it, and so do a few
-    /// seconds of processor time: the policy whose files they are has had its own.
+    /// Asks an instance of a runtime about files after the run; see [`ask`]. The run's own signals end it, and so does a
+    /// limit of a few seconds of processor time, because the policy has used its own time in the run.
     ///
     /// # Errors
     /// The instance cannot be opened.
@@ -158,12 +158,12 @@ impl Ending<'_> {
         ask(&settings, self.run_host.program, &self.run_host.stop, runtime, files, questions)
     }
 
-    /// How long native code was compiled.
+    /// Returns the time that was spent on compiling native code.
     pub fn compile_time(&self) -> Duration {
         self.run_host.sandbox.compile_time()
     }
 
-    /// Keeps the record of a dry run: in the state directory, else in the user's own folder.
+    /// Writes the record of a dry run to the state directory, or else to the user's own folder.
     ///
     /// # Errors
     /// Neither can be written to.
@@ -171,7 +171,7 @@ impl Ending<'_> {
         DryRecord { settings: self.run_host.settings.clone(), id: self.id.clone() }.keep(record, error)
     }
 
-    /// Keeps the record of a survey: in the state directory, else in the user's own folder.
+    /// Writes the record of a survey to the state directory, or else to the user's own folder.
     ///
     /// # Errors
     /// Neither can be written to.
@@ -179,7 +179,7 @@ impl Ending<'_> {
         own_state::keep_survey(self.run_host.settings, &self.id, record)
     }
 
-    /// Keeps the record of a real run and releases the lock. Does nothing after a dry run.
+    /// Writes the record of a real run and releases the lock. Does nothing after a dry run.
     ///
     /// # Errors
     /// The state directory cannot be written to, or a notification could not be recorded in the course of the run.
@@ -196,7 +196,7 @@ impl Ending<'_> {
         let settings = self.run_host.settings;
         let given = self.given.take().filter(|_| kept.is_ok() && finished.is_ok());
         let changed = StateDirectory::open_keeping_free(&settings.state_dir, settings.min_free).and_then(|state| {
-            // Before the changes that waited: the run has not seen them.
+            // This comes before the deferred changes are applied, because the run has not seen them.
             if let Some(Err(error)) = given.map(|given| given.keep(&lock, &state, name, &self.id)) {
                 tracing::warn!("later runs cannot be left out: {}", text::error_chain(&error));
             }
@@ -205,7 +205,7 @@ impl Ending<'_> {
         kept.and(finished).and(changed)
     }
 
-    /// Starts the node again, if a policy asked for it.
+    /// Reboots the node, if a policy asked for it.
     ///
     /// # Errors
     /// The machine refuses.

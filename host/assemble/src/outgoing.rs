@@ -1,5 +1,5 @@
-//! Reports of runs that go to a file or an address. Each is put into a queue on the disk first, and leaves it when the other end
-//! has taken it: a run that finds the other end away leaves its report to the next one.
+//! Sends the reports of runs to files and addresses. Each report is first put into a queue on the disk, and removed from it
+//! when the receiver has accepted it. If the receiver cannot be reached, the next run sends the report.
 
 mod abandoned;
 mod lines;
@@ -23,8 +23,8 @@ use text::error_chain;
 /// The folder of the queues in the state directory.
 const FOLDER: &str = "reports";
 
-/// A report that takes more than one part of so many of its queue waits in its reduced form: a few large ones would push out all
-/// others.
+/// The fraction 1/SHARE of its queue that a report may take. A larger one is queued in its reduced form, because a few large
+/// reports would push out all others.
 const SHARE: u64 = 8;
 
 /// A place that reports go to.
@@ -34,7 +34,7 @@ pub struct Destination {
     pub place: Place,
     /// How long sending may take in one run.
     pub time: Duration,
-    /// The most bytes of reports that wait.
+    /// Largest size of the queue, in bytes.
     pub queue: u64,
     /// Whether dry runs are reported too.
     pub dry_runs: bool,
@@ -49,13 +49,14 @@ pub enum Place {
     Address {
         /// The address, `https://..` or `http://..`.
         url: String,
-        /// The file with the token that tells who sends.
+        /// The file with the token that authenticates the sender.
         token_file: Option<PathBuf>,
     },
 }
 
 impl Destination {
-    /// The files that no policy may write to by a rule with wildcards: the reports, the token.
+    /// Returns the destination's own files, the report file or the token file. A rule with wildcards does not let a policy
+    /// write to them.
     pub fn own_files(&self) -> impl Iterator<Item = &PathBuf> {
         let (file, token) = match &self.place {
             Place::File(path) => (Some(path), None),
@@ -64,8 +65,8 @@ impl Destination {
         file.into_iter().chain(token)
     }
 
-    /// Puts the report of a run into the queue of each destination and sends nothing: the run may be ended before [`deliver`]
-    /// sends it. Returns warnings for people, for a run that is not delivered after all.
+    /// Puts the report of a run into the queue of each destination and does not send it, because the run may be ended before
+    /// [`deliver`] sends it. Returns warnings about reports that cannot be queued.
     pub fn keep(
         destinations: &[Self],
         settings: &Settings,
@@ -99,7 +100,7 @@ impl Destination {
         StateDirectory::open_keeping_free(&settings.state_dir, settings.min_free)?.outbox(&self.place.key())
     }
 
-    /// Puts a report into the queue, if it does not wait there already.
+    /// Puts a report into the queue, unless it is queued already.
     fn put(&self, outbox: &Outbox, run: &RunId, line: &[u8]) -> Result<(), StateError> {
         if outbox.holds(run)? {
             return Ok(());
@@ -111,7 +112,7 @@ impl Destination {
 }
 
 impl Place {
-    /// The place, for people. What follows the `?` of an address may be a secret.
+    /// Returns the place for messages. The query of an address, after `?`, is left out because it may be a secret.
     fn shown(&self) -> String {
         match self {
             Self::File(path) => path.display().to_string(),
@@ -122,7 +123,7 @@ impl Place {
         }
     }
 
-    /// The name of the place's queue.
+    /// Returns the name of the place's queue: a digest of the place.
     fn key(&self) -> String {
         let digest = match self {
             Self::File(path) => Sha256::digest(format!("local {}", path.display())),
@@ -132,8 +133,8 @@ impl Place {
     }
 }
 
-/// Puts the report of a run into the queue of each destination, and sends what waits there. Tells also of reports that wait for
-/// places that are not among the destinations. Returns warnings for people.
+/// Puts the report of a run into the queue of each destination, and sends all queued reports. Returns warnings, also about
+/// queued reports whose destination is not in the settings any more.
 pub fn deliver(
     destinations: &[Destination],
     settings: &Settings,
@@ -172,7 +173,7 @@ fn reports(count: usize) -> String {
     if count == 1 { "1 report".to_owned() } else { format!("{count} reports") }
 }
 
-/// The delivery of a run's report to a destination, and of those that wait there.
+/// The delivery of a run's report to a destination, with the reports that are still queued for it.
 struct Delivery<'a> {
     destination: &'a Destination,
     run: &'a RunId,
@@ -201,7 +202,7 @@ impl Delivery<'_> {
                     self.warnings.push(format!("the queue for {place} cannot be shortened: {}", error_chain(&error)));
                 }
             }
-            // A report that cannot wait needs a part of the time.
+            // A report that cannot be queued gets half of the time for itself.
             let until = if kept.is_ok() { until } else { now + destination.time / 2 };
             if let Err(why) = self.send_waiting(outbox, until) {
                 let waiting = outbox.waiting().map_or(usize::from(kept.is_ok()), |waiting| waiting.len());
@@ -216,11 +217,11 @@ impl Delivery<'_> {
         }
     }
 
-    /// Sends what waits, the oldest first, until the other end is away or the time is over. The error says why it stopped, as
-    /// the end of a sentence.
+    /// Sends the queued reports, the oldest first, until the receiver cannot be reached or the time is over. The error is the
+    /// reason for stopping, as the end of a sentence.
     fn send_waiting(&mut self, outbox: &Outbox, until: Instant) -> Result<(), String> {
         let failed = |error: StateError| format!(": {}", error_chain(&error));
-        // Another process that sends leaves to the next run what it has not seen.
+        // Another process is sending; the next run sends the reports that it has not seen.
         let Some(_lock) = outbox.lock().map_err(failed)? else { return Ok(()) };
         for run in outbox.waiting().map_err(failed)? {
             if Instant::now() >= until {
@@ -246,8 +247,8 @@ impl Delivery<'_> {
         Ok(())
     }
 
-    /// Reads a report that waits. This run's own is whole, also if its reduced form waits. `None`: another process has sent it,
-    /// or nobody can read it.
+    /// Reads a queued report. This run's own report is complete, even if its reduced form is queued. Returns `None` if
+    /// another process has sent it, or if it cannot be read.
     fn report_of(&mut self, outbox: &Outbox, run: &RunId) -> Option<Vec<u8>> {
         if run == self.run {
             return Some(self.line.to_vec());
@@ -269,7 +270,7 @@ impl Delivery<'_> {
         None
     }
 
-    /// Sends this run's report, which cannot wait.
+    /// Sends this run's report, which could not be queued.
     fn send_unkept(&mut self, why_not_kept: &str, until: Instant) {
         let again = || Some(self.line.to_vec());
         match hand_over(&self.destination.place, self.line.to_vec(), again, until) {
@@ -283,7 +284,7 @@ impl Delivery<'_> {
         }
     }
 
-    /// Tells if less was taken than was there.
+    /// Adds a warning if the receiver took only the reduced form.
     fn say(&mut self, run: &str, taken: Taken) {
         if let Taken::Reduced(why) = taken {
             let place = self.destination.place.shown();

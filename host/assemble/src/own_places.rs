@@ -1,7 +1,7 @@
-//! Where wrun's own files are, as the policies' paths would name them: rules with wildcards do not reach them.
+//! Finds wrun's own files, as policies would name their paths. Rules with wildcards do not match them.
 //!
-//! wrun runs as root, and root runs again whatever it loads: its program, libraries, runtimes, cookbooks and the operator's
-//! handlers. They are protected wherever they lie, also where no setting names them.
+//! wrun runs as root, so the next run executes as root all that it loads: its program, libraries, runtimes, cookbooks and the
+//! operator's handlers. These files are protected wherever they are, even if no setting names them.
 
 use crate::error::AssembleError;
 use crate::grants_files::GrantsFiles;
@@ -13,8 +13,9 @@ use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-/// Returns the paths of all that is wrun's own and lies inside the root, as seen from inside it: as they are written, since
-/// whoever replaces a link on the way replaces what is behind it; and resolved, since grants are asked about resolved paths.
+/// Returns the paths of wrun's own files inside the root, as seen from inside it. Each path is listed as written, because
+/// replacing a link along it replaces the file behind the link. It is also listed with links resolved, because grants check
+/// resolved paths.
 ///
 /// # Errors
 /// wrun cannot tell where its own program lies.
@@ -26,7 +27,7 @@ pub(crate) fn inside(settings: &Settings, request: &Request) -> Result<OwnPlaces
     Ok(OwnPlaces { data: seen_from(&roots, data), code: seen_from(&roots, code) })
 }
 
-/// What holds settings, state, grants and attributes.
+/// Returns the paths of settings, state, grants and attributes.
 fn data(settings: &Settings, request: &Request) -> Vec<PathBuf> {
     let Settings { state_dir, cache_dir, backup_dir, grants, .. } = settings;
     let always = [state_dir, cache_dir, backup_dir, &settings.policies, grants, &GrantsFiles::folder(grants)];
@@ -41,7 +42,7 @@ fn data(settings: &Settings, request: &Request) -> Vec<PathBuf> {
     always.into_iter().chain(optional).chain(layers).chain(&request.own_files.data).cloned().chain(repository).collect()
 }
 
-/// What wrun loads or starts, as the settings and the request name it.
+/// Returns the paths of all that wrun loads or starts, as the settings and the request name it.
 fn code(settings: &Settings, request: &Request) -> Vec<PathBuf> {
     let mut code = runtime::folders(settings.runtime_dir.as_deref());
     code.extend(settings.ruby_library.clone());
@@ -52,7 +53,7 @@ fn code(settings: &Settings, request: &Request) -> Vec<PathBuf> {
     code
 }
 
-/// A command's program with its folder, and the files that its arguments name: an interpreter's script, settings.
+/// Returns a command's program with its folder, and the files that its arguments name, such as an interpreter's script.
 fn of_command(command: &[String]) -> Vec<PathBuf> {
     let Some((program, arguments)) = command.split_first() else { return vec![] };
     let mut places: Vec<PathBuf> =
@@ -60,7 +61,7 @@ fn of_command(command: &[String]) -> Vec<PathBuf> {
     if program.contains('/') {
         places.extend(with_folder(Path::new(program)));
     } else {
-        // Nobody but the operator sets the variable; each folder of it may hold the program.
+        // Only the operator sets `PATH`, and each of its folders may contain the program.
         let path = std::env::var_os("PATH").unwrap_or_default();
         let found = std::env::split_paths(&path).map(|folder| folder.join(program)).filter(|path| path.is_file());
         places.extend(found.flat_map(|path| with_folder(&path)));
@@ -68,20 +69,20 @@ fn of_command(command: &[String]) -> Vec<PathBuf> {
     places
 }
 
-/// The program that runs now and the files that are mapped into it to be executed.
+/// Returns the path of the running program, and the text of `/proc/self/maps`, which names the libraries mapped into it.
 fn loaded() -> std::io::Result<(PathBuf, String)> {
     let program = std::env::current_exe()?;
     let mappings = std::fs::read_to_string("/proc/self/maps")?;
     Ok((program, mappings))
 }
 
-/// The program and its libraries, each with the folder in which a file of another name would be found first.
+/// Returns the program and its libraries, each with its folder, because a new file there could be loaded instead.
 fn files_and_folders(program: &Path, mappings: &str) -> Vec<PathBuf> {
     let mapped: BTreeSet<&str> = mappings.lines().filter_map(executable_file).collect();
     mapped.into_iter().map(Path::new).chain([program]).flat_map(with_folder).collect()
 }
 
-/// The path of a mapping that is a file's code: the sixth word of a line of `/proc/PID/maps`, after its permissions.
+/// Returns the path of a line of `/proc/PID/maps`, its sixth word, if the permissions say that the file is mapped as code.
 fn executable_file(line: &str) -> Option<&str> {
     let permissions = line.split_ascii_whitespace().nth(1)?;
     let path = line.get(line.find('/')?..)?;
@@ -91,19 +92,19 @@ fn executable_file(line: &str) -> Option<&str> {
 fn with_folder(file: &Path) -> Vec<PathBuf> {
     let resolved = resolved(file);
     let folders = [file.parent(), resolved.parent()].into_iter().flatten().map(Path::to_owned);
-    // A folder at the top (`/opt`) holds more than one application.
+    // A top-level folder such as `/opt` contains other applications too, so it is not protected.
     let folders = folders.filter(|folder| folder.components().count() > 2);
     let mut places: Vec<PathBuf> = folders.collect();
     places.push(file.to_owned());
     places
 }
 
-/// The places inside one of the roots, as seen from inside it, in order and each once.
+/// Returns the paths that are inside one of the roots, as seen from inside it, sorted and without duplicates.
 fn seen_from(roots: &[PathBuf], places: impl IntoIterator<Item = PathBuf>) -> Vec<String> {
     let mut found = BTreeSet::new();
     for path in places.into_iter().flat_map(|path| both(&path)) {
         for root in roots {
-            // What holds the whole root says nothing about what is in it.
+            // A folder that contains the whole root is not a path inside it.
             let Some(rest) = path.strip_prefix(root).ok().filter(|rest| !rest.as_os_str().is_empty()) else { continue };
             found.insert(format!("/{}", rest.display()));
         }
@@ -118,7 +119,7 @@ fn both(path: &Path) -> [PathBuf; 2] {
     [written, resolved]
 }
 
-/// Where a path leads, or would lead if what is missing were made.
+/// Resolves the links of a path. Its missing end is kept as it is.
 fn resolved(path: &Path) -> PathBuf {
     let mut missing: Vec<OsString> = vec![];
     let mut there = path;

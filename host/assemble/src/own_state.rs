@@ -1,4 +1,4 @@
-//! Records of runs for those who may not write to the state directory: an ordinary user's own folder.
+//! Stores records of dry runs in a user's own folder, if the user may not write to the state directory.
 
 use crate::notice::Notice;
 use crate::settings::Settings;
@@ -11,22 +11,24 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 use text::hex;
 
-/// The name of the folder below the user's folders for state and for what can be made again.
+/// The name of wrun's folder below the user's folders for state, cache and configuration.
 const NAME: &str = "wrun";
 
-/// The folder below it for the records of other state directories than the usual one, by the digest of their path.
+/// The folder below it for records that belong to another state directory than the usual one. Each has a subfolder named by
+/// the digest of its path.
 const OTHERS: &str = "states";
 
 /// The digits of that digest that name a folder.
 const KEY_DIGITS: usize = 16;
 
-/// The user's own folder: `$XDG_STATE_HOME/wrun`, else `~/.local/state/wrun`. `None`: the user has no home.
+/// Returns the user's own folder: `$XDG_STATE_HOME/wrun`, else `~/.local/state/wrun`. Returns `None` if the user does not
+/// have a home directory.
 pub fn folder() -> Option<PathBuf> {
     below_home(std::env::var_os("XDG_STATE_HOME"), ".local/state", std::env::var_os("HOME"))
 }
 
-/// The place of the records that belong to these settings: the user's own folder, and for another state directory than the usual
-/// one a folder of its own below it. One state's records must not pass for another's.
+/// Returns the folder of the records that belong to these settings: the user's own folder, or a subfolder of it for a state
+/// directory other than the usual one. Records of different state directories must not be mixed.
 pub fn records_folder(settings: &Settings) -> Option<PathBuf> {
     let own = folder()?;
     if settings.state_dir == Path::new(state::DEFAULT_PATH) {
@@ -36,26 +38,27 @@ pub fn records_folder(settings: &Settings) -> Option<PathBuf> {
     Some(own.join(OTHERS).join(digest.get(..KEY_DIGITS).unwrap_or(&digest)))
 }
 
-/// The user's own folder for what can be made again: `$XDG_CACHE_HOME/wrun`, else `~/.cache/wrun`. `None`: the user has no
-/// home.
+/// Returns the user's own cache folder: `$XDG_CACHE_HOME/wrun`, else `~/.cache/wrun`. Returns `None` if the user does not
+/// have a home directory.
 pub fn cache_folder() -> Option<PathBuf> {
     below_home(std::env::var_os("XDG_CACHE_HOME"), ".cache", std::env::var_os("HOME"))
 }
 
-/// The user's own folder for settings and keys: `$XDG_CONFIG_HOME/wrun`, else `~/.config/wrun`. `None`: the user has no home.
+/// Returns the user's own folder for settings and keys: `$XDG_CONFIG_HOME/wrun`, else `~/.config/wrun`. Returns `None` if the
+/// user does not have a home directory.
 pub fn config_folder() -> Option<PathBuf> {
     below_home(std::env::var_os("XDG_CONFIG_HOME"), ".config", std::env::var_os("HOME"))
 }
 
-/// As the XDG base directory specification says, a path that is not absolute counts for nothing.
+/// Ignores a variable whose path is not absolute, as the XDG base directory specification says.
 fn below_home(named: Option<OsString>, usual: &str, home: Option<OsString>) -> Option<PathBuf> {
     let absolute = |path: Option<OsString>| path.map(PathBuf::from).filter(|path| path.is_absolute());
     let below = absolute(named).or_else(|| Some(absolute(home)?.join(usual)))?;
     Some(below.join(NAME))
 }
 
-/// The state directory for a dry run, which makes none. `None`: it is not there, or this user may not look into it; then
-/// the second value says so.
+/// Opens the state directory for a dry run, which does not create it. Returns `None` if it does not exist or this user may
+/// not read it; in the second case there is a notice.
 pub(crate) fn open_for_looking(settings: &Settings) -> Result<(Option<StateDirectory>, Option<Notice>), StateError> {
     match StateDirectory::open_existing(&settings.state_dir) {
         Err(error) if error.is_forbidden() => {
@@ -65,12 +68,12 @@ pub(crate) fn open_for_looking(settings: &Settings) -> Result<(Option<StateDirec
     }
 }
 
-/// Whether the state directory is there and this user may not look into it.
+/// Tells whether the state directory exists, but this user may not read it.
 pub(crate) fn is_hidden(settings: &Settings) -> Result<bool, StateError> {
     open_for_looking(settings).map(|(_, notice)| notice.is_some())
 }
 
-/// Keeps the record of a dry run: in the state directory, else in the user's own folder.
+/// Writes the record of a dry run to the state directory, or else to the user's own folder.
 ///
 /// # Errors
 /// Neither can be written; the error is that of the user's own folder.
@@ -97,7 +100,7 @@ impl DryRecord {
         &self.id
     }
 
-    /// Keeps the record of the dry run: in the state directory, else in the user's own folder.
+    /// Writes the record of the dry run to the state directory, or else to the user's own folder.
     ///
     /// # Errors
     /// Neither can be written to.
@@ -109,7 +112,7 @@ impl DryRecord {
     }
 }
 
-/// Keeps the record of a survey where that of a dry run would be.
+/// Writes the record of a survey, to the same place as that of a dry run.
 ///
 /// # Errors
 /// As [`keep_dry_run`].
@@ -128,7 +131,7 @@ fn keep(settings: &Settings, save: impl Fn(&StateDirectory) -> Result<(), StateE
     }
 }
 
-/// The directories that may hold records which this user can read: the state directory, then the user's own folder.
+/// Returns the directories with records that this user can read: the state directory, then the user's own folder.
 ///
 /// # Errors
 /// One of them is there and cannot be trusted or read.

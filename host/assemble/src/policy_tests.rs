@@ -1,6 +1,6 @@
-//! The tests of a policy: dry runs below an empty root, with what each test says in place of the machine.
+//! Runs the tests of a policy: dry runs below an empty root, with a machine that each test describes.
 //!
-//! A test server is not a way around grants, nor to the machine: see [`StandIn`].
+//! Tests cannot bypass grants or reach the machine: see [`StandIn`].
 
 mod answers;
 mod place;
@@ -29,7 +29,7 @@ use std::time::SystemTime;
 /// The node's name where the facts do not have one.
 const NODE: &str = "node.test";
 
-/// Most bytes of one file's content that a test hears.
+/// Largest content of a file that a test gets, in bytes.
 const MAX_CONTENT: usize = 16 << 20;
 
 /// The policy that is tested.
@@ -39,15 +39,15 @@ pub struct PolicyTests {
     pub policy: String,
     /// The directory with its artifact.
     pub policies: PathBuf,
-    /// The settings of the program. Tests take the folders of runtimes and caches from them, and nothing of the machine.
+    /// The settings of the program. Tests use only their folders of runtimes and caches.
     pub settings: Settings,
     /// The program that compiles components.
     pub program: Program,
-    /// What the tests share. The artifact must not change meanwhile.
+    /// The artifact and compiled code that the tests share. The artifact must not change meanwhile.
     pub prepared: Arc<PreparedPolicy>,
 }
 
-/// What one test gives to a run. Everything may be left out.
+/// The input of one test. Every field is optional.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct TestCase {
@@ -61,9 +61,10 @@ pub struct TestCase {
     pub named_run_list: Option<String>,
     /// The text of a grants file. `None`: everything is granted.
     pub grants: Option<String>,
-    /// What commands answer, by their lines.
+    /// The answers of commands, by command line.
     pub commands: BTreeMap<String, CommandAnswer>,
-    /// The versions in which archives offer packages. `None`: they do not. Others are offered as `1.0`.
+    /// The versions of packages in the archives. `None`: the archives do not have the package. Packages that are not named
+    /// here have version `1.0`.
     pub packages: BTreeMap<String, Option<String>>,
     /// The versions of installed packages.
     pub installed: BTreeMap<String, String>,
@@ -91,20 +92,20 @@ pub struct CommandAnswer {
     pub errors: String,
 }
 
-/// What came of a test's run.
+/// The result of a test's run.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TestOutcome {
     /// The run as JSON, as `--format json` prints it.
     pub run: Value,
     /// The resources that the recipes declared.
     pub declared: Vec<Value>,
-    /// The contents that files would get, by path.
+    /// The contents that the run would write to files, by path.
     pub contents: Map<String, Value>,
-    /// What an operator would have been told before the run.
+    /// The notices that an operator would have got before the run.
     pub notices: BTreeSet<String>,
 }
 
-/// Follows no notifications: nothing becomes due in a dry run.
+/// Ignores notifications: they do not become due in a dry run.
 struct Nobody;
 
 impl DueNotifications for Nobody {
@@ -114,14 +115,14 @@ impl DueNotifications for Nobody {
 }
 
 impl PolicyTests {
-    /// Has native code kept in the user's own cache folder, as in dry runs of ordinary users.
+    /// Makes the tests cache native code in the user's own cache folder, like dry runs of ordinary users.
     pub fn keep_native_code(&mut self) {
         if let Some(own) = own_state::cache_folder().filter(|own| std::fs::create_dir_all(own).is_ok()) {
             self.settings.cache_dir = own;
         }
     }
 
-    /// Makes a run of the policy. A run that fails is an outcome too.
+    /// Runs the policy once. A failed run is also a valid outcome.
     ///
     /// # Errors
     /// What the test gives is invalid, or the policy cannot be run at all.

@@ -1,17 +1,18 @@
-//! The program that carries out runs, as far as a run depends on it.
+//! The properties of the running program that a run depends on.
 
 use contract::Meters;
 use std::path::PathBuf;
 
-/// What a run needs to know of the program that it runs in.
+/// The properties of the running program that a run depends on.
 #[derive(Debug, Clone)]
 pub struct Program {
-    /// The program that is started to compile components and to confine commands: `/proc/self/exe` also finds a program
-    /// whose file was replaced meanwhile. It answers to `sandbox::COMPILE_WORD` and to `providers`' word for launching.
+    /// The program that wrun starts to compile components and to confine commands. `/proc/self/exe` also finds a program
+    /// whose file was replaced meanwhile. With `sandbox::COMPILE_WORD` as its first argument it compiles a component; with
+    /// `launch-confined` it confines a command.
     pub path: PathBuf,
-    /// The command line, for those who wait for this run to end.
+    /// The command line. It is shown to people whose command waits for this run.
     pub command_line: String,
-    /// The environment variables, of which policies read those that they are granted.
+    /// The environment variables. Policies can read only those that they are granted.
     pub environment: Vec<(String, String)>,
     /// How the program's own use of memory and time is measured.
     pub meters: Meters,

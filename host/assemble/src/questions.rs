@@ -1,5 +1,6 @@
-//! An instance of the Ruby runtime that answers questions about cookbooks in folders, or of a policy's component that answers
-//! questions about itself. It is granted nothing: it sees these files and nothing of the machine.
+//! Opens an instance of the Ruby runtime that answers questions about cookbooks in folders, or an instance of a policy's
+//! component that answers questions about itself. It does not have any grants: it sees only these files and nothing of the
+//! machine.
 
 use crate::error::AssembleError;
 use crate::native_cache;
@@ -22,11 +23,11 @@ use state::Unrecorded;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// Whose cookbooks they are while they are asked about.
+/// The policy name under which questions are asked.
 const AUTHOR: &str = "author";
 
 /// Opens an instance and calls `questions` with a function that asks one question and returns the answer. `stop`: a signal
-/// ends the questions, each later one with a failure.
+/// ends the current question, and each later one fails.
 ///
 /// # Errors
 /// No instance could be opened.
@@ -39,8 +40,8 @@ pub fn ask<T>(
     questions: impl FnOnce(&mut dyn FnMut(Question) -> Result<Value, Failure>) -> T,
 ) -> Result<T, AssembleError> {
     let source = Source::Folders(Folders::new(runtime, files));
-    // As in a dry run: what an earlier run compiled is used, and no folder of the node's is made
-    // for questions. Without a cache they are answered all the same, only later.
+    // The cache is opened as in a dry run: native code of earlier runs is used, but the node's cache folder is not created.
+    // Without a cache the answers only take longer.
     let cache = native_cache::open(settings, true, &|_| {});
     let sandbox = Sandbox::new(cache, compiler(settings, program, stop))?;
     ask_in(sandbox, settings, program, stop, AUTHOR, source, questions)
@@ -56,7 +57,7 @@ pub fn ask_component<T>(
     artifact: &Artifact,
     questions: impl FnOnce(&mut dyn FnMut(Question) -> Result<Value, Failure>) -> T,
 ) -> Result<T, AssembleError> {
-    // The component alone: it is not asked about cookbooks in Ruby.
+    // Only the component is asked, not the cookbooks in Ruby.
     let source = Source::Released(Released::for_questions(artifact.clone()));
     let policy = artifact.manifest().name.as_str();
     let stop = Stop::default();
@@ -90,7 +91,7 @@ fn ask_in<T>(
         live: None,
         reboots: Reboots::default(),
         left_out: LeftOut::default(),
-        // The cookbooks are the author's: no machine's facts are gathered for them.
+        // The cookbooks belong to an author, so facts of this machine are not collected.
         given_facts: true,
         stand_in: None,
         keeper: Keeper::Unrecorded(Unrecorded::new(Vec::new())),
@@ -100,7 +101,7 @@ fn ask_in<T>(
     let mut opened = run_host.open(&input, &account)?;
     let mut asking = Questions::new(&mut opened, policy, Arc::new(BuiltinTypes), account, stop.clone());
     let answered = questions(&mut |question| block_on(asking.ask(question)));
-    // It has answered all it was asked.
+    // All questions are answered, so an error at the end does not matter.
     let _ = block_on(asking.end());
     Ok(answered)
 }

@@ -1,4 +1,4 @@
-//! A run made ready: everything that can be wrong with what it is given is found before anything is changed.
+//! Makes a run ready: all errors in its input are found before anything is changed.
 
 use crate::artifacts::Ready;
 use crate::error::AssembleError;
@@ -36,7 +36,7 @@ use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use text::{error_chain, versions};
 
-/// A run and its surroundings.
+/// The inputs for assembling a run.
 pub struct Assembly<'a> {
     /// The run that is asked for.
     pub request: &'a Request,
@@ -46,13 +46,13 @@ pub struct Assembly<'a> {
     pub program: &'a Program,
     /// Asks the run to end early.
     pub stop: &'a Stop,
-    /// Is told at once what people should hear.
+    /// Gets each message for people at once.
     pub notify: Arc<Notify>,
     /// The time at which the run began.
     pub began: SystemTime,
 }
 
-/// What a run is made of before the node is known.
+/// The parts of a run that can be prepared before the node's facts are known.
 struct Prepared {
     input: Input,
     sources: BTreeMap<String, Source>,
@@ -74,14 +74,14 @@ pub struct ReadyRun<'a> {
     keeper: Keeper,
     folder: Option<Arc<RunFolder>>,
     id: RunId,
-    /// What the run is given, if it may stand for later ones.
+    /// The input of the run, if later runs may be skipped because of it.
     given: Option<Given>,
     /// The good run that did the same, and the time since it ended.
     done_before: Option<(String, Duration)>,
 }
 
 impl<'a> Assembly<'a> {
-    /// Makes the run ready. `due` follows which notifications are due. `None`: the run was asked to stop meanwhile.
+    /// Makes the run ready. `due` is told which notifications are due. Returns `None` if the run was asked to stop meanwhile.
     ///
     /// # Errors
     /// Something is wrong with what the run is given. Nothing has been changed but the state directory and caches.
@@ -90,7 +90,8 @@ impl<'a> Assembly<'a> {
         stand_in::check(request, settings)?;
         let notify = Arc::clone(&self.notify);
         let notify = notify.as_ref();
-        // Gathering facts means waiting for the kernel a thousand times, so everything that does not need them is done meanwhile.
+        // Collecting facts means waiting for the kernel a thousand times. So all work that does not need them is done at the
+        // same time.
         let (prepared, known) = std::thread::scope(|scope| {
             let gathering = scope.spawn(|| KnownNode::gather(request, settings, self.began));
             let prepared = self.prepare();
@@ -134,7 +135,8 @@ impl<'a> Assembly<'a> {
         }))
     }
 
-    /// Reads and checks everything that does not depend on the machine's facts. `None`: the run was asked to stop meanwhile.
+    /// Reads and checks everything that does not depend on the machine's facts. Returns `None` if the run was asked to stop
+    /// meanwhile.
     fn prepare(&self) -> Result<Option<Prepared>, AssembleError> {
         let Self { request, settings, stop, .. } = *self;
         let notify = self.notify.as_ref();
@@ -163,7 +165,7 @@ impl<'a> Assembly<'a> {
         Ok(ready.map(|Ready { sources, ungranted }| Prepared { input, sources, ungranted, sandbox, state }))
     }
 
-    /// The engine of the run. In a real run, says which policies were not built for nodes.
+    /// Creates the engine of the run. In a real run, reports policies that were built only for trying.
     fn sandbox(&self, cache: Option<NativeCache>, input: &Input) -> Result<Sandbox, AssembleError> {
         let is_dry = self.request.mode.is_dry();
         for (name, artifact) in input
@@ -234,7 +236,7 @@ impl<'a> ReadyRun<'a> {
         moment(self.assembly.began)
     }
 
-    /// The changes of the node that wait for this run, for whoever ends it at once.
+    /// Returns the deferred changes of the node, for a signal handler that ends the run at once.
     pub fn late_changes(&self) -> LateChanges {
         let settings = self.assembly.settings;
         LateChanges {
@@ -246,17 +248,17 @@ impl<'a> ReadyRun<'a> {
         }
     }
 
-    /// The folder of the run's record. `None`: a dry run.
+    /// Returns the folder of the run's record, or `None` in a dry run.
     pub fn folder(&self) -> Option<Arc<RunFolder>> {
         self.folder.clone()
     }
 
-    /// Keeps the record of this dry run, for whoever ends it at once.
+    /// Returns the place of this dry run's record, for a signal handler that ends the run at once.
     pub fn dry_record(&self) -> DryRecord {
         DryRecord { settings: self.assembly.settings.clone(), id: self.id.clone() }
     }
 
-    /// The report of the run if it is left out, since a good run did the same a short while ago.
+    /// Returns the report of the run if it can be skipped, because a good run did the same a short time ago.
     pub fn skipped(&self) -> Option<SkippedRun> {
         let (earlier, age) = self.done_before.clone()?;
         let policies = self.input.policies.iter().map(|policy| PolicyReport {
@@ -285,8 +287,8 @@ impl<'a> ReadyRun<'a> {
         self.input.folders.is_some()
     }
 
-    /// Opens the run to those who watch it, and asks guests what only they know about cookbooks in folders. `is_live`:
-    /// watchers hear what commands print while they run.
+    /// Opens the run for its observers, and evaluates what is in Ruby of cookbooks in folders. `is_live`: observers get the
+    /// output of commands while these run.
     ///
     /// # Errors
     /// The environment's name is invalid, or a directory of gems cannot be used.
@@ -349,13 +351,13 @@ impl<'a> ReadyRun<'a> {
             layers.set_environment(environment);
             layers.enter(&mut policy)?;
             if policy.start.run_list.is_empty() {
-                // Chef's words.
+                // This is Chef's message.
                 let line = format!("Node {} has an empty run list.", node.name());
                 watchers.clone().notice(&Event::Log { source: LogSource::Host, level: LogLevel::Warn, line: &line });
             }
             policies.push(policy);
         }
-        // The node keeps the layers that it was given, whatever becomes of its policies.
+        // The node keeps its new layers, even if policies fail.
         if layers.has_new() && !options.without_saving {
             run_host.save(&node).map_err(AssembleError::NotSaved)?;
         }
@@ -367,7 +369,7 @@ impl<'a> ReadyRun<'a> {
     }
 }
 
-/// The state: made where it is not there, unless this is a dry run.
+/// Opens the state directory, and creates it if necessary, unless this is a dry run.
 fn open_state(settings: &Settings, is_dry: bool, notify: &Notify) -> Result<Option<StateDirectory>, AssembleError> {
     if !is_dry {
         let opened = StateDirectory::open_keeping_free(&settings.state_dir, settings.min_free);
@@ -378,7 +380,8 @@ fn open_state(settings: &Settings, is_dry: bool, notify: &Notify) -> Result<Opti
     Ok(state)
 }
 
-/// Makes the folders that every change needs, so that one that cannot be had is not a resource's fault in the middle of a run.
+/// Creates the folders that every change needs. So a missing folder is an error here, and does not make a resource fail in
+/// the middle of a run.
 fn make_own_folders(settings: &Settings) -> Result<(), AssembleError> {
     for (key, variable, folder) in
         [("cache_dir", "WRUN_CACHE_DIR", &settings.cache_dir), ("backup_dir", "WRUN_BACKUP_DIR", &settings.backup_dir)]
@@ -389,13 +392,14 @@ fn make_own_folders(settings: &Settings) -> Result<(), AssembleError> {
     Ok(())
 }
 
-/// Makes a folder, for this user only, or checks that it can be written to.
+/// Creates a folder that only this user can access, or checks that an existing one is writable.
 fn make_writable_folder(path: &Path) -> io::Result<()> {
     std::fs::DirBuilder::new().recursive(true).mode(0o700).create(path)?;
     Ok(rustix::fs::access(path, rustix::fs::Access::WRITE_OK | rustix::fs::Access::EXEC_OK)?)
 }
 
-/// The saved node. A damaged one stops nobody's policies: it is told and set aside, and the run begins with a new one.
+/// Loads the saved node. A damaged one does not stop any policy: it is reported and moved away, and the run begins with a new
+/// one.
 fn load_node(
     state: Option<&StateDirectory>,
     keeper: &Keeper,
@@ -406,7 +410,7 @@ fn load_node(
     if let Err(SavedNodeError::Changes(error)) = &saved
         && error.is_damage()
     {
-        // The node itself may be whole.
+        // The node itself may be intact, so only the damaged changes are moved away.
         let place = match keeper {
             Keeper::Kept(kept) => Some(kept.lock.set_changes_aside(name)?),
             Keeper::Unrecorded(_) => None,
@@ -418,7 +422,7 @@ fn load_node(
         Ok(saved) => return saved.flatten().map_or_else(|| Ok(NodeObject::new(name)?), Ok),
         Err(SavedNodeError::Changes(error)) => return Err(error.into()),
         Err(SavedNodeError::State(error)) if !error.is_damage() => return Err(error.into()),
-        // It is whole, and somebody has put it here: not to be moved away without being asked.
+        // The file is intact but belongs to another node, so somebody has put it here: it is not moved away without asking.
         Err(other @ SavedNodeError::Other { .. }) => return Err(other.into()),
         Err(why) => error_chain(&why),
     };
@@ -430,8 +434,8 @@ fn load_node(
     Ok(NodeObject::new(name)?)
 }
 
-/// Whether a policy was built to be tried and changed again: compiling its component fast counts more than running it
-/// fast. A runtime's native code is there already, for the engine that all other runs use.
+/// Tells whether a policy was built only for trying. Then fast compilation of its component matters more than fast code. This
+/// does not hold for a policy with a language runtime: its native code is cached for the usual engine.
 fn is_for_trying(artifact: &artifact::Artifact) -> bool {
     artifact.manifest().dev && artifact.manifest().runtime == artifact::Runtime::Rust
 }

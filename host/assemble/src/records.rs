@@ -1,4 +1,4 @@
-//! The records of earlier runs: where they lie, and which one somebody means.
+//! Finds the records of earlier runs, and the one that the user means.
 
 use crate::own_state;
 use crate::settings::Settings;
@@ -36,7 +36,7 @@ pub enum RecordsError {
         /// The path of the state directory.
         place: PathBuf,
     },
-    /// An older run is wanted than the oldest one.
+    /// The wanted run is older than the oldest recorded one.
     #[error("only {} recorded in {}", runs(*count), place.display())]
     TooFew {
         /// The state directory that was searched.
@@ -123,7 +123,7 @@ pub struct Records<'a> {
     runs: Vec<RecordedRun>,
 }
 
-/// A recorded run, which is read when somebody asks for it.
+/// A recorded run. Its record is read only when it is needed.
 pub struct RecordedRun {
     /// The whole identifier of the run.
     pub id: RunId,
@@ -139,7 +139,8 @@ impl RecordedRun {
         Ok(self.state.record(&self.id)?.map(Record::new))
     }
 
-    /// Reads some keys of the run's record: a whole one has thousands of lines. `None`: the run did not come to its end.
+    /// Reads only some keys of the run's record, because a complete record has thousands of lines. Returns `None` if the run
+    /// did not come to its end.
     ///
     /// # Errors
     /// The record is damaged or cannot be read.
@@ -172,7 +173,7 @@ impl<'a> Records<'a> {
         Ok(Self { place: &settings.state_dir, own: own_state::records_folder(settings), is_hidden, runs })
     }
 
-    /// Says that there are runs which this user may not see, and who may. `None`: all can be seen.
+    /// Returns a sentence if this user may not see some runs, with the user who may. Returns `None` if all can be seen.
     pub fn hidden(&self) -> Option<String> {
         self.is_hidden.then(|| unreadable(self.place))
     }
@@ -199,7 +200,8 @@ impl<'a> Records<'a> {
         &self.runs
     }
 
-    /// Returns the run whose identifier begins with `wanted`; without one the newest but `back`.
+    /// Returns the run whose identifier begins with `wanted`. If `wanted` is `None`, returns the newest run (`back` = 0), the
+    /// one before it (1), and so on.
     ///
     /// # Errors
     /// No run or several are meant.
@@ -276,7 +278,8 @@ impl<'a> Records<'a> {
     /// The file cannot be used, or the run has no record.
     pub fn named(settings: &Settings, name: &str) -> Result<Record, RecordsError> {
         let path = Path::new(name);
-        // A text that is built like an identifier never means a file: anybody may have put one into the current folder.
+        // A text with the form of an identifier never means a file, because anybody could have put a file of that name into
+        // the current folder.
         let id = match RunId::parse(name) {
             Ok(id) => id,
             Err(_) if path.is_file() => return of_file(path),

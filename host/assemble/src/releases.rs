@@ -1,5 +1,5 @@
-//! Signed releases: where the settings name a repository, a run takes the policies that their teams have signed, and nothing
-//! else.
+//! Takes policies from signed releases. If the settings name a repository, a run uses only policies that their teams have
+//! signed.
 
 mod address;
 
@@ -25,7 +25,7 @@ use crate::notice::Notice;
 use crate::request::Request;
 use crate::settings::Settings;
 
-/// The folder of the state directory for what a node keeps of repositories.
+/// The folder of the state directory for a node's files about repositories.
 const FOLDER: &str = "releases";
 
 /// The repository of a node's settings.
@@ -35,14 +35,14 @@ pub struct RepositorySettings {
     pub place: String,
     /// The file with the root of the platform that the operator trusts.
     pub root: Option<PathBuf>,
-    /// Revisions that were not verified for so long are not run.
+    /// Longest time since its last verification after which a revision may still run.
     pub stale_after: Option<Duration>,
-    /// How long a revision counts as the newest one of a repository behind an address without asking there.
+    /// How long a node uses a revision of a repository behind an address without asking whether there is a newer one.
     pub refresh: Duration,
 }
 
 impl RepositorySettings {
-    /// The directory. `None`: it is behind an address.
+    /// Returns the repository's directory, or `None` if it is behind an address.
     pub(crate) fn directory(&self) -> Option<PathBuf> {
         let place = PathBuf::from(&self.place);
         (!is_address(&self.place)).then(|| std::path::absolute(&place).unwrap_or(place))
@@ -54,7 +54,7 @@ impl RepositorySettings {
         state_dir.join(FOLDER).join(place_key(&place))
     }
 
-    /// Opens it. The second value: whether nobody but the operator can change it.
+    /// Opens the repository. The second value tells whether only the operator can change it.
     fn open(&self) -> Result<(Box<dyn Store>, bool), RepositoryError> {
         let Some(place) = self.directory() else {
             if let Some(place) = without_user(&self.place) {
@@ -73,19 +73,20 @@ impl RepositorySettings {
 
 /// A proof that a policy's artifact may run: its team has signed it, or the settings name no repository.
 ///
-/// [`Released`](crate::source::Released) takes nothing else, and it is what the sandbox gets code from.
+/// [`Released`](crate::source::Released) can be made only from it, and the sandbox gets its code only from that.
 #[derive(Debug, Clone)]
 pub(crate) struct Admitted {
     artifact: Artifact,
 }
 
 impl Admitted {
-    /// What a team has signed.
+    /// Admits an artifact that its team has signed.
     fn signed(signed: &SignedArtifact) -> Self {
         Self { artifact: signed.artifact().clone() }
     }
 
-    /// A file that the operator put there. `None`: the settings name a repository, so that it does not count.
+    /// Admits a file that the operator put into the folder of artifacts. Returns `None` if the settings name a repository,
+    /// because then only signed artifacts count.
     pub(crate) fn unsigned(artifact: Artifact, settings: &Settings) -> Option<Self> {
         settings.repository.is_none().then_some(Self { artifact })
     }
@@ -106,8 +107,8 @@ pub(crate) struct Releases {
 }
 
 impl Releases {
-    /// Finds and verifies the releases of policies. `None`: the settings name no repository. Also says what people should
-    /// hear.
+    /// Finds and verifies the releases of policies, and returns them with notices for people. Returns `None` if the settings
+    /// do not name a repository.
     ///
     /// # Errors
     /// A policy has no group, a revision is chosen of a policy that is not run, the repository's folder cannot be used, or none of
@@ -149,7 +150,7 @@ impl Releases {
             root,
             first_use,
             stale_after: repository.stale_after,
-            // Reading a directory costs nothing.
+            // Reading a directory is cheap, so it is always read.
             refresh: repository.directory().is_none().then_some(repository.refresh),
             keeps: !request.mode.is_dry(),
             min_free: settings.min_free,
@@ -165,7 +166,7 @@ impl Releases {
                 reason: stale.reason.clone(),
             }));
         }
-        // One policy that cannot be had is its team's trouble. Where none can, there is nothing to run.
+        // If a single policy is not available, only that policy fails. If no policy is available, the run cannot begin.
         if artifacts.is_empty()
             && let Some((_, error)) = refused.pop_first()
         {
@@ -175,7 +176,7 @@ impl Releases {
         Ok(Some((Self { folder, place, signed: artifacts, refused }, notices)))
     }
 
-    /// The artifact of a policy, with the proof that it was signed.
+    /// Returns the artifact of a policy, with the proof that it was signed.
     pub(crate) fn admitted(&self, policy: &str) -> Result<Admitted, Failure> {
         if let Some(signed) = self.signed.get(policy) {
             return Ok(Admitted::signed(signed));
@@ -184,7 +185,7 @@ impl Releases {
         Err(Failure::raised(ErrorKind::NotStarted, why))
     }
 
-    /// What the run's record says: the repository, and for each policy its release. `null` without a repository.
+    /// Returns the entry of the run's record: the repository, and the release of each policy.
     pub(crate) fn summary(&self) -> Value {
         let release = |(policy, signed): (&String, &SignedArtifact)| {
             let Release { group, revision_id, digest, .. } = signed.release();
@@ -202,7 +203,7 @@ impl Releases {
         json!({ "repository": self.place, "policies": all })
     }
 
-    /// Notes which policies have converged: their revisions stay on this machine.
+    /// Notes which policies have converged. The node keeps their revisions.
     pub(crate) fn note_converged(&self, policies: &[String]) -> Result<(), RepositoryError> {
         let releases = policies.iter().filter_map(|policy| self.signed.get(policy)).map(SignedArtifact::release);
         converged(&self.folder, releases)

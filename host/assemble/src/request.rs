@@ -1,4 +1,4 @@
-//! What one run is asked for, as opposed to the settings, which all runs of a node share.
+//! The request for one run. Settings, in contrast, are shared by all runs of a node.
 
 use crate::stand_in::StandIn;
 use std::collections::BTreeMap;
@@ -10,7 +10,7 @@ use std::time::Duration;
 pub struct Request {
     /// The policies to run, in order. Empty: those that the JSON attributes name.
     pub policies: Vec<String>,
-    /// The groups of policies, where they are others than the node's.
+    /// The groups of policies that differ from the node's group, by policy.
     pub groups: BTreeMap<String, String>,
     /// Revisions that the node has, instead of the newest ones, by policy.
     pub revisions: BTreeMap<String, String>,
@@ -36,13 +36,13 @@ pub struct Request {
     pub mode: Mode,
     /// Whether backtraces show frames of a language's runtime too.
     pub all_frames: bool,
-    /// Files that the program reads, writes or starts beside those of the settings: no policy may write to them by a rule
-    /// with wildcards.
+    /// Files that the program reads, writes or starts, besides those of the settings. A rule with wildcards does not let a
+    /// policy write to them.
     pub own_files: OwnFiles,
-    /// The run is left out if a good run that is younger than this did the same. `None`: no run is left out, and this one
-    /// does not stand for later ones.
+    /// The run is skipped if a good run that is younger than this did the same. `None`: this run is not skipped, and later
+    /// ones are not skipped because of it.
     pub skip_unchanged: Option<Duration>,
-    /// What stands in for the machine, in a test.
+    /// The replacement for the machine in a test.
     pub stand_in: Option<StandIn>,
 }
 
@@ -53,7 +53,7 @@ pub struct FolderRequest {
     pub cookbooks: Vec<PathBuf>,
     /// The run list, as texts of items between commas. Empty: the JSON attributes', else the node's.
     pub run_list: Vec<String>,
-    /// The environment of a node that does not say.
+    /// The environment, if neither the node nor the JSON attributes name one.
     pub environment: Option<String>,
     /// The directory of roles.
     pub roles: Option<PathBuf>,
@@ -81,7 +81,7 @@ pub enum GrantsSource {
     Everything,
 }
 
-/// What a run may change and what it looks for.
+/// The mode of a run: what it may change, and what it reports.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Mode {
     /// The machine is changed.
@@ -94,7 +94,7 @@ pub enum Mode {
         /// Whether the report is one of a dry run.
         why_run: bool,
     },
-    /// Nothing is changed. The run asks for all that a real run could come to.
+    /// Nothing is changed. The run asks for all rights that a real run could need.
     Survey,
 }
 
@@ -115,7 +115,7 @@ impl Mode {
     }
 }
 
-/// Files of the program's own, beside those that the settings and the rest of the request name.
+/// The program's own files, besides those that the settings and the rest of the request name.
 #[derive(Debug, Clone, Default)]
 pub struct OwnFiles {
     /// Files that hold settings or the log.

@@ -1,4 +1,4 @@
-//! What all policies of a run share: their artifacts, their grants, and what is kept of them.
+//! The host of a run: what all its policies share, such as artifacts, grants and stored state.
 
 mod fresh_facts;
 mod remembered;
@@ -41,36 +41,36 @@ pub(crate) struct AssembledHost<'a> {
     pub(crate) program: &'a Program,
     pub(crate) sandbox: Arc<Sandbox>,
     pub(crate) sources: BTreeMap<String, Source>,
-    /// What the authors of the policies ask for that import more than they are granted.
+    /// The needs of policies that import an interface without any grant for it, as their authors wrote them.
     pub(crate) ungranted: BTreeMap<String, Needs>,
     pub(crate) grants: BTreeMap<String, Arc<PolicyGrants>>,
     pub(crate) node: NodeIdentity,
     pub(crate) started: Moment,
     pub(crate) why_run: bool,
-    /// Nothing is denied, and what would be needed is recorded.
+    /// Whether this is a survey: nothing is denied, and the needed grants are recorded.
     pub(crate) survey: bool,
     pub(crate) stop: Stop,
     pub(crate) log: Arc<providers::Log>,
     pub(crate) live: Option<Arc<machine::command::Live>>,
     pub(crate) reboots: Reboots,
-    /// What the dry run has left out, of all policies.
+    /// The changes that the dry run has left out, of all policies.
     pub(crate) left_out: LeftOut,
-    /// The facts were taken from a file and stay as they are.
+    /// Whether the facts came from a file, so that they are not collected again.
     pub(crate) given_facts: bool,
-    /// What stands in for the machine, in a test.
+    /// The replacement for the machine in a test.
     pub(crate) stand_in: Option<StandIn>,
     pub(crate) keeper: Keeper,
 }
 
-/// What outlives the run: nothing in a dry run.
+/// The state that is kept after the run. A dry run does not keep any.
 pub(crate) enum Keeper {
-    /// Written under the run lock.
+    /// A real run: the state is written under the run lock.
     Kept(Box<Kept>),
-    /// Read and never written.
+    /// A dry run: the state is read and never written.
     Unrecorded(Unrecorded),
 }
 
-/// What is written under the run lock.
+/// The state that a real run writes under the run lock.
 pub(crate) struct Kept {
     pub(crate) lock: RunLock,
     pub(crate) pending: Remembered,
@@ -99,7 +99,7 @@ impl Instance for Opened {
     }
 }
 
-/// Returns the limits of a policy's own code: its grants', else the settings'.
+/// Returns the limits of a policy's own code: those of its grants, else those of the settings.
 pub fn limits(settings: &Settings, grants: &PolicyGrants) -> Limits {
     let own = grants.limits();
     let memory =
@@ -142,8 +142,9 @@ impl AssembledHost<'_> {
         self.grants.get(policy).ok_or_else(|| Failure::raised(ErrorKind::Bug, format!("policy {policy} has no grants")))
     }
 
-    /// Records as denials what the authors of policies ask for that import more than they are granted. What the policies
-    /// themselves asked for is recorded already, with its place. Policies that `succeeded` in a real run lack nothing.
+    /// Records denials for the `[needs]` of policies that import an interface without any grant for it. Requests of the
+    /// policies themselves are recorded already, with their place. A policy that `succeeded` in a real run does not need
+    /// more, so it is skipped.
     pub(crate) fn deny_ungranted(&self, succeeded: &[String]) {
         for (policy, needs) in &self.ungranted {
             let ended_early = self.why_run || !succeeded.contains(policy);
@@ -175,7 +176,8 @@ impl AssembledHost<'_> {
         }
     }
 
-    /// What a policy may cost the host. What its grants do not say follows from what its guest may have.
+    /// Returns the limits of a policy's use of the host. Defaults for limits that its grants do not set follow from the
+    /// memory limit of its guest.
     fn account_limits(&self, grants: &PolicyGrants) -> AccountLimits {
         let own = grants.limits();
         let guest_memory = u64::try_from(limits(self.settings, grants).memory).unwrap_or(u64::MAX);
@@ -244,7 +246,7 @@ impl RunHost for AssembledHost<'_> {
         let limits = self.grants.get(&policy.name).map(|grants| self.account_limits(grants)).unwrap_or_default();
         let account = Account::new(&policy.name, limits, self.program.meters).leaving_free(self.settings.min_free);
         let has_share = self.grants.get(&policy.name).is_some_and(|grants| grants.limits().get(Limit::Disk).is_some());
-        // What the operator has written for it counts as it is.
+        // A disk limit in the grants is used unchanged.
         if self.sources.len() > 1 && !has_share { account.sharing_room() } else { account }
     }
 
@@ -320,7 +322,7 @@ fn mebibytes(mebibytes: u64) -> u64 {
     mebibytes.saturating_mul(1 << 20)
 }
 
-/// What a policy without grants may read.
+/// Returns an empty value: the readable part for a policy without grants.
 fn nothing<'all>() -> Cow<'all, Value> {
     Cow::Owned(Value::Object(Map::new()))
 }

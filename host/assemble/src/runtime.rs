@@ -1,8 +1,8 @@
 //! The language runtime that policies of Ruby cookbooks share: a component beside the program, made by
 //! `cargo xtask guests`.
 //!
-//! It lies where the setting `runtime_dir` says, else in `../share/wrun` beside the program, as it is installed and as a
-//! checkout's target folder has it. Its digest names it: a policy's artifact says which one it was built for.
+//! It is in the folder of the setting `runtime_dir`, else in `../share/wrun` beside the program, both in an installation and
+//! in a checkout's target folder. Its digest identifies it: a policy's artifact names the runtime that it was built for.
 
 use contract::{CookbookFiles, FileError};
 use sandbox::{ReadComponent, Sandbox, SandboxError, SharedComponent, is_installed};
@@ -12,7 +12,7 @@ use std::io::Read as _;
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
-/// How a runtime's file begins and ends; between them stand its version and its revision: `ruby-4.0.0-1.component.wasm`.
+/// Prefix and suffix of a runtime's file name, with its version and revision between them: `ruby-4.0.0-1.component.wasm`.
 const PREFIX: &str = "ruby-";
 const SUFFIX: &str = ".component.wasm";
 
@@ -22,28 +22,28 @@ const DIGEST: &str = "sha256";
 /// The largest runtime that is read, in bytes.
 const LARGEST: u64 = 64 << 20;
 
-/// What linear memory has at the start: Ruby reserves it and touches little of it.
+/// Size of the linear memory at the start, in bytes. Ruby reserves it and uses only a small part of it.
 const RESERVED_MEMORY: usize = 320 << 20;
 
-/// Why there is no runtime to use.
+/// The reasons why there is no usable runtime.
 #[derive(Debug, thiserror::Error)]
 pub enum RuntimeError {
-    /// No folder holds one.
+    /// No folder contains a runtime.
     #[error(
         "there is no Ruby runtime {}; set `runtime_dir` or WRUN_RUNTIME_DIR to the folder that holds \
          ruby-VERSION.component.wasm (in a checkout, `cargo xtask guests` makes it)",
         looked_in(folders)
     )]
     Missing {
-        /// Where it was looked for.
+        /// The folders that were searched.
         folders: Vec<PathBuf>,
     },
-    /// The policy was built for another one.
+    /// The policy was built for another runtime than the existing one.
     #[error("the policy needs the runtime {wanted}, and {} is another one", path.display())]
     Other {
-        /// Name and digest of the one that is needed.
+        /// Name and digest of the needed runtime.
         wanted: String,
-        /// The one that is there.
+        /// The path of the existing runtime.
         path: PathBuf,
     },
     /// It cannot be read.
@@ -109,7 +109,7 @@ impl Runtime {
         SharedComponent { path: &self.path, digest: &self.digest, read: self }
     }
 
-    /// The memory limit of a policy on this runtime: what it may use beside what Ruby reserves.
+    /// Returns the memory limit of a policy on this runtime: its own limit plus the memory that Ruby reserves.
     pub(crate) fn memory(&self, own: usize) -> usize {
         own.saturating_add(RESERVED_MEMORY)
     }
@@ -127,8 +127,8 @@ impl Runtime {
 }
 
 impl ReadComponent for Runtime {
-    /// It is read when no native code of it is at hand, which is worth a word: a run that takes a minute for nothing that
-    /// anybody sees looks broken.
+    /// Reads the component, which is needed only if its native code is not cached. That is logged, because a run that
+    /// silently takes a minute looks broken.
     fn read(&self) -> std::io::Result<Vec<u8>> {
         let path = self.path.display();
         tracing::warn!("compiling the Ruby runtime {path} for this processor: up to a minute and 2 GB of memory, once");
@@ -140,7 +140,7 @@ impl ReadComponent for Runtime {
     }
 }
 
-/// Where was looked, as the end of "there is no Ruby runtime".
+/// Returns the searched folders, as the end of "there is no Ruby runtime".
 fn looked_in(folders: &[PathBuf]) -> String {
     if folders.is_empty() {
         return "beside the program, which does not know where it lies (is /proc mounted?)".to_owned();
@@ -162,8 +162,9 @@ fn digest(component: &[u8]) -> String {
     text::hex(Sha256::digest(component))
 }
 
-/// The digest that was installed beside a runtime, so that nobody has to read 23 MB to learn it. It counts as far as the
-/// program itself does: if nobody but root can write to the folder. Older than the runtime, it is another one's.
+/// Returns the digest that was installed beside a runtime, so that wrun need not read its 23 MB. It is trusted like the
+/// program itself: only if nobody but root can write to the folder. A digest file that is older than the runtime is ignored:
+/// it belongs to another one.
 fn installed_digest(path: &Path) -> Option<String> {
     let (component, folder) = (File::open(path).ok()?, path.parent()?);
     let mut beside = File::open(path.with_extension(DIGEST)).ok()?;
@@ -176,10 +177,10 @@ fn installed_digest(path: &Path) -> Option<String> {
     is_digest.then(|| digest.to_ascii_lowercase())
 }
 
-/// The pseudo-cookbook from which a runtime that carries no library takes it. No cookbook can have this name.
+/// The pseudo-cookbook from which a runtime without a built-in library loads it. No cookbook can have this name.
 const LIBRARY: &str = "wrun:library";
 
-/// A policy's files and, beside them, the library of a developer's runtime: `setting` is `ruby_library`.
+/// Adds the Ruby library of a developer's runtime to a policy's files. `setting` is `ruby_library`.
 pub(crate) fn with_library(files: Arc<dyn CookbookFiles>, setting: Option<&Path>) -> Arc<dyn CookbookFiles> {
     match setting {
         None => files,
@@ -233,7 +234,7 @@ impl CookbookFiles for WithLibrary {
     }
 }
 
-/// The folders in which runtimes may lie, most wanted first: that of the setting, else `../share/wrun` beside the program.
+/// Returns the folders that may contain runtimes: that of the setting, else `../share/wrun` beside the program.
 pub(crate) fn folders(setting: Option<&Path>) -> Vec<PathBuf> {
     if let Some(folder) = setting {
         return vec![folder.to_owned()];
@@ -255,7 +256,7 @@ fn newest(folder: &Path) -> Option<PathBuf> {
     paths.filter_map(|path| Some((version(&path)?, path))).max().map(|(_, path)| path)
 }
 
-/// The numbers in a runtime's file name; none: it is not a runtime.
+/// Returns the numbers in a runtime's file name, or `None` if it is not a runtime.
 fn version(path: &Path) -> Option<Vec<u32>> {
     let name = path.file_name()?.to_str()?;
     let numbers = name.strip_prefix(PREFIX)?.strip_suffix(SUFFIX)?;

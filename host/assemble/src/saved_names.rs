@@ -1,4 +1,4 @@
-//! Names that somebody may type: of nodes, layers, roles and other saved things, for the completion of a shell.
+//! Lists names of nodes, layers, roles and other saved things, for shell completion.
 
 use crate::grants_files::GrantsFiles;
 use crate::objects::{Shelf, indexes};
@@ -19,7 +19,7 @@ const ARTIFACT: &str = "wasm";
 /// Names that are offered at most.
 const MAX_OFFERED: usize = 10_000;
 
-/// Things that have names.
+/// The kinds of things whose names can be completed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Named {
     /// The nodes of the state directory.
@@ -53,9 +53,9 @@ pub enum Named {
     },
 }
 
-/// Returns the names of things, sorted. What cannot be read offers nothing: whoever completes a word wants no errors. A name
-/// of a file in a stranger's folder may be anything, and shells write what is offered into the line as it is: so other names
-/// than plain words are left out.
+/// Returns the names of things, sorted. A source that cannot be read adds nothing, because completion must not print errors.
+/// Files in an untrusted folder may have any name, and shells insert an offered name unquoted. So names that are not plain
+/// words are left out.
 pub fn saved_names(settings: &Settings, program: &Program, named: &Named) -> Vec<String> {
     let stop = Stop::default();
     let objects = LocalObjects { settings, program, stop: &stop };
@@ -147,7 +147,7 @@ fn policies(settings: &Settings) -> Vec<String> {
 mod tests {
     use super::*;
 
-    /// The shell writes an offered name into the line that somebody types, and runs it with that line.
+    /// A shell inserts an offered name into the command line, and executes it with that line.
     #[test]
     fn names_that_mean_something_to_a_shell_are_not_offered() {
         let folder = tempfile::tempdir().unwrap();

@@ -9,16 +9,16 @@ use serde_json::Value;
 use state::{StateDirectory, StateError};
 use std::path::PathBuf;
 
-/// The key beside the node's own under which its histories are saved: who wrote what, for `wrun node explain`.
+/// The extra key under which the node's histories of writes are saved, for `wrun node explain`.
 pub const HISTORIES: &str = "wrun_histories";
 
-/// The key beside the node's own under which is saved which policy wrote what in `normal`.
+/// The extra key under which the writers of `normal` attributes are saved.
 pub const NORMAL_WRITERS: &str = "wrun_normal_writers";
 
-/// The key beside the node's own under which its layers are saved, with their content.
+/// The extra key under which the node's layers are saved, with their content.
 pub const LAYERS: &str = "wrun_layers";
 
-/// The key beside the node's own under which the policies are saved that an operator assigned, as `NAME@GROUP`.
+/// The extra key under which the policies that an operator assigned are saved, as `NAME@GROUP`.
 pub const ASSIGNED_POLICIES: &str = "wrun_policies";
 
 /// The reasons why a saved node cannot be used.
@@ -27,10 +27,10 @@ pub enum SavedNodeError {
     /// Its file cannot be read.
     #[error(transparent)]
     State(#[from] StateError),
-    /// The changes of operators that wait for it cannot be read.
+    /// The deferred changes of the node cannot be read.
     #[error(transparent)]
     Changes(StateError),
-    /// It says something that no node object says.
+    /// The file does not hold a valid node object.
     #[error("{} cannot be used", path.display())]
     Node {
         /// The file that holds it.
@@ -38,7 +38,7 @@ pub enum SavedNodeError {
         /// What is wrong with it.
         source: ObjectError,
     },
-    /// A policy that it is to run is not named as one.
+    /// The name of an assigned policy is invalid.
     #[error("{} cannot be used: `{ASSIGNED_POLICIES}` is not a list of policies", path.display())]
     Policies {
         /// The file that holds it.
@@ -46,7 +46,7 @@ pub enum SavedNodeError {
         /// What is wrong with it.
         source: Option<PolicyInGroupError>,
     },
-    /// It is another node's.
+    /// The file holds another node.
     #[error("{} cannot be used: it holds the node {found:?}, not {wanted:?}; move it away to begin anew", path.display())]
     Other {
         /// The file that holds it.
@@ -58,15 +58,16 @@ pub enum SavedNodeError {
     },
 }
 
-/// The key beside the node's own under which is saved which changes of operators have been applied.
+/// The extra key for the number of the last deferred change that has been applied.
 pub const CHANGES: &str = "wrun_changes";
 
-/// The saved node of this name, with the changes of operators that wait for a run. `None`: it was never saved.
+/// Loads the saved node of this name, with the deferred changes applied. Returns `None` if it was never saved.
 ///
 /// # Errors
 /// It cannot be read, or its file is another node's.
 pub fn saved_node(state: &StateDirectory, name: &str) -> Result<Option<NodeObject>, SavedNodeError> {
-    // Read first: a change that is applied in between is in the node then, and is not applied twice.
+    // The deferred changes are read first. If a run applies one in between, the node has its number, so it is not applied
+    // twice.
     let waiting = state.waiting_changes(name).map_err(SavedNodeError::Changes)?;
     let mut node = saved_node_alone(state, name)?;
     if let Some(node) = &mut node {
@@ -75,7 +76,7 @@ pub fn saved_node(state: &StateDirectory, name: &str) -> Result<Option<NodeObjec
     Ok(node)
 }
 
-/// The saved node without changes that wait. Histories that cannot be used are left out: they only explain.
+/// Loads the saved node without deferred changes. Unusable histories are left out, because they serve only explanations.
 ///
 /// # Errors
 /// It cannot be read, or its file is another node's.
@@ -107,7 +108,7 @@ pub(crate) fn saved_node_alone(state: &StateDirectory, name: &str) -> Result<Opt
         let texts = texts.ok_or_else(|| wrong(None))?;
         node.set_assigned_policies(PolicyInGroup::parse_list(&texts).map_err(|error| wrong(Some(error)))?);
     }
-    // Older files do not have the writers: then the histories tell.
+    // Older files do not name the writers: then they are taken from the histories.
     match writers.as_ref().map(|writers: &Value| node.set_normal_writers_from_json(writers)) {
         Some(Ok(())) => {}
         Some(Err(error)) => {
@@ -119,7 +120,7 @@ pub(crate) fn saved_node_alone(state: &StateDirectory, name: &str) -> Result<Opt
     Ok(Some(node))
 }
 
-/// The node as the state keeps it: with its layers, and with who wrote what.
+/// Returns the node as JSON for the state directory, with its layers, histories and writers.
 ///
 /// # Errors
 /// The setting that says which attributes are saved is invalid.

@@ -1,4 +1,4 @@
-//! The settings that say how runs go, complete: where they come from is the program's business.
+//! The complete settings of runs. The program decides where they come from.
 
 use crate::releases::RepositorySettings;
 use node::saved_filter::SavedFilters;
@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// The operator's settings of runs.
+/// The operator's settings for all runs of a node.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Settings {
     /// The directory of the policies' artifacts.
@@ -21,9 +21,9 @@ pub struct Settings {
     pub root: PathBuf,
     /// The state directory: node, run records, lock.
     pub state_dir: PathBuf,
-    /// The directory of files that can be made again.
+    /// The cache directory. Its files can be created again.
     pub cache_dir: PathBuf,
-    /// The directory of files that were replaced.
+    /// The directory for backups of replaced files.
     pub backup_dir: PathBuf,
     /// The file of grants.
     pub grants: PathBuf,
@@ -37,7 +37,7 @@ pub struct Settings {
     pub encrypted_data_bag_secret: Option<PathBuf>,
     /// The directory of language runtimes. `None`: beside the program.
     pub runtime_dir: Option<PathBuf>,
-    /// The directory from which a Ruby runtime without a library takes it: for those who work on the library.
+    /// The directory of the Ruby library, for a runtime without a built-in one. Only developers of the library need it.
     pub ruby_library: Option<PathBuf>,
     /// Whether policies run after one that failed.
     pub keep_going: bool,
@@ -72,7 +72,7 @@ pub struct Settings {
 }
 
 impl Default for Settings {
-    /// Where the settings say nothing: docs/wrun.toml documents these values.
+    /// Returns the default settings, which docs/wrun.toml documents.
     fn default() -> Self {
         let state_dir = PathBuf::from(state::DEFAULT_PATH);
         Self {

@@ -1,4 +1,4 @@
-//! Where a policy's code, its cookbooks' files and its data come from: an artifact, or folders on this machine.
+//! The source of a policy's code, its cookbooks' files and its data: an artifact, or folders on this machine.
 
 use crate::releases::Admitted;
 use crate::runtime::{self, Runtime, RuntimeError};
@@ -13,24 +13,24 @@ use sandbox::Code;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-/// What a policy is made of.
+/// The source of a policy's code and files.
 pub(crate) enum Source {
-    /// What its team released.
+    /// An artifact that its team released.
     Released(Released),
-    /// Cookbooks that are run from where they lie.
+    /// Cookbooks in folders on this machine.
     Folders(Folders),
 }
 
-/// A policy's artifact, and the runtime that its Ruby cookbooks ask for. It is made of an artifact that may run, alone.
+/// A policy's artifact, and the runtime that its Ruby cookbooks need. It can be made only from an admitted artifact.
 pub(crate) struct Released {
     artifact: Artifact,
     runtime: Option<Arc<Runtime>>,
-    /// What the operator keeps for policies, if anything.
+    /// The operator's data bags, if there are any.
     data: Option<Arc<DataFolders>>,
 }
 
 impl Released {
-    /// Finds what an artifact needs beside itself.
+    /// Finds the runtime that an artifact needs.
     ///
     /// # Errors
     /// The runtime that it was built for is not there.
@@ -50,7 +50,7 @@ impl Released {
         Ok(Self { artifact, runtime, data })
     }
 
-    /// An artifact on its author's machine, which is asked and not run. It is granted nothing.
+    /// Returns an artifact on its author's machine, which only answers questions and is not run. It does not have any grants.
     pub(crate) fn for_questions(artifact: Artifact) -> Self {
         Self { artifact, runtime: None, data: None }
     }
@@ -92,7 +92,7 @@ impl Source {
         }
     }
 
-    /// The same, to share it.
+    /// Returns the runtime of its Ruby cookbooks as a shared pointer.
     pub(crate) fn shared_runtime(&self) -> Option<Arc<Runtime>> {
         match self {
             Self::Released(released) => released.runtime.clone(),
@@ -105,7 +105,7 @@ impl Source {
         matches!(self, Self::Folders(_)) || self.ruby_cookbooks().contains(cookbook)
     }
 
-    /// The names of its Ruby cookbooks, where it has others too.
+    /// Returns the names of its Ruby cookbooks, if it also has cookbooks in Rust.
     pub(crate) fn ruby_cookbooks(&self) -> BTreeSet<String> {
         let Self::Released(Released { artifact, .. }) = self else { return BTreeSet::new() };
         let cookbooks = artifact.manifest().cookbooks.iter();
@@ -131,7 +131,7 @@ impl Source {
         }
     }
 
-    /// The data that operators keep beside the cookbooks, within the policy's grants.
+    /// Returns the operator's data that the policy may read.
     pub(crate) fn data(&self, grants: &Arc<PolicyGrants>, account: &Account) -> Box<dyn Data> {
         let data = match self {
             Self::Released(released) => released.data.as_ref(),

@@ -1,4 +1,5 @@
-//! What stands in for the machine in the test of a policy, so that the test says the same on every machine and changes none.
+//! Replaces the machine in the test of a policy, so that the test has the same result on every machine and does not change
+//! any.
 
 use crate::error::AssembleError;
 use crate::request::Request;
@@ -11,15 +12,15 @@ use std::path::Path;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-/// What stands in for the machine. A run with it is dry, below a root of its own, with given facts; it starts no program
-/// and opens no connection.
+/// The replacement for the machine in a test. A run with it is a dry run below a root of its own, with given facts. It does
+/// not start programs or open connections.
 #[derive(Clone)]
 pub struct StandIn {
-    /// How the programs end that would be started.
+    /// The answers of programs, which are not started.
     pub answers: Answers,
-    /// Hears the content that each file would get, before it is compared with what is there.
+    /// Collects the content that each file would get, before the content is compared with the existing file.
     pub contents: Arc<Contents>,
-    /// What earlier tests of the same policy have read and compiled.
+    /// The artifact and the code that earlier tests of the same policy have read and compiled.
     pub prepared: Arc<PreparedPolicy>,
 }
 
@@ -53,7 +54,7 @@ impl PreparedPolicy {
         }
     }
 
-    /// How long native code was compiled until now.
+    /// Returns the time that was spent on compiling native code until now.
     pub(crate) fn compile_time(&self) -> Duration {
         self.sandbox.get().map_or(Duration::ZERO, |sandbox| sandbox.compile_time())
     }

@@ -1,5 +1,5 @@
-//! Where nodes are kept, for commands that look at them and change them. Here it is this machine's state; a server keeps them
-//! behind the same trait.
+//! Reads and changes saved nodes, for the commands about nodes. On this machine they are in the state directory. A server can
+//! store them behind the same trait.
 
 use crate::layers::LayersError;
 use crate::saved_node::{SavedNodeError, node_to_save, saved_node};
@@ -16,30 +16,30 @@ use text::nearest;
 /// How long a command waits for others that change nodes.
 const WAIT: Duration = Duration::from_secs(30);
 
-/// What became of a change.
+/// The result of a change.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Applied {
     /// The node has changed.
     Now,
-    /// The node was so already.
+    /// The node was in the wanted state already.
     Nothing,
     /// A run is under way, and applies the change when it ends.
     AfterRun(Option<Holder>),
 }
 
-/// A node as documents say it is to be.
+/// The wanted state of a node, from documents.
 #[derive(Debug, Clone, PartialEq)]
 pub struct NodeDocument {
     /// The name of the node.
     pub name: String,
-    /// What is made of the node, in order.
+    /// The changes of the node, in order.
     pub edits: Vec<NodeEdit>,
 }
 
-/// What became of a document.
+/// The result of writing a document.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Put {
-    /// The node was there.
+    /// The node existed and was changed.
     Changed(Applied),
     /// The node is new.
     Created,
@@ -68,13 +68,13 @@ pub enum StoreError {
     /// A saved node cannot be used.
     #[error(transparent)]
     SavedNode(#[from] SavedNodeError),
-    /// The node cannot be changed so.
+    /// The node refuses the change.
     #[error(transparent)]
     Edit(#[from] EditError),
     /// The layers do not go together.
     #[error(transparent)]
     Layers(#[from] LayersError),
-    /// What is to be saved is not a node.
+    /// The new node is invalid.
     #[error(transparent)]
     Node(#[from] ObjectError),
     /// The setting that says which attributes are saved is invalid.
@@ -89,7 +89,7 @@ impl StoreError {
     }
 }
 
-/// What somebody may have meant who named a node that is not there.
+/// Returns a hint about the name of a node that does not exist.
 pub fn node_hint(name: &str, names: &[String]) -> String {
     let near = nearest(name, names.iter().map(String::as_str)).map(|near| format!("; did you mean `{near}`?"));
     match names {
@@ -99,7 +99,7 @@ pub fn node_hint(name: &str, names: &[String]) -> String {
     }
 }
 
-/// Nodes, wherever they are kept.
+/// A store of nodes.
 pub trait NodeStore {
     /// Returns the names of all nodes, sorted.
     ///
@@ -107,19 +107,19 @@ pub trait NodeStore {
     /// They cannot be listed.
     fn names(&self) -> Result<Vec<String>, StoreError>;
 
-    /// Returns a node with all changes that wait for a run.
+    /// Returns a node with all deferred changes applied.
     ///
     /// # Errors
     /// The node does not exist, or it cannot be read.
     fn node(&self, name: &str) -> Result<NodeObject, StoreError>;
 
-    /// Changes a node: all changes or none. While a run is under way, the changes are kept until it ends.
+    /// Changes a node: makes all changes or none. While a run is under way, the changes are stored until it ends.
     ///
     /// # Errors
     /// The node does not exist, a change is impossible, or the node cannot be saved.
     fn change(&self, name: &str, edits: &[NodeEdit]) -> Result<Applied, StoreError>;
 
-    /// Changes the nodes that are there and makes the others: all of them, or none if something stands against one of them.
+    /// Changes the existing nodes and creates the others. If one of the changes is impossible, none are made.
     ///
     /// # Errors
     /// A change is impossible, a run is under way and a node is new, or a node cannot be saved.
@@ -171,7 +171,7 @@ impl LocalNodes<'_> {
         }
     }
 
-    /// Makes a change without saving it: whatever stands against it is found here.
+    /// Applies a change in memory without saving it, so that an impossible one is found before anything is saved.
     fn planned(&self, name: &str, edits: &[NodeEdit]) -> Result<Planned, StoreError> {
         let waiting = self.state.waiting_changes(name)?;
         let before = self.node(name)?;
@@ -182,7 +182,7 @@ impl LocalNodes<'_> {
         }
         check_layers(&node)?;
         let last = waiting.last().map_or(0, |change| change.number).max(before.applied_changes());
-        // The run may write to other parts of the node: each part of a change stands by itself.
+        // The run may write to other parts of the node, so the change is stored as independent parts.
         let parts = edits.iter().flat_map(|edit| edit.parts(&before));
         let kept = (last + 1..).zip(parts).map(|(number, edit)| WaitingChange {
             number,
@@ -195,7 +195,7 @@ impl LocalNodes<'_> {
         Ok(Planned { name: name.to_owned(), saved, waiting, kept, differs })
     }
 
-    /// The moment as text.
+    /// Returns the time of the change as text.
     fn at(&self) -> String {
         jiff::Timestamp::try_from(self.now)
             .map(|now| now.strftime("%Y-%m-%dT%H:%M:%SZ").to_string())
@@ -225,7 +225,7 @@ impl NodeStore for LocalNodes<'_> {
         let changes = self.state.lock_changes(WAIT)?;
         let there = self.names()?;
         let is_new = |document: &&NodeDocument| !there.contains(&document.name);
-        // A change of a node may wait for a run, a new node cannot.
+        // A change of a node can be deferred, but the creation of a node cannot.
         let lock = match documents.iter().any(|document| is_new(&document)) {
             true => Ok(self.lock()?),
             false => self.lock_unless_held()?,
@@ -272,7 +272,7 @@ impl NodeStore for LocalNodes<'_> {
     }
 }
 
-/// A change of a node that is possible, and has not been made.
+/// A change of a node that was checked and is not saved yet.
 struct Planned {
     name: String,
     /// The node as it is saved. `None`: it need not be saved.
@@ -285,7 +285,7 @@ struct Planned {
 }
 
 impl Planned {
-    /// Saves the node, or keeps the change until the run that holds the lock ends.
+    /// Saves the node, or stores the change until the run that holds the lock ends.
     fn carry_out(self, changes: &ChangeLock, lock: &Result<RunLock, Option<Holder>>) -> Result<Applied, StoreError> {
         match lock {
             Ok(lock) => {
@@ -304,7 +304,7 @@ impl Planned {
     }
 }
 
-/// Checks that the layers of each policy go together, so that no later run fails of them.
+/// Checks that the layers of each policy can be merged, so that later runs do not fail because of them.
 fn check_layers(node: &NodeObject) -> Result<(), LayersError> {
     let policies = node.records().iter().map(|record| record.name.as_deref());
     for policy in policies.chain([None]) {

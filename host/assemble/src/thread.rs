@@ -1,4 +1,4 @@
-//! The thread that a run needs.
+//! Starts the threads of runs, which need a large stack.
 
 use nix::sched::{CloneFlags, unshare};
 use rustix::fs::Mode;
@@ -8,13 +8,13 @@ use std::thread::{Builder, JoinHandle};
 /// The stack of a run's thread, in bytes: the runner nests guests' children on it; see `contract::MAX_DEPTH`.
 const STACK: usize = 16 << 20;
 
-/// The file mode creation mask of runs: what they make is as Chef would make it, whoever started them.
+/// The file mode creation mask of runs. So new files have the same modes as with Chef, whatever mask the user has.
 const MASK: Mode = Mode::from_bits_retain(0o022);
 
 /// Starts a thread for runs: it has the stack that they need, and a file mode creation mask of its own, which resources
 /// set while they act. Other threads of the process keep theirs.
 ///
-/// Where the system allows no mask of a thread's own (some containers do not), the mask is that of the whole process.
+/// If the system does not allow a mask for one thread, as in some containers, the mask applies to the whole process.
 ///
 /// # Errors
 /// The system refuses another thread.

@@ -1,6 +1,7 @@
-//! Runs that would do what the last good one did: the same artifacts, layers, parameters, grants, settings, data, saved
-//! attributes, and the same values of the facts that it read. Such a run may be left out for a while. Nothing here looks at
-//! the machine beside its facts: whoever leaves runs out accepts that what others changed on it is found later.
+//! Finds runs that would do the same as the last good run: with the same artifacts, layers, parameters, grants, settings,
+//! data and saved attributes, and the same values of the facts that it read. Such a run may be skipped for a while. Except
+//! for its facts, the machine is not looked at: an operator who skips runs accepts that changes on the machine are noticed
+//! later.
 
 use crate::grants_files::GrantsFiles;
 use crate::input::Input;
@@ -19,16 +20,16 @@ use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
 use std::time::{Duration, SystemTime};
 
-/// The format of what is kept of a good run.
+/// Version of the stored data about a good run.
 const FORMAT: u32 = 1;
 
 /// The file that names the boot of this machine.
 const BOOT_ID: &str = "/proc/sys/kernel/random/boot_id";
 
-/// The most files of data bags that are looked at. With more, every run is made.
+/// Largest number of data bag files that are compared. With more of them, runs are not skipped.
 const MAX_DATA_FILES: usize = 20_000;
 
-/// What is kept of a good run.
+/// The stored data about a good run.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 struct GoodRun {
     format: u32,
@@ -45,13 +46,13 @@ struct GoodRun {
     values: String,
 }
 
-/// A run that is left out, since an earlier one did the same.
+/// A run that is skipped because an earlier one did the same.
 pub struct SkippedRun {
     /// The identifier of the earlier run.
     pub earlier: String,
     /// The time since it ended.
     pub age: Duration,
-    /// The report of a run in which no policy's turn came.
+    /// The report of the skipped run, in which no policy ran.
     pub report: RunReport,
     /// The name of the node.
     pub node: String,
@@ -61,7 +62,7 @@ pub struct SkippedRun {
     pub releases: Value,
 }
 
-/// What a run that is under way needs to know to be a good run for later ones.
+/// The input of the current run, for comparing it with later ones.
 pub(crate) struct Given {
     inputs: String,
     facts: Map<String, Value>,
@@ -70,7 +71,8 @@ pub(crate) struct Given {
 }
 
 impl Given {
-    /// What a run is given. `None`: it cannot be told, and the run cannot stand for others.
+    /// Computes the digest of a run's input. Returns `None` if the input cannot be compared, so that the run does not count
+    /// for later ones.
     pub(crate) fn new(
         request: &Request,
         settings: &Settings,
@@ -87,7 +89,7 @@ impl Given {
         let file = std::fs::metadata(&program.path).ok()?;
         add(&(env!("CARGO_PKG_VERSION"), file.ino(), file.len(), file.mtime(), file.mtime_nsec()));
         add(settings);
-        // What a run made in memory (mounts, `/run`, kernel parameters, services that are not enabled) is gone with the boot.
+        // A reboot undoes changes in memory: mounts, `/run`, kernel parameters, and services that are not enabled.
         add(&std::fs::read_to_string(BOOT_ID).ok());
         add(&(&request.revisions, &request.override_run_lists, &request.named_run_lists, request.grants));
         add(&GrantsFiles::read(&settings.grants, false).ok()?);
@@ -104,7 +106,8 @@ impl Given {
         Some(Self { inputs: text::hex(digest.finalize()), facts: facts.clone(), read: None })
     }
 
-    /// The run has ended: it can stand for later ones if all of it went well, and all that it read is known.
+    /// Notes the end of the run. The run counts for later ones only if all policies succeeded and all facts that they read
+    /// are known.
     pub(crate) fn ended(&mut self, report: &RunReport, asks_for_restart: bool) {
         let is_good =
             |policy: &PolicyReport| matches!(policy.outcome, PolicyOutcome::Succeeded) && !policy.reads.incomplete;
@@ -118,7 +121,7 @@ impl Given {
         });
     }
 
-    /// Keeps what the run was made of, if it stands for later ones.
+    /// Stores the data of the run, if it counts for later ones.
     pub(crate) fn keep(
         self,
         lock: &RunLock,
@@ -140,7 +143,7 @@ impl Given {
         lock.save_good_run(node, &good)
     }
 
-    /// The last good run and the time since it ended, if it did what this one would do and is younger than `limit`.
+    /// Returns the last good run and the time since it ended, if its input was the same and it is younger than `limit`.
     pub(crate) fn done_before(
         &self,
         state: &StateDirectory,
@@ -149,7 +152,7 @@ impl Given {
         limit: Duration,
     ) -> Result<Option<(String, Duration)>, StateError> {
         let Some(good) = state.good_run::<GoodRun>(node.name())? else { return Ok(None) };
-        // A run in the future says that the clock was put back.
+        // A run in the future means that the clock was set back.
         let Some(age) = milliseconds(now).checked_sub(good.ended).map(Duration::from_millis) else { return Ok(None) };
         let is_same = good.format == FORMAT
             && age < limit
@@ -162,7 +165,7 @@ impl Given {
     }
 }
 
-/// What a node brings into a run: what is saved of it, but for what its policies left for each other.
+/// Returns the digest of a node's saved parts that influence a run: environment, run list, layers and `normal` attributes.
 fn digest_of_node(node: &NodeObject) -> String {
     let mut digest = Sha256::new();
     digest.update(format!("{}\0{:?}\0{:?}\0", node.chef_environment(), node.run_list(), node.layers()));
@@ -196,8 +199,8 @@ fn milliseconds(time: SystemTime) -> u64 {
     u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
 }
 
-/// Collects path, size and time of change of a file, or of the files in a folder and those below. `None`: they cannot be
-/// looked at, one of them is a link, or there are too many.
+/// Collects path, size and change time (`ctime`) of a file, or of a folder and everything below it. Returns `None` if they
+/// cannot be read, one of them is a link, or there are too many.
 fn stamp(path: &Path, stamps: &mut Vec<(String, u64, i64, i64)>) -> Option<()> {
     let status = std::fs::symlink_metadata(path).ok()?;
     if stamps.len() >= MAX_DATA_FILES || status.is_symlink() {

@@ -1,4 +1,4 @@
-//! The rest of recipes that ended early in a dry run: what their text asks for, and which of that is not granted.
+//! Reads the rest of recipes that ended early in a dry run, and finds the grants that their text needs and that are missing.
 
 use crate::open::Ending;
 use author::check::{Entry, Line, RestReader};
@@ -14,12 +14,12 @@ use std::sync::Arc;
 /// The folder of a cookbook's recipes in Ruby.
 const RECIPES: &str = "recipes/";
 
-/// The most entries that are kept from the text of a policy's recipes, and the most bytes that they may take together.
+/// Largest number of entries from the text of a policy's recipes, and their largest total size in bytes.
 const MAX_ENTRIES: usize = 500;
 const MAX_BYTES: usize = 256 << 10;
 
 impl Ending<'_> {
-    /// Returns the recipes that a run did not see to their end, in order, with what their text says of the rest.
+    /// Returns the recipes that did not run to their end, in order, with the needs of the rest of their text.
     pub fn unseen_recipes(
         &self,
         report: &RunReport,
@@ -31,9 +31,9 @@ impl Ending<'_> {
     }
 }
 
-/// Returns the names of the facts that this program can find out about a node.
+/// Returns the names of the facts that this program can collect.
 pub fn known_facts() -> BTreeSet<String> {
-    // Nothing is gathered: only what could be.
+    // No facts are collected here; only their names are asked for.
     let facts = Facts::new(&facts::Settings::new("/", jiff::Timestamp::UNIX_EPOCH));
     facts.map(|facts| facts.keys().into_iter().map(str::to_owned).collect()).unwrap_or_default()
 }
@@ -63,7 +63,7 @@ fn of_policy(
         unseen.whole = attributes_line(ended).is_some();
         if unseen.whole && ending.is_in_ruby(&policy.name, cookbook_of(&ended.recipe)) {
             *lines = reader.begin(&ended.recipe).into_iter().collect();
-            // The rest of the attributes file is told once.
+            // The rest of the attributes file is reported only for the first recipe.
             lines.extend(attributes_line(ended).filter(|_| at == 0));
         }
     }
@@ -80,7 +80,7 @@ fn of_policy(
     if asked.is_err() {
         unseen.iter_mut().for_each(|one| one.read = false);
     }
-    // A plan for a suggestion may do everything, and says what it needs where nothing is granted.
+    // If everything is granted, the entries are compared with empty grants instead, so that all needs are listed.
     let cookbooks: Vec<String> = files.cookbooks().into_iter().map(|(name, _)| name).collect();
     let grants = match ending.grants(&policy.name) {
         Some(grants) if !grants.allows_everything() => Arc::clone(grants),
@@ -98,8 +98,7 @@ fn of_policy(
     unseen
 }
 
-/// Keeps a policy's entries that are new, as long as there is room for them. Beyond that they are counted, and nothing is
-/// asked about them.
+/// Keeps a policy's new entries up to the limits. Entries beyond the limits are only counted and not checked.
 fn keep(unseen: &mut [UnseenRecipe], mut is_new: impl FnMut(&UnseenEntry) -> bool) {
     let (mut count, mut bytes) = (0, 0);
     for one in unseen {
@@ -127,7 +126,8 @@ fn begun(policy: &PolicyReport, ended: &EndedRecipe) -> UnseenRecipe {
     }
 }
 
-/// The lines at which files of Ruby recipes ended. Empty: the recipe is not in Ruby, or its place is not known.
+/// Returns the lines at which files of Ruby recipes ended. The list is empty if the recipe is not in Ruby or its place is
+/// unknown.
 fn lines(ended: &EndedRecipe, is_ruby: impl Fn(&str) -> bool) -> Vec<Line> {
     let places = error::places(&ended.failure).into_iter().filter_map(|place| {
         let (cookbook, file, line) = (place.cookbook?, place.file?, place.line?);
@@ -136,7 +136,7 @@ fn lines(ended: &EndedRecipe, is_ruby: impl Fn(&str) -> bool) -> Vec<Line> {
     });
     let mut lines: Vec<Line> = Vec::new();
     for line in places {
-        // Of several frames in one file the outermost is where the file stands.
+        // Of several frames in one file, the outermost one is the line that the file has reached.
         match lines.iter_mut().find(|one| (&one.cookbook, &one.file) == (&line.cookbook, &line.file)) {
             Some(known) => known.line = line.line,
             None => lines.push(line),
@@ -145,7 +145,7 @@ fn lines(ended: &EndedRecipe, is_ruby: impl Fn(&str) -> bool) -> Vec<Line> {
     lines
 }
 
-/// The line of an attributes file that ended before any recipe was compiled.
+/// Returns the line of an attributes file that failed before any recipe was compiled.
 fn attributes_line(ended: &EndedRecipe) -> Option<Line> {
     error::places(&ended.failure).into_iter().find_map(|place| {
         let (cookbook, file, line) = (place.cookbook?, place.file?, place.line?);
@@ -158,10 +158,10 @@ fn cookbook_of(recipe: &str) -> &str {
     recipe.split_once("::").map_or(recipe, |(cookbook, _)| cookbook)
 }
 
-/// Whether an entry is not granted yet.
+/// Tells whether the grants lack an entry.
 fn is_missing(grants: &PolicyGrants, entry: &UnseenEntry) -> bool {
     let value = if entry.value == "true" { entry.value.clone() } else { format!("[{}]", entry.value) };
-    // What cannot be an entry is nobody's to add.
+    // A text that is not a valid entry cannot be added.
     let Ok(needs) = Needs::parse(&format!("[needs]\n{} = {value}\n", entry.key), "text") else { return false };
     grants.hold(&needs).iter().any(|held| held.answer == NeedAnswer::Missing)
 }

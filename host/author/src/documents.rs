@@ -1,18 +1,18 @@
-//! The files of roles and environments: which file has which name.
+//! Finds the files of roles and environments by name.
 
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// Entries of a directory with all below it.
+/// Largest number of entries of a directory, with all directories below it.
 pub const MAX_ENTRIES: usize = 100_000;
 
-/// Directories below each other.
+/// Largest depth of nested directories.
 const MAX_DEPTH: usize = 16;
 
-/// Returns the files of roles or environments by name, in a directory and those below it. Repositories sort them into
-/// directories; of two files of one name the one in Ruby is taken, as in Chef. Hidden entries are passed over.
+/// Returns the files of roles or environments by name, in a directory and those below it. If there is a JSON file and a Ruby
+/// file of the same name, the Ruby file is used, as in Chef. Hidden entries are skipped.
 ///
 /// # Errors
 /// A directory cannot be read, or two files in one language have one name; the error has the path of a directory.
@@ -46,7 +46,8 @@ pub fn documents(folder: &Path) -> Result<BTreeMap<String, PathBuf>, (PathBuf, i
     })
 }
 
-/// Chooses the file of each name. Two of one ending are an error, with both paths: the order of directories decides nothing.
+/// Chooses the file of each name. Two files with the same extension are an error with both paths, because the order of
+/// directories must not matter.
 fn one_of_each(mut all: Vec<(String, PathBuf)>) -> Result<BTreeMap<String, PathBuf>, (PathBuf, PathBuf)> {
     all.sort();
     let mut found: BTreeMap<String, PathBuf> = BTreeMap::new();

@@ -1,4 +1,5 @@
-//! Where an author keeps what releases need: keys, the repository that `init` made last, what was seen of repositories.
+//! Manages an author's files for releases: keys, the repository that `init` made last, and the verified state of
+//! repositories.
 //!
 //! ```text
 //! ~/.config/wrun/keys/NAME.key         keys
@@ -14,13 +15,13 @@ use repository::{DirectoryStore, RepositoryError};
 /// The longest place of a repository, in bytes.
 const MAX_PLACE: u64 = 4096;
 
-/// What can go wrong before a repository is asked.
+/// The errors of finding and opening an author's repository.
 #[derive(Debug, thiserror::Error)]
 pub enum ReleaseError {
     /// No repository is named anywhere.
     #[error("which repository? name it with --repository; `wrun repository init` makes one and remembers it")]
     NoRepository,
-    /// The repository that is remembered does not exist any more.
+    /// The remembered repository does not exist any more.
     #[error(
         "{place} does not exist: it is the repository that `wrun repository init` made last; name the place that it has now with \
          --repository"
@@ -114,7 +115,7 @@ impl OwnPlaces {
         Ok(Some(text.trim().to_owned()).filter(|place| !place.is_empty()))
     }
 
-    /// What was seen of a repository.
+    /// Returns the folder with the verified state of a repository.
     #[must_use]
     pub fn seen(&self, repository: &Path) -> TrustFolder {
         TrustFolder::new(self.folder.join("seen").join(repository::names::place_key(&repository.display().to_string())))

@@ -1,5 +1,5 @@
-//! Commands that sign releases: a program that has a key, such as one that speaks to a token, reads a message and writes its
-//! signature. What it writes is bounded, and so is its time: somebody may have to touch the token, and nobody waits for ever.
+//! Runs commands that sign releases. Such a program has a key, or uses one on a hardware token; it reads a message and writes
+//! its signature. Its output and its time are limited. The time is long enough for a person to touch the token.
 
 use std::io::{Read as _, Write as _};
 use std::process::{Command, Stdio};
@@ -15,8 +15,8 @@ const TIME: Duration = Duration::from_secs(120);
 /// The time between two looks whether it has ended.
 const TICK: Duration = Duration::from_millis(5);
 
-/// Runs the command of a key. It reads the message from its standard input to the end, and writes 64 bytes to its standard
-/// output; what it says to people goes where ours goes.
+/// Runs the command of a key. The command reads the message from its standard input, and writes 64 bytes to its standard
+/// output. Its standard error is the same as wrun's.
 ///
 /// # Errors
 /// It cannot be started, fails, takes longer than two minutes, or writes something else than 64 bytes.
@@ -31,7 +31,8 @@ fn within(command: &[String], message: &[u8], time: Duration) -> Result<Vec<u8>,
     let mut child = prepared.spawn().map_err(|error| format!("its command {program} cannot be started: {error}"))?;
     let (input, output) = (child.stdin.take(), child.stdout.take());
     let message = message.to_vec();
-    // A command that never reads must not make us wait; nor one that leaves somebody behind who keeps its output open.
+    // A thread writes the message, so that wrun does not wait for a command that never reads. Neither does wrun wait for a
+    // child of the command that keeps its output open.
     std::thread::spawn(move || input.map(|mut input| input.write_all(&message)));
     let (sender, receiver) = channel();
     std::thread::spawn(move || {
@@ -102,7 +103,7 @@ mod tests {
         check("true", 60_000, "has written 0 bytes");
         check("exec cat /dev/zero", 60_000, "failed: signal: 13");
         check("exec sleep 600", 100, "did not end within");
-        // Somebody who is left behind keeps the output open, here until the pipe that it reads is closed.
+        // A child process keeps the output open, here until the pipe that it reads is closed.
         let folder = tempfile::tempdir().unwrap();
         let pipe = folder.path().join("pipe");
         assert!(Command::new("mkfifo").arg(&pipe).status().unwrap().success());

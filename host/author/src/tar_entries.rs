@@ -1,5 +1,5 @@
-//! The entries of a stranger's tar. What describes an entry (a long name, extensions) is read up to a limit: the tar crate would read
-//! as much of it as the archive says there is.
+//! Reads the entries of an untrusted tar archive. The descriptions of an entry (a long name, extensions) are read up to a
+//! limit, because the tar crate would read as many bytes as the archive states.
 
 use std::io::{self, Read};
 
@@ -12,7 +12,7 @@ const MAX_EXTENSIONS: usize = 64 << 10;
 /// The key of a path among pax extensions.
 const PATH: &[u8] = b"path";
 
-/// Hands over each entry with its path.
+/// Calls `take` for each entry with its path.
 ///
 /// # Errors
 /// The archive is malformed, in the words of `unreadable`; or what `take` returned.

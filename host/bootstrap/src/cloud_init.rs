@@ -1,20 +1,20 @@
-//! The same as a cloud-config, for machines that nobody logs in to before they are done.
+//! Creates a cloud-config with the same steps, for machines that are set up without a login.
 
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
 
 use crate::wanted::{Package, Wanted};
 
-/// The largest cloud-config, in bytes: more than most clouds take as user data.
+/// Largest size of a cloud-config, in bytes. Most clouds accept no larger user data.
 pub const MAX_CLOUD_CONFIG: usize = 16 << 10;
 
-/// The reasons why there is no cloud-config.
+/// The reasons why a cloud-config cannot be created.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum CloudConfigError {
-    /// A package that would have to be sent.
+    /// The package is a local file, so the machine cannot download it.
     #[error("a cloud-config fetches the package: name it with --package-url and --sha256")]
     NoAddress,
-    /// Everybody on a machine can read its user data.
+    /// There is a secret, but all users of a machine can read its user data.
     #[error("a cloud-config is no place for a secret: anybody on the machine can read it")]
     Secret,
     /// The grants or the root are too large.
@@ -54,15 +54,15 @@ pub fn cloud_config(wanted: &Wanted) -> Result<String, CloudConfigError> {
     Ok(text)
 }
 
-/// Where the script lies that fetches and installs.
+/// The path of the script that downloads and installs the package.
 const SCRIPT: &str = "/var/lib/cloud/wrun-bootstrap";
 
-/// The script. It can be run again: what is installed already is not installed anew.
+/// Returns the script. It can be repeated: it does not install the same package again.
 fn script(url: &str, sha256: &str) -> String {
     include_str!("remote/cloud.sh").replace("@URL@", &quoted(url)).replace("@SHA256@", sha256)
 }
 
-/// A text as one word of a shell.
+/// Quotes a text as one shell word.
 fn quoted(text: &str) -> String {
     format!("'{}'", text.replace('\'', "'\\''"))
 }

@@ -1,4 +1,4 @@
-//! Puts wrun on a machine: the package, settings, the trusted root, grants; then the first run.
+//! Installs wrun on a machine: the package, the settings, the trusted root, and the grants. Then it starts the first run.
 //!
 //! ```text
 //! wanted          what the machine shall have
@@ -8,12 +8,12 @@
 //! cloud_init      the same as a cloud-config
 //! ```
 //!
-//! One connection is enough: the machine's shell gets the scripts, and whatever follows, through its standard input. Nothing
-//! of it is an argument there, so that no list of processes shows it. Rejected: copying files with `scp` and then running
-//! commands, which are several connections, and leaves the machine half done when one of them is refused.
+//! One connection is enough: the machine's shell receives the scripts and all data through its standard input. They are not
+//! arguments, so process lists do not show them. Rejected alternative: copying files with `scp` and then running commands.
+//! This needs several connections, and leaves the machine half configured if one of them is refused.
 //!
-//! Every file is written whole, under another name first. A connection that breaks leaves steps that are done, and steps that
-//! are not: the next attempt looks again and does the rest.
+//! Every file is written under a temporary name and then renamed. If the connection breaks, some steps are done and others
+//! are not. The next attempt checks again and does the rest.
 
 mod cloud_init;
 mod plan;

@@ -1,43 +1,43 @@
-//! What differs on a machine, and so has to be done.
+//! Compares a machine with its desired state, and plans the necessary steps.
 
 use std::collections::BTreeMap;
 
 use crate::wanted::{Package, Wanted, WantedFile};
 
-/// The only kind of machine that packages are made for.
+/// The only architecture with packages.
 const MACHINE: &str = "x86_64";
 
-/// What a machine has.
+/// The current state of a machine.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Found {
-    /// What the machine calls its processor.
+    /// The machine's architecture, as `uname` prints it.
     pub machine: String,
     /// The version of the installed package.
     pub version: Option<String>,
-    /// The SHA-256 of the package that was installed last by this command.
+    /// The SHA-256 of the last package that this command installed.
     pub package: Option<String>,
-    /// A package that is there and not whole, as dpkg says it.
+    /// The status text of dpkg for a package that is only partly installed.
     pub broken: Option<String>,
-    /// A program wrun that did not come with the package.
+    /// The path of a program `wrun` that does not belong to the package.
     pub other: Option<String>,
-    /// Paths of wanted files that are links.
+    /// Paths of wanted files where the machine has links.
     pub links: Vec<String>,
-    /// Wanted files that are there, by path.
+    /// Wanted files that exist, by path.
     pub files: BTreeMap<String, FoundFile>,
 }
 
-/// A file that is there.
+/// A file that exists on the machine.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct FoundFile {
     /// Its mode, in octal digits.
     pub mode: String,
-    /// Its owner, as `USER:GROUP` in numbers.
+    /// Its owner, as numeric `USER:GROUP`.
     pub owner: String,
     /// The SHA-256 of its content.
     pub sha256: String,
 }
 
-/// One thing to do on the machine.
+/// One step on the machine.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Step {
     /// The package is installed.
@@ -51,7 +51,7 @@ pub enum Step {
 }
 
 impl Step {
-    /// What it does, as the rest of "would".
+    /// Returns a description of the step that follows "would".
     #[must_use]
     pub fn words(&self) -> String {
         match self {
@@ -66,16 +66,16 @@ impl Step {
     }
 }
 
-/// A file that is there with another content.
+/// A file that exists with different content.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Change {
-    /// The file as it shall be.
+    /// The file in its wanted form.
     pub wanted: WantedFile,
 }
 
 impl Change {
-    /// Returns whether the content on the machine may be replaced without asking: it is TOML with comments and blank lines
-    /// alone, as the package brings it.
+    /// Returns whether the content on the machine can be replaced without asking. This is true for TOML with only comments
+    /// and blank lines, like the package's own file.
     #[must_use]
     pub fn loses_nothing(&self, there: &str) -> bool {
         let is_comment = |line: &str| line.trim().is_empty() || line.trim_start().starts_with('#');
@@ -83,20 +83,20 @@ impl Change {
     }
 }
 
-/// What has to be done.
+/// The plan for a machine.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Plan {
     /// The steps, in order.
     pub steps: Vec<Step>,
-    /// What is there as it shall be.
+    /// Descriptions of parts that are already correct.
     pub unchanged: Vec<String>,
-    /// Files whose content would be lost.
+    /// Files with content that would be lost.
     pub changes: Vec<Change>,
-    /// What a person has to know.
+    /// Messages for the user.
     pub notes: Vec<String>,
 }
 
-/// Compares what a machine has with what it shall have.
+/// Compares the machine's current state with its desired state.
 ///
 /// # Errors
 /// Nothing can be done there; a sentence with what to do.

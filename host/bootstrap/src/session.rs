@@ -1,9 +1,9 @@
-//! The connection: what is sent, and what comes back.
+//! The connection to the machine: sends scripts and orders, and reads the replies.
 //!
-//! Lines that begin with the mark are for wrun; marks are new for each connection, so that no program of the machine can
-//! write such a line. All other lines are shown. The first script's mark stands among the arguments of its shell and of sudo,
-//! where every program of the machine can read it. So it counts until the second script begins, which says its own mark and
-//! gets it on standard input.
+//! Lines that begin with the mark are for wrun; all other lines are shown. Marks are random for each connection, so that
+//! other programs on the machine cannot write such lines. The first script's mark is among the arguments of its shell and of
+//! sudo, where every program on the machine can read it. So it is valid only until the second script begins. That script
+//! receives its own mark on standard input.
 
 use std::fs::File;
 use std::io::{self, BufRead, Read as _, Write};
@@ -16,36 +16,36 @@ use crate::wanted::{Package, WantedFile};
 const FIRST: &str = include_str!("remote/first.sh");
 const SECOND: &str = include_str!("remote/second.sh");
 
-/// The longest line that is read, in bytes.
+/// Largest length of a line, in bytes.
 const MAX_LINE: u64 = 64 << 10;
 
-/// The largest file that is fetched for a comparison, in bytes.
+/// Largest size of a file that is read from the machine for a comparison, in bytes.
 const MAX_CONTENT: u64 = 16 << 20;
 
-/// The person at this end.
+/// The user of the command.
 pub trait People {
-    /// Asks for the password of sudo. `None`: nobody can be asked.
+    /// Asks for the password of sudo. Returns `None` if it cannot ask.
     fn password(&mut self) -> Option<String>;
 
-    /// Shows a line of the machine's. It has no characters that a terminal would obey.
+    /// Shows a line of the machine's output. It contains no control characters.
     fn output(&mut self, line: &str);
 }
 
-/// The reasons why a machine is not done.
+/// The reasons why the setup of a machine failed.
 #[derive(Debug, thiserror::Error)]
 pub enum SessionError {
-    /// The machine says that a step failed.
+    /// The machine reported that a step failed.
     #[error("{0}")]
     Failed(String),
-    /// Nothing comes any more.
+    /// The connection is broken.
     #[error("the connection ended before the machine was done")]
     Broken,
-    /// A password is asked for.
+    /// sudo asked for a password that is not available.
     #[error(
         "sudo asks for a password on the machine, and nobody can be asked: allow it without one (NOPASSWD), or run this on a terminal"
     )]
     NoPassword,
-    /// The machine says something that these scripts do not say.
+    /// The machine sent a reply that these scripts never send.
     #[error("the machine's answer is not understood: {0}")]
     NotUnderstood(String),
     /// A file of this machine cannot be read.
@@ -53,16 +53,16 @@ pub enum SessionError {
     Package(#[source] io::Error),
 }
 
-/// What the lines for this end begin with: letters and digits that nobody can guess.
+/// The beginnings of the lines for wrun: random letters and digits.
 #[derive(Debug, Clone)]
 pub struct Marks {
     /// The mark of the first script, until the second one begins.
     pub login: String,
-    /// The mark of the second script, which no argument of a program holds.
+    /// The mark of the second script. It is not in the arguments of any program.
     pub orders: String,
 }
 
-/// How the steps ended.
+/// The result of a step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Outcome {
     /// The step is done.
@@ -79,7 +79,7 @@ pub struct Session<'p, Reader, Writer> {
     people: &'p mut dyn People,
 }
 
-/// A line of the machine's for this end.
+/// A reply line of the machine for wrun.
 #[derive(Debug)]
 struct Reply {
     word: String,
@@ -96,7 +96,7 @@ impl Reply {
     }
 }
 
-/// Returns the command line that ssh starts on the machine. It holds no more than how the first script is read.
+/// Returns the command line that ssh starts on the machine. It only contains the code that reads the first script.
 fn command_for(script: &str) -> String {
     format!("exec /bin/sh -c 'eval \"$(dd bs=1 count={} 2>/dev/null)\"'", script.len())
 }
@@ -118,7 +118,7 @@ impl<'p, Reader: BufRead, Writer: Write> Session<'p, Reader, Writer> {
         command_for(&first_script(marks, sudo, files).0)
     }
 
-    /// Starts the scripts and returns what the machine has.
+    /// Starts the scripts and returns the state of the machine.
     ///
     /// # Errors
     /// The connection broke, or the machine lacks something.
@@ -187,13 +187,13 @@ impl<'p, Reader: BufRead, Writer: Write> Session<'p, Reader, Writer> {
             Step::Package(Package::File { path, size, sha256 }) => {
                 let mut file = File::open(path).map_err(SessionError::Package)?;
                 self.send(format!("package {size} {sha256}\n").as_bytes())?;
-                // A file that has become shorter ends the connection, and the machine drops what it has of it.
+                // If the file has become shorter, the connection ends, and the machine deletes the received part.
                 let sent = io::copy(&mut io::Read::take(&mut file, *size), &mut self.to)
                     .and_then(|sent| self.to.flush().map(|()| sent));
                 match sent {
                     Ok(sent) if sent == *size => {}
                     Ok(_) => return Err(SessionError::Package(io::ErrorKind::UnexpectedEof.into())),
-                    // The machine may have said why it takes no more.
+                    // The machine may have sent the reason why it reads no more data.
                     Err(_) => drop(self.expect("done")?),
                 }
             }
@@ -214,7 +214,7 @@ impl<'p, Reader: BufRead, Writer: Write> Session<'p, Reader, Writer> {
         Ok(Outcome::Done)
     }
 
-    /// Says that nothing more comes.
+    /// Tells the machine that there are no more orders.
     ///
     /// # Errors
     /// The connection broke.
@@ -227,7 +227,7 @@ impl<'p, Reader: BufRead, Writer: Write> Session<'p, Reader, Writer> {
         if self.to.write_all(bytes).and_then(|()| self.to.flush()).is_ok() {
             return Ok(());
         }
-        // The machine may have said why it takes nothing more.
+        // The machine may have sent the reason why it reads no more orders.
         match self.reply() {
             Err(error) => Err(error),
             Ok(_) => Err(SessionError::Broken),
@@ -239,7 +239,7 @@ impl<'p, Reader: BufRead, Writer: Write> Session<'p, Reader, Writer> {
         if reply.word == word { Ok(reply) } else { Err(SessionError::NotUnderstood(reply.word)) }
     }
 
-    /// Reads up to the next line for this end; the others are shown.
+    /// Reads until the next reply line, and shows all other lines.
     fn reply(&mut self) -> Result<Reply, SessionError> {
         loop {
             let mut line = vec![];
@@ -250,7 +250,7 @@ impl<'p, Reader: BufRead, Writer: Write> Session<'p, Reader, Writer> {
             }
             let line = String::from_utf8_lossy(&line);
             let line = line.trim_end_matches(['\n', '\r']);
-            // What came before it did not end its own line.
+            // The output before the reply did not end with a line break.
             let Some((before, ours)) = line.split_once(&format!("{} ", self.mark)) else {
                 self.people.output(&escape_line(line));
                 continue;
@@ -269,7 +269,7 @@ impl<'p, Reader: BufRead, Writer: Write> Session<'p, Reader, Writer> {
     }
 }
 
-/// What failed on the machine, with what to do.
+/// Returns the description of a failure on the machine, with advice.
 fn reason(words: &[String]) -> String {
     let rest = words.get(1..).unwrap_or_default().join(" ");
     match words.first().map(String::as_str).unwrap_or_default() {

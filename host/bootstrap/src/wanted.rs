@@ -1,4 +1,4 @@
-//! What a machine shall have.
+//! The desired state of a machine.
 
 use std::io::{self, Read};
 use std::path::PathBuf;
@@ -6,22 +6,22 @@ use std::path::PathBuf;
 use sha2::{Digest as _, Sha256};
 use text::toml_string;
 
-/// Where the settings lie.
+/// The path of the settings.
 pub(crate) const SETTINGS: &str = "/etc/wrun/wrun.toml";
 
-/// Where the grants lie.
+/// The path of the grants.
 const GRANTS: &str = "/etc/wrun/grants.toml";
 
-/// Where the root of the repository lies that the machine trusts.
+/// The path of the repository's trusted root.
 const ROOT: &str = "/etc/wrun/root.json";
 
-/// Where the secret of data bags lies.
+/// The path of the secret for data bags.
 const SECRET: &str = "/etc/wrun/data_bag_secret";
 
 /// The package to install.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Package {
-    /// A file of this machine, which is sent.
+    /// A file on the operator's machine, which is sent.
     File {
         /// The path of the file.
         path: PathBuf,
@@ -30,7 +30,7 @@ pub enum Package {
         /// Its SHA-256, in hexadecimal digits.
         sha256: String,
     },
-    /// A file that the machine fetches.
+    /// A file that the machine downloads.
     Url {
         /// The address that was given.
         url: String,
@@ -49,10 +49,10 @@ impl Package {
     }
 }
 
-/// The largest package, in bytes.
+/// Largest size of a package, in bytes.
 const MAX_PACKAGE: u64 = 2 << 30;
 
-/// How a package of Debian begins.
+/// The first bytes of a Debian package.
 const ARCHIVE: &[u8] = b"!<arch>\ndebian-binary";
 
 /// Reads a package, and returns its size in bytes and its SHA-256.
@@ -74,7 +74,7 @@ pub fn package_digest(package: &mut impl Read) -> io::Result<(u64, String)> {
     }
 }
 
-/// Counts and digests what is written to it.
+/// A writer that counts and hashes the written bytes.
 struct Digesting {
     digest: Sha256,
     size: u64,
@@ -92,16 +92,16 @@ impl io::Write for Digesting {
     }
 }
 
-/// A file that the machine shall have.
+/// A file of the desired state.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct WantedFile {
-    /// Its path there. It holds no characters that a shell would read otherwise.
+    /// Its path on the machine. It contains no characters with a special meaning in a shell.
     pub path: &'static str,
     /// Its mode, in octal digits.
     pub mode: &'static str,
     /// The whole content of the file.
     pub content: Vec<u8>,
-    /// Nobody may see the content.
+    /// Whether the content must not be displayed.
     pub is_secret: bool,
 }
 
@@ -116,27 +116,27 @@ impl WantedFile {
 /// The settings of the machine.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Settings {
-    /// The policies that it runs, in order.
+    /// The policies of the machine, in order.
     pub policy_names: Vec<String>,
     /// The group of the policies.
     pub policy_group: String,
     /// The repository of signed releases: an address, or a directory of the machine.
     pub repository: Option<String>,
-    /// The name of the node, where it is not its host name.
+    /// The name of the node. `None`: its host name.
     pub node_name: Option<String>,
 }
 
-/// What a machine shall have.
+/// The desired state of a machine.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Wanted {
-    /// The package; `None` where the machine has wrun already.
+    /// The package. `None`: the machine already has wrun.
     pub package: Option<Package>,
     /// Files, in the order in which they are written.
     pub files: Vec<WantedFile>,
 }
 
 impl Wanted {
-    /// Puts the files together. `root`: the root that is trusted; `secret`: the secret of data bags.
+    /// Collects the wanted files. `root`: the trusted root; `secret`: the secret for data bags.
     #[must_use]
     pub fn new(
         package: Option<Package>,
@@ -156,7 +156,7 @@ impl Wanted {
     }
 }
 
-/// The text of wrun.toml.
+/// Returns the text of wrun.toml.
 fn settings_text(settings: &Settings, has_root: bool, has_secret: bool) -> String {
     let Settings { policy_names, policy_group, repository, node_name } = settings;
     let names: Vec<_> = policy_names.iter().map(|name| toml_string(name)).collect();

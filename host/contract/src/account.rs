@@ -1,13 +1,13 @@
-//! What one policy costs the host, and how much it may.
+//! Tracks the resources of the host that one policy uses, and enforces the policy's limits.
 //!
-//! A guest is bounded by the engine; this is about what the *host* does for it: what it keeps in memory, computes, writes,
-//! waits for. Each policy has one [`Account`], which all rooms share by a handle. Memory is paid for by a [`Receipt`],
-//! which only the account makes and which gives the bytes back when it is dropped, so that what is kept and what is
-//! charged cannot drift apart. Everything else is spent for good.
+//! The engine limits the guest itself. An account covers the *host's* work for the guest: memory, computation, writes and
+//! waits. Each policy has one [`Account`], and all parts of the host share it. Memory is charged by a [`Receipt`], which only
+//! the account creates. It returns the bytes when it is dropped, so the charge always equals the memory in use. All other
+//! charges are final.
 //!
-//! The first limit that is exceeded ends the policy: from then on nothing can be charged any more, whatever guest code
-//! rescues, and the next one who asks ([`Account::check`]) hears of it. Rejected: an error that guest code can rescue,
-//! after which it could try again for ever.
+//! The first exceeded limit ends the policy. From then on each charge fails, even if guest code rescues the error, and the
+//! next [`Account::check`] returns the reason. Rejected: an error that guest code can rescue, because the code could then
+//! retry forever.
 
 mod ended;
 mod free;
@@ -30,17 +30,18 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
-/// How many units of work go by between two looks at the clock. A unit is an item of a list, or 64 bytes of content.
+/// The number of units of work between two readings of the clock. A unit is an item of a list, or 64 bytes of content.
 const UNITS_BETWEEN_LOOKS: u64 = 2_048;
 
-/// The most bytes of the host's own remarks in the log of one policy: they speak of things with names that guests choose.
+/// The maximum number of bytes of the host's own remarks in the log of one policy. Remarks contain names that guests choose,
+/// so they need a limit.
 const MAX_REMARKS: u64 = 1 << 20;
 
-/// Bytes that are written to a file system before its free space is asked for again.
+/// The number of bytes to write to a file system before its free space is queried again.
 const BYTES_BETWEEN_FLOORS: u64 = 64 << 20;
 
-/// The account of one policy. Clones are the same account. An account by default belongs to nobody: nothing can be
-/// charged to it.
+/// The account of one policy. Clones are the same account. The default account belongs to no policy, and each charge to it
+/// fails.
 #[derive(Debug, Clone, Default)]
 pub struct Account(Option<Arc<Inner>>);
 
@@ -49,49 +50,50 @@ struct Inner {
     policy: String,
     limits: AccountLimits,
     meters: Meters,
-    /// False in tests of what holds if charges are forgotten.
+    /// False in tests that forget to charge on purpose.
     charges: bool,
     memory: Counter,
     disk: Counter,
     entries: Counter,
     open_files: Counter,
-    /// The most processes that a command was seen to have.
+    /// The maximum number of processes of a command so far.
     processes: Counter,
-    /// Bytes that are left free on every file system that is written to.
+    /// The number of bytes that the policy must leave free on each file system.
     least_free: u64,
-    /// Other policies of the run need room, too: this one takes at most half of it.
+    /// True if the policy may take at most half of the free space, because other policies of the run need some, too.
     shares: bool,
-    /// What is known of file systems, by device.
+    /// The state of each file system, by device.
     room: Mutex<HashMap<u64, Room>>,
     /// Pauses that the policy has made, in milliseconds.
     pauses: Counter,
     /// Processor time of the guest itself, in nanoseconds.
     guest_time: AtomicU64,
-    /// Bytes of the guest's own memory, which has a limit of its own.
+    /// The bytes of the guest's own memory, which has a separate limit.
     guest_memory: AtomicU64,
     /// Units of work that the host did for the policy.
     work: AtomicU64,
     /// Bytes of the host's remarks in the log.
     remarks: AtomicU64,
     turn: Mutex<Turn>,
-    /// The signal that ended a long step of this turn; 0 if no signal did.
+    /// The signal that ended a long step of this turn, or 0.
     interrupted: AtomicU32,
     exceeded: OnceLock<Exceeded>,
 }
 
-/// What is known of a file system that a policy writes to. An entry counts as [`FreeSpace::ENTRY`] bytes.
+/// The state of a file system that a policy writes to. An entry counts as [`FreeSpace::ENTRY`] bytes.
 #[derive(Debug, Default)]
 struct Room {
-    /// The bytes that may be written before its free space is asked for again.
+    /// The bytes that may be written before the free space is queried again.
     rest: u64,
     /// The bytes that the policy has written so far.
     taken: u64,
-    /// The bytes that are left for other policies, of which the policy itself may take as many. `None`: it was not asked yet.
+    /// The bytes that are reserved for other policies. The policy itself may take the same amount. `None` before the first
+    /// query.
     others: Option<u64>,
 }
 
 impl Account {
-    /// The account of a policy that has done nothing yet.
+    /// Creates the account of a policy.
     pub fn new(policy: &str, limits: AccountLimits, meters: Meters) -> Self {
         Self(Some(Arc::new(Inner {
             policy: policy.into(),
@@ -117,8 +119,7 @@ impl Account {
         })))
     }
 
-    /// The same account without charges: for tests of what holds if they are forgotten. Only for an account that nobody
-    /// shares yet.
+    /// Turns charges off, for tests that forget to charge on purpose. It affects only an account without clones.
     #[doc(hidden)]
     #[must_use]
     pub fn without_charges(mut self) -> Self {
@@ -128,7 +129,8 @@ impl Account {
         self
     }
 
-    /// The same account, which leaves so many bytes free on every file system. Only for an account that nobody shares yet.
+    /// Sets the number of bytes that the policy must leave free on each file system. It affects only an account without
+    /// clones.
     #[must_use]
     pub fn leaving_free(mut self, bytes: u64) -> Self {
         if let Some(inner) = self.0.as_mut().and_then(Arc::get_mut) {
@@ -137,8 +139,8 @@ impl Account {
         self
     }
 
-    /// The same account, which takes at most half of the room that a file system has when the policy first writes to it: others
-    /// of the run need some, too. Only for an account that nobody shares yet.
+    /// Limits the policy to half of each file system's free space at its first write, because other policies of the run need
+    /// space, too. It affects only an account without clones.
     #[must_use]
     pub fn sharing_room(mut self) -> Self {
         if let Some(inner) = self.0.as_mut().and_then(Arc::get_mut) {
@@ -147,12 +149,12 @@ impl Account {
         self
     }
 
-    /// The account of a policy with the usual limits, for which only what is charged counts.
+    /// Creates an account with the default limits that does not measure the process itself.
     pub fn unmetered(policy: &str) -> Self {
         Self::new(policy, AccountLimits::default(), Meters::default())
     }
 
-    /// Takes bytes of the host's memory until the receipt is dropped. `at`: the place that asks for them, for the error.
+    /// Charges bytes of the host's memory until the receipt is dropped. `at` returns the place of the request, for the error.
     ///
     /// # Errors
     /// The bytes exceed the policy's limit.
@@ -162,7 +164,7 @@ impl Account {
         Ok(receipt)
     }
 
-    /// Charges an amount that is never given back: bytes written, entries made, milliseconds of a pause.
+    /// Charges an amount for good: written bytes, created entries, milliseconds of a pause.
     ///
     /// # Errors
     /// The amount exceeds the policy's limit. Nothing is then charged.
@@ -171,8 +173,8 @@ impl Account {
         inner.charge(limit, amount, || Origin::policy(&inner.policy))
     }
 
-    /// Charges bytes that are about to be written to a file system, and keeps its floor. `free` returns what it has left, if
-    /// that is known; it is asked once in a while.
+    /// Charges bytes before they are written to a file system, and checks that enough space stays free. `free` returns the
+    /// free space, if it is known. It is called only now and then.
     ///
     /// # Errors
     /// The policy may not write them.
@@ -186,10 +188,10 @@ impl Account {
         self.leave_free(bytes, device, free)
     }
 
-    /// Keeps the floor of a file system for bytes that are charged otherwise, or not at all.
+    /// Checks that enough space stays free on a file system, without charging the bytes.
     ///
     /// # Errors
-    /// Too little would be left: the policy ends.
+    /// Too little space would stay free, so the policy ends.
     pub fn leave_free(
         &self,
         bytes: u64,
@@ -201,7 +203,7 @@ impl Account {
             return Ok(());
         }
         let mut rooms = inner.room.lock().unwrap_or_else(PoisonError::into_inner);
-        // A file system that cannot be told from others is asked each time.
+        // The free space of a file system without a known device is queried each time.
         let mut unknown = Room::default();
         let room = device.map_or(&mut unknown, |device| rooms.entry(device).or_default());
         room.taken = room.taken.saturating_add(bytes);
@@ -221,11 +223,11 @@ impl Account {
             },
         };
         let spare = spare.min(spare_entries);
-        // Half of it: others write to the same file system.
+        // Only half of it, because others write to the same file system.
         let rest = (spare / 2).min(BYTES_BETWEEN_FLOORS);
         let others = if inner.shares { *room.others.get_or_insert(spare / 2) } else { 0 };
-        // A file that is written over takes no more room than before, and what commands and other users write is not counted here: so
-        // both what the policy wrote and what is left must be beyond its half.
+        // Overwriting a file needs no additional space, and writes by commands and other users are not counted here. So the
+        // policy ends only if both its writes and the free space are beyond its half.
         let rest = match (spare.checked_sub(others), others.checked_sub(room.taken)) {
             (None, None) => return Err(inner.end(Exceeded::share(inner, room.taken.saturating_sub(bytes)))),
             (left, unused) => rest.min(left.unwrap_or_default().max(unused.unwrap_or_default())),
@@ -234,7 +236,7 @@ impl Account {
         Ok(())
     }
 
-    /// Counts a file that is open until the guard is dropped. One too many ends the policy: whoever asks next hears of it.
+    /// Counts an open file until the guard is dropped. If there are too many, the policy ends at the next check.
     pub fn open_file(&self) -> OpenFile {
         if let Some(inner) = &self.0 {
             let open = inner.open_files.add_all(1);
@@ -246,10 +248,10 @@ impl Account {
         OpenFile(self.clone())
     }
 
-    /// Takes note of how many processes a command of the policy has.
+    /// Records the number of processes of a command, and checks it.
     ///
     /// # Errors
-    /// These are too many: the policy ends.
+    /// The command has too many processes, so the policy ends.
     pub fn has_processes(&self, alive: u64) -> Result<(), Ended> {
         let inner = self.inner()?;
         inner.processes.saw(alive);
@@ -259,8 +261,8 @@ impl Account {
         Ok(())
     }
 
-    /// Counts work of the host in the middle of a long step, and looks now and then whether the step has to end. A unit is
-    /// an item of a list or 64 bytes of content.
+    /// Counts work of the host during a long step, and checks now and then whether the step must end. A unit is an item of a
+    /// list or 64 bytes of content.
     ///
     /// # Errors
     /// The policy's time is over, a limit was exceeded, or a signal asks the run to end.
@@ -274,7 +276,7 @@ impl Account {
         self.check_waiting()
     }
 
-    /// Looks whether a long step that waits has to end. The reason is kept for [`interruption`](Self::interruption).
+    /// Checks whether a waiting step must end. It stores the reason for [`interruption`](Self::interruption).
     ///
     /// # Errors
     /// The policy's time is over, a limit was exceeded, or a signal asks the run to end.
@@ -287,14 +289,14 @@ impl Account {
         checked
     }
 
-    /// Tells whether the run is to end at once, whatever is under way.
+    /// Returns true if the run must end at once, without finishing the current step.
     pub fn ends_at_once(&self) -> bool {
         let Some(inner) = &self.0 else { return false };
         let turn = inner.turn.lock().unwrap_or_else(PoisonError::into_inner);
         turn.stop.step() >= Some(StopStep::AtOnce)
     }
 
-    /// Looks whether the policy's wall time is over: for a step that a first signal lets run to its end.
+    /// Checks only the policy's wall time, for a step that may finish after a first signal.
     ///
     /// # Errors
     /// Its time is over.
@@ -307,20 +309,20 @@ impl Account {
         }
     }
 
-    /// What is left of the policy's wall time. `None`: it has no turn.
+    /// Returns the rest of the policy's wall time, or `None` outside of its turn.
     pub fn wall_left(&self) -> Option<Duration> {
         let deadline = self.0.as_ref()?.turn.lock().unwrap_or_else(PoisonError::into_inner).deadline;
         deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()))
     }
 
-    /// Counts processor time that another thread has used for the policy.
+    /// Adds processor time that another thread has used for the policy.
     pub fn host_worked(&self, time: Duration) {
         if let Some(inner) = &self.0 {
             inner.turn.lock().unwrap_or_else(PoisonError::into_inner).before += time;
         }
     }
 
-    /// Fails if the policy has exceeded a limit, if its time is over or if a signal asks the run to end.
+    /// Checks the policy's limits and times, and whether a signal asks the run to end.
     ///
     /// # Errors
     /// Returns the exceeded limit, or the signal that asks the run to end.
@@ -351,7 +353,7 @@ impl Account {
         stopped.map_or(Ok(()), |reason| Err(Ended::Stopped(reason)))
     }
 
-    /// Fails if the policy has exceeded a limit. Does not look at the clock or for signals, unlike [`check`](Self::check).
+    /// Checks whether the policy has exceeded a limit. Unlike [`check`](Self::check), it ignores the clock and signals.
     ///
     /// # Errors
     /// Returns the exceeded limit.
@@ -359,16 +361,16 @@ impl Account {
         self.inner()?.verdict()
     }
 
-    /// Returns the reason for which a step of this turn was cut short, or `None` if it ran to its end. It makes a better
-    /// error than the step's own, such as "interrupted".
+    /// Returns the reason why a step of this turn was ended early, or `None`. It explains more than the step's own error,
+    /// such as "interrupted".
     pub fn interruption(&self) -> Option<Ended> {
         let inner = self.0.as_ref()?;
         let reason = StopReason::of_number(inner.interrupted.load(Ordering::Relaxed));
         inner.verdict().err().or(reason.map(Ended::Stopped))
     }
 
-    /// Begins a turn of the policy on the present thread: from now on its wall time runs, and what the thread computes and
-    /// allocates is for it. `stop`: the signals that end long steps.
+    /// Begins a turn of the policy on the current thread. From now on its wall time runs, and the thread's processor time and
+    /// memory count for it. `stop` has the signals that end long steps.
     pub fn begin_turn(&self, stop: Stop) {
         let Some(inner) = &self.0 else { return };
         inner.interrupted.store(0, Ordering::Relaxed);
@@ -377,14 +379,14 @@ impl Account {
         turn.begin(stop, inner.limits.wall, budget, &inner.meters, inner.guest_time.load(Ordering::Relaxed));
     }
 
-    /// Ends the turn: what happens now is not for the policy.
+    /// Ends the turn. Later work of the thread does not count for the policy.
     pub fn end_turn(&self) {
         let Some(inner) = &self.0 else { return };
         let mut turn = inner.turn.lock().unwrap_or_else(PoisonError::into_inner);
         turn.end(&inner.meters, inner.guest_time.load(Ordering::Relaxed));
     }
 
-    /// Counts processor time of the guest itself, which is not the host's.
+    /// Adds processor time of the guest itself, which does not count as the host's.
     pub fn guest_worked(&self, time: Duration) {
         if let Some(inner) = &self.0 {
             let nanoseconds = u64::try_from(time.as_nanos()).unwrap_or(u64::MAX);
@@ -392,21 +394,21 @@ impl Account {
         }
     }
 
-    /// Takes note that the guest's own memory has grown by so many bytes. They are not the host's.
+    /// Records the growth of the guest's own memory, which does not count as the host's.
     pub fn guest_memory_grew(&self, bytes: u64) {
         if let Some(inner) = &self.0 {
             inner.guest_memory.fetch_add(bytes, Ordering::Relaxed);
         }
     }
 
-    /// Takes back what [`guest_memory_grew`](Self::guest_memory_grew) was told, since the memory could not be had.
+    /// Reverts [`guest_memory_grew`](Self::guest_memory_grew), if the memory could not be allocated.
     pub fn guest_memory_did_not_grow(&self, bytes: u64) {
         if let Some(inner) = &self.0 {
             inner.guest_memory.fetch_sub(bytes, Ordering::Relaxed);
         }
     }
 
-    /// Counts a remark of the host in the log, and says whether it is to be written.
+    /// Counts a remark of the host, and returns whether to write it to the log.
     pub fn remarks(&self, line: &str) -> Remark {
         let Some(inner) = &self.0 else { return Remark::LeftOut };
         let bytes = line.len() as u64;
@@ -418,12 +420,12 @@ impl Account {
         }
     }
 
-    /// What the policy may use.
+    /// Returns the policy's limits.
     pub fn limits(&self) -> AccountLimits {
         self.0.as_ref().map_or(AccountLimits::NOTHING, |inner| inner.limits)
     }
 
-    /// What the policy has used so far.
+    /// Returns the policy's usage so far.
     pub fn usage(&self) -> Usage {
         let Some(inner) = &self.0 else { return Usage::default() };
         let mut turn = inner.turn.lock().unwrap_or_else(PoisonError::into_inner);
@@ -454,7 +456,7 @@ impl Inner {
             Limit::Disk => Some(&self.disk),
             Limit::Entries => Some(&self.entries),
             Limit::Pauses => Some(&self.pauses),
-            // Measured, and charged by nobody.
+            // These limits are measured instead of charged.
             Limit::OpenFiles | Limit::Processes | Limit::HostTime | Limit::Wall => None,
         }
     }
@@ -472,7 +474,7 @@ impl Inner {
         self.exceeded.get().map_or(Ok(()), |exceeded| Err(exceeded.clone().into()))
     }
 
-    /// Ends the policy. The first limit that was exceeded stays the reason.
+    /// Ends the policy. The first exceeded limit remains the reason.
     fn end(&self, exceeded: Exceeded) -> Ended {
         self.exceeded.get_or_init(|| exceeded).clone().into()
     }
@@ -484,7 +486,7 @@ impl Inner {
 pub struct OpenFile(Account);
 
 impl OpenFile {
-    /// The account that it is open for.
+    /// Returns the account for which the file is open.
     pub fn account(&self) -> &Account {
         &self.0
     }
@@ -498,7 +500,7 @@ impl Drop for OpenFile {
     }
 }
 
-/// What becomes of a remark of the host in the log.
+/// The decision about a remark of the host.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Remark {
     /// The log gets the remark.
@@ -509,7 +511,7 @@ pub enum Remark {
     LeftOut,
 }
 
-/// Bytes of the host's memory that an account has paid for. Only the account makes one; dropped, it gives them back.
+/// A charge of the host's memory. Only an account creates it. When it is dropped, the account gets the bytes back.
 #[derive(Debug, Default)]
 #[must_use = "what is kept is paid for as long as its receipt lives"]
 pub struct Receipt {
@@ -542,7 +544,7 @@ impl Receipt {
         }
     }
 
-    /// Gives bytes back to the account, at most as many as the receipt covers.
+    /// Returns bytes to the account, at most the bytes of this receipt.
     pub fn shrink(&mut self, bytes: u64) {
         let bytes = bytes.min(self.bytes);
         self.bytes -= bytes;

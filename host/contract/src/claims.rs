@@ -1,48 +1,49 @@
-//! What an action wants to be true of a thing of the machine, so that two policies that want it differently are found.
+//! Claims: the state that an action wants for a thing on the machine. wrun compares them to find policies that contradict
+//! each other.
 
 use node::origin::Origin;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// A thing of the machine, under its canonical name.
+/// A thing on the machine, under its canonical name.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Identity {
-    /// `path`, `package`, `gem`, `unit`, `user`, `group`, `mount` or `cron`, or a resource type that acts by its children.
+    /// `path`, `package`, `gem`, `unit`, `user`, `group`, `mount`, `cron`, or the name of a composite resource type.
     pub kind: &'static str,
     /// The real path inside the root, the package's name, the unit without `.service`, the account's name.
     pub name: String,
 }
 
-/// What an action wants to be true of a thing.
+/// The state that an action wants for a thing.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Claim {
-    /// The identity of the thing that the action is about.
+    /// The identity of the thing.
     pub identity: Identity,
-    /// The wanted value of each aspect that the action sets, as in `mode`: `644`; `None`: not known beforehand. Values are
-    /// compared and never shown: secrets and contents are digests.
+    /// The wanted value of each aspect that the action sets, as in `mode`: `644`. `None` means that the value is not known
+    /// before the action. Values are compared but never shown, and secrets and contents are digests.
     pub aspects: BTreeMap<&'static str, Option<String>>,
 }
 
-/// The aspect that says whether the thing is there at all.
+/// The aspect for the existence of the thing.
 pub const PRESENCE: &str = "presence";
 
-/// The value of [`PRESENCE`] for a thing that is not to be there: nothing else is wanted of it then.
+/// The value of [`PRESENCE`] for a thing that should not exist. Then the claim has no other aspects.
 pub const ABSENT: &str = "absent";
 
 impl Claim {
-    /// A claim without aspects.
+    /// Creates a claim without aspects.
     pub fn of(kind: &'static str, name: impl Into<String>) -> Self {
         Self { identity: Identity { kind, name: name.into() }, aspects: BTreeMap::new() }
     }
 
-    /// The same with the wanted value of an aspect.
+    /// Adds the wanted value of an aspect.
     #[must_use]
     pub fn with(mut self, aspect: &'static str, value: impl Into<String>) -> Self {
         self.aspects.insert(aspect, Some(value.into()));
         self
     }
 
-    /// The same with an aspect that is set to a value not known beforehand.
+    /// Adds an aspect whose value is not known before the action.
     #[must_use]
     pub fn with_unknown(mut self, aspect: &'static str) -> Self {
         self.aspects.insert(aspect, None);
@@ -59,11 +60,11 @@ pub struct Claimant {
     pub resource: String,
     /// The name of the action, such as `create`.
     pub action: String,
-    /// Where the resource was declared.
+    /// The place of the resource's declaration.
     pub origin: Arc<Origin>,
 }
 
-/// Two policies that want one thing differently.
+/// Two policies that want different states of one thing.
 #[derive(Debug, Clone)]
 pub struct Conflict {
     /// The identity that both policies claim.

@@ -1,4 +1,4 @@
-//! The conversation with a guest: `wit/deps/turns/turns.wit`, without its bindings.
+//! The messages between the host and a guest: `wit/deps/turns/turns.wit`, without its bindings.
 
 use crate::{ContextId, Failure, GuestLost, Raised, ResourceId, Run};
 use serde_json::Value;
@@ -7,12 +7,12 @@ use std::collections::BTreeMap;
 /// A number under which a guest keeps a closure. Valid until the context it was declared in ends.
 pub type Callback = u32;
 
-/// The other side of the conversation. One method: everything else is data.
+/// A guest. It has one method, because everything else is data.
 pub trait Guest: Send {
-    /// Gives the guest the turn and the run, and waits for its next word.
+    /// Passes the turn and the run to the guest, and waits for its next message.
     ///
     /// # Errors
-    /// The guest is gone for good; it stays gone.
+    /// The guest has ended. All later calls fail, too.
     fn turn(
         &mut self,
         run: &mut Run,
@@ -20,25 +20,25 @@ pub trait Guest: Send {
     ) -> impl Future<Output = Result<GuestMessage, GuestLost>> + Send;
 }
 
-/// What a guest hears when it gets the turn.
+/// The host's message to a guest, which then has the turn.
 #[derive(Debug, Clone)]
 pub enum HostMessage {
-    /// Guest code is needed; the guest answers, and may send errands before it does.
+    /// A request to the guest. The guest may send errands before it answers.
     Request(Request),
-    /// The errand that the guest sent last is over.
+    /// The guest's last errand is complete.
     Done(Result<(), Failure>),
 }
 
-/// What a guest says when it gives the turn back.
+/// The guest's message to the host, which then has the turn.
 #[derive(Debug, Clone)]
 pub enum GuestMessage {
     /// The answer to the innermost open request.
     Answer(Answer),
-    /// Something the host must finish before the guest can go on.
+    /// A task that the host must complete before the guest continues.
     Errand(Errand),
 }
 
-/// What the runner needs of a guest.
+/// The runner's requests to a guest.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Request {
     /// Run a phase of the policy: load its libraries, compile a recipe, call a handler.
@@ -49,12 +49,12 @@ pub enum Request {
     Evaluate {
         /// The number that the guest gave the closure.
         callback: Callback,
-        /// Its argument, where it takes one.
+        /// Its argument, if it has one.
         input: Option<Value>,
     },
     /// Run the action of a resource whose type the guest implements.
     Act(Call),
-    /// Say what is there now of a guest-made resource.
+    /// Return the present state of a resource whose type the guest implements.
     Inspect(ResourceId),
     /// A context has ended: its closures will not be called again.
     Forget(ContextId),
@@ -67,7 +67,7 @@ pub enum Phase {
     Load(Box<Load>),
     /// Compile a recipe, given as `cookbook::recipe`.
     Compile(String),
-    /// Call the handlers of the run's start.
+    /// Call the handlers for the start of the run.
     Start(StartPhase),
     /// Call the handlers of an event.
     Event {
@@ -83,7 +83,7 @@ pub enum Phase {
 }
 
 impl Phase {
-    /// The name under which a guest asks for handlers of this phase. `None`: every guest gets it.
+    /// Returns the name with which a guest subscribes to this phase. Returns `None` for phases that every guest gets.
     pub fn listened(&self) -> Option<&'static str> {
         match self {
             Self::Load(_) | Self::Compile(_) => None,
@@ -98,15 +98,15 @@ impl Phase {
 /// The input of the phase `load`; see `wit/deps/turns/turns.wit`.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Load {
-    /// The policy that the guest loads, as its file names it.
+    /// The name of the policy.
     pub policy: String,
     /// The cookbooks to load, in this order.
     pub cookbooks: Vec<String>,
-    /// The run is a dry run.
+    /// True in a dry run.
     pub why_run: bool,
-    /// The run only collects what the policy could need.
+    /// True if the run only collects the grants that the policy could need.
     pub survey: bool,
-    /// A backtrace has every frame, also those of the language's own library.
+    /// True if backtraces must have all frames, including those of the language's own library.
     pub all_frames: bool,
     /// The folders of cookbooks, for messages.
     pub places: BTreeMap<String, String>,
@@ -114,7 +114,7 @@ pub struct Load {
     pub file_cache: Option<String>,
     /// The run list of this run.
     pub run_list: Vec<String>,
-    /// The run list that the node keeps, if it is another.
+    /// The run list that is saved for the node, if it differs.
     pub primary_run_list: Option<Vec<String>>,
     /// The name of the node's environment.
     pub environment: String,
@@ -132,7 +132,7 @@ pub struct StartPhase {
 /// A question that is asked outside any policy's run.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Question {
-    /// The cookbooks that a component holds.
+    /// The cookbooks of a component.
     Describe,
     /// The metadata of a cookbook.
     Metadata {
@@ -147,16 +147,16 @@ pub enum Question {
     Role(RubyDocument),
     /// An environment that is written in Ruby.
     Environment(RubyDocument),
-    /// The gems that a policy takes along, of those that its cookbooks name.
+    /// The gems that travel with a policy, chosen from those that its cookbooks name.
     Gems(Value),
-    /// A Policyfile. The document's name is the cookbook that stands for its folder.
+    /// A Policyfile. The document's name is the pseudo-cookbook that represents its folder.
     Policyfile(RubyDocument),
-    /// The settings of a client.rb. The document's name is the cookbook that stands for the files that it may read.
+    /// The settings of a client.rb. The document's name is the pseudo-cookbook with the files that it may read.
     ClientSettings(RubyDocument),
 }
 
 impl Question {
-    /// The question's name in messages.
+    /// Returns the question's name for messages.
     pub fn name(&self) -> &'static str {
         match self {
             Self::Describe => "describe",
@@ -199,31 +199,31 @@ pub struct RubyDocument {
     pub source: String,
 }
 
-/// One action of one guest-made resource.
+/// An action of a resource whose type the guest implements.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Call {
     /// The number of the resource that acts.
     pub resource: ResourceId,
     /// The action to run, such as `create`.
     pub action: String,
-    /// The child context that the action declares into.
+    /// The context for the child resources of the action.
     pub context: ContextId,
-    /// Nothing may be changed.
+    /// True if nothing may be changed (dry run).
     pub why_run: bool,
 }
 
-/// How a request ended.
+/// The guest's answer to a request.
 #[derive(Debug, Clone)]
 pub enum Answer {
-    /// A phase or an action ended well.
+    /// A phase or an action succeeded.
     Finished,
-    /// A closure was called and returned this.
+    /// The result of a closure, a question or an inspection.
     Value(ClosureValue),
     /// Guest code raised an exception, which ends the request.
     Failed(Raised),
 }
 
-/// What a closure evaluates to.
+/// The result of a closure.
 #[derive(Debug, Clone, PartialEq)]
 pub enum ClosureValue {
     /// Anything that JSON can hold.
@@ -232,17 +232,17 @@ pub enum ClosureValue {
     Bytes(Vec<u8>),
 }
 
-/// What a guest needs before it can go on.
+/// A task for the host that a guest needs before it continues (`task` in the WIT).
 #[derive(Debug, Clone)]
 pub enum Errand {
-    /// Run all actions of a resource just declared in a unified context.
+    /// Run all actions of a resource that was just declared in unified mode.
     Settle(ResourceId),
     /// Run one action now, without notifications, as `resource.run_action` does.
     RunAction(ResourceId, String),
-    /// Have a recipe compiled, once per run.
+    /// Compile a recipe, once per run.
     IncludeRecipe(String),
-    /// Converge and end a context that the guest entered on its own.
+    /// Converge and close a context that the guest has opened itself.
     Leave(ContextId),
-    /// End such a context without running more of it.
+    /// Close such a context without running its remaining resources.
     Abandon(ContextId),
 }

@@ -1,5 +1,5 @@
-//! What happens during a run, as it happens. Formatters and the run record hear all of it, guests what [`GuestEvent`] names;
-//! providers and the runner never print.
+//! The events of a run. Formatters and the run record get all events, guests only those of [`GuestEvent`]. Providers and the
+//! runner never print.
 
 mod for_guests;
 
@@ -9,34 +9,34 @@ use crate::{Change, Failure, GuestCommand, GuestWrite, HiddenRead, Notified, Res
 use node::origin::Origin;
 use serde_json::Value;
 
-/// The guard that skips the action `nothing`, as events name it.
+/// The text in events for the guard that skips the action `nothing`.
 pub const NOTHING_CONDITIONAL: &str = "not_if { action == :nothing }";
 
-/// Someone who wants to hear what happens. Must not fail: who cannot write says so on another way.
+/// A receiver of events. It must not fail: if it cannot write, it reports this in another way.
 pub trait Observer: Send {
-    /// Receives one event, at the moment it happens.
+    /// Receives one event when it happens.
     fn notice(&mut self, event: &Event<'_>);
 }
 
-/// How much a log line matters, least first.
+/// The level of a log line, lowest first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum LogLevel {
-    /// For whoever looks for a fault in the runtime.
+    /// Details for developers of wrun.
     Trace,
-    /// For whoever looks for a fault in a cookbook.
+    /// Details for authors of cookbooks.
     Debug,
     /// Normal progress, which operators may want to read.
     Info,
-    /// What someone should look at.
+    /// A problem that an operator should look at.
     Warn,
     /// An error, after which the run may still go on.
     Error,
-    /// What ended the run.
+    /// The error that ended the run.
     Fatal,
 }
 
 impl LogLevel {
-    /// Chef's word for it.
+    /// Returns Chef's name of the level.
     pub fn name(self) -> &'static str {
         match self {
             Self::Trace => "trace",
@@ -48,14 +48,14 @@ impl LogLevel {
         }
     }
 
-    /// The level of that name.
+    /// Returns the level with this name.
     pub fn from_name(name: &str) -> Option<Self> {
         let all = [Self::Trace, Self::Debug, Self::Info, Self::Warn, Self::Error, Self::Fatal];
         all.into_iter().find(|level| level.name() == name)
     }
 }
 
-/// Who says a line of the log.
+/// The source of a log line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LogSource {
     /// A cookbook: by its language's logger, or by a `log` resource.
@@ -64,34 +64,35 @@ pub enum LogSource {
     Host,
 }
 
-/// How one action of one resource ended, in Chef's words where Chef has one.
+/// The outcome of one action of one resource, with Chef's name if Chef has one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Status {
-    /// It changed something, or would have in a dry run.
+    /// The action changed something, or would change it in a dry run.
     Updated,
-    /// A dry run could not look: the action may change something or not.
+    /// Unknown, because a dry run could not query the machine.
     Unknown,
     /// The resource was already as declared.
     UpToDate,
-    /// A guard, or the action `nothing`.
+    /// A guard or the action `nothing` skipped it.
     Skipped,
     /// The action ended with an error.
     Failed,
-    /// A signal ended it, or kept it from being carried out to its end.
+    /// A signal ended it or prevented its completion.
     Interrupted,
-    /// It was never reached; with a failure in the record: it ended where Chef hears no more of it.
+    /// The run never reached it. If the record has a failure, the action failed at a point after which Chef reports nothing
+    /// more.
     Unprocessed,
-    /// A dry run left it out, since it cannot be simulated.
+    /// A dry run skipped it, because it cannot be simulated.
     Bypassed,
 }
 
 impl Status {
-    /// As Chef's handlers hear it: an action that a signal ended was not carried out.
+    /// Returns the name for Chef's handlers. Chef calls an interrupted action unprocessed.
     pub fn chef_name(self) -> &'static str {
         if self == Self::Interrupted { Self::Unprocessed.name() } else { self.name() }
     }
 
-    /// As reports write it.
+    /// Returns the name in reports.
     pub fn name(self) -> &'static str {
         match self {
             Self::Updated => "updated",
@@ -109,7 +110,7 @@ impl Status {
 /// One step of a run, with what formatters need to show it.
 #[derive(Debug)]
 pub enum Event<'a> {
-    /// The run begins: its identifier, the node, the policies in order.
+    /// The run begins.
     RunStarted {
         /// Identifies the run in its record and in the log.
         run_id: &'a str,
@@ -117,7 +118,7 @@ pub enum Event<'a> {
         node: &'a str,
         /// The policies, in order.
         policies: &'a [String],
-        /// Nothing will be changed.
+        /// True in a dry run.
         why_run: bool,
     },
     /// A policy begins, before its cookbooks are loaded.
@@ -126,18 +127,18 @@ pub enum Event<'a> {
         policy: &'a str,
         /// Its revision, as Chef computes it.
         revision: &'a str,
-        /// The digest of its artifact, hexadecimal; empty where cookbooks run from folders.
+        /// The hexadecimal digest of its artifact, or an empty text if its cookbooks come from folders.
         artifact: &'a str,
         /// The recipes of its run list, with roles expanded, as `cookbook::recipe`.
         recipes: &'a [String],
         /// Its cookbooks and their versions, in load order.
         cookbooks: &'a [(String, String)],
     },
-    /// The policy's cookbooks are loaded: the guest can listen from here on.
+    /// The policy's cookbooks are loaded. From now on the guest can subscribe to events.
     PolicyLoaded {
         /// Identifies the run in its record and in the log.
         run_id: &'a str,
-        /// When the run began, in seconds since 1970.
+        /// The time at which the run began, in seconds since 1970.
         start_time: i64,
     },
     /// A recipe is about to be compiled.
@@ -152,7 +153,7 @@ pub enum Event<'a> {
     },
     /// All recipes are compiled.
     CompileFinished {
-        /// How many resources the root context holds.
+        /// The number of resources in the root context.
         resources: usize,
     },
     /// The resources are about to be converged.
@@ -165,52 +166,52 @@ pub enum Event<'a> {
         resource: &'a Resource,
         /// The action that begins, such as `create`.
         action: &'a str,
-        /// How deep the resource is nested in others.
+        /// The depth of nesting inside other resources.
         nesting: u32,
-        /// The notification that made it run; `None` if it runs in its turn.
+        /// The notification that started the action, or `None` if it runs in its normal order.
         notified: Option<&'a Notified>,
     },
-    /// Something was changed, or would be.
+    /// An action changed something, or would change it in a dry run.
     Changed {
         /// The resource whose action makes the change.
         resource: &'a Resource,
         /// The sentence and the details to show.
         change: &'a Change,
-        /// Nothing was changed: this is a dry run.
+        /// True in a dry run, in which nothing was changed.
         why_run: bool,
-        /// How deep the resource is nested in others.
+        /// The depth of nesting inside other resources.
         nesting: u32,
-        /// The place of the guest's code that made the change by itself. `None`: the resource made it.
+        /// The place of the guest's code that made the change itself. `None` if the resource made it.
         code: Option<&'a Origin>,
     },
-    /// Guest code changed something by itself outside of all actions, or would.
+    /// Guest code outside of all actions changed something itself, or would change it in a dry run.
     Written {
         /// The path, the change and the place of the code.
         write: &'a GuestWrite,
-        /// Nothing was changed: this is a dry run.
+        /// True in a dry run, in which nothing was changed.
         why_run: bool,
     },
-    /// Guest code ran a command by itself outside of all actions. In a dry run: one that was stopped, so that nobody knows
-    /// what it would change.
+    /// Guest code outside of all actions ran a command itself. In a dry run, the command was stopped before its first change
+    /// or not run at all, so its changes are unknown.
     Ran {
         /// The command and the place of the code.
         command: &'a GuestCommand,
     },
-    /// The running action's command wrote something that is to be shown at once.
+    /// The running action's command wrote output to show at once.
     Output {
-        /// A piece of it: neither whole lines nor text.
+        /// A piece of the output, which need not contain whole lines or valid text.
         bytes: &'a [u8],
     },
-    /// A dry run takes something for granted, or cannot know.
+    /// A dry run assumes something, or cannot know it.
     Assumed {
         /// The resource whose action cannot be simulated fully.
         resource: &'a Resource,
         /// A sentence: the assumption and its reason.
         what: &'a str,
-        /// How deep the resource is nested in others.
+        /// The depth of nesting inside other resources.
         nesting: u32,
     },
-    /// An attempt failed, another follows.
+    /// An attempt failed, and another one follows.
     Retrying {
         /// The number of the resource in its policy.
         id: ResourceId,
@@ -218,11 +219,11 @@ pub enum Event<'a> {
         resource: &'a Resource,
         /// The action that is tried again.
         action: &'a str,
-        /// How many attempts may follow the next one; may be 0.
+        /// The number of possible attempts after the next one. It can be 0.
         left: u32,
-        /// The reason, as a sentence.
+        /// The error of the failed attempt.
         failure: &'a Failure,
-        /// How deep the resource is nested in others.
+        /// The depth of nesting inside other resources.
         nesting: u32,
     },
     /// An action ended, and its status is known.
@@ -233,18 +234,18 @@ pub enum Event<'a> {
         resource: &'a Resource,
         /// The action that ended, such as `create`.
         action: &'a str,
-        /// Whether it changed something, was skipped or failed.
+        /// The outcome of the action.
         status: Status,
-        /// The guard that skipped it, as text; `None` if it was not skipped by a guard.
+        /// The guard that skipped it, as text, or `None`.
         conditional: Option<&'a str>,
-        /// The error of an action that failed; `None` for all others.
+        /// The error of a failed action, or `None`.
         failure: Option<&'a Failure>,
-        /// The failure is forgiven.
+        /// True if the failure is ignored (`ignore_failure`).
         ignored: bool,
-        /// How deep the resource is nested in others.
+        /// The depth of nesting inside other resources.
         nesting: u32,
     },
-    /// All that an action brought with it is over, however it ended.
+    /// An action and everything that it caused have ended, with any outcome.
     ActionCompleted {
         /// The number of the resource in its policy.
         id: ResourceId,
@@ -253,14 +254,14 @@ pub enum Event<'a> {
         /// The action that is over, such as `create`.
         action: &'a str,
     },
-    /// All resources are converged, or one of them failed.
+    /// The converge phase has ended.
     ConvergeFinished {
-        /// The error that ended the phase; `None` if all is converged.
+        /// The error that ended the phase, or `None` if all resources have converged.
         failure: Option<&'a Failure>,
     },
-    /// The status of the whole run, after its last policy, for the policy that hears it.
+    /// The status of the whole run after its last policy, for the handlers of one policy.
     PolicyStatus {
-        /// The run went well.
+        /// True if the run succeeded.
         succeeded: bool,
         /// See "The run's status" in docs/events.md.
         status: &'a Value,
@@ -269,9 +270,9 @@ pub enum Event<'a> {
     Log {
         /// Whether a cookbook or the host wrote the line.
         source: LogSource,
-        /// How much it matters.
+        /// The level of the line.
         level: LogLevel,
-        /// The text; not escaped yet.
+        /// The text, which is not escaped yet.
         line: &'a str,
     },
     /// A line that a policy's code printed, or a message of its language's library.
@@ -292,45 +293,45 @@ pub enum Event<'a> {
         /// The policy, recipe and line of the write.
         origin: &'a Origin,
     },
-    /// A policy reached its end.
+    /// A policy ended successfully.
     PolicyFinished {
         /// The policy that ended, by its name.
         policy: &'a str,
-        /// How its actions ended.
+        /// The number of actions by outcome.
         tally: Tally,
     },
-    /// A policy failed, in whatever phase of its run.
+    /// A policy failed in any phase of its run.
     PolicyFailed {
         /// The policy that failed, by its name.
         policy: &'a str,
-        /// The reason, as a sentence.
+        /// The error of the policy.
         failure: &'a Failure,
     },
-    /// A handler failed. Handlers never change how a run ended.
+    /// A handler failed. Handlers never change the outcome of a run.
     HandlerFailed {
         /// The policy whose handler failed.
         policy: &'a str,
-        /// Which: `report`, `exception`, an event's name.
+        /// The handler: `report`, `exception` or an event's name.
         handler: &'a str,
-        /// The reason, as a sentence.
+        /// The error of the handler.
         failure: &'a Failure,
     },
-    /// A policy read values that it may not see. Told at the end of the run, once per policy.
+    /// A policy read values that it may not read. Sent at the end of the run, once per policy.
     HiddenReads {
         /// The policy that read them, by its name.
         policy: &'a str,
-        /// What it read, each path once.
+        /// The reads, one for each path.
         reads: &'a [HiddenRead],
     },
-    /// The run is over, handlers too.
+    /// The run has ended, including its handlers.
     RunFinished {
-        /// Whether the run as a whole failed.
+        /// True if the run failed.
         failed: bool,
         /// `success`, `failure` or `interrupted`.
         outcome: &'a str,
-        /// How its actions ended.
+        /// The number of actions by outcome.
         tally: Tally,
-        /// How long it took.
+        /// The duration of the run.
         seconds: f64,
     },
 }

@@ -1,77 +1,77 @@
-//! What can go wrong in a policy's run, with the kind by which code tells it apart.
+//! The failures of a policy's run, with their kinds.
 
 use crate::{SensitiveMessage, StopReason, signal_name};
 use errors::{ErrorKind, SystemError, chef};
 use std::fmt;
 
-/// How something that may fail ended.
+/// The result of an operation without a value.
 pub type Outcome = Result<(), Failure>;
 
 /// An exception of guest code, or of a provider.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Raised {
-    /// What went wrong. Guests rescue it, and reports show it, by the name of a [class](Self::class).
+    /// The kind of the error. Guests rescue it, and reports show it, by the name of its [class](Self::class).
     pub kind: ErrorKind,
     /// The message, without kind and place.
     pub message: String,
-    /// The resources it has passed through on its way, innermost first, as `type[name] (place)`.
+    /// The resources that the exception has passed through, innermost first, as `type[name] (place)`.
     pub passed: Vec<String>,
-    /// Innermost first, `FILE:LINE: in NAME`.
+    /// The stack frames, innermost first, as `FILE:LINE: in NAME`.
     pub backtrace: Vec<String>,
-    /// The guest's own number for the exception object, so that `rescue` gets back what was raised.
+    /// The guest's own number of the exception object, so that `rescue` gets the original object.
     pub object: Option<u32>,
-    /// What a person could do about it: a near name, the line that would grant it. Never part of the message.
+    /// A hint for the author or operator: a similar name, or the line of a grant. It is never part of the message.
     pub hint: Option<String>,
-    /// The resolved path that a denial names in its message, until the provider has put the path there that the guest wrote.
-    /// No guest and no report gets it.
+    /// The resolved path in a denial's message, until the provider replaces it by the guest's own path. Neither guests nor
+    /// reports get it.
     pub resolved: Option<Box<Resolved>>,
-    /// The message of a sensitive resource's own code, which `message` does not have. Only the policy's code gets it, when the
-    /// exception reaches it again.
+    /// The original message of a sensitive resource's code, which `message` does not contain. Only the policy's own code gets
+    /// it, when it rescues the exception.
     pub unshown: Option<SensitiveMessage>,
 }
 
 /// A denial about a resolved path.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Resolved {
-    /// The path after all links, such as `/etc/shadow`.
+    /// The path with all links resolved, such as `/etc/shadow`.
     pub path: String,
-    /// The key of the policy's table that would allow it: `paths`.
+    /// The key of the grant that would allow it, such as `paths`.
     pub key: &'static str,
-    /// The denial's sentence, as it is part of the message.
+    /// The denial's text inside the message.
     pub sentence: String,
 }
 
 impl Raised {
-    /// An exception of the host's, without backtrace.
+    /// Creates an exception of the host, without a backtrace.
     pub fn new(kind: impl Into<ErrorKind>, message: impl Into<String>) -> Self {
         Self { kind: kind.into(), message: message.into(), ..Self::default() }
     }
 
-    /// An exception by the name of its class, as guests send it.
+    /// Creates an exception from the name of its class, as guests send it.
     pub fn of_class(class: &str, message: impl Into<String>) -> Self {
         Self::new(chef::kind(class), message)
     }
 
-    /// The name of its class, for guests and reports: `Errno::ENOENT`.
+    /// Returns the name of its class for guests and reports: `Errno::ENOENT`.
     pub fn class(&self) -> &str {
         chef::class(&self.kind)
     }
 
-    /// The same with what a person could do about it.
+    /// Adds a hint.
     #[must_use]
     pub fn with_hint(self, hint: impl Into<String>) -> Self {
         Self { hint: Some(hint.into()), ..self }
     }
 }
 
-/// Why a guest can no longer be asked.
+/// The reason why a guest has ended.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct GuestLost {
     /// The policy whose guest it is.
     pub policy: String,
     /// The rest of a sentence that begins with the policy's name: `trapped: ..`.
     pub why: String,
-    /// Innermost first, where the engine knows it.
+    /// The stack frames, innermost first, if the engine knows them.
     pub backtrace: Vec<String>,
     /// The recipe that was being compiled.
     pub recipe: Option<Box<LostRecipe>>,
@@ -79,12 +79,12 @@ pub struct GuestLost {
     pub hint: Option<String>,
 }
 
-/// The recipe that a guest was lost in: all that is known where the engine cannot tell the line.
+/// The recipe during which a guest ended. It is the only known place if the engine cannot tell the line.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LostRecipe {
     /// Its name, as `cookbook::recipe`.
     pub name: String,
-    /// What it declared last, with the place: `file[/srv/x] (web/recipes/default.rb:3)`.
+    /// The last declared resource with its place: `file[/srv/x] (web/recipes/default.rb:3)`.
     pub after: Option<String>,
 }
 
@@ -95,12 +95,12 @@ impl fmt::Display for LostRecipe {
     }
 }
 
-/// In which part of a context's converge a failure happened.
+/// The part of a context's converge in which a failure happened.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Place {
-    /// In the resources, in order.
+    /// The resources, in order.
     Converge,
-    /// In a notification at the end.
+    /// A notification at the end.
     DelayedNotification,
 }
 
@@ -122,42 +122,42 @@ impl From<Place> for chef::FailedIn {
     }
 }
 
-/// Why a run, a resource or a phase did not reach its end.
+/// The reason why a run, a resource or a phase ended early.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Failure {
     /// An exception that guest code may rescue.
     Raised(Box<Raised>),
-    /// No `rescue`, `retries` or `ignore_failure` helps against this one.
+    /// The guest has ended. `rescue`, `retries` and `ignore_failure` have no effect on it.
     GuestLost(Box<GuestLost>),
-    /// The run was asked to end. Nothing more is begun.
+    /// A signal or a reboot ends the run. Nothing more starts.
     Stopped(StopReason),
-    /// A converge failed and so did some of its delayed notifications.
+    /// A converge and some of its delayed notifications failed.
     Many(Vec<(Place, Self)>),
 }
 
-/// The part of a cookbook's file around the line that failed, for people.
+/// The lines of a cookbook's file around the failed line, for people.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Excerpt {
     /// The file, relative to the policy: `cookbook/recipes/default.rs`.
     pub file: String,
-    /// The line that failed, from 1.
+    /// The number of the failed line, from 1.
     pub line: u32,
     /// Lines with their numbers.
     pub lines: Vec<(u32, String)>,
 }
 
 impl Failure {
-    /// An exception of the host's.
+    /// Creates an exception of the host.
     pub fn raised(kind: impl Into<ErrorKind>, message: impl Into<String>) -> Self {
         Self::Raised(Box::new(Raised::new(kind, message)))
     }
 
-    /// An exception by the name of its class, as guests send it.
+    /// Creates an exception from the name of its class, as guests send it.
     pub fn of_class(class: &str, message: impl Into<String>) -> Self {
         Raised::of_class(class, message).into()
     }
 
-    /// The same of a guest that was lost while it compiled a recipe. The innermost recipe is said first, and stays.
+    /// Adds the recipe during which the guest ended. The first call, for the innermost recipe, wins.
     #[must_use]
     pub fn in_recipe(mut self, recipe: impl FnOnce() -> LostRecipe) -> Self {
         if let Self::GuestLost(lost) = &mut self {
@@ -166,7 +166,7 @@ impl Failure {
         self
     }
 
-    /// What went wrong, to tell failures apart.
+    /// Returns the kind of the failure.
     pub fn kind(&self) -> &ErrorKind {
         match self {
             Self::Raised(raised) => &raised.kind,
@@ -176,28 +176,29 @@ impl Failure {
         }
     }
 
-    /// The name of the class under which it is reported.
+    /// Returns the name of the class for reports.
     pub fn class(&self) -> &str {
         chef::class(self.kind())
     }
 
-    /// Whether a grant is missing, in the host's words or in those of a language whose code asked.
+    /// Returns true if a grant is missing, as an error of the host or of the guest's language.
     pub fn is_denial(&self) -> bool {
         matches!(self.kind(), ErrorKind::Denied | ErrorKind::System(SystemError::Access))
     }
 
-    /// Whether a dry run refused what would change the machine, in the host's words or in those of a language whose code asked.
+    /// Returns true if a dry run refused a change, as an error of the host or of the guest's language.
     pub fn is_dry_refusal(&self) -> bool {
         self.dry_refusal().is_some()
     }
 
-    /// What a dry run refused: `would run /usr/bin/x: its program is not on this machine`. `None`: it refused nothing.
+    /// Returns the change that a dry run refused: `would run /usr/bin/x: its program is not on this machine`. Returns `None`
+    /// for other failures.
     pub fn dry_refusal(&self) -> Option<&str> {
         let Self::Raised(raised) = self else { return None };
         chef::dry_refusal(&raised.kind, &raised.message)
     }
 
-    /// What a person could do about it.
+    /// Returns the hint.
     pub fn hint(&self) -> Option<&str> {
         match self {
             Self::Raised(raised) => raised.hint.as_deref(),
@@ -207,7 +208,7 @@ impl Failure {
         }
     }
 
-    /// The same with one more thing that a person could do about it. A guest that was lost and a signal take no hint.
+    /// Adds a further hint. It has no effect on a lost guest or a signal.
     #[must_use]
     pub fn and_hint(mut self, more: String) -> Self {
         if let Some(raised) = self.hinted() {
@@ -217,7 +218,7 @@ impl Failure {
         self
     }
 
-    /// The exception that [`hint`](Self::hint) is taken of, or the first that could have one.
+    /// Returns the exception from which [`hint`](Self::hint) comes, or the first one that can have a hint.
     fn hinted(&mut self) -> Option<&mut Raised> {
         match self {
             Self::Raised(raised) => Some(raised),
@@ -229,7 +230,7 @@ impl Failure {
         }
     }
 
-    /// Innermost first, `FILE:LINE: in NAME`.
+    /// Returns the stack frames, innermost first, as `FILE:LINE: in NAME`.
     pub fn backtrace(&self) -> &[String] {
         match self {
             Self::Raised(raised) => &raised.backtrace,
@@ -238,7 +239,7 @@ impl Failure {
         }
     }
 
-    /// True if nothing that a cookbook says may go on after it.
+    /// Returns true if no code of a cookbook may continue after the failure.
     pub fn is_final(&self) -> bool {
         match self {
             Self::GuestLost(_) | Self::Stopped(_) => true,
@@ -247,7 +248,7 @@ impl Failure {
         }
     }
 
-    /// True for what Ruby's `rescue` without a class catches: resources retry and ignore nothing else.
+    /// Returns true if Ruby's `rescue` without a class catches it. Resources retry and ignore only such failures.
     pub fn is_standard(&self) -> bool {
         match self {
             Self::Raised(raised) => chef::is_standard(&raised.kind),
@@ -256,7 +257,7 @@ impl Failure {
         }
     }
 
-    /// The exception that guest code gets to see.
+    /// Converts the failure to an exception for guest code.
     pub fn into_raised(self) -> Raised {
         match self {
             Self::Raised(raised) => *raised,
@@ -268,7 +269,7 @@ impl Failure {
 }
 
 impl fmt::Display for Raised {
-    /// Chef's sentence: every resource that it passed stands before the message.
+    /// Writes the message after all resources that the exception has passed through, as Chef does.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.passed.iter().rev().try_for_each(|place| f.write_str(&chef::passed_on(place, &self.kind)))?;
         f.write_str(&self.message)

@@ -1,8 +1,8 @@
-//! The types and traits that rooms share.
+//! The types and traits that the host's crates share.
 //!
-//! A guest, a provider and a memory are traits here, with the plain data that they pass to each other: declarations,
-//! requests, failures, events. [`Run`] is the state of one policy's run, which travels with the turn: the runner in
-//! `converge` and the guests in `sandbox` both work on it. This room has no algorithm of a run and no I/O.
+//! It defines the traits [`Guest`], [`Providers`] and [`Memory`], and the data that they exchange: declarations, requests,
+//! failures, events. [`Run`] is the state of one policy's run. It is passed along with the turn, so the runner in `converge`
+//! and the guests in `sandbox` both use it. This crate does not run a policy and does no I/O.
 
 mod account;
 mod claims;
@@ -44,10 +44,11 @@ pub use services::{
 };
 pub use stop::{Stop, StopReason, StopStep, signal_name};
 
-/// The version of the contract's packages in `wit/`; all of them have the same.
+/// The common version of the contract's packages in `wit/`.
 pub const CONTRACT_VERSION: &str = "0.2.0";
 
-/// The package of the contract's world, which every artifact names: what this program speaks with components.
+/// The package of the contract's world, which each artifact names. It identifies the contract between this program and
+/// components.
 pub const CONTRACT: &str = "wrun:policy@0.2.0";
 
 #[cfg(test)]

@@ -1,25 +1,25 @@
-//! Those who inspect and change the machine, as the runner sees them.
+//! The interface between the runner and the providers, which inspect and change the machine.
 
 use crate::{ABSENT, Amendment, Claim, ClosureValue, Declaration, Failure, PRESENCE, Property, Raised, ResourceId};
 use serde_json::{Map, Value};
 
-/// The providers of one policy. They act only within what the operator granted that policy.
+/// The providers of one policy. They act only within the policy's grants.
 ///
-/// Guest code never runs inside a provider: lazy values are resolved before [`prepare`](Self::prepare), `verify` blocks
+/// Guest code never runs inside a provider. Lazy values are computed before [`prepare`](Self::prepare), and `verify` blocks
 /// run between it and [`commit`](Self::commit).
 pub trait Providers: Send {
-    /// What `prepare` hands to `commit`: complete, so that `commit` makes no choices.
+    /// The plan that `prepare` passes to `commit`. It is complete, so that `commit` makes no decisions.
     type Plan: Send;
 
-    /// Inspects the machine and compares it with what is wanted. Never changes anything.
+    /// Inspects the machine and compares it with the declaration. Never changes anything.
     ///
     /// # Errors
-    /// What is wanted makes no sense, is denied, or the machine cannot be read.
+    /// The declaration is invalid or denied, or the machine cannot be read.
     fn prepare(&mut self, wanted: &Wanted<'_>) -> Result<Prepared<Self::Plan>, Raised>;
 
     /// Returns the parts of an action of a composite type; see [`Types::is_composite`]. Never changes anything. The runner
-    /// declares the children and converges them inside the action. For a survey, returns all parts that the action could have,
-    /// whatever the machine looks like now.
+    /// declares the children and converges them inside the action. For a survey, returns all parts that the action could
+    /// have, independent of the machine's present state.
     ///
     /// # Errors
     /// The properties are invalid, or the machine cannot be read.
@@ -27,8 +27,9 @@ pub trait Providers: Send {
         Ok(Composition::default())
     }
 
-    /// Asks for the grants of everything that a resource could come to, whatever the machine looks like now: of commands that
-    /// accept new content, and of actions that nobody asked for. Only a survey does this; what cannot be asked is left out.
+    /// Requests the grants for everything that a resource could do, independent of the machine's present state. This includes
+    /// commands that check new content, and actions that the policy did not request. Only a survey calls it. It skips grants
+    /// that it cannot determine.
     fn survey(&mut self, _wanted: &Wanted<'_>) {}
 
     /// Asks for each of the grants that an action needs, also after one of them was denied. Carries nothing out, runs no command
@@ -39,8 +40,8 @@ pub trait Providers: Send {
     /// The same for a guard's command, which is not run.
     fn ask_guard(&mut self, _command: &CommandTest) {}
 
-    /// Whether a lazy value is needed, as far as the values before it and the machine tell. Asked before it is computed, so
-    /// that what is wrong without it is said first, and nothing is computed in vain.
+    /// Returns true if a lazy value is needed, according to earlier values and the machine. The runner calls it before it
+    /// computes the value. So other errors come first, and unneeded values are not computed.
     ///
     /// # Errors
     /// As [`prepare`](Self::prepare).
@@ -48,53 +49,56 @@ pub trait Providers: Send {
         Ok(true)
     }
 
-    /// The policy's code is loaded or its recipes are compiled; actions that it runs meanwhile do not belong to the run's order.
+    /// Begins loading and compiling the policy. Actions during this time are not part of the run's order.
     fn begin_compile(&mut self) {}
 
-    /// The policy's actions begin, in their order.
+    /// Begins the policy's actions in their order.
     fn begin_converge(&mut self) {}
 
-    /// What an action claims of the machine's things, which is held against the claims of the run's other policies. Asked
-    /// after [`prepare`](Self::prepare) and before anything is changed.
+    /// Returns the claims of an action on things of the machine. The runner compares them with those of other policies. It
+    /// calls this after [`prepare`](Self::prepare) and before any change.
     fn claims(&mut self, _wanted: &Wanted<'_>) -> Vec<Claim> {
         vec![]
     }
 
-    /// What an action would leave behind is not known to those who look later in the same dry run: it failed, before or in
-    /// [`prepare`](Self::prepare), or it has no plan because the machine is as it was before an earlier action.
+    /// Notes that a dry run cannot predict the result of an action. The action failed, before or in
+    /// [`prepare`](Self::prepare), or it has no plan because an earlier action was not really run.
     fn cannot_foresee(&mut self, _wanted: &Wanted<'_>) {}
 
-    /// A dry run has left out code of the policy's own, which may change whatever it is able to.
+    /// Notes that a dry run has skipped code of the policy, which could change anything within its grants.
     fn left_out_code(&mut self) {}
 
-    /// Stages the content that the guest's `verify` blocks are asked about, and returns their argument (a path).
+    /// Stages the content for the guest's `verify` blocks, and returns their argument (a path).
     ///
     /// # Errors
     /// The staged file cannot be written.
     fn stage(&mut self, plan: &mut Self::Plan) -> Result<Value, Raised>;
 
-    /// Keeps staged content that a `verify` block rejected, for people to look at; where. None: nothing is kept.
+    /// Keeps staged content that a `verify` block rejected, for people to inspect. Returns its place, or `None` if it is not
+    /// kept.
     ///
     /// # Errors
-    /// It cannot be kept.
+    /// The content cannot be kept.
     fn reject(&mut self, plan: Self::Plan) -> Result<Option<String>, Raised> {
         drop(plan);
         Ok(None)
     }
 
-    /// Facts that the action before gathered anew, by their first key; asked once after each action that changed something.
+    /// Returns facts that the last action gathered again, by their first key. The runner calls it once after each action that
+    /// changed something.
     fn gathered(&mut self) -> Option<Map<String, Value>> {
         None
     }
 
-    /// Carries a plan out, then inspects again: what did not reach its aim is an error. Not called in a dry run.
+    /// Applies a plan, then inspects the machine again. It is an error if the machine is not as declared. Never called in a
+    /// dry run.
     ///
     /// # Errors
-    /// The machine said no, or is not as it should be afterwards.
+    /// The machine refused a change, or is not as declared afterwards.
     fn commit(&mut self, wanted: &Wanted<'_>, plan: Self::Plan) -> Result<Vec<Change>, Raised>;
 
-    /// The resources that the provider made as parts of the last action, in order, for the report: each once, as
-    /// [`prepare`](Self::prepare) foresees them or as [`commit`](Self::commit) left them. A failed one is the last.
+    /// Returns the resources that were parts of the last action, in order, for the report. Each occurs once, as
+    /// [`prepare`](Self::prepare) predicted it or as [`commit`](Self::commit) left it. A failed one is the last.
     fn parts(&mut self) -> Vec<Part> {
         vec![]
     }
@@ -102,25 +106,25 @@ pub trait Providers: Send {
     /// Runs a guard's command.
     ///
     /// # Errors
-    /// The command is not granted. A command that cannot be started is false.
+    /// The command is not granted. A command that cannot be started is not an error: its result is false.
     fn guard(&mut self, command: &CommandTest, why_run: bool) -> Result<GuardResult, Raised>;
 
-    /// Waits between attempts; returns early when the run is to stop.
+    /// Waits between attempts. Returns early if the run must end.
     fn pause(&mut self, seconds: u32);
 }
 
 /// The parts of an action of a composite type.
 #[derive(Debug, Default)]
 pub struct Composition {
-    /// What a dry run cannot know, so that it cannot tell whether the action would change something.
+    /// The reason why a dry run cannot tell whether the action would change something.
     pub unknown: Option<String>,
     /// Lines for the log.
     pub warnings: Vec<String>,
     /// The action's own sentences. If there are any, the action counts as a change.
     pub changes: Vec<Change>,
-    /// The resources of the whole policy that the action needs.
+    /// The shared resources of the policy that the action needs.
     pub shared: Vec<Shared>,
-    /// The resources that carry the action out, in order.
+    /// The child resources that implement the action, in order.
     pub children: Vec<Child>,
 }
 
@@ -129,39 +133,39 @@ pub struct Composition {
 pub struct Child {
     /// The resource, with the host as its guest.
     pub declaration: Declaration,
-    /// Whether reports show it as a resource of its own.
+    /// The runs whose reports show it as a separate resource.
     pub row: ChildRow,
 }
 
 /// The runs whose reports have a row for a child.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ChildRow {
-    /// A row in dry runs and real runs.
+    /// Dry runs and real runs.
     Always,
-    /// Real runs. A dry run plans the child, so that a denial is an error, and shows the action's own sentences alone.
+    /// Only real runs. A dry run plans the child to detect denials, but shows only the action's own sentences.
     RealRuns,
-    /// No run: the child's sentences and its failure are those of the action itself.
+    /// No run. The child's sentences and its failure become those of the action itself.
     Never,
 }
 
-/// A resource that several actions of a policy share, such as a file that each of them adds a line to. It is declared once,
-/// in the root context.
+/// A resource that several actions of a policy share, such as a file to which each adds a line. It is declared once, in the
+/// root context.
 #[derive(Debug)]
 pub struct Shared {
-    /// The resource. A resource with this key that the policy declared itself counts as well, unless there is a line.
+    /// The resource. If `line` is `None`, a resource with this key that the policy declared itself is used instead.
     pub declaration: Declaration,
-    /// The action that runs at once. The resource must be there then.
+    /// The action that runs at once, because the resource must exist then.
     pub action: Option<&'static str>,
     /// The action that runs once, at the end of the policy's run.
     pub delayed: Option<&'static str>,
-    /// A line that is added to the property `content`, unless the content has it. Lines are sorted below the first ones.
+    /// A line to add to the property `content`, unless the content has it. The lines are sorted, below the head.
     pub line: Option<SharedLine>,
 }
 
 /// A line of a shared file.
 #[derive(Debug)]
 pub struct SharedLine {
-    /// The beginning of the file, which stays above all lines.
+    /// The beginning of the file, above all lines.
     pub head: &'static str,
     /// The line, without its end.
     pub line: String,
@@ -172,18 +176,18 @@ pub struct SharedLine {
 pub struct Wanted<'a> {
     /// The number of the resource that acts.
     pub resource: ResourceId,
-    /// As it was declared: kind, name, origin and what is common to all types.
+    /// The declaration: type, name, origin and the options of all types.
     pub declaration: &'a Declaration,
     /// The action that runs.
     pub action: &'a str,
-    /// The lazy values that are needed, known now, validated and coerced. The others stand in the declaration.
+    /// The needed lazy values, computed, validated and coerced. The other values are in the declaration.
     pub resolved: Vec<(String, ClosureValue)>,
-    /// Nothing may be changed.
+    /// True if nothing may be changed (dry run).
     pub why_run: bool,
 }
 
 impl Wanted<'_> {
-    /// A property's value, if it was set and is known.
+    /// Returns a property's value, if it is set and known.
     pub fn get(&self, name: &str) -> Option<Known<'_>> {
         if let Some((_, value)) = self.resolved.iter().rev().find(|(other, _)| other == name) {
             return Some(match value {
@@ -199,7 +203,7 @@ impl Wanted<'_> {
     }
 }
 
-/// A property's value where it stands: content is large, and nobody copies it to look at it.
+/// A borrowed value of a property. Contents can be large, so they are not copied.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Known<'a> {
     /// Anything that JSON can hold.
@@ -208,7 +212,7 @@ pub enum Known<'a> {
     Bytes(&'a [u8]),
 }
 
-/// What a provider found.
+/// The result of a provider's inspection.
 #[derive(Debug)]
 pub struct Prepared<P> {
     plan: Option<P>,
@@ -216,20 +220,20 @@ pub struct Prepared<P> {
     certainty: Vec<Certainty>,
 }
 
-/// What an action would come to, as far as its provider can tell.
+/// The expected result of an action, according to its provider.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Expected<P> {
-    /// There is something to do, or there would be once earlier resources have done their part. None: this dry run has no
-    /// plan for it.
+    /// The action would change something, at least after earlier resources have converged. `None` means that this dry run has
+    /// no plan for it.
     Change(Option<P>),
-    /// This dry run could not look.
+    /// Unknown, because this dry run could not query the machine.
     Unknown,
-    /// Nothing to do, for sure.
+    /// The action would surely change nothing.
     Nothing,
 }
 
 impl<P> Expected<P> {
-    /// The plan, if there is one.
+    /// Returns the plan, if there is one.
     pub fn plan(self) -> Option<P> {
         match self {
             Self::Change(plan) => plan,
@@ -239,29 +243,28 @@ impl<P> Expected<P> {
 }
 
 impl<P> Prepared<P> {
-    /// Nothing to apply: the machine is as declared.
+    /// Creates a result without changes: the machine is as declared.
     pub fn up_to_date() -> Self {
         Self { plan: None, changes: vec![], certainty: vec![] }
     }
 
-    /// A plan to apply, with the sentences that describe it.
+    /// Creates a result with a plan to apply and its descriptions.
     pub fn changes(plan: P, changes: Vec<Change>) -> Self {
         Self { plan: Some(plan), changes, certainty: vec![] }
     }
 
-    /// A plan, if there is something to do; what it changes, in the words that people read; and how sure it is. Only a
-    /// dry run may be anything but sure.
+    /// Creates a result with an optional plan, its descriptions for people, and its doubts. Only a dry run may have doubts.
     pub fn new(plan: Option<P>, changes: Vec<Change>, certainty: Vec<Certainty>) -> Self {
         Self { plan, changes, certainty }
     }
 
-    /// How sure it is.
+    /// Returns the doubts of a dry run. An empty list means that the result is sure.
     pub fn certainty(&self) -> &[Certainty] {
         &self.certainty
     }
 
-    /// What the action would come to, and what the plan changes. This is the only way to the plan: a doubt without a plan
-    /// is never "nothing to do".
+    /// Returns the expected result and the changes. The plan is accessible only here, so that a doubt without a plan never
+    /// counts as "nothing to do".
     pub fn expected(self) -> (Expected<P>, Vec<Change>) {
         let is_assumed = |certainty: &Certainty| matches!(certainty, Certainty::Assumed(_));
         let expected = match self.plan {
@@ -274,41 +277,41 @@ impl<P> Prepared<P> {
     }
 }
 
-/// One sentence about a change, made where the change is made.
+/// The description of one change, created by the code that makes the change.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Change {
-    /// What is done, as in `create new file /etc/motd`. Further lines belong to it.
+    /// The change, as in `create new file /etc/motd`. It may have further lines.
     pub what: String,
     /// A unified diff, or the reason why it is left out (`(diff output suppressed by config)`, binary, huge, sensitive).
     pub diff: Option<String>,
-    /// What the change does to values of the machine, as far as they can be told in a few words.
+    /// The changed values of the machine, if they are short enough.
     pub values: Vec<ValueChange>,
-    /// What its step was planned against; of several changes of one step, the first has it. `None`: the step does the same
-    /// whatever the machine is like, or what was found is secret.
+    /// The state of the machine for which the step was planned. Of several changes of one step, only the first has it. `None`
+    /// if the step does not depend on the state, or if the state is secret.
     pub planned_against: Option<Fingerprint>,
 }
 
 impl Change {
-    /// A change without a diff.
+    /// Creates a change without a diff.
     pub fn new(what: impl Into<String>) -> Self {
         Self { what: what.into(), ..Self::default() }
     }
 
-    /// The same change, which sets a value of the resource's own thing. `None`: the thing does not have such a value.
+    /// Adds a changed value of the resource's own thing. `None` means that the thing does not have the value.
     #[must_use]
     pub fn sets(mut self, aspect: &'static str, before: Option<String>, after: Option<String>) -> Self {
         self.values.push(ValueChange { of: None, aspect, before, after });
         self
     }
 
-    /// The same change, which sets a value of one of several things that the resource is about.
+    /// Adds a changed value of one of several things that the resource manages.
     #[must_use]
     pub fn sets_of(mut self, of: &str, aspect: &'static str, before: Option<String>, after: Option<String>) -> Self {
         self.values.push(ValueChange { of: Some(of.to_owned()), aspect, before, after });
         self
     }
 
-    /// The same change, which makes something so that was not, or ends it: `yes` and `no`, as in a claim.
+    /// Adds a changed yes-or-no value, written `yes` and `no` as in a claim.
     #[must_use]
     pub fn turns(mut self, of: Option<&str>, aspect: &'static str, is_so: bool) -> Self {
         let word = |is_so: bool| Some(if is_so { "yes" } else { "no" }.to_owned());
@@ -317,25 +320,26 @@ impl Change {
         self
     }
 
-    /// The same change, after which the thing is there.
+    /// Adds that the change creates the thing.
     #[must_use]
     pub fn appears(self, kind: &str) -> Self {
         self.sets(PRESENCE, Some(ABSENT.to_owned()), Some(kind.to_owned()))
     }
 
-    /// The same change, after which the thing is there no longer.
+    /// Adds that the change removes the thing.
     #[must_use]
     pub fn disappears(self, kind: &str) -> Self {
         self.sets(PRESENCE, Some(kind.to_owned()), Some(ABSENT.to_owned()))
     }
 }
 
-/// A digest of what planning found about the things that a step changes. Two are equal exactly if planning found the same.
+/// A digest of the state that planning found for the things that a step changes. Two fingerprints are equal if and only if
+/// the states are equal.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Fingerprint(String);
 
 impl Fingerprint {
-    /// Makes a fingerprint of a SHA-256 digest in hexadecimal.
+    /// Creates a fingerprint from a SHA-256 digest in hexadecimal digits.
     pub fn of_digest(digest: &str) -> Self {
         Self(digest.to_owned())
     }
@@ -349,74 +353,74 @@ impl Fingerprint {
 /// A value of the machine before and after a change.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ValueChange {
-    /// The thing that has the value, such as one of several packages. `None`: the resource's own.
+    /// The thing with the value, such as one of several packages. `None` means the resource's own thing.
     pub of: Option<String>,
-    /// What the value says of the thing. An aspect of [`Claim`](crate::Claim) has the same name and form.
+    /// The name of the value. An aspect of [`Claim`](crate::Claim) has the same name and form.
     pub aspect: &'static str,
-    /// The value that was found. `None`: there was none.
+    /// The value before the change, or `None` if there was no value.
     pub before: Option<String>,
-    /// The value afterwards. `None`: the thing does not have one.
+    /// The value after the change, or `None` if the value is absent.
     pub after: Option<String>,
 }
 
-/// A resource that a provider makes as part of another one's action: a file of a `remote_directory`.
+/// A resource that a provider handles as part of another one's action, such as a file of a `remote_directory`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Part {
     /// Its type, such as `cookbook_file`.
     pub kind: &'static str,
     /// The resource's name, such as the file's path.
     pub name: String,
-    /// The action that is taken, such as `create`.
+    /// The action, such as `create`.
     pub action: &'static str,
-    /// The cookbook that it is taken from, if there is one.
+    /// The cookbook of its content, if there is one.
     pub cookbook: Option<String>,
     /// The changes that were made, or that a dry run would make.
     pub changes: Vec<Change>,
-    /// Whether the part was changed, was up to date or failed.
+    /// The outcome of the part.
     pub outcome: Result<PartStatus, Raised>,
 }
 
-/// How a part ended that did not fail.
+/// The outcome of a part without a failure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PartStatus {
-    /// It was changed, or would be.
+    /// The part was changed, or a dry run would change it.
     Updated,
-    /// There was nothing to do.
+    /// The part was already as wanted.
     UpToDate,
 }
 
-/// Why a dry run's word is not certain.
+/// The reason why a dry run's result is not certain.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Certainty {
-    /// Taken for granted, since an earlier resource would have seen to it: `assuming directory /x would have been created`.
+    /// An assumption about an earlier resource: `assuming directory /x would have been created`.
     Assumed(String),
-    /// Cannot be known without changing something; counted neither as changed nor as unchanged.
+    /// Unknown without a change to the machine. It counts neither as changed nor as unchanged.
     Unknown(String),
 }
 
-/// What a guard's command said.
+/// The result of a guard's command.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum GuardResult {
     /// The command ended with exit code 0.
     True,
-    /// Another, or it could not be started, or it took too long.
+    /// The command ended with another exit code, could not be started, or took too long.
     False,
-    /// A dry run cannot know, and why.
+    /// A dry run cannot know the result. The text has the reason.
     Unknown(String),
 }
 
-/// A command that a guard runs, and as whom.
+/// A command of a guard, with its user and options.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CommandTest {
     /// The command, as words or as a line for a shell.
     pub line: CommandLine,
-    /// As whom; none: as wrun.
+    /// The user it runs as. `None` means wrun's own user.
     pub user: Option<String>,
     /// The group it runs in; `None`: the user's own group.
     pub group: Option<String>,
     /// The working directory; `None`: the root directory.
     pub cwd: Option<String>,
-    /// Variables beside the clean environment.
+    /// Variables in addition to the clean environment.
     pub environment: Vec<(String, String)>,
     /// Seconds until the command is ended; `None`: the default of 600.
     pub timeout: Option<u32>,
@@ -426,12 +430,12 @@ pub struct CommandTest {
     pub interpreter: Option<String>,
     /// Bytes for its standard input; `None`: the input is empty.
     pub input: Option<Vec<u8>>,
-    /// It belongs to a sensitive resource: its text and its output are shown nowhere.
+    /// True for a sensitive resource's command, whose text and output are never shown.
     pub sensitive: bool,
 }
 
 impl CommandTest {
-    /// A plain command line.
+    /// Creates a command from a line for the shell, without options.
     pub fn text(line: &str) -> Self {
         Self {
             line: CommandLine::Text(line.into()),
@@ -448,7 +452,7 @@ impl CommandTest {
     }
 }
 
-/// How a command is written.
+/// The form of a command.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum CommandLine {
     /// One string, as a person types it.
@@ -457,33 +461,33 @@ pub enum CommandLine {
     Arguments(Vec<String>),
 }
 
-/// The built-in resource types, as the runner needs them: it validates what guests declare.
+/// The table of built-in resource types, with which the runner validates declarations.
 pub trait Types: Send + Sync {
-    /// Whether there is such a type, and what it does if nothing is said.
+    /// Returns the default action of a type, or `None` if the type does not exist.
     fn default_action(&self, kind: &str) -> Option<&str>;
 
-    /// Tells whether the actions of a type are made of other resources.
+    /// Returns true for a composite type, whose actions consist of other resources.
     fn is_composite(&self, _kind: &str) -> bool {
         false
     }
 
-    /// Returns why nobody carries out a type that may be declared all the same; `None` for other types.
+    /// Returns the reason why a type can be declared but not run. Returns `None` for all other types.
     fn why_no_provider(&self, _kind: &str) -> Option<String> {
         None
     }
 
-    /// Returns the name of a property that providers know, where a declaration may call it by another one.
+    /// Returns the property's name for providers, if the declaration used another name.
     fn canonical(&self, _kind: &str, property: String) -> String {
         property
     }
 
-    /// Checks a declaration's type, actions and plain properties, and brings the properties into their canonical form.
+    /// Checks a declaration's type, actions and plain properties, and converts the properties to their canonical form.
     ///
     /// # Errors
-    /// [`ErrorKind::InvalidValue`](errors::ErrorKind::InvalidValue) and its like, with a near name as the hint.
+    /// Mostly [`ErrorKind::InvalidValue`](errors::ErrorKind::InvalidValue), with a similar name as the hint.
     fn check(&self, declaration: &mut Declaration) -> Result<(), Failure>;
 
-    /// Holds a declaration of a guest's own type against the limits of sizes that built-in types have.
+    /// Checks a declaration of a guest's own type against the size limits of built-in types.
     ///
     /// # Errors
     /// [`ErrorKind::InvalidValue`](errors::ErrorKind::InvalidValue).
@@ -491,7 +495,7 @@ pub trait Types: Send + Sync {
         Ok(())
     }
 
-    /// The same of an amendment to a declared resource of such a type.
+    /// Checks an amendment to a resource of such a type.
     ///
     /// # Errors
     /// As [`check_own`](Self::check_own).
@@ -499,7 +503,8 @@ pub trait Types: Send + Sync {
         Ok(())
     }
 
-    /// Whether everything that an action needs is set: asked when it runs, also where a notification brought it.
+    /// Checks that all required properties of an action are set. The runner calls it when the action runs, also after a
+    /// notification.
     ///
     /// # Errors
     /// As [`check`](Self::check).
@@ -507,38 +512,38 @@ pub trait Types: Send + Sync {
         Ok(())
     }
 
-    /// Whether an action looks at a property at all. A lazy value that nobody looks at is never computed: a template that
-    /// is deleted need not be one that can be rendered.
+    /// Returns true if an action uses a property. An unused lazy value is never computed. So a template can be deleted even
+    /// if it cannot be rendered.
     fn uses(&self, kind: &str, action: &str, name: &str) -> bool;
 
-    /// Whether nothing happens to a property's text but that people read it, so that another text may take its place. `name`
-    /// is the resource's name.
+    /// Returns true if a property's text is only shown to people, so that it can be replaced. `name` means the resource's
+    /// name.
     fn is_only_shown(&self, _kind: &str, _property: &str) -> bool {
         false
     }
 
-    /// Checks one value that is known only now: a lazy one, an amended one.
+    /// Checks a lazy or amended value, which became known after the declaration.
     ///
     /// # Errors
     /// As [`check`](Self::check).
     fn check_property(&self, kind: &str, name: &str, property: Property) -> Result<Property, Failure>;
 }
 
-/// What must outlive the run, even one that is killed: notifications that are due.
+/// Stores due notifications, even if the run is killed.
 pub trait Memory: Send {
-    /// A delayed notification of the policy's root context was queued.
+    /// Stores a delayed notification of the policy's root context when it is queued.
     ///
     /// # Errors
-    /// It is more than the policy may have due. The text says so.
+    /// The policy has too many due notifications. The text explains it.
     fn due(&mut self, policy: &str, receiver: &str, action: &str) -> Result<(), String>;
 
-    /// It has run, or failed and was reported.
+    /// Removes a notification that has run, or that failed and was reported.
     fn done(&mut self, policy: &str, receiver: &str, action: &str);
 
-    /// What an earlier run left due for this policy, in order.
+    /// Returns the notifications that an earlier run left due for this policy, in order.
     fn left(&mut self, policy: &str) -> Vec<(String, String)>;
 
-    /// The run that has left it due, if that is known.
+    /// Returns the run that left a notification due, if it is known.
     fn since(&self, _policy: &str, _receiver: &str, _action: &str) -> Option<String> {
         None
     }

@@ -1,5 +1,5 @@
-//! One policy's run: contexts, resources, notifications, and what has happened. Every function here returns at once and asks
-//! nobody. All numbers, names and lists come from a guest: each is held against what there is.
+//! The state of one policy's run: contexts, resources, notifications and records. All functions return at once, without I/O.
+//! All numbers, names and lists come from a guest, so each is checked.
 
 mod amending;
 mod attributes;
@@ -46,34 +46,34 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 use table::Table;
 
-/// One policy's run. Whoever has the turn has it, by `&mut`: no lock, nothing shared.
+/// One policy's run. Only the side with the turn has access, by `&mut`, so it needs no lock.
 #[derive(Default)]
 pub struct Run {
     /// The policy that runs, by its name.
     policy: String,
-    /// Nothing may be changed.
+    /// True if nothing may be changed (dry run).
     why_run: bool,
     /// The node as this policy sees it: see [`Run::attributes`].
     node: Attributes,
     /// The node's name, for the run's own messages.
     node_name: String,
-    /// The names of the policy's own cookbooks: looking for what is its own is not a read of others' attributes.
+    /// The names of the policy's own cookbooks. A read below them does not count as a read of other policies' attributes.
     own_names: HashSet<String>,
-    /// What it read and wrote of the node beyond that.
+    /// The policy's other reads and writes of the node.
     reads: Reads,
-    /// A dry run that asks for the grants of everything that a real run could come to.
+    /// True if the run only collects the grants that a real run could need.
     survey: bool,
-    /// The guest loads its code or compiles a recipe: a signal ends that at once.
+    /// True while the guest loads its code or compiles a recipe, which a signal ends at once.
     compiling: bool,
-    /// The actions of resources that have had their turn in a survey.
+    /// The actions of resources that a survey has already run.
     surveyed: HashSet<(ResourceId, String)>,
-    /// What the guest listens to.
+    /// The events to which the guest has subscribed.
     listens: HashSet<String>,
     /// The resources, by number.
     resources: Vec<Resource>,
-    /// What happened, in order.
+    /// The records of actions, in order.
     records: Vec<ActionRecord>,
-    /// What the guest's own code changed on the machine, in order.
+    /// The changes that the guest's own code made on the machine, in order.
     writes: Vec<GuestWrite>,
     /// The commands that the guest's own code ran, in order.
     commands: Vec<GuestCommand>,
@@ -81,71 +81,72 @@ pub struct Run {
     recipes: Vec<String>,
     /// Recipes that have been compiled or are being compiled.
     included: HashSet<String>,
-    /// The run list that the node is to be saved with, if the guest has changed it. None while it may not: of a released
-    /// policy it is its release's.
+    /// The node's own run list, which the guest may change. `None` for a released policy, whose run list comes from the
+    /// release.
     run_list: Option<OwnRunList>,
-    /// Where cookbooks lie that are read from folders, by name.
+    /// The folders of cookbooks that are read from folders, by name.
     places: BTreeMap<String, String>,
     types: BTreeMap<GuestId, HashMap<String, GuestType>>,
     /// The contexts, by number.
     contexts: Vec<Context>,
-    /// How many actions were begun, retries included.
+    /// The number of started actions, including retries.
     actions: u32,
-    /// How many actions notifications started at once, `:before` and `:immediately`.
+    /// The number of actions that `:before` and `:immediately` notifications started.
     notified_at_once: u32,
-    /// What has become due in the root context and is not in the journal yet: receiver and action.
+    /// New due notifications of the root context that are not in the journal yet: receiver and action.
     newly_due: Vec<(String, String)>,
     /// Records of the actions that are open, innermost last.
     open_records: Vec<usize>,
-    /// What failed in a dry run, which goes on: the first failure inside each open action, or outside of all.
+    /// Failures in a dry run, which continues after them: the first one inside each open action, and the first one outside of
+    /// all actions.
     kept: Vec<(Option<usize>, Failure)>,
     /// The recipes that ended early while a dry run compiled them, in order.
     ended_recipes: Vec<EndedRecipe>,
-    /// Open contexts but the root, by number.
+    /// The numbers of the open contexts, except the root.
     open_contexts: Vec<ContextId>,
     account: Account,
-    /// Pays for what stays until the end of the run.
+    /// The receipt for memory that is used until the end of the run.
     purse: Receipt,
-    /// Pays for the attributes.
+    /// The receipt for the attributes.
     attributes_paid: Receipt,
-    /// How many delayed actions were queued.
+    /// The number of queued delayed actions.
     delayed: usize,
-    /// What sensitive resources raised.
+    /// The messages that sensitive resources raised.
     unshown: sensitive_messages::Known,
     builtin: Table,
     observer: Option<Box<dyn Observer>>,
 }
 
-/// A run list that belongs to the node and to nobody's release.
+/// A run list that belongs to the node instead of a release.
 #[derive(Debug, Clone, Default)]
 struct OwnRunList {
-    /// The run list that the guest made; `None`: it did not change it.
+    /// The run list that the guest has set, or `None`.
     changed: Option<RunList>,
 }
 
-/// What is known of a policy when its run begins.
+/// The data of a policy at the start of its run.
 #[derive(Debug, Default)]
 pub struct RunStart {
     /// The name of the node that is converged.
     pub node_name: String,
     /// The recipes of the expanded run list, `cookbook::recipe`.
     pub recipes: Vec<String>,
-    /// Whether this is a dry run that asks for the grants of everything that a real run could come to.
+    /// True if the run only collects the grants that a real run could need.
     pub survey: bool,
-    /// Where cookbooks lie that are read from folders, by name.
+    /// The folders of cookbooks that are read from folders, by name.
     pub places: BTreeMap<String, String>,
-    /// The names of the policy's own cookbooks: looking for what is its own is not a read of others' attributes.
+    /// The names of the policy's own cookbooks. A read below them does not count as a read of other policies' attributes.
     pub own_names: HashSet<String>,
-    /// Whether the run list belongs to the node, so that the guest may change it, and not to a release.
+    /// True if the run list belongs to the node instead of a release, so that the guest may change it.
     pub owns_run_list: bool,
 }
 
-/// What a run left for the report.
+/// The results of a run, for the report.
 #[derive(Debug)]
 pub struct RunResults {
     /// The actions, in order.
     pub records: Vec<ActionRecord>,
-    /// What the guest's own code changed on the machine, in order.
+    /// The changes that the guest's own code made on the machine, in order.
     pub writes: Vec<GuestWrite>,
     /// The commands that the guest's own code ran, in order.
     pub commands: Vec<GuestCommand>,
@@ -153,12 +154,12 @@ pub struct RunResults {
     pub ended_recipes: Vec<EndedRecipe>,
     /// The recipes of the expanded run list, `cookbook::recipe`.
     pub recipes: Vec<String>,
-    /// What the policy read of the node beyond its own.
+    /// The policy's reads of values that are not its own.
     pub reads: Reads,
 }
 
 impl Run {
-    /// An empty run of a policy; nobody watches it yet.
+    /// Creates an empty run of a policy, without an observer.
     pub fn new(policy: &str, why_run: bool, node: Attributes, builtin: Arc<dyn Types>) -> Self {
         let mut run = Self {
             policy: policy.into(),
@@ -172,7 +173,7 @@ impl Run {
         run
     }
 
-    /// The same run with what is known of its policy.
+    /// Adds the data of the policy.
     #[must_use]
     pub fn starting_with(self, start: RunStart) -> Self {
         let RunStart { node_name, recipes, survey, places, own_names, owns_run_list } = start;
@@ -190,29 +191,29 @@ impl Run {
         &self.node_name
     }
 
-    /// Tells whether nothing may be changed: the run is a dry one, or a real one tries out an action.
+    /// Returns true if nothing may be changed, in a dry run or during the trial of an action in a real run.
     pub fn why_run(&self) -> bool {
         self.why_run
     }
 
-    /// From now on the guest loads its code or compiles a recipe, or, with `false`, does so no longer. Returns what was so
-    /// before: a recipe may include another one.
+    /// Sets whether the guest loads its code or compiles a recipe. Returns the previous value, because a recipe may include
+    /// another one.
     pub fn set_compiling(&mut self, compiling: bool) -> bool {
         std::mem::replace(&mut self.compiling, compiling)
     }
 
-    /// Tells whether a signal may end the guest's code in the middle: the second one always, the first one while code is
-    /// loaded or compiled and no action is under way that would stay half done.
+    /// Returns true if a signal may interrupt the guest's code. A second signal always may. A first signal may only while
+    /// code is loaded or compiled, and while no action runs that would remain incomplete.
     pub fn may_be_interrupted(&self) -> bool {
         (self.compiling && self.open_record().is_none()) || self.account.ends_at_once()
     }
 
-    /// Tells whether this is a dry run that asks for the grants of everything that a real run could come to.
+    /// Returns true if the run only collects the grants that a real run could need.
     pub fn is_survey(&self) -> bool {
         self.survey
     }
 
-    /// Tells whether a name is that of one of the policy's own cookbooks.
+    /// Returns true for the name of one of the policy's own cookbooks.
     pub fn is_own_cookbook(&self, name: &str) -> bool {
         self.own_names.contains(name)
     }
@@ -222,7 +223,7 @@ impl Run {
         &self.resources
     }
 
-    /// Returns the records of the actions that were begun, in order.
+    /// Returns the records of the started actions, in order.
     pub fn records(&self) -> &[ActionRecord] {
         &self.records
     }
@@ -232,34 +233,35 @@ impl Run {
         &self.recipes
     }
 
-    /// Tells whether the run list belongs to the node, so that the guest may change it. A released policy has its release's.
+    /// Returns true if the run list belongs to the node, so that the guest may change it. A released policy uses its
+    /// release's run list.
     pub fn owns_run_list(&self) -> bool {
         self.run_list.is_some()
     }
 
-    /// Changes the run list that the node is to be saved with, where it belongs to the node.
+    /// Changes the node's saved run list, if it belongs to the node.
     pub fn change_run_list(&mut self, list: RunList) {
         if let Some(own) = &mut self.run_list {
             own.changed = Some(list);
         }
     }
 
-    /// Returns the run list that the guest made; `None` if it did not change the node's.
+    /// Returns the run list that the guest has set, or `None`.
     pub fn changed_run_list(&self) -> Option<&RunList> {
         self.run_list.as_ref()?.changed.as_ref()
     }
 
-    /// Lets the guest hear of events.
+    /// Subscribes the guest to events.
     pub fn listen(&mut self, events: impl IntoIterator<Item = String>) {
         self.listens.extend(events);
     }
 
-    /// Tells whether the guest hears of an event.
+    /// Returns true if the guest has subscribed to an event.
     pub fn listens_to(&self, event: &str) -> bool {
         self.listens.contains(event)
     }
 
-    /// Ends the run and returns what it left for the report.
+    /// Ends the run and returns its results for the report.
     pub fn into_results(self) -> RunResults {
         let Self { records, writes, commands, ended_recipes, recipes, reads, .. } = self;
         RunResults { records, writes, commands, ended_recipes, recipes, reads }

@@ -1,5 +1,5 @@
-//! What a guest may call in any turn: the machine, data, the clock. Each call is checked against the policy's grants by
-//! whoever implements these traits.
+//! The services that a guest may call in any turn: the machine, data, the clock. The implementations of these traits check
+//! each call against the policy's grants.
 
 use crate::{Account, CommandTest, HiddenRead, ReadKind};
 use grants::GrantedAttribute;
@@ -9,52 +9,52 @@ use std::sync::Arc;
 
 /// All services of one policy.
 pub struct Services {
-    /// What the policy may cost the host, and what it has cost.
+    /// The policy's account, with its limits and usage.
     pub account: Account,
-    /// Reads, commands and changes.
+    /// The machine: reads, commands and changes.
     pub machine: Box<dyn Machine>,
-    /// Data bags, roles, environments, other nodes.
+    /// Data bags, roles, environments and other nodes.
     pub data: Box<dyn Data>,
     /// The files of the policy's cookbooks.
     pub files: Arc<dyn CookbookFiles>,
-    /// The granted clock, else none: the guest hears when the run began.
+    /// True if the policy may read the clock. Otherwise the guest gets the time at which the run began.
     pub clock: bool,
-    /// Whether randomness is granted.
+    /// True if the policy may have random numbers.
     pub random: bool,
-    /// Names of environment variables that the guest may read, with their values.
+    /// The environment variables that the guest may read, with their values.
     pub environment: Vec<(String, String)>,
-    /// When the run began.
+    /// The time at which the run began.
     pub started: Moment,
-    /// The offset of local time from UTC at a moment, in seconds, and its zone's name.
+    /// Returns the offset of local time from UTC at a moment, in seconds, and the time zone's name.
     pub zone: fn(i64) -> (i32, String),
-    /// What the guest may read and write of the node.
+    /// The guest's rights to read and write attributes.
     pub attributes: Box<dyn AttributeRights>,
     /// The node's platform and name, for the lookup of cookbook files.
     pub node: NodeIdentity,
-    /// The built-in types, for guests that ask.
+    /// The descriptions of built-in types, for guests.
     pub types: Arc<dyn TypeTexts>,
 }
 
-/// What a policy may read and write of the node. A refusal is the text of the grant that would allow it.
+/// A policy's rights to read and write attributes. A refusal is the text of the grant that would allow the access.
 pub trait AttributeRights: Send {
-    /// The proof that it may change what is at a path.
+    /// Returns the proof that the policy may change a path.
     fn write(&self, path: &[String]) -> Result<GrantedAttribute, String>;
-    /// The line of the policy's table that would let it read this path. An empty path means everything.
+    /// Returns the line of the grants that would allow the policy to read this path. An empty path means everything.
     fn read_grant(&self, kind: ReadKind, path: &[String]) -> String;
-    /// Writes down that the policy read a value of the machine or of another policy, for those who write its grants.
+    /// Records that the policy read a value of the machine or of another policy, to help to write its grants.
     fn uses(&self, kind: ReadKind, path: &[String]);
-    /// The text of the error for reading a fact that the policy does not see. `None`: the fact reads as nothing. `is_new`:
-    /// it has not been said before, and is written down as a denial.
+    /// Returns the error text for the read of a hidden fact, or `None` if the fact should appear absent. `is_new` is true for
+    /// the first read, which is recorded as a denial.
     fn refuse_fact(&self, path: &[String], is_new: bool) -> Option<String>;
-    /// Writes a hidden read that is not refused into the audit log.
+    /// Writes a hidden read that was not refused to the audit log.
     fn audit_hidden(&self, read: &HiddenRead);
-    /// Writes down that the policy used a thing from outside that it is granted, for those who write its grants.
+    /// Records that the policy used a granted outside input, to help to write its grants.
     fn uses_outside(&self, what: OutsideInput<'_>);
-    /// Writes down that the policy asked for a thing from outside that it is not granted.
+    /// Records that the policy requested an outside input without a grant.
     fn refuse_outside(&self, what: OutsideInput<'_>);
 }
 
-/// Things from outside that are granted as a whole, without a decision for each use.
+/// Outside inputs that are granted as a whole, without a decision for each use.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum OutsideInput<'a> {
     /// The present time, of the wall clock.
@@ -65,11 +65,11 @@ pub enum OutsideInput<'a> {
     Variable(&'a str),
 }
 
-/// The built-in types as texts.
+/// Descriptions of the built-in types.
 pub trait TypeTexts: Send + Sync {
-    /// The names of all types, without aliases.
+    /// Returns the names of all types, without aliases.
     fn names(&self) -> Vec<String>;
-    /// One of them, as `wrun resources --format json NAME` prints it.
+    /// Returns the description of a type, as `wrun resources --format json NAME` prints it.
     fn describe(&self, name: &str) -> Option<Value>;
 }
 
@@ -82,24 +82,24 @@ pub struct Moment {
     pub nanoseconds: u32,
 }
 
-/// The machine as a cookbook sees it (`wit/deps/machine/`). `why_run`: whatever would change something is refused.
+/// The machine interface for cookbooks (`wit/deps/machine/`). With `why_run`, calls that would change something are refused.
 pub trait Machine: Send {
-    /// What is at a path; `follow`: of a link, what it leads to.
+    /// Returns the metadata of a path. With `follow`, follows a symbolic link.
     fn stat(&mut self, path: &str, follow: bool) -> Result<Option<Stat>, MachineError>;
-    /// Up to `length` bytes of a file.
+    /// Returns up to `length` bytes of a file.
     fn read_file(&mut self, path: &str, offset: u64, length: u64) -> Result<Vec<u8>, MachineError>;
-    /// The names in a directory, sorted.
+    /// Returns the sorted names in a directory.
     fn list_directory(&mut self, path: &str) -> Result<Vec<String>, MachineError>;
-    /// What a link says.
+    /// Returns the target of a symbolic link.
     fn read_link(&mut self, path: &str) -> Result<String, MachineError>;
-    /// The absolute path without links.
+    /// Returns the absolute path with all links resolved.
     fn real_path(&mut self, path: &str) -> Result<String, MachineError>;
     /// Runs a command to its end.
     fn run(&mut self, command: &CommandTest, why_run: bool) -> Result<CommandOutcome, MachineError>;
-    /// Changes what is at a path. In a dry run nothing is changed; the guest finds what it wrote, as far as that can be
-    /// kept.
+    /// Changes the file at a path. A dry run changes nothing, but later reads of the guest return the written content if it
+    /// could be kept.
     fn apply(&mut self, path: &str, change: MachineChange, why_run: bool) -> Result<Applied, MachineError>;
-    /// Sets a variable in the environment of the commands that follow; `None` removes it. Denied unless the policy is granted
+    /// Sets a variable in the environment of later commands, or removes it with `None`. Denied unless the policy may do
     /// everything.
     fn set_environment(&mut self, name: &str, value: Option<&str>) -> Result<(), MachineError>;
     /// Lists the users in `/etc/passwd`, in its order.
@@ -110,7 +110,7 @@ pub trait Machine: Send {
     fn http(&mut self, request: &HttpRequest, why_run: bool) -> Result<HttpResponse, MachineError>;
 }
 
-/// A change that was made, or that a dry run keeps for the guest.
+/// A change that was made, or that a dry run simulates for the guest.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Applied {
     /// The real path inside the root.
@@ -119,20 +119,20 @@ pub struct Applied {
     pub what: String,
 }
 
-/// Why the machine did not do what it was asked to.
+/// The reason why a call to the machine failed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum MachineError {
-    /// Not granted; the text names the grant that would allow it.
+    /// The policy lacks a grant. The text names the grant that would allow the call.
     Denied(String),
-    /// A dry run; the text says what would change.
+    /// A dry run refused the call. The text describes the change.
     DryRun(String),
-    /// The error's name (`ENOENT`) and what it was about.
+    /// The system refused the call. The texts are the error's name (`ENOENT`) and its subject.
     System(String, String),
-    /// More than a limit allows.
+    /// The call exceeds a limit.
     TooMuch(String),
 }
 
-/// What kind of thing is at a path.
+/// The kind of file at a path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum StatKind {
     /// A regular file, with content.
@@ -145,68 +145,68 @@ pub enum StatKind {
     Special,
 }
 
-/// What is at a path.
+/// The metadata of a path.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Stat {
-    /// Whether it is a file, a directory, a link or something else.
+    /// The kind of file.
     pub kind: StatKind,
-    /// Permission bits, set-id and sticky too.
+    /// The permission bits, including set-id and sticky bits.
     pub mode: u32,
-    /// The number of the user who owns it.
+    /// The id of the owner.
     pub uid: u32,
-    /// The number of the group that owns it.
+    /// The id of the owning group.
     pub gid: u32,
     /// The length of its content in bytes.
     pub size: u64,
-    /// When its content changed last, in seconds since 1970.
+    /// The time of the content's last change, in seconds since 1970.
     pub modified: i64,
     /// Device and inode numbers, which together identify it on this machine.
     pub identity: (u64, u64),
-    /// How many names it has.
+    /// The number of hard links.
     pub links: u64,
 }
 
-/// How a command ended.
+/// The result of a command.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct CommandOutcome {
-    /// Exit code; none if a signal ended it.
+    /// The exit code, or `None` if a signal ended the command.
     pub code: Option<i32>,
     /// The number of the signal that ended it; `None` if it exited.
     pub signal: Option<i32>,
-    /// The bytes it wrote to standard output.
+    /// The bytes on standard output.
     pub output: Vec<u8>,
-    /// The bytes it wrote to standard error.
+    /// The bytes on standard error.
     pub errors: Vec<u8>,
-    /// It ran into its timeout.
+    /// True if the command exceeded its timeout.
     pub timed_out: bool,
 }
 
 /// One change to the machine's files.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum MachineChange {
-    /// Content, and permission bits for a new file.
+    /// Writes content. The number has the permission bits of a new file.
     Write(Vec<u8>, u32),
-    /// Content to add, and permission bits for a new file.
+    /// Appends content. The number has the permission bits of a new file.
     Append(Vec<u8>, u32),
-    /// The permission bits of the new directory.
+    /// Creates a directory with these permission bits.
     MakeDirectory(u32),
-    /// What the link says.
+    /// Creates a symbolic link with this target.
     Link(String),
-    /// The path it gets, absolute.
+    /// Renames to this absolute path.
     Rename(String),
-    /// A file or a link.
+    /// Removes a file or a link.
     Remove,
     /// Removes a directory, which must be empty.
     RemoveDirectory,
-    /// The permission bits it gets.
+    /// Sets the permission bits.
     Mode(u32),
-    /// User and group numbers; none leaves it.
+    /// Sets the ids of owner and group. `None` leaves the value.
     Owner(Option<u32>, Option<u32>),
-    /// Last access and change, in seconds since 1970.
+    /// Sets the times of last access and change, in seconds since 1970.
     Times(i64, i64),
 }
 
-/// A user of the machine, as the root's `/etc/passwd` or the name service has it.
+/// A user of the machine, from `/etc/passwd` or the name service.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MachineUser {
     /// The login name, such as `www-data`.
@@ -215,22 +215,22 @@ pub struct MachineUser {
     pub uid: u32,
     /// The number of the primary group.
     pub gid: u32,
-    /// The comment field: by habit the full name, and other data behind commas.
+    /// The comment field, usually the full name, and other data after commas.
     pub comment: String,
     /// The home directory's absolute path; it need not exist.
     pub home: String,
-    /// The login shell's path; empty stands for `/bin/sh`.
+    /// The login shell's path. An empty text means `/bin/sh`.
     pub shell: String,
 }
 
-/// A group of the machine, as the root's `/etc/group` or the name service has it.
+/// A group of the machine, from `/etc/group` or the name service.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MachineGroup {
     /// The group's name, such as `adm`.
     pub name: String,
     /// The group's number; 0 is root's.
     pub gid: u32,
-    /// Login names of the users that have it beside their primary group.
+    /// The login names of users with this group in addition to their primary group.
     pub members: Vec<String>,
 }
 
@@ -258,32 +258,32 @@ pub struct HttpResponse {
     pub body: Vec<u8>,
 }
 
-/// Data that operators keep beside the cookbooks (`wit/deps/data/data.wit`).
+/// Data that operators keep outside the cookbooks (`wit/deps/data/data.wit`).
 pub trait Data: Send {
-    /// The names of all data bags.
+    /// Returns the names of all data bags.
     fn bags(&mut self) -> Result<Vec<String>, DataError>;
-    /// The identifiers of a bag's items, sorted.
+    /// Returns the sorted ids of a bag's items.
     fn bag(&mut self, name: &str) -> Result<Vec<String>, DataError>;
-    /// One item, as stored.
+    /// Returns one item as it is stored.
     fn bag_item(&mut self, bag: &str, id: &str) -> Result<Value, DataError>;
-    /// The secret for encrypted items.
+    /// Returns the secret for encrypted items, if the operator has set one.
     fn bag_secret(&mut self) -> Result<Option<Vec<u8>>, DataError>;
     /// Returns a role as a JSON object, in Chef's form.
     fn role(&mut self, name: &str) -> Result<Value, DataError>;
     /// Returns an environment as a JSON object, in Chef's form.
     fn environment(&mut self, name: &str) -> Result<Value, DataError>;
-    /// What an index has for a query.
+    /// Returns the documents of an index that match a query.
     fn search(&mut self, index: &str, query: &str) -> Result<Vec<Value>, DataError>;
 }
 
-/// Why there are no data to hand over.
+/// The reason why a data call failed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum DataError {
-    /// Not granted; the text names the grant.
+    /// The policy lacks a grant. The text names the grant.
     Denied(String),
-    /// It does not exist; the text says where the host looked.
+    /// The data do not exist. The text names the searched places.
     NotFound(String),
-    /// What is there is malformed; the text names file and line.
+    /// The data are malformed. The text names file and line.
     Invalid(String),
     /// The query is malformed.
     BadQuery(String),
@@ -291,18 +291,18 @@ pub enum DataError {
 
 /// The files that travel in a policy's artifact.
 pub trait CookbookFiles: Send + Sync {
-    /// Names and versions, in load order.
+    /// Returns the names and versions of the cookbooks, in load order.
     fn cookbooks(&self) -> Vec<(String, String)>;
-    /// The paths of a cookbook's files below a folder (empty: all), sorted.
+    /// Returns the sorted paths of a cookbook's files below a folder. An empty folder means all files.
     fn paths(&self, cookbook: &str, folder: &str) -> Result<Vec<String>, FileError>;
     /// Returns the bytes of one of a cookbook's files.
     fn read(&self, cookbook: &str, path: &str) -> Result<Vec<u8>, FileError>;
 
-    /// The most specific of a cookbook's files of `folder` (`templates`, `files`) for a node. Several names are places
-    /// of their own, tried as they are (`source` given as an array).
+    /// Finds the most specific file of a cookbook's `folder` (`templates`, `files`) for a node. Several names (`source` as an
+    /// array) are tried as they are, in order.
     ///
     /// # Errors
-    /// None of the places has a file; the text names them all.
+    /// None of the places has a file. The text names all of them.
     fn locate(&self, cookbook: &str, folder: &str, names: &[String], node: &NodeIdentity) -> Result<String, FileError> {
         let paths = self.paths(cookbook, folder)?;
         let places = match names {
@@ -319,11 +319,11 @@ pub trait CookbookFiles: Send + Sync {
     }
 }
 
-/// Why a cookbook's file cannot be had.
+/// The reason why a cookbook's file cannot be read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum FileError {
-    /// The text names the cookbooks there are.
+    /// The cookbook does not exist. The text names the existing ones.
     NoSuchCookbook(String),
-    /// The text names the places that were looked at.
+    /// The file does not exist. The text names the searched places.
     NoSuchFile(String),
 }

@@ -1,15 +1,14 @@
-//! How a run is asked to end before its end, in three steps: after the running action, at once, and without waiting for
-//! anything.
+//! Requests to end a run early, in three steps: after the running action, at once, and without waiting for anything.
 
 use std::borrow::Cow;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Asks a run to end, shared with whoever receives signals.
+/// A request to end a run, shared with the code that receives signals.
 #[derive(Debug, Clone, Default)]
 pub struct Stop {
     asked: Arc<Asked>,
-    /// Less than the second step is not heard.
+    /// True if the first step is ignored.
     only_at_once: bool,
 }
 
@@ -20,24 +19,24 @@ struct Asked {
     held: Mutex<Option<String>>,
 }
 
-/// How far a run goes on once it was asked to end. Each step follows the one before it.
+/// The steps of ending a run. Each step goes further than the one before.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum StopStep {
-    /// The running action is finished, and nothing is begun after it.
+    /// The running action is finished, and nothing starts after it.
     AfterTheAction,
-    /// No command is started, and those that run are ended, except package managers, which leave a broken machine if they
-    /// are cut off: they are held.
+    /// No further command starts, and running commands are ended. Package managers may finish, because an interrupted one
+    /// would leave a broken machine: they are held.
     AtOnce,
-    /// Nothing is waited for, not even a process that is held.
+    /// The run waits for nothing, not even for a held process.
     WithoutWaiting,
 }
 
-/// Why a run ends before its end.
+/// The reason why a run ends early.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum StopReason {
     /// A signal, by its number.
     Signal(i32),
-    /// A resource ended the run so that the node is started again.
+    /// A resource ended the run for a reboot of the node.
     Reboot,
 }
 
@@ -55,7 +54,7 @@ pub fn signal_name(signal: i32) -> Cow<'static, str> {
 const REBOOT: u32 = 1 << 31;
 
 impl StopReason {
-    /// Returns the reason as a number other than 0, for places that are read often.
+    /// Returns the reason as a nonzero number, for storage that is read often.
     pub(crate) fn number(self) -> u32 {
         match self {
             Self::Signal(signal) => signal.unsigned_abs() & !REBOOT,
@@ -63,7 +62,7 @@ impl StopReason {
         }
     }
 
-    /// Returns the reason that has a number; `None` for 0.
+    /// Returns the reason with this number, or `None` for 0.
     pub(crate) fn of_number(number: u32) -> Option<Self> {
         match number {
             0 => None,
@@ -73,18 +72,19 @@ impl StopReason {
     }
 }
 
-/// What was asked for until now.
+/// The requests so far.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Request {
     step: Option<StopStep>,
     /// The reason of the first step.
     reason: Option<StopReason>,
-    /// The signal of the second step; 0 if it has not come.
+    /// The signal of the second step, or 0.
     at_once: u16,
 }
 
 impl Request {
-    /// The step in the uppermost byte, the signal of the second step below it, the reason of the first one in the lower half.
+    /// Packs the request into one number. The step is in the uppermost byte, the second step's signal below it, and the first
+    /// step's reason in the lower half.
     fn packed(self) -> u64 {
         let step = match self.step {
             None => 0,
@@ -110,56 +110,56 @@ impl Request {
         }
     }
 
-    /// The same, at least this far.
+    /// Raises the step to at least this one.
     fn at_least(self, step: StopStep) -> Self {
         Self { step: self.step.max(Some(step)), ..self }
     }
 }
 
 impl Stop {
-    /// Asks the run to end after what it is doing.
+    /// Requests the run to end after the running action.
     pub fn request(&self, reason: StopReason) {
         self.change(|asked| Request { reason: Some(reason), ..asked.at_least(StopStep::AfterTheAction) });
     }
 
-    /// Asks the run to end at once, and to die of this signal.
+    /// Requests the run to end at once, by this signal.
     pub fn request_at_once(&self, signal: i32) {
         let at_once = u16::try_from(signal).unwrap_or(u16::MAX);
         self.change(|asked| Request { at_once, ..asked.at_least(StopStep::AtOnce) });
     }
 
-    /// Asks the run to wait for nothing any more, not even for a process that is held.
+    /// Requests the run to wait for nothing, not even for a held process.
     pub fn request_without_waiting(&self) {
         self.change(|asked| asked.at_least(StopStep::WithoutWaiting));
     }
 
-    /// The same requests for work that the first step does not end, such as the handlers at a run's end.
+    /// Returns a handle for the same requests that ignores the first step, for work such as the handlers at a run's end.
     #[must_use]
     pub fn only_at_once(&self) -> Self {
         Self { asked: Arc::clone(&self.asked), only_at_once: true }
     }
 
-    /// How the run is to end. `None`: it goes on.
+    /// Returns the requested step, or `None` if the run continues.
     pub fn step(&self) -> Option<StopStep> {
         self.asked().step.filter(|step| !self.only_at_once || *step >= StopStep::AtOnce)
     }
 
-    /// The reason, if the run is to end.
+    /// Returns the reason, if the run must end.
     pub fn requested(&self) -> Option<StopReason> {
         self.step().and(self.asked().reason)
     }
 
-    /// The signal that the run is to end at once for.
+    /// Returns the signal of the request to end at once, or `None`.
     pub fn requested_at_once(&self) -> Option<i32> {
         Some(i32::from(self.asked().at_once)).filter(|signal| *signal != 0)
     }
 
-    /// Tells that a process is left to finish, as `apt-get (process 123)`; `None`: it has ended.
+    /// Sets the held process, which may finish, as `apt-get (process 123)`. `None` means that it has ended.
     pub fn hold(&self, process: Option<String>) {
         *self.asked.held.lock().unwrap_or_else(PoisonError::into_inner) = process;
     }
 
-    /// The process that the run waits for although it is to end at once.
+    /// Returns the held process, for which the run waits although it must end at once.
     pub fn held(&self) -> Option<String> {
         self.asked.held.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
@@ -170,7 +170,7 @@ impl Stop {
 
     fn change(&self, change: impl Fn(Request) -> Request) {
         let changed = |packed| Some(change(Request::unpacked(packed)).packed());
-        // It is changed in any case: the function always gives a value.
+        // The update always succeeds, because the function always returns a value.
         let _ = self.asked.request.fetch_update(Ordering::Relaxed, Ordering::Relaxed, changed);
     }
 }

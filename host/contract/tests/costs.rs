@@ -1,4 +1,4 @@
-//! What a run keeps is paid for and given back, and nothing that it does is more than linear in what a guest controls.
+//! Tests that a run's memory is charged and given back, and that its work grows at most linearly with a guest's input.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -97,7 +97,7 @@ fn a_property_costs_what_it_is_now() {
     assert!(lost.why.contains("limits.host_memory_mib"), "{}", lost.why);
 }
 
-/// Writes an attribute, and says whether the write was begun.
+/// Writes an attribute. Also returns true if the write was started.
 fn write(run: &mut Run, key: &str, value: Value) -> (Result<Result<(), AttributeError>, Failure>, bool) {
     let grants = Grants::nothing().policy("web", &["web".to_owned()]);
     let granted = grants.write_attribute(&["web".to_owned(), key.to_owned()]).unwrap();
@@ -129,7 +129,7 @@ fn an_attribute_is_paid_for_before_it_is_written() {
     assert_eq!(usize::try_from(run.attributes().held_bytes()).unwrap(), held);
 }
 
-/// The units of work of something at sizes n and 2n.
+/// Compares the units of work at sizes n and 2n.
 #[track_caller]
 fn is_linear(work: impl Fn(usize) -> u64) {
     let (small, large) = (work(200), work(400));

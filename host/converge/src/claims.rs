@@ -1,7 +1,8 @@
-//! Conflicts between the policies of one run, and what a dry run finds as it is although an earlier action would change it.
+//! Conflicts between the policies of one run. In a dry run, also resources that look unchanged although an earlier action
+//! would change them.
 //!
-//! Each resource that a policy declares is about one identity: a real path, a package, a unit, an account. Names that
-//! lead to the same thing have the same identity. Nothing here looks at the machine; providers make claims.
+//! Each declared resource manages one identity: a real path, a package, a unit, an account. Names of the same thing have the
+//! same identity. This module does not read the machine; providers compute the claims.
 //!
 //! Two policies conflict if the later one sets an aspect of an identity to another value than the earlier one. wrun
 //! reports it once, with both origins. Equal values do not conflict, and neither do different aspects. The wanted values
@@ -13,23 +14,23 @@ use contract::{ABSENT, Claim, Claimant, Conflict, Identity, PRESENCE};
 use std::collections::BTreeMap;
 use std::fmt;
 
-/// The most things that one policy may be the first to be about; later ones are not compared. It pays for them, and takes no
-/// room from the others.
+/// Maximum number of identities that one policy may be the first to claim; further ones are not compared. Their memory is
+/// charged to the policy, and takes no room from the others.
 const MAX_THINGS: usize = 250_000;
 
-/// The most conflicts of one run that are told.
+/// Maximum number of reported conflicts of one run.
 const MAX_CONFLICTS: usize = 1_000;
 
-/// How the action of a claim ended.
+/// The outcome of a claim's action.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Ended {
-    /// It changed the thing, would, or may.
+    /// True if the action changed the thing, would change it, or may change it.
     pub(crate) changes: bool,
-    /// It is a dry run, and did not.
+    /// True in a dry run, in which the thing did not change.
     pub(crate) dry: bool,
 }
 
-/// Whose earlier action has brought a thing to another state, or would have.
+/// The source of an earlier action that has brought a thing to another state, or would have.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum ChangedBy {
     /// A resource of another policy, by the policy's name.
@@ -51,10 +52,10 @@ impl fmt::Display for ChangedBy {
 #[derive(Debug, Default)]
 pub(crate) struct Claims {
     things: BTreeMap<Identity, Vec<HeldClaim>>,
-    /// How many things each policy was the first to be about, by its name.
+    /// The number of identities that each policy was the first to claim, by policy name.
     first: BTreeMap<String, usize>,
     conflicts: Vec<Conflict>,
-    /// How often something was not compared, or a conflict was not kept.
+    /// The number of claims that were not compared, and of conflicts that were dropped.
     left_out: usize,
 }
 
@@ -66,8 +67,8 @@ struct HeldClaim {
 }
 
 impl Claims {
-    /// Takes a claim and holds it against those before it; conflicts are those with other policies. Returns who wants it
-    /// otherwise and has changed it in this run, or would have.
+    /// Adds a claim and compares it with the earlier ones; differences from other policies become conflicts. Returns the
+    /// source of an earlier change to another state in this run, if there is one.
     pub(crate) fn claim(&mut self, claim: Claim, claimant: Claimant, ended: Ended) -> Option<ChangedBy> {
         let Claim { identity, aspects } = claim;
         if aspects.is_empty() {
@@ -81,8 +82,8 @@ impl Claims {
             }
             *first += 1;
         }
-        // As recorded of Chef, a dry run finds other things than paths as they are: a service that an earlier resource would
-        // have started is stopped already.
+        // As recorded in Chef, a dry run sees things other than paths as they are: a service that an earlier resource would
+        // have started still counts as stopped.
         let is_path = identity.kind == "path";
         let held = self.things.entry(identity.clone()).or_default();
         let others = held.iter().rev().filter(|other| other.claimant.policy != claimant.policy);
@@ -110,7 +111,7 @@ impl Claims {
         }
         let mut changed_by_own = None;
         match held.iter_mut().find(|own| own.claimant.policy == claimant.policy) {
-            // Its own later word counts.
+            // Within one policy, the later claim counts.
             Some(own) => {
                 if is_path && own.changes && !differing(own, &aspects, ended).is_empty() {
                     changed_by_own = Some(ChangedBy::Resource(own.claimant.resource.clone()));
@@ -127,7 +128,7 @@ impl Claims {
         changed_by_own.or(changed_by_other)
     }
 
-    /// The conflicts, in the order in which they were found, and how often something was left out.
+    /// Returns the conflicts in the order of their detection, and the number of dropped comparisons and conflicts.
     pub(crate) fn into_conflicts(self) -> (Vec<Conflict>, usize) {
         (self.conflicts, self.left_out)
     }
@@ -137,12 +138,13 @@ fn is_absent(aspects: &BTreeMap<&'static str, Option<String>>) -> bool {
     aspects.get(PRESENCE).is_some_and(|value| value.as_deref() == Some(ABSENT))
 }
 
-/// The aspects that an earlier claim and a later one set differently.
+/// Returns the aspects for which an earlier claim and a later one have different values.
 fn differing(earlier: &HeldClaim, later: &BTreeMap<&'static str, Option<String>>, ended: Ended) -> Vec<&'static str> {
     let common = later.iter().filter_map(|(aspect, value)| Some((*aspect, earlier.aspects.get(aspect)?, value)));
     let differ = common.filter(|(_, earlier_value, value)| match (earlier_value, value) {
         (Some(earlier_value), Some(value)) => earlier_value != value,
-        // Of two unknown values only a change tells. In a dry run it may be the one that the earlier policy would make.
+        // If a value is unknown, only a change shows a difference. In a dry run, the change may be the one that the earlier
+        // policy would make.
         _ => ended.changes && !(ended.dry && earlier.changes),
     });
     differ.map(|(aspect, ..)| aspect).collect()

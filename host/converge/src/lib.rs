@@ -1,13 +1,13 @@
 //! One run from start to end, and the runner: order, guards, notifications, retries, reports.
 //!
-//! This room decides *what happens when*. What it needs of others are traits in [`contract`]: a guest that answers,
-//! providers that act, a memory that keeps what is due. It knows no engine and no file system, so that all of it can be
-//! tested in memory against what Chef does.
+//! This crate decides *what happens when*. It accesses everything else through traits in [`contract`]: a guest that answers,
+//! providers that act, and a memory of due notifications. It knows no engine and no file system. So it can be tested in
+//! memory against Chef's behaviour.
 //!
-//! Control is inverted once, for all languages: the runner is one async function; whenever it needs guest code it hands
-//! the turn to the guest with a [`Request`](contract::Request) and awaits the [`Answer`](contract::Answer). Its own call stack is the nesting: there is no
-//! stack of runners. Rejected: a trait with a method per kind of guest code, where an errand in the middle of an action
-//! would have to call back into the runner that is borrowed.
+//! Control is inverted once, for all languages. The runner is one async function. Whenever it needs guest code, it sends the
+//! guest a [`Request`](contract::Request) and awaits the [`Answer`](contract::Answer). Nested requests are nested calls of
+//! that function, without a separate stack of runners. Rejected: a trait with a method for each kind of guest code. In the
+//! middle of an action, a task of the guest would then have to call back into the runner, which is already borrowed.
 
 mod claims;
 mod runner;

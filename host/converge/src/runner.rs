@@ -1,5 +1,5 @@
-//! The converge algorithm of one policy. Every await on the guest may change the run in any way a guest is allowed to, so
-//! nothing borrowed from it is held across one.
+//! The converge algorithm of one policy. While the runner awaits the guest, the guest may change the run. So no reference
+//! into the run is held across an await.
 
 mod actions;
 mod after_failure;
@@ -22,7 +22,7 @@ use contract::{
 };
 use serde_json::Value;
 
-/// Runs one policy: its state, its guest, its providers, and what must outlive the run.
+/// Runs one policy, with its state, its guest, its providers, and its due notifications.
 pub struct Runner<'a, G, P> {
     /// The policy's resources, records and node, which the guest changes during its turns.
     pub run: &'a mut Run,
@@ -31,16 +31,16 @@ pub struct Runner<'a, G, P> {
     memory: &'a mut dyn Memory,
     stop: Stop,
     depth: u32,
-    /// Inside the trial run that `:before` makes in a real run: guards' commands are run as ever.
+    /// The depth of trial runs for `:before` in a real run. In a trial run, guards' commands still run for real.
     trial: u32,
-    /// An event is being handed to the guest: what its handler does makes no further events.
+    /// True while the guest handles an event: actions of the handler then create no further events.
     in_event: bool,
-    /// What the policies of this run claim; `None` in a real run of one policy.
+    /// The claims of this run's policies; `None` in a real run of one policy.
     claims: Option<&'a mut Claims>,
 }
 
 impl<'a, G: Guest, P: Providers> Runner<'a, G, P> {
-    /// A runner for a run that was just made.
+    /// Creates a runner for a new run.
     pub fn new(
         run: &'a mut Run,
         guest: &'a mut G,
@@ -51,17 +51,17 @@ impl<'a, G: Guest, P: Providers> Runner<'a, G, P> {
         Self { run, guest, providers, memory, stop, depth: 0, trial: 0, in_event: false, claims: None }
     }
 
-    /// Holds the claims of its actions against those that were made before in this run.
+    /// Makes the runner compare the claims of its actions with earlier ones of this run.
     #[must_use]
     pub(crate) fn with_claims(mut self, claims: Option<&'a mut Claims>) -> Self {
         self.claims = claims;
         self
     }
 
-    /// Has the guest run a phase: load, compile, a handler.
+    /// Makes the guest run a phase: load, compile, or a handler.
     ///
     /// # Errors
-    /// What guest code raised, or the guest is lost.
+    /// Guest code raised an exception, or the guest is lost.
     pub async fn phase(&mut self, phase: Phase) -> Outcome {
         let compiles = matches!(phase, Phase::Load(_) | Phase::Compile(_));
         let before = self.run.set_compiling(compiles);
@@ -79,7 +79,7 @@ impl<'a, G: Guest, P: Providers> Runner<'a, G, P> {
     /// Compiles a recipe (`cookbook::recipe`), once per run.
     ///
     /// # Errors
-    /// What guest code raised, or the guest is lost.
+    /// Guest code raised an exception, or the guest is lost.
     pub async fn compile(&mut self, recipe: &str) -> Outcome {
         if !self.run.begin_recipe(recipe)? {
             return Ok(());
@@ -89,7 +89,7 @@ impl<'a, G: Guest, P: Providers> Runner<'a, G, P> {
         compiled.map_err(|failure| failure.in_recipe(|| self.lost_in(recipe)))
     }
 
-    /// How far a recipe came whose guest is lost.
+    /// Returns how far a recipe came before the guest was lost.
     fn lost_in(&self, recipe: &str) -> LostRecipe {
         let last = self.run.all(ROOT).pop().and_then(|last| self.run.known(last).ok());
         let after = last.and_then(|last| {
@@ -100,7 +100,7 @@ impl<'a, G: Guest, P: Providers> Runner<'a, G, P> {
         LostRecipe { name: recipe.to_owned(), after }
     }
 
-    /// Converges the root context: what earlier runs left due, the resources in order, the delayed notifications.
+    /// Converges the root context: due notifications of earlier runs, the resources in order, the delayed notifications.
     ///
     /// # Errors
     /// The failure, or all of them if delayed notifications failed too.
@@ -113,17 +113,18 @@ impl<'a, G: Guest, P: Providers> Runner<'a, G, P> {
         self.hand_over(heard).await;
         self.take_over_what_is_left()?;
         let outcome = self.converge_context(ROOT).await;
-        // Of a run that came to its end nothing is left over: Chef leaves out what delayed notifications declared last.
+        // After a successful run, nothing is reported as unprocessed: Chef omits resources that delayed notifications
+        // declared last.
         if outcome.is_err() {
             self.report_unprocessed();
         }
         outcome
     }
 
-    /// Asks the guest for the value of each lazy attribute and puts it in its place: nobody can ask it later.
+    /// Replaces each lazy attribute by its value from the guest, because nobody can ask for it later.
     ///
     /// # Errors
-    /// What guest code raised, or the guest is lost.
+    /// Guest code raised an exception, or the guest is lost.
     pub async fn freeze_attributes(&mut self) -> Outcome {
         for marker in self.run.attributes().guest_values() {
             let callback = u32::try_from(marker.number).unwrap_or(u32::MAX);
@@ -136,7 +137,7 @@ impl<'a, G: Guest, P: Providers> Runner<'a, G, P> {
         Ok(())
     }
 
-    /// Runs the guest's handlers of a phase, if it has any. Shows what they raise, which changes nothing else.
+    /// Runs the guest's handlers of a phase, if it has any. Their exceptions are shown, but have no other effect.
     pub async fn handler(&mut self, phase: Phase) {
         let Some(name) = phase.listened().filter(|name| self.run.listens_to(name)) else { return };
         if let Err(failure) = self.phase(phase).await {
@@ -145,7 +146,7 @@ impl<'a, G: Guest, P: Providers> Runner<'a, G, P> {
         }
     }
 
-    /// Hands an event to the guest that listens to it. What its handler does makes no further events for it.
+    /// Passes an event to a guest that listens to it. Actions of its handler create no further events for it.
     pub(crate) async fn hand_over(&mut self, event: Option<GuestEvent>) {
         let Some(GuestEvent { name, details }) = event.filter(|_| !self.in_event) else { return };
         self.in_event = true;
@@ -175,18 +176,19 @@ impl<'a, G: Guest, P: Providers> Runner<'a, G, P> {
                 }
             }
         }
-        // They are in the journal already.
+        // They are already recorded as due.
         self.run.take_newly_due();
         Ok(())
     }
 
-    /// Writes down what has become due since the last time.
+    /// Records notifications that have become due since the last call.
     ///
     /// # Errors
-    /// It is more than the policy may have due.
+    /// The policy has too many due notifications.
     pub(crate) fn remember(&mut self) -> Outcome {
         for (receiver, action) in self.run.take_newly_due() {
-            // Over the limit the policy ends with the next look at its account; what is due is written down all the same.
+            // If the limit is exceeded, the policy ends at the next check of its account. The due notifications are recorded
+            // anyway.
             let _spent = self.run.account().spend(Limit::Disk, (receiver.len() + action.len()) as u64);
             let kept = self.memory.due(self.run.policy(), &receiver, &action);
             kept.map_err(|why| self.lost(why))?;

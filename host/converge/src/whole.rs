@@ -1,9 +1,8 @@
-//! One run from start to end: the policies in order, what goes on from one to the next, what is saved when, and the
-//! handlers after the last.
+//! One run from start to end: the order of policies, the data passed from one to the next, the time of saving, and the
+//! handlers after the last policy.
 //!
-//! Each policy loads and compiles after the one before it has converged, in its own instance. Nothing but the node object
-//! goes on. Every instance stays alive until the end, so that callbacks which outlive a converge still answer: no policy
-//! is special.
+//! Each policy loads and compiles after the one before it has converged, in its own instance. Only the node object is passed
+//! on. Every instance stays alive until the end of the run, because its handlers run after the last policy.
 
 mod declared;
 mod policy;
@@ -22,89 +21,90 @@ use std::borrow::Cow;
 use std::sync::Arc;
 use std::time::Instant;
 
-/// Everything that a run needs of the rest of the program.
+/// The interface of a run to the rest of the program.
 pub trait RunHost {
     /// A policy's instance with its providers.
     type Instance: Instance;
 
-    /// Opens a policy's account: what it may cost the host.
+    /// Opens a policy's account, with the limits of its costs.
     fn account(&self, policy: &PolicyInput) -> Account;
 
-    /// Makes a policy's instance and its providers, which charge what they do to the account.
+    /// Creates a policy's instance and its providers, which charge their work to the account.
     ///
     /// # Errors
-    /// The component is damaged, wants what it is not granted, or does not start.
+    /// The component is damaged or does not start.
     fn open(&mut self, policy: &PolicyInput, account: &Account) -> Result<Self::Instance, Failure>;
 
-    /// Tells how much of what other policies left, in this run or in `normal`, a policy may read.
+    /// Returns the attributes of other policies, from this run or in `normal`, that a policy may read.
     fn visible<'all>(&self, policy: &PolicyInput, left: &'all Value) -> Cow<'all, Value>;
 
-    /// Tells how much of what the operator gave the node in `normal` a policy may read.
+    /// Returns the operator's values in `normal` that a policy may read.
     fn visible_given<'all>(&self, policy: &PolicyInput, given: &'all Value) -> Cow<'all, Value>;
 
-    /// Tells whether a policy's writes at a path of `normal` replace what others wrote there.
+    /// Tells whether a policy's writes at a path of `normal` replace the values of other policies there.
     fn overwrites(&self, policy: &PolicyInput, path: &[String]) -> bool;
 
-    /// Tells how much of the machine's facts a policy may read.
+    /// Returns the machine's facts that a policy may read.
     fn visible_facts<'all>(&self, policy: &PolicyInput, facts: &'all Value) -> Cow<'all, Value>;
 
-    /// Keeps the node object: called after each policy that succeeded and changed it, never in a dry run.
+    /// Saves the node object. Called after each successful policy that changed it, never in a dry run.
     ///
     /// # Errors
-    /// The state cannot be written. The run ends: what could not be saved must not be built on.
+    /// The state cannot be written. The run then ends, because later policies must not rely on unsaved data.
     fn save(&mut self, node: &NodeObject) -> Result<(), Failure>;
 
     /// Tells what a person could do about a failure of a policy, as far as its cookbooks' files say it.
     fn advice(&self, policy: &PolicyInput, failure: &Failure) -> Option<String>;
 
-    /// What must outlive the run.
+    /// Returns the store of notifications that must outlive the run.
     fn memory(&mut self) -> &mut dyn Memory;
 }
 
-/// How a run is to be done.
+/// The options of a run.
 pub struct RunOptions {
     /// Identifies the run in its record and in the log.
     pub run_id: String,
     /// The moment at which the run began, for all its policies.
     pub started: Moment,
-    /// A dry run: nothing on the machine is changed.
+    /// True for a dry run, which changes nothing on the machine.
     pub why_run: bool,
-    /// Run the policies after one that failed.
+    /// True if the policies after a failed one also run.
     pub keep_going: bool,
-    /// Do not save the node (an override run list).
+    /// True if the node is not saved (with an override run list).
     pub without_saving: bool,
-    /// Stop once all recipes are compiled, before anything converges.
+    /// True if the run stops after compiling all recipes.
     pub compile_only: bool,
-    /// A dry run that asks for everything that a real run could come to, whatever the machine looks like now: guards do not
-    /// count, every action notifies, and guests carry out what they would only announce.
+    /// True for a survey: a dry run that checks all grants that a real run could need. Guards do not count, every action
+    /// notifies, and guests carry out steps that they would only announce in a dry run.
     pub survey: bool,
-    /// Backtraces show frames of a language's runtime too, not only the cookbooks'.
+    /// True if backtraces also show frames of a language's runtime, not only those of cookbooks.
     pub all_frames: bool,
-    /// The report has the resources as the recipes declared them.
+    /// True if the report has the resources as the recipes declared them.
     pub lists_declared: bool,
 }
 
 impl RunOptions {
-    /// Nothing may be changed: a cookbook may run resources while it compiles, and then they are run dry too.
+    /// Tells whether nothing may be changed. A cookbook may run resources while it compiles, so compile-only runs are dry,
+    /// too.
     fn is_dry(&self) -> bool {
         self.why_run || self.compile_only
     }
 }
 
-/// A run that goes on, from policy to policy.
+/// The state of a run over all its policies.
 pub struct WholeRun<'a, H: RunHost> {
     run_host: &'a mut H,
     options: RunOptions,
     builtin: Arc<dyn Types>,
-    /// What the machine is, under Ohai's keys.
+    /// The facts of the machine, under Ohai's keys.
     facts: Map<String, Value>,
     observer: Option<Box<dyn Observer>>,
     stop: Stop,
-    /// The policies that have run, alive until the end.
+    /// The policies that have run; their instances stay alive until the end.
     finished: Vec<policy::FinishedPolicy<H::Instance>>,
-    /// What the policies claim; `None`: a real run of only one.
+    /// The claims of the policies. `None` in a real run of one policy.
     claims: Option<Claims>,
-    /// Cookbooks that several policies have.
+    /// Cookbooks that several policies contain.
     shared_cookbooks: Vec<SharedCookbook>,
 }
 
@@ -139,12 +139,12 @@ impl<'a, H: RunHost> WholeRun<'a, H> {
         let node_name = node.name().to_owned();
         self.notice(&Event::RunStarted { run_id: &run_id, node: &node_name, policies: &names, why_run });
         self.shared_cookbooks = SharedCookbook::of(&policies);
-        // A dry run also finds what earlier resources of one policy would change.
+        // A dry run also detects resources of one policy that its earlier resources would change.
         self.claims = (names.len() > 1 || why_run).then(Claims::default);
         let mut outcomes = Vec::new();
         let mut failed = false;
         for policy in policies {
-            // A dry run tells of all policies.
+            // A dry run reports all policies.
             let goes_on = self.options.keep_going || self.options.why_run;
             let skipped = (failed && !goes_on) || self.stop.requested().is_some();
             if skipped {
@@ -164,7 +164,7 @@ impl<'a, H: RunHost> WholeRun<'a, H> {
         }
         if let Some(reason) = self.stop.requested().filter(|_| !failed) {
             failed = true;
-            // It was asked for between two policies: nothing of theirs failed, the run did.
+            // The stop came between two policies. No policy failed, but the run did.
             if let Some((_, outcome)) =
                 outcomes.iter_mut().find(|(_, outcome)| matches!(outcome, PolicyOutcome::NotRun))
             {
@@ -189,8 +189,8 @@ impl<'a, H: RunHost> WholeRun<'a, H> {
         }
     }
 
-    /// Report handlers after a run that succeeded, exception handlers after one that failed: of every policy whose
-    /// instance still answers.
+    /// Runs the report handlers after a successful run, or the exception handlers after a failed one. It does so for every
+    /// policy whose instance still answers.
     async fn late_handlers(&mut self, node: &str, outcomes: &[(String, PolicyOutcome)], failed: bool, began: Instant) {
         if self.stop.step() >= Some(StopStep::AtOnce) {
             return;
@@ -211,7 +211,7 @@ impl<'a, H: RunHost> WholeRun<'a, H> {
         self.finished = finished;
     }
 
-    /// What handlers hear of the run; see docs/events.md.
+    /// Returns the run's data for handlers; see docs/events.md.
     fn status(&self, node: &str, outcomes: &[(String, PolicyOutcome)], failed: bool, began: Instant) -> Value {
         let started = self.options.started;
         let seconds = began.elapsed().as_secs_f64();
@@ -239,7 +239,7 @@ impl<'a, H: RunHost> WholeRun<'a, H> {
                 PolicyReport::new(name, outcome, one.map(policy::FinishedPolicy::ended))
             })
             .collect();
-        // A signal that came when everything was done has ended nothing.
+        // A signal after the end of all policies did not interrupt anything.
         let is_cut_short = policies.iter().any(|policy| !matches!(policy.outcome, PolicyOutcome::Succeeded));
         let (conflicts, conflicts_left_out) = self.claims.take().map(Claims::into_conflicts).unwrap_or_default();
         RunReport {

@@ -1,5 +1,5 @@
-//! The border to Ruby and Chef: the only place with their names of classes and functions, and with the sentences of theirs
-//! that are built from an error's fields. Ruby cookbooks rescue the classes, and people search for the sentences.
+//! Names and messages of errors for Ruby and Chef. No other module has the names of their classes and functions, or the
+//! messages that are built from an error's fields. Ruby cookbooks rescue the classes, and people search for the messages.
 
 mod http;
 mod names;
@@ -197,25 +197,25 @@ const NOT_STANDARD: [&str; 19] = [
     "Chef::Exceptions::ClientUpgraded",
 ];
 
-/// Returns whether Ruby's `rescue` without a class catches it. Guests send no ancestors, so that other classes of a
-/// cookbook's own count as standard.
+/// Returns true if Ruby's `rescue` without a class catches the error. Guests do not send the ancestors of a class, so a
+/// cookbook's own classes count as standard.
 pub fn is_standard(kind: &ErrorKind) -> bool {
     !NOT_STANDARD.contains(&class(kind))
 }
 
-/// Returns whether Chef computes the message of this class itself, so that a longer one never shows.
+/// Returns true if Chef computes the message of this class itself, so that a longer message would never appear.
 pub fn has_own_message(kind: &ErrorKind) -> bool {
     matches!(kind, ErrorKind::Template | ErrorKind::Several)
 }
 
 /// Returns the message of a refused call: `No such file or directory @ rb_sysopen - /srv/x`.
 ///
-/// `sentence` is the C library's sentence for the error, which Ruby shows too.
+/// `sentence` is the C library's text for the error, which Ruby shows, too.
 pub fn refused_call(sentence: &str, call: FileCall, path: &str) -> String {
     format!("{sentence} @ {} - {path}", function(call))
 }
 
-/// The function of Ruby's own that makes the call.
+/// Returns the name of Ruby's internal function for the call.
 fn function(call: FileCall) -> &'static str {
     match call {
         FileCall::Open => "rb_sysopen",
@@ -237,18 +237,20 @@ fn function(call: FileCall) -> &'static str {
 
 /// Returns the place of a declaration in a Ruby file, with the frame that Chef shows.
 ///
-/// Of a recipe's own lines that is the method that reads files, of an action's the action's block in the file of its class.
+/// For a line of a recipe, the frame is the method that reads files. For a line of an action, it is the action's block in the
+/// file of its class.
 pub fn declared_at(place: &str, in_action: bool) -> String {
     let frame = if in_action { "block in class_from_file" } else { "from_file" };
     format!("{place}:in `{frame}'")
 }
 
-/// Returns the message of an action for which there is no provider. `why` is a clause of wrun's own.
+/// Returns the message of an action without a provider. `why` is wrun's explanation.
 pub fn without_provider(resource: &str, why: &str) -> String {
     format!("Cannot find a provider for {resource}: {why}")
 }
 
-/// Returns what stands before the message of an error that a resource passed on: `file[/x] (a.rb:1) had an error: KeyError: `.
+/// Returns the prefix of the message of an error that has passed through a resource: `file[/x] (a.rb:1) had an error:
+/// KeyError: `.
 pub fn passed_on(resource: &str, kind: &ErrorKind) -> String {
     format!("{resource} had an error: {}: ", class(kind))
 }
@@ -256,13 +258,13 @@ pub fn passed_on(resource: &str, kind: &ErrorKind) -> String {
 /// The part of a run in which one of several failures happened.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FailedIn {
-    /// In the resources, in order.
+    /// The converge of the resources, in order.
     Converge,
-    /// In a notification at the end.
+    /// A notification at the end of the run.
     DelayedNotification,
 }
 
-/// Returns the message of several failures, each with its kind, where it happened and its own message.
+/// Returns the message of several failures, each with its class, its part of the run and its own message.
 pub fn several<'a>(failures: impl IntoIterator<Item = (&'a ErrorKind, FailedIn, String)>) -> String {
     let lines = failures.into_iter().map(|(kind, place, message)| {
         let place = match place {
@@ -279,7 +281,7 @@ pub fn no_such_action(action: &str, kind: &str) -> String {
     format!("undefined method 'action_{action}' for an instance of Chef::Provider::{}", camel_case(kind))
 }
 
-/// A type's name as that of a Ruby class.
+/// Converts a type's name to that of a Ruby class: `apt_package` becomes `AptPackage`.
 fn camel_case(kind: &str) -> String {
     let words = kind.split('_').map(|word| {
         let mut letters = word.chars();
@@ -288,7 +290,8 @@ fn camel_case(kind: &str) -> String {
     words.collect()
 }
 
-/// Returns the message of a notification with several receivers. Chef names an object in it; wrun has none.
+/// Returns the message of a notification with several receivers. Chef's message contains the address of an object, which is
+/// always zero here.
 pub fn several_receivers(sender: &str, place: &str) -> String {
     let message = format!(
         "Notification #<Chef::Resource::Notification:0x{:016x}> from {sender} was created with a reference to multiple \
@@ -298,16 +301,16 @@ pub fn several_receivers(sender: &str, place: &str) -> String {
     message.trim_end().to_owned()
 }
 
-/// What Chef calls the verification of a file as JSON.
+/// Chef's name of the verification of a file as JSON.
 pub const VERIFIES_JSON: &str = ":json (Chef::Resource::File::Verification::Json)";
 
-/// What Chef calls the verification of a file as a systemd unit.
+/// Chef's name of the verification of a file as a systemd unit.
 pub const VERIFIES_UNIT: &str = ":systemd_unit (Chef::Resource::File::Verification::SystemdUnit)";
 
-/// How Ruby shows the type of a property that is described by a property of its own.
+/// Ruby's text for a property type that is itself a property.
 pub const NESTED_PROPERTY: &str = "#<Chef::Property>";
 
-/// Returns the message of a text that is not an item of a run list; `quoted` is the text as Ruby prints it.
+/// Returns the message about a text that is not an item of a run list. `quoted` is the text as Ruby prints it.
 pub fn not_a_run_list_item(quoted: &str) -> String {
     format!("Unable to create Chef::RunList::RunListItem from String:{quoted}: must be recipe[] or role[]")
 }

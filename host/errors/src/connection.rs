@@ -1,15 +1,15 @@
-//! How the connection to a server can fail.
+//! Errors of connections to servers.
 
 use crate::{ErrorKind, SystemError};
 
-/// Why a server gave no whole answer. The texts are the client library's.
+/// The reason why a server's response is missing or incomplete. The texts come from the client library.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ConnectionError {
     /// The server's name has no address.
     NoAddress(String),
     /// The server took too long to accept the connection.
     ConnectTimeout(String),
-    /// The server took too long to answer, or to go on with its answer.
+    /// The server took too long to send its response or the rest of it.
     ReadTimeout(Option<String>),
     /// The server does not accept connections.
     Refused,
@@ -25,12 +25,12 @@ pub enum ConnectionError {
     Incomplete,
     /// The answer is not HTTP.
     NotHttp(String),
-    /// Any other error of the system's.
+    /// Any other error of the system.
     Other(String),
 }
 
 impl ConnectionError {
-    /// Returns the kind of failure that it is.
+    /// Returns the kind of the error.
     pub fn kind(&self) -> ErrorKind {
         match self {
             Self::NoAddress(_) | Self::Other(_) => ErrorKind::Unreachable,

@@ -1,15 +1,15 @@
-//! The kinds of errors. Code of the host compares these, never the names that other languages have for them.
+//! The kinds of errors. The host's code compares kinds, never the class names of other languages.
 
 use crate::SystemError;
 
-/// The name of a class that wrun has no kind for. Only the border makes one, from what a guest sent.
+/// The name of an exception class without a kind. Only `chef::kind` creates it, from the name that a guest sent.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct ClassName(pub(crate) String);
 
-/// Declares the kinds that have no fields, and the list of them.
+/// Declares the kinds without fields, and the list of them.
 macro_rules! kinds {
     ($($(#[doc = $doc:literal])* $kind:ident,)*) => {
-        /// What went wrong, to tell errors apart.
+        /// The kind of an error.
         #[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
         pub enum ErrorKind {
             $($(#[doc = $doc])* $kind,)*
@@ -30,21 +30,21 @@ macro_rules! kinds {
 }
 
 kinds! {
-    /// The policy lacks a grant for it.
+    /// The policy lacks a grant for the call.
     Denied,
     /// A dry run refused a change to the machine.
     DryRun,
-    /// A dry run takes something for granted instead of asking. It becomes a plan, never an exception.
+    /// A dry run assumes something instead of querying the machine. This becomes part of a plan, never an exception.
     Assumed,
-    /// A dry run cannot ask the machine.
+    /// A dry run cannot query the machine.
     Unknown,
     /// A part of wrun contradicts another.
     Bug,
-    /// The policy's instance cannot be asked any more.
+    /// The policy's instance has ended and cannot answer.
     GuestLost,
     /// A policy could not be started.
     NotStarted,
-    /// Another policy failed: handlers hear no more of it.
+    /// Another policy failed. Handlers get no further details.
     PolicyFailed,
     /// The run ended before it began.
     NotBegun,
@@ -56,7 +56,7 @@ kinds! {
     CheckFailed,
     /// Something is larger than its limit.
     TooLarge,
-    /// A guest asked for something before the run could give it.
+    /// A guest made a call before the run was ready for it.
     TooEarly,
     /// A policy declared more resources than its limit.
     TooManyResources,
@@ -72,13 +72,13 @@ kinds! {
     InvalidResourceId,
     /// The context of a resource has ended.
     ContextEnded,
-    /// A call is allowed in a resource's action alone.
+    /// The call is allowed only in a resource's action.
     NotInAction,
     /// A context was not entered before its use.
     NotEntered,
-    /// A composite asked for a further action too often.
+    /// A composite resource requested further actions too often.
     DidNotConverge,
-    /// Somebody changed a thing after the plan was made, so that the plan was not carried out.
+    /// The thing changed after the plan was made, so the plan was not applied.
     ChangedMeanwhile,
     /// An argument has an invalid value.
     InvalidArgument,
@@ -94,9 +94,9 @@ kinds! {
     InvalidSyntax,
     /// A regular expression is invalid.
     InvalidPattern,
-    /// The run ends because of a signal, or to start the node again.
+    /// The run ends because of a signal or a reboot of the node.
     Signalled,
-    /// The run ends because somebody interrupted it.
+    /// The run ends because the operator interrupted it (SIGINT).
     Interrupted,
     /// A value cannot be written as JSON.
     NotJson,
@@ -142,7 +142,7 @@ kinds! {
     TooManyRedirects,
     /// The URL of a file names no file of this node.
     InvalidFileUrl,
-    /// A file does not have the checksum that was asked for.
+    /// A file does not have the expected checksum.
     ChecksumMismatch,
     /// A property, a name or a setting has an invalid value.
     InvalidValue,
@@ -150,13 +150,13 @@ kinds! {
     NoSuchVerification,
     /// A provider does not have the action.
     UnsupportedAction,
-    /// The platform does not support what was asked for.
+    /// The platform does not support the requested feature.
     UnsupportedPlatform,
-    /// No provider carries out the resource on this node.
+    /// No provider on this node can run the resource.
     NoProvider,
     /// A cookbook does not have the file.
     NoSuchFile,
-    /// Something of another kind is at the path.
+    /// The path has another kind of file.
     WrongFileType,
     /// A symbolic link leads to something that cannot be managed.
     InvalidLink,
@@ -166,13 +166,13 @@ kinds! {
     NoCheckoutParent,
     /// The permissions of a file do not allow the change.
     NotPermitted,
-    /// No user has the name that a file is to belong to.
+    /// The user that should own a file does not exist.
     NoSuchUser,
-    /// No group has the name that a file is to belong to.
+    /// The group that should own a file does not exist.
     NoSuchGroup,
-    /// A group is to have and not to have a member.
+    /// A user is both to be added to and removed from a group.
     ConflictingMembers,
-    /// The properties of a resource do not go together.
+    /// The properties of a resource contradict each other.
     InvalidRequest,
     /// A reference of a Git repository is invalid.
     InvalidGitReference,
@@ -194,7 +194,7 @@ kinds! {
     Service,
     /// A user could not be managed.
     User,
-    /// The node could not be started again.
+    /// The reboot of the node failed.
     RebootFailed,
     /// No resource was declared under the key.
     ResourceNotFound,
@@ -212,7 +212,7 @@ kinds! {
     NoSuchAttribute,
     /// The policy does not have the cookbook.
     NoSuchCookbook,
-    /// A recipe is asked for in two versions.
+    /// A recipe is requested in two versions.
     CookbookVersionConflict,
     /// No version of a cookbook satisfies the constraints.
     UnsatisfiableRunList,

@@ -1,7 +1,7 @@
-//! What went wrong, as kinds with fields, and the border at which a kind gets its name and its sentence for Ruby and Chef.
+//! Defines the kinds of errors, and their names and messages for Ruby and Chef.
 //!
-//! Inside of wrun an error is an [`ErrorKind`] and a message. [`chef`] alone knows the classes that Ruby cookbooks rescue
-//! and reports show, and turns what a report says back into plain sentences for the authors of cookbooks in Rust.
+//! Inside of wrun an error is an [`ErrorKind`] and a message. Only [`chef`] knows the classes that Ruby cookbooks rescue and
+//! reports show. It also converts the messages of reports to plain sentences, for the authors of Rust cookbooks.
 
 pub mod chef;
 mod connection;

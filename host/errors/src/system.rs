@@ -1,4 +1,4 @@
-//! What the system refuses: the errors of its calls by their names, and what wrun was doing.
+//! The errors of system calls by name, and the kinds of calls that can fail.
 
 /// Declares the errors with the system's names.
 macro_rules! system_errors {
@@ -10,7 +10,7 @@ macro_rules! system_errors {
         }
 
         impl SystemError {
-            /// All errors that have a name here.
+            /// All errors of this list.
             pub const ALL: &[Self] = &[$(Self::$error,)*];
 
             /// Returns the system's name, as in `ENOENT`.
@@ -24,13 +24,13 @@ macro_rules! system_errors {
 }
 
 system_errors! {
-    /// The permissions do not allow it.
+    /// The permissions do not allow the call.
     Access = "EACCES",
-    /// It cannot be done right now.
+    /// The call cannot be done right now.
     Again = "EAGAIN",
     /// The file is not open for this.
     BadDescriptor = "EBADF",
-    /// It is in use.
+    /// The file or device is in use.
     Busy = "EBUSY",
     /// No server accepts connections there.
     ConnectionRefused = "ECONNREFUSED",
@@ -38,7 +38,7 @@ system_errors! {
     ConnectionReset = "ECONNRESET",
     /// The quota of the disk is used up.
     Quota = "EDQUOT",
-    /// Something is there already.
+    /// The path already exists.
     Exists = "EEXIST",
     /// The file is too large.
     FileTooLarge = "EFBIG",
@@ -52,7 +52,7 @@ system_errors! {
     Invalid = "EINVAL",
     /// The device failed, or the error has no name here.
     InputOutput = "EIO",
-    /// It is a directory.
+    /// The path is a directory.
     IsDirectory = "EISDIR",
     /// The links of the path lead in a circle, or a link is not followed.
     Loop = "ELOOP",
@@ -78,9 +78,9 @@ system_errors! {
     NotDirectory = "ENOTDIR",
     /// The directory is not empty.
     NotEmpty = "ENOTEMPTY",
-    /// Nothing is at the other end of the device.
+    /// The device or its other end does not exist.
     NoSuchDevice = "ENXIO",
-    /// The file system does not support it.
+    /// The file system does not support the call.
     NotSupported = "EOPNOTSUPP",
     /// The operation is not permitted.
     NotPermitted = "EPERM",
@@ -90,48 +90,48 @@ system_errors! {
     Stale = "ESTALE",
     /// The connection took too long.
     TimedOut = "ETIMEDOUT",
-    /// The program is being run.
+    /// The program's file is in use by a running process.
     TextBusy = "ETXTBSY",
     /// The paths are on two file systems.
     CrossDevice = "EXDEV",
 }
 
 impl SystemError {
-    /// Returns the error that the system calls by this name. `None`: none has it here.
+    /// Returns the error with this system name, or `None` if the list does not contain it.
     pub fn named(name: &str) -> Option<Self> {
         Self::ALL.iter().copied().find(|error| error.name() == name)
     }
 }
 
-/// What wrun was doing with a file when the system refused it.
+/// The operation on a file that the system refused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FileCall {
-    /// Opening it, or finding its place.
+    /// Opening the file, or resolving its path.
     Open,
-    /// Reading the content of it.
+    /// Reading the file's content.
     Read,
-    /// Looking at what its links lead to.
+    /// Reading the metadata of the file, following symbolic links.
     Look,
-    /// Looking at it without following a link.
+    /// Reading the metadata without following a symbolic link.
     LookAtLink,
-    /// Reading where a link leads.
+    /// Reading the target of a symbolic link.
     ReadLink,
-    /// Finding the path without links.
+    /// Resolving all symbolic links of the path.
     ResolveLinks,
     /// Reading the names in a directory.
     List,
-    /// Making a directory at it.
+    /// Creating a directory at the path.
     MakeDirectory,
-    /// Removing a directory at it.
+    /// Removing the directory at the path.
     RemoveDirectory,
-    /// Removing it, or changing its owner, its mode or its times.
+    /// Removing the file, or changing its owner, mode or times.
     Change,
-    /// Giving it another name.
+    /// Renaming the file.
     Rename,
     /// Making a symbolic link.
     LinkSymbolic,
     /// Making a hard link.
     LinkHard,
-    /// Taking a file system off its directory.
+    /// Unmounting a file system.
     Unmount,
 }

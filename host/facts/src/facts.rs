@@ -1,4 +1,4 @@
-//! The facts of one run: gathered from the machine when they are read, or taken from a file.
+//! The facts of one run. They are gathered from the machine when they are read, or come from a file.
 
 use std::path::{Path, PathBuf};
 
@@ -9,7 +9,7 @@ use crate::from_file::{self, FactsError};
 use crate::machine::Machine;
 use crate::topics::TOPICS;
 
-/// What Chef asks of Ohai where it wants no more than a node's name and platform (its minimal Ohai run).
+/// The keys of Chef's minimal Ohai run, for cases where Chef needs only a node's name and platform.
 const MINIMAL_KEYS: [&str; 9] = [
     "fqdn",
     "machinename",
@@ -22,36 +22,36 @@ const MINIMAL_KEYS: [&str; 9] = [
     "init_package",
 ];
 
-/// Where facts are read, and at what time.
+/// The sources and the time of facts.
 #[derive(Clone, Debug)]
 pub struct Settings {
-    /// The root of the system that the run looks after; `/` is the running system.
+    /// The root of the system that the run manages; `/` is the running system.
     pub root: PathBuf,
-    /// The root of the system whose `/proc` and `/sys` speak for kernel and hardware: `/`, but for tests.
+    /// The root of the system whose `/proc` and `/sys` describe kernel and hardware: `/`, except in tests.
     pub machine: PathBuf,
-    /// The time of the run. It is given, so that nothing here looks at a clock.
+    /// The time of the run. The caller passes it, so that this crate reads no clock.
     pub now: Timestamp,
 }
 
 impl Settings {
-    /// The system below `root`, on the machine that this program runs on.
+    /// Creates settings for the system below `root`, on the machine that runs this program.
     pub fn new(root: impl Into<PathBuf>, now: Timestamp) -> Self {
         Self { root: root.into(), machine: PathBuf::from("/"), now }
     }
 }
 
-/// Which facts [`Facts::gather`] returns.
+/// The facts that [`Facts::gather`] returns.
 #[derive(Clone, Copy, Debug)]
 pub enum Which<'a> {
-    /// Every fact there is.
+    /// All facts.
     All,
-    /// The few of Chef's minimal Ohai run.
+    /// The facts of Chef's minimal Ohai run.
     Minimal,
-    /// Those under these top-level keys.
+    /// The facts under these top-level keys.
     Keys(&'a [&'a str]),
 }
 
-/// The automatic attributes of one node. Reading one gathers it and what comes from the same source, once; the value
+/// The automatic attributes of one node. Reading a fact gathers it once, with the other facts from the same source. The value
 /// then stays the same for the rest of the run.
 #[derive(Debug)]
 pub struct Facts {
@@ -68,22 +68,22 @@ impl Facts {
     /// Prepares to read facts; reads none yet.
     ///
     /// # Errors
-    /// [`FactsError::Root`] where the root (or the machine's) is not a directory that can be opened.
+    /// [`FactsError::Root`] if the root, or the machine's root, cannot be opened as a directory.
     pub fn new(settings: &Settings) -> Result<Self, FactsError> {
         Ok(Self { source: Source::Machine(Box::new(Machine::open(settings)?)) })
     }
 
-    /// Takes the facts from a file instead of the machine: what `ohai` prints, or a saved node, whose `automatic` level
-    /// is used.
+    /// Reads the facts from a file instead of the machine: the output of `ohai`, or a saved node, whose `automatic` level is
+    /// used.
     ///
     /// # Errors
-    /// Where the file cannot be read, is too large, or is not a JSON object of either kind; the message names the file,
-    /// and line and column where there is one.
+    /// The file cannot be read, is too large, or is not a JSON object of either kind. The message names the file, and the
+    /// line and column if possible.
     pub fn from_file(path: &Path) -> Result<Self, FactsError> {
         Ok(Self { source: Source::File(from_file::read(path)?) })
     }
 
-    /// Gathers the named facts into one object and keeps nothing.
+    /// Gathers the given facts into one object, without caching.
     ///
     /// # Errors
     /// As [`Facts::new`].
@@ -96,8 +96,8 @@ impl Facts {
         })
     }
 
-    /// The fact under a top-level key (`"network"`), gathered now if it was not yet; nothing where the machine does not
-    /// have it.
+    /// Returns the fact under a top-level key (`"network"`), and gathers it if necessary. Returns `None` if the machine does
+    /// not have it.
     pub fn get(&self, key: &str) -> Option<&Value> {
         match &self.source {
             Source::Machine(machine) => machine.get(key),
@@ -105,8 +105,8 @@ impl Facts {
         }
     }
 
-    /// The top-level keys that can be asked for, in the order of [`Facts::all`]. Of a machine, a key stands here also
-    /// where this machine turns out not to have the fact.
+    /// Returns the possible top-level keys, in the order of [`Facts::all`]. For a machine, the list also has keys of facts
+    /// that this machine does not have.
     pub fn keys(&self) -> Vec<&str> {
         match &self.source {
             Source::Machine(_) => TOPICS.iter().flat_map(|topic| topic.keys.iter().copied()).collect(),
@@ -114,7 +114,7 @@ impl Facts {
         }
     }
 
-    /// Every fact, as one object. What was not gathered yet is gathered by several threads at once.
+    /// Returns all facts as one object. Several threads gather the missing ones in parallel.
     pub fn all(&self) -> Value {
         if let Source::Machine(machine) = &self.source {
             machine.gather_everything();
@@ -122,7 +122,7 @@ impl Facts {
         self.some(&self.keys())
     }
 
-    /// Every fact, taken out of what was gathered: nothing is copied.
+    /// Returns all facts without copying them.
     pub fn into_all(self) -> Map<String, Value> {
         match self.source {
             Source::Machine(machine) => machine.into_everything(),
@@ -130,7 +130,7 @@ impl Facts {
         }
     }
 
-    /// The facts of Chef's minimal Ohai run, as one object.
+    /// Returns the facts of Chef's minimal Ohai run as one object.
     pub fn minimal(&self) -> Value {
         self.some(&MINIMAL_KEYS)
     }

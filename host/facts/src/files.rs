@@ -1,8 +1,8 @@
-//! Files read beneath one directory, and never outside of it.
+//! Reads files below one directory, and never outside it.
 //!
-//! A root may be an image that somebody else made: its `/etc/os-release` may be a link to `/etc/shadow` of the machine, a
-//! pipe that blocks for ever, or endless. So paths are resolved by the kernel inside the directory (`openat2` with
-//! `RESOLVE_IN_ROOT`), only regular files are read, without waiting, and never more than a limit.
+//! A root may be an image from somebody else. Its `/etc/os-release` may be a link to the machine's `/etc/shadow`, a pipe that
+//! blocks for ever, or an endless file. So the kernel resolves paths inside the directory (`openat2` with `RESOLVE_IN_ROOT`).
+//! Only regular files are read, without waiting, and never beyond a limit.
 
 use std::fs::File;
 use std::os::fd::OwnedFd;
@@ -15,10 +15,11 @@ use rustix::io::{Errno, retry_on_intr};
 
 use crate::limits;
 
-/// Where programs are looked for: `PATH` of a Debian root shell. The caller's own `PATH` says nothing about the root.
+/// The folders in which programs are looked up: the `PATH` of a root shell on Debian. The caller's own `PATH` is not relevant
+/// for the root.
 const PROGRAM_DIRECTORIES: [&str; 6] = ["/usr/local/sbin", "/usr/local/bin", "/usr/sbin", "/usr/bin", "/sbin", "/bin"];
 
-/// Bytes that are read at once: what the kernel gives of its own files in one piece.
+/// The size of one read, in bytes: the most that the kernel returns at once for its own files.
 const PAGE: usize = 4096;
 
 /// The files of one system, named by absolute paths inside it.
@@ -29,17 +30,17 @@ pub(crate) struct SystemFiles {
 }
 
 impl SystemFiles {
-    /// Opens the directory that paths are resolved in.
+    /// Opens the directory in which paths are resolved.
     pub(crate) fn open(directory: &Path) -> Result<Self, Errno> {
         let is_whole_system = directory == Path::new("/");
         let directory = open(directory, OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())?;
         Ok(Self { directory, is_whole_system })
     }
 
-    /// Opens a path inside. Kernels and container runtimes without `openat2` still serve the whole system, where there is
-    /// no border to keep.
+    /// Opens a path inside the directory. Without `openat2` (on old kernels and in some containers) this still works for the
+    /// whole system, which needs no border.
     fn open_inside(&self, path: &str, flags: OFlags) -> Result<OwnedFd, Errno> {
-        // A descriptor that only names a file opens nothing that could wait, and takes no other flags.
+        // A descriptor with `O_PATH` never waits, and does not accept other flags.
         let without_waiting =
             if flags.contains(OFlags::PATH) { OFlags::empty() } else { OFlags::NONBLOCK | OFlags::NOCTTY };
         let flags = flags | OFlags::CLOEXEC | without_waiting;
@@ -51,7 +52,8 @@ impl SystemFiles {
         }
     }
 
-    /// The whole of a regular file; nothing where it is missing, unreadable, not a regular file or longer than `limit`.
+    /// Returns the whole content of a regular file. Returns `None` if the file is missing, unreadable, not regular, or longer
+    /// than `limit`.
     pub(crate) fn bytes(&self, path: &str, limit: usize) -> Option<Vec<u8>> {
         let descriptor = self.open_inside(path, OFlags::RDONLY).ok()?;
         let status = fstat(&descriptor).ok()?;
@@ -64,8 +66,8 @@ impl SystemFiles {
         while content.len() <= limit {
             let read = retry_on_intr(|| rustix::io::read(&descriptor, &mut page)).ok()?;
             content.extend_from_slice(page.get(..read)?);
-            // Files below `/sys` state the size of a page and have less, those below `/proc` state none: a file whose size is
-            // known needs no further read to find its end.
+            // Files below `/sys` report the size of a page and are shorter; those below `/proc` report zero. If the size is
+            // known, no further read is needed to find the end.
             if read == 0 || (read < PAGE && (1..=size).contains(&content.len())) {
                 break;
             }
@@ -73,41 +75,41 @@ impl SystemFiles {
         (content.len() <= limit).then_some(content)
     }
 
-    /// A file as text; bytes that are not UTF-8 become the replacement character.
+    /// Returns a file as text. Bytes that are not UTF-8 become replacement characters.
     pub(crate) fn text_within(&self, path: &str, limit: usize) -> Option<String> {
         let content = self.bytes(path, limit)?;
         Some(String::from_utf8(content).unwrap_or_else(|odd| String::from_utf8_lossy(odd.as_bytes()).into_owned()))
     }
 
-    /// An ordinary file as text.
+    /// Returns an ordinary file as text.
     pub(crate) fn text(&self, path: &str) -> Option<String> {
         self.text_within(path, limits::ORDINARY_FILE)
     }
 
-    /// The first line of a file, trimmed; nothing where it is empty.
+    /// Returns the trimmed first line of a file, or `None` if it is empty.
     pub(crate) fn line(&self, path: &str) -> Option<String> {
         let text = self.text(path)?;
         let line = text.lines().next()?.trim();
         (!line.is_empty()).then(|| line.to_owned())
     }
 
-    /// The first line of a file as a number.
+    /// Returns the first line of a file as a number.
     pub(crate) fn number<T: std::str::FromStr>(&self, path: &str) -> Option<T> {
         self.line(path)?.parse().ok()
     }
 
-    /// Whether a path leads to anything, links followed.
+    /// Tells whether a path exists, with links followed.
     pub(crate) fn exists(&self, path: &str) -> bool {
         self.open_inside(path, OFlags::PATH).is_ok()
     }
 
-    /// What a symbolic link says, without following it.
+    /// Returns the text of a symbolic link.
     pub(crate) fn link_target(&self, path: &str) -> Option<String> {
         let descriptor = self.open_inside(path, OFlags::PATH | OFlags::NOFOLLOW).ok()?;
         readlinkat(&descriptor, "", Vec::new()).ok()?.into_string().ok()
     }
 
-    /// The names in a directory, sorted, without `.` and `..`; names that are not UTF-8 are left out.
+    /// Returns the sorted names in a directory, without `.` and `..`. Names that are not UTF-8 are left out.
     pub(crate) fn names(&self, path: &str) -> Vec<String> {
         let Ok(descriptor) = self.open_inside(path, OFlags::RDONLY | OFlags::DIRECTORY) else { return Vec::new() };
         let Ok(directory) = Dir::read_from(&descriptor) else { return Vec::new() };
@@ -120,13 +122,13 @@ impl SystemFiles {
         names
     }
 
-    /// How full the file system at a path is, and the number of its device.
+    /// Returns the space of the file system at a path, and the number of its device.
     pub(crate) fn space(&self, path: &str) -> Option<(StatVfs, u64)> {
         let descriptor = self.open_inside(path, OFlags::PATH).ok()?;
         Some((fstatvfs(&descriptor).ok()?, fstat(&descriptor).ok()?.st_dev))
     }
 
-    /// The first bytes of a block device, from `offset`.
+    /// Returns bytes of a block device, starting at `offset`.
     pub(crate) fn device_bytes(&self, path: &str, offset: u64, length: usize) -> Option<Vec<u8>> {
         let descriptor = self.open_inside(path, OFlags::RDONLY).ok()?;
         if FileType::from_raw_mode(fstat(&descriptor).ok()?.st_mode) != FileType::BlockDevice {
@@ -137,7 +139,7 @@ impl SystemFiles {
         Some(content)
     }
 
-    /// Whether a program of that name is installed.
+    /// Tells whether a program of that name is installed.
     pub(crate) fn has_program(&self, name: &str) -> bool {
         PROGRAM_DIRECTORIES.iter().any(|directory| self.exists(&format!("{directory}/{name}")))
     }

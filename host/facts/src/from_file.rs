@@ -1,4 +1,4 @@
-//! Facts from a file: what `ohai` prints, or a saved node.
+//! Facts from a file: the output of `ohai`, or a saved node.
 
 use std::fs::File;
 use std::io::Read as _;
@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 
 use crate::limits;
 
-/// Why there are no facts.
+/// The reason why facts cannot be read.
 #[derive(Debug, thiserror::Error)]
 pub enum FactsError {
     /// The root of the system, or of the machine, cannot be used.
@@ -16,7 +16,7 @@ pub enum FactsError {
     Root {
         /// The root as it was given.
         path: PathBuf,
-        /// What the system said.
+        /// The system's error.
         source: std::io::Error,
     },
     /// The file cannot be read.
@@ -24,15 +24,15 @@ pub enum FactsError {
     Unreadable {
         /// The path of the file, as it was given.
         path: PathBuf,
-        /// What the system said.
+        /// The system's error.
         source: std::io::Error,
     },
-    /// The file is larger than any node.
+    /// The file exceeds the limit, which is larger than any saved node.
     #[error("the facts file {} is larger than {limit} bytes", path.display())]
     TooLarge {
         /// The path of the file, as it was given.
         path: PathBuf,
-        /// The most bytes that are read.
+        /// Maximum size of the file, in bytes.
         limit: usize,
     },
     /// The file is not JSON.
@@ -40,21 +40,21 @@ pub enum FactsError {
     NotJson {
         /// The path of the file, as it was given.
         path: PathBuf,
-        /// The line of the fault, from 1.
+        /// The line of the error, from 1.
         line: usize,
-        /// The column of the fault, from 1.
+        /// The column of the error, from 1.
         column: usize,
-        /// What is wrong there.
+        /// The description of the error.
         reason: String,
     },
-    /// The file is JSON of another kind.
+    /// The file is JSON, but neither facts nor a saved node.
     #[error("{}:{line}: the facts file holds {found}, not an object of attributes: give what `ohai` prints, or a saved node", path.display())]
     NotAttributes {
         /// The path of the file, as it was given.
         path: PathBuf,
-        /// The line where that value begins.
+        /// The line where the wrong value begins.
         line: usize,
-        /// What stands there, such as `an array`.
+        /// The kind of the wrong value, such as `an array`.
         found: &'static str,
     },
 }
@@ -73,7 +73,7 @@ pub(crate) fn read(path: &Path) -> Result<Map<String, Value>, FactsError> {
     let Value::Object(mut object) = value else {
         return Err(not_attributes(line_of_first_value(&content), kind_of(&value)));
     };
-    // A saved node holds its levels side by side; no plugin of Ohai gives a key of that name.
+    // A saved node has its levels side by side; no Ohai plugin has a key `automatic`.
     match object.remove("automatic") {
         None => Ok(object),
         Some(Value::Object(automatic)) => Ok(automatic),
@@ -83,7 +83,7 @@ pub(crate) fn read(path: &Path) -> Result<Map<String, Value>, FactsError> {
 
 fn not_json(path: &Path, fault: &serde_json::Error) -> FactsError {
     let described = fault.to_string();
-    // The library ends its sentence with the place, which stands in front of ours.
+    // The library's sentence ends with the place, which this message has at its beginning.
     let reason = described.rsplit_once(" at line ").map_or(described.as_str(), |(reason, _)| reason).to_owned();
     FactsError::NotJson { path: path.to_owned(), line: fault.line(), column: fault.column(), reason }
 }

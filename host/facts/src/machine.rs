@@ -1,4 +1,4 @@
-//! The lazy cells behind the facts: one for each topic, filled when one of its keys is first read.
+//! The lazy values behind the facts: one for each topic, computed when one of its keys is first read.
 
 use std::path::PathBuf;
 use std::sync::OnceLock;
@@ -13,19 +13,19 @@ use crate::from_file::FactsError;
 use crate::limits;
 use crate::topics::TOPICS;
 
-/// What a topic gathers: top-level keys and their values.
+/// The result of a topic: top-level keys and their values.
 pub(crate) type Gathered = Map<String, Value>;
 
-/// What topics read from, and what they have gathered.
+/// The sources of the topics, and their results.
 #[derive(Debug)]
 pub(crate) struct Machine {
-    /// The system that the run looks after.
+    /// The system that the run manages.
     pub(crate) root: SystemFiles,
-    /// Where that system lies, links resolved.
+    /// The path of that system, with links resolved.
     pub(crate) root_path: PathBuf,
-    /// The system whose kernel and hardware are meant.
+    /// The system whose kernel and hardware are described.
     pub(crate) machine: SystemFiles,
-    /// Whether the root is the system that runs, so that its kernel and process table speak for it.
+    /// True if the root is the running system, so that the kernel and the process table describe it.
     pub(crate) is_running_system: bool,
     pub(crate) now: Timestamp,
     gathered: Vec<OnceLock<Gathered>>,
@@ -49,14 +49,14 @@ impl Machine {
         })
     }
 
-    /// The value under a top-level key. Topics use it for what they need of one another; no topic may need itself, and a
-    /// test gathers all of them to show that none does.
+    /// Returns the value under a top-level key. Topics use it to read each other's results. A topic must not depend on
+    /// itself, and a test gathers all topics to check that.
     pub(crate) fn get(&self, key: &str) -> Option<&Value> {
         let position = TOPICS.iter().position(|topic| topic.keys.contains(&key))?;
         self.topic(position)?.get(key)
     }
 
-    /// The text at a path of keys, such as `["dmi", "system", "manufacturer"]`.
+    /// Returns the text at a path of keys, such as `["dmi", "system", "manufacturer"]`.
     pub(crate) fn get_text(&self, path: [&str; 3]) -> Option<&str> {
         let [key, section, field] = path;
         self.get(key)?.get(section)?.get(field)?.as_str()
@@ -68,14 +68,14 @@ impl Machine {
         let processors = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
         std::thread::scope(|scope| {
             for _ in 1..processors.min(limits::GATHERING_THREADS) {
-                // Where no thread can be had, this one does all of the work.
+                // If no thread can be created, this one does all the work.
                 let _ = std::thread::Builder::new().spawn_scoped(scope, work);
             }
             work();
         });
     }
 
-    /// Everything, in the order of the topics and of their keys.
+    /// Returns all facts, in the order of the topics and their keys.
     pub(crate) fn into_everything(self) -> Gathered {
         self.gather_everything();
         let mut all = Gathered::new();

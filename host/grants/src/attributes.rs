@@ -1,4 +1,4 @@
-//! Attributes: what a policy may write, and what it sees of others.
+//! Attributes: the paths that a policy may write, and the attributes of others that it may read.
 
 use crate::denied::{Capability, Denied};
 use crate::pattern::{Asked, Pattern, join_dots};
@@ -8,15 +8,15 @@ use crate::rules::{Rule, Verdict};
 use serde_json::{Map, Value};
 use std::borrow::Cow;
 
-/// Every policy may write below it, as every cookbook does: the node's tags.
+/// The top-level attribute of the node's tags. Every policy may write below it.
 const TAGS: &str = "tags";
 
 impl PolicyGrants {
-    /// Whether the policy may write at this attribute path: below its own cookbooks' names and `tags`, and where it is
-    /// granted. A path that ends above what is granted is refused, since writing there replaces all below it.
+    /// Checks whether the policy may write at an attribute path: below the names of its own cookbooks, below `tags`, and
+    /// below granted paths. A path above a granted one is refused, because writing there would replace everything below it.
     ///
     /// # Errors
-    /// Neither its own nor granted.
+    /// The path neither belongs to the policy nor is granted.
     pub fn write_attribute(&self, path: &[String]) -> Result<GrantedAttribute, Denied> {
         let asked = Asked::Keys(path);
         let refused = matches!(self.list(Capability::WriteAttributes).decide(asked, || false), Verdict::Refused(_));
@@ -27,20 +27,20 @@ impl PolicyGrants {
         Ok(GrantedAttribute(path.to_vec()))
     }
 
-    /// Whether a policy may write below this top-level attribute without a grant.
+    /// Tells whether the policy may write below this top-level attribute without a grant.
     pub(crate) fn owns(&self, first: &String) -> bool {
         first == TAGS || self.cookbooks.contains(first)
     }
 
-    /// Whether what the policy writes at this attribute path of `normal` replaces what others wrote there: only where it is
-    /// granted. Below its own cookbooks' names its writes stand beside theirs.
+    /// Tells whether a write at this path of `normal` replaces the values of other policies. It does only if the path is
+    /// granted. Below the names of its own cookbooks, the policy's values are kept beside those of others.
     pub fn overwrites_attribute(&self, path: &[String]) -> bool {
         let rules = self.list(Capability::WriteAttributes);
         self.everything || matches!(rules.decide(Asked::Keys(path), || false), Verdict::Allowed(_))
     }
 
-    /// What other policies left, in this run or in `normal`, without what this policy may not read. The names of its own
-    /// cookbooks are not a right to it: anybody can name a cookbook so.
+    /// Returns the attributes that other policies left, in this run or in `normal`, without those that this policy may not
+    /// read. The names of its own cookbooks give no right here, because anybody can choose the name of a cookbook.
     pub fn visible_attributes<'all>(&self, left: &'all Value) -> Cow<'all, Value> {
         if self.everything {
             return Cow::Borrowed(left);
@@ -54,8 +54,8 @@ impl PolicyGrants {
         )
     }
 
-    /// What the operator gave the node in `normal`, without what this policy may not read. It may read what it may write:
-    /// below the names of its own cookbooks and `tags`, and where it is granted.
+    /// Returns the operator's values in `normal`, without those that this policy may not read. It may read what it may write:
+    /// below the names of its own cookbooks, below `tags`, and below granted paths.
     pub fn visible_given<'all>(&self, given: &'all Value) -> Cow<'all, Value> {
         if self.everything {
             return Cow::Borrowed(given);
@@ -85,15 +85,15 @@ pub(crate) fn may_speak_below(rule: &Rule, path: &[String]) -> bool {
     matches!(&rule.pattern, Pattern::Attribute(pattern) if pattern.may_match_below(path))
 }
 
-/// What rules say about paths.
+/// The decisions of rules about paths.
 pub(crate) struct Look<'rules> {
-    /// Whether what is at a path may be seen.
+    /// Tells whether the policy may see the value at a path.
     pub(crate) allowed: &'rules dyn Fn(&[String]) -> bool,
-    /// Whether rules may say otherwise below a path where they said this.
+    /// Tells whether rules may decide differently below a path with this decision.
     pub(crate) differs: &'rules dyn Fn(&[String], bool) -> bool,
 }
 
-/// The part of a value that may be seen. `None`: no part may. Goes down only as far as rules can differ.
+/// Returns the visible part of a value, or `None` if no part is visible. It descends only where rules can differ.
 pub(crate) fn seen_below(look: &Look<'_>, path: &mut Vec<String>, value: &Value) -> Option<Value> {
     let allowed = (look.allowed)(path);
     let Value::Object(members) = value else { return allowed.then(|| value.clone()) };

@@ -1,4 +1,4 @@
-//! Rules that nobody needs: for `wrun grants check`.
+//! Finds unused and ineffective rules, for `wrun grants check`.
 
 use crate::denied::Capability;
 use crate::needs::Needs;
@@ -21,25 +21,25 @@ pub struct RulePlace {
 }
 
 impl Grants {
-    /// The file and the line where a policy's table begins.
+    /// Returns the file and the line where a policy's table begins.
     pub fn place_of(&self, policy: &str) -> Option<(&str, usize)> {
         self.tables().get(policy).map(|rules| (&*rules.file, rules.line))
     }
 }
 
-/// A rule with wildcards that reaches less than it seems to.
+/// A rule with wildcards that covers less than it seems to.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ShortRule {
     /// The rule, its key and its line.
     pub place: RulePlace,
-    /// It reaches nothing at all.
+    /// True if the rule covers nothing at all.
     pub is_empty: bool,
-    /// The directories below which it reaches nothing, since it names no application's directory there.
+    /// The directories below which the rule covers nothing, since it does not name an application's directory there.
     pub left_out: Vec<&'static str>,
 }
 
 impl ShortRule {
-    /// What is wrong with the rule and what to do, without its place.
+    /// Describes the problem and its solution, without the rule's place.
     pub fn sentence(&self) -> String {
         let RulePlace { key, text, .. } = &self.place;
         let below = self.left_out.join(", ");
@@ -53,7 +53,7 @@ impl ShortRule {
 }
 
 impl PolicyGrants {
-    /// The rules about paths that reach less than they match, in the order of their lines.
+    /// Returns the path rules that cover less than they match, in the order of their lines.
     pub fn short_rules(&self) -> Vec<ShortRule> {
         let mut short = Vec::new();
         for (capability, rules) in &self.rules.lists {
@@ -71,8 +71,8 @@ impl PolicyGrants {
         short
     }
 
-    /// The rules about paths and names in which a bracket means itself, as a sentence each with its line, in the order of the
-    /// lines: whoever writes `[a-z]` expects a set of characters.
+    /// Returns the rules about paths and names with a literal bracket, each as its line and a sentence, in the order of the
+    /// lines. The author of `[a-z]` probably expects a set of characters.
     pub fn bare_brackets(&self) -> Vec<(usize, String)> {
         let mut found = Vec::new();
         for (capability, rules) in &self.rules.lists {
@@ -108,7 +108,7 @@ impl PolicyGrants {
         found
     }
 
-    /// The rules that allow something which none of these needs asks for, in the order of their lines.
+    /// Returns the allowing rules that none of these needs uses, in the order of their lines.
     pub fn unused(&self, needs: &[&Needs]) -> Vec<RulePlace> {
         let mut unused = Vec::new();
         for (capability, rules) in &self.rules.lists {
@@ -139,7 +139,7 @@ impl PolicyGrants {
         unused
     }
 
-    /// A `cron_users` rule is used where only the job's file is known.
+    /// Tells whether a `cron_users` rule may be in use, although only the job's file is known.
     fn is_cron_file_of(&self, capability: Capability, _rule: &Rule, needs: &[&Needs]) -> bool {
         let is_job = |rule: &Rule| rule.text.starts_with("/etc/cron.d/");
         capability == Capability::CronUsers
@@ -149,7 +149,8 @@ impl PolicyGrants {
                 .any(|list| list.iter().any(is_job))
     }
 
-    /// The rules that another rule of the same list makes needless, each with the other one, in the order of their lines.
+    /// Returns the rules that another rule of the same list makes unnecessary, each with that rule, in the order of their
+    /// lines.
     pub fn covered(&self) -> Vec<(RulePlace, RulePlace)> {
         let mut covered = Vec::new();
         for (capability, rules) in &self.rules.lists {
@@ -190,7 +191,7 @@ fn place(capability: Capability, rule: &Rule) -> RulePlace {
     RulePlace { key: capability.key(), text: rule.text.clone(), line: rule.line }
 }
 
-/// Whether one pattern covers the other.
+/// Tells whether one pattern covers the other.
 fn meet(one: &Pattern, other: &Pattern) -> bool {
     one.covers(other) || other.covers(one)
 }

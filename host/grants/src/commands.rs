@@ -1,7 +1,7 @@
-//! Commands: what is started, as whom, where, with which variables. All of that is part of the match.
+//! Commands: the program or line, its user, directory and variables. A rule must match all of these.
 //!
-//! A command that needs a shell matches only a rule for its whole text, since nobody can say what a shell makes of a part
-//! of it. Any other is split into words and run without one, so that no text in it can become a second command.
+//! A command that needs a shell matches only a rule for its whole text, since a shell may read a part of it in any way. Any
+//! other command is split into words and run without a shell, so that no text in it can become a second command.
 
 use crate::denied::{Capability, Denied};
 use crate::pattern::PathPattern;
@@ -14,24 +14,24 @@ use sha2::{Digest as _, Sha256};
 use std::collections::BTreeMap;
 use text::{toml_key, toml_string};
 
-/// One argument, whatever it is.
+/// The placeholder for one arbitrary argument.
 pub(crate) const ANY: &str = "<any>";
 
-/// In front of the digest of a variable's value, which ends with `>`.
+/// The beginning of a digest of a variable's value. The digest ends with `>`.
 const DIGEST: &str = "<sha256:";
 
-/// All further arguments, none too.
+/// The placeholder for all further arguments, even none.
 const REST: &str = "<rest>";
 
-/// The host's own file mode creation mask: asking for it is asking for nothing special.
+/// The host's own file mode creation mask, which needs no grant.
 const DEFAULT_UMASK: u32 = 0o022;
 
-/// A command that a guest wants to have run.
+/// A command that a guest asks for.
 #[derive(Debug, Clone, Copy)]
 pub struct CommandAsked<'a> {
-    /// The words or the line that is started.
+    /// The words or the line of the command.
     pub line: LineAsked<'a>,
-    /// As whom; none: as wrun.
+    /// The user. `None`: wrun's own user.
     pub user: Option<&'a str>,
     /// The group it runs in, by name; `None`: the user's own group.
     pub group: Option<&'a str>,
@@ -39,26 +39,26 @@ pub struct CommandAsked<'a> {
     pub cwd: Option<&'a str>,
     /// The file mode creation mask.
     pub umask: Option<u32>,
-    /// Variables beside the clean environment.
+    /// Variables in addition to the clean environment.
     pub environment: &'a [(String, String)],
     /// Bytes for its standard input; `None`: the input is empty.
     pub input: Option<&'a [u8]>,
-    /// Its text is a secret, and the audit log does not show it.
+    /// True if the command's text is secret: the audit log then does not show it.
     pub sensitive: bool,
 }
 
-/// How it was written.
+/// The form in which a cookbook writes a command.
 #[derive(Debug, Clone, Copy)]
 pub enum LineAsked<'a> {
-    /// One string, as a person types it.
+    /// A single string, like a line in a shell.
     Text(&'a str),
     /// Program and arguments, started without a shell.
     Arguments(&'a [String]),
-    /// A text for an interpreter.
+    /// A script for an interpreter.
     Script {
         /// The interpreter and its flags.
         interpreter: &'a [String],
-        /// The text that the interpreter gets as a file.
+        /// The script, which the interpreter reads from its standard input.
         code: &'a str,
     },
 }
@@ -77,7 +77,7 @@ pub struct CommandGrant {
     pub(crate) line: usize,
 }
 
-/// What a rule lets be started.
+/// The commands that a rule allows.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum GrantedLine {
     /// Words, one pattern each, which the command's words must match in order.
@@ -90,7 +90,7 @@ pub(crate) enum GrantedLine {
     Script {
         /// The interpreter and its flags.
         interpreter: Vec<String>,
-        /// Of the text, in lower-case hexadecimal; none: any text.
+        /// The digest of the text in lower-case hexadecimal. `None`: any text.
         sha256: Option<String>,
     },
 }
@@ -102,14 +102,14 @@ pub(crate) enum WordPattern {
     Word(String),
     /// Any single word, whatever it says.
     Any,
-    /// A path that matches, taken literally.
+    /// A word that matches this path pattern. The word is not resolved.
     Path(PathPattern),
     /// All further words, in any number.
     Rest,
 }
 
 impl GrantedLine {
-    /// A line as the cookbook writes it.
+    /// Creates the rule for a line as the cookbook writes it.
     pub(crate) fn line(text: &str) -> Self {
         match split_words(text) {
             Some(words) => Self::PathSource(words.into_iter().map(WordPattern::Word).collect()),
@@ -117,7 +117,8 @@ impl GrantedLine {
         }
     }
 
-    /// Words, in which `<any>`, `<rest>` (last) and `<path:PATTERN>` are placeholders, and `<is:TEXT>` is just this text.
+    /// Creates the rule for a list of words. `<any>`, `<rest>` (only at the end) and `<path:PATTERN>` are placeholders;
+    /// `<is:TEXT>` means exactly this text.
     pub(crate) fn words(words: &[String]) -> Result<Self, String> {
         let is_program =
             |first: &String| !first.is_empty() && (!first.starts_with('<') || literal_word(first).is_some());
@@ -154,7 +155,7 @@ impl GrantedLine {
 }
 
 impl GrantedLine {
-    /// Whether every command that the other line lets be started is one of this line's.
+    /// Tells whether this line allows every command that the other line allows.
     fn covers(&self, other: &Self) -> bool {
         match (self, other) {
             (Self::PathSource(patterns), Self::PathSource(others)) => words_cover(patterns, others),
@@ -197,7 +198,7 @@ fn words_match(patterns: &[WordPattern], words: &[String]) -> bool {
     })
 }
 
-/// A text's SHA-256 in lower-case hexadecimal.
+/// Returns a text's SHA-256 digest in lower-case hexadecimal.
 pub(crate) fn sha256_of(text: &str) -> String {
     text::hex(Sha256::digest(text.as_bytes()))
 }
@@ -213,7 +214,7 @@ impl CommandGrant {
             && (self.input || asked.input.is_none_or(<[u8]>::is_empty))
     }
 
-    /// Whether every command that the other rule is about is one that this rule is about.
+    /// Tells whether this rule matches every command that the other rule matches.
     pub(crate) fn covers(&self, other: &Self) -> bool {
         let in_directory = match (&self.cwd, &other.cwd) {
             (_, None) => self.matches_cwd(None),
@@ -239,7 +240,8 @@ impl CommandGrant {
             && (self.input || !other.input)
     }
 
-    /// Whether it lets this be started, whoever it is started as: how a `deny_commands` rule is held.
+    /// Tells whether this rule's line covers that of the other rule, for any user. `deny_commands` rules are compared in this
+    /// way.
     pub(crate) fn starts(&self, other: &Self) -> bool {
         self.what.covers(&other.what)
     }
@@ -251,7 +253,8 @@ impl CommandGrant {
         }
     }
 
-    /// The very same variables; `<any>` stands for any value, but not of a variable that decides what is run.
+    /// Tells whether the variables match exactly. `<any>` allows any value, except for a variable that decides which code
+    /// runs.
     fn matches_environment(&self, asked: &[(String, String)]) -> bool {
         let value_matches = |(name, value): &(String, String)| {
             self.environment.get(name).is_some_and(|wanted| is_value(wanted, name, value))
@@ -261,23 +264,23 @@ impl CommandGrant {
     }
 }
 
-/// Root is who wrun runs as.
+/// Returns the user, or `None` for root, which is wrun's own user.
 fn plain_user(user: Option<&str>) -> Option<&str> {
     user.filter(|user| *user != "root")
 }
 
 impl PolicyGrants {
-    /// Whether the policy may have this command run. For a command about a file that is yet to be staged, `%{path}` stands
-    /// in the line as it does in the rule.
+    /// Checks whether the policy may run this command. For a command that verifies a staged file, the line contains `%{path}`
+    /// as the rule does.
     ///
     /// # Errors
-    /// Not granted, or nothing that could be started.
+    /// The command is not granted, or cannot be started.
     pub fn command(&self, asked: &CommandAsked<'_>) -> Result<GrantedCommand, Denied> {
         let (program, shown) = program_of(asked);
         let audited = if asked.sensitive { SENSITIVE } else { shown.as_str() };
         let secret = asked.sensitive.then_some(SENSITIVE);
         let refuse = |value: Option<String>, reason: Option<String>| self.refuse_command(&shown, value, reason, secret);
-        // A rule's text is the command's where there are no wildcards in it.
+        // Without wildcards, the rule's text equals the command's text, so it is not shown for a sensitive command.
         let named = |rule: &CommandGrant| match asked.sensitive {
             true => self.line(rule.line),
             false => rule.text.clone(),
@@ -286,7 +289,7 @@ impl PolicyGrants {
             .environment
             .iter()
             .any(|(name, value)| name.is_empty() || name.contains(['=', '\0']) || value.contains('\0'));
-        // A blank line names no program, and starting it fails: that is for Chef's class and sentence to say.
+        // A blank line names no program, and starting it fails. Chef's own error for that should appear.
         let blank = self.everything && matches!(asked.line, LineAsked::Text(_));
         if !well_formed || (shown.trim().is_empty() && !blank) || shown.contains('\0') {
             return Err(refuse(None, Some("it is not a command that can be started".into())));
@@ -322,7 +325,7 @@ impl PolicyGrants {
         })
     }
 
-    /// Where a rule for the same program differs.
+    /// Returns the difference to a rule for the same program.
     fn difference(&self, program: &Program, asked: &CommandAsked<'_>) -> Option<String> {
         let rule = self.rules.commands.iter().find(|rule| rule.what.matches(program))?;
         let what = if rule.user.as_deref() != plain_user(asked.user) || rule.group.as_deref() != asked.group {
@@ -340,12 +343,12 @@ impl PolicyGrants {
     }
 }
 
-/// Returns the entry of `commands` that allows exactly this, as TOML; `None` where no entry could.
+/// Returns the TOML entry of `commands` that allows exactly this command, or `None` if no entry can.
 pub fn entry_of_command(asked: &CommandAsked<'_>) -> Option<String> {
     command_entry(&program_of(asked).0, asked)
 }
 
-/// What would be started, and how people read it.
+/// Returns the program to start, and its text for messages.
 fn program_of(asked: &CommandAsked<'_>) -> (Program, String) {
     match asked.line {
         LineAsked::Text(line) => {
@@ -369,16 +372,16 @@ pub(crate) fn literal_word(word: &str) -> Option<&str> {
     word.strip_prefix("<is:")?.strip_suffix('>')
 }
 
-/// A word as a rule says it: what would be a placeholder is written so that it means itself.
+/// Writes a word for a rule. A word that would be a placeholder is written so that it means itself.
 fn word_entry(word: &str, is_program: bool) -> String {
     let is_placeholder =
         word == ANY || word == REST || ["<path:", "<is:", DIGEST].iter().any(|sign| word.starts_with(sign));
     if is_placeholder || (is_program && word.starts_with('<')) { format!("<is:{word}>") } else { word.to_owned() }
 }
 
-/// The value of a variable as a suggested rule says it: itself, as it may decide what is run. A value that may be a secret
-/// is named by its digest, since refusals are logged. Any value is suggested only of variables that are known to decide
-/// nothing, and never for root.
+/// Returns a variable's value for a suggested rule. Usually that is the value itself, because it may decide which code runs.
+/// A value that may be secret is replaced by its digest, since refusals are logged. `<any>` is suggested only for variables
+/// that are known to be harmless, and never for root.
 fn value_entry(name: &str, value: &str, as_root: bool) -> String {
     if !as_root && privileged::is_plain_variable(name) {
         ANY.to_owned()
@@ -389,7 +392,7 @@ fn value_entry(name: &str, value: &str, as_root: bool) -> String {
     }
 }
 
-/// Whether a variable's value is the one that a rule says.
+/// Tells whether a variable's value matches the one in a rule.
 fn is_value(wanted: &str, name: &str, value: &str) -> bool {
     if wanted == ANY {
         return !privileged::variable(name);
@@ -400,7 +403,7 @@ fn is_value(wanted: &str, name: &str, value: &str) -> bool {
     }
 }
 
-/// Returns the entry of `commands` that allows exactly this text for this interpreter, as TOML. The text is named by its
+/// Returns the TOML entry of `commands` that allows exactly this script for this interpreter. The script is named by its
 /// digest, so that nothing in it can be a placeholder.
 pub fn script_entry(interpreter: &[String], code: &str) -> String {
     format!("{{ {} }}", script_fields(interpreter, code))
@@ -414,7 +417,7 @@ fn quoted(words: &[String]) -> String {
     words.iter().map(|word| toml_string(word)).collect::<Vec<_>>().join(", ")
 }
 
-/// The rule that would allow exactly this, as TOML. `None` where there is no program to name.
+/// Returns the TOML rule that allows exactly this command, or `None` if it does not name a program.
 fn command_entry(program: &Program, asked: &CommandAsked<'_>) -> Option<String> {
     let mut fields = Vec::new();
     let plain = match asked.line {

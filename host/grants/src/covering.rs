@@ -1,8 +1,8 @@
-//! Finds the rules of a list that allow what another rule would, without comparing all pairs: policies choose how many
-//! entries a list has.
+//! Finds the rules of a list that allow everything that another rule allows. It does not compare all pairs, because policies
+//! choose the number of entries in a list.
 //!
-//! A rule without wildcards allows only what is named as it is, or lies below it, so that it is looked up by its name. Rules
-//! with wildcards are compared one by one, up to [`MAX_WIDE`] of them; an entry that only a later one allows is kept.
+//! A rule without wildcards allows only the named thing, or things below it, so it is looked up by name. Rules with wildcards
+//! are compared one by one, up to [`MAX_WIDE`] of them. An entry that only a later rule covers is kept.
 
 use crate::denied::Capability;
 use crate::pattern::{Pattern, join_dots};
@@ -10,15 +10,15 @@ use crate::rules::Rule;
 use crate::tidy::covers;
 use std::collections::HashMap;
 
-/// The most rules with wildcards that a rule is compared with.
+/// Maximum number of wildcard rules that one rule is compared with.
 const MAX_WIDE: usize = 500;
 
-/// The rules of one list, by what they name.
+/// The rules of one list, by the names in them.
 pub(crate) struct Covering {
     capability: Capability,
-    /// By the name of the one thing: the first rule that names it.
+    /// Rules without wildcards: the first rule for each name.
     exact: HashMap<String, (usize, Rule)>,
-    /// The others, with their places in the list.
+    /// The other rules, with their indexes in the list.
     wide: Vec<(usize, Rule)>,
     count: usize,
 }
@@ -45,19 +45,20 @@ impl Covering {
         }
     }
 
-    /// Whether a rule of the list allows everything that this one allows, and counts. `counts` gets its place in the list.
+    /// Tells whether a rule of the list covers this one and satisfies `counts`, which also gets the rule's index in the list.
     pub(crate) fn any(&self, rule: &Rule, counts: impl Fn(usize, &Rule) -> bool) -> bool {
         self.candidates(rule).any(|(at, wider)| covers(self.capability, wider, rule) && counts(*at, wider))
     }
 
-    /// The rules that may allow what this one allows.
+    /// Returns the rules that may cover this one.
     fn candidates<'a>(&'a self, rule: &Rule) -> impl Iterator<Item = &'a (usize, Rule)> {
         let named = names_above(self.capability, rule).into_iter().filter_map(|name| self.exact.get(&name));
         named.chain(&self.wide)
     }
 }
 
-/// The name of the one thing that a pattern is about. `None`: it has wildcards, or is of a kind that is compared otherwise.
+/// Returns the name of the only thing that a pattern matches. Returns `None` if it has wildcards, or if its kind is compared
+/// in another way.
 fn only_thing(pattern: &Pattern) -> Option<String> {
     match pattern {
         Pattern::Path(path) => path.only_path(),
@@ -67,7 +68,7 @@ fn only_thing(pattern: &Pattern) -> Option<String> {
     }
 }
 
-/// The names of the things whose rules without wildcards would allow what a rule allows.
+/// Returns the names whose rules without wildcards would cover a rule.
 fn names_above(capability: Capability, rule: &Rule) -> Vec<String> {
     match &rule.pattern {
         Pattern::Attribute(attribute) => {
@@ -75,7 +76,7 @@ fn names_above(capability: Capability, rule: &Rule) -> Vec<String> {
             (1..=keys.len()).filter_map(|length| Some(join_dots(keys.get(..length)?))).collect()
         }
         pattern => {
-            // The right to a data bag is the right to its items.
+            // A right to a data bag includes its items.
             let bag = rule.text.split_once('/').filter(|_| capability == Capability::DataBags);
             only_thing(pattern).into_iter().chain(bag.map(|(bag, _)| bag.to_owned())).collect()
         }

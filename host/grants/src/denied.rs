@@ -1,19 +1,19 @@
-//! What can be granted, and what a denial says.
+//! Capabilities, which operators can grant, and denials.
 
 use crate::signs::literal_pattern;
 use std::fmt;
 use text::{toml_key, toml_string};
 
-/// Something that can be granted. Each is one list in a policy's table, with a `deny_` twin.
+/// A kind of right. Each is one list in a policy's table, with a corresponding `deny_` list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Capability {
     /// Paths that may be created, changed and removed.
     Paths,
-    /// The same for what root or the system runs or trusts.
+    /// Paths of files that root or the system runs or trusts, which may be created, changed and removed.
     PrivilegedPaths,
     /// Paths that may be read.
     ReadPaths,
-    /// Files that may get set-user-id or set-group-id bits.
+    /// Paths of files that may get set-user-id or set-group-id bits.
     SetId,
     /// Packages that may be installed, upgraded and removed.
     Packages,
@@ -29,15 +29,15 @@ pub enum Capability {
     Users,
     /// Groups that may be created, changed and removed.
     Groups,
-    /// Users as whom `cron` and `cron_d` may run commands.
+    /// Users whose jobs `cron` and `cron_d` may write.
     CronUsers,
     /// Mounts, as `DEVICE on MOUNT_POINT type TYPE (OPTIONS)`.
     Mounts,
     /// Commands that may be run, with user, directory and variables.
     Commands,
-    /// Servers that may be spoken to.
+    /// Servers that the policy may connect to.
     DownloadHosts,
-    /// Attributes that may be written, beside those below the policy's own cookbooks' names.
+    /// Attributes that may be written, in addition to those below the names of the policy's own cookbooks.
     WriteAttributes,
     /// Attributes of earlier policies that may be read.
     ReadAttributes,
@@ -45,7 +45,7 @@ pub enum Capability {
     Facts,
     /// Data bags, or items as `bag/item`.
     DataBags,
-    /// Search indexes that may be asked, such as `node`.
+    /// Search indexes that may be used, such as `node`.
     Search,
     /// Roles that may be read as data.
     Roles,
@@ -57,15 +57,15 @@ pub enum Capability {
     Clock,
     /// Random numbers from the operating system.
     Random,
-    /// Starting the node again.
+    /// Rebooting the node.
     Reboot,
 }
 
 impl Capability {
-    /// All that are flags: `clock = true`.
+    /// All capabilities that are flags, such as `clock = true`.
     pub(crate) const FLAGS: [Self; 3] = [Self::Clock, Self::Random, Self::Reboot];
 
-    /// All that are lists of names or patterns.
+    /// All capabilities that are lists of names or patterns.
     pub(crate) const LISTS: [Self; 22] = [
         Self::Paths,
         Self::PrivilegedPaths,
@@ -91,12 +91,12 @@ impl Capability {
         Self::Environment,
     ];
 
-    /// Whether its entries are patterns of resolved paths.
+    /// Tells whether its entries are patterns of resolved paths.
     pub fn is_path(self) -> bool {
         matches!(self, Self::Paths | Self::PrivilegedPaths | Self::ReadPaths | Self::SetId | Self::PackageSources)
     }
 
-    /// Its key in the operator's file.
+    /// Returns its key in the operator's file.
     pub fn key(self) -> &'static str {
         match self {
             Self::Paths => "paths",
@@ -128,7 +128,7 @@ impl Capability {
         }
     }
 
-    /// The words between "may not" and what was asked.
+    /// Returns the words between "may not" and the asked thing.
     pub(crate) fn deed(self) -> &'static str {
         match self {
             Self::Paths | Self::PrivilegedPaths => "manage path",
@@ -159,7 +159,7 @@ impl Capability {
         }
     }
 
-    /// What a flag is about, which a denial names where it names an entry of a list. `None`: it is not a flag.
+    /// Returns the thing that a denial of a flag names, or `None` if the capability is not a flag.
     pub(crate) fn subject(self) -> Option<&'static str> {
         match self {
             Self::Clock => Some("clock"),
@@ -170,29 +170,29 @@ impl Capability {
     }
 }
 
-/// A check that found no grant: what was asked, by which policy, and what would allow it.
+/// A failed check: the asked thing, the policy, and the entry that would allow it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Denied {
     /// The policy that asked, by its name.
     pub policy: String,
-    /// What kind of thing.
+    /// The kind of right that is missing.
     pub capability: Capability,
-    /// Which one, as the guest named it or as it was resolved. Guest text: escape before showing.
+    /// The asked thing, as the guest named it or resolved. Guest text: escape before showing.
     pub asked: String,
     /// The entry of the policy's table that would allow it, as TOML. `None` if no entry would: the thing cannot be granted, or
     /// a rule that refuses it would still win.
     pub value: Option<String>,
-    /// Why a rule that seems to match does not.
+    /// The reason why a rule that seems to match does not.
     pub reason: Option<String>,
 }
 
 impl Denied {
-    /// The line of the policy's table that would allow it; empty if no line would.
+    /// Returns the line of the policy's table that would allow it; empty if no line would.
     pub fn line(&self) -> String {
         self.value.as_ref().map(|value| line(self.capability.key(), value)).unwrap_or_default()
     }
 
-    /// What a person could do about it, in one line. The end of the run lists all denials together.
+    /// Returns the advice in one line. The end of the run lists all denials together.
     pub fn hint(&self) -> String {
         let table = table_name(&self.policy);
         match &self.value {
@@ -211,29 +211,29 @@ impl fmt::Display for Denied {
 
 impl std::error::Error for Denied {}
 
-/// The head of a policy's table: `[policy.web]`.
+/// Returns the head of a policy's table: `[policy.web]`.
 pub fn table_name(policy: &str) -> String {
     format!("[policy.{}]", toml_key(policy))
 }
 
-/// A line of a policy's table with one entry.
+/// Formats a line of a policy's table with one entry.
 pub(crate) fn line(key: &str, value: &str) -> String {
     if matches!(value, "true" | "false") { format!("{key} = {value}") } else { format!("{key} = [{value}]") }
 }
 
-/// The entry for exactly this text, as TOML: what would be a wildcard is written so that it means itself.
+/// Returns the TOML entry for exactly this text. Characters that would be wildcards are escaped.
 pub(crate) fn literal_entry(text: &str) -> String {
-    // A run asks for thousands of paths, and most have no sign that means something.
+    // A run checks thousands of paths, and most have no special character.
     if is_plain(text) { quoted(text) } else { toml_string(&literal_pattern(text)) }
 }
 
-/// Whether a text has no sign that means something in a pattern or in TOML.
+/// Tells whether a text has no special character of patterns or TOML.
 pub(crate) fn is_plain(text: &str) -> bool {
     let is_plain = |byte: u8| matches!(byte, b' '..=b'~') && !matches!(byte, b'"' | b'\\' | b'*' | b'?' | b'[');
     text.bytes().all(is_plain)
 }
 
-/// The TOML string of a [plain](is_plain) text.
+/// Returns the TOML string of a [plain](is_plain) text.
 pub(crate) fn quoted(text: &str) -> String {
     ["\"", text, "\""].concat()
 }

@@ -1,4 +1,4 @@
-//! Servers that a policy may speak to.
+//! Servers that a policy may connect to.
 
 use crate::denied::{Capability, Denied};
 use crate::pattern::Asked;
@@ -7,7 +7,7 @@ use crate::proofs::{GrantedRepository, GrantedUrl};
 use crate::signs::{covers_name, wildcard};
 use text::toml_string;
 
-/// The most bytes of a URL; more is refused, since no server takes it either.
+/// Maximum length of a URL, in bytes. Longer ones are refused, since servers do not accept them either.
 const MAX_URL: usize = 8192;
 
 /// One server: scheme, name and port.
@@ -29,13 +29,13 @@ impl Server {
     }
 }
 
-/// A rule about servers: `https://example.org`, `http://mirror:8080`, `https://*.example.org`, or a name alone, which
-/// means `https`.
+/// A rule about servers: `https://example.org`, `http://mirror:8080`, `https://*.example.org`, or only a name, which means
+/// `https`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct ServerPattern(pub(crate) Server);
 
 impl ServerPattern {
-    /// The pattern, or what is wrong with it.
+    /// Parses a pattern, or returns the error.
     pub(crate) fn new(text: &str) -> Result<Self, String> {
         let url = if text.contains("://") { text.into() } else { format!("https://{text}") };
         let (server, rest) = parse(&url, true).ok_or_else(|| {
@@ -47,7 +47,7 @@ impl ServerPattern {
         Ok(Self(server))
     }
 
-    /// Whether every server that the other rule is about is one of this rule's.
+    /// Tells whether this rule matches every server that the other rule matches.
     pub(crate) fn covers(&self, other: &Self) -> bool {
         self.0.scheme == other.0.scheme && self.0.port == other.0.port && covers_name(&self.0.host, &other.0.host)
     }
@@ -67,8 +67,8 @@ fn default_port(scheme: &str) -> Option<u16> {
     }
 }
 
-/// Server and rest of a URL. Strict on purpose: where parsers disagree (user names, backslashes, blanks, a host that is
-/// not plain ASCII), a check and the client that connects could see two different servers.
+/// Parses the server and the rest of a URL. It is strict on purpose: parsers disagree about user names, backslashes, blanks
+/// and non-ASCII hosts. Then the check and the connecting client could see two different servers.
 fn parse(url: &str, wildcards: bool) -> Option<(Server, &str)> {
     if url.len() > MAX_URL || url.chars().any(|c| c.is_whitespace() || c.is_control() || c == '\\') {
         return None;
@@ -99,7 +99,7 @@ fn parse(url: &str, wildcards: bool) -> Option<(Server, &str)> {
     (!host.is_empty()).then_some((Server { scheme, host, port }, rest))
 }
 
-/// A URL without the user's name and password in it, as it may be shown: what is refused is written to logs and reports.
+/// Returns a URL without user name and password, for logs and reports of refusals.
 fn without_user(url: &str) -> String {
     let (scheme, rest) = match url.split_once("://") {
         Some((scheme, rest)) => (format!("{scheme}://"), rest),
@@ -107,11 +107,11 @@ fn without_user(url: &str) -> String {
     };
     let end = rest.find(['/', '?', '#']).unwrap_or(rest.len());
     let (authority, _) = rest.split_at_checked(end).unwrap_or((rest, ""));
-    // A password may hold what would end it, where nobody encoded it: then no port follows the colon.
+    // An unencoded password may contain a character that ends it. Then the text after the colon is not a port.
     let is_cut = authority.rsplit_once(':').is_some_and(|(_, port)| !port.bytes().all(|byte| byte.is_ascii_digit()));
     let searched = if is_cut && !authority.contains('@') { rest } else { authority };
     match searched.rfind('@').and_then(|at| rest.get(at + 1..).map(|shown| (at, shown))) {
-        // A name alone is not a secret, and who is meant by `git@host:path` is good to know.
+        // A user name alone is not secret, and useful to see in `git@host:path`.
         Some((at, _)) if scheme.is_empty() && !rest.get(..at).unwrap_or_default().contains(':') => url.to_owned(),
         Some((_, shown)) => scheme + shown,
         None => url.to_owned(),
@@ -119,11 +119,11 @@ fn without_user(url: &str) -> String {
 }
 
 impl PolicyGrants {
-    /// Whether the policy may ask this URL. A redirect is another URL: ask again. Not for `file://`, which is a path to
-    /// read.
+    /// Checks whether the policy may request this URL. A redirect is another URL and needs its own check. This is not for
+    /// `file://`, which is a path to read.
     ///
     /// # Errors
-    /// The server is not granted, or the URL cannot be told apart safely.
+    /// The server is not granted, or the URL is ambiguous.
     pub fn download(&self, url: &str) -> Result<GrantedUrl, Denied> {
         let spoken = |server: &Server| matches!(server.scheme.as_str(), "http" | "https");
         let Some((server, _)) = parse(url, false).filter(|(server, _)| spoken(server)) else {
@@ -135,11 +135,11 @@ impl PolicyGrants {
         Ok(GrantedUrl { url: url.into(), scheme: server.scheme, host: server.host, port: server.port })
     }
 
-    /// Whether the policy may fetch a repository of this address: a URL of http, https, ssh or git, or ssh's short form
-    /// `user@host:path`. Not for a path on the node, which is a path to read.
+    /// Checks whether the policy may fetch a repository from this address: a URL of http, https, ssh or git, or ssh's short
+    /// form `user@host:path`. This is not for a path on the node, which is a path to read.
     ///
     /// # Errors
-    /// The server is not granted, or the address cannot be told apart safely.
+    /// The server is not granted, or the address is ambiguous.
     pub fn repository(&self, address: &str) -> Result<GrantedRepository, Denied> {
         if self.everything {
             let server = repository_server(address).map(|server| toml_string(&server.shown()));
@@ -157,13 +157,13 @@ impl PolicyGrants {
     }
 }
 
-/// The server of a repository's address. The user's name is not a part of it: who may log in is decided by keys.
+/// Returns the server of a repository's address. The user name is not part of it: keys decide who may log in.
 fn repository_server(address: &str) -> Option<Server> {
     let plain_user = |user: &str| {
         let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-');
         !user.is_empty() && !user.starts_with('-') && user.chars().all(plain)
     };
-    // git and ssh know neither queries nor fragments there: what stands behind such a sign would be a part of the host's name.
+    // git and ssh have no queries or fragments there, so the text after such a character would be part of the host name.
     let (scheme, rest) = address.split_once("://").unwrap_or_default();
     if ["ssh", "git"].iter().any(|one| scheme.eq_ignore_ascii_case(one)) && rest.contains(['?', '#']) {
         return None;
@@ -182,14 +182,14 @@ fn repository_server(address: &str) -> Option<Server> {
     }
     let (server, path) = address.split_once(':')?;
     let host = server.split_once('@').map_or(Some(server), |(user, host)| plain_user(user).then_some(host))?;
-    // `helper::address` runs a program of git's.
+    // `helper::address` would run a helper program of git.
     if server.contains('/') || path.is_empty() || path.starts_with(':') || path.chars().any(char::is_control) {
         return None;
     }
     plain_server(&format!("ssh://{host}"))
 }
 
-/// Servers whose name a program could take for an option do not count.
+/// Parses the server of a URL. A name that a program could read as an option is refused.
 fn plain_server(url: &str) -> Option<Server> {
     parse(url, false).map(|(server, _)| server).filter(|server| !server.host.starts_with('-'))
 }

@@ -1,4 +1,4 @@
-//! Adding entries to the operator's file: comments and the order of what is there stay.
+//! Adding entries to the operator's file: comments and the order of existing entries stay.
 
 use crate::covering::Covering;
 use crate::denied::Capability;
@@ -10,7 +10,7 @@ use std::path::PathBuf;
 use text::toml_key;
 use toml_edit::{Array, DocumentMut, Item, RawString, TableLike, Value};
 
-/// The longest line of a list, in characters; a longer one gets an entry per line.
+/// Maximum length of a list's line, in characters. A longer list has one entry per line.
 const MAX_LINE: usize = 100;
 
 /// An entry to add to a policy's table.
@@ -25,14 +25,14 @@ pub struct Addition {
 }
 
 impl Addition {
-    /// The entry that would allow what was denied, if there is one.
+    /// Returns the entry that would allow a denied thing, if there is one.
     pub fn of(denial: &Denial) -> Option<Self> {
         let value = denial.value.clone()?;
         Some(Self { policy: denial.policy.clone(), key: denial.key.clone(), value })
     }
 }
 
-/// A file of grants with entries added.
+/// A file of grants with added entries.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Edited {
     /// The whole file with the entries in it.
@@ -41,7 +41,7 @@ pub struct Edited {
     pub keys: Vec<EditedKey>,
 }
 
-/// A key of a policy's table that has more entries now.
+/// A key of a policy's table with added entries.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct EditedKey {
     /// The policy whose table has the key.
@@ -50,32 +50,32 @@ pub struct EditedKey {
     pub key: String,
     /// The key's lines as they are now.
     pub lines: String,
-    /// The file did not have the key.
+    /// True if the file did not have the key.
     pub is_new: bool,
 }
 
-/// Lines of a policy's table that a file of grants would have with entries added.
+/// Lines that a policy's table in a file of grants would have after adding entries.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NewLines {
     /// The file of grants that would get the lines.
     pub file: PathBuf,
     /// The policy whose table would get them.
     pub policy: String,
-    /// The table does not have their keys yet.
+    /// True if the table does not have their keys yet.
     pub is_new: bool,
-    /// The lines, whole keys each.
+    /// The lines of complete keys.
     pub lines: String,
 }
 
-/// Adds entries to the text of a file of grants. What is there already, or is covered by what is there, is not added.
+/// Adds entries to the text of a file of grants. Entries that exist, or that existing ones cover, are not added.
 ///
 /// # Errors
-/// The file cannot be read as grants, or would not be with the additions: a key or an entry is not one that grants have.
+/// The file is not valid, or would not be valid with the additions: a key or an entry does not exist in grants.
 pub fn add(text: &str, name: &str, additions: &[Addition]) -> Result<Edited, GrantsError> {
     new_among(text, name, additions).map(|(edited, _)| edited)
 }
 
-/// The same, and of each entry whether it was added.
+/// Does the same, and returns for each entry whether it was added.
 pub(crate) fn new_among(text: &str, name: &str, additions: &[Addition]) -> Result<(Edited, Vec<bool>), GrantsError> {
     let mut added = Vec::with_capacity(additions.len());
     let _sound = Grants::parse(text, name)?;
@@ -86,7 +86,7 @@ pub(crate) fn new_among(text: &str, name: &str, additions: &[Addition]) -> Resul
     };
     let mut document: DocumentMut = text.parse().map_err(|error: toml_edit::TomlError| syntax(&error))?;
     let mut changed: Vec<(String, String, bool)> = Vec::new();
-    // Each entry is read once, however many are added.
+    // Each existing entry is parsed once, even if many are added.
     let mut present: HashMap<(&str, &str), Present> = HashMap::new();
     for addition in additions {
         let value: Value = addition.value.parse().map_err(|error: toml_edit::TomlError| syntax(&error))?;
@@ -110,7 +110,7 @@ pub(crate) fn new_among(text: &str, name: &str, additions: &[Addition]) -> Resul
     Ok((Edited { keys: keys.collect(), text }, added))
 }
 
-/// A key with its value, as the file has it, without the comments before and behind it.
+/// Returns a key with its value as in the file, without the surrounding comments.
 fn shown(table: &mut dyn TableLike, key: &str) -> Option<String> {
     let mut value = table.get(key)?.as_value()?.clone();
     value.decor_mut().clear();
@@ -135,7 +135,7 @@ fn table_of<'d>(document: &'d mut DocumentMut, policy: &str) -> Option<&'d mut d
 /// The entries of a key.
 struct Present {
     capability: Option<Capability>,
-    /// As TOML, without what is around them.
+    /// The entries as TOML, without surrounding white space and comments.
     plain: HashSet<String>,
     rules: Option<Covering>,
 }
@@ -150,7 +150,7 @@ impl Present {
         present
     }
 
-    /// Takes an entry, unless one that is there allows what it would; false: one does.
+    /// Adds an entry and returns true, unless an existing entry covers it.
     fn takes(&mut self, value: &Value) -> bool {
         let mut value = value.clone();
         value.decor_mut().clear();
@@ -162,7 +162,7 @@ impl Present {
         #[cfg(test)]
         tests::PARSED.set(tests::PARSED.get() + 1);
         if let Some((wanted, rules)) = rule_of(capability, &plain).zip(self.rules.as_mut()) {
-            // What a wide rule allows where it reaches is not known here: only one that names the same thing is enough.
+            // The reach of a wildcard rule is not known here, so only an existing entry for the same exact thing counts.
             let is_exact = wanted.pattern.is_exact();
             if rules.any(&wanted, |_, present| present.pattern.is_exact() || !is_exact) {
                 return false;
@@ -173,7 +173,7 @@ impl Present {
     }
 }
 
-/// Adds one entry to a policy's table; false: it is there.
+/// Adds one entry to a policy's table. Returns false if it exists.
 fn add_to(table: &mut dyn TableLike, addition: &Addition, value: Value, present: &mut Present) -> Result<bool, String> {
     let Addition { key, .. } = addition;
     let item = table.entry(key).or_insert(Item::None);
@@ -220,7 +220,7 @@ fn push(list: &mut Array, addition: &Addition, value: Value) {
             .and_then(|at| list.get(at))
             .and_then(|one| one.decor().prefix()?.as_str().map(str::to_owned));
         let indent = last.as_deref().and_then(|prefix| prefix.rsplit('\n').next()).unwrap_or("    ").to_owned();
-        // Comments behind the last entry stay with it.
+        // Comments after the last entry stay with it.
         let trailing = list.trailing().as_str().unwrap_or("\n").trim_end_matches([' ', '\t', '\n']).to_owned();
         if !list.trailing_comma()
             && let Some(last) = list.len().checked_sub(1).and_then(|at| list.get_mut(at))

@@ -1,4 +1,4 @@
-//! Facts of the machine: those that every policy may read, those that are granted, and the reads of hidden ones.
+//! Facts of the machine: those that every policy may read, those that are granted, and reads of hidden facts.
 
 use crate::attributes::{Look, may_speak_below, nothing, seen_below};
 use crate::denied::{Capability, Denied, line, literal_entry};
@@ -9,10 +9,10 @@ use serde_json::Value;
 use std::borrow::Cow;
 use text::toml_string;
 
-/// The facts that every policy may read, also one without a table: the one exception to "absent means denied". Ohai's
-/// paths, each with all below it. They say which distribution and which kernel the machine runs, what it is called and
-/// whether it is virtual: a cookbook can hardly choose a package's name without them. Any rule of `deny_facts` that
-/// matches beats them, `"*"` included.
+/// The facts that every policy may read, even a policy without a table. This is the only exception to "absent means denied".
+/// The entries are paths of Ohai, each with everything below it. They tell the distribution, the kernel, the host name, and
+/// whether the machine is virtual. Without them a cookbook can hardly choose a package's name. Every matching rule of
+/// `deny_facts` overrides them, even `"*"`.
 pub const HARMLESS_FACTS: [&[&str]; 19] = [
     &["platform"],
     &["platform_family"],
@@ -35,13 +35,13 @@ pub const HARMLESS_FACTS: [&[&str]; 19] = [
     &["virtualization"],
 ];
 
-/// What a policy gets when it reads a fact that the machine has and that it may not see: `on_hidden_fact`.
+/// The result of reading a fact that the machine has and that the policy may not see: `on_hidden_fact`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum OnHiddenFact {
     /// An error that names the grant.
     #[default]
     Error,
-    /// Nothing, as if the machine did not have the fact. The read is recorded all the same.
+    /// No value, as if the machine did not have the fact. The read is still recorded.
     Warn,
 }
 
@@ -51,8 +51,8 @@ impl OnHiddenFact {
 }
 
 impl PolicyGrants {
-    /// The machine's facts, without those that this policy may not read. There are thousands, which a policy that may read
-    /// all of them gets uncopied.
+    /// Returns the machine's facts that this policy may read. There are thousands of facts; a policy that may read all of
+    /// them gets them without a copy.
     pub fn visible_facts<'all>(&self, facts: &'all Value) -> Cow<'all, Value> {
         if self.allows_everything() {
             return Cow::Borrowed(facts);
@@ -74,30 +74,30 @@ impl PolicyGrants {
         }
     }
 
-    /// The line of this policy's table that would let it read a fact; all of them for an empty path.
+    /// Returns the line of the policy's table that would allow reading a fact; for an empty path, all facts.
     pub fn fact_grant(&self, path: &[String]) -> String {
         line(Capability::Facts.key(), &entry(path).unwrap_or_else(|| toml_string(EVERYTHING)))
     }
 
-    /// The line of this policy's table that would let it read what other policies left.
+    /// Returns the line of the policy's table that would allow reading attributes of other policies.
     pub fn attribute_grant(&self, path: &[String]) -> String {
         line(Capability::ReadAttributes.key(), &entry(path).unwrap_or_else(|| toml_string(EVERYTHING)))
     }
 
-    /// Writes down that the policy read a fact. Nobody needs a grant for a harmless one.
+    /// Records that the policy read a fact. Harmless facts need no grant and are not recorded.
     pub fn uses_fact(&self, path: &[String]) {
         if !HARMLESS_FACTS.iter().any(|harmless| holds(harmless, path)) {
             self.uses(Capability::Facts.key(), entry(path));
         }
     }
 
-    /// Writes down that the policy read what other policies left.
+    /// Records that the policy read attributes of other policies.
     pub fn uses_attribute(&self, path: &[String]) {
         self.uses(Capability::ReadAttributes.key(), entry(path));
     }
 
-    /// Refuses the read of a fact that the machine has and that the policy does not see. `None` where the operator wants it
-    /// to read as nothing (`on_hidden_fact = "warn"`). `is_new`: it is written down as a denial.
+    /// Refuses the read of a fact that the machine has and that the policy may not see. Returns `None` if the operator wants
+    /// the fact to look absent (`on_hidden_fact = "warn"`). If `is_new` is true, the denial is recorded.
     pub fn refuse_fact(&self, path: &[String], is_new: bool) -> Option<Denied> {
         if self.rules.on_hidden_fact == OnHiddenFact::Warn {
             return None;
@@ -106,10 +106,10 @@ impl PolicyGrants {
         let (value, reason) = match self.list(Capability::Facts).decide(Asked::Keys(path), || false) {
             Verdict::Refused(rule) => {
                 let reason = format!("{} refuses it: `{}`", self.line(rule.line), rule.text);
-                // A rule for exactly this would win against a wider one, and lose against its equal.
+                // An exact rule would override a wider one, but not an exact rule that refuses.
                 (entry(path).filter(|_| !rule.pattern.is_exact()), Some(reason))
             }
-            // A rule that matches inside of a list shows nothing.
+            // A rule for a part of a list makes nothing visible.
             Verdict::Allowed(_) => {
                 let list = path.split_last().map_or(path, |(_, list)| list);
                 (entry(list), Some("a list can only be granted whole".into()))
@@ -122,7 +122,7 @@ impl PolicyGrants {
         })
     }
 
-    /// Writes into the audit log that the policy read a value which it does not see. `path` as the operator would write it.
+    /// Records in the audit log that the policy read a value that it may not see. `path` has the operator's syntax.
     pub fn audit_hidden(&self, capability: Capability, path: &str, partly: bool) {
         self.audit.hidden(&self.decision(capability, path), partly);
     }
@@ -131,28 +131,29 @@ impl PolicyGrants {
 /// The pattern of all paths.
 const EVERYTHING: &str = "*";
 
-/// The path for people; `*` for everything.
+/// Formats the path for messages; `*` means everything.
 fn shown(path: &[String]) -> String {
     if path.is_empty() { EVERYTHING.into() } else { join_dots(path) }
 }
 
-/// The entry for this path and all below it. `None` for everything, which nobody should grant for one read.
+/// Returns the entry for this path and everything below it. Returns `None` for everything, which nobody should grant for one
+/// read.
 fn entry(path: &[String]) -> Option<String> {
     (!path.is_empty()).then(|| literal_entry(&join_dots(path)))
 }
 
-/// Whether every policy sees a fact (`kernel.name`) unless a rule denies it.
+/// Tells whether every policy may see a fact (such as `kernel.name`) unless a rule denies it.
 pub fn is_harmless_fact(path: &str) -> bool {
     let path: Vec<String> = path.split('.').map(str::to_owned).collect();
     HARMLESS_FACTS.iter().any(|harmless| holds(harmless, &path))
 }
 
-/// Whether `path` is a harmless fact or lies below it.
+/// Tells whether `path` is a harmless fact or lies below it.
 fn holds(harmless: &[&str], path: &[String]) -> bool {
     harmless.len() <= path.len() && harmless.iter().zip(path).all(|(one, other)| one == other)
 }
 
-/// Whether a harmless fact lies at `path` or below it.
+/// Tells whether a harmless fact lies at `path` or below it.
 fn begins(harmless: &[&str], path: &[String]) -> bool {
     path.len() <= harmless.len() && harmless.iter().zip(path).all(|(one, other)| one == other)
 }

@@ -1,4 +1,4 @@
-//! Reading the operator's file. Unknown keys are errors: a misspelt `deny_` list must not pass for none.
+//! Reads the operator's file. Unknown keys are errors: a misspelt `deny_` list must not be ignored.
 
 use crate::commands::literal_word;
 use crate::commands::{CommandGrant, GrantedLine, sha256_of};
@@ -20,17 +20,17 @@ use toml::de::{DeString, DeTable, DeValue};
 
 mod duplicate;
 
-/// Why the operator's file cannot be used.
+/// The reason why the operator's file cannot be used.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum GrantsError {
-    /// It is not TOML.
+    /// The file is not TOML.
     #[error("{file}:{line}: {message}")]
     Syntax {
         /// The file that is not valid TOML, as the operator named it.
         file: String,
         /// The line, from 1.
         line: usize,
-        /// What is wrong with it.
+        /// The description of the error.
         message: String,
     },
     /// A key that does not exist.
@@ -42,20 +42,20 @@ pub enum GrantsError {
         line: usize,
         /// The key that does not exist, as written.
         key: String,
-        /// A key that exists and is nearly the same.
+        /// The existing key with the nearest name, if any.
         near: Option<String>,
     },
-    /// A policy has a table in two files.
+    /// A policy has tables in two files.
     #[error("policy {policy:?} has a table in two files: {first} and {second}; put all of it into one of them")]
     Twice {
         /// The policy with two tables, by its name.
         policy: String,
-        /// File and line of the one, `FILE:LINE`.
+        /// File and line of the first table, as `FILE:LINE`.
         first: String,
-        /// File and line of the other.
+        /// File and line of the second table.
         second: String,
     },
-    /// A value of another type, or a rule that cannot be.
+    /// A value of a wrong type, or an invalid rule.
     #[error("{file}:{line}: `{key}` {message}")]
     BadValue {
         /// The file with the value, as the operator named it.
@@ -64,14 +64,14 @@ pub enum GrantsError {
         line: usize,
         /// The key whose value is refused.
         key: String,
-        /// What is wrong with it.
+        /// The description of the error.
         message: String,
     },
 }
 
 type Entry<'i> = Spanned<DeValue<'i>>;
 
-/// Reads the tables of all policies out of a file's text; `name` is for messages.
+/// Parses the tables of all policies from a file's text. `name` is the file's name in messages.
 pub(crate) fn parse(text: &str, name: &str) -> Result<BTreeMap<String, PolicyRules>, GrantsError> {
     let source = Source::new(text, name);
     let table = source.read()?;
@@ -89,7 +89,7 @@ pub(crate) fn parse(text: &str, name: &str) -> Result<BTreeMap<String, PolicyRul
     Ok(policies)
 }
 
-/// An author's `[needs]`, as JSON and as rules.
+/// Parses an author's `[needs]`, as JSON and as rules.
 pub(crate) fn parse_needs(text: &str, name: &str) -> Result<(Map<String, Value>, PolicyRules), GrantsError> {
     let source = Source::new(text, name);
     let table = source.read()?;
@@ -118,16 +118,16 @@ fn json(value: &DeValue<'_>) -> Value {
         DeValue::Array(array) => array.iter().map(|one| json(one.get_ref())).collect(),
         DeValue::Table(table) => Value::Object(json_table(table)),
         DeValue::Float(number) => number.as_str().parse::<f64>().map_or(Value::Null, Value::from),
-        // No key takes it, so that it is refused before.
+        // No key accepts a date, so it was refused before.
         DeValue::Datetime(_) => Value::Null,
     }
 }
 
-/// The text that is read, for naming places in it.
+/// The parsed text, for the line numbers in errors.
 struct Source<'s> {
     text: &'s str,
     name: &'s str,
-    /// Where the lines end: each entry's line is looked up.
+    /// The offsets of line ends, to find the line of an entry.
     line_ends: Vec<usize>,
 }
 
@@ -184,7 +184,7 @@ impl<'s> Source<'s> {
         }
     }
 
-    /// The error for a table of the file that is not `policy`: the name of a policy alone, or one below a misspelt word.
+    /// Returns the error for a table of the file that is not `policy`: the name of a policy alone, or a misspelt `policy`.
     fn unknown_table(&self, key: &Spanned<DeString<'_>>, value: &Entry<'_>) -> GrantsError {
         let name: &str = key.get_ref();
         let is_word = name == "policies" || nearest(name, ["policy"]).is_some();
@@ -338,7 +338,7 @@ impl<'s> Source<'s> {
         Ok(grant)
     }
 
-    /// What a command's table lets be started: exactly one of `argv`, `shell`, and a script with its interpreter.
+    /// Parses the line of a command's table: exactly one of `argv`, `shell`, and a script with its interpreter.
     fn command_line(&self, key: &str, whole: &Entry<'_>, table: &DeTable<'_>) -> Result<GrantedLine, GrantsError> {
         let get = |name: &str| table.iter().find(|(field, _)| field.get_ref() == name).map(|(_, value)| value);
         let script = get("script").or_else(|| get("script_sha256"));
@@ -387,12 +387,12 @@ impl<'s> Source<'s> {
     }
 }
 
-/// A whole number that is not negative.
+/// Returns a non-negative integer.
 fn whole(value: &DeValue<'_>) -> Option<u64> {
     value.as_integer().and_then(|number| u64::from_str_radix(number.as_str(), number.radix()).ok())
 }
 
-/// The milliseconds of a number of seconds, which may have parts of a second.
+/// Returns a number of seconds, which may be fractional, in milliseconds.
 fn milliseconds(value: &DeValue<'_>) -> Option<u64> {
     if let Some(seconds) = whole(value) {
         return Some(seconds.saturating_mul(1000));
@@ -402,18 +402,18 @@ fn milliseconds(value: &DeValue<'_>) -> Option<u64> {
     u64::try_from(time.as_millis()).ok()
 }
 
-/// An entry as JSON.
+/// Converts a TOML entry to JSON.
 pub(crate) fn json_of(value: &str) -> Option<Value> {
     DeValue::parse(value).ok().map(|value| json(value.get_ref()))
 }
 
-/// The rule that an entry of `commands` would be.
+/// Parses an entry of `commands` as a rule.
 pub(crate) fn command_of(value: &str) -> Option<CommandGrant> {
     let (_, rules) = parse_needs(&format!("[needs]\ncommands = [{value}]\n"), "entry").ok()?;
     rules.commands.into_iter().next()
 }
 
-/// The rule that an entry would be: one that this crate has written as a basic string.
+/// Parses an entry as a rule. This crate has written the entry, as a basic string.
 pub(crate) fn rule_of(capability: Capability, value: &str) -> Option<Rule> {
     let text = DeValue::parse(value).ok()?.get_ref().as_str()?.to_owned();
     let pattern = pattern(capability, &text).ok()?;

@@ -1,12 +1,12 @@
-//! The homes of a machine's users: rules with wildcards do not reach hidden names in them.
+//! The homes of a machine's users. Rules with wildcards do not cover hidden names in them.
 
 use std::collections::HashSet;
 use std::sync::{PoisonError, RwLock};
 
-/// The most bytes of homes that a run adds: a policy chooses how many users it makes.
+/// Maximum size of the homes that a run adds, in bytes: a policy chooses how many users it creates.
 const MAX_ADDED: usize = 4 << 20;
 
-/// Resolved paths of homes, as seen from inside the root. A run adds those that it makes.
+/// Resolved paths of homes, as seen from inside the root. A run adds the homes that it creates.
 #[derive(Debug, Default)]
 pub(crate) struct Homes(RwLock<Known>);
 
@@ -17,12 +17,12 @@ struct Known {
 }
 
 impl Homes {
-    /// The homes of a machine before a run.
+    /// Creates the set of a machine's homes before a run.
     pub(crate) fn of(paths: impl IntoIterator<Item = String>) -> Self {
         Self(RwLock::new(Known { paths: paths.into_iter().collect(), added: 0 }))
     }
 
-    /// Adds a home from now on, for all policies of the run.
+    /// Adds a home, which counts from now on for all policies of the run.
     pub(crate) fn add(&self, home: &str) {
         let mut known = self.0.write().unwrap_or_else(PoisonError::into_inner);
         if !known.paths.contains(home) && known.added + home.len() <= MAX_ADDED {
@@ -31,7 +31,7 @@ impl Homes {
         }
     }
 
-    /// Returns the hidden name that stands right in one of the homes, on the way to a path.
+    /// Returns the hidden name directly in one of the homes that a path contains.
     pub(crate) fn hidden_name<'p>(&self, path: &'p str) -> Option<&'p str> {
         let known = self.0.read().unwrap_or_else(PoisonError::into_inner);
         let mut places = path.match_indices("/.").filter_map(|(at, _)| path.split_at_checked(at));

@@ -1,7 +1,7 @@
-//! What a run asked of its grants: for the suggestion, for the list of denials and for `grants check`.
+//! Records the rights that a run used or was denied: for suggestions, for the list of denials, and for `grants check`.
 //!
-//! Guests choose how often they ask, and what: the number of entries and their lengths are bounded, and what was left out is
-//! counted.
+//! Guests choose how often they ask, and for what. So the number and the length of entries are limited, and dropped entries
+//! are counted.
 
 use crate::denied::{Denied, is_plain, literal_entry, quoted};
 use crate::edit::Addition;
@@ -14,28 +14,28 @@ use serde_json::{Map, Value};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// The most denials that are kept of a policy.
+/// Maximum number of recorded denials of a policy.
 const MAX_DENIALS: usize = 300;
 
-/// The most bytes that the denials of a policy may take together.
+/// Maximum size of all denials of a policy, in bytes.
 const MAX_DENIED: usize = 256 << 10;
 
-/// The most entries that are kept of a policy.
+/// Maximum number of recorded entries of a policy.
 const MAX_ASKED: usize = 20_000;
 
-/// The most bytes that the entries of a policy may take together.
+/// Maximum size of all entries of a policy, in bytes.
 const MAX_ASKED_BYTES: usize = 4 << 20;
 
-/// The longest entry that is kept, in bytes of TOML.
+/// Maximum length of a recorded entry, in bytes of TOML.
 pub const MAX_VALUE: usize = 16 << 10;
 
-/// The bytes of the quotation marks around a name.
+/// The number of quotation marks around a name.
 const QUOTES: usize = 2;
 
-/// The most of one question that a denial shows, in characters.
+/// Maximum length of the asked thing in a denial, in characters.
 const MAX_SHOWN: usize = 512;
 
-/// Who asks, as far as the host knows it: the resource whose action runs, or the recipe that is compiled.
+/// The code that asks, as far as the host knows it: the resource whose action runs, or the recipe that is compiled.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Asker {
@@ -64,14 +64,14 @@ impl Asker {
         self.kind.as_ref().zip(self.name.as_ref()).map(|(kind, name)| format!("{kind}[{name}]"))
     }
 
-    /// The place in the cookbooks: `site/recipes/default.rb:3`, or the recipe where no line is known. Outside of cookbooks it
-    /// is the file alone: `policy.toml`.
+    /// Returns the place in the cookbooks: `site/recipes/default.rb:3`, or the recipe if the line is unknown. Outside of
+    /// cookbooks it is only the file: `policy.toml`.
     pub fn place(&self) -> Option<String> {
         let Some(cookbook) = self.cookbook.as_deref() else { return self.file.clone() };
         match (&self.file, self.line, &self.recipe) {
             (Some(file), Some(line), _) if file.starts_with(&format!("{cookbook}/")) => Some(format!("{file}:{line}")),
             (Some(file), Some(line), _) => {
-                // A file of another cookbook is named by a path that leaves this one's folder.
+                // The path of a file of another cookbook begins with `../`.
                 let path = file.strip_prefix("../").map_or_else(|| format!("{cookbook}/{file}"), str::to_owned);
                 Some(format!("{path}:{line}"))
             }
@@ -81,12 +81,12 @@ impl Asker {
     }
 }
 
-/// Says who asks. Only a denial needs it, and most actions are denied nothing, so it is made when it is asked for.
+/// Computes the asker when it is needed. Only a denial needs it, and most actions are not denied anything.
 #[derive(Clone)]
 pub struct WhoAsks(Arc<dyn Fn() -> Asker + Send + Sync>);
 
 impl WhoAsks {
-    /// Wraps a function that makes the asker.
+    /// Wraps a function that computes the asker.
     pub fn new(make: impl Fn() -> Asker + Send + Sync + 'static) -> Self {
         Self(Arc::new(make))
     }
@@ -104,7 +104,7 @@ impl std::fmt::Debug for WhoAsks {
     }
 }
 
-/// One thing that a policy was denied.
+/// One denied right of a policy.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Denial {
     /// The policy that was denied, by its name.
@@ -113,25 +113,25 @@ pub struct Denial {
     pub message: String,
     /// The key of the policy's table that would allow it.
     pub key: String,
-    /// The entry that would allow it, as TOML: `"nginx"`, `{ argv = ["ls"] }`, `true`. `None`: no entry alone would, or it
-    /// belongs to a sensitive resource, or the file would read what was asked for as a pattern.
+    /// The entry that would allow it, as TOML: `"nginx"`, `{ argv = ["ls"] }`, `true`. `None` if no single entry would, if it
+    /// belongs to a sensitive resource, or if the file would read the text as a pattern.
     pub value: Option<String>,
-    /// The path, name or command, shortened. Guest text: escape before showing.
+    /// The path, name or command, shortened if too long. Guest text: escape before showing.
     pub asked: String,
-    /// Why a rule that seems to match does not.
+    /// The reason why a rule that seems to match does not.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
     /// The resource or the recipe that asked first.
     #[serde(default)]
     pub by: Option<Asker>,
-    /// How many actions asked for it, one after the other.
+    /// The number of actions that asked for it.
     pub times: u32,
 }
 
 impl Denial {
-    /// Whether an error's text tells of this denial.
+    /// Tells whether an error's text contains this denial.
     pub fn is_told_in(&self, text: &str) -> bool {
-        // What was asked for may have been shortened here.
+        // The asked thing may have been shortened here.
         let deed = self.message.strip_suffix(&self.asked).unwrap_or(&self.message);
         text.contains(&format!("{deed}`{}", self.asked))
     }
@@ -140,37 +140,37 @@ impl Denial {
 /// Entries by key, each as TOML.
 pub(crate) type Entries = BTreeMap<String, BTreeSet<String>>;
 
-/// What the policies of one run ask for. Clones write to the same pages.
+/// The rights that the policies of one run ask for. Clones share the same records.
 #[derive(Debug, Clone, Default)]
 pub struct Journal(Arc<Mutex<Pages>>);
 
 #[derive(Debug, Default)]
 struct Pages {
     asker: Option<WhoAsks>,
-    /// Actions are looked at that nobody asked for.
+    /// True while a survey examines actions that no recipe declares.
     others: bool,
     denials: Vec<Denial>,
-    /// Of each denial, who asked last.
+    /// The last asker of each denial.
     last_askers: Vec<Option<Asker>>,
     denials_left_out: usize,
-    /// By policy: one that asks for a lot takes no room from later ones.
+    /// By policy, so that a policy with many requests takes no room from later ones.
     denied: BTreeMap<String, DeniedOne>,
     asked: BTreeMap<String, Asked>,
 }
 
-/// Which denials are one policy's.
+/// The denials of one policy.
 #[derive(Debug, Default)]
 struct DeniedOne {
-    /// Their places in the list of all.
+    /// Their indexes in the list of all denials.
     at: Vec<usize>,
-    /// Bytes that these denials take together.
+    /// The size of these denials, in bytes.
     bytes: usize,
 }
 
 impl Pages {
-    /// Returns the page of a policy, a new one if it has none. Never `None`.
+    /// Returns the records of a policy, and creates them if needed. Never returns `None`.
     fn asked_by(&mut self, policy: &str) -> Option<&mut Asked> {
-        // Looked for first: asking again makes no text.
+        // The lookup comes first, to avoid an allocation for each request.
         if !self.asked.contains_key(policy) {
             self.asked.insert(policy.to_owned(), Asked::default());
         }
@@ -178,25 +178,26 @@ impl Pages {
     }
 }
 
-/// What one policy asked for.
+/// The rights that one policy asked for.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Asked {
     entries: Entries,
-    /// Names and paths as they were asked for, by key, of which the entry is the same text in quotation marks. A run asks
-    /// for thousands, and an entry is made of each only when somebody reads them.
+    /// Names and paths by key whose entries are the same text in quotation marks. A run asks for thousands, and the entries
+    /// are built only when they are read.
     plain: BTreeMap<&'static str, PlainNames>,
-    /// Entries of sensitive resources: for an operator who asks for them, and for nothing that is kept.
+    /// Entries of sensitive resources. They are shown only to an operator who requests them, and never stored.
     secret: Entries,
-    /// Entries that only actions would need which nobody asked for.
+    /// Entries that only other actions than the declared ones would need.
     others: Entries,
     count: usize,
-    /// The bytes of the entries.
+    /// The size of the entries, in bytes.
     bytes: usize,
-    /// Some entries are not kept: there were too many, too long ones, or commands of sensitive resources.
+    /// True if some entries are not recorded, because there were too many or too long ones, or because they are commands of
+    /// sensitive resources.
     left_out: bool,
 }
 
-/// Entries of a key as JSON: a list, or `true` where the key is not one. `plain`: names that are their own entries.
+/// Returns the entries of a key as JSON: a list, or `true` for a flag. `plain` has names that equal their entries.
 fn value_of(values: &BTreeSet<String>, plain: Option<&PlainNames>) -> Value {
     if values.contains("true") {
         return Value::Bool(true);
@@ -207,7 +208,7 @@ fn value_of(values: &BTreeSet<String>, plain: Option<&PlainNames>) -> Value {
 }
 
 impl Asked {
-    /// What the policy used, as the file would say it.
+    /// Returns the used rights as entries of the operator's file.
     fn entries(&self) -> Entries {
         let mut all = self.entries.clone();
         for (key, names) in &self.plain {
@@ -216,12 +217,12 @@ impl Asked {
         all
     }
 
-    /// Whether an entry of so many bytes is kept besides the others.
+    /// Tells whether an entry of this size can still be recorded.
     fn has_room(&self, bytes: usize) -> bool {
         bytes <= MAX_VALUE && self.count < MAX_ASKED && self.bytes + bytes <= MAX_ASKED_BYTES
     }
 
-    /// The same, once names that were asked for repeatedly are no longer counted each time.
+    /// Does the same, but first merges repeated names if the limit is reached.
     fn finds_room(&mut self, bytes: usize) -> bool {
         if !self.has_room(bytes) && bytes <= MAX_VALUE {
             for names in self.plain.values_mut() {
@@ -233,7 +234,7 @@ impl Asked {
         self.has_room(bytes)
     }
 
-    /// Writes down a name whose entry is the name in quotation marks.
+    /// Records a name whose entry is the name in quotation marks.
     fn add_plain(&mut self, key: &'static str, name: &str) {
         let bytes = name.len() + QUOTES;
         let has_room = self.finds_room(bytes);
@@ -246,7 +247,7 @@ impl Asked {
         }
     }
 
-    /// What the policy needs, also for its sensitive resources if the operator wants to see that.
+    /// Returns the entries that the policy needs; with `sensitive`, also those for its sensitive resources.
     fn wanted(&self, sensitive: bool) -> Entries {
         let mut all = self.entries();
         for (key, values) in self.secret.iter().filter(|_| sensitive) {
@@ -266,19 +267,19 @@ impl Journal {
         asker.map(|asker| (asker.0)())
     }
 
-    /// From now on this one asks; `None`: nobody in particular.
+    /// Sets the present asker. `None` means that it is unknown.
     pub fn asks(&self, asker: Option<WhoAsks>) {
         self.pages().asker = asker;
     }
 
-    /// Everything that was denied, in the order in which it was first asked for, and how many more there were.
+    /// Returns all denials in the order of their first request, and the number of dropped ones.
     pub fn denials(&self) -> (Vec<Denial>, usize) {
         let pages = self.pages();
         (pages.denials.clone(), pages.denials_left_out)
     }
 
-    /// What the policies asked for and were allowed, in the shape of [`Needs`](crate::Needs): by policy, then by key. The
-    /// second value of each: nothing is left out.
+    /// Returns the rights that policies asked for and got, in the format of [`Needs`](crate::Needs): by policy, then by key.
+    /// The last value of each tuple is true if nothing was left out.
     pub fn asked(&self) -> Vec<(String, Map<String, Value>, bool)> {
         let pages = self.pages();
         let table = |asked: &Asked| {
@@ -291,8 +292,9 @@ impl Journal {
         pages.asked.iter().map(|(policy, asked)| (policy.clone(), table(asked), !asked.left_out)).collect()
     }
 
-    /// The least file that allows everything that was asked for; what sensitive resources asked for only with `sensitive`.
-    /// `elevated` are the machine's accounts that are as good as root: entries with them have a comment.
+    /// Returns the smallest file that allows everything that was asked for. Entries of sensitive resources are included only
+    /// if `sensitive` is true. `elevated` are the machine's accounts that are as powerful as root; entries with them get a
+    /// comment.
     pub fn suggestion(&self, elevated: &ElevatedAccounts, sensitive: bool) -> String {
         let pages = self.pages();
         let wanted: Vec<_> =
@@ -312,14 +314,14 @@ impl Journal {
         tables.filter(|table| !table.is_empty()).collect::<Vec<_>>().join("\n")
     }
 
-    /// How many entries for sensitive resources each policy needs.
+    /// Returns how many entries for sensitive resources each policy needs.
     pub fn sensitive_entries(&self) -> Vec<(String, usize)> {
         let count = |asked: &Asked| asked.secret.values().map(BTreeSet::len).sum();
         let all = self.pages().asked.iter().map(|(policy, asked)| (policy.clone(), count(asked))).collect::<Vec<_>>();
         all.into_iter().filter(|(_, count)| *count > 0).collect()
     }
 
-    /// The same as entries to add to a file.
+    /// Returns the suggestion as entries to add to a file.
     pub fn additions(&self, sensitive: bool) -> Vec<Addition> {
         let pages = self.pages();
         let of = |policy: &String, asked: &Asked| {
@@ -332,19 +334,19 @@ impl Journal {
         pages.asked.iter().flat_map(|(policy, asked)| of(policy, asked)).collect()
     }
 
-    /// Adds entries that nobody asked for in the run, but that the text of its cookbooks names: to the suggestion.
+    /// Adds entries to the suggestion that the run did not need, but that the text of its cookbooks names.
     pub fn reads_in_text(&self, entries: impl Iterator<Item = Addition>) {
         for Addition { policy, key, value } in entries {
             self.allow(&policy, &key, Some(value), false);
         }
     }
 
-    /// From now on actions are looked at that nobody asked for, or, with `false`, the run's own again.
+    /// Sets whether the following requests belong to actions that no recipe declares.
     pub fn looks_at_others(&self, others: bool) {
         self.pages().others = others;
     }
 
-    /// Writes down the name or path of a thing that the policy may use. `secret`: as for [`allow`](Self::allow).
+    /// Records the name or path of an allowed thing. `secret` has the same meaning as for [`allow`](Self::allow).
     pub(crate) fn allow_name(&self, policy: &str, key: &'static str, name: &str, secret: bool) {
         if !secret && is_plain(name) {
             let mut pages = self.pages();
@@ -358,7 +360,7 @@ impl Journal {
         self.allow(policy, key, Some(literal_entry(name)), secret);
     }
 
-    /// Writes down an entry. `secret`: it is kept nowhere, and shown to an operator who asks for just that.
+    /// Records an entry. A secret one is never stored, and shown only to an operator who requests such entries.
     pub(crate) fn allow(&self, policy: &str, key: &str, value: Option<String>, secret: bool) {
         let mut pages = self.pages();
         let others = pages.others;
@@ -395,7 +397,7 @@ impl Journal {
         let (count, taken) = own.map_or((0, 0), |own| (own.at.len(), own.bytes));
         let mut known = own.into_iter().flat_map(|own| own.at.iter().copied());
         if let Some(at) = known.find(|at| pages.denials.get(*at).is_some_and(is_same)) {
-            // One action may ask several times.
+            // One action may ask for the same right several times.
             let another = pages.last_askers.get(at).is_none_or(|last| *last != asker);
             if let Some(same) = pages.denials.get_mut(at).filter(|_| another) {
                 same.times = same.times.saturating_add(1);
@@ -405,7 +407,7 @@ impl Journal {
             }
             return;
         }
-        // Its sentence repeats what was asked for.
+        // The denial's sentence repeats the asked thing.
         let bytes = 2 * asked.len() + value.as_ref().map_or(0, String::len);
         if count >= MAX_DENIALS || taken + bytes > MAX_DENIED {
             pages.denials_left_out += 1;

@@ -1,16 +1,16 @@
-//! What an operator lets each policy do; checks return proofs.
+//! The operator's grants for each policy. Checks return proofs.
 //!
-//! The operator's file (`/etc/wrun/grants.toml`, described in `docs/grants.md`) has a table per policy. Absent and empty
-//! mean the same: denied. A check ([`PolicyGrants::manage_path`] and its siblings) returns a value with private fields,
-//! and effects take only such values, so that no effect can be reached without the check that belongs to it. There is no
-//! `is_allowed(..) -> bool`: a boolean can be forgotten, and can be about another path than the one that is opened.
+//! The operator's file (`/etc/wrun/grants.toml`, described in `docs/grants.md`) has a table per policy. Absent and empty mean
+//! the same: denied. A check ([`PolicyGrants::manage_path`] and its siblings) returns a value with private fields, and
+//! effects accept only such values. So no effect is possible without its check. A function `is_allowed(..) -> bool` does not
+//! exist: its result could be ignored, or concern another path than the opened one.
 //!
-//! Of several rules that match, the most specific wins; between equally specific ones, a deny wins. Wide rules do not
-//! reach *privileged* things ([`privileged`]): what root or the system runs, reads as code, or trusts. Those need their
-//! exact name, or a rule in the list made for them. Below directories that many applications share, a rule with wildcards
-//! reaches nothing unless it names an application's directory ([`reach`]).
+//! Of several rules that match, the most specific wins; between equally specific ones, a deny wins. Wide rules do not cover
+//! *privileged* things ([`privileged`]): files and accounts that root or the system runs, reads as code, or trusts. Those
+//! need their exact name, or a rule in the list for privileged paths. Below directories that many applications share, a rule
+//! with wildcards covers nothing unless it names an application's directory ([`reach`]).
 //!
-//! Every decision is written to the `tracing` target `audit`, as far as a policy does not flood it ([`audit`]).
+//! Every decision is written to the `tracing` target `audit`, within a limit for each policy ([`audit`]).
 
 mod attributes;
 mod audit;

@@ -1,5 +1,5 @@
-//! The limits that a policy's grants may set: their keys, units, defaults and meanings. docs/limits.md has the same table,
-//! which a test compares.
+//! The limits that a policy's grants may set: their keys, units, defaults and meanings. A test compares them with the table
+//! in docs/limits.md.
 
 use std::time::Duration;
 
@@ -8,7 +8,7 @@ use std::time::Duration;
 pub enum LimitUnit {
     /// Mebibytes, of 1,048,576 bytes each.
     Mebibytes,
-    /// Seconds, of time or of processor time; parts of them are kept to the millisecond.
+    /// Seconds of time or processor time, with a precision of milliseconds.
     Seconds,
     /// A number of things.
     Count,
@@ -32,7 +32,7 @@ pub struct LimitSetting {
     pub key: &'static str,
     /// The unit of its number.
     pub unit: LimitUnit,
-    /// The value where the grants do not set it.
+    /// The value if the grants do not set the limit.
     pub default: LimitDefault,
     /// The words for messages: "used up its 300 s of ..".
     pub words: &'static str,
@@ -47,23 +47,23 @@ pub enum Limit {
     GuestMemory,
     /// Processor time of the policy's own code.
     GuestTime,
-    /// Bytes of the host's memory that are kept for the policy.
+    /// Memory of the host that is kept for the policy.
     HostMemory,
     /// Processor time of the host's own work for the policy.
     HostTime,
-    /// Bytes that are written to the disk for the policy.
+    /// Amount of data that is written to the disk for the policy.
     Disk,
-    /// Bytes of earlier versions of files, over all runs.
+    /// Total size of the backups of files, over all runs.
     Backups,
-    /// Files, directories and links that are made for the policy.
+    /// Number of files, directories and links that are created for the policy.
     Entries,
-    /// Files and directories that are open for the policy at a time.
+    /// Number of files and directories that are open for the policy at the same time.
     OpenFiles,
-    /// Processes of one of its commands at a time.
+    /// Number of processes of one command at the same time.
     Processes,
-    /// Time in which the policy waits.
+    /// Total time of the policy's pauses.
     Pauses,
-    /// Time from the policy's begin to its end.
+    /// Time from the policy's start to its end.
     Wall,
 }
 

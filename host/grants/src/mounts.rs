@@ -1,5 +1,5 @@
-//! Mounts. What is mounted hides what was there, brings files of foreign owners, and may be another folder of the same node
-//! under a name that is granted, so a mount is granted whole: device, place, kind and options, as `mount` lists them.
+//! Mounts. A mount hides the files below it, contains files of foreign owners, and may show another folder of the node under
+//! a granted path. So a grant names the whole mount: device, mount point, type and options, as `mount` lists them.
 
 use crate::denied::{Capability, Denied};
 use crate::pattern::{Asked, NamePattern};
@@ -7,13 +7,13 @@ use crate::policy::PolicyGrants;
 use crate::proofs::{GrantedMount, GrantedPath};
 use crate::rules::Verdict;
 
-/// The table of what is mounted at boot.
+/// The table of file systems that are mounted at boot.
 const TABLE: &str = "/etc/fstab";
 
-/// A mount that is asked for.
+/// A mount that a policy asks for.
 #[derive(Debug, Clone, Copy)]
 pub struct MountAsked<'a> {
-    /// As the table of file systems names it.
+    /// The device as in the table of file systems.
     pub device: &'a str,
     /// The directory that is mounted on, as a resolved path.
     pub mount_point: &'a str,
@@ -23,13 +23,13 @@ pub struct MountAsked<'a> {
     pub options: &'a str,
 }
 
-/// Options that a wildcard does not stand for: they give up a protection, or name another place or program.
+/// Options that a wildcard does not match. They remove a protection, or name another place or program.
 const NAMED_OPTIONS: [&str; 20] = [
     "suid", "dev", "exec", "defaults", "rw", "user", "users", "owner", "group", "bind", "rbind", "move", "remount",
     "loop", "helper", "lowerdir", "upperdir", "workdir", "uid", "gid",
 ];
 
-/// Beginnings of such options: `x-systemd.requires`.
+/// The beginnings of more such options, such as `x-systemd.requires`.
 const NAMED_BEGINNINGS: [&str; 2] = ["x-", "X-"];
 
 /// A rule about mounts.
@@ -38,12 +38,12 @@ pub(crate) struct MountPattern {
     device: NamePattern,
     mount_point: NamePattern,
     kind: NamePattern,
-    /// In order, each once.
+    /// The options, sorted and without repetitions.
     options: Vec<NamePattern>,
 }
 
 impl MountPattern {
-    /// The pattern, or what is wrong with it.
+    /// Parses a pattern, or returns the error.
     pub(crate) fn new(text: &str) -> Result<Self, String> {
         let wrong = || format!("`{text}` is not of the form `DEVICE on MOUNT_POINT type TYPE (OPTIONS)`");
         let words: Vec<&str> = text.split(' ').collect();
@@ -60,8 +60,8 @@ impl MountPattern {
             && self.matches_options(asked.options)
     }
 
-    /// Whether the options are the same set: each that is asked for matches one of the rule, and each that the rule names is
-    /// asked for. So `(nosuid)` is not granted to who leaves it out, or puts `suid` behind it.
+    /// Tells whether the options are the same set. Each asked option must match one of the rule, and each exact option of the
+    /// rule must be asked for. So `(nosuid)` does not allow a mount without it, or with `suid` after it.
     fn matches_options(&self, asked: &str) -> bool {
         let asked = set(asked);
         let is_named = |option: &str| self.options.iter().any(|rule| rule.stands_for_option(option));
@@ -69,12 +69,12 @@ impl MountPattern {
         asked.iter().all(|option| is_named(option)) && self.options.iter().all(is_asked)
     }
 
-    /// Whether the device, the place and the kind of file system are named without wildcards.
+    /// Tells whether device, mount point and type have no wildcards.
     pub(crate) fn is_exact(&self) -> bool {
         [&self.device, &self.mount_point, &self.kind].into_iter().all(NamePattern::is_exact)
     }
 
-    /// Whether every mount that the other pattern matches is one of this pattern's. Errs on the side of no.
+    /// Tells whether this pattern matches every mount that the other one matches. If in doubt, returns false.
     pub(crate) fn covers(&self, other: &Self) -> bool {
         self.device.covers(&other.device)
             && self.mount_point.covers(&other.mount_point)
@@ -82,7 +82,7 @@ impl MountPattern {
             && self.options == other.options
     }
 
-    /// All of it as one text, for how specific it is.
+    /// Returns the whole pattern as one text, to compute how specific it is.
     pub(crate) fn text(&self) -> String {
         let options: Vec<&str> = self.options.iter().map(NamePattern::text).collect();
         let (device, place, kind) = (self.device.text(), self.mount_point.text(), self.kind.text());
@@ -91,8 +91,8 @@ impl MountPattern {
 }
 
 impl NamePattern {
-    /// Whether an option is what this pattern stands for. A wildcard stands for none of [`NAMED_OPTIONS`] unless the name is
-    /// written before it.
+    /// Tells whether this pattern matches an option. A wildcard matches none of [`NAMED_OPTIONS`] unless the pattern begins
+    /// with the option's name.
     fn stands_for_option(&self, option: &str) -> bool {
         let name = option.split_once('=').map_or(option, |(name, _)| name);
         let needs_name = NAMED_OPTIONS.contains(&name) || NAMED_BEGINNINGS.iter().any(|begin| name.starts_with(begin));
@@ -101,12 +101,13 @@ impl NamePattern {
     }
 }
 
-/// Whether a text has a sign by its number: the table of file systems has commas so, which would make two options of one.
+/// Tells whether a text has a character as an octal number. In the table of file systems that can be a comma, which would
+/// turn one option into two.
 fn has_escape(text: &str) -> bool {
     text.split('\\').skip(1).any(|rest| rest.starts_with(|first: char| first.is_ascii_digit()))
 }
 
-/// Options in order, each once.
+/// Returns the options, sorted and without repetitions.
 fn set(options: &str) -> Vec<&str> {
     let mut options: Vec<&str> = options.split(',').filter(|option| !option.is_empty()).collect();
     options.sort_unstable();
@@ -115,10 +116,10 @@ fn set(options: &str) -> Vec<&str> {
 }
 
 impl PolicyGrants {
-    /// Whether the policy may mount this, unmount it, and enter it in the table of file systems.
+    /// Checks whether the policy may mount and unmount this, and enter it in the table of file systems.
     ///
     /// # Errors
-    /// Not granted; or a part holds what would make it look like another mount, or end its line.
+    /// The mount is not granted; or a part contains characters that would make it look like another mount, or end its line.
     pub fn mount(&self, asked: &MountAsked<'_>) -> Result<GrantedMount, Denied> {
         let MountAsked { device, mount_point, kind, options } = *asked;
         let mount = GrantedMount {
@@ -142,11 +143,11 @@ impl PolicyGrants {
         Ok(mount)
     }
 
-    /// Whether the line of a granted mount may be written at this resolved path: into the table of file systems, where no
-    /// rule refuses that. The caller changes that line alone.
+    /// Checks whether the line of a granted mount may be written to this resolved path. The table of file systems needs no
+    /// further grant, unless a rule refuses it. The caller changes only that line.
     ///
     /// # Errors
-    /// It is another path and not granted, or a rule refuses it.
+    /// The path is another one and not granted, or a rule refuses it.
     pub fn mount_table(&self, mount: &GrantedMount, path: &str) -> Result<GrantedPath, Denied> {
         let rules = self.list(Capability::Paths);
         if path != TABLE || matches!(rules.decide(self.as_path(path), || false), Verdict::Refused(_)) {

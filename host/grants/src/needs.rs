@@ -1,7 +1,8 @@
-//! An author's `[needs]`, and how far an operator's grants meet them.
+//! An author's `[needs]`, and their comparison with an operator's grants.
 //!
 //! A policy's author writes needs under the keys of the operator's file, with the same patterns, and both are read by the
-//! same code ([`crate::file`]): a key that can be granted can be asked for. Needs inform. Only the operator grants.
+//! same code ([`crate::file`]): every key that can be granted can also be a need. Needs only inform; the operator alone
+//! grants.
 
 use crate::commands::CommandGrant;
 use crate::denied::Capability;
@@ -24,52 +25,52 @@ pub(crate) const TABLE: &str = "needs";
 /// The file that an author writes needs into.
 const AUTHORS_FILE: &str = "policy.toml";
 
-/// What errors call needs that are not in a file: those in an artifact or in a run's record.
+/// The name in errors for needs that are not in a file: those in an artifact or in a run's record.
 const NO_FILE: &str = "needs";
 
-/// Entries of the operator's file that a policy asks for, by key.
+/// The needs of a policy, by key of the operator's file.
 #[derive(Debug, Clone, Default)]
 pub struct Needs {
     table: Map<String, Value>,
     pub(crate) rules: PolicyRules,
 }
 
-/// One entry of [`Needs`], held against the grants.
+/// One entry of [`Needs`], compared with the grants.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CheckedNeed {
     /// The key of the operator's file: `packages`.
     pub key: &'static str,
     /// The entry as TOML: `"nginx"`, `{ argv = ["ls"] }`, `true`. The author's text: escape it before showing.
     pub value: String,
-    /// Whether it is granted.
+    /// The result of the comparison.
     pub answer: NeedAnswer,
 }
 
-/// Whether an entry of [`Needs`] is granted.
+/// The result of comparing an entry of [`Needs`] with the grants.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum NeedAnswer {
-    /// The grants allow all that the entry asks for.
+    /// The grants allow everything that the entry asks for.
     Granted,
-    /// No rule is about it.
+    /// No rule matches the entry.
     Missing,
-    /// A rule is about it and refuses it, or is too wide for it. The reason names the line.
+    /// A matching rule refuses it, or is too wide for it. The reason names the rule's line.
     Refused(String),
 }
 
 impl Needs {
-    /// Reads the table `needs` of an author's file; other tables are not looked at. `name` is what errors call the file.
+    /// Parses the table `needs` of an author's file and ignores other tables. `name` is the file's name in errors.
     ///
     /// # Errors
-    /// The file is not TOML, or the table has a key or a rule that grants cannot have; file and line are named.
+    /// The file is not TOML, or the table has a key or a rule that is invalid in grants. The error has file and line.
     pub fn parse(text: &str, name: &str) -> Result<Self, GrantsError> {
         let (table, rules) = file::parse_needs(text, name)?;
         Ok(Self { table, rules })
     }
 
-    /// Reads needs that were kept as JSON: key to list, as [`table`](Self::table) has them.
+    /// Parses needs from JSON: lists by key, as [`table`](Self::table) returns them.
     ///
     /// # Errors
-    /// A key or a rule that grants cannot have.
+    /// A key or a rule is invalid in grants.
     pub fn from_json(table: Map<String, Value>) -> Result<Self, GrantsError> {
         let mut whole = Map::new();
         whole.insert(TABLE.into(), Value::Object(table));
@@ -81,17 +82,17 @@ impl Needs {
         Self::parse(&text, NO_FILE)
     }
 
-    /// The entries by key, as the author wrote them.
+    /// Returns the entries by key, as the author wrote them.
     pub fn table(&self) -> &Map<String, Value> {
         &self.table
     }
 
-    /// Whether nothing is asked for.
+    /// Tells whether the author has no needs.
     pub fn is_empty(&self) -> bool {
         self.table.values().all(|value| value.as_array().is_some_and(Vec::is_empty) || *value == Value::Bool(false))
     }
 
-    /// The limits that the author asks for.
+    /// Returns the limits that the author asks for.
     pub fn limits(&self) -> Limits {
         self.rules.limits
     }
@@ -117,9 +118,9 @@ impl<'de> Deserialize<'de> for Needs {
 }
 
 impl PolicyGrants {
-    /// Holds needs against the grants, entry by entry, in the order of the keys. Nothing is written to the audit log.
+    /// Compares needs with the grants, entry by entry, in the order of the keys. Writes nothing to the audit log.
     ///
-    /// A pattern is granted if one rule covers all that it matches.
+    /// A pattern is granted if one rule covers everything that it matches.
     pub fn hold(&self, needs: &Needs) -> Vec<CheckedNeed> {
         let mut held = Vec::new();
         for (capability, rules) in &needs.rules.lists {
@@ -144,11 +145,11 @@ impl PolicyGrants {
         held
     }
 
-    /// Records as denials the needs of an artifact that the policy is not granted, so that a run which ends early lists them.
+    /// Records the missing needs of an artifact as denials, so that a run which ends early lists them.
     pub fn deny_needs(&self, needs: &Needs) {
         let missing = self.hold(needs).into_iter().filter(|held| held.answer == NeedAnswer::Missing);
         let mut missing: Vec<(&str, String)> = missing.map(|held| (held.key, held.value)).collect();
-        // What the policy has been denied already is recorded with its place.
+        // Earlier denials of the policy are already recorded, with their place.
         let (denied, _) = self.journal().denials();
         let known = |key: &str, value: &str| {
             let is_it =
@@ -176,13 +177,13 @@ impl PolicyGrants {
             Verdict::Allowed(_) => NeedAnswer::Granted,
             Verdict::Refused(rule) => NeedAnswer::Refused(format!("line {} refuses it: `{}`", rule.line, rule.text)),
             Verdict::TooWide(rule, why) => NeedAnswer::Refused(why.reason(&rule.text, &format!("line {}", rule.line))),
-            // What may be managed may be read.
+            // A right to manage a path includes reading it.
             Verdict::Unheard if capability == Capability::ReadPaths => self.hold_rule(Capability::Paths, wanted),
             Verdict::Unheard => NeedAnswer::Missing,
         }
     }
 
-    /// What the rules say about everything that another rule is about.
+    /// Returns the decision of the rules about everything that another rule matches.
     fn verdict(&self, capability: Capability, wanted: &Rule) -> Verdict<'_> {
         let rules = self.list(capability);
         if wanted.pattern.is_exact() {
@@ -195,7 +196,7 @@ impl PolicyGrants {
                     let name = name.only_name().unwrap_or_default();
                     let said = rules.decide(Asked::Text(&name), || self.needs_its_name(capability, wanted));
                     match (said, name.split_once('/')) {
-                        // The right to a data bag is the right to its items.
+                        // A right to a data bag includes its items.
                         (Verdict::Unheard, Some((bag, _))) if capability == Capability::DataBags => {
                             rules.decide(Asked::Text(bag), || false)
                         }
@@ -224,14 +225,14 @@ impl PolicyGrants {
         }
     }
 
-    /// Whether a rule with wildcards does not reach the one thing that a rule names.
+    /// Tells whether a rule with wildcards does not cover the one thing that a rule names.
     pub(crate) fn needs_its_name(&self, capability: Capability, rule: &Rule) -> bool {
         let only = only_text(&rule.text);
         let text = only.as_deref().unwrap_or(&rule.text);
         match capability {
             Capability::Paths => self.is_privileged(text),
             Capability::ReadPaths => self.is_secret(text),
-            // A user that is made gets a group of its name.
+            // A new user gets a group of the same name.
             Capability::Users => privileged::user(text) || privileged::group(text),
             Capability::CronUsers => privileged::user(text),
             Capability::Groups => privileged::group(text),
@@ -242,7 +243,7 @@ impl PolicyGrants {
         }
     }
 
-    /// Whether an attribute is one that a policy may use without a rule.
+    /// Tells whether a policy may use an attribute without a rule.
     fn is_own(&self, capability: Capability, pattern: &Pattern) -> bool {
         match pattern {
             Pattern::Attribute(attribute) if capability == Capability::WriteAttributes => {

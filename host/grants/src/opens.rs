@@ -1,9 +1,9 @@
-//! What a policy's grants open of the contract, and what they leave visible of a saved node.
+//! Compares a policy's grants with the interfaces of the contract, and filters a saved node.
 
 use crate::{Capability, PolicyGrants};
 use serde_json::{Map, Value};
 
-/// The interfaces of the contract that reach more than the policy's own, with the capabilities of which each needs one.
+/// The interfaces of the contract whose calls need a grant, with their capabilities. One of the capabilities is enough.
 const INTERFACES: [(&str, &[Capability]); 7] = [
     ("wrun:machine/files", &[Capability::Paths, Capability::PrivilegedPaths, Capability::ReadPaths]),
     ("wrun:machine/commands", &[Capability::Commands]),
@@ -14,8 +14,8 @@ const INTERFACES: [(&str, &[Capability]); 7] = [
     ("wrun:random/random", &[Capability::Random]),
 ];
 
-/// Returns the interfaces of the contract that need a grant, without their version, and for each the keys of which one is
-/// enough.
+/// Returns the interfaces of the contract whose calls need a grant, without their version. For each it returns the keys, one
+/// of which is enough.
 pub fn keys_of_interfaces() -> impl Iterator<Item = (&'static str, Vec<&'static str>)> {
     INTERFACES
         .into_iter()
@@ -23,12 +23,13 @@ pub fn keys_of_interfaces() -> impl Iterator<Item = (&'static str, Vec<&'static 
 }
 
 impl PolicyGrants {
-    /// Tells whether the policy may import the package `machine`: it was granted something that its interfaces do.
+    /// Tells whether the policy has any grant for the interfaces of the package `machine`. A component may import them
+    /// without one.
     pub fn opens_machine(&self) -> bool {
         self.opens("wrun:machine/")
     }
 
-    /// Tells whether the policy may import the package `data`: it was granted something that its interface reads.
+    /// Tells whether the policy has any grant for the interface of the package `data`. A component may import it without one.
     pub fn opens_data(&self) -> bool {
         self.opens("wrun:data/")
     }
@@ -38,8 +39,8 @@ impl PolicyGrants {
         own.flat_map(|(_, capabilities)| *capabilities).any(|capability| self.has_any(*capability))
     }
 
-    /// Returns a saved node without the facts that the policy may not read. `is_own` tells which keys of `automatic` are
-    /// no facts of the machine; these stay.
+    /// Returns a saved node without the facts that the policy may not read. `is_own` tells which keys of `automatic` are not
+    /// facts of the machine; these stay.
     pub fn visible_node(&self, mut node: Value, is_own: impl Fn(&str) -> bool) -> Value {
         if let Some(automatic) = node.get_mut("automatic") {
             let own = automatic.as_object().into_iter().flatten().filter(|(key, _)| is_own(key));

@@ -1,4 +1,4 @@
-//! Options and variables of package tools, which run as root and hand both on to every maintainer script.
+//! Options and variables of package tools. The tools run as root and pass both on to every maintainer script.
 
 mod asked;
 
@@ -10,7 +10,7 @@ use crate::policy::PolicyGrants;
 use crate::privileged;
 use crate::proofs::{GrantedEnvironment, GrantedOptions};
 
-/// Options that decide how and what else is installed, but not what code runs.
+/// Options that only decide which packages are installed and how, but not which code runs.
 const HARMLESS_OPTIONS: [&str; 12] = [
     "--no-install-recommends",
     "--install-recommends",
@@ -26,8 +26,8 @@ const HARMLESS_OPTIONS: [&str; 12] = [
     "-qq",
 ];
 
-/// The values of `DEBIAN_FRONTEND` that name a frontend of debconf which starts no other program. debconf evaluates the
-/// value as Perl, so no other text is harmless. Upper and lower case are the same to debconf.
+/// The values of `DEBIAN_FRONTEND` that name a debconf frontend without other programs. debconf evaluates the value as Perl,
+/// so no other text is harmless. debconf ignores case here.
 const FRONTENDS: [&str; 5] = ["noninteractive", "readline", "teletype", "text", "dialog"];
 
 /// The values of `DEBIAN_PRIORITY`.
@@ -36,15 +36,15 @@ const PRIORITIES: [&str; 4] = ["low", "medium", "high", "critical"];
 /// Variables that choose a language or a time zone.
 const LOCALE_VARIABLES: [&str; 5] = ["LANG", "LANGUAGE", "LC_ALL", "LC_MESSAGES", "TZ"];
 
-/// The longest value of one of [`LOCALE_VARIABLES`] that needs no grant, in bytes.
+/// Maximum length of a value of [`LOCALE_VARIABLES`] that needs no grant, in bytes.
 const MAX_LOCALE: usize = 64;
 
 impl PolicyGrants {
-    /// Whether the policy may give these options to a package tool: harmless ones, and those that the operator lists.
+    /// Checks whether the policy may give these options to a package tool: harmless ones, and those that the operator lists.
     /// `-o DPkg::Pre-Invoke::=..` runs any command as root, and there are many like it, so unknown ones are refused.
     ///
     /// # Errors
-    /// One of them is neither.
+    /// An option is neither harmless nor granted.
     pub fn package_options(&self, options: &[String]) -> Result<GrantedOptions, Denied> {
         let asked = options.iter().filter(|option| !HARMLESS_OPTIONS.contains(&option.as_str()));
         let decide = |option: &String| self.decide(Capability::PackageOptions, Asked::Text(option), option, || false);
@@ -53,11 +53,11 @@ impl PolicyGrants {
         Ok(GrantedOptions(options.to_vec()))
     }
 
-    /// Whether the policy may give these variables to a package tool: harmless ones with a harmless value, and those that
-    /// the operator lists as `NAME=value`.
+    /// Checks whether the policy may give these variables to a package tool: harmless ones with a harmless value, and those
+    /// that the operator lists as `NAME=value`.
     ///
     /// # Errors
-    /// One of them is neither.
+    /// A variable is neither harmless nor granted.
     pub fn package_environment(&self, variables: &[(String, String)]) -> Result<GrantedEnvironment, Denied> {
         let asked = variables.iter().filter(|(name, value)| !is_harmless(name, value));
         let decide = |(name, value): &(String, String)| {
@@ -69,7 +69,7 @@ impl PolicyGrants {
     }
 }
 
-/// Whether a variable with this value changes only words and questions of a package tool.
+/// Tells whether a variable with this value changes only the language and the questions of a package tool.
 fn is_harmless(name: &str, value: &str) -> bool {
     let is_one_of = |values: &[&str]| values.iter().any(|known| known.eq_ignore_ascii_case(value));
     match name {
@@ -79,15 +79,15 @@ fn is_harmless(name: &str, value: &str) -> bool {
     }
 }
 
-/// Whether a value is made of the signs that names of languages and time zones have, and of no sign that a path, a shell
-/// or an interpreter reads.
+/// Tells whether a value has only characters of language and time zone names, and none with a meaning in paths, shells or
+/// interpreters.
 fn is_plain(value: &str) -> bool {
     value.len() <= MAX_LOCALE && value.chars().all(|c| c.is_ascii_alphanumeric() || "_.@:-".contains(c))
 }
 
-/// Whether an answer to one of debconf's own questions is as harmless as the variable of the same meaning. debconf
-/// evaluates the frontend's name as Perl, wherever it comes from. `question` is `debconf/frontend`; other questions are not
-/// judged here.
+/// Tells whether an answer to one of debconf's own questions is as harmless as the variable with the same meaning. debconf
+/// evaluates the frontend's name as Perl, wherever it comes from. The function judges `debconf/frontend` and
+/// `debconf/priority`. Answers to other questions count as harmless.
 pub fn is_harmless_answer(question: &str, value: &str) -> bool {
     match question {
         "debconf/frontend" => is_harmless("DEBIAN_FRONTEND", value),

@@ -1,4 +1,4 @@
-//! Paths: managing, reading, whole trees, set-id bits, and the files through which `cron_d` runs commands.
+//! Checks of paths: managing, reading, whole trees, set-id bits, and the files of `cron_d` jobs.
 
 use crate::denied::{Capability, Denied};
 use crate::pattern::{Asked, Pattern};
@@ -13,7 +13,7 @@ use text::toml_string;
 /// Set-user-id and set-group-id, as bits of a file's mode.
 const SET_ID_BITS: u32 = 0o6000;
 
-/// Where `cron_d` puts its files.
+/// The folder of `cron_d` files.
 const CRON_DIRECTORY: &str = "/etc/cron.d/";
 
 impl PolicyGrants {
@@ -28,51 +28,51 @@ impl PolicyGrants {
         privileged::secret(path) || privileged::lies_in(path, &self.own_places.data) || self.is_anothers_cache(path)
     }
 
-    /// A resolved path as the rules see it.
+    /// Returns a resolved path in the form that rules compare.
     pub(crate) fn as_path<'a>(&'a self, path: &'a str) -> Asked<'a> {
         Asked::Path(path, &self.homes)
     }
 
-    /// Whether a path is one of wrun's own places, lies below one, or leads to one.
+    /// Tells whether a path is one of wrun's own places, or is below or above one.
     fn meets_own_places(&self, path: &str) -> bool {
         let own = &self.own_places;
         privileged::meets(path, &own.data) || privileged::meets(path, &own.code)
     }
 
-    /// Whether what stands at this resolved path is more than a file: what root runs, reads as code or trusts, or wrun's
-    /// own. For what the host makes unasked, where somebody else may have laid a link.
+    /// Tells whether the file at this resolved path is special: root runs it, reads it as code or trusts it, or it belongs to
+    /// wrun. For files that the host creates by itself, at places where somebody else may have put a link.
     pub fn guards(&self, path: &str) -> bool {
         self.is_privileged(path)
     }
 
-    /// Whether the policy may create, change and remove what is at this path. The path must be resolved inside the root:
-    /// absolute, and no component but the last a link. So a link that was put into a granted directory does not lead to
-    /// what it points at.
+    /// Checks whether the policy may create, change and remove the file at this path. The path must be resolved inside the
+    /// root: it is absolute, and no component except the last is a link. So a link in a granted directory gives no right to
+    /// its target.
     ///
-    /// Not for hard links alone: the other name is a way to change the same file, so its path must be asked for too.
+    /// For a hard link this check is not enough: the other name leads to the same file, so its path must be checked too.
     ///
     /// # Errors
-    /// Not granted; or privileged, and the rule has wildcards and does not stand in `privileged_paths`.
+    /// The path is not granted; or it is privileged, and the rule has wildcards and is not in `privileged_paths`.
     pub fn manage_path(&self, path: &str) -> Result<GrantedPath, Denied> {
         self.decide(Capability::Paths, self.as_path(path), path, || self.is_privileged(path))?;
         Ok(GrantedPath(path.into()))
     }
 
-    /// Whether the policy may give a directory to others that leads to what the table of file systems names: they could exchange
-    /// what leads there, and the next start would mount it, as root, where they want.
+    /// Checks whether the policy may give other users a directory above a path in the table of file systems. They could
+    /// replace the directories on the way, and the next start would mount there as root.
     ///
     /// # Errors
-    /// Not granted, or by a rule with wildcards that does not stand in `privileged_paths`.
+    /// The directory is not granted, or only by a rule with wildcards outside `privileged_paths`.
     pub fn give_way_to_boot_mounts(&self, path: &str) -> Result<GrantedPath, Denied> {
         self.decide(Capability::Paths, self.as_path(path), path, || true)?;
         Ok(GrantedPath(path.into()))
     }
 
-    /// Whether the policy may rename or remove a directory with all that is in it, unseen.
+    /// Checks whether the policy may rename or remove a directory with its whole content, without knowing the names in it.
     ///
     /// # Errors
-    /// As [`manage_path`](Self::manage_path); or the rule does not cover all below the directory, another rule refuses
-    /// something there, or something privileged lies there.
+    /// As [`manage_path`](Self::manage_path); or the rule does not cover everything below the directory, another rule refuses
+    /// a path there, or a privileged path is there.
     pub fn manage_tree(&self, path: &str) -> Result<GrantedTree, Denied> {
         let _root_of_tree = self.manage_path(path)?;
         let below = Some(toml_string(&format!("{}/**", literal_pattern(path.trim_end_matches('/')))));
@@ -107,17 +107,18 @@ impl PolicyGrants {
         }
     }
 
-    /// The refusal to change a file by a granted name, since it has others that the policy may not manage.
+    /// Returns the denial of changing a file by a granted name, because the file has other names that are not granted.
     pub fn refuse_other_names(&self, path: &str) -> Denied {
         let reason = "the file has other names, and the policy may not manage all of them".to_owned();
         self.refuse_with(Capability::Paths, path, None, Some(reason))
     }
 
-    /// Whether what has this name may be changed with a granted directory that it lies in: keys and what they open
-    /// (`.ssh`) need a rule of their own wherever they are, and hidden names in homes one that names them. For whoever can see the names.
+    /// Checks whether an entry may be changed together with a granted directory above it. Keys and similar files (`.ssh`)
+    /// need their own rule everywhere, and hidden names in homes need a rule that names them. For callers that know the
+    /// names.
     ///
     /// # Errors
-    /// It is privileged, and the rule that grants the directory is too wide to reach it.
+    /// The entry is privileged, and the rule for the directory is too wide to cover it.
     pub fn manage_below(&self, tree: &GrantedTree, name: &str) -> Result<(), Denied> {
         let path = format!("{}/{name}", tree.path().trim_end_matches('/'));
         let asked = self.as_path(&path);
@@ -128,11 +129,12 @@ impl PolicyGrants {
         self.manage_path(&path).map(drop)
     }
 
-    /// Whether the policy may read what is at this resolved path. What it may manage it may read, and new content of its own
-    /// while it verifies that.
+    /// Checks whether the policy may read the file at this resolved path. It may read what it may manage, and also its own
+    /// new content during verification.
     ///
     /// # Errors
-    /// Not granted, or `deny_read_paths` refuses it; or a secret (`/etc/shadow`, private keys), and the rule has wildcards.
+    /// The path is not granted, or `deny_read_paths` refuses it; or it is a secret (`/etc/shadow`, private keys), and the
+    /// rule has wildcards.
     pub fn read_path(&self, path: &str) -> Result<ReadablePath, Denied> {
         if self.is_verified_now(path) {
             return Ok(ReadablePath(path.into()));
@@ -140,7 +142,8 @@ impl PolicyGrants {
         let asked = self.as_path(path);
         let refused = matches!(self.list(Capability::ReadPaths).decide(asked, || false), Verdict::Refused(_));
         let managed = self.list(Capability::Paths).decide(asked, || self.is_privileged(path));
-        // A rule against reading is worth more than one for changing: what may be changed could be read in its place.
+        // A rule that denies reading overrides one that allows changing. A policy that may replace a file can do without
+        // reading it.
         if let Verdict::Allowed(rule) = managed
             && !refused
         {
@@ -151,21 +154,21 @@ impl PolicyGrants {
         Ok(ReadablePath(path.into()))
     }
 
-    /// The right to give what is at one resolved path another name: what may not be read must not become readable by it.
+    /// Checks whether a file may get another path: a file that the policy may not read must not become readable by a rename.
     ///
     /// # Errors
-    /// The policy may read what is at the new path, and not what is at the old one.
+    /// The policy may read the new path, but not the old one.
     pub fn read_under_another_name(&self, old: &str, new: &str) -> Result<(), Denied> {
         if self.may_look(new).is_none() { Ok(()) } else { self.read_path(old).map(drop) }
     }
 
-    /// Whether a rule refuses this policy to read something: then the names below a directory matter that is renamed.
+    /// Tells whether a rule denies reading something. Then a rename of a directory must check all names in it.
     pub fn refuses_reads(&self) -> bool {
         !self.everything && self.list(Capability::ReadPaths).iter().any(|rule| !rule.allow)
     }
 
-    /// The right to look at what is at this resolved path, where nobody asked to: what a link leads to. `None`: the policy may
-    /// not read there. Nothing is written down, since its absence is not a denial.
+    /// Returns the right to read this resolved path for a lookup that the policy did not ask for, such as a link's target.
+    /// Returns `None` if the policy may not read there. Nothing is recorded, since the result is not a denial.
     pub fn may_look(&self, path: &str) -> Option<ReadablePath> {
         let asked = self.as_path(path);
         let read = self.list(Capability::ReadPaths).decide(asked, || self.is_secret(path));
@@ -178,12 +181,12 @@ impl PolicyGrants {
         (self.everything || granted).then(|| ReadablePath(path.into()))
     }
 
-    /// Whether the policy may give these permission bits to what is at a granted path. Set-id bits on files need a rule
-    /// of their own, since such a file lends its owner's rights to whoever starts it. On directories they lend nothing:
-    /// without that rule, the proof holds for a directory only, and the effect must look at the handle it has opened.
+    /// Checks whether the policy may set these permission bits at a granted path. Set-id bits on files need their own rule,
+    /// since such a file runs with its owner's rights. On directories they give no rights. Without that rule, the proof is
+    /// valid for a directory only, and the effect must check the handle that it has opened.
     ///
     /// # Errors
-    /// The bits hold set-id bits that are not granted.
+    /// The mode has set-id bits that are not granted.
     pub fn file_mode(&self, path: &GrantedPath, mode: u32, is_directory: bool) -> Result<GrantedMode, Denied> {
         let has_set_id = mode & SET_ID_BITS != 0;
         if has_set_id && !is_directory {
@@ -192,8 +195,8 @@ impl PolicyGrants {
         Ok(GrantedMode { bits: mode & 0o7777, only_directory: has_set_id && is_directory, path: path.path().into() })
     }
 
-    /// Whether the policy may have this package file installed. What is in it runs as root, so the right to a package's
-    /// name is not a right to it.
+    /// Checks whether the policy may install this package file. Its scripts run as root, so a right to the package's name is
+    /// not enough.
     ///
     /// # Errors
     /// Not granted.
@@ -202,19 +205,19 @@ impl PolicyGrants {
         Ok(ReadablePath(path.into()))
     }
 
-    /// Whether the policy may write this file below `/etc/cron.d` for a job that runs as this user: it may write any
-    /// content there (its exact path is granted), or `cron_users` has the user, which reaches neither root nor
-    /// users of the system by a wildcard. The caller writes the line, and must refuse line breaks in every field of it.
+    /// Checks whether the policy may write this file below `/etc/cron.d` for a job of this user. That needs either a grant of
+    /// the exact path, which allows any content, or the user in `cron_users`. A wildcard there covers neither root nor system
+    /// users. The caller writes the line, and must refuse line breaks in all fields.
     ///
     /// # Errors
-    /// Neither is granted.
+    /// Neither the path nor the user is granted.
     pub fn cron_entry(&self, path: &str, user: &str, standing: Standing) -> Result<GrantedPath, Denied> {
         let managed = self.list(Capability::Paths).decide(self.as_path(path), || self.is_privileged(path));
         let plain_name = path.strip_prefix(CRON_DIRECTORY).is_some_and(|name| !name.is_empty() && !name.contains('/'));
         match managed {
             Verdict::Refused(_) => return self.manage_path(path),
             Verdict::Allowed(_) if !self.everything => return self.manage_path(path),
-            // Whoever may do everything needs no more than this for a job either: suggestions are made of it.
+            // A policy with all rights also needs only this right for a job, because suggestions are based on it.
             _ if !plain_name || (self.everything && user.bytes().all(|byte| byte.is_ascii_digit())) => {
                 return self.manage_path(path);
             }
@@ -224,8 +227,8 @@ impl PolicyGrants {
         Ok(GrantedPath(path.into()))
     }
 
-    /// Whether the policy may change a user's crontab: `cron_users` has the user, which reaches neither root nor
-    /// users of the system by a wildcard. The caller writes the job, and must refuse line breaks in every field of it.
+    /// Checks whether the policy may change a user's crontab: the user must be in `cron_users`. A wildcard there covers
+    /// neither root nor system users. The caller writes the job, and must refuse line breaks in all fields.
     ///
     /// # Errors
     /// Not granted.
@@ -233,13 +236,13 @@ impl PolicyGrants {
         self.account(Capability::CronUsers, user, standing).map(GrantedName)
     }
 
-    /// Whether links that enable or mask a granted service may be made at this path: the unit's own name in
-    /// `/etc/systemd/system`, the same in a `.wants` or `.requires` directory there, and such a directory itself. The
-    /// right to a service is the right to have it started, and not the right to say what it starts: the caller makes
-    /// links to units that exist, and directories, nothing else.
+    /// Checks whether links that enable or mask a granted service may be created at this path. Allowed are the unit's own
+    /// name in `/etc/systemd/system`, the same in a `.wants` or `.requires` directory there, and such a directory itself. A
+    /// right to a service is the right to start it, not to define the programs that it starts. So the caller creates only
+    /// directories and links to existing units.
     ///
     /// # Errors
-    /// It is another path and not granted, or a rule refuses it.
+    /// The path is another one and not granted, or a rule refuses it.
     pub fn unit_link(&self, service: &GrantedService, path: &str) -> Result<GrantedPath, Denied> {
         let rules = self.list(Capability::Paths);
         if matches!(rules.decide(self.as_path(path), || false), Verdict::Refused(_)) || !is_unit_link(service, path) {

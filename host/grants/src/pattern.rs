@@ -6,8 +6,8 @@ use crate::mounts::{MountAsked, MountPattern};
 use crate::reach::{self, TooWide};
 use crate::signs::{covers_name, fixed_beginning, fixed_characters, has_wildcard, only_text, wildcard};
 
-/// How specific a pattern is: one without wildcards beats any with; then the one whose fixed beginning is longer; then
-/// the one with more fixed characters.
+/// How specific a pattern is. A pattern without wildcards is more specific than any with wildcards. Then the longer fixed
+/// beginning decides, then the number of fixed characters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Specificity {
     exact: bool,
@@ -15,7 +15,7 @@ pub(crate) struct Specificity {
     fixed_characters: usize,
 }
 
-/// A pattern of names: `*` stands for any characters, `?` for one; `[*]` and `[?]` for these characters.
+/// A pattern of names: `*` matches any characters, and `?` one character; `[*]` and `[?]` match these characters themselves.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct NamePattern(String);
 
@@ -32,17 +32,17 @@ impl NamePattern {
         !has_wildcard(&self.0)
     }
 
-    /// Whether every name that the other pattern matches is one of this pattern's.
+    /// Tells whether this pattern matches every name that the other one matches.
     pub(crate) fn covers(&self, other: &Self) -> bool {
         covers_name(&self.0, &other.0)
     }
 
-    /// As it was written.
+    /// Returns the pattern as written.
     pub(crate) fn text(&self) -> &str {
         &self.0
     }
 
-    /// The only name that it matches: a service's without `.service`. `None`: it has wildcards.
+    /// Returns the only name that it matches (for a service, without `.service`), or `None` if it has wildcards.
     pub(crate) fn only_name(&self) -> Option<String> {
         only_text(&self.0)
     }
@@ -53,19 +53,19 @@ impl NamePattern {
     }
 }
 
-/// A pattern of absolute paths: `*` and `?` stand for characters of one component; `**` as a whole component for any
-/// number of components, none too. So `/srv/**` is `/srv` and all below it.
+/// A pattern of absolute paths. `*` and `?` match characters of one component. `**` as a whole component matches any number
+/// of components, even none. So `/srv/**` matches `/srv` and everything below it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct PathPattern {
     parts: Vec<String>,
-    /// What every path that matches begins with: most rules are ruled out by it at once.
+    /// The beginning of every path that matches, to exclude most rules quickly.
     beginning: String,
 }
 
 const ANY_DEPTH: &str = "**";
 
 impl PathPattern {
-    /// The pattern, or what is wrong with it.
+    /// Parses a pattern, or returns the error.
     pub(crate) fn new(text: &str) -> Result<Self, String> {
         let parts = components(text).ok_or_else(|| {
             format!("`{text}` is not an absolute path: it must begin with `/` and have no empty, `.` or `..` component")
@@ -82,7 +82,7 @@ impl PathPattern {
         path.starts_with(&self.beginning) && components(path).is_some_and(|path| covers(&self.parts, &path, wildcard))
     }
 
-    /// Whether every path that the other pattern matches is one of this pattern's. Errs on the side of no.
+    /// Tells whether this pattern matches every path that the other one matches. If in doubt, returns false.
     pub(crate) fn covers(&self, other: &Self) -> bool {
         let names: Vec<&str> = other.parts.iter().map(String::as_str).collect();
         covers(&self.parts, &names, |part, name| name != ANY_DEPTH && covers_name(part, name))
@@ -92,28 +92,28 @@ impl PathPattern {
         !self.parts.iter().any(|part| has_wildcard(part))
     }
 
-    /// What every path that matches begins with; empty for `/**`.
+    /// Returns the beginning of every path that matches; empty for `/**`.
     pub(crate) fn beginning(&self) -> &str {
         &self.beginning
     }
 
-    /// Whether one of its components is this name.
+    /// Tells whether one of its components is this name.
     pub(crate) fn has_part(&self, name: &str) -> bool {
         self.parts.iter().any(|part| part == name)
     }
 
-    /// The only path that it matches. `None`: it has wildcards.
+    /// Returns the only path that it matches, or `None` if it has wildcards.
     pub(crate) fn only_path(&self) -> Option<String> {
         let names: Option<Vec<String>> = self.parts.iter().map(|part| only_text(part)).collect();
         names.map(|names| format!("/{}", names.join("/")))
     }
 
-    /// Whether all that is below a path that matches must match too.
+    /// Tells whether all paths below a matching path match too.
     pub(crate) fn covers_below(&self) -> bool {
         self.parts.last().is_some_and(|part| part == ANY_DEPTH)
     }
 
-    /// Whether something at or below the directory could match. Errs on the side of yes.
+    /// Tells whether a path at or below the directory could match. If in doubt, returns true.
     pub(crate) fn may_match_below(&self, directory: &str) -> bool {
         let Some(directory) = components(directory) else { return true };
         let paired = self.parts.iter().zip(&directory);
@@ -130,7 +130,7 @@ impl PathPattern {
     }
 }
 
-/// The components of an absolute path in its plain form; `/` has none. Anything else is not a path that was resolved.
+/// Splits an absolute path in normal form into components; `/` gives an empty list. Returns `None` for any other text.
 fn components(path: &str) -> Option<Vec<&str>> {
     let inner = path.strip_prefix('/')?;
     if inner.is_empty() {
@@ -141,8 +141,8 @@ fn components(path: &str) -> Option<Vec<&str>> {
     plain.then_some(parts)
 }
 
-/// Whether the pattern's components cover the path's. Each `**` is tried from the shortest stretch on and only the last
-/// one is ever taken back, so the time is bounded by the product of the lengths.
+/// Tells whether the pattern's components match the path's. Each `**` starts with the shortest match, and only the last one
+/// is ever extended. So the time is limited by the product of the lengths.
 fn covers(pattern: &[String], path: &[&str], matches: impl Fn(&str, &str) -> bool) -> bool {
     let (mut at_pattern, mut at_path) = (0, 0);
     let mut retry: Option<(usize, usize)> = None;
@@ -170,15 +170,15 @@ fn covers(pattern: &[String], path: &[&str], matches: impl Fn(&str, &str) -> boo
     true
 }
 
-/// A pattern of attribute paths, written with dots (`mysql.server`; a dot within a key as `\.`). It covers all below it;
-/// `*` stands for any characters of one key.
+/// A pattern of attribute paths, written with dots (`mysql.server`; a dot within a key as `\.`). It covers everything below
+/// it. `*` matches any characters of one key.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct AttributePattern {
     parts: Vec<String>,
 }
 
 impl AttributePattern {
-    /// The pattern, or what is wrong with it.
+    /// Parses a pattern, or returns the error.
     pub(crate) fn new(text: &str) -> Result<Self, String> {
         let parts = split_dots(text);
         if parts.iter().any(String::is_empty) {
@@ -191,23 +191,23 @@ impl AttributePattern {
         asked.len() >= self.parts.len() && self.parts.iter().zip(asked).all(|(part, key)| wildcard(part, key))
     }
 
-    /// Whether every attribute that the other pattern covers is one of this pattern's.
+    /// Tells whether this pattern covers every attribute that the other one covers.
     pub(crate) fn covers(&self, other: &Self) -> bool {
         other.parts.len() >= self.parts.len()
             && self.parts.iter().zip(&other.parts).all(|(part, key)| covers_name(part, key))
     }
 
-    /// The keys of the path; one with wildcards as it is written.
+    /// Returns the keys of the path. A key with wildcards is returned as written.
     pub(crate) fn keys(&self) -> Vec<String> {
         self.parts.iter().map(|part| only_text(part).unwrap_or_else(|| part.clone())).collect()
     }
 
-    /// The keys before the first one with wildcards.
+    /// Returns the keys before the first one with wildcards.
     pub(crate) fn exact_beginning(&self) -> Vec<String> {
         self.parts.iter().map_while(|part| only_text(part)).collect()
     }
 
-    /// Whether something below the path could match.
+    /// Tells whether something below the path could match.
     pub(crate) fn may_match_below(&self, path: &[String]) -> bool {
         self.parts.iter().zip(path).all(|(part, key)| wildcard(part, key))
     }
@@ -232,13 +232,13 @@ fn split_dots(text: &str) -> Vec<String> {
     parts
 }
 
-/// An attribute path as the operator would write it.
+/// Formats an attribute path as the operator writes it.
 pub(crate) fn join_dots(path: &[String]) -> String {
     let parts: Vec<String> = path.iter().map(|key| key.replace('\\', "\\\\").replace('.', "\\.")).collect();
     parts.join(".")
 }
 
-/// What a rule is about.
+/// The pattern of a rule.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Pattern {
     Path(PathPattern),
@@ -248,10 +248,10 @@ pub(crate) enum Pattern {
     Mount(MountPattern),
 }
 
-/// What is held against a rule.
+/// A thing that is compared with a rule.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Asked<'a> {
-    /// A path, a name.
+    /// A name or another text.
     Text(&'a str),
     /// A resolved path, on a machine where users have these homes.
     Path(&'a str, &'a Homes),
@@ -264,7 +264,7 @@ pub(crate) enum Asked<'a> {
 }
 
 impl Pattern {
-    /// Whether the rule is about this.
+    /// Tells whether the pattern matches a thing.
     pub(crate) fn matches(&self, asked: Asked<'_>) -> bool {
         match (self, asked) {
             (Self::Path(pattern), Asked::Path(path, _)) => pattern.matches(path),
@@ -276,7 +276,7 @@ impl Pattern {
         }
     }
 
-    /// Whether everything that the other rule is about is something that this rule is about. Errs on the side of no.
+    /// Tells whether this pattern matches everything that the other one matches. If in doubt, returns false.
     pub(crate) fn covers(&self, other: &Self) -> bool {
         match (self, other) {
             (Self::Path(pattern), Self::Path(other)) => pattern.covers(other),
@@ -288,7 +288,7 @@ impl Pattern {
         }
     }
 
-    /// Whether it names one thing.
+    /// Tells whether it has no wildcards.
     pub(crate) fn is_exact(&self) -> bool {
         match self {
             Self::Path(pattern) => pattern.is_exact(),
@@ -299,7 +299,7 @@ impl Pattern {
         }
     }
 
-    /// Why the rule does not reach what it is about, apart from privileges.
+    /// Returns why a matching rule does not cover a thing, apart from privileges.
     pub(crate) fn too_wide(&self, asked: Asked<'_>) -> Option<TooWide> {
         match (self, asked) {
             (Self::Path(pattern), Asked::Path(path, homes)) if !pattern.is_exact() => {
@@ -309,7 +309,7 @@ impl Pattern {
         }
     }
 
-    /// How specific it is.
+    /// Returns how specific the pattern is.
     pub(crate) fn specificity(&self) -> Specificity {
         match self {
             Self::Path(pattern) => pattern.specificity(),

@@ -1,8 +1,8 @@
-//! Names and paths that a policy was allowed, as many as a run asks for: thousands, most of them once.
+//! Stores the allowed names and paths of a policy. A run has thousands of them, most of them only once.
 //!
-//! Looking each one up in a set costs more than the check that allowed it. So they are appended to one text, repeated ones
-//! too, and told apart when somebody reads them, or when the text has become too long: from then on they are kept in a set,
-//! so that a policy which asks for the same name again and again gets no further.
+//! Looking each name up in a set costs more than the check that allowed it. So names are appended to one text, including
+//! repetitions. They are compared only when they are read, or when the text becomes too long. From then on they are stored in
+//! a set, so that a policy which repeats the same name uses no more space.
 
 use std::collections::{BTreeSet, HashSet};
 
@@ -12,9 +12,9 @@ const END: char = '\n';
 /// Names, each of printable ASCII.
 #[derive(Debug, Clone)]
 pub(crate) enum PlainNames {
-    /// Each followed by [`END`]; some may be there more than once.
+    /// The names, each followed by [`END`], perhaps with repetitions.
     Appended(String),
-    /// Each is in the set once.
+    /// The names without repetitions.
     Distinct(HashSet<String>),
 }
 
@@ -25,7 +25,7 @@ impl Default for PlainNames {
 }
 
 impl PlainNames {
-    /// Adds a name. Returns whether it takes room: a name that is known to be there takes none.
+    /// Adds a name. Returns whether it takes space; a name that is known to be stored takes none.
     pub(crate) fn add(&mut self, name: &str) -> bool {
         match self {
             Self::Appended(text) => {
@@ -37,12 +37,12 @@ impl PlainNames {
         }
     }
 
-    /// Tells whether a name is there, once the names are [distinct](Self::make_distinct).
+    /// Tells whether a name is stored, if the names are [distinct](Self::make_distinct).
     pub(crate) fn contains(&self, name: &str) -> bool {
         matches!(self, Self::Distinct(names) if names.contains(name))
     }
 
-    /// Keeps each name once from now on. Returns the names that are dropped, as their number and their bytes.
+    /// Removes repetitions, now and from now on. Returns the number and the size of the removed names.
     pub(crate) fn make_distinct(&mut self) -> (usize, usize) {
         let Self::Appended(text) = self else { return (0, 0) };
         let mut names = HashSet::new();

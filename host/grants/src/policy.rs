@@ -1,4 +1,4 @@
-//! The operator's word, per policy, and the one function through which every decision goes.
+//! The operator's grants per policy, and the one function that makes every decision.
 
 use crate::audit::{AuditLog, Decision};
 use crate::commands::CommandGrant;
@@ -14,7 +14,7 @@ use crate::rules::{Rules, Verdict};
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// All that an operator grants, by policy.
+/// All grants of an operator, by policy.
 #[derive(Debug, Clone, Default)]
 pub struct Grants {
     policies: BTreeMap<String, PolicyRules>,
@@ -24,31 +24,31 @@ pub struct Grants {
     homes: Arc<Homes>,
 }
 
-/// The resolved paths, as seen from inside the root, of all that is wrun's own on this machine.
+/// The resolved paths of wrun's own files on this machine, as seen from inside the root.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct OwnPlaces {
-    /// State, settings, grants and data: privileged and secret with all below them.
+    /// State, settings, grants and data: privileged and secret, with everything below.
     pub data: Vec<String>,
-    /// wrun's program, its runtime and libraries, cookbooks, programs of the operator's that it starts: privileged with all
-    /// below them. Reading them gives nothing away.
+    /// wrun's program, its runtime and libraries, cookbooks, and programs of the operator that it starts: privileged, with
+    /// everything below. They are not secret.
     pub code: Vec<String>,
 }
 
 impl Grants {
-    /// Grants nothing to anybody, as a missing file does.
+    /// Creates empty grants, like those of a missing file.
     pub fn nothing() -> Self {
         Self::default()
     }
 
-    /// Reads the operator's file. `name` is what errors call it.
+    /// Reads the operator's file. `name` is the file's name in errors.
     ///
     /// # Errors
-    /// It is not TOML, has a key that does not exist, or a rule that cannot be; file and line are named.
+    /// The file is not TOML, has an unknown key, or an invalid rule. The error has file and line.
     pub fn parse(text: &str, name: &str) -> Result<Self, GrantsError> {
         Self::parse_files(&[(name, text)])
     }
 
-    /// Reads several files of the operator's, as `(name, text)`.
+    /// Reads several files of the operator, as `(name, text)`.
     ///
     /// # Errors
     /// As [`parse`](Self::parse); or a policy has a table in two of them.
@@ -66,27 +66,27 @@ impl Grants {
         Ok(Self { policies, ..Self::default() })
     }
 
-    /// Grants everything to every policy: for one's own machine.
+    /// Grants everything to every policy, for a machine of one's own.
     pub fn allow_all() -> Self {
         Self { everything: true, ..Self::default() }
     }
 
-    /// The same grants on a machine where these places are wrun's own. Rules with wildcards do not reach them.
+    /// Adds the places that belong to wrun on this machine. Rules with wildcards do not cover them.
     #[must_use]
     pub fn keeping(self, own_places: OwnPlaces) -> Self {
         Self { own_places: own_places.into(), ..self }
     }
 
-    /// The same grants on a machine where these resolved paths, as seen from inside the root, are users' homes. Rules with
-    /// wildcards do not reach hidden names in them.
+    /// Adds the resolved paths of users' homes, as seen from inside the root. Rules with wildcards do not cover hidden names
+    /// in them.
     #[must_use]
     pub fn with_homes(self, homes: Vec<String>) -> Self {
         Self { homes: Arc::new(Homes::of(homes)), ..self }
     }
 
-    /// The grants of one policy; none at all for a policy that the file does not name.
+    /// Returns the grants of one policy; empty ones if the file does not name the policy.
     ///
-    /// `cookbooks` are its cookbooks' names: it may write attributes below them, and below `tags`.
+    /// `cookbooks` are the names of its cookbooks: the policy may write attributes below them, and below `tags`.
     pub fn policy(&self, name: &str, cookbooks: &[String]) -> Arc<PolicyGrants> {
         Arc::new(PolicyGrants {
             policy: name.into(),
@@ -103,7 +103,7 @@ impl Grants {
         })
     }
 
-    /// Names of the policies that the file has a table for.
+    /// Returns the names of the policies with a table in the file.
     pub fn policy_names(&self) -> impl Iterator<Item = &str> {
         self.policies.keys().map(String::as_str)
     }
@@ -112,12 +112,12 @@ impl Grants {
         &self.policies
     }
 
-    /// The file that has the table of a policy; `None`: no file has it.
+    /// Returns the file with the table of a policy, if any.
     pub fn file_of(&self, policy: &str) -> Option<&str> {
         self.policies.get(policy).map(|rules| &*rules.file)
     }
 
-    /// What is asked for from now on is written here.
+    /// Returns the journal, which records all requests.
     pub fn journal(&self) -> &Journal {
         &self.journal
     }
@@ -134,7 +134,7 @@ pub(crate) struct PolicyRules {
     pub(crate) reboot: bool,
     pub(crate) limits: Limits,
     pub(crate) on_hidden_fact: OnHiddenFact,
-    /// The file that the table is in, and the line where it begins.
+    /// The file of the table, and the line where it begins.
     pub(crate) file: Arc<str>,
     pub(crate) line: usize,
 }
@@ -144,7 +144,7 @@ impl PolicyRules {
         format!("{}:{}", self.file, self.line)
     }
 
-    /// Whether a flag is set; false for what is not a flag.
+    /// Tells whether a flag is set; false for a capability that is not a flag.
     pub(crate) fn flag(&self, capability: Capability) -> bool {
         match capability {
             Capability::Clock => self.clock,
@@ -155,7 +155,7 @@ impl PolicyRules {
     }
 }
 
-/// What one policy may do. Its methods check, and return proofs.
+/// The rights of one policy. Its methods check, and return proofs.
 #[derive(Debug, Clone, Default)]
 pub struct PolicyGrants {
     pub(crate) policy: String,
@@ -166,41 +166,42 @@ pub struct PolicyGrants {
     pub(crate) audit: Arc<AuditLog>,
     pub(crate) own_places: Arc<OwnPlaces>,
     pub(crate) homes: Arc<Homes>,
-    /// Nothing is written into the journal and the audit log.
+    /// True if nothing is recorded in the journal and the audit log.
     silent: bool,
-    /// Paths that are read, addresses and mounts are written nowhere.
+    /// True if read paths, addresses and mounts are not recorded.
     hiding: bool,
-    /// The path of new content that the policy's own code looks at now, before it is put in place.
+    /// The path of new content that the policy's own code verifies now, before it is put in place.
     verified: Arc<Mutex<Option<String>>>,
 }
 
-/// What the audit log says in the place of secrets.
+/// The text in the audit log in place of secrets.
 pub(crate) const SENSITIVE: &str = "[sensitive]";
 
 static NO_RULES: Rules = Rules::NONE;
 
 impl PolicyGrants {
-    /// The same rules, which write nothing down. They say how a refusal is worded for the policy: by the path that it wrote,
-    /// where the one that was refused is the resolved one.
+    /// Returns the same rules without recording. They are used to word a refusal for the policy: with the written path, if
+    /// the refused one is the resolved path.
     #[must_use]
     pub fn silent(&self) -> Self {
         Self { journal: Journal::default(), silent: true, ..self.clone() }
     }
 
-    /// The same rules for a sensitive resource. What it reads, where it asks, what it mounts (device and options may hold a
-    /// password) and what it tells a package tool is kept nowhere; what else it manages is, so that the operator knows of it.
+    /// Returns the same rules for a sensitive resource. Read paths, addresses, mounts (device and options may contain a
+    /// password) and options of package tools are not recorded. Other managed things are recorded, so that the operator knows
+    /// about them.
     #[must_use]
     pub fn hiding(&self) -> Self {
         Self { hiding: true, ..self.clone() }
     }
 
-    /// From now on the policy may read what lies at this resolved path: content of its own under a name of wrun's, which the
-    /// blocks of `verify` look at before it is put in place. `None`: they have looked.
+    /// Allows the policy to read this resolved path from now on: its own staged content, which `verify` blocks read before it
+    /// is put in place. `None` ends that.
     pub fn let_verify(&self, path: Option<String>) {
         *self.verified.lock().unwrap_or_else(PoisonError::into_inner) = path;
     }
 
-    /// Whether what lies there is content of the policy's own that it verifies.
+    /// Tells whether a path is the policy's own content that is being verified.
     pub(crate) fn is_verified_now(&self, path: &str) -> bool {
         self.verified.lock().unwrap_or_else(PoisonError::into_inner).as_deref() == Some(path)
     }
@@ -218,9 +219,10 @@ impl PolicyGrants {
         self.hiding && is_named_by_values
     }
 
-    /// The refusal of a path by its text alone, as a policy without rules for it hears of any path. `None`: the rules allow it.
+    /// Returns the refusal of a path by its text alone, as a policy without a rule for the path would get it. Returns `None`
+    /// if the rules allow the path.
     ///
-    /// `key` is that of the refused capability.
+    /// `key` is the key of the refused capability.
     pub fn refusal_of_text(&self, key: &str, path: &str) -> Option<Denied> {
         let silent = self.silent();
         match Capability::LISTS.into_iter().find(|one| one.key() == key)? {
@@ -231,14 +233,13 @@ impl PolicyGrants {
         }
     }
 
-    /// The sentence of a refusal that names no rule.
+    /// Returns the sentence of a refusal without a rule.
     pub fn plain_refusal(&self, key: &str, asked: &str) -> String {
         let deed = Capability::LISTS.into_iter().find(|one| one.key() == key).map_or("use", Capability::deed);
         format!("policy `{}` may not {deed} `{asked}`", self.policy)
     }
 
-    /// From now on this resolved path is a user's home, for all policies of the run: rules with wildcards do not reach hidden
-    /// names in it.
+    /// Adds a user's home, for all policies of the run: from now on, rules with wildcards do not cover hidden names in it.
     pub fn learn_home(&self, home: &str) {
         self.homes.add(home);
     }
@@ -248,17 +249,17 @@ impl PolicyGrants {
         &self.policy
     }
 
-    /// Whether this policy may do everything, since the operator said so on the command line.
+    /// Tells whether this policy may do everything, by the operator's choice on the command line.
     pub fn allows_everything(&self) -> bool {
         self.everything
     }
 
-    /// Limits of the policy's run.
+    /// Returns the limits of the policy's run.
     pub fn limits(&self) -> Limits {
         self.rules.limits
     }
 
-    /// Whether the policy is granted anything at all of a capability.
+    /// Tells whether the policy has any grant of a capability.
     pub fn has_any(&self, capability: Capability) -> bool {
         self.everything
             || match capability {
@@ -271,22 +272,22 @@ impl PolicyGrants {
             }
     }
 
-    /// Whether the policy may know the present time; else it hears when the run began.
+    /// Tells whether the policy may know the present time. Otherwise it gets the time at which the run began.
     pub fn clock(&self) -> bool {
         self.everything || self.rules.clock
     }
 
-    /// Whether the policy may draw random numbers.
+    /// Tells whether the policy may get random numbers.
     pub fn random(&self) -> bool {
         self.everything || self.rules.random
     }
 
-    /// Writes down that the policy asked for the present time, which it is not granted.
+    /// Records that the policy asked for the present time without a grant.
     pub fn refuse_clock(&self) {
         let _already_told = self.refuse_flag(Capability::Clock);
     }
 
-    /// Writes down that the policy asked for random numbers that it is not granted.
+    /// Records that the policy asked for random numbers without a grant.
     pub fn refuse_random(&self) {
         let _already_told = self.refuse_flag(Capability::Random);
     }
@@ -295,10 +296,10 @@ impl PolicyGrants {
         self.refuse_with(capability, capability.subject().unwrap_or_default(), Some("true".to_owned()), None)
     }
 
-    /// Whether the policy may start the node again, which ends what every other policy has running.
+    /// Checks whether the policy may reboot the node, which also ends the work of all other policies.
     ///
     /// # Errors
-    /// Not granted.
+    /// The reboot is not granted.
     pub fn reboot(&self) -> Result<GrantedReboot, Denied> {
         if !self.everything && !self.rules.reboot {
             return Err(self.refuse_flag(Capability::Reboot));
@@ -313,7 +314,7 @@ impl PolicyGrants {
         self.rules.lists.get(&capability).unwrap_or(&NO_RULES)
     }
 
-    /// The decision about one thing. `shown` is what a rule for exactly this thing would say.
+    /// Decides about one thing. `shown` is the text of a rule for exactly this thing.
     pub(crate) fn decide(
         &self,
         capability: Capability,
@@ -328,7 +329,7 @@ impl PolicyGrants {
             Verdict::Allowed(rule) => return self.allow(capability, shown, &rule.text),
             Verdict::Refused(rule) => {
                 let reason = format!("{} refuses it: `{}`", self.line(rule.line), rule.text);
-                // A rule for exactly this would win against a wider one, and lose against its equal.
+                // An exact rule would override a wider one, but not an exact rule that refuses.
                 let value = Some(literal_entry(shown)).filter(|_| !rule.pattern.is_exact());
                 return Err(self.refuse_with(capability, shown, value, Some(reason)));
             }
@@ -338,12 +339,12 @@ impl PolicyGrants {
         Err(self.refuse(capability, shown, shown, reason))
     }
 
-    /// Where a rule of this policy is, for people.
+    /// Returns the place of a rule of this policy, for messages.
     pub(crate) fn line(&self, line: usize) -> String {
         format!("line {line} of {}", self.rules.file)
     }
 
-    /// Writes down that something is allowed.
+    /// Records that something is allowed.
     pub(crate) fn allow(&self, capability: Capability, asked: &str, rule: &str) -> Result<(), Denied> {
         self.audit_allowed(capability, asked, rule);
         let (policy, key) = (self.policy.as_str(), capability.key());
@@ -353,37 +354,37 @@ impl PolicyGrants {
         Ok(())
     }
 
-    /// Writes a permission into the audit log.
+    /// Records a permission in the audit log.
     pub(crate) fn audit_allowed(&self, capability: Capability, asked: &str, rule: &str) {
         if !self.silent {
             self.audit.allowed(&self.decision(capability, asked), rule);
         }
     }
 
-    /// Writes down that an entry of the file was used. `None`: one that may not be shown.
+    /// Records the use of an entry. `None` means an entry that may not be shown.
     pub(crate) fn uses(&self, key: &'static str, value: Option<String>) {
         self.journal.allow(&self.policy, key, value, false);
     }
 
-    /// Writes down that a command was allowed. The text of a secret one is kept nowhere.
+    /// Records that a command was allowed. The text of a secret command is not stored.
     pub(crate) fn uses_command(&self, value: Option<String>, secret: bool) {
         self.journal.allow(&self.policy, Capability::Commands.key(), value, secret);
     }
 
-    /// What is asked for is written here.
+    /// Returns the journal, which records all requests.
     pub fn journal(&self) -> &Journal {
         &self.journal
     }
 
-    /// Writes down that something is refused, and says what would allow it.
+    /// Records a refusal, and returns it with the entry that would allow the thing.
     pub(crate) fn refuse(&self, capability: Capability, asked: &str, allowing: &str, reason: Option<String>) -> Denied {
-        // Some names are none that a rule can have.
+        // Some names are impossible in a rule.
         let can_be_rule =
             |value: &String| !Capability::LISTS.contains(&capability) || rule_of(capability, value).is_some();
         self.refuse_with(capability, asked, Some(literal_entry(allowing)).filter(can_be_rule), reason)
     }
 
-    /// The same with the entry that would allow it as TOML, or `None` if no entry would.
+    /// Does the same with a given TOML entry, or `None` if no entry would allow it.
     pub(crate) fn refuse_with(
         &self,
         capability: Capability,
@@ -398,7 +399,7 @@ impl PolicyGrants {
         denied
     }
 
-    /// A refused command. The text of a secret one is in nobody's list.
+    /// Records a refused command. The text of a secret command is not recorded.
     pub(crate) fn refuse_command(
         &self,
         asked: &str,
@@ -412,7 +413,7 @@ impl PolicyGrants {
         denied
     }
 
-    /// Writes a refusal into the audit log.
+    /// Records a refusal in the audit log.
     fn audit_refusal(&self, capability: Capability, asked: &str, reason: Option<&str>) {
         if self.silent {
             return;
@@ -422,7 +423,8 @@ impl PolicyGrants {
         self.audit.denied(&self.decision(capability, asked), reason, resource.as_deref(), origin.as_deref());
     }
 
-    /// Writes how many of the policy's decisions are not in the audit log, if it became too long. For the end of the run.
+    /// Records how many of the policy's decisions are missing in the audit log, if it became too long. Called at the end of
+    /// the run.
     pub fn end_audit(&self) {
         self.audit.close(&self.policy);
     }
@@ -432,7 +434,7 @@ impl PolicyGrants {
         Decision { policy: &self.policy, key: capability.key(), asked }
     }
 
-    /// A refusal that is written down already.
+    /// Returns a refusal that is already recorded.
     pub(crate) fn denial(
         &self,
         capability: Capability,

@@ -1,8 +1,8 @@
-//! What root or the system runs, reads as code, or trusts. Rules with wildcards do not reach these things; see
-//! [`crate`].
+//! Privileged things: files and accounts that root or the system runs, reads as code, or trusts. Rules with wildcards do not
+//! cover them; see [`crate`].
 //!
-//! The lists are those of a Debian machine. They can never be complete: a daemon that runs as root and reads its hooks
-//! from `/opt` is privileged too. They are a second wall; the first is that rules are narrow ([`crate::reach`]).
+//! The lists are those of a Debian machine. They can never be complete: a daemon that runs as root and reads its hooks from
+//! `/opt` is privileged too. They are only the second protection; the first one is that rules are narrow ([`crate::reach`]).
 
 mod accounts;
 mod names;
@@ -22,7 +22,7 @@ use std::sync::LazyLock;
 /// Host keys of the SSH server.
 const HOST_KEYS: &str = "/etc/ssh/ssh_host_";
 
-/// Places and secrets in order, so that thousands of files can be looked up.
+/// Privileged places and secrets, sorted, for fast lookups of thousands of files.
 static IN_ORDER: LazyLock<Vec<&'static str>> = LazyLock::new(|| {
     let mut places: Vec<&str> = PLACES.into_iter().flatten().chain(&SECRETS).copied().collect();
     places.sort_unstable();
@@ -30,12 +30,12 @@ static IN_ORDER: LazyLock<Vec<&'static str>> = LazyLock::new(|| {
     places
 });
 
-/// Whether writing there can make somebody root, or change who is trusted. What is secret is privileged.
+/// Tells whether writing to a path can give root's rights, or change who is trusted. Secret paths are privileged.
 pub(crate) fn path(path: &str) -> bool {
     lies_below(path) || has_privileged_name(path) || secret(path)
 }
 
-/// Whether the path is privileged, or something privileged with a fixed place lies below it.
+/// Tells whether the path is privileged, or above a privileged path with a fixed place.
 pub(crate) fn lies_below(path: &str) -> bool {
     if BEGINNINGS.iter().any(|beginning| path.starts_with(beginning)) {
         return true;
@@ -59,27 +59,27 @@ fn has_privileged_name(path: &str) -> bool {
     })
 }
 
-/// Whether a hidden name that stands right in a home decides what the home's owner runs.
+/// Tells whether a hidden name directly in a home decides which programs the owner runs.
 pub(crate) fn name_in_home(name: &str) -> bool {
     NAMES_IN_HOMES.contains(&name)
 }
 
-/// Whether a path is one of these places, lies below one, or leads to one.
+/// Tells whether a path is one of these places, or is below or above one.
 pub(crate) fn meets(path: &str, places: &[String]) -> bool {
     places.iter().any(|place| is_within(path, place) || is_within(place, path))
 }
 
-/// Whether a path is one of these places or lies below one.
+/// Tells whether a path is one of these places or is below one.
 pub(crate) fn lies_in(path: &str, places: &[String]) -> bool {
     places.iter().any(|place| is_within(path, place))
 }
 
-/// Whether a path is a place or below it.
+/// Tells whether a path is a place or is below it.
 pub(crate) fn is_within(path: &str, place: &str) -> bool {
     place == "/" || path.strip_prefix(place).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
 }
 
-/// Whether reading it gives away what lets one become somebody else.
+/// Tells whether a path is secret: with its content, a reader could act as another user.
 pub(crate) fn secret(path: &str) -> bool {
     let is_host_key = path.strip_prefix(HOST_KEYS).is_some_and(|rest| !rest.ends_with(".pub"));
     let is_backup = path.strip_prefix("/var/backups/").is_some_and(|rest| rest.contains("shadow"));

@@ -1,4 +1,4 @@
-//! What checks return: values that only this crate can make.
+//! Proofs: the results of checks, which only this crate can create.
 
 use std::fmt;
 
@@ -25,12 +25,12 @@ macro_rules! named_proof {
 }
 
 named_proof!(
-    /// This path, and nothing below it, may be created, changed and removed. It is a resolved path: no component but the
+    /// This path, and nothing below it, may be created, changed and removed. The path is resolved: no component except the
     /// last is a link.
     GrantedPath, path
 );
 named_proof!(
-    /// This directory and all that is below it may be renamed or removed as a whole.
+    /// This directory may be renamed or removed with everything below it.
     GrantedTree, path
 );
 named_proof!(
@@ -54,16 +54,16 @@ named_proof!(
     GrantedGroup, name
 );
 named_proof!(
-    /// This data bag, index, role, environment or variable may be read, or this device of chance may be used.
+    /// This data bag, index, role, environment or variable may be read, or this user's crontab may be changed.
     GrantedName, name
 );
 
-/// The node may be started again.
+/// The node may be rebooted.
 #[must_use = "an effect needs this proof"]
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct GrantedReboot(pub(crate) ());
 
-/// This file system may be mounted there, with these options, and have its line in the table of file systems.
+/// This file system may be mounted there, with these options, and may be entered in the table of file systems.
 #[must_use = "an effect needs this proof"]
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct GrantedMount {
@@ -74,17 +74,17 @@ pub struct GrantedMount {
 }
 
 impl GrantedMount {
-    /// As the table of file systems names it: a device, `LABEL=..`, `UUID=..`, a remote share.
+    /// Returns the device as in the table of file systems: a device, `LABEL=..`, `UUID=..`, or a remote share.
     pub fn device(&self) -> &str {
         &self.device
     }
 
-    /// The resolved path; `none` for what has no place.
+    /// Returns the resolved mount point, or `none` for a file system without one.
     pub fn mount_point(&self) -> &str {
         &self.mount_point
     }
 
-    /// The kind of file system.
+    /// Returns the file system type.
     pub fn kind(&self) -> &str {
         &self.kind
     }
@@ -107,7 +107,7 @@ impl fmt::Display for GrantedMount {
 pub struct GrantedRepository(pub(crate) String);
 
 impl GrantedRepository {
-    /// The address, as it was asked.
+    /// Returns the address as the policy wrote it.
     pub fn address(&self) -> &str {
         &self.0
     }
@@ -119,7 +119,7 @@ impl GrantedRepository {
 pub struct GrantedOptions(pub(crate) Vec<String>);
 
 impl GrantedOptions {
-    /// The options, one word each.
+    /// Returns the options, one word each.
     pub fn words(&self) -> &[String] {
         &self.0
     }
@@ -142,13 +142,13 @@ impl GrantedEnvironment {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct GrantedMode {
     pub(crate) bits: u32,
-    /// The bits may be set on a directory only: a set-id bit among them was not granted for files.
+    /// True if the bits may be set only on a directory, because they have a set-id bit that is not granted for files.
     pub(crate) only_directory: bool,
     pub(crate) path: String,
 }
 
 impl GrantedMode {
-    /// Returns the permission bits for a directory, set-id and sticky ones too.
+    /// Returns the permission bits for a directory, including set-id and sticky bits.
     pub fn bits_of_directory(&self) -> u32 {
         self.bits
     }
@@ -158,13 +158,13 @@ impl GrantedMode {
         (!self.only_directory).then_some(self.bits)
     }
 
-    /// The path they were granted for.
+    /// Returns the path for which the bits were granted.
     pub fn path(&self) -> &str {
         &self.path
     }
 }
 
-/// This URL may be asked. Where it redirects to must be asked for again.
+/// This URL may be requested. The target of a redirect needs its own check.
 #[must_use = "an effect needs this proof"]
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct GrantedUrl {
@@ -185,12 +185,12 @@ impl GrantedUrl {
         &self.scheme
     }
 
-    /// The server's name or address in lower case; IPv6 without brackets.
+    /// Returns the server's name or address in lower case; an IPv6 address without brackets.
     pub fn host(&self) -> &str {
         &self.host
     }
 
-    /// The port, the scheme's own if none was said.
+    /// Returns the port, or the scheme's default port.
     pub fn port(&self) -> u16 {
         self.port
     }
@@ -208,23 +208,23 @@ impl GrantedAttribute {
     }
 }
 
-/// A program in the form in which it is started.
+/// A command in the form in which it is started.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Program {
     /// Program and arguments, started without a shell.
     Arguments(Vec<String>),
     /// A line for `/bin/sh -c`.
     Shell(String),
-    /// A text that an interpreter gets as a file.
+    /// A script, which an interpreter reads from its standard input.
     Script {
         /// The interpreter and its flags.
         interpreter: Vec<String>,
-        /// The text that the interpreter gets.
+        /// The text of the script.
         code: String,
     },
 }
 
-/// This command may be run, as this user, there, with these variables.
+/// This command may be run as this user, in this directory, with these variables.
 #[must_use = "an effect needs this proof"]
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct GrantedCommand {
@@ -245,38 +245,38 @@ impl GrantedCommand {
         &self.program
     }
 
-    /// The command as the cookbook wrote it, for messages.
+    /// Returns the command as the cookbook wrote it, for messages.
     pub fn shown(&self) -> &str {
         &self.shown
     }
 
-    /// Whether Chef has a shell start it, though it may need none: where the program does not exist, it is the shell that
-    /// says so.
+    /// Tells whether Chef would start the command through a shell, even if it does not need one. If the program is missing,
+    /// the error is then the shell's.
     pub fn by_shell(&self) -> bool {
         self.by_shell
     }
 
-    /// As whom; none: as wrun.
+    /// Returns the user. `None` means wrun's own user.
     pub fn user(&self) -> Option<&str> {
         self.user.as_deref()
     }
 
-    /// In which group; none: the user's.
+    /// Returns the group. `None` means the user's own group.
     pub fn group(&self) -> Option<&str> {
         self.group.as_deref()
     }
 
-    /// Where; none: in the root.
+    /// Returns the working directory. `None` means the root directory.
     pub fn cwd(&self) -> Option<&str> {
         self.cwd.as_deref()
     }
 
-    /// The file mode creation mask; none: the host's.
+    /// Returns the file mode creation mask. `None` means the host's.
     pub fn umask(&self) -> Option<u32> {
         self.umask
     }
 
-    /// Variables beside the clean environment.
+    /// Returns the variables in addition to the clean environment.
     pub fn environment(&self) -> &[(String, String)] {
         &self.environment
     }
@@ -286,9 +286,9 @@ impl GrantedCommand {
         self.input.as_deref()
     }
 
-    /// The same command about a staged file: `%{path}` becomes its path. A guest had a say in the path, and what a shell
-    /// makes of it depends on the quotes, the `eval` and the here-document around it: so only a path in which no shell finds
-    /// anything is put into a line, a script or a longer argument. None: the path is another.
+    /// Returns the same command for a staged file, with `%{path}` replaced by its path. A guest can influence the path, and
+    /// its meaning for a shell depends on quotes, `eval` or here-documents around it. So only a path without special
+    /// characters is put into a line, a script or a longer argument. Returns `None` for any other path.
     pub fn with_path(&self, path: &str) -> Option<Self> {
         let harmless = crate::words::means_itself(path);
         let program = match &self.program {
@@ -305,11 +305,11 @@ impl GrantedCommand {
     }
 }
 
-/// What stands for the path of a staged file.
+/// The placeholder for the path of a staged file.
 const PLACE: &str = "%{path}";
 
-/// Whether nothing but a path is made of an argument: it is the path or an option with it. A longer one may be code:
-/// `bash -c "grep x %{path}"` needs no shell to be started.
+/// Tells whether an argument is only a path, or an option with a path. A longer argument may be code: `bash -c "grep x
+/// %{path}"` runs code although no shell is needed to start it.
 fn takes_any_path(word: &str) -> bool {
     !word.contains(PLACE) || crate::words::means_itself(&word.replace(PLACE, ""))
 }

@@ -1,35 +1,35 @@
-//! How far rules with wildcards reach below directories that many applications share, and into homes.
+//! The reach of rules with wildcards: below directories that many applications share, and into homes.
 //!
-//! `/etc/**` was hardly meant as the right to everything that root's programs read, and no list of such things is complete.
-//! So a rule with wildcards must name an application's directory (`/etc/mysql/**`), and a hidden name in a home must stand in
-//! the rule. Rules without wildcards and those of `privileged_paths` reach whatever they match.
+//! The author of `/etc/**` hardly meant a right to everything that root's programs read, and no list of such files is
+//! complete. So a rule with wildcards must name an application's directory (`/etc/mysql/**`), and a hidden name in a home
+//! must appear in the rule. Rules without wildcards, and those in `privileged_paths`, cover everything that they match.
 
 use crate::homes::Homes;
 use crate::pattern::PathPattern;
 use crate::privileged::is_within;
 
-/// Directories in which applications have directories of their own. The longest that fits counts.
+/// Directories in which applications have their own directories. The longest matching one counts.
 const SHARED: [&str; 7] = ["/etc", "/etc/opt", "/usr", "/usr/local", "/run", "/var/lib", "/var/cache"];
 
-/// Where homes are on any machine.
+/// The usual place of homes.
 const HOMES: &str = "/home/";
 
-/// The directory in a person's home whose programs shells find first.
+/// The directory in a person's home in which shells look for programs first.
 const PROGRAMS: &str = "bin";
 
-/// Why a rule with wildcards does not reach a path that it matches.
+/// The reason why a rule with wildcards does not cover a path that it matches.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum TooWide {
-    /// The thing is privileged.
+    /// The path is privileged.
     Privileged,
-    /// The rule names no application's directory below this one.
+    /// The rule does not name an application's directory below this one.
     Nameless(&'static str),
-    /// A hidden name in a home does not stand in the rule.
+    /// The path has a hidden name in a home, which the rule does not contain.
     Hidden,
 }
 
 impl TooWide {
-    /// The reason for people. `rule` is the rule's text, `place` its place: `line 3 of grants.toml`.
+    /// Returns the reason for messages. `rule` is the rule's text, and `place` its place, such as `line 3 of grants.toml`.
     pub(crate) fn reason(self, rule: &str, place: &str) -> String {
         match self {
             Self::Privileged => format!("it is privileged, and `{rule}` in {place} is too wide a rule to reach it"),
@@ -44,7 +44,7 @@ impl TooWide {
     }
 }
 
-/// Returns why a rule with wildcards does not reach this resolved path, apart from privileges. `homes` are the resolved homes
+/// Returns why a rule with wildcards does not cover this resolved path, apart from privileges. `homes` are the resolved homes
 /// of this machine's users.
 pub(crate) fn too_wide(pattern: &PathPattern, path: &str, homes: &Homes) -> Option<TooWide> {
     if let Some(shared) = nameless(pattern, path) {
@@ -54,40 +54,41 @@ pub(crate) fn too_wide(pattern: &PathPattern, path: &str, homes: &Homes) -> Opti
     (!pattern.has_part(hidden)).then_some(TooWide::Hidden)
 }
 
-/// Returns the shared directory above a path, if the pattern names nothing in it.
+/// Returns the shared directory above a path, if the pattern does not name a directory in it.
 pub(crate) fn nameless(pattern: &PathPattern, path: &str) -> Option<&'static str> {
     let shared = SHARED.into_iter().filter(|shared| lies_below(path, shared)).max_by_key(|shared| shared.len())?;
     (!lies_below(pattern.beginning(), shared)).then_some(shared)
 }
 
-/// Returns the shared directory in which a pattern reaches nothing, since all that it matches lies there and it names no
-/// application's directory: `/etc/*.conf`.
+/// Returns the shared directory in which a pattern covers nothing. That is so if all its matches are in that directory and it
+/// does not name an application's directory, as in `/etc/*.conf`.
 pub(crate) fn reaches_nothing(pattern: &PathPattern) -> Option<&'static str> {
     let within = SHARED.into_iter().filter(|shared| is_within(pattern.beginning(), shared));
     let shared = within.max_by_key(|shared| shared.len())?;
     (!pattern.is_exact() && pattern.beginning() == shared).then_some(shared)
 }
 
-/// Returns the shared directories that a pattern with wildcards leaves out, though it matches paths below them: those of
-/// `/var/**` are `/var/lib` and `/var/cache`.
+/// Returns the shared directories that a pattern with wildcards matches but does not cover. For `/var/**` these are
+/// `/var/lib` and `/var/cache`.
 pub(crate) fn left_out(pattern: &PathPattern) -> Vec<&'static str> {
     let outer = SHARED.into_iter().filter(|shared| !SHARED.iter().any(|other| lies_below(shared, other)));
     outer.filter(|shared| !pattern.is_exact() && lies_below(shared, pattern.beginning())).collect()
 }
 
-/// Returns the name right in a home in the usual place of homes.
+/// Returns the name directly below a home in `/home`.
 fn name_in_usual_home(path: &str) -> Option<&str> {
     path.strip_prefix(HOMES)?.split('/').nth(1)
 }
 
-/// Returns the hidden name of a path right in a home: what shells and other programs of its owner read.
+/// Returns the hidden name directly below a home, such as a file that the owner's shell reads.
 fn hidden_in_home<'p>(path: &'p str, homes: &Homes) -> Option<&'p str> {
     let name = name_in_usual_home(path).filter(|name| name.starts_with('.'));
     name.or_else(|| homes.hidden_name(path))
 }
 
-/// Returns whether a name right in a home decides what the home's owner runs: `.config`, `.local`, and among people's homes
-/// `bin`, where shells look first. Homes elsewhere are those of services, whose `bin` is the application's.
+/// Tells whether a name directly below a home decides which programs the owner runs. These are `.config`, `.local` and
+/// others, and below `/home` also `bin`, where shells look first. Homes elsewhere belong to services, whose `bin` is the
+/// application's.
 pub(crate) fn decides_in_home(path: &str, homes: &Homes) -> bool {
     hidden_in_home(path, homes).is_some_and(crate::privileged::name_in_home)
         || name_in_usual_home(path) == Some(PROGRAMS)

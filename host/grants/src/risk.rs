@@ -1,6 +1,6 @@
-//! Entries that open more than they say: an operator should look at them one by one before granting them.
+//! Finds entries that allow more than they seem to. An operator should look at each of them before granting it.
 //!
-//! The lists of [`crate::privileged`] decide what counts, as they do for rules with wildcards.
+//! The lists of [`crate::privileged`] decide about risks, as they do for rules with wildcards.
 
 mod comments;
 mod harmless;
@@ -24,17 +24,17 @@ use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::sync::Arc;
 
-/// Accounts of a machine that are as good as root there, beside those that are on every machine.
+/// Accounts of a machine that are as powerful as root there, in addition to those that are so on every machine.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ElevatedAccounts {
-    /// Login names of accounts that are as good as root.
+    /// Login names of accounts that are as powerful as root.
     pub users: BTreeSet<String>,
-    /// Names of groups whose members are as good as root.
+    /// Names of groups whose members are as powerful as root.
     pub groups: BTreeSet<String>,
 }
 
-/// Returns those of the entries that open a lot and that a file of grants does not have yet, each with the reason. `all` are
-/// the grants of all files, with which commands and paths of other policies are known.
+/// Returns the risky entries that a file of grants does not have yet, each with the reason. `all` has the grants of all
+/// files, to know the commands and paths of other policies.
 ///
 /// # Errors
 /// As [`add`](crate::add).
@@ -64,16 +64,17 @@ const MAY_DO_MORE: &str = "runs as root, and may do more than it says: read all 
 const MANY: &str = "has a wildcard, and allows all that it matches: name what is meant";
 const OTHER_MAY_CHANGE: &str = "runs as root with a file that another policy may change";
 
-/// The most files that are held against all rules of a policy. Beyond that a file that some rule allows counts as allowed.
+/// Maximum number of files that are compared with all rules of a policy. Further files count as allowed if any rule allows
+/// them.
 const MAX_DECIDED: usize = 2_000;
 
-/// The grants of several policies, read so that entries can be assessed one by one.
+/// The grants of several policies, prepared for assessing entries one by one.
 pub(crate) struct Assessed<'g> {
     policies: BTreeMap<&'g str, Policy<'g>>,
     elevated: &'g ElevatedAccounts,
 }
 
-/// What one policy may change, and which files its commands with rights name.
+/// The files that one policy may change, and the files that its privileged commands name.
 struct Policy<'g> {
     grants: &'g PolicyGrants,
     exact: HashSet<String>,
@@ -97,7 +98,7 @@ impl<'g> Policy<'g> {
         Self { grants, exact, wide, decided: Cell::new(0), files: commands.flat_map(files).collect() }
     }
 
-    /// Whether the rules let the policy change the file.
+    /// Tells whether the rules allow the policy to change the file.
     fn may_change(&self, path: &str) -> bool {
         if !self.exact.contains(path) && !self.wide.iter().any(|wide| wide.matches(path)) {
             return false;
@@ -109,7 +110,7 @@ impl<'g> Policy<'g> {
             || matches!(rules.decide(asked, || self.grants.is_privileged(path)), Verdict::Allowed(_))
     }
 
-    /// Whether a rule for paths matches a file that a command runs or reads with rights.
+    /// Tells whether a path rule matches a file that a privileged command runs or reads.
     fn runs_what_matches(&self, rule: &PathPattern) -> bool {
         match rule.only_path() {
             Some(path) => self.files.contains(&path),
@@ -119,13 +120,14 @@ impl<'g> Policy<'g> {
 }
 
 impl<'g> Assessed<'g> {
-    /// Reads the grants of policies. The entries to assess are in them already.
+    /// Reads the grants of policies, which already include the entries to assess.
     pub(crate) fn of(policies: &'g [Arc<PolicyGrants>], elevated: &'g ElevatedAccounts) -> Self {
         let policy = |grants: &'g Arc<PolicyGrants>| (grants.policy(), Policy::of(grants, elevated));
         Self { policies: policies.iter().map(policy).collect(), elevated }
     }
 
-    /// The reason why an entry opens a lot, as the rest of a sentence that begins with the entry; `None` for any other entry.
+    /// Returns the reason why an entry is risky, as the rest of a sentence that begins with the entry. Returns `None` for any
+    /// other entry.
     pub(crate) fn risk(&self, addition: &Addition) -> Option<&'static str> {
         let own = self.policies.get(addition.policy.as_str())?;
         if addition.key == Capability::Reboot.key() {
@@ -141,7 +143,7 @@ impl<'g> Assessed<'g> {
         self.risk_of_rule(own, capability, &rule, addition).or_else(|| is_wide().then_some(MANY))
     }
 
-    /// The reason why a rule opens a lot, apart from its wildcards.
+    /// Returns the reason why a rule is risky, apart from its wildcards.
     fn risk_of_rule(
         &self,
         own: &Policy<'_>,
@@ -256,22 +258,22 @@ impl<'g> Assessed<'g> {
     }
 }
 
-/// Whether nothing but the words of a command decides what it does. Any variable may: programs read files, options and
+/// Tells whether only the words of a command decide its effect. Any variable may change it: programs read files, options and
 /// folders from variables that no list knows.
 fn is_plain(command: &CommandGrant) -> bool {
     let CommandGrant { what: _, user: _, group, cwd, umask, environment, input, text: _, line: _ } = command;
     group.is_none() && cwd.is_none() && umask.is_none() && environment.is_empty() && !input
 }
 
-/// Whether a rule is about one folder with all that is in it, as wrun suggests it for what changes or reads a whole folder. A
-/// folder right below the root belongs to many.
+/// Tells whether a rule is for one folder with its whole content, as wrun suggests it for changing or reading a whole folder.
+/// A folder directly below the root directory does not count, because many applications share it.
 fn is_folder(rule: &Rule) -> bool {
     let folder = rule.text.strip_suffix("/**").and_then(only_text);
     let is_deep = |folder: &String| folder.split('/').filter(|part| !part.is_empty()).count() > 1;
     matches!(rule.pattern, Pattern::Path(_)) && folder.is_some_and(|folder| is_deep(&folder))
 }
 
-/// Whether a command stands for more than one.
+/// Tells whether a command rule allows more than one command.
 fn allows_many(command: &CommandGrant) -> bool {
     let is_open = |word: &WordPattern| match word {
         WordPattern::Word(_) => false,
@@ -287,11 +289,11 @@ fn allows_many(command: &CommandGrant) -> bool {
     line_is_open || command.cwd.as_ref().is_some_and(|cwd| !cwd.is_exact()) || command.environment.iter().any(is_any)
 }
 
-/// Whether a command may have more rights than an ordinary account. Numbers may be anybody's.
+/// Tells whether a command may have more rights than an ordinary account. A numeric id may belong to any account.
 fn has_rights(command: &CommandGrant, elevated: &ElevatedAccounts) -> bool {
     let is_plain = |name: &str| !name.starts_with(|first: char| first.is_ascii_digit() || first == '+' || first == '-');
     let user = command.user.as_deref();
-    // The administrators' files are kept in small letters, accounts as they are.
+    // The names from the administrators' files are in lower case, those of accounts unchanged.
     let is_one =
         |names: &BTreeSet<String>, name: &str| names.contains(name) || names.contains(&name.to_ascii_lowercase());
     let is_group = |name: &str| privileged::group(name) || is_one(&elevated.groups, name);
@@ -301,7 +303,7 @@ fn has_rights(command: &CommandGrant, elevated: &ElevatedAccounts) -> bool {
     !user.is_some_and(is_ordinary) || group.is_some_and(|group| !is_plain(group) || is_group(group))
 }
 
-/// The paths that the words of a command name, in their plain form, each followed by the directories that lead to it.
+/// Returns the paths that the words of a command name, normalized, each followed by the directories above it.
 fn files(command: &CommandGrant) -> impl Iterator<Item = String> {
     let words = match &command.what {
         GrantedLine::PathSource(words) => words.as_slice(),
@@ -329,7 +331,7 @@ fn files(command: &CommandGrant) -> impl Iterator<Item = String> {
     })
 }
 
-/// The paths that the arguments of a command name, in their plain form.
+/// Returns the paths that the arguments of a command name, normalized.
 fn arguments(command: &CommandGrant) -> impl Iterator<Item = String> {
     let words = match &command.what {
         GrantedLine::PathSource(words) => words.get(1..).unwrap_or_default(),
@@ -339,7 +341,7 @@ fn arguments(command: &CommandGrant) -> impl Iterator<Item = String> {
         WordPattern::Word(word) => Some(word.as_str()),
         _ => None,
     });
-    // Options and volumes hold paths behind their own signs: `--config=/a`, `-v/a:/b`.
+    // Options and volumes contain paths after their own characters: `--config=/a`, `-v/a:/b`.
     named
         .flat_map(|word| word.split(['=', ':', ',']))
         .filter_map(|part| Some(part.get(part.find('/')?..)?.to_owned()))
@@ -349,7 +351,7 @@ fn arguments(command: &CommandGrant) -> impl Iterator<Item = String> {
         })
 }
 
-/// Whether an entry is the number of an account instead of its name.
+/// Tells whether an entry is the numeric id of an account instead of its name.
 fn is_number(value: &str) -> bool {
     let name = value.trim_matches(['"', '\'']);
     !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_digit())

@@ -1,4 +1,4 @@
-//! One engine for all capabilities: which rule is about something, and what it says.
+//! The rule engine for all capabilities: finds the rule that matches a thing, and returns its decision.
 
 use crate::pattern::{Asked, Pattern, Specificity};
 use crate::reach::{self, TooWide};
@@ -11,23 +11,23 @@ pub(crate) struct Rule {
     pub(crate) pattern: Pattern,
     /// False for an entry of a `deny_` list.
     pub(crate) allow: bool,
-    /// The rule is in a list that is made for privileged things.
+    /// True if the rule is in a list for privileged things.
     pub(crate) privileged: bool,
-    /// As the operator wrote it.
+    /// The rule as the operator wrote it.
     pub(crate) text: String,
     /// The line of the operator's file, from 1.
     pub(crate) line: usize,
 }
 
 impl Rule {
-    /// What wins is greater: the more specific; of equals, the deny.
+    /// Returns the rank of the rule. The more specific rule has the higher rank; among equals, the one that denies.
     fn rank(&self) -> (Specificity, bool) {
         (self.pattern.specificity(), !self.allow)
     }
 }
 
 impl Rule {
-    /// Why this rule with wildcards does not reach all that a narrower rule of its list is about, apart from privileges.
+    /// Returns why this rule with wildcards does not cover everything of a narrower rule in its list, apart from privileges.
     pub(crate) fn leaves_out(&self, narrower: &Self) -> Option<TooWide> {
         match (&self.pattern, &narrower.pattern) {
             (Pattern::Path(wider), Pattern::Path(narrower)) if !self.privileged && !wider.is_exact() => {
@@ -39,20 +39,20 @@ impl Rule {
     }
 }
 
-/// What the rules say.
+/// The decision of the rules.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Verdict<'a> {
-    /// This rule allows it.
+    /// This rule allows the thing.
     Allowed(&'a Rule),
-    /// This rule refuses it.
+    /// This rule refuses the thing.
     Refused(&'a Rule),
-    /// Only rules that are too wide for it are about it; why the most specific of them is.
+    /// Only rules that are too wide match the thing. This is the most specific of them, with the reason.
     TooWide(&'a Rule, TooWide),
-    /// No rule is about it.
+    /// No rule matches the thing.
     Unheard,
 }
 
-/// The rules of one capability, what wins first: the first that matches decides.
+/// The rules of one capability, highest rank first: the first matching rule decides.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Rules(Vec<Rule>);
 
@@ -60,7 +60,7 @@ impl Rules {
     /// A list without rules, which allows nothing.
     pub(crate) const NONE: Self = Self(vec![]);
 
-    /// Adds rules, each at its place.
+    /// Adds rules and keeps the order.
     pub(crate) fn extend(&mut self, rules: impl IntoIterator<Item = Rule>) {
         self.0.extend(rules);
         self.0.sort_by_cached_key(|rule| Reverse(rule.rank()));
@@ -71,7 +71,7 @@ impl Rules {
         self.0.iter()
     }
 
-    /// What the rules say about something. `privileged` is asked only if a wide rule would allow it.
+    /// Returns the decision of the rules about a thing. `privileged` is called only if a wide rule would allow it.
     pub(crate) fn decide(&self, asked: Asked<'_>, privileged: impl Fn() -> bool) -> Verdict<'_> {
         let Some(best) = self.best(asked, |_| true) else { return Verdict::Unheard };
         if !best.allow {

@@ -1,13 +1,14 @@
-//! The signs of patterns: `*` stands for any characters, `?` for one. `[*]`, `[?]` and `[[]` are these characters themselves.
+//! The special characters of patterns: `*` matches any characters, `?` matches one. `[*]`, `[?]` and `[[]` match these
+//! characters themselves.
 
-/// The characters that are written in brackets where they mean themselves. An opening bracket means itself anyway, except
-/// in front of one of these and a closing bracket.
+/// The characters that need brackets to mean themselves. An opening bracket means itself anyway, except before one of these
+/// characters and a closing bracket.
 const SIGNS: [char; 3] = ['*', '?', '['];
 
 /// A part of a pattern.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Piece {
-    /// Any characters, none too.
+    /// Any characters, even none.
     Any,
     /// Any one character, for a `?`.
     One,
@@ -38,8 +39,8 @@ fn pieces(pattern: &str) -> Vec<Piece> {
     pieces
 }
 
-/// Returns whether a pattern has an opening bracket that is not written as `[[]`: it means itself, where other programs read a
-/// set of characters.
+/// Tells whether a pattern has an opening bracket that is not written as `[[]`. It means itself, although other programs
+/// would read a set of characters.
 pub(crate) fn has_bare_bracket(pattern: &str) -> bool {
     let in_brackets = SIGNS.map(|sign| format!("[{sign}]"));
     in_brackets.iter().fold(pattern.to_owned(), |rest, sign| rest.replace(sign.as_str(), "")).contains('[')
@@ -77,7 +78,7 @@ pub(crate) fn has_wildcard(pattern: &str) -> bool {
     pattern.contains(['*', '?']) && pieces(pattern).iter().any(|piece| !matches!(piece, Piece::Is(_)))
 }
 
-/// Returns how many characters come before the first wildcard.
+/// Returns the number of characters before the first wildcard.
 pub(crate) fn fixed_beginning(pattern: &str) -> usize {
     pieces(pattern).iter().take_while(|piece| matches!(piece, Piece::Is(_))).count()
 }
@@ -86,7 +87,7 @@ pub(crate) fn fixed_characters(pattern: &str) -> usize {
     pieces(pattern).iter().filter(|piece| matches!(piece, Piece::Is(_))).count()
 }
 
-/// Returns whether text matches a pattern, in time bounded by the product of the lengths.
+/// Tells whether a text matches a pattern. The time is limited by the product of the lengths.
 pub(crate) fn wildcard(pattern: &str, text: &str) -> bool {
     if !pattern.contains(SIGNS) {
         return pattern == text;
@@ -94,7 +95,7 @@ pub(crate) fn wildcard(pattern: &str, text: &str) -> bool {
     matches(&pieces(pattern), &text.chars().map(Piece::Is).collect::<Vec<_>>())
 }
 
-/// Returns whether a pattern matches every name that another pattern matches. The other's `*` is only reached by a `*`.
+/// Tells whether a pattern matches every name that another pattern matches. Only a `*` covers the other pattern's `*`.
 pub(crate) fn covers_name(pattern: &str, other: &str) -> bool {
     if !pattern.contains(SIGNS) && !other.contains(SIGNS) {
         return pattern == other;

@@ -1,4 +1,4 @@
-//! Entries as lines of the operator's file, without those that a wider one makes needless.
+//! Formats entries as lines of the operator's file, without entries that a wider one makes unnecessary.
 
 use crate::covering::Covering;
 use crate::denied::{Capability, table_name};
@@ -11,15 +11,15 @@ use crate::rules::Rule;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-/// The longest line of a list, in characters; a longer one has an entry per line.
+/// Maximum length of a list's line, in characters. A longer list has one entry per line.
 const MAX_LINE: usize = 100;
 
-/// What is said above the entries that only actions would need which nobody asked for.
+/// The text above entries that only other actions than the declared ones would need.
 const OF_OTHER_ACTIONS: &str =
     "Only actions of these resources that no recipe asks for now (restart, stop, delete ..) would need:";
 
-/// The table of a policy with these entries; empty if there are none. Behind them, as comments, those that only others would
-/// need: actions that nobody asked for.
+/// Returns the table of a policy with these entries; empty if there are none. After them, as comments, it has the entries
+/// that only other actions than the declared ones would need.
 pub(crate) fn table(policy: &str, entries: &Entries, others: &Entries, assessed: &Assessed<'_>) -> String {
     let own = lines(policy, entries, assessed);
     let mut all = entries.clone();
@@ -48,7 +48,7 @@ pub(crate) fn table(policy: &str, entries: &Entries, others: &Entries, assessed:
     text
 }
 
-/// The entries among new ones that none of the known entries of the key allows already.
+/// Returns the new entries that no known entry of the key covers.
 fn uncovered(key: &str, new: Vec<&str>, known: Option<&BTreeSet<String>>) -> BTreeSet<String> {
     let owned = |new: Vec<&str>| new.into_iter().map(str::to_owned).collect();
     let Some(known) = known else { return owned(new) };
@@ -61,7 +61,7 @@ fn uncovered(key: &str, new: Vec<&str>, known: Option<&BTreeSet<String>>) -> BTr
     owned(new.into_iter().filter(is_new).collect())
 }
 
-/// The lines of a table without its head. Entries that open a lot have a comment above their key, with the reason.
+/// Returns the lines of a table without its head. Risky entries have a comment above their key, with the reason.
 fn lines(policy: &str, entries: &Entries, assessed: &Assessed<'_>) -> String {
     let mut text = String::new();
     for (key, values) in entries {
@@ -83,7 +83,7 @@ fn lines(policy: &str, entries: &Entries, assessed: &Assessed<'_>) -> String {
     text
 }
 
-/// The grants that a policy's entries are. Entries that cannot be read are nobody's rights.
+/// Parses a policy's entries as grants. Entries that cannot be parsed give no rights.
 pub(crate) fn grants_of(policy: &str, entries: &Entries) -> Arc<PolicyGrants> {
     let mut text = format!("{}\n", table_name(policy));
     for (key, values) in entries {
@@ -96,7 +96,7 @@ pub(crate) fn grants_of(policy: &str, entries: &Entries) -> Arc<PolicyGrants> {
     Grants::parse(&text, "entries").unwrap_or_default().policy(policy, &[])
 }
 
-/// The entries of a key that no other entry makes needless.
+/// Returns the entries of a key that no other entry makes unnecessary.
 pub(crate) fn needed<'e>(key: &str, values: &'e BTreeSet<String>, all: &Entries) -> Vec<&'e str> {
     let Some(capability) = Capability::LISTS.into_iter().find(|one| one.key() == key) else {
         return values.iter().map(String::as_str).collect();
@@ -104,7 +104,7 @@ pub(crate) fn needed<'e>(key: &str, values: &'e BTreeSet<String>, all: &Entries)
     let (texts, rules): (Vec<&str>, Vec<Rule>) =
         values.iter().filter_map(|value| Some((value.as_str(), rule_of(capability, value)?))).unzip();
     let covering = Covering::of(capability, &rules);
-    // What may be managed may be read.
+    // A right to manage a path includes reading it.
     let managed: Vec<Rule> = match capability {
         Capability::ReadPaths => {
             let paths = all.get(Capability::Paths.key()).into_iter().flatten();
@@ -125,9 +125,9 @@ pub(crate) fn needed<'e>(key: &str, values: &'e BTreeSet<String>, all: &Entries)
     kept.map(|(_, (text, _))| *text).collect()
 }
 
-/// Whether a rule allows everything that another one of its list allows.
+/// Tells whether a rule allows everything that another rule of its list allows.
 pub(crate) fn covers(capability: Capability, wider: &Rule, rule: &Rule) -> bool {
-    // The right to a data bag is the right to its items.
+    // A right to a data bag includes its items.
     let bag = rule.text.split_once('/').map(|(bag, _)| bag).filter(|_| capability == Capability::DataBags);
     wider.pattern.covers(&rule.pattern) || bag.is_some_and(|bag| wider.text == bag)
 }

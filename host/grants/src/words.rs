@@ -1,23 +1,23 @@
-//! Splitting a command line into words as a POSIX shell would, and knowing when only a shell can run it.
+//! Splits a command line into words as a POSIX shell would, and detects lines that only a shell can run.
 
-/// Words that only a shell knows: reserved words, and builtins for which there is no program.
+/// Words that only a shell knows: reserved words, and builtins that do not exist as programs.
 const SHELL_WORDS: [&str; 41] = [
     "!", "{", "}", ".", ":", "alias", "bg", "break", "case", "cd", "command", "continue", "do", "done", "elif", "else",
     "esac", "eval", "exec", "exit", "export", "fg", "fi", "for", "hash", "if", "jobs", "local", "read", "readonly",
     "return", "set", "shift", "source", "then", "times", "trap", "type", "ulimit", "umask", "until",
 ];
 
-/// More of them, for the same reason.
+/// More words that only a shell knows.
 const MORE_SHELL_WORDS: [&str; 7] = ["unset", "wait", "while", "function", "select", "time", "[["];
 
-/// Those for which Ruby, and with it Chef, starts a shell though nothing else in the line asks for one. It looks for a
-/// program under the name of any other: `cd /x` and `command -v x` fail where there is none.
+/// Shell words for which Ruby, and so Chef, starts a shell even if the rest of the line does not need one. For any other word
+/// it looks for a program of that name: `cd /x` and `command -v x` fail if the program does not exist.
 const RUBY_SHELL_WORDS: [&str; 29] = [
     "!", ".", ":", "break", "case", "continue", "do", "done", "elif", "else", "esac", "eval", "exec", "exit", "export",
     "fi", "for", "if", "in", "readonly", "return", "set", "shift", "then", "times", "trap", "unset", "until", "while",
 ];
 
-/// Whether Ruby has a shell run a line: for a sign that may mean something to one, an assignment, or a word of its own.
+/// Tells whether Ruby runs a line through a shell: because of a special character, an assignment, or a shell word.
 pub(crate) fn asks_for_shell(line: &str) -> bool {
     let line = line.trim_start_matches([' ', '\t']);
     let first = line.split([' ', '\t']).next().unwrap_or_default();
@@ -26,8 +26,8 @@ pub(crate) fn asks_for_shell(line: &str) -> bool {
         || RUBY_SHELL_WORDS.contains(&first)
 }
 
-/// Splits a line into words if it can be run without a shell: quotes and backslashes are understood; anything that a
-/// shell would expand, redirect, or run by itself makes it `None`, as do unbalanced quotes and an empty line.
+/// Splits a line into words if it can run without a shell. Quotes and backslashes are understood. Returns `None` for text
+/// that a shell would expand, redirect or run itself, for unbalanced quotes, and for an empty line.
 pub fn split_words(line: &str) -> Option<Vec<String>> {
     let mut words = Vec::new();
     let mut word: Option<String> = None;
@@ -81,8 +81,8 @@ fn double_quoted(characters: &mut std::str::Chars<'_>, word: &mut String) -> Opt
     }
 }
 
-/// Whether a shell takes a text for what it is, in quotes and outside: letters, digits, and signs that mean nothing to it
-/// within a word.
+/// Tells whether a text means itself to a shell, inside and outside of quotes: letters, digits, and characters without a
+/// special meaning.
 pub(crate) fn means_itself(text: &str) -> bool {
     text.chars().all(|c| c.is_alphanumeric() || "/._-+:,@%=~".contains(c))
 }

@@ -1,4 +1,4 @@
-//! What a Berksfile and its lock say about where cookbooks come from.
+//! Reads the sources of cookbooks from a Berksfile and its lock.
 
 use std::collections::BTreeMap;
 
@@ -6,24 +6,24 @@ use serde_json::Value;
 
 use crate::ruby;
 
-/// The most cookbooks that are taken from a Berksfile.
+/// Largest number of cookbooks that are read from a Berksfile.
 const MAX_COOKBOOKS: usize = 10_000;
 
 /// A cookbook that a Berksfile names.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(crate) struct Wanted {
-    /// The constraint on its version, as written; empty for any.
+    /// The constraint on its version, as written. Empty: any version.
     pub(crate) constraint: String,
     /// Where the cookbook comes from.
     pub(crate) source: Source,
-    /// The line that names it.
+    /// The line number in the Berksfile.
     pub(crate) line: u64,
 }
 
-/// The place of a cookbook.
+/// The source of a cookbook.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(crate) enum Source {
-    /// A Supermarket or a server: it is not fetched here.
+    /// A Supermarket or a server. The import does not download from it.
     #[default]
     Elsewhere,
     /// A folder, relative to the Berksfile.
@@ -32,7 +32,7 @@ pub(crate) enum Source {
     Git(Vec<(String, String)>),
 }
 
-/// The cookbooks of a Berksfile by name, and the versions and dependencies that were locked.
+/// The cookbooks of a Berksfile by name, and the locked versions and dependencies.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(crate) struct Berksfile {
     pub(crate) wanted: BTreeMap<String, Wanted>,
@@ -48,21 +48,21 @@ pub(crate) struct Locked {
     pub(crate) depends: Vec<String>,
 }
 
-/// The Supermarket that a Policyfile means without an address.
+/// The Supermarket that a Policyfile uses if it gives no address.
 const PUBLIC: &str = "https://supermarket.chef.io";
 
-/// Options of git sources that Policyfiles have, too.
+/// Options of git sources that Policyfiles also support.
 const GIT: [&str; 6] = ["git", "github", "branch", "tag", "ref", "rel"];
 
 impl Berksfile {
-    /// Reads the runtime's answer about a Berksfile, and the text of its lock.
+    /// Parses the runtime's answer about a Berksfile, and the text of its lock.
     pub(crate) fn read(answer: &Value, lock: &str) -> Self {
         let cookbooks = answer.get("cookbooks").and_then(Value::as_array).into_iter().flatten().take(MAX_COOKBOOKS);
         let wanted = cookbooks.filter_map(|cookbook| {
-            // One without a name is the cookbook around the Berksfile.
+            // An entry without a name is the cookbook in the Berksfile's folder.
             let name = cookbook.get("name")?.as_str()?.to_owned();
             let constraint = cookbook.get("constraint").and_then(Value::as_str).unwrap_or_default().trim();
-            // Any version that is not older than the oldest is any version.
+            // The constraint `>= 0.0.0` allows any version.
             let constraint = if constraint.trim_start_matches(">=").trim().trim_matches(['0', '.']).is_empty() {
                 ""
             } else {
@@ -77,7 +77,7 @@ impl Berksfile {
         Self { wanted: wanted.collect(), locked: locked(lock), supermarkets: supermarkets.collect() }
     }
 
-    /// The line of a Policyfile for the Supermarket that cookbooks come from.
+    /// Returns the Policyfile's line for the Supermarket.
     fn default_source(&self) -> String {
         match self.supermarkets.first().filter(|address| address.trim_end_matches('/') != PUBLIC) {
             None => "default_source :supermarket".to_owned(),
@@ -85,7 +85,7 @@ impl Berksfile {
         }
     }
 
-    /// Why a cookbook is not in the repository, with what to do, as the rest of a sentence.
+    /// Returns why a cookbook is missing in the repository, with advice, as the rest of a sentence.
     pub(crate) fn absence(&self, name: &str) -> String {
         let version = self.locked.get(name).map(|locked| &locked.version);
         let locked = version.map(|version| format!(" (locked: {version})")).unwrap_or_default();
@@ -121,12 +121,12 @@ fn source(cookbook: &Value) -> Source {
         return Source::Elsewhere;
     }
     let known = GIT.iter().filter_map(|key| Some(((*key).to_owned(), (*options.get(key)?).to_owned())));
-    // Berkshelf's name of a commit.
+    // Berkshelf calls the commit `revision`.
     let revision = options.get("revision").map(|revision| ("ref".to_owned(), (*revision).to_owned()));
     Source::Git(known.chain(revision).collect())
 }
 
-/// Reads the lock: `GRAPH`, then cookbooks with their versions, and below each its dependencies, indented further.
+/// Parses the lock. After `GRAPH` it lists cookbooks with their versions, and below each its dependencies, indented further.
 fn locked(lock: &str) -> BTreeMap<String, Locked> {
     let mut found: BTreeMap<String, Locked> = BTreeMap::new();
     let mut last = None;

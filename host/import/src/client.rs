@@ -1,5 +1,5 @@
-//! A client.rb as settings. It is Ruby: an instance of the Ruby runtime says what it sets, and here is decided what of it wrun
-//! has, too.
+//! Converts a client.rb to settings. The file is Ruby, so an instance of the Ruby runtime evaluates it. This module decides
+//! which of its settings exist in wrun.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -13,16 +13,16 @@ use text::toml_string;
 use crate::ImportError;
 use crate::repository::{ask, with_line};
 
-/// The largest file, in bytes.
+/// Largest size of a file, in bytes.
 const MAX_FILE: u64 = 1 << 20;
 
-/// The most files in client.d.
+/// Largest number of files in client.d.
 const MAX_FILES: usize = 200;
 
-/// The most settings that are looked at.
+/// Largest number of settings that are processed.
 const MAX_SETTINGS: usize = 10_000;
 
-/// A setting that was taken.
+/// A setting that was imported.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Taken {
     /// Its name in the client.rb.
@@ -33,30 +33,30 @@ pub struct Taken {
     pub line: String,
 }
 
-/// A setting that was not taken.
+/// A setting that was not imported.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Left {
     /// Its name in the client.rb.
     pub name: String,
     /// The place that sets it.
     pub place: String,
-    /// The reason, with what to do.
+    /// The reason, with advice.
     pub why: String,
 }
 
-/// What a client.rb comes to.
+/// The result of reading a client.rb.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct ClientSettings {
-    /// Settings that wrun has, too.
+    /// Settings that also exist in wrun.
     pub taken: Vec<Taken>,
-    /// The others. Values are not in here: they can be secrets.
+    /// All other settings, without their values, since these can be secrets.
     pub left: Vec<Left>,
-    /// Why a file was not read to its end.
+    /// The reasons why files were not read completely.
     pub stopped: Vec<String>,
 }
 
 impl ClientSettings {
-    /// The text of wrun.toml.
+    /// Returns the text of wrun.toml.
     #[must_use]
     pub fn text(&self) -> String {
         let mut text =
@@ -69,7 +69,7 @@ impl ClientSettings {
     }
 }
 
-/// Reads a client.rb and the files in client.d beside it. `is_setting` says whether wrun takes a line.
+/// Reads a client.rb and the files in client.d beside it. `is_setting` returns whether wrun accepts a line.
 ///
 /// # Errors
 /// A file cannot be read, or no instance of the Ruby runtime could be opened.
@@ -94,7 +94,7 @@ pub fn client_settings(
     let files = Arc::new(Files(texts.clone()));
     let mut settings = ClientSettings::default();
     let mut said: BTreeMap<String, Said> = BTreeMap::new();
-    // As Chef does: those of client.d come after client.rb and win.
+    // As in Chef, the files in client.d come after client.rb and override it.
     let order = std::iter::once(&name).chain(texts.keys().filter(|other| **other != name));
     for below in order {
         let path = folder.join(below);
@@ -109,7 +109,7 @@ pub fn client_settings(
     Ok(settings)
 }
 
-/// The Ruby files of client.d, sorted; none where it is absent.
+/// Returns the Ruby files of client.d, sorted. If it is missing, the list is empty.
 fn parts(folder: &Path) -> Vec<PathBuf> {
     let entries = std::fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path());
     let mut files: Vec<_> =
@@ -118,7 +118,7 @@ fn parts(folder: &Path) -> Vec<PathBuf> {
     files
 }
 
-/// A setting as the client.rb says it.
+/// A setting as written in the client.rb.
 #[derive(Debug, Clone, PartialEq)]
 struct Said {
     place: String,
@@ -133,7 +133,7 @@ fn take(answer: &Value, said: &mut BTreeMap<String, Said>, stopped: &mut Vec<Str
     };
     for one in answer.get("said").and_then(Value::as_array).into_iter().flatten().take(MAX_SETTINGS) {
         let value = one.get("value").cloned().unwrap_or_default();
-        // Each `require` is another one.
+        // Each `require` is a setting of its own.
         let key = match text(one, "key").as_str() {
             "require" => format!("require {}", value.as_str().unwrap_or_default()),
             key => key.to_owned(),
@@ -145,7 +145,7 @@ fn take(answer: &Value, said: &mut BTreeMap<String, Said>, stopped: &mut Vec<Str
     }
 }
 
-/// Settings that wrun has under the same or another name.
+/// Settings that wrun has under the same or a different name.
 const SAME: [(&str, &str, Form); 35] = [
     ("node_name", "node_name", Form::Text),
     ("chef_server_url", "chef_server", Form::Text),
@@ -181,11 +181,11 @@ const SAME: [(&str, &str, Form); 35] = [
     ("blocked_default_attributes", "blocked_default_attributes", Form::List),
     ("blocked_normal_attributes", "blocked_normal_attributes", Form::List),
     ("blocked_override_attributes", "blocked_override_attributes", Form::List),
-    // The environment is the group where no group is named.
+    // The environment becomes the policy group if no group is set.
     ("environment", "policy_group", Form::Text),
 ];
 
-/// How a value is written.
+/// The form of a value in wrun.toml.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Form {
     Text,
@@ -198,7 +198,7 @@ enum Form {
     Color,
 }
 
-/// Settings that wrun does not have, by how their names begin, and why.
+/// Settings that wrun does not have, by the prefix of their names, with the reasons.
 const OTHERS: [(&str, &str); 30] = [
     ("chef_server", "wrun reads local files and signed repositories: see `repository` in docs/wrun.toml"),
     ("chef_license", "wrun asks for no licence"),
@@ -269,13 +269,13 @@ fn judge(
     settings.left.sort_by(|one, other| place_key(&one.place).cmp(&place_key(&other.place)));
 }
 
-/// The file, and the line as a number.
+/// Returns the file and the line number of a place, as a key for sorting.
 fn place_key(place: &str) -> (&str, u64) {
     let (file, line) = place.rsplit_once(':').unwrap_or((place, ""));
     line.parse().map_or((place, 0), |line| (file, line))
 }
 
-/// A value as TOML; `None` where it is what wrun does anyway.
+/// Returns a value as TOML, or `None` if it is wrun's default behaviour.
 fn value(form: Form, value: &Value) -> Result<Option<String>, &'static str> {
     const KIND: &str = "its value is of another kind than wrun's setting";
     const COMPUTED: &str = "its value is an object of Ruby";
@@ -326,10 +326,10 @@ fn first_text(list: &[Value]) -> Option<&str> {
     first.as_str().or_else(|| first_text(first.get("list")?.as_array()?))
 }
 
-/// The name that stands for the folder of the client.rb.
+/// The name of the client.rb's folder inside the sandbox.
 const FOLDER: &str = "client-settings";
 
-/// The files that a client.rb may read: itself, and those of client.d. Keys that lie beside them are not among these.
+/// The files that a client.rb may read: itself and those of client.d. Key files in the same folder are not included.
 struct Files(BTreeMap<String, String>);
 
 impl CookbookFiles for Files {

@@ -1,4 +1,4 @@
-//! Environments as layers for the policy groups of their names.
+//! Converts environments to layers for the policy groups with the same names.
 
 use node::layers::LayerFormat;
 use resolve::environment::Environment;
@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 use crate::repository::Repository;
 use crate::{NewFile, Note};
 
-/// Returns the layer of each environment, with its name. `_default` is a layer if it says anything.
+/// Returns the layer of each environment, with its name. `_default` becomes a layer only if it has content.
 pub(crate) fn layers(repository: &Repository, notes: &mut Vec<Note>) -> Vec<(String, NewFile)> {
     let mut found = vec![];
     for (name, (place, value)) in &repository.environments {

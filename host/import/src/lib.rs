@@ -1,4 +1,4 @@
-//! Turns what a Chef shop has into what wrun takes: a Chef repository becomes policies, a client.rb becomes settings.
+//! Imports from Chef: a Chef repository becomes policies, and a client.rb becomes settings.
 //!
 //! ```text
 //! repository      reads a Chef repository: roles, environments, cookbooks, data bags
@@ -11,8 +11,8 @@
 //! client          a client.rb as settings
 //! ```
 //!
-//! The repository is a stranger's. Its Ruby is evaluated by instances of the Ruby runtime that are granted nothing.
-//! Nothing here prints; whatever could not be taken is a [`Note`].
+//! The repository is untrusted, so its Ruby code is evaluated by instances of the Ruby runtime without grants. This crate
+//! prints nothing; each part that cannot be imported becomes a [`Note`].
 
 mod berksfile;
 mod client;
@@ -42,14 +42,14 @@ pub struct NewFile {
     pub text: String,
 }
 
-/// Something about the repository that a person has to know.
+/// A message about the repository for the user.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Note {
-    /// Whether it would not work; otherwise it works differently, or is left to the person.
+    /// Whether this part would fail. Otherwise it works differently, or the user must handle it.
     pub is_problem: bool,
     /// The place in the repository, such as `roles/web.rb`.
     pub place: String,
-    /// A sentence with what to do. It can have text of the repository: escape it before it is shown.
+    /// A sentence with advice. It may contain text from the repository, so it must be escaped before it is displayed.
     pub what: String,
 }
 
@@ -69,7 +69,7 @@ impl fmt::Display for Note {
     }
 }
 
-/// What a Chef repository becomes.
+/// The result of importing a Chef repository.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Import {
     /// The new files, by path.
@@ -78,7 +78,7 @@ pub struct Import {
     pub policies: Vec<String>,
     /// The names of the layers.
     pub layers: Vec<String>,
-    /// What would not work, and then what is different.
+    /// Messages: first the problems, then the differences.
     pub notes: Vec<Note>,
 }
 
@@ -96,21 +96,21 @@ pub enum ImportError {
     /// A folder without roles and cookbooks.
     #[error("{} is not a Chef repository: it has neither roles/ nor cookbooks/{}", folder.display(), if *is_cookbook { "; it is a cookbook, so name the repository that it is in" } else { "" })]
     NotARepository {
-        /// The folder that was named.
+        /// The folder that the caller named.
         folder: PathBuf,
-        /// It has the metadata of a cookbook.
+        /// Whether the folder contains the metadata of a cookbook.
         is_cookbook: bool,
     },
     /// No instance of the Ruby runtime could be opened.
     #[error("the Ruby runtime cannot be started")]
     Ruby(#[source] Box<dyn Error + Send + Sync>),
-    /// The grants that were made cannot be read again, which is a fault of wrun's.
+    /// The generated grants cannot be parsed, which is a bug in wrun.
     #[error("the suggested grants cannot be used")]
     Grants(#[from] grants::GrantsError),
 }
 
-/// Reads a Chef repository and says what it becomes in `output`. Nothing is written. `facts` are the names of the facts that a
-/// node has.
+/// Reads a Chef repository and returns the files for the folder `output`, without writing them. `facts` are the names of a
+/// node's facts.
 ///
 /// # Errors
 /// The folder is not a Chef repository, or no instance of the Ruby runtime could be opened.
@@ -134,7 +134,7 @@ pub fn import(
     Ok(Import { files, policies: policies.names, layers, notes })
 }
 
-/// The settings that layers and data bags need.
+/// Returns a file with the settings that layers and data bags need.
 fn settings(layers: &[String], has_data_bags: bool) -> NewFile {
     let mut text =
         "# Settings for nodes, made by `wrun policy import`. Copy layers/ to /etc/wrun/layers on the nodes.\n"
@@ -149,7 +149,7 @@ fn settings(layers: &[String], has_data_bags: bool) -> NewFile {
     NewFile { path: "wrun.toml".into(), text }
 }
 
-/// The list of what was made and what would not work, for people.
+/// Returns a file for people with the list of the results and problems.
 fn report(policies: &[String], layers: &[String], notes: &[Note]) -> NewFile {
     let list = |title: &str, lines: Vec<String>| match lines.is_empty() {
         true => String::new(),

@@ -1,4 +1,4 @@
-//! A Policyfile for each role, and the grants that its cookbooks ask for.
+//! Creates a Policyfile for each role, and the grants that its cookbooks need.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -16,16 +16,16 @@ use crate::berksfile::Source;
 use crate::repository::Repository;
 use crate::{ImportError, NewFile, Note, ruby};
 
-/// How a need of a cookbook that is not here ends.
+/// The end of the text about a need of a missing cookbook.
 const NOT_HERE: &str = ", not here";
 
-/// Policyfiles and grants, and the names of the policies.
+/// The Policyfiles, the grants, and the names of the policies.
 pub(crate) struct Policies {
     pub(crate) files: Vec<NewFile>,
     pub(crate) names: Vec<String>,
 }
 
-/// What all policies have to do with.
+/// The data for the creation of all policies.
 struct Work<'a, R> {
     repository: &'a Repository,
     output: &'a Path,
@@ -35,11 +35,11 @@ struct Work<'a, R> {
     subject: Option<Subject>,
     notes: &'a mut Vec<Note>,
     grants: Vec<Addition>,
-    /// The versions of the cookbooks that policies have.
+    /// The versions of the cookbooks that policies use.
     versions: BTreeMap<String, String>,
 }
 
-/// Makes a Policyfile for each role that has recipes.
+/// Creates a Policyfile for each role that has recipes.
 pub(crate) fn policies(
     repository: &Repository,
     output: &Path,
@@ -68,7 +68,7 @@ pub(crate) fn policies(
 }
 
 impl<R: Readers> Work<'_, R> {
-    /// The Policyfile of a role.
+    /// Returns the Policyfile of a role.
     fn policy(&mut self, role: &str) -> Result<Option<NewFile>, ImportError> {
         let place = self.repository.role_files.get(role).cloned().unwrap_or_default();
         let expansion = match self.expanded(role, DEFAULT_ENVIRONMENT) {
@@ -136,13 +136,13 @@ impl<R: Readers> Work<'_, R> {
         Ok(Some(NewFile { path: format!("policies/{role}/Policyfile.rb").into(), text }))
     }
 
-    /// The recipes and attributes of a role with the roles in it.
+    /// Returns the recipes and attributes of a role, including those of its nested roles.
     fn expanded(&self, role: &str, environment: &str) -> Result<Expansion, String> {
         let list = RunList::parse([format!("role[{role}]")]).map_err(|error| error.to_string())?;
         expand(&list, environment, &self.repository.roles).map_err(|error| error.to_string())
     }
 
-    /// Run lists of environments in which the role runs something else.
+    /// Returns the run lists of environments in which the role has different recipes.
     fn other_lists(&mut self, role: &str, usual: &Expansion, place: &str) -> Vec<(Option<String>, Vec<String>)> {
         let all = self.repository.roles.values().flat_map(|role| role.env_run_lists.keys());
         let environments: BTreeSet<&String> = all.filter(|name| *name != DEFAULT_ENVIRONMENT).collect();
@@ -167,7 +167,7 @@ impl<R: Readers> Work<'_, R> {
         lists
     }
 
-    /// The cookbooks that recipes need, as far as they are known. What cookbooks of the repository need is noted, and granted.
+    /// Returns the known cookbooks that recipes need. Needs of the repository's cookbooks are noted and granted.
     fn closure(
         &mut self,
         policy: &str,
@@ -213,7 +213,7 @@ impl<R: Readers> Work<'_, R> {
             self.absent(&name, &format!("cookbook {by}"), "the metadata");
             names.insert(name);
         }
-        // Dependencies of cookbooks that are in git repositories, as far as the Berksfile's lock knows them.
+        // The Berksfile's lock lists the dependencies of cookbooks from git repositories.
         let locked = &self.repository.berksfile.locked;
         let mut open: Vec<String> = names.iter().cloned().collect();
         while let Some(name) = open.pop() {
@@ -224,7 +224,7 @@ impl<R: Readers> Work<'_, R> {
         Ok(names)
     }
 
-    /// Notes a cookbook that is not in the repository, unless git has it.
+    /// Notes a cookbook that is not in the repository, unless it comes from git.
     fn absent(&mut self, name: &str, place: &str, whose: &str) {
         let berksfile = &self.repository.berksfile;
         let is_git = berksfile.wanted.get(name).is_some_and(|wanted| matches!(wanted.source, Source::Git(_)));
@@ -243,7 +243,7 @@ impl<R: Readers> Work<'_, R> {
         });
     }
 
-    /// Notes what would not work of a cookbook.
+    /// Notes the problems of a cookbook.
     fn found(&mut self, report: &Report) {
         for finding in report.findings.iter().filter(|finding| finding.is_problem) {
             self.notes.push(problem(&report.name, finding));
@@ -268,9 +268,10 @@ impl<R: Readers> Work<'_, R> {
         }
     }
 
-    /// Takes the needs of a policy's cookbooks as grants.
+    /// Adds the needs of a policy's cookbooks to its grants.
     fn grant(&mut self, policy: &str, reports: &[Report], cookbooks: &BTreeSet<String>) {
-        // Environments set attributes below names that are not cookbooks': a policy sees them only where it is granted.
+        // Environments may set top-level attributes that are not names of cookbooks. A policy sees them only if they are
+        // granted.
         let set = self.repository.environments.values().flat_map(|(_, environment)| {
             let levels = ["default_attributes", "override_attributes"].into_iter();
             levels.filter_map(|level| environment.get(level)?.as_object()).flat_map(|level| level.keys())
@@ -289,7 +290,8 @@ impl<R: Readers> Work<'_, R> {
         }
     }
 
-    /// The default sources of a Policyfile: the folders with cookbooks, and which of two that have a cookbook is meant.
+    /// Returns the default sources of a Policyfile: the cookbook folders, and the preferred folder for cookbooks that are in
+    /// several.
     fn sources(&self, role: &str) -> String {
         let here = expanded(format!("policies/{role}"), self.output);
         let mut known: BTreeSet<String> = BTreeSet::new();
@@ -322,7 +324,7 @@ impl<R: Readers> Work<'_, R> {
         lines.iter().map(|(path, _)| path).zip(self.repository.cookbooks.iter().rev()).map(line).collect()
     }
 
-    /// Lines for cookbooks of the Berksfile that the policy needs: those from git, and versions that are wanted.
+    /// Returns Policyfile lines for needed cookbooks of the Berksfile: those from git, and those with a version constraint.
     fn cookbooks(&mut self, role: &str, cookbooks: &BTreeSet<String>) -> String {
         let here = expanded(format!("policies/{role}"), self.output);
         let mut text = String::new();
@@ -358,7 +360,7 @@ impl<R: Readers> Work<'_, R> {
         text
     }
 
-    /// Notes environments that want other versions than the repository has: their layers would stop every run.
+    /// Notes environments that require other versions than the repository contains, since their layers would stop every run.
     fn pins(&mut self) {
         for (name, (place, environment)) in &self.repository.environments {
             let pins = environment.get("cookbook_versions").and_then(|pins| pins.as_object()).into_iter().flatten();
@@ -374,7 +376,7 @@ impl<R: Readers> Work<'_, R> {
         }
     }
 
-    /// Notes folders without metadata, and cookbooks whose metadata cannot be read although no role needs them.
+    /// Notes cookbooks that no role needs if their metadata is missing or invalid.
     fn unused(&mut self) -> Result<(), ImportError> {
         let Some(subject) = &self.subject else { return Ok(()) };
         for folder in subject.left_out() {
@@ -398,7 +400,7 @@ impl<R: Readers> Work<'_, R> {
         Ok(())
     }
 
-    /// The grants of all policies.
+    /// Returns the file with the grants of all policies.
     fn grants_file(&mut self, names: &[String]) -> Result<NewFile, ImportError> {
         let mut start = "# What each policy may do, as far as its cookbooks' text says it. Made by `wrun policy import`: read it before you use it.\n# `wrun grants suggest` adds what only a dry run finds.\n".to_owned();
         for name in names {
@@ -415,14 +417,14 @@ impl<R: Readers> Work<'_, R> {
     }
 }
 
-/// The note on a problem of a cookbook.
+/// Returns the note about a problem of a cookbook.
 fn problem(cookbook: &str, finding: &Finding) -> Note {
     let place = format!("cookbook {cookbook}: {}:{}", finding.file, finding.line);
     let hint = finding.hint.as_ref().map(|hint| format!(" ({hint})")).unwrap_or_default();
     Note::problem(place, format!("{}{hint}", finding.message))
 }
 
-/// Whether a version satisfies a constraint. What cannot be read satisfies nothing.
+/// Returns whether a version satisfies a constraint. An invalid version or constraint never matches.
 fn fits(constraint: &str, version: &str) -> bool {
     let constraint = VersionConstraint::parse(constraint, VersionStyle::Cookbook);
     let version = Version::parse(version, VersionStyle::Cookbook);

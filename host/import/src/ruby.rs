@@ -1,8 +1,8 @@
-//! Values as a Policyfile writes them. Names and texts are a stranger's: whatever they hold, they stay texts.
+//! Formats values as Ruby code for a Policyfile. Names and texts are untrusted, so they are quoted and cannot become code.
 
 use serde_json::{Map, Value};
 
-/// The longest list or object that is written on one line, in characters.
+/// Largest length of a list or object that is written on one line, in characters.
 const MAX_LINE: usize = 100;
 
 /// Returns a text as a Ruby literal.

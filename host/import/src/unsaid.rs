@@ -1,4 +1,4 @@
-//! What a role, an environment or a Berksfile says and the import cannot take, although the file can be read.
+//! Finds parts of readable roles, environments, and Berksfiles that the import does not support.
 
 use resolve::objects::ObjectKind;
 use serde_json::Value;
@@ -6,14 +6,14 @@ use text::nearest;
 
 use crate::Note;
 
-/// The most places of one file that are noted.
+/// Largest number of noted places in one file.
 const MAX_PLACES: usize = 20;
 
 /// The keys that roles and environments have in Chef.
 const COMMON: [&str; 6] =
     ["name", "description", "chef_type", "json_class", "default_attributes", "override_attributes"];
 
-/// Notes what the JSON of a role or an environment has that Chef does not know, and pins that are no text.
+/// Notes keys in the JSON of a role or an environment that Chef does not know, and version pins that are not strings.
 pub(crate) fn of_json(kind: ObjectKind, place: &str, source: &str, value: &Value, notes: &mut Vec<Note>) {
     let own: &[&str] = if kind == ObjectKind::Role { &["run_list", "env_run_lists"] } else { &["cookbook_versions"] };
     let known = || COMMON.into_iter().chain(own.iter().copied());
@@ -41,7 +41,7 @@ pub(crate) fn of_json(kind: ObjectKind, place: &str, source: &str, value: &Value
     notes.extend(bad.into_iter().map(|what| Note::problem(at("cookbook_versions"), what)));
 }
 
-/// Notes the lines of a file in Ruby that read environment variables: it is evaluated without any.
+/// Notes the lines of a Ruby file that read environment variables, since the file is evaluated without any.
 pub(crate) fn of_ruby(place: &str, source: &str, notes: &mut Vec<Note>) {
     let lines = source.lines().zip(1..).filter(|(line, _)| reads_variables(line)).take(MAX_PLACES);
     notes.extend(lines.map(|(_, line)| {
@@ -52,7 +52,8 @@ pub(crate) fn of_ruby(place: &str, source: &str, notes: &mut Vec<Note>) {
     }));
 }
 
-/// Whether a line of Ruby uses the constant `ENV`. A comment after code counts as code: a note too many is no loss.
+/// Returns whether a line of Ruby uses the constant `ENV`. A comment after code counts too, since an unnecessary note does no
+/// harm.
 fn reads_variables(line: &str) -> bool {
     let is_word = |one: char| one.is_alphanumeric() || one == '_';
     !line.trim_start().starts_with('#')
@@ -63,7 +64,8 @@ fn reads_variables(line: &str) -> bool {
         })
 }
 
-/// The line of a key of the outermost object. `None`: the text writes it in another way.
+/// Returns the line of a key in the outermost object, or `None` if the text writes the key differently, for example with
+/// escapes.
 fn line_of_key(source: &str, key: &str) -> Option<usize> {
     let (mut depth, mut line) = (0_usize, 1_usize);
     let mut rest = source;
@@ -93,7 +95,7 @@ fn line_of_key(source: &str, key: &str) -> Option<usize> {
     None
 }
 
-/// Where a JSON text ends that has begun.
+/// Returns the end of a JSON string that begins before this text.
 fn end_of_text(text: &str) -> usize {
     let mut is_escaped = false;
     for (at, one) in text.char_indices() {

@@ -14,8 +14,8 @@
 //! Rejected: starting our own program as a launcher, which costs an exec of a large binary per command; `chroot` and
 //! `umask` of the whole process, which other threads would feel.
 //!
-//! Programs get a clean environment, never that of wrun. A program that is confined to a root other than `/` is so by
-//! `chroot`: that keeps names apart; it does not hold a program that runs as root and wants out.
+//! Programs get a clean environment, never that of wrun. If the root is not `/`, wrun starts the program with `chroot`. That
+//! separates names, but it does not hold a program that runs as root and tries to break out.
 
 mod answers;
 mod confine;
@@ -49,25 +49,25 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 use wait::{Patience, Watch};
 
-/// Where programs are looked for if the command does not say, as Chef sees to it.
+/// The search path for programs of a command that sets no `PATH`, as in Chef.
 pub const DEFAULT_PATH: &str = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 
-/// What runs lines, and files without `#!`.
+/// The shell that runs command lines, and files without `#!`.
 const SHELL: &str = "/bin/sh";
 
-/// Its name for itself, as in its own messages, where Ruby starts it.
+/// The shell's name for itself (`argv[0]`) in its own messages, as when Ruby starts it.
 const SHELL_NAME: &str = "sh";
 
-/// How long a program may take if nobody says otherwise: Chef's limit for commands that guards and providers run.
+/// The timeout of a program without one of its own: Chef's limit for commands of guards and providers.
 pub const DEFAULT_TIMEOUT: Duration = Duration::from_secs(600);
 
-/// The longest time that a guest may ask for: a day. Longer is as good as for ever.
+/// The longest time that a guest may ask for: a day. Longer times are cut to it.
 const MAX_TIMEOUT: Duration = Duration::from_secs(86_400);
 
-/// Shows output while it is written.
+/// A callback that receives the program's output while the program writes it.
 pub type Live = dyn Fn(&[u8]) + Send + Sync;
 
-/// What starts programs for one root.
+/// Starts programs below one root.
 #[derive(Debug, Clone)]
 pub struct Commands {
     root: PathBuf,
@@ -75,24 +75,25 @@ pub struct Commands {
     exported: Exported,
     overlay: Overlay,
     stop: Stop,
-    /// Who pays for the processes of granted commands.
+    /// The account of the policy that is charged for the processes of granted commands.
     account: Option<Account>,
-    /// A test's answers. With them no program is started.
+    /// A test's answers. If present, no program is started.
     answers: Option<Answers>,
 }
 
-/// The file mode creation mask of a program for which none was granted. That of the resource it is started for is for files
-/// that wrun makes.
+/// The file mode creation mask (umask) of a program without a granted one. A resource's own mask is only for files that wrun
+/// itself creates.
 const HOST_MASK: u32 = 0o022;
 
-/// What is left to say of a granted command when it is run.
+/// Options of a granted command that are set when it is run.
 #[derive(Debug, Clone, Default)]
 pub struct CommandOptions {
-    /// How long it may take.
+    /// The timeout. `None`: [`DEFAULT_TIMEOUT`].
     pub timeout: Option<Duration>,
-    /// Its output is shown while it is written.
+    /// True if the output is shown while the program writes it.
     pub live: bool,
-    /// It finds the user's shell in its environment. That it starts at home is part of what was granted.
+    /// True if the command gets the environment of the user's login shell. That it starts in the home directory is part of
+    /// the grant.
     pub login: bool,
 }
 
@@ -100,9 +101,9 @@ pub struct CommandOptions {
 #[derive(Debug, Clone)]
 pub struct Launch {
     words: Vec<String>,
-    /// What the program sees as its own name; none: the first word.
+    /// The program's own name (`argv[0]`). `None`: the first word.
     arg0: Option<&'static str>,
-    /// Chef has a shell start it: where the program does not exist, it is the shell that says so.
+    /// True if Chef would start the program through a shell. If the program is missing, the error then reads as the shell's.
     from_shell: bool,
     shown: String,
     user: Option<String>,
@@ -117,18 +118,18 @@ pub struct Launch {
     live: bool,
     login: bool,
     placed: Option<(String, Vec<u8>)>,
-    /// Further directories where it may write to no effect, if it is confined.
+    /// More directories where a confined program may write. These writes are discarded.
     scratch: Vec<&'static str>,
     /// Its locks count as taken, if it is confined, and are not.
     pretends_locks: bool,
-    /// What it may write and start; `None`: what its user may.
+    /// The files that the program may write and the programs that it may start. `None`: everything that its user may.
     fence: Option<Fence>,
-    /// A cookbook wrote it: its processes are counted.
+    /// True if a cookbook wrote the command: its processes then count towards the policy's limit.
     granted: bool,
 }
 
 impl Launch {
-    /// A program of the host's own choosing. Its output is for us to read, so it speaks plain `C`.
+    /// Creates a launch of a program that the host chooses. wrun parses its output, so its locale is `C`.
     pub fn program(name: &str, arguments: impl IntoIterator<Item = impl Into<String>>) -> Self {
         let mut words = vec![name.to_owned()];
         words.extend(arguments.into_iter().map(Into::into));
@@ -156,7 +157,7 @@ impl Launch {
         }
     }
 
-    /// Prepares a granted command to be started.
+    /// Creates a launch of a granted command.
     pub fn granted(command: &GrantedCommand, how: &CommandOptions) -> Self {
         let (words, input) = match command.program() {
             Program::Arguments(words) => (words.clone(), command.input().map(Into::into)),
@@ -187,19 +188,19 @@ impl Launch {
         }
     }
 
-    /// How long it may take, a day at most: guests choose some of these times.
+    /// Sets the timeout, at most one day, because guests choose some of these times.
     #[must_use]
     pub fn timeout(self, timeout: Duration) -> Self {
         Self { timeout: timeout.min(MAX_TIMEOUT), ..self }
     }
 
-    /// As whom it runs.
+    /// Sets the user that the program runs as.
     #[must_use]
     pub fn user(self, user: &str) -> Self {
         Self { user: Some(user.into()), ..self }
     }
 
-    /// In which group it runs.
+    /// Sets the group that the program runs in.
     #[must_use]
     pub fn group(self, group: &str) -> Self {
         Self { group: Some(group.into()), ..self }
@@ -211,27 +212,27 @@ impl Launch {
         Self { cwd: Some(cwd.into()), ..self }
     }
 
-    /// A variable beside the clean environment.
+    /// Adds a variable to the clean environment.
     #[must_use]
     pub fn environment(mut self, name: &str, value: &str) -> Self {
         self.environment.push((name.into(), value.into()));
         self
     }
 
-    /// What it reads from its standard input.
+    /// Sets the bytes of the program's standard input.
     #[must_use]
     pub fn input(self, input: impl Into<Vec<u8>>) -> Self {
         Self { input: Some(input.into()), ..self }
     }
 
-    /// A file that a confined command finds in [`PLACED`], and that nobody else sees.
+    /// Adds a file that a confined command finds in [`PLACED`] and that no other process sees.
     #[must_use]
     pub fn placed(self, name: &str, content: Vec<u8>) -> Self {
         Self { placed: Some((name.into(), content)), ..self }
     }
 
-    /// A directory below the root, such as `run`, where a confined program may write to no effect, as it may in `/tmp`: for one
-    /// of the host's own choosing that notes something there beside what it is asked.
+    /// Adds a directory below the root, such as `run`, where a confined program may write. The writes are discarded, as in
+    /// `/tmp`. This is for programs that the host chooses and that also keep notes there.
     #[must_use]
     pub fn scratch(mut self, directory: &'static str) -> Self {
         self.scratch.push(directory);
@@ -246,14 +247,14 @@ impl Launch {
         Self { pretends_locks: true, ..self }
     }
 
-    /// Keeps it to what it needs to write and start, where the kernel has Landlock. Not for a command that is confined: that
-    /// writes nothing at all.
+    /// Limits the files that the program writes and the programs that it starts, if the kernel has Landlock. Not for a
+    /// confined command, which writes nothing at all.
     #[must_use]
     pub fn fenced(self, fence: Fence) -> Self {
         Self { fence: Some(fence), ..self }
     }
 
-    /// Without these variables, which the command asked for as empty ones.
+    /// Removes variables from the environment: those that the command sets to an empty value.
     #[must_use]
     pub fn without(mut self, names: &[String]) -> Self {
         let unset: HashSet<&String> = names.iter().collect();
@@ -262,13 +263,13 @@ impl Launch {
         self
     }
 
-    /// How it is called in messages, if not as it is started.
+    /// Sets the command's name in messages, if it differs from its words.
     #[must_use]
     pub fn shown_as(self, shown: &str) -> Self {
         Self { shown: shown.into(), ..self }
     }
 
-    /// Called in messages as Chef calls a list of words. The `--` is ours.
+    /// Shows the command in messages as Chef shows a list of words, without a `--`, which wrun adds.
     #[must_use]
     pub fn shown_as_words(self) -> Self {
         let shown = list_of_words(self.words.iter().filter(|word| *word != "--"));
@@ -280,33 +281,33 @@ impl Launch {
         &self.words
     }
 
-    /// How it is called in messages.
+    /// Returns the command's name in messages.
     pub fn shown(&self) -> &str {
         &self.shown
     }
 }
 
 impl Commands {
-    /// For programs of this root.
+    /// Creates a starter of programs for this root. `launcher` is the program that confines commands.
     pub fn new(root: &Path, launcher: Option<&Path>) -> Self {
         let (root, launcher) = (root.into(), launcher.map(Into::into));
         let (exported, overlay, stop) = (Exported::default(), Overlay::default(), Stop::default());
         Self { root, launcher, exported, overlay, stop, account: None, answers: None }
     }
 
-    /// The same, which end when the run is to end at once.
+    /// Ends the programs when the run must end at once.
     #[must_use]
     pub fn stopped_by(self, stop: &Stop) -> Self {
         Self { stop: stop.clone(), ..self }
     }
 
-    /// The same, with the processes of granted commands counted for a policy.
+    /// Counts the processes of granted commands for a policy.
     #[must_use]
     pub fn charged_to(self, account: &Account) -> Self {
         Self { account: Some(account.clone()), ..self }
     }
 
-    /// The same, with a test's answers, if there are any: then no program is ever started.
+    /// Uses a test's answers, if there are any: then no program is ever started.
     #[must_use]
     pub fn answered_by(self, answers: Option<&Answers>) -> Self {
         Self { answers: answers.cloned(), ..self }
@@ -317,12 +318,12 @@ impl Commands {
         &self.exported
     }
 
-    /// What the guest's own code would have changed in a dry run.
+    /// Returns the changes that the guest's own code would have made in a dry run.
     pub fn overlay(&self) -> &Overlay {
         &self.overlay
     }
 
-    /// Asks a command in a dry run: it runs confined, and what it may not do makes its answer unknown.
+    /// Runs a command confined, for a dry run. If the confinement refuses it something, the answer is unknown.
     pub fn ask(&self, launch: &Launch, users: &mut Users) -> Answer {
         if let Some(answers) = &self.answers {
             return answers.ask(launch);
@@ -347,24 +348,25 @@ impl Commands {
             }
             Err(ended) => return Answer::Unknown(ended.to_string()),
         }
-        // Who is missing may be made by an earlier resource.
+        // An earlier resource of the run may create the missing user or group.
         let identity = match Identity::of(launch, users) {
             Ok(identity) => identity,
             Err(nobody) => return Answer::Unknown(nobody.to_string()),
         };
         let environment = environment(launch, &identity, &self.exported);
-        // The policy chooses its own timeouts; its wall time is the operator's.
+        // The policy chooses its own timeouts, but the operator limits its wall time.
         let left = self.account.as_ref().and_then(Account::wall_left);
         let launch = &launch.clone().timeout(left.map_or(launch.timeout, |left| left.min(launch.timeout)));
         let account = self.account.as_ref().filter(|_| launch.granted);
         confine::ask(launcher, &self.root, launch, &identity, environment, Watch { stop: &self.stop, account })
     }
 
-    /// Runs a program to its end. Blocks; an interrupted run waits for it too, since an action that has begun is finished.
-    /// A run that is to end at once ends it, with all that it started, unless it is a package manager.
+    /// Runs a program to its end and blocks until then. An interrupted run waits for it too, because wrun finishes an action
+    /// that has begun. A run that must end at once also ends the program and everything it started, unless it is a package
+    /// manager.
     ///
     /// # Errors
-    /// It cannot be started, it took longer than its limit and was ended with all that it started, or the run is to end at
+    /// The program cannot be started, it exceeded its limit and was ended with everything it started, or the run must end at
     /// once.
     pub fn run(
         &self,
@@ -387,7 +389,7 @@ impl Commands {
             io::ErrorKind::Interrupted => stopped("is left running"),
             _ => CommandFailure::of_system(&error, &launch.shown),
         };
-        // Programs that end soon are never looked at while they run, however many there are.
+        // The loop that waits never checks programs that end soon, so the wall time is checked here, before each start.
         if let Some(Err(ended)) = self.account.as_ref().map(Account::check_wall) {
             return Err(failed(io::Error::other(ended)));
         }
@@ -431,13 +433,13 @@ impl Commands {
     }
 }
 
-/// A list as Ruby shows it.
+/// Formats a list of words as Ruby shows an array.
 pub fn list_of_words(words: impl IntoIterator<Item = impl AsRef<str>>) -> String {
     let words: Vec<String> = words.into_iter().map(|word| format!("{:?}", word.as_ref())).collect();
     format!("[{}]", words.join(", "))
 }
 
-/// All that the program finds in its environment. What the command says beats what we say.
+/// Returns the program's whole environment. Variables of the command override those of wrun.
 fn environment(launch: &Launch, identity: &Identity, exported: &Exported) -> Vec<(String, String)> {
     let mut all = vec![
         ("PATH".to_owned(), DEFAULT_PATH.to_owned()),
@@ -454,7 +456,7 @@ fn environment(launch: &Launch, identity: &Identity, exported: &Exported) -> Vec
     exported.put_into(&mut all, launch.granted);
     all.extend(launch.environment.iter().cloned());
     let unset: HashSet<&String> = launch.unset.iter().collect();
-    // Of a name that is there several times the last one counts.
+    // If a name occurs several times, the last one wins.
     let mut known = HashSet::new();
     all.reverse();
     all.retain(|(name, _)| !unset.contains(name) && known.insert(name.clone()));
@@ -462,25 +464,25 @@ fn environment(launch: &Launch, identity: &Identity, exported: &Exported) -> Vec
     all
 }
 
-/// The directory of a command with all links followed: it is what is granted, and where the command starts. A link in a
-/// granted directory lends no right to what it points at.
-/// Where something is missing, leads in a circle or may not be searched, it is the one that the text says: the command will not find it, and nobody learns what is
-/// missing who may not look.
+/// Returns the directory of a command with all links followed. The grant is checked for this directory, and the command
+/// starts in it: a link in a granted directory gives no right to its target. Returns the path as written if a part is
+/// missing, if links form a circle or if the policy may not look there. The command will not find the directory, and a policy
+/// without the right cannot learn which part is missing.
 ///
 pub fn real_directory(root: &Root, cwd: &str) -> String {
-    // Below the directory that wrun was started in, as in Chef: no rule grants that.
+    // A relative path starts at the directory in which wrun was started, as in Chef. No rule grants that.
     if cwd.starts_with('/') { root.asked_about(cwd) } else { cwd.to_owned() }
 }
 
 /// Checks a command that a cookbook wrote.
 ///
 /// # Errors
-/// Not granted.
+/// The command is not granted.
 pub fn check(grants: &PolicyGrants, root: &Root, command: &CommandTest) -> Result<GrantedCommand, Raised> {
     let cwd = command.cwd.as_deref().map(|cwd| real_directory(root, cwd));
     let interpreter = match command.interpreter.as_deref() {
         None | Some("execute" | "default") => None,
-        // With its flags, as a script has them.
+        // The interpreter with its flags, as in a script resource.
         Some(name) => Some(split_words(name).unwrap_or_else(|| vec![name.to_owned()])),
     };
     let line = match (&command.line, &interpreter) {
@@ -504,7 +506,7 @@ pub fn check(grants: &PolicyGrants, root: &Root, command: &CommandTest) -> Resul
     })
 }
 
-/// The denial of a command that is shown nowhere.
+/// Returns the denial of a command that no message may show.
 pub fn denied_secretly(grants: &PolicyGrants) -> Raised {
     let policy = grants.policy();
     Raised::new(ErrorKind::Denied, format!("policy `{policy}` may not run the command of this sensitive resource"))

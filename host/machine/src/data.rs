@@ -1,4 +1,4 @@
-//! Data bags, roles and environments: what operators keep beside the cookbooks.
+//! Data bags, roles and environments: data that operators keep outside the cookbooks.
 
 mod folders;
 mod secrets;
@@ -14,14 +14,14 @@ use grants::{Denied, PolicyGrants};
 use serde_json::Value;
 use std::sync::Arc;
 
-/// The data of a node for which no source is configured. Grants are checked all the same, so that a policy does not learn
-/// what is there by asking for it.
+/// The data source of a node without configured data. It checks grants all the same, so that a policy cannot probe for
+/// existing data.
 pub struct NoData {
     grants: Arc<PolicyGrants>,
 }
 
 impl NoData {
-    /// Makes the data of a policy for which no source is configured.
+    /// Creates the data source of a policy without configured data.
     pub fn new(grants: Arc<PolicyGrants>) -> Self {
         Self { grants }
     }

@@ -1,9 +1,9 @@
-//! Denials as exceptions.
+//! Converts denials to exceptions.
 
 use contract::{ErrorKind, Raised, Resolved};
 use grants::Denied;
 
-/// A denial as an exception; its hint is what would allow it. Use with `map_err`.
+/// Converts a denial to an exception whose hint is the grant that would allow it. For use with `map_err`.
 pub fn denied(denial: Denied) -> Raised {
     let sentence = denial.to_string();
     let raised = Raised::new(ErrorKind::Denied, sentence.clone()).with_hint(denial.hint());

@@ -1,6 +1,6 @@
-//! What changed in a file, as a unified diff; or a sentence why there is none.
+//! Shows the changes of a file as a unified diff, or a sentence that says why no diff is shown.
 //!
-//! The sentences are Chef's. The limits are lower than Chef's: a diff is for people, and goes into every report.
+//! The sentences are those of Chef. The limits are lower than in Chef: people read a diff, and it goes into every report.
 
 use crate::pace::looked_at;
 use contract::Account;
@@ -8,27 +8,28 @@ use similar::{Algorithm, TextDiff};
 use std::io;
 use std::time::Duration;
 
-/// The largest file that is compared line by line, in bytes.
+/// Maximum size of a file that is compared line by line, in bytes.
 pub const MAXIMUM_FILE: u64 = 1_000_000;
 
-/// The longest diff that is shown, in bytes.
+/// Maximum size of a diff, in bytes.
 const MAXIMUM_DIFF: usize = 100_000;
 
-/// How long lines are compared; after it the diff is coarser, never missing.
+/// Time limit for comparing lines. After it the diff becomes coarser, but is still shown.
 const DEADLINE: Duration = Duration::from_millis(500);
 
-/// Lines around a change.
+/// The number of unchanged lines that are shown around a change.
 const CONTEXT: usize = 3;
 
-/// Stands for the diff of a sensitive resource.
+/// The text in place of the diff of a sensitive resource.
 pub const SENSITIVE: &str = "suppressed sensitive resource";
 
-/// Says that there is no time for a difference.
+/// The text in place of a diff if the policy has no time left.
 const ENDED: &str = "(diff output suppressed: the policy is at its end)";
 
-/// The difference between two contents of a file. An old one that is empty may as well be missing.
+/// Returns the difference between two contents of a file. An empty old content also means a missing file.
 ///
-/// Its work is counted: of both contents before they are compared, and of what is shown. It ends early with the policy.
+/// Charges the account for both contents before it compares them, and for the shown part. It ends early if the policy must
+/// end.
 pub fn unified(path: &str, old: &[u8], new: &[u8], account: &Account) -> String {
     if old.len().max(new.len()) as u64 > MAXIMUM_FILE {
         return format!("(file sizes exceed {MAXIMUM_FILE} bytes, diff output suppressed)");
@@ -53,12 +54,12 @@ pub fn unified(path: &str, old: &[u8], new: &[u8], account: &Account) -> String 
     }
 }
 
-/// Whether there is time to compare.
+/// Fails if the policy has no time left for a comparison.
 fn ready(account: &Account) -> io::Result<()> {
     account.check().map_err(io::Error::other)
 }
 
-/// Takes as much of a difference as is shown.
+/// A writer that keeps only as much of a diff as is shown.
 struct Shown<'a> {
     bytes: Vec<u8>,
     account: &'a Account,
@@ -79,7 +80,7 @@ impl io::Write for Shown<'_> {
     }
 }
 
-/// Text that people can read, or none.
+/// Returns the bytes as readable text, or `None` if they are not.
 fn text(bytes: &[u8]) -> Option<&str> {
     let text = std::str::from_utf8(bytes).ok()?;
     text.chars().all(|one| !one.is_control() || one.is_whitespace()).then_some(text)

@@ -1,4 +1,4 @@
-//! SHA-256 digests, in Chef's form.
+//! SHA-256 digests in the format that Chef uses.
 
 use crate::pace::looked_at;
 use contract::Account;
@@ -6,14 +6,14 @@ use rustix::fd::AsFd;
 use sha2::{Digest as _, Sha256};
 use std::io::Read;
 
-/// How much is read at once, in bytes.
+/// The size of one read, in bytes.
 const CHUNK: usize = 64 << 10;
 
 /// A SHA-256 digest in hexadecimal.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Digest(String);
 
-/// Makes a digest bit by bit.
+/// Computes a digest in steps.
 #[derive(Default)]
 pub(crate) struct Hasher(Sha256);
 
@@ -23,24 +23,24 @@ impl Hasher {
         self.0.update(bytes);
     }
 
-    /// The digest of all that was added.
+    /// Returns the digest of all added bytes.
     pub(crate) fn finish(self) -> Digest {
         Digest(text::hex(self.0.finalize()))
     }
 }
 
 impl Digest {
-    /// The digest of bytes.
+    /// Returns the digest of some bytes.
     pub fn of(bytes: &[u8]) -> Self {
         let mut hasher = Hasher::default();
         hasher.update(bytes);
         hasher.finish()
     }
 
-    /// The digest of all that can be read.
+    /// Returns the digest of everything that a reader returns.
     ///
     /// # Errors
-    /// It cannot be read.
+    /// Reading fails.
     pub fn read(mut content: impl Read) -> std::io::Result<Self> {
         let mut hasher = Hasher::default();
         let mut buffer = vec![0; CHUNK];
@@ -57,21 +57,21 @@ impl Digest {
         &self.0
     }
 
-    /// The first six characters, as sentences have them.
+    /// Returns the first six characters, the form that report sentences use.
     pub fn short(&self) -> &str {
         short(&self.0)
     }
 }
 
-/// The first six characters of a digest.
+/// Returns the first six characters of a digest.
 pub fn short(digest: &str) -> &str {
     digest.char_indices().nth(6).map_or(digest, |(end, _)| digest.get(..end).unwrap_or(digest))
 }
 
-/// The digest of an open file, from its beginning.
+/// Returns the digest of an open file, read from its beginning.
 ///
 /// # Errors
-/// It cannot be read.
+/// Reading fails.
 pub fn digest_of(file: impl AsFd, account: &Account) -> Result<Digest, rustix::io::Errno> {
     let mut hasher = Hasher::default();
     let mut buffer = vec![0; CHUNK];

@@ -1,7 +1,8 @@
-//! The machine below one root: every room that touches the machine goes through here.
+//! The machine below one root. All other crates that touch the machine use this one.
 //!
-//! *Where*: paths are opened inside one root ([`root`]), and programs are started inside it ([`command`]), in a dry run in
-//! a view that they cannot change (`command/confine.rs`). *What*: every effect takes a proof of the `grants` room.
+//! Two rules hold. *Where*: paths are opened inside one root ([`root`]), and programs start inside it ([`command`]). In a dry
+//! run a program sees a file system that it cannot change (`command/confine.rs`). *What*: every effect takes a proof from the
+//! crate `grants`.
 //!
 //! ```text
 //! root        paths, handles and files below the root
@@ -9,7 +10,7 @@
 //! download    HTTP, within limits
 //! users       accounts of the machine
 //! systemd     the service manager, over its bus
-//! processes   the process table; locks: who holds a file's lock; mask: the modes of new files
+//! process_search  finds processes by a pattern; locks: who holds a file's lock; mask: the modes of new files
 //! guest       the machine as a policy's own code sees it; what that writes in a dry run stays in memory
 //! data        data bags and other documents that operators keep beside cookbooks
 //! ```

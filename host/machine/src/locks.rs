@@ -2,7 +2,7 @@
 
 use crate::root::Root;
 
-/// Returns the process that holds a lock on a file, as people would name it. `None`: nobody holds one.
+/// Returns a description of the process that holds a lock on a file, or `None` if the file is not locked.
 pub fn holder(root: &Root, path: &str) -> Option<String> {
     let (file, _) = root.locate(path).ok()?.open_file().ok()?;
     let mut lock = nix::libc::flock {
@@ -16,7 +16,7 @@ pub fn holder(root: &Root, path: &str) -> Option<String> {
     if i32::from(lock.l_type) == nix::libc::F_UNLCK {
         return None;
     }
-    // 0: a process of another namespace; -1: a lock that belongs to an open file and not to a process.
+    // 0 means a process of another namespace; -1: a lock that belongs to an open file and not to a process.
     let seen = lock.l_pid > 0;
     Some(if seen { name_process(lock.l_pid) } else { "a process that cannot be seen from here".into() })
 }

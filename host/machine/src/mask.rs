@@ -2,12 +2,13 @@
 
 use rustix::fs::Mode;
 
-/// The file mode creation mask of a resource, while it acts: of the files that wrun makes. Programs get the mask that was
+/// The file mode creation mask while a resource acts. It applies to files that wrun creates. Programs get the mask that was
 /// granted for them.
 pub struct Mask(Mode);
 
 impl Mask {
-    /// Sets the mask until this is dropped. It is the thread's own where the thread has one, else the process's.
+    /// Sets the mask until this value is dropped. It sets the thread's own mask if the thread has one, else the mask of the
+    /// process.
     #[must_use]
     pub fn set(mask: u32) -> Self {
         Self(rustix::process::umask(Mode::from_raw_mode(mask & 0o777)))

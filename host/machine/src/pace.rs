@@ -1,21 +1,21 @@
-//! Long steps of the host that look at the clock: what is read is counted, and the reading ends when the policy's time is
-//! over or a signal asks the run to end.
+//! Limits for long steps of the host: each read is counted, and reading stops when the policy's time is over or a signal ends
+//! the run.
 
 use contract::Account;
 use std::io::{self, Read};
 
-/// Bytes that are one unit of work.
+/// The number of bytes that count as one unit of work.
 pub(crate) const BYTES_PER_UNIT: u64 = 64;
 
-/// Counts bytes that the host looks at.
+/// Counts bytes that the host reads as work of the policy.
 ///
 /// # Errors
-/// The policy may not go on. The runner says why; here it is an interrupted call.
+/// The policy must end. The error has the kind `TimedOut`; the runner reports the reason.
 pub fn looked_at(account: &Account, bytes: usize) -> io::Result<()> {
     account.work(bytes as u64 / BYTES_PER_UNIT + 1).map_err(|ended| io::Error::new(io::ErrorKind::TimedOut, ended))
 }
 
-/// A reader that counts what is read.
+/// A reader that counts the bytes it returns.
 pub struct Paced<R> {
     inner: R,
     account: Account,

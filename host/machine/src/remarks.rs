@@ -1,10 +1,10 @@
-//! The host's own remarks in the log: what it could not do and went on without. They are about things with names that guests
-//! choose, so each is escaped and cut, and a policy has so many bytes of them.
+//! The host's own remarks in the log, about steps that failed without stopping the run. They contain names that guests
+//! choose, so each remark is escaped and cut, and each policy has a limit for their size.
 
 use contract::{Account, LogLevel, Remark};
 use text::{cut, escape_line};
 
-/// The most bytes of one remark.
+/// Maximum size of one remark, in bytes.
 const MAX_LINE: usize = 4_096;
 
 /// Writes a remark, unless the policy has caused too many of them.

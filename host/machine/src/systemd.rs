@@ -1,4 +1,4 @@
-//! systemd over its bus: what it says of units, and what it is told to do with those that a proof names.
+//! systemd over D-Bus: reads the state of units, and changes the units for which there is a proof.
 
 use contract::{Account, Ended, ErrorKind, Raised};
 use grants::GrantedService;
@@ -13,10 +13,10 @@ const SERVICE: &str = "org.freedesktop.systemd1.Service";
 const JOB: &str = "org.freedesktop.systemd1.Job";
 const PROPERTIES: &str = "org.freedesktop.DBus.Properties";
 
-/// Between two looks at a job.
+/// The interval for checking a job.
 const LOOK_AGAIN: Duration = Duration::from_millis(25);
 
-/// The kinds of units. A name that ends in none of them is a service's.
+/// The suffixes of unit names. A name without such a suffix is that of a service.
 const SUFFIXES: [&str; 11] = [
     ".service",
     ".socket",
@@ -31,21 +31,21 @@ const SUFFIXES: [&str; 11] = [
     ".device",
 ];
 
-/// What is done to a running service, or to one that does not run.
+/// An operation on a running or stopped service.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Way {
-    /// It is started, unless it runs.
+    /// Starts the service unless it runs.
     Start,
-    /// It is stopped, if it runs.
+    /// Stops the service if it runs.
     Stop,
-    /// It is stopped and started.
+    /// Stops and starts the service.
     Restart,
-    /// It reads its configuration again.
+    /// Makes the service read its configuration again.
     Reload,
 }
 
 impl Way {
-    /// Returns the verb for it, as init scripts take it.
+    /// Returns the verb for init scripts, such as `start`.
     pub fn verb(self) -> &'static str {
         match self {
             Self::Start => "start",
@@ -56,14 +56,14 @@ impl Way {
     }
 }
 
-/// What the service manager says of a service that starts with the system.
+/// The boot state of a service, as systemd reports it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Standing {
-    /// It starts with the system.
+    /// True if the service starts with the system.
     pub enabled: bool,
-    /// It cannot be started at all.
+    /// True if the service cannot be started at all.
     pub masked: bool,
-    /// It cannot be enabled or disabled: other units start it.
+    /// True if the service cannot be enabled or disabled, because other units start it.
     pub fixed: bool,
 }
 
@@ -72,7 +72,7 @@ pub struct Standing {
 pub struct Bus(Connection);
 
 impl Bus {
-    /// The machine's own.
+    /// Connects to the system bus of the machine.
     ///
     /// # Errors
     /// The bus cannot be reached.
@@ -83,7 +83,7 @@ impl Bus {
             .map_err(|error| Raised::new(ErrorKind::Service, format!("the system's bus cannot be reached: {error}")))
     }
 
-    /// The name by which systemd knows a unit of which this may be an alias, without `.service`.
+    /// Returns the unit's own name, without `.service`. The given name may be an alias.
     ///
     /// # Errors
     /// systemd refuses the name, or does not answer.
@@ -93,7 +93,7 @@ impl Bus {
         Ok(own.strip_suffix(".service").unwrap_or(&own).to_owned())
     }
 
-    /// Whether a service runs.
+    /// Tells whether a service runs.
     ///
     /// # Errors
     /// systemd refuses the name, or does not answer.
@@ -102,7 +102,7 @@ impl Bus {
         Ok(self.property(&unit, UNIT, "ActiveState", name)? == "active")
     }
 
-    /// Whether a service starts with the system. As in Chef, what others start counts as enabled.
+    /// Returns whether a service starts with the system. As in Chef, a service that other units start counts as enabled.
     ///
     /// # Errors
     /// systemd refuses the name, or does not answer.
@@ -116,7 +116,7 @@ impl Bus {
         })
     }
 
-    /// Enables or disables a service, and has systemd read its units again.
+    /// Enables or disables a service, and makes systemd reload its units.
     ///
     /// # Errors
     /// systemd refuses.
@@ -148,10 +148,10 @@ impl Bus {
         self.call("Reload", &(), name).map(drop)
     }
 
-    /// Starts, stops, restarts or reloads a service and waits until systemd is through with it.
+    /// Starts, stops, restarts or reloads a service and waits until systemd has finished the job.
     ///
     /// # Errors
-    /// The unit does not exist, it takes too long, or it failed.
+    /// The unit does not exist, the job exceeds the timeout, or the service failed.
     pub fn job(&self, service: &GrantedService, way: Way, timeout: Duration, account: &Account) -> Result<(), Raised> {
         let name = service.name();
         let method = match way {
@@ -187,7 +187,7 @@ impl Bus {
         Err(Raised::new(ErrorKind::Service, message).with_hint(format!("see `journalctl -u {}`", unit_name(name))))
     }
 
-    /// The object of a unit, which systemd makes for every name that could be one.
+    /// Returns the D-Bus object of a unit. systemd creates one for every possible unit name.
     fn unit(&self, name: &str) -> Result<String, Raised> {
         let reply = self.call("LoadUnit", &(unit_name(name).as_str(),), name)?;
         let path: OwnedObjectPath = reply.body().deserialize().map_err(|error| failed(name, &error))?;

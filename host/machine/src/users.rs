@@ -1,23 +1,23 @@
-//! Users and groups of the root: its own files, and for the whole machine also what the name service knows beside them.
+//! Users and groups of the root. They come from the root's own files; for the whole machine, also from the name service.
 //!
-//! Under `--root` the host's user database is never asked, not even through the C library: a name means what the root's
-//! `/etc/passwd` says.
+//! Under `--root`, wrun never asks the host's user database, not even through the C library. A name means the user in the
+//! root's `/etc/passwd`.
 
 use crate::root::Root;
 use contract::{MachineGroup, MachineUser};
 use std::collections::{BTreeSet, HashMap};
 use std::ffi::CString;
 
-/// A file's identity and age, to see that it was replaced.
+/// Identity, size and time of a file, to detect that it was replaced.
 type Stamp = Option<((u64, u64), u64, i64)>;
 
 const PASSWD: &str = "/etc/passwd";
 const GROUP: &str = "/etc/group";
 
-/// A number that no group has.
+/// A numeric id that no group has.
 const NO_GROUP: u32 = u32::MAX;
 
-/// What the machine knows beside the root's files, such as a directory of the whole company.
+/// A source of users and groups besides the root's files, such as a company directory.
 #[derive(Debug, Clone, Copy)]
 #[doc(hidden)]
 pub struct NameService {
@@ -25,12 +25,12 @@ pub struct NameService {
     pub user_by_id: fn(u32) -> Option<MachineUser>,
     pub group: fn(&str) -> Option<MachineGroup>,
     pub group_by_id: fn(u32) -> Option<MachineGroup>,
-    /// The numbers of all groups of a user with this primary one.
+    /// Returns the numeric ids of all groups of a user with this primary group.
     pub groups_of: fn(&str, u32) -> Vec<u32>,
 }
 
 impl NameService {
-    /// That of the C library.
+    /// The name service of the C library.
     const SYSTEM: Self = Self {
         user: |name| nix::unistd::User::from_name(name).ok().flatten().map(from_name_service),
         user_by_id: |uid| nix::unistd::User::from_uid(uid.into()).ok().flatten().map(from_name_service),
@@ -43,10 +43,10 @@ impl NameService {
     };
 }
 
-/// The database. Read when first asked, and again when something was done to the machine that replaced its files.
+/// The user database. It is read when first used, and again when an action may have replaced its files.
 #[derive(Debug, Default)]
 pub struct Users {
-    /// Nothing was done since the files were looked at.
+    /// True if no action has run since the files were checked.
     fresh: bool,
     stamps: Option<(Stamp, Stamp)>,
     name_service: Option<NameService>,
@@ -58,12 +58,12 @@ pub struct Users {
 }
 
 impl Users {
-    /// Something was done to the machine: the files are to be looked at again before the next answer.
+    /// Marks the database as possibly outdated: the next `refresh` checks the files again.
     pub fn doubt(&mut self) {
         self.fresh = false;
     }
 
-    /// Reads the root's files if something was done since, and they are not those that were read last.
+    /// Reads the root's files if an action has run since, and if they differ from the files that were read last.
     pub fn refresh(&mut self, root: &Root) {
         if std::mem::replace(&mut self.fresh, true) {
             return;
@@ -83,22 +83,22 @@ impl Users {
         };
     }
 
-    /// Forgets all: the next look reads the files again.
+    /// Clears the database: the next `refresh` reads the files again.
     pub fn forget(&mut self) {
         *self = Self::default();
     }
 
-    /// All users of the root's file, in its order.
+    /// Returns all users of the root's file, in its order.
     pub fn users(&self) -> &[MachineUser] {
         &self.users
     }
 
-    /// All groups of the root's file, in its order.
+    /// Returns all groups of the root's file, in its order.
     pub fn groups(&self) -> &[MachineGroup] {
         &self.groups
     }
 
-    /// A user by name.
+    /// Returns a user by name.
     pub fn user(&mut self, name: &str) -> Option<&MachineUser> {
         if let Some(at) = self.users.iter().position(|user| user.name == name) {
             return self.users.get(at);
@@ -108,7 +108,7 @@ impl Users {
         self.found_users.entry(name.into()).or_insert_with(ask).as_ref()
     }
 
-    /// A user by number; of several the first.
+    /// Returns a user by numeric id; if several have it, the first.
     pub fn user_by_id(&mut self, uid: u32) -> Option<&MachineUser> {
         if let Some(at) = self.users.iter().position(|user| user.uid == uid) {
             return self.users.get(at);
@@ -118,7 +118,7 @@ impl Users {
         self.found_users.entry(format!("#{uid}")).or_insert_with(ask).as_ref()
     }
 
-    /// A group by name.
+    /// Returns a group by name.
     pub fn group(&mut self, name: &str) -> Option<&MachineGroup> {
         if let Some(at) = self.groups.iter().position(|group| group.name == name) {
             return self.groups.get(at);
@@ -128,7 +128,7 @@ impl Users {
         self.found_groups.entry(name.into()).or_insert_with(ask).as_ref()
     }
 
-    /// A group by number; of several the first.
+    /// Returns a group by numeric id; if several have it, the first.
     pub fn group_by_id(&mut self, gid: u32) -> Option<&MachineGroup> {
         if let Some(at) = self.groups.iter().position(|group| group.gid == gid) {
             return self.groups.get(at);
@@ -138,12 +138,12 @@ impl Users {
         self.found_groups.entry(format!("#{gid}")).or_insert_with(ask).as_ref()
     }
 
-    /// Numbers of all groups that a user with this primary one is in: by the root's file, and by what the machine knows beside it.
-    /// `primary`: `None` for a user who does not exist.
+    /// Returns the numeric ids of all groups of a user, from the root's file and from the name service. `primary` is the
+    /// user's primary group, or `None` for a user who does not exist.
     pub fn group_numbers(&mut self, name: &str, primary: Option<u32>) -> BTreeSet<u32> {
         let mut all: BTreeSet<u32> = self.supplementary(name).into_iter().chain(primary).collect();
         if let Some(service) = self.name_service {
-            // A group may have members who do not exist yet. The number stands for no group of its own then.
+            // A group may have members who do not exist yet. The placeholder id belongs to no group.
             let asked = primary.unwrap_or(NO_GROUP);
             let ask = || (service.groups_of)(name, asked);
             let found = self.found_groups_of.entry((name.to_owned(), asked)).or_insert_with(ask);
@@ -159,7 +159,7 @@ impl Users {
         Self { name_service: Some(service), ..self }
     }
 
-    /// Numbers of all groups that a user is in, beside the given primary one.
+    /// Returns the numeric ids of the groups in the root's file that name the user as a member.
     pub(crate) fn supplementary(&self, name: &str) -> Vec<u32> {
         let named = |group: &&MachineGroup| group.members.iter().any(|member| member == name);
         self.groups.iter().filter(named).map(|group| group.gid).collect()

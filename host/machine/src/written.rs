@@ -1,19 +1,19 @@
-//! Denials as a guest hears of them: with the path as its code wrote it.
+//! Converts denials for guests: they name a path as the guest's code wrote it.
 //!
-//! Grants are asked about resolved paths. A denial that named the resolved path would tell the guest where every link leads, and
-//! the links in `/proc` name all programs that run. So the guest hears the path that it wrote, and what its rules say of it, as if
-//! there were no links. Where the rules would allow the written path, only the resolved one is refused. The operator finds it,
-//! and the line that would allow it, in the audit log and in the list of denials.
+//! Grants are checked for resolved paths. A denial with the resolved path would tell the guest where every link leads, and
+//! the links in `/proc` name all running programs. So the guest sees the path that it wrote, and the decision of its rules
+//! about that path, as if it had no links. If the rules would allow the written path, only the resolved one is refused. The
+//! operator finds the resolved path, and the grant that would allow it, in the audit log and in the list of denials.
 
 use crate::denied::denied;
 use crate::root::{MAXIMUM_PATH, PathSource, Root, Written};
 use contract::{ErrorKind, Raised, Resolved};
 use grants::{CommandAsked, Denied, MountAsked, PolicyGrants};
 
-/// What is shown in place of the line that would allow it.
+/// The hint in place of the grant that would allow the action.
 const HINT: &str = "the list of denials at the end of the run has the line that would allow it";
 
-/// A denial in the words of the resource that was refused.
+/// Converts a denial to the words of the refused resource.
 pub fn as_written(raised: Raised, grants: &PolicyGrants, root: &Root) -> Raised {
     let Some(resolved) = raised.resolved.clone() else { return raised };
     let raised = Raised { resolved: None, ..raised };
@@ -26,7 +26,7 @@ pub fn as_written(raised: Raised, grants: &PolicyGrants, root: &Root) -> Raised 
     heard(raised, &resolved, &format!("{text}{below}"), plain(&text).is_some_and(|plain| plain == real), grants)
 }
 
-/// The same for one path.
+/// Does the same for one written path.
 pub(crate) fn as_asked(raised: Raised, written: &str, grants: &PolicyGrants) -> Raised {
     let Some(resolved) = raised.resolved.clone() else { return raised };
     let raised = Raised { resolved: None, ..raised };
@@ -34,7 +34,8 @@ pub(crate) fn as_asked(raised: Raised, written: &str, grants: &PolicyGrants) -> 
     heard(raised, &resolved, written, is_plain, grants)
 }
 
-/// `is_plain`: no link led from the written path to the resolved one, so that the denial says nothing of any.
+/// Builds the message for the guest. `is_plain` is true if no link led from the written path to the resolved one, so that the
+/// denial reveals no link.
 fn heard(raised: Raised, resolved: &Resolved, written: &str, is_plain: bool, grants: &PolicyGrants) -> Raised {
     if is_plain {
         return raised;
@@ -48,7 +49,7 @@ fn heard(raised: Raised, resolved: &Resolved, written: &str, is_plain: bool, gra
     Raised { message: raised.message.replace(&resolved.sentence, &sentence), hint: Some(hint), ..raised }
 }
 
-/// A denied command, whose rule would hold the directory as it was written. `asked` has the resolved one.
+/// Converts the denial of a command. The message has the directory as written; `asked` has the resolved one.
 pub fn command(denial: Denied, asked: &CommandAsked<'_>, cwd: Option<&str>, grants: &PolicyGrants) -> Raised {
     if cwd == asked.cwd {
         return denied(denial);
@@ -58,16 +59,16 @@ pub fn command(denial: Denied, asked: &CommandAsked<'_>, cwd: Option<&str>, gran
     again(denial, grants.silent().command(&asked).map(drop))
 }
 
-/// A denied mount by the names as they were written.
+/// Converts the denial of a mount to the names as written.
 pub fn mount(denial: Denied, written: &MountAsked<'_>, grants: &PolicyGrants) -> Raised {
     match grants.silent().mount(written) {
         Err(refusal) => denied(refusal),
-        // The denial has the resolved mount point, which would tell where a link leads.
+        // The denial has the resolved mount point, which would reveal the target of a link.
         Ok(granted) => again(Denied { asked: granted.to_string(), ..denial }, Ok(())),
     }
 }
 
-/// What the rules say of the written words.
+/// Returns the decision of the rules about the written words.
 fn again(denial: Denied, by_text: Result<(), Denied>) -> Raised {
     match by_text {
         Err(refusal) => denied(refusal),
@@ -75,7 +76,7 @@ fn again(denial: Denied, by_text: Result<(), Denied>) -> Raised {
     }
 }
 
-/// An absolute path without doubled slashes and `.`; `None` if it has `..`, which may lead anywhere.
+/// Normalizes an absolute path: removes doubled slashes and `.`. Returns `None` if it has `..`, which may lead anywhere.
 fn plain(path: &str) -> Option<String> {
     if !path.starts_with('/') {
         return None;

@@ -1,4 +1,4 @@
-//! Where a cookbook's file or template is looked for, the most specific place first.
+//! Lists the places where the host looks for a cookbook's file or template, the most specific one first.
 
 /// The parts of a cookbook whose files may differ by host and platform.
 const SPECIFIC_SEGMENTS: [&str; 2] = ["files", "templates"];
@@ -6,7 +6,7 @@ const SPECIFIC_SEGMENTS: [&str; 2] = ["files", "templates"];
 /// Stands for a platform that is not known; no folder has such a name.
 const UNKNOWN: &str = "/unknown_platform/";
 
-/// What the node is, as far as file lookup cares.
+/// The facts of a node that the lookup of files depends on.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct NodeIdentity {
     /// `automatic.platform`, such as `debian`; `None` if the node has no such fact.
@@ -40,7 +40,7 @@ pub fn lookup_paths(segment: &str, name: &str, node: &NodeIdentity) -> Vec<Strin
     places.chain([format!("{segment}/{name}")]).collect()
 }
 
-/// The lists to look through where the declaration itself names the places (`source` is an array).
+/// Returns the places for a resource whose `source` is an array: the declaration itself names them.
 pub fn given_paths<Name: AsRef<str>>(segment: &str, names: &[Name]) -> Vec<String> {
     names.iter().map(|name| format!("{segment}/{}", name.as_ref())).collect()
 }

@@ -1,7 +1,7 @@
 //! Layers: environment files that belong to the node, in order; the last one wins.
 //!
-//! The node keeps each file's content as it was when the file was added, so that one of them can be changed without the
-//! others. What they come to together is computed at each run and never kept in their place.
+//! The node stores the content of each file as it was when the file was added, so that one layer can be changed without the
+//! others. The merged result is computed in each run and is never stored.
 
 mod attributes;
 mod json;
@@ -17,10 +17,10 @@ pub use attributes::{LayerAttributes, LayerLevels, LayerWrite};
 pub use list::{LayerListError, Layers, Place};
 pub use tree::{LayerTree, TreeError, Visit};
 
-/// Layers that a node may have.
+/// Largest number of layers of a node.
 pub const MAX_LAYERS: usize = 1000;
 
-/// Bytes of a layer's name.
+/// Largest length of a layer's name, in bytes.
 pub const MAX_LAYER_NAME: usize = 200;
 
 /// The language that a layer's file is written in.
@@ -47,7 +47,7 @@ impl LayerFormat {
         }
     }
 
-    /// Returns the format of a word.
+    /// Returns the format with this word, such as `toml`.
     pub fn of_word(word: &str) -> Option<Self> {
         [Self::Json, Self::Ruby, Self::Toml, Self::Yaml].into_iter().find(|format| format.as_str() == word)
     }
@@ -120,7 +120,7 @@ impl Layer {
         self.policies.as_ref().is_none_or(is_named)
     }
 
-    /// Returns the place of a line: the file, or the layer's name, with the line.
+    /// Returns a place as text: the file, or the layer's name, with the line if it is given.
     pub fn place(&self, line: Option<u32>) -> String {
         let file = self.file.as_deref().unwrap_or(&self.name);
         line.map_or_else(|| file.to_owned(), |line| format!("{file}:{line}"))

@@ -1,9 +1,8 @@
 //! What a node *is*, without touching any machine: its attributes and their levels, its run list, and
 //! the object that is saved between runs.
 //!
-//! Nothing in here reads a file, a clock or the network, so nothing in here can fail for outside reasons. The rooms
-//! around it load and store; this one decides. The behaviour follows Chef where Chef has one (levels, merging,
-//! constraints); what is new is that several policies share one node: see [`object`].
+//! This crate does not read files, clocks or the network, so it cannot fail for outside reasons. Other crates load and store
+//! the node. Levels, merging and constraints follow Chef. Unlike in Chef, several policies share one node: see [`object`].
 //!
 //! Reading order: [`attributes`], then [`object`], which passes them from policy to policy.
 

@@ -1,17 +1,17 @@
-//! Where something was said: every attribute write, declaration and error carries one of these.
+//! The place in the source that an attribute write, a declaration or an error comes from.
 
 use std::fmt;
 
-/// Who said something: the policy, and as far as it is known the cookbook, recipe, file and line.
+/// The policy that something comes from, and the cookbook, recipe, file and line as far as they are known.
 ///
-/// What is unknown is `None`, never an empty string. Lines count from 1.
+/// An unknown part is `None`, never an empty string. Lines count from 1.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
 pub struct Origin {
-    /// Name of the policy, or of the host's own source ("command line") where no policy speaks.
+    /// Name of the policy, or of the host's own source, such as "command line".
     pub policy: String,
-    /// Name of the cookbook, without a recipe; absent outside of cookbooks.
+    /// Name of the cookbook, without the recipe; `None` outside of cookbooks.
     pub cookbook: Option<String>,
-    /// Recipe name without its cookbook; absent in attribute files and libraries.
+    /// Recipe name without its cookbook; `None` in attribute files and libraries.
     pub recipe: Option<String>,
     /// Path of the file inside the policy, such as `nginx/attributes/default.rb`.
     pub file: Option<String>,
@@ -20,13 +20,13 @@ pub struct Origin {
 }
 
 impl Origin {
-    /// An origin that knows no more than the policy.
+    /// Returns an origin that has only the name of the policy.
     pub fn policy(name: impl Into<String>) -> Self {
         Self { policy: name.into(), ..Self::default() }
     }
 
-    /// The cookbook in whose folder the file lies, and the file's path there. It is another cookbook than the origin's where the
-    /// guest names the file by a path that leaves its own: `../users/resources/manage.rb`.
+    /// The cookbook in whose folder the file lies, and the file's path there. If the guest names the file by a path that
+    /// leaves its own cookbook, such as `../users/resources/manage.rb`, it is that other cookbook.
     pub fn cookbook_file(&self) -> Option<(&str, &str)> {
         let (cookbook, file) = (self.cookbook.as_deref()?, self.file.as_deref()?);
         Some(file.strip_prefix("../").and_then(|other| other.split_once('/')).unwrap_or((cookbook, file)))

@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use thiserror::Error;
 
-/// Bytes of a name.
+/// Largest length of a name, in bytes.
 const MAX_NAME: usize = 255;
 
 /// A policy by its name, in one of its groups.
@@ -17,7 +17,7 @@ pub struct PolicyInGroup {
     pub group: Option<String>,
 }
 
-/// The reasons why texts do not name policies.
+/// The reasons why a list of policy names is invalid.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum PolicyInGroupError {
     /// The name of the policy is invalid.

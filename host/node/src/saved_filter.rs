@@ -1,9 +1,9 @@
-//! Which attributes are saved with the node: lists of allowed and of blocked subtrees, per level.
+//! Selects the attributes that are saved with the node: lists of allowed and of blocked subtrees for each level.
 //!
-//! An item names a subtree: text is split at `/` (a leading one does not count), an array gives the keys as they are,
-//! for keys that have a `/` themselves. Allowed items are copied, then blocked items are taken out. An item that leads
-//! to nothing is passed over; one that leads through something without keys is an error, because a list of secrets
-//! that silently blocks nothing is worse than a failed save.
+//! An item names a subtree. A text is split at `/` (a leading one does not count). An array gives the keys unchanged, for
+//! keys that contain a `/`. Allowed items are copied, then blocked items are taken out. An item whose subtree does not exist
+//! is ignored. An item that leads through a value without keys is an error: a list of secrets that silently blocks nothing is
+//! worse than a failed save.
 
 use errors::ErrorKind;
 use serde_json::{Map, Value};
@@ -77,7 +77,7 @@ impl FilterItem {
     }
 }
 
-/// The lists of one level; `None` leaves everything as it is, an empty list of allowed items saves nothing.
+/// The lists of one level. `None` means no restriction. An empty list of allowed items saves nothing.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct LevelFilter {
     /// Save only these subtrees; `None`: all of them.
@@ -142,7 +142,7 @@ pub fn block(data: &mut Map<String, Value>, items: &[FilterItem]) -> Result<(), 
     Ok(())
 }
 
-/// Copies one subtree. The objects on the way are made as far as they exist, also where the last key does not, as in
+/// Copies one subtree. The objects along the path are copied as far as they exist, even if the last key does not exist, as in
 /// Chef.
 fn copy_allowed(
     data: &Map<String, Value>,
@@ -167,8 +167,8 @@ fn copy_allowed(
     Ok(())
 }
 
-/// The object that holds the item's last key. Chef asks each value on the way for a key without looking whether it
-/// has any, which passes over null, false and text, and fails in two ways on the rest.
+/// Returns the object that holds the item's last key. Chef asks each value along the path for a key without checking its
+/// type. So it ignores null, false and text, and fails in one of two ways on other values.
 fn find_blocked<'data>(
     data: &'data mut Map<String, Value>,
     item: &FilterItem,
@@ -188,7 +188,8 @@ fn find_blocked<'data>(
     Ok(Some(here))
 }
 
-/// What becomes of an item that reached a value without keys and has `rest` keys to go before its last.
+/// Decides about an item that leads through a value without keys: ignore it or fail. `rest`: the keys between this value and
+/// the item's last key.
 fn blocked_in_scalar(item: &FilterItem, value: &Value, rest: &[String]) -> Result<(), FilterError> {
     match (value, rest) {
         (Value::Array(_), [_, ..]) => Err(FilterError { kind: ErrorKind::WrongType, ..not_an_object(item, value) }),
@@ -200,7 +201,7 @@ fn blocked_in_scalar(item: &FilterItem, value: &Value, rest: &[String]) -> Resul
     }
 }
 
-/// Ruby's `text[key]` gives `key` where the text has it.
+/// Tells whether Chef passes over a text: Ruby's `text[key]` returns `key` if the text contains it.
 fn is_chain_of_substrings(text: &str, keys: &[String]) -> bool {
     keys.iter().try_fold(text, |here, key| here.contains(key.as_str()).then_some(key.as_str())).is_some()
 }

@@ -9,7 +9,8 @@
 //!   round; a Chef server does not.)
 //! * Two terms side by side are joined by `OR`; `AND` binds tighter. This and the rest is as in Chef's local mode.
 //!
-//! Both a query and the objects may be a stranger's: a query has limits, and whoever searches pays for each step.
+//! Neither queries nor objects are trusted: a query has limits, and each step of a search is charged to the policy that
+//! searches.
 
 mod document;
 mod meter;

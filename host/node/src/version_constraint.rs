@@ -12,7 +12,7 @@ use thiserror::Error;
 pub enum VersionStyle {
     /// Two or three numbers: `x.y` and `x.y.z`.
     Cookbook,
-    /// Those, `x` alone, and FreeBSD's `x.y-WORD` and `x.y-WORD-pN`.
+    /// The cookbook forms, a single number `x`, and FreeBSD's `x.y-WORD` and `x.y-WORD-pN`.
     Platform,
 }
 

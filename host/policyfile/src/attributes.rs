@@ -1,6 +1,6 @@
-//! Attributes of a policy and of those that it includes: one tree where they agree, every conflict where they do not.
+//! Merges the attributes of a policy and of those that it includes, and finds conflicts between them.
 //!
-//! Levels are merged apart: a value in `default` never conflicts with one in `override`.
+//! Levels are merged separately: a value in `default` never conflicts with one in `override`.
 
 use serde_json::{Map, Value};
 
@@ -13,12 +13,12 @@ pub struct Attributes<'a> {
     pub values: &'a Map<String, Value>,
 }
 
-/// Two sources that give one attribute different values.
+/// Two sources that set the same attribute to different values.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AttributeConflict {
     /// The keys on the way to the attribute.
     pub path: Vec<String>,
-    /// The index of the source that gave it first, and of the one that gives it otherwise.
+    /// The indices of the source that set it first and of the one that sets it differently.
     pub sources: (usize, usize),
 }
 
@@ -30,7 +30,7 @@ impl AttributeConflict {
     }
 }
 
-/// The conflicts between sources, in the order in which they give their attributes. Equal values are fine, and so are
+/// Returns the conflicts between sources, in the order of their attributes. Equal values do not conflict, and neither do
 /// objects whose members do not conflict.
 #[must_use]
 pub fn conflicts(sources: &[Attributes<'_>]) -> Vec<AttributeConflict> {
@@ -42,8 +42,8 @@ pub fn conflicts(sources: &[Attributes<'_>]) -> Vec<AttributeConflict> {
     found
 }
 
-/// The attributes of all sources in one tree. Arrays that several sources give are united without repeated elements, as
-/// in Chef.
+/// The attributes of all sources in one tree. Arrays that several sources set are united without repeated elements, as in
+/// Chef.
 #[must_use]
 pub fn merged(sources: &[Attributes<'_>]) -> Map<String, Value> {
     let mut all = sources.iter().map(|source| source.values.clone());
@@ -51,7 +51,7 @@ pub fn merged(sources: &[Attributes<'_>]) -> Map<String, Value> {
     all.fold(first, node::deep_merge::merge)
 }
 
-/// What the sources so far have given.
+/// The values of the sources so far.
 enum Node<'a> {
     Object(Vec<(&'a str, Self)>),
     Leaf(usize, &'a Value),
@@ -95,7 +95,7 @@ fn first_source(node: &Node<'_>) -> Option<usize> {
     }
 }
 
-/// Equality as Ruby has it: `1` is `1.0`.
+/// Compares like Ruby: `1` equals `1.0`.
 fn is_equal(left: &Value, right: &Value) -> bool {
     match (left, right) {
         (Value::Number(left), Value::Number(right)) => left == right || left.as_f64() == right.as_f64(),

@@ -1,7 +1,8 @@
-//! From what a policy says to its lock.
+//! Compiles a policy to its lock.
 //!
-//! As chef-cli does it, with these differences: all conflicts are told at once, each with both origins; a value that is
-//! an object in one policy and not in another is a conflict; a role in a run list is refused; a cookbook has one source.
+//! It works like chef-cli, with these differences: all conflicts are reported at once, each with both origins; a value that
+//! is an object in one policy and not in another is a conflict; a role in a run list is refused; a cookbook has only one
+//! source.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -16,10 +17,10 @@ use crate::lock::{CookbookLock, IncludedLock, Lock, SolutionDependencies};
 use crate::model::{Level, Policy};
 use crate::solver::{Demand, Demander, SolveError, Universe, solve};
 
-/// A policy with everything that was read for it.
+/// The inputs for compiling a policy.
 #[derive(Debug, Clone, Copy)]
 pub struct Input<'a> {
-    /// What its file says.
+    /// The content of its file.
     pub policy: &'a Policy,
     /// The name of the file, for messages.
     pub file: &'a str,
@@ -31,7 +32,7 @@ pub struct Input<'a> {
     pub sources: &'a [Source],
 }
 
-/// A cookbook with a source of its own: there is one version of it.
+/// A cookbook with a source of its own. It has only one version.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OwnCookbook {
     /// The version in its metadata, as `x.y.z`.
@@ -43,7 +44,7 @@ pub struct OwnCookbook {
 /// A default source, with the cookbooks that it offers.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Source {
-    /// What it is, for messages: `chef_repo(PATH)`.
+    /// Its name for messages, such as `chef_repo(PATH)`.
     pub name: String,
     /// All versions that it offers, with their dependencies.
     pub universe: Universe,
@@ -51,7 +52,7 @@ pub struct Source {
     pub preferred: Vec<String>,
 }
 
-/// Where a chosen cookbook comes from.
+/// The source of a chosen cookbook.
 #[derive(Debug, Clone, PartialEq)]
 pub enum From {
     /// It has a source of its own.
@@ -67,13 +68,13 @@ pub enum From {
 pub struct Chosen {
     /// The version that was chosen, as `x.y.z`.
     pub version: String,
-    /// Where it comes from.
+    /// The source of the cookbook.
     pub from: From,
     /// Its dependencies: names and constraints.
     pub dependencies: Vec<(String, String)>,
 }
 
-/// Why a policy has no lock.
+/// The reasons why a policy cannot be locked.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum CompileError {
     /// Included policies lock a cookbook differently.
@@ -96,16 +97,16 @@ pub enum CompileError {
          default_source(..) {{ |s| s.preferred_for \"{}\" }}", list(.0), .1
     )]
     Sources(Vec<String>, String),
-    /// No choice of versions satisfies every demand.
+    /// No choice of versions satisfies all demands.
     #[error(transparent)]
     Solve(#[from] SolveError),
     /// A recipe of a run list does not exist.
     #[error("the cookbooks do not contain all recipes of the run lists:\n{}", list(.0))]
     Recipes(Vec<MissingRecipe>),
-    /// Policies set one attribute differently.
+    /// Policies set the same attribute differently.
     #[error("policies set attributes to different values:\n{}", list(.0))]
     Attributes(Vec<String>),
-    /// An attribute that a lock cannot have.
+    /// An attribute is not allowed in a lock.
     #[error(transparent)]
     Attribute(#[from] InvalidAttribute),
 }
@@ -177,8 +178,8 @@ fn wanted(input: &Input<'_>, lists: &RunLists) -> Vec<String> {
     all.filter(|name| seen.insert((*name).to_owned())).map(str::to_owned).collect()
 }
 
-/// The names that a policy begins with: of its run lists, of those that it names, of what its own cookbooks and its included
-/// policies demand. No other cookbook is chosen but what these depend on.
+/// Returns the cookbooks from which all needed ones are reached: those in run lists, those that the policy names, and those
+/// that its own cookbooks and its included policies demand. Only these and their dependencies are chosen.
 #[must_use]
 pub fn starting_points(
     policy: &Policy,
@@ -265,7 +266,7 @@ fn merged_universe(input: &Input<'_>, included: &Universe, wanted: &[String]) ->
     Err(CompileError::Sources(in_doubt.iter().map(|name| of(name)).collect(), (*first).to_owned()))
 }
 
-/// The cookbooks that could be chosen: those that are wanted, with what they depend on within one source.
+/// Returns the cookbooks that could be chosen: the wanted ones with their dependencies within one source.
 fn reachable<'a>(universes: &[&'a Universe], wanted: &'a [String]) -> BTreeSet<&'a str> {
     let mut all = BTreeSet::new();
     for universe in universes {
@@ -307,7 +308,7 @@ pub fn check_recipes(
     if missing.is_empty() { Ok(()) } else { Err(CompileError::Recipes(missing)) }
 }
 
-/// The policy's lock. `cookbooks`: those that were chosen, and those with a source of their own.
+/// The policy's lock. `cookbooks`: the chosen ones, including those with a source of their own.
 ///
 /// # Errors
 /// Attributes conflict, or cannot be in a lock.
@@ -368,7 +369,7 @@ pub fn attributes(input: &Input<'_>) -> Result<Levels, CompileError> {
     Ok((merged(&default), merged(&r#override)))
 }
 
-/// One side of a conflict: its value and where it stands.
+/// Describes one side of a conflict: its value and its place.
 fn side(input: &Input<'_>, level: Level, path: &[String], index: usize, sources: &[Attributes<'_>]) -> String {
     const MAX_SHOWN: usize = 80;
     let Some(source) = sources.get(index) else { return String::new() };

@@ -1,7 +1,7 @@
-//! Constraints on versions as Policyfiles and locks write them, with the one form that locks have.
+//! Constraints on versions in Policyfiles and locks, and their canonical form in locks.
 //!
-//! They know more than the constraints of cookbooks' metadata: `!=`, `~`, and versions of one number. `= 1.0` is written
-//! to a lock as `= 1.0.0`; only `~>` keeps the number of its parts, because it means something.
+//! They allow more than the constraints in cookbooks' metadata: `!=`, `~`, and versions of one number. `= 1.0` is written to
+//! a lock as `= 1.0.0`. Only `~>` keeps the number of parts, because its meaning depends on it.
 
 use std::fmt;
 
@@ -25,11 +25,11 @@ enum Operator {
     Less,
     GreaterOrEqual,
     LessOrEqual,
-    /// `~>`, and `~`, which means the same.
+    /// `~>`, or `~`, which means the same.
     Approximate(&'static str),
 }
 
-/// Longer signs first: `>=` is not `>` followed by `=`.
+/// Longer operators come first, because `>=` is not `>` followed by `=`.
 const OPERATORS: [(&str, Operator); 8] = [
     (">=", Operator::GreaterOrEqual),
     ("<=", Operator::LessOrEqual),

@@ -1,4 +1,4 @@
-//! Where a policy takes one cookbook from: a folder, a repository, an archive, a Chef server.
+//! The source of one cookbook: a folder, a repository, an archive, or a Chef server.
 
 use serde_json::{Map, Value};
 
@@ -38,7 +38,7 @@ pub struct ArchiveSource {
 }
 
 impl ArchiveSource {
-    /// The host that the address names, as `URI#host` in Ruby has it; empty where it names none.
+    /// Returns the host of the address, like `URI#host` in Ruby. It is empty if the address does not have one.
     #[must_use]
     pub fn host(&self) -> &str {
         let Some((_, rest)) = self.url.split_once("://") else { return "" };
@@ -60,7 +60,7 @@ pub struct ServerSource {
     pub object: ServerObject,
 }
 
-/// A cookbook as a Chef server keeps it.
+/// A cookbook as a Chef server stores it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ServerObject {
     /// A version, as `knife cookbook upload` makes it.
@@ -86,7 +86,7 @@ pub struct GitSource {
     pub rel: Option<String>,
 }
 
-/// The keys by which a cookbook's source is known, in the order in which they count.
+/// The keys that select a cookbook's source, in order of precedence.
 const COOKBOOK_SOURCES: [&str; 7] =
     ["git", "github", "path", "artifactserver", "chef_server", "chef_server_artifact", "artifactory"];
 
@@ -138,7 +138,7 @@ pub fn cookbook_source(name: &str, options: &Map<String, Value>) -> Result<Optio
         }
         [place @ ("chef_server" | "chef_server_artifact")] => {
             let uri = needed(place)?;
-            // The second name is what some releases of chef-cli write to a lock.
+            // Some releases of chef-cli write the second name to a lock.
             let identifier = text("identifier")?.or(text("server_identifier")?);
             let object = match (text("version")?, identifier) {
                 (Some(version), _) if *place == "chef_server" => ServerObject::Version(version),

@@ -1,4 +1,4 @@
-//! Policies that are included: what they bring, and where they do not fit each other.
+//! Included policies: their cookbooks and run lists, and the conflicts between them.
 
 use std::collections::BTreeMap;
 
@@ -24,18 +24,18 @@ pub struct Included {
     pub place: String,
 }
 
-/// Included locks that do not agree about a cookbook.
+/// A conflict between included locks about a cookbook.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CookbookConflict {
     /// The name of the cookbook they lock differently.
     pub cookbook: String,
-    /// What they do not agree about.
+    /// The property that they disagree about.
     pub about: Disagreement,
-    /// The two policies, and what each says.
+    /// The two policies, each with its value.
     pub sides: [(String, String); 2],
 }
 
-/// What two included locks say differently about a cookbook.
+/// The property of a cookbook that two included locks disagree about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Disagreement {
     /// They lock different versions of it.
@@ -144,7 +144,7 @@ pub struct RunLists {
 }
 
 impl RunLists {
-    /// The lists of a policy and its includes. Items repeat only where they are written differently, as in Chef: `web` and
+    /// The lists of a policy and its includes. As in Chef, an item is repeated only if it is written differently: `web` and
     /// `web::default`.
     #[must_use]
     pub fn of(policy: &Policy, includes: &[Included]) -> Self {
@@ -164,7 +164,7 @@ impl RunLists {
         Self { main, named }
     }
 
-    /// Items as a lock writes them.
+    /// Returns items in the form of a lock.
     #[must_use]
     pub fn full(items: &[String]) -> Vec<String> {
         let full = |name: &String| {

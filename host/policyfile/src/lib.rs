@@ -1,6 +1,7 @@
-//! Policyfiles: what one says, what it includes, the versions that fit, and the lock that comes of it.
+//! Resolves Policyfiles: reads their content and includes, chooses cookbook versions, and makes the lock.
 //!
-//! Nothing in here reads a file, starts a program or opens a connection: whoever calls it has read the Policyfile, the
+//! This crate does not read files, start programs or open connections: its callers pass the Policyfile, the locks of included
+//! policies and the lists of cookbooks.
 //!
 //! ```text
 //! written       what evaluating a Policyfile.rb found, as the Ruby runtime tells it

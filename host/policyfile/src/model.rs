@@ -1,4 +1,4 @@
-//! What a Policyfile or a policy.toml says, checked: the one model behind both.
+//! The checked content of a Policyfile or a policy.toml, in one common model.
 
 use std::fmt;
 
@@ -14,7 +14,7 @@ pub use crate::cookbook_source::{
     shown_options,
 };
 
-/// What a policy's file says.
+/// The content of a policy's file.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Policy {
     /// The policy's name; a Policyfile may leave it out.
@@ -23,7 +23,7 @@ pub struct Policy {
     pub run_list: Vec<String>,
     /// Further run lists by name, in the order in which they were written.
     pub named_run_lists: Vec<(ListName, Vec<String>)>,
-    /// Where cookbooks without a source of their own come from, in order.
+    /// The sources of cookbooks without a source of their own, in order.
     pub default_sources: Vec<DefaultSource>,
     /// Cookbooks that are named, each once.
     pub cookbooks: Vec<CookbookSpec>,
@@ -64,17 +64,17 @@ impl Policy {
     }
 }
 
-/// The name of a named run list. chef-cli keeps lists named by a Ruby symbol apart from lists of the same name in an
-/// included policy; a lock then has the name twice. Ours are the same locks.
+/// The name of a named run list. chef-cli distinguishes a list named by a Ruby symbol from a list with the same name in an
+/// included policy, and its lock has the name twice. wrun makes the same locks.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ListName {
     /// The name under which `--named-run-list` finds it.
     pub name: String,
-    /// It was written as a symbol: `named_run_list :update, ..`.
+    /// Whether it was written as a symbol: `named_run_list :update, ..`.
     pub is_symbol: bool,
 }
 
-/// A source of cookbooks that have none of their own.
+/// A source of cookbooks without a source of their own.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DefaultSource {
     /// The kind of the source, with its path or address.
@@ -96,7 +96,7 @@ pub enum DefaultPlace {
     ChefServer(String),
 }
 
-/// The Supermarket that is meant where none is named.
+/// The public Supermarket, which is the default.
 const PUBLIC_SUPERMARKET: &str = "https://supermarket.chef.io";
 
 /// A cookbook that a policy names.
@@ -108,9 +108,9 @@ pub struct CookbookSpec {
     pub constraint: Constraint,
     /// Its source, as written: the keys of `source_options`.
     pub options: Map<String, Value>,
-    /// Where it comes from, if it has a source of its own.
+    /// Its own source, if it has one.
     pub source: Option<CookbookSource>,
-    /// Its line, or 0 if it stems from a lock.
+    /// Its line, or 0 if it comes from a lock.
     pub line: u32,
 }
 
@@ -125,10 +125,10 @@ pub struct IncludeSpec {
     pub line: u32,
 }
 
-/// The keys of which an include needs one.
+/// The keys for the source of an include, which needs one of them.
 const INCLUDE_SOURCES: [&str; 4] = ["path", "remote", "server", "git"];
 
-/// What is wrong with a policy's file, on one line of it.
+/// An error in a line of a policy's file.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[error("{what}")]
 pub struct Problem {
@@ -138,7 +138,7 @@ pub struct Problem {
     pub what: String,
 }
 
-/// What a file says about the default source, unchecked.
+/// A default source as written, unchecked.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct WrittenSource {
     /// The kind, as the file's language shows it: `:supermarket`.
@@ -216,7 +216,7 @@ pub fn preferred_twice(sources: &[DefaultSource]) -> Vec<Problem> {
 }
 
 impl IncludeSpec {
-    /// What is wrong with the include's options.
+    /// Returns the errors of the include's options.
     #[must_use]
     pub fn problems(&self) -> Vec<Problem> {
         let problem = |what: String| vec![Problem { line: self.line, what }];
@@ -251,7 +251,7 @@ pub fn constraint_on(line: u32, text: Option<&str>) -> Result<Constraint, Proble
     parsed.map_err(|error: InvalidConstraint| Problem { line, what: error.to_string() })
 }
 
-/// What is wrong with the items of a run list. `list`: its name, if it has one.
+/// Returns the errors of the items of a run list. `list`: its name, if it has one.
 #[must_use]
 pub fn run_list_problems(items: &[String], list: Option<&str>, line: u32) -> Vec<Problem> {
     let mut problems = vec![];

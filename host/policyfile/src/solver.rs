@@ -1,7 +1,7 @@
-//! Chooses a version of each cookbook, or says why none fits.
+//! Chooses a version of each cookbook, or explains why no choice fits.
 //!
-//! A reason is told in terms of who demanded what: each demand of the Policyfile and of an included policy is a package of
-//! its own for the solver, so that its explanation still knows whose demand it was.
+//! An explanation names the origin of each demand. For that, each demand of the Policyfile and of an included policy is a
+//! package of its own for the solver.
 
 use std::cell::{Cell, RefCell};
 use std::cmp::Reverse;
@@ -21,15 +21,15 @@ use crate::universe::reachable;
 /// Cookbooks by name, their versions, and the constraints of each version on other cookbooks.
 pub type Universe = BTreeMap<String, BTreeMap<String, Vec<(String, String)>>>;
 
-/// The work after which the solver gives up, since a source can be made so that no solver ends. A step counts once, and once
-/// more for each interval of versions in each contradiction that was found before: the solver has learned that contradiction,
-/// and looks at what it has learned in each step from then on. So this bounds memory, too.
+/// The amount of work after which the solver gives up, because for some inputs no solver would end in time. A step counts
+/// once, and once more for each interval of versions in each contradiction found before, because the solver looks at all
+/// known contradictions in each later step. So this also limits the memory.
 const MAX_WORK: u64 = 100_000_000;
 
 /// The number of reasons that a message lists.
 const MAX_REASONS: usize = 30;
 
-/// Who demands a cookbook.
+/// The origin of a demand for a cookbook.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Demander {
     /// The policy itself, in its run lists or with `cookbook`.
@@ -58,15 +58,15 @@ pub struct Demand {
     pub constraint: Constraint,
 }
 
-/// Why no versions were chosen.
+/// The reasons why no versions were chosen.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum SolveError {
-    /// Demands contradict each other, or nobody has what is demanded.
+    /// Demands contradict each other, or no source has a demanded cookbook.
     #[error("no set of cookbook versions satisfies every demand:\n{}", lines(reasons))]
     NoSolution {
-        /// One sentence for each demand and each cookbook that takes part.
+        /// One sentence for each involved demand and cookbook.
         reasons: Vec<String>,
-        /// The names of those cookbooks that no source has.
+        /// The names of the involved cookbooks that no source has.
         absent: Vec<String>,
     },
     /// Cookbooks depend on each other in a circle.
@@ -138,7 +138,7 @@ pub fn solve(universe: &Universe, demands: &[Demand]) -> Result<BTreeMap<String,
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 enum Package {
-    /// What wants all demands.
+    /// The root, which depends on all demands.
     Root,
     /// A demand, by its number.
     Demand(usize),
@@ -175,7 +175,7 @@ struct Graph<'a> {
 impl<'a> Graph<'a> {
     fn new(universe: &'a Universe, demands: &'a [Demand]) -> Result<Self, SolveError> {
         let mut cookbooks = BTreeMap::new();
-        // What nobody demands need not be sound.
+        // The metadata of cookbooks that are not needed may be malformed.
         let reached = reachable(&[universe], demands.iter().map(|demand| demand.cookbook.as_str()));
         for (name, versions) in universe.iter().filter(|(name, _)| reached.contains(*name)) {
             let mut known = BTreeMap::new();
@@ -211,8 +211,8 @@ impl<'a> Graph<'a> {
         versions.filter(|(version, _)| range.contains(version)).map(|(version, known)| (*version, known))
     }
 
-    /// The facts that rule every choice out, each once, in the order of the explanation; then the other demands on the
-    /// cookbooks that they are about. Also the names of those cookbooks that no source has.
+    /// Returns the facts that exclude every choice, each once, in the order of the explanation, followed by the other demands
+    /// on the same cookbooks. Also returns the names of these cookbooks that no source has.
     fn reasons(&self, tree: &DerivationTree<Package, Ranges<Version>, String>) -> (Vec<String>, Vec<String>) {
         let mut reasons = Reasons::default();
         let mut open = vec![tree];
@@ -260,7 +260,7 @@ impl<'a> Graph<'a> {
         }
     }
 
-    /// Counts the contradictions of a package that are new.
+    /// Counts the new contradictions of a package.
     fn count(&self, package: &Package, range: &Ranges<Version>, contradictions: u32) {
         if contradictions == 0 {
             return;

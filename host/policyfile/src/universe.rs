@@ -1,7 +1,7 @@
-//! The cookbooks that a server offers, as its document `/universe` tells them.
+//! Reads the list of a server's cookbooks from its document `/universe`.
 //!
-//! The document is a stranger's. What a policy cannot reach in it does not count, and a version whose entry cannot be used is
-//! left out with a note: one bad upload must not stop everybody who asks the same server.
+//! The document is untrusted. Cookbooks that a policy cannot reach are ignored. A version with an invalid entry is left out
+//! with a note, so that one bad upload does not stop all users of the server.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -23,7 +23,7 @@ const MAX_NOTES: usize = 10;
 /// The most characters of a name or an address that a note shows.
 const MAX_SHOWN: usize = 200;
 
-/// What a server offers.
+/// The cookbooks that a server offers.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Offered {
     /// All versions with their dependencies.
@@ -68,7 +68,7 @@ impl Offered {
         Ok(all)
     }
 
-    /// Leaves what a policy can reach. Returns sentences about entries that are reached and cannot be used.
+    /// Removes cookbooks that a policy cannot reach. Returns sentences about reachable entries that are invalid.
     pub fn keep(&mut self, wanted: &BTreeSet<String>) -> Vec<String> {
         self.universe.retain(|name, _| wanted.contains(name));
         self.archives.retain(|(name, _), _| wanted.contains(name));
@@ -122,7 +122,7 @@ fn shown(text: &str) -> String {
     text.chars().take(MAX_SHOWN).collect()
 }
 
-/// The cookbooks that could be chosen: the wanted ones with all that any version of them depends on, in whichever source.
+/// Returns the cookbooks that could be chosen: the wanted ones with all dependencies of any version in any source.
 #[must_use]
 pub fn reachable<'a>(universes: &[&'a Universe], wanted: impl IntoIterator<Item = &'a str>) -> BTreeSet<String> {
     let mut found = BTreeSet::new();

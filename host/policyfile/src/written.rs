@@ -1,6 +1,6 @@
-//! What evaluating a `Policyfile.rb` found, as the Ruby runtime tells it: the words that it said, with their lines.
+//! Reads the result of evaluating a `Policyfile.rb` from the Ruby runtime: the statements of the file with their lines.
 //!
-//! A Policyfile is a stranger's code and this is what it says: everything is checked and bounded.
+//! A Policyfile is untrusted code, so everything in the result is checked and limited.
 
 use artifact::lock::{AttributeKey, AttributeValue};
 use serde_json::{Map, Value};
@@ -10,13 +10,13 @@ use crate::model::{
     preferred_twice, run_list_problems, shown_options,
 };
 
-/// The most cookbooks, includes, sources, lists or items of one.
+/// Largest number of cookbooks, includes, sources, lists, or items of one list.
 const MAX_ENTRIES: usize = 10_000;
 
 /// How deep attributes may be nested.
 const MAX_DEPTH: usize = 100;
 
-/// The answer of the Ruby runtime, taken apart.
+/// The parsed answer of the Ruby runtime.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Written {
     name: Option<String>,
@@ -32,14 +32,14 @@ pub struct Written {
 
 #[derive(Debug, Clone, PartialEq)]
 struct WrittenCookbook {
-    /// `None`: the cookbook around the Policyfile, which the word `metadata` names.
+    /// `None`: the cookbook in the Policyfile's folder, which the statement `metadata` means.
     name: Option<String>,
     constraint: Option<String>,
     options: Map<String, Value>,
     line: u32,
 }
 
-/// The answer is not what the runtime of this release gives.
+/// The answer is not in the form of this release's runtime.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("the Ruby runtime's answer about the Policyfile is not understood: {0}")]
 pub struct NotUnderstood(String);
@@ -73,7 +73,7 @@ impl Written {
         self.cookbooks.iter().find(|cookbook| cookbook.name.is_none()).map(|cookbook| cookbook.line)
     }
 
-    /// Checks what was said. `metadata`: the name of the cookbook in the Policyfile's folder.
+    /// Checks the statements. `metadata`: the name of the cookbook in the Policyfile's folder.
     ///
     /// # Errors
     /// All that is wrong.
@@ -217,7 +217,7 @@ fn include(value: &Value) -> Option<IncludeSpec> {
     Some(IncludeSpec { name: text(value, "name")?, options: options(value)?, line: line(value) })
 }
 
-/// Options as pairs: an object could not hold one key twice, and neither can we.
+/// Reads options, which are written as pairs. If a key occurs twice, the last value counts.
 fn options(value: &Value) -> Option<Map<String, Value>> {
     let pair = |pair: &Value| match pair.as_array()?.as_slice() {
         [key, value] => Some((key.as_str()?.to_owned(), value.clone())),
@@ -235,7 +235,7 @@ fn attribute_line(value: &Value) -> Option<(Level, Vec<String>, u32)> {
     Some((level, texts(value, "path")?, line(value)))
 }
 
-/// An attribute: plain values as they are, others as an object of one key that says what they are.
+/// Reads an attribute. Simple values are plain JSON; others are an object whose only key names their type.
 fn attribute(value: &Value, depth: usize) -> Option<AttributeValue> {
     if depth > MAX_DEPTH {
         return None;
@@ -248,7 +248,7 @@ fn attribute(value: &Value, depth: usize) -> Option<AttributeValue> {
         ("list", Value::Array(values)) => {
             Some(AttributeValue::List(values.iter().map(|value| attribute(value, depth + 1)).collect::<Option<_>>()?))
         }
-        // Keys and values in turn, so that the answer is nested no deeper than twice the attributes.
+        // Keys and values alternate in one list, so that the answer is nested at most twice as deep as the attributes.
         ("map", Value::Array(flat)) => {
             let read = |pair: &[Value]| match pair {
                 [key, value] => Some((attribute_key(key)?, attribute(value, depth + 1)?)),

@@ -1,21 +1,21 @@
-//! Folders of wrun's own in which the files of one policy are bounded in sum, over all its runs: the oldest go first.
+//! Limits the total size of one policy's files in a folder of wrun, over all runs: the oldest files are removed first.
 
 use contract::{ErrorKind, Raised, Receipt};
 use machine::root::{Kind, Root, absent};
 use node::origin::Origin;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// What a file takes beside its content, in bytes, for its name and for each directory that leads to it.
+/// The space for a file's name and for each directory above it, in bytes, besides its content.
 const PART: u64 = 4096;
 
-/// What the index of a folder takes in memory for a file, in bytes, beside its path, which it has twice.
+/// The memory for a file in the index of a folder, in bytes, besides its path, which the index has twice.
 const ROW: u64 = 256;
 
-/// Returns the age of a file as a text that sorts, the oldest first, by its path and the time of its last change in seconds
-/// since 1970. `None`: the file is not one of those that are bounded.
+/// Returns a sortable text for the age of a file, oldest first, from its path and the time of its last change (seconds since
+/// 1970). Returns `None` if the file is not among the limited ones.
 pub(crate) type Age = fn(&str, i64) -> Option<String>;
 
-/// The files of a folder, known from one look at it, and from what is added and removed since.
+/// The files of a folder: read once, and then updated for each added and removed file.
 #[derive(Debug)]
 pub(crate) struct BoundedFolder {
     most: u64,
@@ -28,10 +28,10 @@ pub(crate) struct BoundedFolder {
 }
 
 impl BoundedFolder {
-    /// Looks at a folder, the whole of `root`. `most`: the bytes that its files may take together.
+    /// Reads the whole folder `root`. `most` is the maximum size of all its files, in bytes.
     ///
     /// # Errors
-    /// It cannot be listed, or the policy may cost no more.
+    /// The folder cannot be listed, or the policy's limit is exceeded.
     pub(crate) fn read(root: &Root, most: u64, age: Age) -> Result<Self, Raised> {
         let paid = root.account().keep(0, Origin::default).map_err(ended)?;
         let mut folder = Self { most, age, files: BTreeMap::new(), by_age: BTreeSet::new(), bytes: 0, paid };
@@ -43,10 +43,10 @@ impl BoundedFolder {
         Ok(folder)
     }
 
-    /// Adds a file that was written just now, and removes the oldest others while all are too much together.
+    /// Adds a file that was just written, and removes the oldest others while the total size is too large.
     ///
     /// # Errors
-    /// One cannot be looked at or removed, or the policy may cost no more.
+    /// A file cannot be read or removed, or the policy's limit is exceeded.
     pub(crate) fn add(&mut self, root: &Root, path: &str) -> Result<(), Raised> {
         self.note(root, path)?;
         while self.bytes > self.most {
@@ -60,15 +60,15 @@ impl BoundedFolder {
 
     /// Returns the paths that begin with a text, in order.
     pub(crate) fn beginning_with<'a>(&'a self, text: &'a str) -> impl DoubleEndedIterator<Item = &'a str> {
-        // No path has a character behind the last one.
+        // No character sorts after `char::MAX`, so this end is after every such path.
         let end = format!("{text}{}", char::MAX);
         self.files.range(text.to_owned()..end).map(|(path, _)| path.as_str())
     }
 
-    /// Removes a file, with the directories above it that are empty then.
+    /// Removes a file, and the directories above it that become empty.
     ///
     /// # Errors
-    /// It cannot be removed.
+    /// The file cannot be removed.
     pub(crate) fn remove(&mut self, root: &Root, path: &str) -> Result<(), Raised> {
         root.account().work(1).map_err(ended)?;
         absent(root.own_site(path)?.remove_file())?;

@@ -1,8 +1,9 @@
-//! What each type's actions claim: the thing's canonical name, and the wanted value of each aspect that the action sets.
+//! Computes the claims of an action: the canonical name of the thing that it manages, and the wanted value of each aspect
+//! that it sets.
 //!
-//! Names are the machine's: paths with all links resolved inside the root, units without `.service`, accounts by name, owners
-//! by number. Actions that set no state (`restart`, `run`) claim nothing. Whatever Ruby code writes by itself is not claimed:
-//! nobody knows what it wants to be so.
+//! Names are those of the machine: paths with all links resolved, units without `.service`, accounts by name, owners by
+//! number. Actions that set no state (`restart`, `run`) claim nothing. Writes by Ruby code claim nothing either, because
+//! their wanted state is unknown.
 
 use crate::plan::View;
 use crate::resources::{Access, Account, asked, cookbook_source};
@@ -18,7 +19,7 @@ use schema::types::package::PackageProperties;
 use schema::types::securable::{OwnerProperties, SecurableProperties};
 use serde_json::Value;
 
-/// The claims of an action.
+/// Returns the claims of an action.
 pub(crate) fn of(wanted: &Wanted<'_>, view: &mut View<'_>) -> Vec<Claim> {
     match wanted.declaration.kind.as_str() {
         "file" | "template" | "cookbook_file" | "remote_file" => file(wanted, view).into_iter().collect(),
@@ -39,11 +40,11 @@ pub(crate) fn of(wanted: &Wanted<'_>, view: &mut View<'_>) -> Vec<Claim> {
     }
 }
 
-/// Types of which a machine has one thing, which their name is the value of.
+/// Types with one instance per machine, such as its time zone. The resource's name is the wanted value.
 const ONE_OF_A_KIND: [&str; 3] = ["hostname", "locale", "timezone"];
 
-/// A claim of a type that acts by its children: what the resource sets, also where nothing is left to do and there are no
-/// children.
+/// Returns the claim of a composite type: the properties that the resource sets. It exists even if the action has no children
+/// because nothing is left to do.
 fn composed(kind: &str, wanted: &Wanted<'_>) -> Option<Claim> {
     let resource = schema::find(kind).filter(|resource| resource.implemented_by == ImplementedBy::Children)?;
     let is_one = ONE_OF_A_KIND.contains(&resource.name);
@@ -57,7 +58,7 @@ fn composed(kind: &str, wanted: &Wanted<'_>) -> Option<Claim> {
     if is_one && let Some(property) = naming {
         return Some(claim.with(property.name, name));
     }
-    // A conflict shows the values.
+    // The report of a conflict shows the values, so sensitive ones are left out.
     let is_shown = |property: &&Property| property.desired_state && !property.sensitive;
     let set = properties.filter(|property| is_shown(property) && !property.is_name_property());
     let set = set.filter_map(|property| Some((property.name, value(wanted, property.name)?)));
@@ -66,21 +67,21 @@ fn composed(kind: &str, wanted: &Wanted<'_>) -> Option<Claim> {
     Some(claim.with(PRESENCE, resource.name))
 }
 
-/// Actions after which the thing is not there.
+/// Actions that remove the thing.
 const REMOVING: [&str; 3] = ["delete", "remove", "uninstall"];
 
-/// A claim on a path. The last link of it is followed by what writes through it.
+/// Returns a claim on a path. If `follows` is true, the last link is followed, as for writing.
 fn path(path: &str, follows: bool, view: &View<'_>) -> Option<Claim> {
     let place = if follows { view.root.locate_target(path) } else { view.root.locate(path) };
     let real = match place {
         Ok(place) => place.real().to_owned(),
-        // A directory on the way is still to come.
+        // An earlier resource may still create a directory on the way.
         Err(_) => view.root.asked_about(path),
     };
     Some(Claim::of("path", real))
 }
 
-/// The property that names a thing, else the resource's name.
+/// Returns the property that names the thing, or else the resource's name.
 fn named<'w>(wanted: &'w Wanted<'_>, property: &str) -> &'w str {
     text(wanted, property).unwrap_or(&wanted.declaration.name)
 }
@@ -89,7 +90,7 @@ fn text<'w>(wanted: &'w Wanted<'_>, name: &str) -> Option<&'w str> {
     value(wanted, name).and_then(Value::as_str)
 }
 
-/// A value as one text, whether it was written as a number or as text.
+/// Returns a value as text, whether it was written as a number or as text.
 fn plain(value: &Value) -> String {
     value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }
@@ -129,12 +130,12 @@ fn with_content(claim: Claim, wanted: &Wanted<'_>, view: &View<'_>) -> Claim {
             None => claim.with_unknown("content"),
         },
         ("remote_file", None) => claim.with_unknown("content"),
-        // A file without content leaves it alone.
+        // A resource without content leaves the file's content unclaimed.
         _ => claim,
     }
 }
 
-/// The same with owner, group and mode, as far as the action sets them.
+/// Adds owner, group and mode to a claim, as far as the action sets them.
 fn accessed(mut claim: Claim, wanted: &Wanted<'_>, view: &mut View<'_>) -> Claim {
     let is_link = wanted.declaration.kind == "link";
     let of_link = |wanted| asked::properties::<OwnerProperties>(wanted).map(SecurableProperties::from);
@@ -185,7 +186,7 @@ fn link(wanted: &Wanted<'_>, view: &mut View<'_>) -> Option<Claim> {
     }
 }
 
-/// A file below `/etc/cron.d`, which two cookbooks may write as different types.
+/// Claims a file below `/etc/cron.d`. Two cookbooks may write it as resources of different types.
 fn cron_d(wanted: &Wanted<'_>, view: &mut View<'_>) -> Option<Claim> {
     let name = named(wanted, "cron_name").replace('.', "-");
     let claim = path(&format!("/etc/cron.d/{name}"), true, view)?;
@@ -249,12 +250,12 @@ fn packages(kind: &'static str, wanted: &Wanted<'_>) -> Vec<Claim> {
     names.iter().enumerate().filter_map(of).collect()
 }
 
-/// A service and its unit are one thing.
+/// Claims a unit. A service and its unit count as one thing.
 fn unit(wanted: &Wanted<'_>) -> Option<Claim> {
     let is_service = wanted.declaration.kind == "service";
     let name = named(wanted, if is_service { "service_name" } else { "unit_name" });
     let name = name.strip_suffix(".service").unwrap_or(name);
-    // A user's own systemd has units of its own.
+    // A user's systemd instance has its own units.
     let name = text(wanted, "user").map_or_else(|| name.to_owned(), |user| format!("{user}: {name}"));
     let claim = Claim::of("unit", name);
     Some(match wanted.action {
@@ -301,7 +302,8 @@ fn group(wanted: &Wanted<'_>) -> Option<Claim> {
                 claim = claim.with("gid", plain(gid));
             }
             let GroupProperties { append, mut members, .. } = asked::properties(wanted).ok()?;
-            // Whoever only adds members leaves room for others. All else replaces them, by none if none are named.
+            // With `append`, other resources may add members too, so the members are not claimed. Otherwise the resource sets
+            // the whole list; without `members`, it removes all.
             if !append {
                 members.sort_unstable();
                 claim = claim.with("members", members.join(","));
@@ -313,7 +315,7 @@ fn group(wanted: &Wanted<'_>) -> Option<Claim> {
     }
 }
 
-/// A job of a user's table is found by its name.
+/// Claims a job of a user's crontab, identified by its name.
 fn cron(wanted: &Wanted<'_>) -> Option<Claim> {
     let user = text(wanted, "user").unwrap_or("root");
     let claim = Claim::of("cron", format!("{user}: {}", wanted.declaration.name));

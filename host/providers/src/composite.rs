@@ -3,9 +3,10 @@
 //! A composite reads its properties and returns declarations, which the runner converges as children of the action. Each child
 //! needs its own grants, is reported by itself, and is planned in a dry run like any other resource.
 //!
-//! Names and values from the guest end up in paths, in arguments of commands and in lines of files. Each composite checks them
-//! for its own case, with the functions of [`text`]. Commands are lists of arguments, never texts for a shell; [`openssl`] says why
-//! some of its own are. What a policy may not see decides nothing: see [`Machine`].
+//! Names and values from the guest end up in paths, in arguments of commands and in lines of files. Each composite checks
+//! them for its own case, with the functions of [`text`]. Commands are lists of arguments, never lines for a shell;
+//! [`openssl`] explains its exceptions. Files and values that a policy may not see never influence the result: see
+//! [`Machine`].
 
 mod alternatives;
 mod apt_preference;
@@ -77,27 +78,27 @@ pub(crate) fn find(kind: &str) -> Option<&'static dyn Composite> {
     })
 }
 
-/// An action that consists of its children, each with a row.
+/// Returns an action that consists of its children. Each child has its own row in the report.
 fn children(children: impl IntoIterator<Item = Declaration>) -> Composition {
     Composition { children: children.into_iter().map(always).collect(), ..Composition::default() }
 }
 
-/// An action with sentences of its own.
+/// Returns an action with its own report sentences.
 fn change(sentences: impl IntoIterator<Item = String>, children: Vec<Child>) -> Composition {
     Composition { changes: sentences.into_iter().map(Change::new).collect(), children, ..Composition::default() }
 }
 
-/// A child with a row in every run.
+/// Returns a child that has a row in the report of every run.
 fn always(declaration: Declaration) -> Child {
     Child { declaration, row: ChildRow::Always }
 }
 
-/// A child with a row in real runs: a dry run shows the action's own sentences.
+/// Returns a child that has a row only in reports of real runs. A dry run shows the action's own sentences instead.
 fn in_real_runs(declaration: Declaration) -> Child {
     Child { declaration, row: ChildRow::RealRuns }
 }
 
-/// A child without a row: a step of the action itself.
+/// Returns a child without a row in the report: a step of the action itself.
 fn step(declaration: Declaration) -> Child {
     Child { declaration, row: ChildRow::Never }
 }
@@ -118,31 +119,31 @@ fn command(name: &str, action: &str, words: &[&str]) -> Declaration {
     child("execute", name, action, [("command", json!(words))])
 }
 
-/// Declares a command with the environment that Chef calls the default one.
+/// Declares a command with Chef's default environment (`default_env`).
 fn command_in_default_environment(name: &str, action: &str, words: &[&str]) -> Declaration {
     with(command(name, action, words), "default_env", json!(true))
 }
 
-/// The same child with one more property.
+/// Adds a property to a child.
 fn with(mut child: Declaration, property: &str, value: Value) -> Declaration {
     child.properties.push((property.to_owned(), Property::Plain(value)));
     child
 }
 
-/// The same child, which notifies another one when it changes.
+/// Makes a child notify another one when it changes.
 fn notifying(mut child: Declaration, timing: Timing, receiver: &str, action: &str) -> Declaration {
     let other = ResourceRef::Key(receiver.to_owned());
     child.notifications.push(Wish { action: action.to_owned(), other, timing, subscribes: false });
     child
 }
 
-/// The same child with a `not_if` that is decided already. Surveys pass over it, as over every guard.
+/// Adds a `not_if` with a known result to a child. Surveys ignore it, as they ignore every guard.
 fn not_if(decided: bool, mut child: Declaration) -> Declaration {
     child.guards.push(Guard { negated: true, test: Test::Decided(decided) });
     child
 }
 
-/// Returns the text of a file that the policy has rendered itself.
+/// Returns the content of the file if the policy has rendered it itself.
 fn rendered(wanted: &Wanted<'_>) -> Option<Property> {
     Some(match wanted.get("content")? {
         Known::Json(value) => Property::Plain(value.clone()),
@@ -150,7 +151,7 @@ fn rendered(wanted: &Wanted<'_>) -> Option<Property> {
     })
 }
 
-/// The same file with a text that the policy has rendered.
+/// Sets the content of a file to a text that the policy has rendered.
 fn with_text(mut file: Declaration, text: Property) -> Declaration {
     file.properties.push(("content".to_owned(), text));
     file
@@ -160,7 +161,7 @@ fn invalid(message: impl Into<String>) -> Raised {
     Raised::new(ErrorKind::InvalidValue, message)
 }
 
-/// The error of an action for which the properties do not suffice, as Chef's `raise` without a class makes it.
+/// Returns the error for missing properties, as Chef raises it: a `raise` without a class.
 fn runtime_error(message: impl Into<String>) -> Raised {
     Raised::new(ErrorKind::Failed, message)
 }

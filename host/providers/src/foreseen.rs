@@ -1,17 +1,17 @@
-//! What a plan would leave behind, for those who look at the machine later in the same dry run.
+//! Computes the result of a plan, for code that reads the machine later in the same dry run.
 //!
-//! Operations on files, directories and links say what they leave at which real path. What a program would change is not
-//! known: the plan's assumptions name the paths that an action may make so, and these are unknown from then on.
+//! Operations on files, directories and links state their result by real path. The effects of programs are not known. The
+//! plan's assumptions name the paths that an action may change so, and these paths are unknown from then on.
 
 use crate::operation::Operation;
 use crate::plan::{Assumption, Plan};
 use machine::guest::Planned;
 use std::collections::BTreeSet;
 
-/// Paths, and what would be left there, in the order of the plan.
+/// Real paths with their planned states, in the order of the plan.
 pub(crate) type Outcomes = Vec<(String, Planned)>;
 
-/// The outcomes of a plan.
+/// Returns the outcomes of a plan.
 pub(crate) fn of(plan: &Plan) -> Outcomes {
     let mut known = Outcomes::new();
     if plan.is_done_before {
@@ -31,7 +31,7 @@ pub(crate) fn of(plan: &Plan) -> Outcomes {
     all
 }
 
-/// Whether a dry run leaves out something of a plan whose effects nobody can foresee, or takes something for granted.
+/// Tells whether a dry run skips a step of a plan with unknown effects, or assumes something.
 pub(crate) fn leaves_out(plan: &Plan) -> bool {
     let brings_package = plan.assumptions.iter().any(|assumption| matches!(assumption, Assumption::Package(_)));
     !plan.certainty.is_empty() || brings_package || plan.steps.iter().any(|step| step.operation().is_open())
@@ -54,13 +54,13 @@ const NAMING: [&str; 13] = [
     "log",
 ];
 
-/// Whether the actions of a type change nothing but what they name, as far as the machine's files go.
+/// Tells whether the actions of a type change only the files, accounts and services that they name.
 pub(crate) fn changes_what_it_names(kind: &str) -> bool {
     NAMING.contains(&kind)
 }
 
 impl Operation {
-    /// Whether the operation may change more than what it is about: it runs programs or code, or unpacks what others have made.
+    /// Tells whether the operation may change more than it names, because it runs programs or code, or unpacks an archive.
     fn is_open(&self) -> bool {
         match self {
             Self::RunCommand(_)
@@ -116,7 +116,7 @@ impl Operation {
         }
     }
 
-    /// Adds what the operation would leave behind, as far as it is one on files, directories or links.
+    /// Adds the result of the operation, if it is one on files, directories or links.
     fn foresee(&self, outcomes: &mut Outcomes) {
         match self {
             Self::WriteFile(operation) => operation.foresee(outcomes),
@@ -131,7 +131,7 @@ impl Operation {
             Self::Sequence(operation) => {
                 operation.operations().iter().for_each(|operation| operation.foresee(outcomes));
             }
-            // Programs, services and servers, whose work nobody can foresee.
+            // The effects of programs, services and servers cannot be foreseen.
             _ => {}
         }
     }

@@ -1,14 +1,14 @@
-//! One file per resource type: inspect, compare, carry out. What a policy changes is decided here, and done through the room
-//! `machine`.
+//! The providers of resource types, one file each: inspect, compare, carry out. This crate decides each change of a policy,
+//! and makes it through the crate `machine`.
 //!
-//! A provider ([`plan::Provider`]) looks at the machine and returns a plan: sentences with the operations that make them true,
-//! which are values ([`operation::Operation`]). [`MachineProviders`] finds the provider of a type, carries plans out, and looks
-//! again afterwards: what did not reach its aim is an error. It is the only place that makes a [`plan::Writer`], and it makes
-//! none in a dry run.
+//! A provider ([`plan::Provider`]) reads the machine and returns a plan: sentences, each with the operation
+//! ([`operation::Operation`], a value) that makes it true. [`MachineProviders`] finds the provider of a type, carries out
+//! plans, and inspects again afterwards: if the machine is then not as declared, that is an error. Only [`MachineProviders`]
+//! creates a [`plan::Writer`], and never in a dry run.
 //!
-//! Everything is confined twice. *Where*: paths are opened inside one root ([`machine::root`]), programs are started inside
-//! it ([`machine::command`]). *What*: operations hold proofs of the `grants` room, which only a check against the operator's
-//! file can make.
+//! Everything is confined in two ways. *Where*: paths are opened inside one root ([`machine::root`]), and programs start
+//! inside it ([`machine::command`]). *What*: operations hold proofs of the crate `grants`, which only a check against the
+//! operator's file can create.
 
 mod bounded;
 mod claims;
@@ -50,10 +50,10 @@ use serde_json::{Map, Value};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// How often one action may ask to be planned again, so that it ends.
+/// Maximum number of times that one action may be planned again, so that it ends.
 const MAX_ROUNDS: u32 = 3;
 
-/// How often a pause looks whether the run is to stop.
+/// The interval for checking, during a pause, whether the run must stop.
 const TICK: Duration = Duration::from_millis(50);
 
 /// The providers of one policy.
@@ -66,15 +66,15 @@ pub struct MachineProviders {
     caches: Caches,
     assumed: Assumed,
     gathered: Option<Map<String, Value>>,
-    /// The parts of the last action.
+    /// The parts of the last action, for the report.
     parts: Vec<Part>,
 }
 
 impl MachineProviders {
-    /// For one policy on one root. Makes nothing yet.
+    /// Creates the providers of one policy on one root. Nothing is created on the machine yet.
     ///
     /// # Errors
-    /// The root is not a directory that can be opened.
+    /// The root cannot be opened as a directory.
     pub fn new(settings: Arc<Settings>) -> Result<Self, Raised> {
         let root = Arc::new(Root::open(&settings.root, &settings.account)?);
         let commands = Commands::new(&settings.root, settings.launcher.as_deref())
@@ -95,10 +95,10 @@ impl MachineProviders {
         })
     }
 
-    /// Makes the folder that Chef's cookbooks take for granted. In a dry run only the guest finds it.
+    /// Creates the file cache folder, which Chef's cookbooks expect to exist. In a dry run only the guest sees it.
     ///
     /// # Errors
-    /// It cannot be made.
+    /// The folder cannot be created.
     pub fn make_file_cache(&self, path: &str) -> Result<(), Raised> {
         if self.settings.why_run {
             self.commands.overlay().has_from_wrun(self.root.future_place(path)?.real_paths());
@@ -108,7 +108,7 @@ impl MachineProviders {
         }
     }
 
-    /// The same machine for the policy's guest, within the same grants.
+    /// Returns the machine for the policy's guest, within the same grants.
     pub fn machine(&self) -> GuestMachine {
         let Settings { account, grants, downloads, why_run, .. } = self.settings.as_ref();
         let access =
@@ -116,14 +116,14 @@ impl MachineProviders {
         GuestMachine::new(access, Arc::clone(&self.root), self.commands.clone())
     }
 
-    /// Keeps what an action of a dry run would leave behind.
+    /// Records the results of an action in a dry run.
     fn foresee(&self, wanted: &Wanted<'_>, outcomes: Outcomes) -> Result<(), Raised> {
         let key = wanted.declaration.key().to_string();
         let kept = self.commands.overlay().foresee(outcomes, &key, &self.root, &self.settings.account);
         kept.map_err(|ended| Raised::new(ErrorKind::Failed, format!("the policy {ended}")))
     }
 
-    /// The paths of an action whose outcome is not known.
+    /// Returns the paths of an action with an unknown outcome.
     fn unknown_paths(&mut self, wanted: &Wanted<'_>) -> Outcomes {
         let claims = self.look(wanted, |view| Ok(claims::of(wanted, view))).unwrap_or_default();
         let paths = claims.into_iter().map(|claim| claim.identity).filter(|identity| identity.kind == "path");
@@ -142,7 +142,7 @@ impl MachineProviders {
             Err(raised) if wanted.why_run => match raised.kind {
                 ErrorKind::Assumed => Ok(Plan::uncertain(Certainty::Assumed(raised.message))),
                 ErrorKind::Unknown => Ok(Plan::uncertain(Certainty::Unknown(raised.message))),
-                // A real run is root's.
+                // A real run usually runs as root, so its result is unknown here.
                 ErrorKind::System(SystemError::Access | SystemError::NotPermitted)
                     if !rustix::process::geteuid().is_root() =>
                 {
@@ -155,7 +155,7 @@ impl MachineProviders {
         }
     }
 
-    /// Gives a view to a function.
+    /// Calls a function with a view of the machine.
     fn look<T>(
         &mut self,
         wanted: &Wanted<'_>,
@@ -187,7 +187,7 @@ impl MachineProviders {
         looked.map_err(|raised| with_origin(as_written(raised), wanted.declaration))
     }
 
-    /// Gives a writer to a function. Called for real runs only.
+    /// Calls a function with a writer. Only real runs may call this.
     fn write<T>(&mut self, act: impl FnOnce(&mut Writer<'_>) -> Result<T, Raised>) -> Result<T, Raised> {
         let backups = own_directory(&mut self.backups, &self.settings.backup_dir, &self.settings.account)?;
         let cache = own_directory(&mut self.cache, &self.settings.cache_dir, &self.settings.account)?;
@@ -206,7 +206,7 @@ impl MachineProviders {
         done
     }
 
-    /// Carries out a plan, and any plan that is made in its course; what was done.
+    /// Carries out a plan, and each plan that is made again in its course. Returns the changes.
     fn carry_out(&mut self, wanted: &Wanted<'_>, plan: Plan) -> Result<Vec<Change>, Raised> {
         let mut changes = Vec::new();
         let mut plan = plan;
@@ -257,7 +257,7 @@ fn own_directory(slot: &mut Option<Arc<Root>>, path: &std::path::Path, account: 
     }
 }
 
-/// A plan that is ready to be carried out.
+/// A complete plan, ready to be carried out.
 pub struct ReadyPlan(Plan);
 
 impl Providers for MachineProviders {
@@ -272,7 +272,7 @@ impl Providers for MachineProviders {
     }
 
     fn prepare(&mut self, wanted: &Wanted<'_>) -> Result<Prepared<ReadyPlan>, Raised> {
-        // A block that raised an exception has looked, too.
+        // A `verify` block that raised an exception has ended, too: its permission to read the staged file ends here.
         self.settings.grants.let_verify(None);
         let mut plan = self.inspect(wanted)?;
         if wanted.why_run && self.settings.why_run {
@@ -300,7 +300,7 @@ impl Providers for MachineProviders {
     }
 
     fn needs(&mut self, wanted: &Wanted<'_>, property: &str) -> Result<bool, Raised> {
-        // Where others are still to come, too little is known.
+        // If more properties follow this one, too little is known to decide.
         let is_last = wanted.declaration.properties.last().is_some_and(|(name, _)| name == property);
         let is_rendered = matches!(wanted.declaration.property(property), Some(Property::Rendered(_)));
         match resources::provider(&wanted.declaration.kind) {
@@ -323,7 +323,7 @@ impl Providers for MachineProviders {
                 self.commands.overlay().left_out().note();
             }
             let outcomes = self.unknown_paths(wanted);
-            // A policy that may not keep more has ended, and hears of it from its account.
+            // If the policy's limit is exceeded, the policy has ended, and its account reports that.
             let _ended = self.foresee(wanted, outcomes);
         }
     }
@@ -333,10 +333,10 @@ impl Providers for MachineProviders {
     }
 
     fn survey(&mut self, wanted: &Wanted<'_>) {
-        // It asks for what other machines need, too, which may have what this one lacks.
+        // A survey also checks grants that other machines need, whose state may differ.
         self.commands.overlay().left_out().note();
         let Some(provider) = resources::provider(&wanted.declaration.kind) else { return };
-        // What cannot be asked for now is what the plan itself will fail of.
+        // An error here is not reported: planning the action will fail with the same error.
         let _ = self.look(wanted, |view| provider.survey(wanted, view));
         let grants = Arc::clone(&self.settings.grants);
         grants.journal().looks_at_others(true);
@@ -397,7 +397,7 @@ impl Providers for MachineProviders {
             match self.inspect(wanted) {
                 Ok(left) if left.steps.is_empty() => {}
                 Ok(left) => return Err(not_converged(wanted, &left)),
-                // What was done is done: a refusal to look again must not say that nothing was.
+                // The changes are made. A refusal to inspect again must not make them look undone.
                 Err(raised) if raised.kind == ErrorKind::Denied => {
                     let key = wanted.declaration.key();
                     let line = format!("{key} was changed, and the policy may not look at it again");
@@ -428,7 +428,7 @@ impl Providers for MachineProviders {
         match outcome {
             Ok(outcome) if outcome.code == Some(0) => Ok(GuardResult::True),
             Ok(_) => Ok(GuardResult::False),
-            // One that could not be started or took too long is not an answer: Chef fails the resource.
+            // A command that could not be started or took too long gives no answer: Chef fails the resource.
             Err(failure) => Err(hidden_guard(failure.into_raised(&launch), command)),
         }
     }
@@ -445,7 +445,7 @@ impl Providers for MachineProviders {
     }
 }
 
-/// A failure of a guard's command without the command and its output, if they are secret.
+/// Removes the command and its output from a failed guard's message, if they are secret.
 fn hidden_guard(raised: Raised, command: &CommandTest) -> Raised {
     match command.sensitive {
         false => raised,
@@ -457,7 +457,7 @@ fn hidden_guard(raised: Raised, command: &CommandTest) -> Raised {
     }
 }
 
-/// A denial names the resource and who declared it.
+/// Adds the resource and its origin to a denial.
 fn with_origin(raised: Raised, declaration: &Declaration) -> Raised {
     if raised.kind != ErrorKind::Denied {
         return raised;
@@ -478,7 +478,7 @@ fn not_converged(wanted: &Wanted<'_>, left: &Plan) -> Raised {
     Raised::new(ErrorKind::DidNotConverge, message)
 }
 
-/// A property's plain value.
+/// Returns a property's JSON value, or `None` if it is null, absent or bytes.
 fn value<'w>(wanted: &'w Wanted<'_>, name: &str) -> Option<&'w Value> {
     match wanted.get(name)? {
         Known::Json(Value::Null) | Known::Bytes(_) => None,

@@ -1,5 +1,5 @@
-//! Notes that wrun keeps for a policy in its cache: what a server said of a download, and which answers debconf was given last.
-//! Without one, the download or the answer is made once more.
+//! Small notes of a policy in wrun's cache: a server's data about a download, and the last answers to debconf. Without a
+//! note, the download or the answer is repeated.
 
 use crate::bounded::BoundedFolder;
 use crate::plan::Caches;
@@ -12,13 +12,13 @@ pub(crate) const DOWNLOADS: &str = "/remote_file";
 /// The folder of notes of answers to debconf.
 pub(crate) const ANSWERS: &str = "/preseed";
 
-/// The bytes that the notes of one policy may take together.
+/// Maximum size of all notes of one policy, in bytes.
 const MOST: u64 = 16 << 20;
 
-/// Adds a note that was written just now. The oldest go where there are too many.
+/// Adds a note that was just written, and removes the oldest ones if there are too many.
 ///
 /// # Errors
-/// One cannot be removed, or the policy may cost no more.
+/// A note cannot be removed, or the policy's limit is exceeded.
 pub(crate) fn keep(caches: &mut Caches, cache: &Root, path: &str) -> Result<(), Raised> {
     let mut notes = match caches.notes.take() {
         Some(notes) => notes,

@@ -1,16 +1,16 @@
-//! What can be done to the machine: every operation that a plan can hold, as a value.
+//! Operations: every change to the machine that a plan can contain, as a value.
 //!
-//! A provider inspects the machine, compares it with what is wanted, and returns steps. Each step holds one operation with
-//! its proofs and with what was found when it was planned. This module only lists the operations and hands them to their
-//! code, which lies beside the provider that plans them. [`Operation::carry_out`] is the only place from which effects start.
+//! A provider inspects the machine, compares it with the declaration, and returns steps. Each step has one operation with its
+//! proofs and the state for which it was planned. This module only lists the operations and calls their code, which lies
+//! beside the provider. All effects start in [`Operation::carry_out`].
 //!
-//! An operation can be printed for debugging, and such output holds no content that may be secret.
+//! The debug output of an operation never contains content that may be secret.
 //!
-//! Rejected: a closure for each step. Nobody could say what it held, and a plan could neither be shown, kept nor compared.
+//! Rejected: a closure for each step. Its content would be hidden, so a plan could not be shown, stored or compared.
 //!
-//! Rejected: the code of the operations in the room `machine`. It completes what a resource type means, and `machine` would
-//! have to know every type. What holds instead is that this code reaches the machine through functions of `machine` alone,
-//! which take proofs (`xtask/src/test/effects.rs`).
+//! Rejected: the code of the operations in the crate `machine`. The code completes the meaning of a resource type, and
+//! `machine` would have to know every type. Instead, this code reaches the machine only through functions of `machine`, which
+//! need proofs (`xtask/src/test/effects.rs` checks that).
 
 use crate::found::Found;
 use crate::plan::Writer;
@@ -37,26 +37,26 @@ use crate::resources::systemd_unit::{ControlUnit, ReloadSystemd};
 use crate::resources::user::{ChangeUser, LockUser, MakeUser, RemoveUser};
 use contract::Raised;
 
-/// One thing that is done to the machine, complete: carrying it out makes no choice that planning could have made.
+/// One complete change to the machine. Carrying it out makes no choice that planning could have made.
 #[derive(Debug)]
 pub(crate) enum Operation {
-    /// Changes nothing: the sentence announces what the next steps do, or the action counts as a change without an effect.
+    /// Changes nothing. The sentence announces the next steps, or the action counts as a change without an effect.
     Nothing,
     /// Puts a new or changed file in place with one rename: content, owner, group and mode at once.
     WriteFile(Box<WriteFile>),
-    /// Sets owner, group and mode of a file, directory or link that is there.
+    /// Sets owner, group and mode of an existing file, directory or link.
     SetAccess(SetAccess),
     /// Sets the times of a file to the present.
     Touch(Touch),
-    /// Removes a file or a link, after a backup where one is kept.
+    /// Removes a file or a link, after a backup if the resource keeps one.
     RemoveFile(RemoveFile),
-    /// Makes a directory, and the directories that lead to it.
+    /// Creates a directory and its missing parents.
     MakeDirectory(MakeDirectory),
-    /// Removes a directory, with all that is in it where that is granted.
+    /// Removes a directory, with its whole content if that is granted.
     RemoveDirectory(RemoveDirectory),
-    /// Removes an empty directory that a cookbook's folder does not have.
+    /// Removes an empty directory that the cookbook's folder does not contain.
     PurgeDirectory(PurgeDirectory),
-    /// Makes a symbolic or hard link, in place of what has its name.
+    /// Creates a symbolic or hard link, and replaces an existing entry of its name.
     MakeLink(Box<MakeLink>),
     /// Removes a symbolic or hard link.
     RemoveLink(RemoveLink),
@@ -70,43 +70,43 @@ pub(crate) enum Operation {
     MakeUser(Box<MakeUser>),
     /// Changes a user with `usermod`, sets the password and moves the home.
     ChangeUser(Box<ChangeUser>),
-    /// Removes a user with `userdel`, and home and mailbox where that is wanted.
+    /// Removes a user with `userdel`, and also home and mailbox if the resource says so.
     RemoveUser(Box<RemoveUser>),
     /// Locks or unlocks a user's password.
     LockUser(LockUser),
-    /// Runs a command of the cookbook, which may change whatever it is able to.
+    /// Runs a command of the cookbook, which may change anything that its user can change.
     RunCommand(Box<RunCommand>),
-    /// Answers debconf's questions, and configures installed packages again where that is wanted.
+    /// Answers debconf's questions, and configures installed packages again if needed.
     Preseed(Box<Preseed>),
     /// Refreshes apt's lists of available packages; the provider then plans again.
     RefreshLists(RefreshLists),
-    /// Installs packages from apt's archives; lists that are too old are refreshed, and the provider plans again.
+    /// Installs packages from apt's repositories. If the lists are too old, it refreshes them, and the provider plans again.
     InstallFromArchives(InstallFromArchives),
-    /// Installs package files with dpkg, each as a copy of wrun's own.
+    /// Installs package files with dpkg, each from wrun's own copy.
     InstallFiles(InstallFiles),
     /// Runs apt-get, apt-mark or dpkg to change packages.
     ChangePackages(Transaction),
     /// Runs rpm, dnf or yum to change packages.
     ChangeRpmPackages(RpmTransaction),
-    /// Has systemd enable or disable a unit.
+    /// Enables or disables a unit through systemd.
     EnableService(EnableService),
     /// Enables or disables a service by links in the root's files.
     EnableAtBoot(EnableAtBoot),
-    /// Has systemd mask or unmask a unit.
+    /// Masks or unmasks a unit through systemd.
     MaskService(MaskService),
     /// Makes and removes links of a unit in the root's files.
     ChangeUnitLinks(Links),
     /// Starts, stops, restarts or reloads a service.
     ControlService(Box<ControlService>),
-    /// Has systemd read its units' files again.
+    /// Makes systemd reload its unit files.
     ReloadSystemd(ReloadSystemd),
-    /// Calls `systemctl` about one unit.
+    /// Runs `systemctl` for one unit.
     ControlUnit(ControlUnit),
-    /// Makes the directory that an archive is unpacked into.
+    /// Creates the destination directory of an archive.
     MakeDestination(MakeDestination),
     /// Unpacks the entries of an archive.
     UnpackArchive(Box<UnpackArchive>),
-    /// Sets owner and group of all that an archive holds.
+    /// Sets owner and group of all entries of an archive.
     GiveAway(Box<GiveAway>),
     /// Clones a git repository.
     CloneRepository(Box<CloneRepository>),
@@ -124,28 +124,28 @@ pub(crate) enum Operation {
     WriteCrontab(WriteCrontab),
     /// Mounts or unmounts a file system.
     ChangeMounts(ChangeMounts),
-    /// Sends a request over HTTP; what that changes is the server's affair.
+    /// Sends a request over HTTP; its effect depends on the server.
     SendRequest(Box<SendRequest>),
     /// Gathers the node's facts again; changes the node's attributes alone.
     GatherFacts(GatherFacts),
-    /// Requests a start of the node, which follows once the run has ended.
+    /// Requests a reboot of the node, which happens after the run.
     RequestReboot(Box<RequestReboot>),
-    /// Takes the policy's request for a start of the node back.
+    /// Withdraws the policy's request for a reboot.
     CancelReboot(CancelReboot),
     /// Waits, and changes nothing.
     Sleep(Sleep),
     /// Carries out several operations in order, as one step.
     Sequence(Sequence),
-    /// Does as the scripted provider of the tests says.
+    /// Does what the scripted provider of the tests specifies.
     #[cfg(test)]
     Scripted(crate::tests::ScriptedOperation),
 }
 
 impl Operation {
-    /// What it was planned against.
+    /// Returns the state for which the operation was planned.
     pub(crate) fn found(&self) -> Found {
         match self {
-            // These do the same whatever the machine is like: they announce, ask or tell somebody, or wait.
+            // These operations do not depend on the machine's state: they announce something, send requests or wait.
             Self::Nothing
             | Self::RefreshLists(_)
             | Self::ReloadSystemd(_)
@@ -204,10 +204,10 @@ impl Operation {
     /// Carries the operation out.
     ///
     /// # Errors
-    /// The machine refuses it. Or a thing is no longer as it was when the operation was planned, which is
-    /// [`contract::ErrorKind::ChangedMeanwhile`]: files, directories, links, accounts, crontabs, mount points, checkouts,
-    /// archives and dpkg's packages are looked at once more. Services are not: what is done to one is to reach a state,
-    /// and does no harm where that is reached already.
+    /// The machine refuses a call. Or a thing has changed since the operation was planned
+    /// ([`contract::ErrorKind::ChangedMeanwhile`]): files, directories, links, accounts, crontabs, mount points, checkouts,
+    /// archives and dpkg's packages are checked again. Services are not checked again, because their operations bring them to
+    /// a state and do no harm if that is already reached.
     pub(crate) fn carry_out(self, writer: &mut Writer<'_>) -> Result<(), Raised> {
         match self {
             Self::Nothing => Ok(()),

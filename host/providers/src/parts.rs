@@ -1,20 +1,20 @@
-//! Resources that are parts of another one's action (a file of a `remote_directory`), as the report shows them.
+//! Parts of a resource's action in the report: resources within it, such as a file of a `remote_directory`.
 
 use crate::plan::{Plan, Step};
 use contract::{Change, Part, PartStatus, Raised};
 
-/// The part of a plan that a step's sentences belong to. `None`: they are the whole resource's.
+/// Returns the part that a step's sentences belong to, or `None` if they belong to the whole resource.
 fn part_of(step: &Step, plan: &Plan, why_run: bool) -> Option<usize> {
     step.part().filter(|at| plan.parts.get(*at).is_some_and(|part| part.in_dry_run || !why_run))
 }
 
-/// The sentences that belong to no part.
+/// Returns the sentences that do not belong to a part.
 pub(crate) fn own_changes(plan: &Plan, why_run: bool) -> Vec<Change> {
     let own = plan.steps.iter().filter(|step| part_of(step, plan, why_run).is_none());
     own.flat_map(|step| step.changes().iter().cloned()).collect()
 }
 
-/// The parts as a plan foresees them.
+/// Returns the parts with their planned changes.
 pub(crate) fn foreseen(plan: &Plan, why_run: bool) -> Vec<Part> {
     let mut parts = Parts::of(plan).0;
     for step in &plan.steps {
@@ -31,7 +31,7 @@ pub(crate) fn foreseen(plan: &Plan, why_run: bool) -> Vec<Part> {
 pub(crate) struct Parts(Vec<Part>);
 
 impl Parts {
-    /// All of them, nothing done yet.
+    /// Creates the list of all parts, before any step.
     pub(crate) fn of(plan: &Plan) -> Self {
         let begin = |part: &crate::plan::PlannedPart| Part {
             kind: part.kind,
@@ -44,7 +44,7 @@ impl Parts {
         Self(plan.parts.iter().map(begin).collect())
     }
 
-    /// Takes the sentences of a step that was done. Gives them back if it is not a part's.
+    /// Records the sentences of a finished step. Returns them if the step does not belong to a part.
     pub(crate) fn done(&mut self, part: Option<usize>, changes: Vec<Change>) -> Vec<Change> {
         let Some(part) = part.and_then(|at| self.0.get_mut(at)) else { return changes };
         part.outcome = Ok(PartStatus::Updated);
@@ -52,12 +52,12 @@ impl Parts {
         vec![]
     }
 
-    /// All parts, once every step is done.
+    /// Returns all parts after the last step.
     pub(crate) fn all(self) -> Vec<Part> {
         self.0
     }
 
-    /// The parts up to a step that failed.
+    /// Returns the parts up to the failed step.
     pub(crate) fn until(mut self, failed: Option<usize>, raised: &Raised) -> Vec<Part> {
         let begun = self.0.iter().rposition(|part| part.outcome == Ok(PartStatus::Updated)).map_or(0, |last| last + 1);
         self.0.truncate(failed.map_or(begun, |at| at + 1));

@@ -1,12 +1,11 @@
-//! What a provider is, and what it may hold while it works.
+//! The trait of providers, the plans that they return, and their access to the machine.
 //!
-//! A provider *inspects and compares* in [`Provider::plan`] and gets a [`View`], which cannot write. What is to be done is
-//! a list of [`Step`]s, each made by one call out of the sentence that people read and the operation that is carried out,
-//! so that a dry run cannot say anything but what the real run does. Only operations get a [`Writer`], and a writer is
-//! made in one place, outside dry runs.
+//! A provider *inspects and compares* in [`Provider::plan`] and gets a [`View`], which cannot write. It returns a list of
+//! [`Step`]s. One call creates a step from both the sentence for people and the operation. So a dry run cannot announce
+//! anything that the real run does not do. Only operations get a [`Writer`], and one place creates writers, never in a dry
+//! run.
 //!
-//! Rejected: giving effects to the provider as methods of `View` that look at a flag; one forgotten flag would change a
-//! machine in a dry run.
+//! Rejected: methods of `View` with effects that check a flag. One forgotten check would change a machine in a dry run.
 
 use crate::Settings;
 use crate::bounded::BoundedFolder;
@@ -23,15 +22,16 @@ use serde_json::{Map, Value};
 use std::collections::HashSet;
 use std::sync::Arc;
 
-/// One resource type: inspection and comparison. Implementations hold no state of their own; caches are in [`Caches`].
+/// One resource type: inspection and comparison. Implementations have no state; caches are in [`Caches`].
 pub(crate) trait Provider: Send + Sync {
-    /// Inspects the machine and says what has to be done. Never changes anything.
+    /// Inspects the machine and returns the necessary steps. Never changes anything.
     ///
     /// # Errors
-    /// What is wanted makes no sense, is denied, or the machine cannot be read.
+    /// The declaration is invalid or denied, or the machine cannot be read.
     fn plan(&self, wanted: &Wanted<'_>, view: &mut View<'_>) -> Result<Plan, Raised>;
 
-    /// Whether a lazy value is needed, as far as the values before it tell. What is wrong without it is said now.
+    /// Tells whether a lazy value is needed, judging by the values before it. An error that does not depend on the value is
+    /// returned now.
     ///
     /// # Errors
     /// As [`plan`](Self::plan).
@@ -51,8 +51,8 @@ pub(crate) trait Provider: Send + Sync {
         }
     }
 
-    /// Asks for the grants that the action may come to and that `plan` asks for only as the machine looks: of the commands that
-    /// accept new content, say. For surveys.
+    /// Checks grants that the action may need on other machines or later, such as those of the commands that verify new
+    /// content. `plan` checks only those for the machine's present state. For surveys.
     ///
     /// # Errors
     /// As [`plan`](Self::plan).
@@ -60,34 +60,35 @@ pub(crate) trait Provider: Send + Sync {
         Ok(())
     }
 
-    /// Actions that may need other grants than the one that is asked for. For surveys; `plan` is asked about each.
+    /// Returns actions that may need other grants than the declared one. A survey also calls `plan` for each of them.
     fn others(&self) -> &'static [&'static str] {
         &[]
     }
 
-    /// Whether a second `plan` right after the operations must find nothing left to do. False for actions that do something
+    /// Tells whether a second `plan` right after the operations must find no more steps. False for actions that do something
     /// each time: `execute`, a service's `restart`, `log`.
     fn settles(&self, _action: &str) -> bool {
         true
     }
 }
 
-/// What a provider found, complete: the operations make no choices.
+/// The complete result of planning: the operations make no choices.
 #[derive(Default)]
 pub(crate) struct Plan {
-    /// What is done, in order. None: up to date.
+    /// The steps in order. If empty, the machine is up to date.
     pub(crate) steps: Vec<Step>,
-    /// Resources that are parts of this one, in order; steps name them by their place here.
+    /// Resources that are parts of this one, in order; steps refer to them by index.
     pub(crate) parts: Vec<PlannedPart>,
-    /// What a dry run takes for granted or cannot know.
+    /// Assumptions of a dry run, and facts that it cannot know.
     pub(crate) certainty: Vec<Certainty>,
-    /// Puts content where the guest's `verify` blocks can look at it.
+    /// Puts content at a place where the guest's `verify` blocks can read it.
     pub(crate) staging: Option<Staging>,
-    /// Keeps staged content that a block rejected, for people to look at; where.
+    /// Keeps staged content that a `verify` block rejected, so that people can read it.
     pub(crate) rejection: Option<Rejection>,
-    /// What later resources of a dry run may take for granted once these steps are done.
+    /// Assumptions that later resources of a dry run may make once these steps are done.
     pub(crate) assumptions: Vec<Assumption>,
-    /// Earlier resources of a dry run would leave what the steps would: these are shown, and leave nothing new behind.
+    /// True if earlier resources of a dry run would already have the same effect. The steps are then shown without a new
+    /// effect.
     pub(crate) is_done_before: bool,
 }
 
@@ -97,17 +98,17 @@ impl Plan {
         Self::default()
     }
 
-    /// These steps, nothing assumed.
+    /// Creates a plan with these steps and without assumptions.
     pub(crate) fn steps(steps: Vec<Step>) -> Self {
         Self { steps, ..Self::default() }
     }
 
-    /// Nothing to do, as far as this dry run can know.
+    /// Creates a plan without steps, as far as this dry run can know.
     pub(crate) fn uncertain(certainty: Certainty) -> Self {
         Self { certainty: vec![certainty], ..Self::default() }
     }
 
-    /// Adds another resource's plan as that of a part.
+    /// Adds another resource's plan as a part of this one.
     pub(crate) fn add_part(&mut self, part: PlannedPart, plan: Self) {
         let at = self.parts.len();
         self.parts.push(part);
@@ -116,7 +117,7 @@ impl Plan {
         self.assumptions.extend(plan.assumptions);
     }
 
-    /// The same plan for a sensitive resource: whoever sees a fingerprint could test guesses of what was found.
+    /// Removes the fingerprints, for a sensitive resource: a reader could use them to test guesses of the state.
     pub(crate) fn without_fingerprints(mut self) -> Self {
         for change in self.steps.iter_mut().flat_map(Step::changes_mut) {
             change.planned_against = None;
@@ -124,26 +125,25 @@ impl Plan {
         self
     }
 
-    /// Adds something that later resources of a dry run may take for granted.
+    /// Adds an assumption for later resources of a dry run.
     pub(crate) fn assume(&mut self, assumption: Assumption) {
         self.assumptions.push(assumption);
     }
 }
 
-/// A resource that is a part of another one's action and has a row of its own in the report.
+/// A resource within another one's action, with its own row in the report.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct PlannedPart {
     pub(crate) kind: &'static str,
     pub(crate) name: String,
     pub(crate) action: &'static str,
-    /// The cookbook that it is taken from.
+    /// The cookbook of its source file.
     pub(crate) cookbook: Option<String>,
-    /// A dry run reports it too. Chef's dry run does not begin some parts; their sentences are then the whole resource's.
+    /// True if a dry run also reports it. Chef's dry run skips some parts; their sentences then belong to the whole resource.
     pub(crate) in_dry_run: bool,
 }
 
-/// One thing that is done to the machine, the sentences that say so, and the fingerprint of what it was planned against,
-/// which the first sentence has.
+/// One operation with its sentences. The first sentence has the fingerprint of the state for which the operation was planned.
 pub(crate) struct Step {
     changes: Vec<Change>,
     operation: Operation,
@@ -151,32 +151,32 @@ pub(crate) struct Step {
 }
 
 impl Step {
-    /// A sentence and the operation that makes it true.
+    /// Creates a step from a sentence and the operation that makes it true.
     pub(crate) fn new(change: Change, operation: Operation) -> Self {
         let change = Change { planned_against: operation.found().fingerprint(), ..change };
         Self { changes: vec![change], operation, part: None }
     }
 
-    /// An operation that no sentence tells of: the resource counts as changed all the same.
+    /// Creates a step without a sentence. The resource still counts as changed.
     pub(crate) fn silent(operation: Operation) -> Self {
         Self { changes: vec![], operation, part: None }
     }
 
-    /// A further sentence about the same operation: one rename puts content, mode and owner in place.
+    /// Adds another sentence about the same operation: one rename sets content, mode and owner together.
     #[must_use]
     pub(crate) fn also(mut self, change: Change) -> Self {
         self.changes.push(change);
         self
     }
 
-    /// The same step as one of a part, by its place in [`Plan::parts`].
+    /// Assigns the step to a part, by its index in [`Plan::parts`].
     #[must_use]
     pub(crate) fn of_part(mut self, part: usize) -> Self {
         self.part = Some(part);
         self
     }
 
-    /// The part that it belongs to.
+    /// Returns the index of the step's part.
     pub(crate) fn part(&self) -> Option<usize> {
         self.part
     }
@@ -195,66 +195,66 @@ impl Step {
         &self.operation
     }
 
-    /// Returns the operation alone, for a step that stands for several.
+    /// Returns the operation alone, for a step that combines several operations.
     pub(crate) fn into_operation(self) -> Operation {
         self.operation
     }
 
-    /// Does it, and returns what was done.
+    /// Carries out the step, and returns its sentences.
     pub(crate) fn run(self, writer: &mut Writer<'_>) -> Result<Vec<Change>, Raised> {
         self.operation.carry_out(writer)?;
         Ok(self.changes)
     }
 }
 
-/// What a dry run takes for granted because an earlier resource would have seen to it.
+/// An assumption of a dry run: an earlier resource would have caused this state.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(crate) enum Assumption {
-    /// Something would be at this real path.
+    /// An entry would exist at this real path.
     Path(String),
     /// A directory would be at this real path.
     Directory(String),
-    /// There would be such a user.
+    /// A user of this name would exist.
     User(String),
-    /// There would be such a group.
+    /// A group of this name would exist.
     Group(String),
-    /// The package would be installed (and with it whatever it brings).
+    /// The package would be installed, with all files and services that it brings.
     Package(String),
-    /// The service of this name would start with the system (true), or would not.
+    /// The service of this name would start with the system (true) or would not (false).
     ServiceAtBoot(String, bool),
 }
 
-/// All that earlier resources of this dry run would have made. Empty, and never asked, in a real run.
+/// All assumptions from earlier resources of this dry run. Empty and unused in a real run.
 #[derive(Debug, Default)]
 pub(crate) struct Assumed(HashSet<Assumption>);
 
 impl Assumed {
-    /// Whether it would be so.
+    /// Tells whether the assumption was made.
     pub(crate) fn holds(&self, assumption: &Assumption) -> bool {
         self.0.contains(assumption)
     }
 
-    /// Whether something, a directory or not, would be at this real path.
+    /// Tells whether an entry of any kind would exist at this real path.
     pub(crate) fn path(&self, path: &str) -> bool {
         self.holds(&Assumption::Path(path.into())) || self.directory(path)
     }
 
-    /// Whether a directory would be at this real path.
+    /// Tells whether a directory would exist at this real path.
     pub(crate) fn directory(&self, path: &str) -> bool {
         self.holds(&Assumption::Directory(path.into()))
     }
 
-    /// Whether some package would be installed by now.
+    /// Tells whether any package would have been installed by now.
     pub(crate) fn any_package(&self) -> bool {
         self.0.iter().any(|assumption| matches!(assumption, Assumption::Package(_)))
     }
 
-    /// Whether a service would start with the system; `None`: as the machine has it.
+    /// Returns whether a service would start with the system, or `None` if no resource changes that.
     pub(crate) fn service_at_boot(&self, name: &str) -> Option<bool> {
         [true, false].into_iter().find(|starts| self.holds(&Assumption::ServiceAtBoot(name.into(), *starts)))
     }
 
-    /// Adds what a later resource would have made; of two that contradict each other the later one holds.
+    /// Adds assumptions. If two contradict each other, the later one wins.
     pub(crate) fn extend(&mut self, more: Vec<Assumption>) {
         for assumption in more {
             if let Assumption::ServiceAtBoot(name, starts) = &assumption {
@@ -265,40 +265,40 @@ impl Assumed {
     }
 }
 
-/// What is expensive to find out and kept for the length of a policy's run. Whoever changes the thing forgets the cache.
+/// Expensive lookups, cached during a policy's run. An operation that changes a thing clears its cache.
 #[derive(Default)]
 pub(crate) struct Caches {
     /// Users and groups of the root; re-read when their files changed.
     pub(crate) users: Users,
     /// The root's package database.
     pub(crate) packages: crate::resources::package::PackageCache,
-    /// The root's service manager and what it said.
+    /// The root's service manager and its answers.
     pub(crate) services: crate::resources::service::ServiceCache,
-    /// The policy's backups, once one was made.
+    /// The index of the policy's backups, after the first backup.
     pub(crate) backups: Option<BoundedFolder>,
-    /// The policy's notes in wrun's cache, once one was made.
+    /// The index of the policy's notes, after the first note.
     pub(crate) notes: Option<BoundedFolder>,
 }
 
-/// What a provider may look at. Nothing here changes the machine.
+/// A provider's read access to the machine. Nothing here changes the machine.
 pub(crate) struct View<'a> {
     /// The confined file system.
     pub(crate) root: &'a Arc<Root>,
-    /// wrun's own directory for downloads and rejected content; none in a dry run.
+    /// wrun's own directory for downloads and rejected content; `None` in a dry run.
     pub(crate) cache: Option<&'a Arc<Root>>,
-    /// What the operator lets this policy do.
+    /// The operator's grants for this policy.
     pub(crate) grants: &'a PolicyGrants,
     /// The files of the policy's cookbooks.
     pub(crate) files: &'a Arc<dyn CookbookFiles>,
     /// Identity of the node, limits, switches.
     pub(crate) settings: &'a Settings,
-    /// What is kept for the length of the run.
+    /// Caches for the duration of the policy's run.
     pub(crate) caches: &'a mut Caches,
-    /// Nothing may be changed.
+    /// True in a dry run.
     pub(crate) why_run: bool,
-    /// The resource is sensitive: its commands are not shown.
+    /// True if the resource is sensitive: messages do not show its commands.
     pub(crate) sensitive: bool,
-    /// What earlier resources of this dry run would have made.
+    /// Assumptions from earlier resources of this dry run.
     pub(crate) assumed: &'a Assumed,
     pub(crate) commands: &'a Commands,
 }
@@ -310,10 +310,11 @@ impl View<'_> {
         &mut self.caches.users
     }
 
-    /// Where a path would lead if what is missing were made. That it cannot is told only to who has the grant.
+    /// Resolves a path as if its missing parts existed. If that fails, the error is returned only if the policy has the
+    /// grant.
     ///
     /// # Errors
-    /// As [`Root::future_place`]; or what `granted` says.
+    /// As [`Root::future_place`]; or the error of `granted`.
     pub(crate) fn future_place(
         &self,
         path: &str,
@@ -329,12 +330,12 @@ impl View<'_> {
         }
     }
 
-    /// What a look at a path found; `None`: nothing is there. `granted` asks for the right to the resolved path, before any
-    /// failure is told: so a policy gets the same answer for all that it may not see. That the text is not an absolute
-    /// path is told at once, since it says nothing of the machine.
+    /// Returns the result of a lookup, or `None` if the path does not exist. Before any failure is returned, `granted` checks
+    /// the right to the resolved path. So a policy gets the same answer for everything that it may not see. Only the error
+    /// for a path that is not absolute is returned without a check, because it reveals nothing about the machine.
     ///
     /// # Errors
-    /// What `granted` says; or the failure.
+    /// The error of `granted`; or the failure.
     pub(crate) fn told<T>(
         &self,
         path: &str,
@@ -352,7 +353,8 @@ impl View<'_> {
         }
     }
 
-    /// The place of a path that is to be managed, the last link not followed, as [`told`](Self::told).
+    /// Returns the place of a path that will be managed, without following the last link. Errors are handled as in
+    /// [`told`](Self::told).
     ///
     /// # Errors
     /// As [`told`](Self::told).
@@ -360,7 +362,7 @@ impl View<'_> {
         self.told(path, self.root.locate(path), |real| self.may_manage(real))
     }
 
-    /// What is at the place of a path that is to be managed, as [`told`](Self::told).
+    /// Returns the entry at the place of a path that will be managed. Errors are handled as in [`told`](Self::told).
     ///
     /// # Errors
     /// As [`told`](Self::told).
@@ -372,10 +374,10 @@ impl View<'_> {
         self.grants.manage_path(real).map(drop).map_err(denied)
     }
 
-    /// What a path leads to, all links followed, where the policy may read that: its place, and what is there.
+    /// Returns the place and the entry that a path leads to, with all links followed, if the policy may read it.
     ///
     /// # Errors
-    /// It may not be read; or the failure.
+    /// The policy may not read it; or the failure.
     pub(crate) fn readable(&self, path: &str) -> Result<Option<(Place, Entry)>, Raised> {
         let may_read = |real: &str| self.grants.read_path(real).map(drop).map_err(denied);
         let Some(place) = self.told(path, self.root.locate_target(path), may_read)? else { return Ok(None) };
@@ -384,23 +386,23 @@ impl View<'_> {
         Ok(entry.map(|entry| (place, entry)))
     }
 
-    /// What a path leads to, all links followed: nothing, something, or why that cannot be told. `None`: the policy may not
-    /// look there, which is not a denial, since nobody asked for what is there.
+    /// Returns the entry that a path leads to, with all links followed, or why it cannot be determined. Returns `None` if the
+    /// policy may not look there. That is not a denial, because the policy did not ask for the entry itself.
     pub(crate) fn seen_target(&self, path: &str) -> Option<Result<Option<Entry>, Fault>> {
         let real = self.root.asked_about(path);
         self.grants.may_look(&real).map(|_readable| self.root.target_entry(path))
     }
 
-    /// In a dry run, the file at a real path as earlier resources and the cookbook's own code would leave it; `None`: it is as
-    /// the machine has it, or nobody knows. The caller holds the right to the path.
+    /// In a dry run, returns the file at a real path as earlier resources and the cookbook's own code would leave it. Returns
+    /// `None` if it is unchanged or unknown. The caller has the right to the path.
     pub(crate) fn foreseen_file(&self, real: &str) -> Option<ForeseenFile> {
         if self.why_run { self.commands.overlay().foreseen_file(real) } else { None }
     }
 
-    /// Checks a command that the cookbook wrote; nothing is started.
+    /// Checks a command that the cookbook wrote; does not start it.
     ///
     /// # Errors
-    /// It is not granted, or malformed.
+    /// The command is not granted, or is malformed.
     pub(crate) fn command(&self, command: &CommandTest) -> Result<GrantedCommand, Raised> {
         if !self.sensitive {
             return machine::command::check(self.grants, self.root, command);
@@ -408,21 +410,22 @@ impl View<'_> {
         machine::command::check(self.grants, self.root, &CommandTest { sensitive: true, ..command.clone() })
     }
 
-    /// The right to remove or rename a directory with all that is in it, keys too (see [`PolicyGrants::manage_below`]).
+    /// Returns the right to remove or rename a directory with its whole content, including keys (see
+    /// [`PolicyGrants::manage_below`]).
     ///
     /// # Errors
-    /// It is not granted, or what is in it cannot be seen.
+    /// The directory or a part of its content is not granted, or the content cannot be read.
     pub(crate) fn manage_whole(&self, place: &Place) -> Result<GrantedTree, Raised> {
         let tree = self.grants.manage_tree(place.real()).map_err(denied)?;
         place.require_below(self.grants, &tree)?.map_err(denied)?;
         Ok(tree)
     }
 
-    /// Runs a program of the host's own choosing that only looks (`dpkg-query`, `systemctl show`), also in a dry run.
-    /// Arguments that come from a guest must not be able to become options (`--` before them).
+    /// Runs a program that the host chooses and that only reads (`dpkg-query`, `systemctl show`), also in a dry run.
+    /// Arguments from a guest must not be able to become options (`--` before them).
     ///
     /// # Errors
-    /// It cannot be started or ran out of time. An exit code other than 0 is not an error.
+    /// The program cannot be started or exceeded its timeout. An exit code other than 0 is not an error.
     pub(crate) fn query(&mut self, launch: &Launch) -> Result<CommandOutcome, CommandFailure> {
         let Self { commands, caches, root, .. } = self;
         caches.users.refresh(root);
@@ -433,15 +436,15 @@ impl View<'_> {
         outcome.map_err(|failure| failure.in_dry_run(self.assumed.any_package()))
     }
 
-    /// Asks a granted command in a dry run.
+    /// Runs a granted command confined, for a dry run.
     pub(crate) fn ask(&mut self, launch: &Launch) -> Answer {
         let Self { commands, caches, root, .. } = self;
         caches.users.refresh(root);
         commands.ask(launch, &mut caches.users)
     }
 
-    /// Asks a program whose answer depends on what a policy wrote: as [`query`](Self::query) in a real run, and confined in a dry
-    /// run, as [`ask`](Self::ask).
+    /// Runs a program whose answer depends on content that a policy wrote: in a real run as [`query`](Self::query), in a dry
+    /// run confined as [`ask`](Self::ask).
     ///
     /// # Errors
     /// As [`query`](Self::query).
@@ -449,17 +452,17 @@ impl View<'_> {
         if self.why_run { Ok(self.ask(launch)) } else { self.query(launch).map(Answer::Ended) }
     }
 
-    /// Counts one item of a list that the policy wrote as work of the host.
+    /// Charges the policy for one item of a list that it wrote.
     ///
     /// # Errors
-    /// The policy may cost no more, or the run is to end.
+    /// The policy's limit is exceeded, or the run must end.
     pub(crate) fn looks_at_item(&self) -> Result<(), Raised> {
         let counted = self.settings.account.work(1);
         counted.map_err(|ended| Raised::new(ErrorKind::Failed, format!("the policy {ended}")))
     }
 }
 
-/// What an operation acts through. Made only in [`crate::MachineProviders`], never in a dry run.
+/// An operation's write access to the machine. Only [`crate::MachineProviders`] creates it, and never in a dry run.
 pub(crate) struct Writer<'a> {
     /// The confined file system.
     pub(crate) root: &'a Arc<Root>,
@@ -469,18 +472,19 @@ pub(crate) struct Writer<'a> {
     pub(crate) cache: &'a Arc<Root>,
     /// Identity of the node, limits, switches.
     pub(crate) settings: &'a Settings,
-    /// What is kept for the length of the run; operations forget what they made stale.
+    /// Caches for the duration of the run; operations clear those that they make outdated.
     pub(crate) caches: &'a mut Caches,
     pub(crate) commands: &'a Commands,
-    /// The sentences that [`plan_again`](Self::plan_again) gives; `None` if it was not called.
+    /// The sentences from [`plan_again`](Self::plan_again), or `None` if it was not called.
     pub(crate) again: Option<Vec<Change>>,
-    /// Facts that were gathered anew, for the node.
+    /// Newly gathered facts for the node.
     pub(crate) gathered: &'a mut Option<Map<String, Value>>,
 }
 
 impl Writer<'_> {
-    /// For what can only be planned once this operation is done: which version there is after the index was refreshed. The
-    /// step's own sentences are replaced by these, the steps after it are dropped, and the provider plans again.
+    /// Requests a new plan after this operation, because later steps can only be planned then: for example, the available
+    /// version is known after the index was refreshed. `done` replaces the step's own sentences, the remaining steps are
+    /// dropped, and the provider plans again.
     pub(crate) fn plan_again(&mut self, done: Vec<Change>) {
         self.again = Some(done);
     }
@@ -488,7 +492,7 @@ impl Writer<'_> {
     /// Runs a granted command to its end.
     ///
     /// # Errors
-    /// It cannot be started or ran out of time. An exit code other than 0 is not an error: see
+    /// The command cannot be started or exceeded its timeout. An exit code other than 0 is not an error: see
     /// [`machine::command::require_success`].
     pub(crate) fn run(
         &mut self,
@@ -499,21 +503,23 @@ impl Writer<'_> {
         self.launch(&launch).map_err(|failure| failure.into_raised(&launch))
     }
 
-    /// Users and groups of the root as they are now, whoever has changed them.
+    /// Returns the users and groups of the root as they are now. The files are checked again, because any program may have
+    /// changed them.
     pub(crate) fn users(&mut self) -> &mut Users {
         self.caches.users.doubt();
         self.caches.users.refresh(self.root);
         &mut self.caches.users
     }
 
-    /// Asks a program of the host's own choosing that reads what a policy wrote: it sees the machine and can change nothing.
+    /// Runs a program that the host chooses and that reads content of a policy. It runs confined: it can read the machine but
+    /// change nothing.
     pub(crate) fn ask(&mut self, launch: &Launch) -> Answer {
         let Self { commands, caches, root, .. } = self;
         caches.users.refresh(root);
         commands.ask(launch, &mut caches.users)
     }
 
-    /// Runs a program of the host's own choosing (`apt-get`, `useradd`) on behalf of a proof that the caller holds.
+    /// Runs a program that the host chooses (`apt-get`, `useradd`). The caller must have the proof for its effect.
     ///
     /// # Errors
     /// As [`run`](Self::run).

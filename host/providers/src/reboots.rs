@@ -1,4 +1,5 @@
-//! Requests to start the node again: policies make them while they converge, and whoever ends the run carries them out.
+//! Requests for a reboot of the node. Policies make them while they converge, and the caller that ends the run carries them
+//! out.
 
 use contract::{ErrorKind, Raised};
 use grants::GrantedReboot;
@@ -9,14 +10,14 @@ use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use text::is_hidden;
 
-/// A policy's request to start the node again.
+/// A policy's request for a reboot of the node.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Reboot {
-    /// How long to wait, in minutes.
+    /// The delay, in minutes.
     pub minutes: u32,
-    /// Why, for those who are logged in.
+    /// The reason, which logged-in users see.
     pub reason: String,
-    /// The resource that asks, by its name.
+    /// The name of the resource that made the request.
     pub asked_by: String,
     granted: GrantedReboot,
 }
@@ -27,13 +28,12 @@ impl Reboot {
     }
 }
 
-/// Where policies ask for the node to be started again; shared by all of a run. A policy can take back its own request, and
-/// no other's.
+/// The reboot requests of a run, shared by all its policies. A policy can withdraw only its own request.
 #[derive(Debug, Clone, Default)]
 pub struct Reboots(Arc<Mutex<BTreeMap<String, Reboot>>>);
 
 impl Reboots {
-    /// What is asked for, by policy.
+    /// Returns the requests, by policy.
     pub fn all(&self) -> Vec<(String, Reboot)> {
         self.lock().iter().map(|(policy, reboot)| (policy.clone(), reboot.clone())).collect()
     }
@@ -50,8 +50,8 @@ impl Reboots {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Starts the node again, for the request that is in the greatest hurry; none: nobody asked. False: a root that is not
-    /// the machine itself cannot be started.
+    /// Reboots the node for the request with the shortest delay. Returns `None` without a request, and false if the root is
+    /// not the machine itself and so cannot be rebooted.
     ///
     /// # Errors
     /// [`ErrorKind::RebootFailed`].
@@ -73,10 +73,10 @@ impl Reboots {
     }
 }
 
-/// Characters of a reason that everybody who is logged in is shown.
+/// Maximum length of a reason, in characters. All logged-in users see it.
 const MAX_REASON: usize = 400;
 
-/// A guest chose the reason: what would hide or turn text on terminals is left out.
+/// Builds the command. A guest chose the reason, so characters that hide or reorder text on terminals are left out.
 fn launch(minutes: u32, reason: &str) -> Launch {
     let reason: String = reason.chars().filter(|character| !is_hidden(*character)).take(MAX_REASON).collect();
     Launch::program("shutdown", ["-r", "--", &format!("+{minutes}"), &reason])

@@ -40,7 +40,7 @@ pub(crate) mod user;
 
 pub(crate) use file_content::{Access, Account};
 
-/// The provider of a type. `None`: it is not a built-in type.
+/// Returns the provider of a type, or `None` if the type does not have one.
 pub(crate) fn provider(kind: &str) -> Option<&'static dyn Provider> {
     Some(match kind {
         "file" => &file::File,

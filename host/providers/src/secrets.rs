@@ -1,14 +1,14 @@
-//! What a sensitive resource must not show: its values, in sentences, differences, doubts and errors.
+//! Hides the values of sensitive resources in sentences, diffs, uncertainties and errors.
 //!
-//! Providers leave them out where they word something, and this looks at all that leaves the room: a sentence of the kernel,
-//! of a server or of a parser may repeat what it was given.
+//! Providers leave secrets out of their own texts. This module also checks everything that leaves the crate, because a
+//! message of the kernel, a server or a parser may repeat its input.
 
 use crate::plan::Plan;
 use contract::{Certainty, Change, Known, Raised, Wanted};
 use schema::resource::ResourceType;
 use serde_json::Value;
 
-/// Stands for a secret.
+/// The text in place of a secret.
 pub(crate) const SENSITIVE: &str = "[sensitive]";
 
 /// Properties whose values may be secrets, in types of cookbooks too. Those of the built-in types that are marked as secret, or as
@@ -38,13 +38,13 @@ const SECRET: [&str; 22] = [
     "verify",
 ];
 
-/// The shortest text that is looked for, in bytes: shorter ones are part of other words.
+/// Minimum length of a text that is hidden, in bytes: shorter ones occur within other words.
 const SHORTEST: usize = 4;
 
-/// The most texts of one resource that are looked for.
+/// Maximum number of hidden texts of one resource.
 const MOST: usize = 1_000;
 
-/// The longest text that is looked for as a whole, in bytes; of longer ones, the lines are.
+/// Maximum length of a text that is searched as a whole, in bytes. Of a longer text, each line is searched.
 const LONGEST: usize = 64 << 10;
 
 /// The secret texts of a resource, the longest first.
@@ -52,7 +52,7 @@ const LONGEST: usize = 64 << 10;
 pub(crate) struct Secrets(Vec<String>);
 
 impl Secrets {
-    /// Those of a sensitive resource; none of another one.
+    /// Returns the secrets of a sensitive resource; none for any other resource.
     pub(crate) fn of(wanted: &Wanted<'_>) -> Self {
         let mut texts = Vec::new();
         if wanted.declaration.sensitive {
@@ -66,7 +66,7 @@ impl Secrets {
                 }
             }
         }
-        // The name stays, as everywhere.
+        // The resource's name is never hidden.
         texts.retain(|text| !wanted.declaration.name.contains(text.as_str()));
         texts.sort_by_key(|text| std::cmp::Reverse(text.len()));
         texts.dedup();
@@ -81,14 +81,14 @@ impl Secrets {
         }
     }
 
-    /// An exception without them.
+    /// Hides the secrets in an exception.
     pub(crate) fn hide_in(&self, mut raised: Raised) -> Raised {
         self.hide(&mut raised.message);
         raised.hint.iter_mut().for_each(|hint| self.hide(hint));
         raised
     }
 
-    /// A plan whose sentences do not have them.
+    /// Hides the secrets in a plan's sentences.
     pub(crate) fn hide_in_plan(&self, mut plan: Plan) -> Plan {
         if self.0.is_empty() {
             return plan;
@@ -107,7 +107,7 @@ impl Secrets {
     }
 }
 
-/// All texts of a value.
+/// Collects all texts of a value.
 fn collect(value: &Value, texts: &mut Vec<String>) {
     match value {
         Value::String(text) => add(text, texts),
@@ -117,7 +117,8 @@ fn collect(value: &Value, texts: &mut Vec<String>) {
     }
 }
 
-/// A text, its lines, and of an address what follows the server: each may be repeated alone.
+/// Adds a text, its lines, and for an address the user part and the part after the server: messages may repeat each of them
+/// alone.
 fn add(text: &str, texts: &mut Vec<String>) {
     let address = text.split_once("://").map(|(_, rest)| rest);
     let user = address.and_then(|rest| rest.rsplit_once('@')).map(|(user, _)| user);

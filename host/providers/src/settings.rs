@@ -1,4 +1,4 @@
-//! What the providers of one policy need to know of the run.
+//! The settings of one policy's providers.
 
 use crate::reboots::Reboots;
 use contract::{Account, CookbookFiles, LogLevel, Stop};
@@ -12,73 +12,74 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Takes lines for the run's log.
+/// A callback for lines of the run's log.
 pub type Log = dyn Fn(LogLevel, &str) + Send + Sync;
 
-/// Gathers facts: those below one key, or all. An error is a sentence.
+/// A callback that gathers facts: those below one key, or all. Its error is a sentence.
 pub type GatherFacts = dyn Fn(Option<&str>) -> Result<Map<String, Value>, String> + Send + Sync;
 
-/// Hears a path and the content that a file there would get.
+/// A callback for the path and the new content of a file.
 pub type Contents = dyn Fn(&str, &[u8]) + Send + Sync;
 
-/// What the providers of one policy need to know of the run.
+/// The settings of one policy's providers.
 pub struct Settings {
-    /// What the policy may cost the host, and what it has cost.
+    /// The policy's limits and its costs so far.
     pub account: Account,
     /// The root: `/`, or `--root DIR`.
     pub root: PathBuf,
-    /// What the operator lets the policy do.
+    /// The operator's grants for the policy.
     pub grants: Arc<PolicyGrants>,
     /// The files of the policy's cookbooks.
     pub files: Arc<dyn CookbookFiles>,
-    /// Where the policy's replaced files are kept. Outside the root's reach; made when first needed. Nobody else's lie there.
+    /// The directory of backups of the policy's replaced files. It is outside the root, is created when first needed, and
+    /// contains only backups of this policy.
     pub backup_dir: PathBuf,
-    /// Where the policy's downloads, rejected content and notes of them are kept. Made when first needed. Nobody else's lie
-    /// there.
+    /// The directory of the policy's downloads, rejected content, and notes about them. It is created when first needed, and
+    /// contains only files of this policy.
     pub cache_dir: PathBuf,
     /// The policy's own folder for downloads, in the root: `Chef::Config[:file_cache_path]`.
     pub file_cache: String,
-    /// Of the machine, for the lookup of cookbook files.
+    /// The node's host name and platform, for the lookup of cookbook files.
     pub node: NodeIdentity,
-    /// The whole run is a dry run.
+    /// True if the whole run is a dry run.
     pub why_run: bool,
     /// The program that confines commands of dry runs: started with the one argument `launch-confined`, it calls
-    /// [`launch_confined`](machine::command::launch_confined). None: no command runs in a dry run.
+    /// [`launch_confined`](machine::command::launch_confined). `None`: no command runs in a dry run.
     pub launcher: Option<PathBuf>,
     /// Set when a signal asks the run to end.
     pub stop: Stop,
-    /// How long a held lock of the package tools is waited for.
+    /// The time to wait for a lock of the package tools.
     pub package_lock_wait: Duration,
-    /// How many backups of a file are kept, where the resource does not say.
+    /// The number of backups of a file, unless the resource sets it.
     pub backups: usize,
-    /// How many bytes the policy's backups may take together; beyond them the oldest go.
+    /// Maximum size of all backups of the policy, in bytes. The oldest ones are removed first.
     pub backups_size: u64,
-    /// How large downloads may be, and how long they may take.
+    /// The limits of downloads.
     pub downloads: Downloads,
-    /// Where policies ask for the node to be started again.
+    /// The reboot requests of the run.
     pub reboots: Reboots,
-    /// What the run's dry policies have left out. They share it.
+    /// The record of actions that a dry run has skipped, shared by its policies.
     pub left_out: LeftOut,
-    /// Gathers facts anew, as the policy may see them; none: they are what they are.
+    /// Gathers facts again, as far as the policy may see them. `None`: facts are not gathered again.
     pub facts: Option<Arc<GatherFacts>>,
-    /// Hears the output of commands with `live_stream`, while they run.
+    /// Receives the output of commands with `live_stream` while they run.
     pub live: Option<Arc<Live>>,
-    /// Hears what `log` resources say.
+    /// Receives the lines of `log` resources.
     pub log: Option<Arc<Log>>,
-    /// A test's answers. With them no program is started.
+    /// A test's answers. If present, no program is started.
     pub answers: Option<Answers>,
-    /// Hears the contents that files would get, in a test.
+    /// In a test, receives the new contents of files.
     pub contents: Option<Arc<Contents>>,
 }
 
 impl Settings {
-    /// How long a held lock of the package tools is waited for, if nobody says otherwise.
+    /// The default time to wait for a lock of the package tools.
     pub const PACKAGE_LOCK_WAIT: Duration = Duration::from_secs(120);
 
-    /// How many backups of a file are kept, if nobody says otherwise: Chef's number.
+    /// The default number of backups of a file, as in Chef.
     pub const BACKUPS: usize = 5;
 
-    /// How many bytes a policy's backups may take together, if its grants do not say.
+    /// The default maximum size of a policy's backups, in bytes.
     pub const BACKUPS_SIZE: u64 = match grants::Limit::Backups.setting().default {
         grants::LimitDefault::Fixed(mebibytes) | grants::LimitDefault::Setting(_, mebibytes) => mebibytes << 20,
         grants::LimitDefault::TimesGuestMemory(_) => 0,

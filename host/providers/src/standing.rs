@@ -1,7 +1,7 @@
-//! What an account is worth on this machine: who is as good as root, and who is the system's.
+//! The standing of accounts on this machine: whether they are as powerful as root, system accounts, or ordinary.
 //!
-//! A list of names cannot know whom this machine's administrators put into `sudo`. So the root's own files are asked, each
-//! time, since policies change them. What cannot be read counts for the worse.
+//! A fixed list of names cannot know which users the administrators of this machine put into `sudo`. So the root's own files
+//! are read each time, since policies change them. If a file cannot be read, the worse case is assumed.
 
 mod administrators;
 mod ranges;
@@ -15,28 +15,28 @@ use machine::users::Users;
 use ranges::Ranges;
 use std::collections::BTreeSet;
 
-/// The first and last number of people's accounts unless the login tools' configuration says otherwise.
+/// Default first and last id of ordinary accounts, unless the login tools' configuration sets others.
 const FIRST_ORDINARY: u32 = 1000;
 const LAST_ORDINARY: u32 = 60_000;
 
-/// The number of `nobody`, whose files are those of nobody in particular.
+/// The numeric id of `nobody`, which counts as a system account.
 const NOBODY: u32 = 65534;
 
-/// What an account is to become. An account that is made has its rights at once, so they are asked before.
+/// The planned state of an account. A new account has its rights at once, so they are checked before it is created.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Future<'a> {
-    /// The number that it is to have; `None`: the one that it has, or the next free one.
+    /// The planned id. `None`: the present one, or the next free one.
     pub(crate) number: Option<u32>,
-    /// The primary group of a user, as a name or a number; `None`: the one that it has, or a new one of the user's name.
+    /// The planned primary group of a user, by name or id. `None`: the present one, or a new group with the user's name.
     pub(crate) group: Option<&'a str>,
 }
 
-/// Where a user stands, and would stand if it were made.
+/// Returns the standing of a user, or the one that it would have if it were created.
 pub(crate) fn of_user(name: &str, view: &mut View<'_>) -> Standing {
     of_future_user(name, Future::default(), view)
 }
 
-/// Where a user stands that is made or changed so.
+/// Returns the standing of a user that is created or changed as planned.
 pub(crate) fn of_future_user(name: &str, future: Future<'_>, view: &mut View<'_>) -> Standing {
     if view.grants.allows_everything() {
         return Standing::Ordinary;
@@ -59,13 +59,13 @@ pub(crate) fn of_future_user(name: &str, future: Future<'_>, view: &mut View<'_>
     let uids = [now.map(|(uid, _)| uid), new_uid, next_uid.filter(|_| is_new && new_uid.is_none())];
     let mut gids = users.group_numbers(name, now.map(|(_, gid)| gid));
     if has_own_group {
-        // `useradd` gives the group the user's number where that is free.
+        // `useradd` gives the group the user's id if that is free.
         gids.extend(new_uid.or(next_uid).into_iter().chain(next_gid));
     }
     let wanted = future.group.map(str::trim).filter(|group| group.parse::<u32>().is_err());
     gids.extend(future.group.and_then(|group| group.trim().parse::<u32>().ok()));
     gids.extend(wanted.and_then(|group| users.group(group)).map(|group| group.gid));
-    // Where the tools would have to search for a number, nobody foresees which one they find.
+    // If the tools must search for a free id, the result cannot be predicted.
     let is_unforeseen = is_new
         && administrators.names_numbers()
         && ((new_uid.is_none() && next_uid.is_none()) || (has_own_group && next_gid.is_none()));
@@ -89,12 +89,12 @@ pub(crate) fn of_future_user(name: &str, future: Future<'_>, view: &mut View<'_>
     }
 }
 
-/// Where a group stands, and would stand if it were made.
+/// Returns the standing of a group, or the one that it would have if it were created.
 pub(crate) fn of_group(name: &str, view: &mut View<'_>) -> Standing {
     of_future_group(name, None, view)
 }
 
-/// Where a group stands that is made with this number or gets it.
+/// Returns the standing of a group that is created with this id or gets it.
 pub(crate) fn of_future_group(name: &str, number: Option<u32>, view: &mut View<'_>) -> Standing {
     if view.grants.allows_everything() {
         return Standing::Ordinary;
@@ -125,14 +125,15 @@ pub(crate) fn of_future_group(name: &str, number: Option<u32>, view: &mut View<'
     }
 }
 
-/// The number that the tools give to the next account; `None`: the last one is taken, and they search for a free one.
+/// Returns the id that the tools give to the next account. Returns `None` if the last id is in use, because the tools then
+/// search for a free one.
 fn next_number(taken: impl Iterator<Item = u32>, (first, last): (u32, u32)) -> Option<u32> {
     let highest = taken.filter(|number| (first..=last).contains(number)).max();
     highest.map_or(Some(first), |highest| highest.checked_add(1)).filter(|next| *next <= last)
 }
 
-/// Whoever has a number that a user is to get, each with its standing: the user who has it now, those for whose containers it
-/// is, and root where the administrators' files name the number.
+/// Returns the present holders of a user id, each with its standing: the user with this id, users whose containers use it,
+/// and root if the administrators' files name the id.
 pub(crate) fn holders_of_user_number(uid: u32, makes_group: bool, view: &mut View<'_>) -> Vec<(String, Standing)> {
     let mut names: Vec<String> = view.users().user_by_id(uid).map(|holder| holder.name.clone()).into_iter().collect();
     if !view.grants.allows_everything() {
@@ -145,7 +146,7 @@ pub(crate) fn holders_of_user_number(uid: u32, makes_group: bool, view: &mut Vie
     with_standing(names, view)
 }
 
-/// The users for whose containers the number of a group is, each with its standing.
+/// Returns the users whose containers use a group id, each with its standing.
 pub(crate) fn owners_of_group_number(gid: u32, view: &mut View<'_>) -> Vec<(String, Standing)> {
     if view.grants.allows_everything() {
         return vec![];
@@ -154,7 +155,7 @@ pub(crate) fn owners_of_group_number(gid: u32, view: &mut View<'_>) -> Vec<(Stri
     with_standing(names, view)
 }
 
-/// Whether the administrators' files name a group by this number.
+/// Tells whether the administrators' files name a group by this id.
 pub(crate) fn is_elevated_group_number(gid: u32, view: &View<'_>) -> bool {
     !view.grants.allows_everything() && Administrators::read(view.root).names_group_number(gid)
 }
@@ -179,8 +180,8 @@ fn with_standing(names: Vec<String>, view: &mut View<'_>) -> Vec<(String, Standi
         .collect()
 }
 
-/// The numbers of all groups that are as good as root: a second name for one of them is no less. The groups that administrators
-/// name may also be such that the root's file lacks, of a directory for instance.
+/// Returns the ids of all groups that are as powerful as root. A second name of such a group has the same power. The
+/// administrators' files may also name groups from a directory service that the root's file lacks.
 fn elevated_numbers(users: &mut Users, administrators: &Administrators) -> BTreeSet<u32> {
     let is_elevated = |group: &&MachineGroup| {
         is_elevated_group_name(&group.name, administrators) || administrators.names_group_number(group.gid)
@@ -194,12 +195,12 @@ fn is_elevated_group_name(name: &str, administrators: &Administrators) -> bool {
     Standing::by_name_of_group(name) == Standing::Elevated || administrators.names_group(name)
 }
 
-/// Whether the group with this number is as good as root by its name, which the root's file may lack.
+/// Tells whether the group with this id is as powerful as root by its name. The root's file may lack the group.
 fn is_named_elevated(gid: u32, users: &mut Users, administrators: &Administrators) -> bool {
     users.group_by_id(gid).is_some_and(|group| is_elevated_group_name(&group.name, administrators))
 }
 
-/// The users of the root's file who are as good as root.
+/// Returns the users in the root's file who are as powerful as root.
 fn elevated_users(users: &mut Users, elevated: &BTreeSet<u32>, administrators: &Administrators) -> BTreeSet<String> {
     let all: Vec<(String, u32, u32)> =
         users.users().iter().map(|user| (user.name.clone(), user.uid, user.gid)).collect();
@@ -224,7 +225,7 @@ fn first_ordinary(root: &Root, key: &str) -> u32 {
     ordinary(root, key, FIRST_ORDINARY)
 }
 
-/// A number of the login tools' configuration.
+/// Returns a number from the login tools' configuration.
 fn ordinary(root: &Root, key: &str, otherwise: u32) -> u32 {
     let text = root.read("/etc/login.defs").unwrap_or_default();
     let text = String::from_utf8_lossy(&text);
@@ -232,7 +233,8 @@ fn ordinary(root: &Root, key: &str, otherwise: u32) -> u32 {
     value.unwrap_or(otherwise)
 }
 
-/// The accounts of a root that are as good as root itself. For grants, which tell operators of entries with them.
+/// Returns the accounts of a root that are as powerful as root itself. The crate `grants` warns operators about entries with
+/// them.
 pub fn elevated_accounts(root: &std::path::Path) -> ElevatedAccounts {
     let Ok(root) = Root::open(root, &contract::Account::unmetered("wrun")) else { return ElevatedAccounts::default() };
     let mut users = Users::default();
@@ -243,7 +245,8 @@ pub fn elevated_accounts(root: &std::path::Path) -> ElevatedAccounts {
     let elevated_groups = || users.groups().iter().filter(|group| elevated.contains(&group.gid));
     let mut found =
         ElevatedAccounts { users: elevated_users, groups: elevated_groups().map(|group| group.name.clone()).collect() };
-    // Accounts that do not exist yet are as good as root once they are made, and so is a user whose own group is made with it.
+    // Accounts that are named but do not exist yet have this power once they are created. So does a user whose own group is
+    // created with it.
     found.users.extend(elevated_groups().flat_map(|group| group.members.iter().cloned()));
     found.users.extend(administrators.users().map(str::to_owned));
     let is_missing = |name: &&str| users.groups().iter().all(|group| group.name != *name);
@@ -252,7 +255,8 @@ pub fn elevated_accounts(root: &std::path::Path) -> ElevatedAccounts {
     found
 }
 
-/// The resolved homes of a root's users who can log in, as seen from inside it. For grants, which protect hidden names there.
+/// Returns the resolved homes of users who can log in, as seen from inside the root. The crate `grants` protects hidden names
+/// there.
 pub fn homes(root: &std::path::Path) -> Vec<String> {
     let Ok(root) = Root::open(root, &contract::Account::unmetered("wrun")) else { return vec![] };
     let mut users = Users::default();
@@ -263,8 +267,8 @@ pub fn homes(root: &std::path::Path) -> Vec<String> {
     homes.into_iter().collect()
 }
 
-/// Whether names in a user's home are protected: the user can log in, and the home is not as high as a top directory, which is
-/// not one user's.
+/// Tells whether names in a user's home are protected: the user can log in, and the home is below a top directory. A top
+/// directory does not belong to one user.
 pub(crate) fn is_home(home: &str, shell: &str) -> bool {
     let can_log_in = !matches!(shell.rsplit('/').next(), Some("nologin" | "false" | "sync"));
     can_log_in && home.trim_matches('/').contains('/')

@@ -1,4 +1,4 @@
-//! Values that no output for debugging shows, since they may be secret.
+//! Values that may be secret and that debug output never shows.
 
 use std::fmt;
 

@@ -1,8 +1,8 @@
-//! Things that a run has to tell beside its outcome: each is a block of lines before the recap.
+//! Blocks of lines for the terminal: each is one part of a run's report before the recap.
 
 use text::escape_line;
 
-/// The meaning of a line; never told by colour alone.
+/// The meaning of a line. It is never shown by colour alone.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Tone {
     /// A line like any other.
@@ -11,7 +11,7 @@ pub enum Tone {
     Change,
     /// An expected result that needs no attention.
     Quiet,
-    /// Somebody should look at it.
+    /// A warning that somebody should look at.
     Warning,
     /// An error, such as a failed policy.
     Error,
@@ -34,18 +34,18 @@ pub struct Line {
     pub tone: Tone,
     /// The text to show, already escaped.
     pub text: String,
-    /// The fate of its end.
+    /// What happens to the line if it is too long for the terminal.
     pub end: End,
 }
 
-/// What happens to a line that is longer than the terminal is wide.
+/// The treatment of a line that is longer than the terminal is wide.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum End {
     /// It goes on in the next row.
     Wrapped,
-    /// Its end is left out: source code that is broken elsewhere reads as other code.
+    /// Its end is cut off: wrapped source code could be misread.
     Cut,
-    /// Nothing: people copy it from the screen.
+    /// It is not changed, because people copy it from the screen.
     Verbatim,
 }
 
@@ -55,28 +55,28 @@ impl Block {
         Self(vec![Line { tone, text: heading.into(), end: End::Wrapped }])
     }
 
-    /// The same with one more line, which brings its own margin.
+    /// Adds a line, which has its own margin.
     #[must_use]
     pub fn line(mut self, tone: Tone, line: impl Into<String>) -> Self {
         self.0.push(Line { tone, text: line.into(), end: End::Wrapped });
         self
     }
 
-    /// The same with one more line that people copy: it is never broken.
+    /// Adds a line that people copy, so it is never broken.
     #[must_use]
     pub fn verbatim(mut self, tone: Tone, line: impl Into<String>) -> Self {
         self.0.push(Line { tone, text: line.into(), end: End::Verbatim });
         self
     }
 
-    /// The same with one more line of source code, whose end is left out where the terminal is too narrow for it.
+    /// Adds a line of source code. Its end is cut off if the terminal is too narrow.
     #[must_use]
     pub fn code(mut self, tone: Tone, line: impl Into<String>) -> Self {
         self.0.push(Line { tone, text: line.into(), end: End::Cut });
         self
     }
 
-    /// The same with more lines, all with this margin.
+    /// Adds several lines, all with this margin.
     #[must_use]
     pub fn lines<'a>(self, tone: Tone, margin: &str, lines: impl IntoIterator<Item = &'a str>) -> Self {
         lines.into_iter().fold(self, |block, line| block.line(tone, format!("{margin}{line}")))
@@ -88,7 +88,7 @@ impl Block {
         self.0.into_iter().map(move |line| Line { text: escaped(&line.text), ..line })
     }
 
-    /// The lines as they are without a terminal.
+    /// Returns the lines as plain text, without a terminal.
     #[cfg(test)]
     pub fn text(&self) -> String {
         self.0.iter().map(|line| escape_line(&line.text)).collect::<Vec<_>>().join("\n")

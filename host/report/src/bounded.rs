@@ -1,7 +1,7 @@
-//! The bound on what one policy writes to the terminal and the log.
+//! Limits the events of one policy on the terminal and in the log.
 //!
-//! Every event has text of the policy's choosing (names, sentences, lines), and the policy chooses how many there are. Beyond
-//! the bound events are counted and not shown; the run's record and its decisions do not depend on them.
+//! A policy chooses the texts of its events (names, sentences, lines) and their number. Events beyond the limit are counted
+//! and not shown. The run's record and its decisions do not depend on them.
 
 use contract::{Event, LogLevel, LogSource, Observer};
 
@@ -14,15 +14,15 @@ const EVENT: u64 = 64;
 /// Bytes that a hidden character takes once it is escaped.
 const ESCAPED: u64 = 6;
 
-/// Passes on what happens, as long as the policy under way has room.
+/// Passes events on until the current policy has used up its limit.
 pub struct Bounded<O> {
     inner: O,
     most: u64,
     shown: u64,
-    /// Events of the policy under way that were not shown.
+    /// Number of events of the current policy that were not shown.
     left_out: u64,
     policy: String,
-    /// Of the actions that have begun, innermost last: whether that was shown. Its end then is, too.
+    /// For each running action, innermost last: whether its begin was shown. If so, its end is shown too.
     begun: Vec<bool>,
 }
 
@@ -40,7 +40,7 @@ impl<O: Observer> Bounded<O> {
         has_room
     }
 
-    /// Says how much was left out of what the policy said.
+    /// Reports how many events of the policy were left out.
     fn tell_left_out(&mut self) {
         let more = std::mem::take(&mut self.left_out);
         if more > 0 {
@@ -64,7 +64,7 @@ impl<O: Observer> Observer for Bounded<O> {
             Event::PolicyFinished { .. } | Event::PolicyFailed { .. } | Event::RunFinished { .. } => {
                 self.tell_left_out();
             }
-            // Nobody writes them.
+            // These events are never shown.
             Event::ActionCompleted { .. } | Event::PolicyStatus { .. } => return,
             Event::ActionStarted { .. } => {
                 let has_room = self.has_room(bytes_of(event));
@@ -89,7 +89,7 @@ impl<O: Observer> Observer for Bounded<O> {
     }
 }
 
-/// About how many bytes an event is once it is written.
+/// Estimates the bytes of an event when it is written.
 fn bytes_of(event: &Event<'_>) -> u64 {
     let words = match event {
         Event::ActionStarted { resource, action, .. } => text(&resource.key) + text(action),
@@ -110,7 +110,7 @@ fn bytes_of(event: &Event<'_>) -> u64 {
         Event::Output { bytes } => bytes.len() as u64,
         Event::HandlerFailed { failure, .. } => text(&failure.to_string()),
         Event::AttributeChanged { path, .. } => path.iter().map(|step| text(step)).sum(),
-        // Once per policy or run, and bounded where they are made.
+        // These occur once per policy or run, and are limited where they are made.
         _ => 0,
     };
     EVENT + words
@@ -153,7 +153,7 @@ mod tests {
         bounded.notice(&start("flood"));
         let line = "x".repeat(1 << 20);
         (0..10).for_each(|_| bounded.notice(&log(&line)));
-        // Short ones, too: nothing of a policy is shown any more.
+        // Short events are not shown either: after the limit, nothing of the policy is shown.
         bounded.notice(&log("short"));
         bounded.notice(&Event::PolicyFinished { policy: "flood", tally: Tally::default() });
         bounded.notice(&start("next"));

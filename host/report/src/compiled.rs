@@ -1,4 +1,4 @@
-//! A resource as it was compiled, for whoever reads why it failed: where it was declared, and with what.
+//! Shows a compiled resource for an error message: the place of its declaration, and its properties.
 
 use contract::{Property, Resource};
 use text::escape_line;
@@ -6,7 +6,7 @@ use text::escape_line;
 /// The most characters of a value that are shown.
 const SHOWN_CHARACTERS: usize = 100;
 
-/// One line for the place and one for each property of a built-in type; what is sensitive is not shown.
+/// Returns one line for the place and one for each property of a built-in type. Sensitive values are not shown.
 pub fn lines(resource: &Resource) -> Vec<String> {
     let declaration = &resource.declaration;
     let origin = &declaration.origin;
@@ -15,7 +15,7 @@ pub fn lines(resource: &Resource) -> Vec<String> {
     if declaration.sensitive {
         return lines;
     }
-    // Of a guest's own types nobody here knows what is secret.
+    // The properties of a guest's own type are not shown, because they may be secret.
     let Some(kind) = schema::find(&declaration.kind) else { return lines };
     for (name, value) in &declaration.properties {
         let secret = kind.property(name).is_some_and(|property| property.sensitive);

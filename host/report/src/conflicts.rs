@@ -1,4 +1,4 @@
-//! What several policies of a run want differently, for people.
+//! Shows the conflicts between several policies of a run.
 
 use crate::{Block, Tone};
 use contract::{Claimant, Conflict};
@@ -8,7 +8,7 @@ use text::counted;
 /// The most conflicts that are shown; the run's record has them all.
 const SHOWN: usize = 20;
 
-/// The block before the recap; `None` if the policies agree, as far as they were compared.
+/// Returns the block before the recap, or `None` if no conflict was found.
 pub fn block(report: &RunReport) -> Option<Block> {
     let conflicts = report.conflicts.as_slice();
     let count = conflicts.len();
@@ -46,7 +46,7 @@ fn lines(block: Block, conflict: &Conflict) -> Block {
     block.line(Tone::Plain, thing).line(Tone::Quiet, who(earlier)).line(Tone::Quiet, who(later))
 }
 
-/// `cookbook/file:line`, or the recipe.
+/// Returns the place as `cookbook/file:line`, or the recipe.
 fn place(claimant: &Claimant) -> String {
     crate::words::place(&claimant.origin).unwrap_or_default()
 }

@@ -1,4 +1,4 @@
-//! The denials of a run as one block: what was denied to whom, which line asked, and what would allow it.
+//! Shows the denials of a run as one block, with the line of code that asked and the line that would allow it.
 
 use crate::unseen::{self, UnseenRecipe};
 use crate::{Block, Tone};
@@ -19,7 +19,7 @@ pub enum Beyond<'a> {
     Run(Option<&'a str>),
 }
 
-/// What a plan's denials leave out, and where it is found.
+/// The remark about denials that a dry run cannot find.
 const BEYOND_THE_PLAN: &str = "A plan does not ask for everything that a real run needs, such as what is in `converge_if_changed`. `wrun grants \
                                suggest` with the same options lists that, too.";
 
@@ -30,7 +30,7 @@ const BEYOND_THE_RUN: &str = "A run stops at the first resource that is denied. 
 /// The same before a command line.
 const ALL_OF_THEM: &str = "A run stops at the first resource that is denied. To list what all of them are denied:";
 
-/// The block; `None` if nothing was denied.
+/// Returns the block, or `None` if nothing was denied.
 ///
 /// `to_write` are the lines that would allow what [`additions`] and [`crate::hidden_reads::additions`] name. `command` is the
 /// command line that would write the entries into the grants; `None`: the run has no record.
@@ -72,7 +72,7 @@ pub fn block(
     })
 }
 
-/// The block with the lines that would allow what it tells, which are a block of their own where that one does not exist.
+/// Adds the lines that would allow the denials. If `block` is `None`, they become a block of their own.
 fn allowing(mut block: Option<Block>, to_write: &[NewLines], command: Option<&str>) -> Option<Block> {
     for new in to_write {
         let heading = heading(new);
@@ -90,7 +90,7 @@ fn allowing(mut block: Option<Block>, to_write: &[NewLines], command: Option<&st
     }
 }
 
-/// What there is to know about the entry that would allow it.
+/// Returns a remark about the entry that would allow it, if there is one.
 fn remark(denial: &Denial) -> Option<&'static str> {
     match &denial.value {
         None if denial.asked == "[sensitive]" => {
@@ -101,14 +101,14 @@ fn remark(denial: &Denial) -> Option<&'static str> {
     }
 }
 
-/// Who asked, in parentheses.
+/// Returns the code that asked, in parentheses.
 fn asked_by(denial: &Denial) -> String {
     let Some(by) = &denial.by else { return String::new() };
     let parts: Vec<_> = by.resource().into_iter().chain(by.place()).collect();
     if parts.is_empty() { String::new() } else { format!("  ({})", parts.join(", ")) }
 }
 
-/// Where lines are to be written.
+/// Returns the heading that says where the lines belong.
 fn heading(new: &NewLines) -> String {
     let (file, table) = (new.file.display(), grants::table_name(&new.policy));
     match new.is_new {
@@ -117,7 +117,7 @@ fn heading(new: &NewLines) -> String {
     }
 }
 
-/// The entries that would allow what was denied, and what the text of recipes asks for that were not seen to their end.
+/// Returns the entries that would allow the denials, and those that the unseen rest of recipes needs.
 pub fn additions(denials: &[Denial], unseen: &[UnseenRecipe]) -> Vec<Addition> {
     denials.iter().filter_map(Addition::of).chain(unseen.iter().flat_map(UnseenRecipe::additions)).collect()
 }

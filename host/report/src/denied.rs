@@ -1,12 +1,13 @@
-//! What a run was denied, with the lines that asked.
+//! Collects the denials of a run, with the lines of code that asked.
 
 use crate::error;
 use converge::{PolicyOutcome, RunReport};
 use grants::{Denial, Journal};
 
-/// The denials of a run, and how many more there were.
+/// Returns the denials of a run, and the number of those that were not kept.
 ///
-/// A cookbook's own code asks without saying from which line. Where that ended the policy, its backtrace says it.
+/// A request of a cookbook's own code does not have a line. If the denial ended the policy, the line is taken from its
+/// backtrace.
 pub fn of(report: &RunReport, journal: &Journal) -> (Vec<Denial>, usize) {
     let (mut denials, left_out) = journal.denials();
     for denial in &mut denials {

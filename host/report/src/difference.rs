@@ -1,17 +1,17 @@
-//! How two runs differ, in policies and in the actions that they took.
+//! Compares two runs: their policies, and the actions that they took.
 
 use crate::record::{Record, short, status, text};
 use crate::shortened;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
-/// The version of the JSON form; it grows when a key changes its meaning or goes away.
+/// The version of the JSON form. It grows when the meaning of a key changes or a key is removed.
 const VERSION: u32 = 1;
 
 /// The text of a side without a value.
 const ABSENT: &str = "(absent)";
 
-/// The value that each run has under one name: the older run's, the newer run's.
+/// The values of both runs under one name: the older run's, then the newer run's.
 type Sides<T> = (Option<T>, Option<T>);
 
 /// An action in a run: policy, resource, action, and its place among equal ones.
@@ -39,7 +39,7 @@ impl<'a> Difference<'a> {
         self.policies.is_empty() && self.actions.is_empty()
     }
 
-    /// Returns a line for each difference, with texts of guests as they are.
+    /// Returns a line for each difference. Texts of guests in it are not escaped.
     pub fn lines(&self) -> impl Iterator<Item = String> {
         let (from_dry, to_dry) = (self.older.is_dry(), self.newer.is_dry());
         let policies = self.policies.iter().map(|(name, sides)| format!("policy {name}: {}", policy_arrow(sides)));
@@ -66,14 +66,14 @@ impl<'a> Difference<'a> {
     }
 }
 
-/// Policies by name, with what makes two of them different. Two policies are the same one if their artifact is.
+/// Returns the policies by name, with the values that are compared. Two policies are equal if their artifacts are.
 fn policies(record: &Record) -> BTreeMap<String, Value> {
     let keys = ["revision", "artifact", "outcome"];
     let part = |policy: &Value| keys.into_iter().map(|key| (key.to_owned(), policy[key].clone())).collect::<Value>();
     record.policies().into_iter().map(|policy| (policy.shown_name().to_owned(), part(policy.json()))).collect()
 }
 
-/// The actions of a run, with how they ended and what they did.
+/// Returns the actions of a run with their results and changes.
 fn actions(record: &Record) -> BTreeMap<Key, Value> {
     let mut found = BTreeMap::new();
     for policy in record.policies() {
@@ -109,13 +109,13 @@ fn side_by_side(named: Value, (from, to): &Sides<Value>) -> Value {
     named.as_object().cloned().unwrap_or_default().into_iter().chain(sides).collect()
 }
 
-/// `old -> new` of a policy.
+/// Returns `old -> new` for a policy.
 fn policy_arrow((from, to): &Sides<Value>) -> String {
     let side = |side: &Option<Value>| side.as_ref().map_or_else(|| ABSENT.to_owned(), policy_text);
     format!("{} -> {}", side(from), side(to))
 }
 
-/// `old -> new` of an action, each in the words of its run.
+/// Returns `old -> new` for an action, each in the words for its kind of run.
 fn action_arrow((from, to): &Sides<Value>, from_dry: bool, to_dry: bool) -> String {
     let side = |side: &Option<Value>, dry: bool| {
         side.as_ref().map_or_else(|| ABSENT.to_owned(), |action| action_text(action, dry))

@@ -22,7 +22,7 @@ impl DueNotification {
     }
 }
 
-/// The block; `None` if nothing is due.
+/// Returns the block, or `None` if no notification is due.
 pub fn block(due: &[DueNotification]) -> Option<Block> {
     let heading = match due.len() {
         0 => return None,

@@ -1,5 +1,5 @@
-//! The one error shape: `{version, policy, class, message, backtrace[], origin, resource?, excerpt?, hint?, causes[]}`, in
-//! the run's JSON and in `STATE/runs/ID/error.json`.
+//! The JSON form of all errors: `{version, policy, class, message, backtrace[], origin, resource?, excerpt?, hint?,
+//! causes[]}`, in the run's JSON and in `STATE/runs/ID/error.json`.
 
 mod excerpt;
 mod unplaced;
@@ -16,12 +16,12 @@ use std::sync::Arc;
 /// The version of this shape.
 pub const VERSION: u32 = 1;
 
-/// The frames of a backtrace that are shown.
+/// Selects the frames of a backtrace that are shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Frames {
     /// Those that have a file and a line.
     WithPlaces,
-    /// All of them, for those who look for a fault.
+    /// All frames, for debugging.
     All,
 }
 
@@ -43,17 +43,17 @@ pub fn of_run(
         .collect()
 }
 
-/// A policy's failure for programs. The excerpt comes from the artifact, where it has the source.
+/// Returns a policy's failure as JSON. The excerpt comes from the source in the artifact, if it has one.
 pub fn json(
     report: &PolicyReport,
     failure: &Failure,
     files: Option<&dyn CookbookFiles>,
     frames_shown: Frames,
 ) -> Value {
-    // A recipe that ended early failed outside of all actions, also if the actions that a dry run looks at then fail too.
-    // The run may have added a hint to it.
+    // The failure of a recipe that ended early is not the failure of an action, even if actions that a dry run examines
+    // afterwards fail too. The run may have added a hint to it.
     let is_of_recipe = report.ended_recipes.iter().any(|ended| is_same(&ended.failure, failure));
-    // A dry run looks at a policy that a real run would not start.
+    // A dry run also examines a policy that a real run would not start.
     let is_of_policy = *failure.kind() == ErrorKind::NotStarted;
     let record = innermost(&report.records).filter(|_| !is_of_recipe && !is_of_policy);
     let origin = record.map(|record| Origin::clone(&record.origin));
@@ -67,8 +67,8 @@ pub fn json(
         _ => None,
     };
     let origin = if let (Some(called), None) = (&called, origin.line) { called.clone() } else { origin };
-    // Where it was raised tells more than where the resource was declared that had to do with it.
-    // The source of a sensitive resource may have the secret in it.
+    // The place that raised the error is more useful than the declaration of the resource. Sources around sensitive resources
+    // are not shown, because they may contain the secret.
     let shown = files.filter(|_| !record.is_some_and(|record| record.sensitive));
     let sensitive: Vec<_> = report.records.iter().filter(|record| record.sensitive).map(|one| &*one.origin).collect();
     let excerpt = shown.and_then(|files| {
@@ -93,7 +93,7 @@ pub fn json(
     }))
 }
 
-/// Why a run never began, for programs.
+/// Returns the reason why a run did not begin, as JSON.
 pub fn not_begun(message: &str, causes: &[String]) -> Value {
     let class = chef::class(&ErrorKind::NotBegun);
     let cause = |message: &String| json!({ "class": class, "message": message });
@@ -108,7 +108,7 @@ pub fn not_begun(message: &str, causes: &[String]) -> Value {
     })
 }
 
-/// What the places of Rust's own libraries begin with.
+/// Prefix of places in Rust's own libraries.
 const STANDARD_LIBRARY: &str = "/rustc/";
 
 fn origin_json(policy: &str, origin: &Origin) -> Value {
@@ -125,7 +125,7 @@ fn resource_json(record: &ActionRecord) -> Value {
     json!({ "type": &*record.kind, "name": record.name, "action": record.action })
 }
 
-/// Each of several failures, with the action that it ended.
+/// Returns each of several failures, with the action that it ended.
 fn causes(all: &[(Place, Failure)], report: &PolicyReport, frames_shown: Frames) -> Vec<Value> {
     let mut rest = report.records.as_slice();
     let each = all.iter().map(|(phase, failure)| {
@@ -151,7 +151,7 @@ fn causes(all: &[(Place, Failure)], report: &PolicyReport, frames_shown: Frames)
     each.collect()
 }
 
-/// Whether two failures are one, whatever resources each has passed through.
+/// Tells whether two failures are the same, ignoring the resources that each has passed through.
 fn is_same(one: &Failure, other: &Failure) -> bool {
     match (one, other) {
         (Failure::Raised(one), Failure::Raised(other)) => (&one.kind, &one.message) == (&other.kind, &other.message),
@@ -159,7 +159,7 @@ fn is_same(one: &Failure, other: &Failure) -> bool {
     }
 }
 
-/// The frames of a failure. Functions without a file and a line say little to an author.
+/// The frames of a failure. Frames without a file and a line do not help an author.
 fn frames(failure: &Failure, shown: Frames) -> Vec<&String> {
     let all = shown == Frames::All;
     failure
@@ -169,14 +169,15 @@ fn frames(failure: &Failure, shown: Frames) -> Vec<&String> {
         .collect()
 }
 
-/// The action that failed first, and inside it the innermost one that it failed of. Later actions of a dry run, which goes
-/// on after a failure, have errors of their own.
+/// Returns the first failed action, or the innermost action inside it that made it fail. A dry run goes on after a failure,
+/// so later actions may have errors of their own.
 fn innermost(records: &[ActionRecord]) -> Option<&ActionRecord> {
     let actions = records.iter().map(|record| (record.nesting, record.failure.is_some() && !record.ignored));
     records.get(innermost_failed(actions)?)
 }
 
-/// The same of actions in the order in which they began: how deep each is nested, and whether it failed.
+/// Returns the index of that action among actions in the order in which they began. Each is given by its nesting depth and
+/// whether it failed.
 fn innermost_failed(actions: impl Iterator<Item = (u32, bool)>) -> Option<usize> {
     let mut rest = actions.enumerate().skip_while(|(_, (_, has_failed))| !has_failed);
     let (mut found, (mut depth, _)) = rest.next()?;
@@ -191,9 +192,9 @@ fn innermost_failed(actions: impl Iterator<Item = (u32, bool)>) -> Option<usize>
     Some(found)
 }
 
-/// The first place of a backtrace: `COOKBOOK_FOLDER/../FILE:LINE: in NAME`.
+/// Returns the first place of a backtrace: `COOKBOOK_FOLDER/../FILE:LINE: in NAME`.
 pub fn place(failure: &Failure) -> Option<Origin> {
-    // A function that is handed on as a value is called by the standard library, which says nothing to an author.
+    // Frames of the standard library are skipped: they occur when it calls a function that was passed to it.
     place_of(failure.backtrace().iter().find(|frame| !frame.starts_with(STANDARD_LIBRARY))?)
 }
 
@@ -209,7 +210,7 @@ fn place_of(frame: &str) -> Option<Origin> {
     let (file, line) = (parts.next()?, parts.next()?.trim().parse().ok()?);
     let inside = file.strip_prefix("cookbooks/").unwrap_or(file);
     let (cookbook, file) = inside.split_once('/')?;
-    // The Rust SDK names the recipe; what Ruby names there is a block or a method.
+    // The Rust SDK writes the recipe here; Ruby writes a block or a method.
     let name = parts.next().and_then(|rest| rest.trim().strip_prefix("in "));
     let recipe = name.and_then(|name| name.strip_prefix(cookbook)?.strip_prefix("::"));
     Some(Origin {
@@ -221,7 +222,7 @@ fn place_of(frame: &str) -> Option<Origin> {
     })
 }
 
-/// A place of a guest that was lost, with the recipe that was being compiled.
+/// Adds the recipe that was being compiled to a place in a crashed guest.
 fn with_recipe(place: Origin, failure: &Failure) -> Origin {
     match recipe(failure) {
         Some(known) if place.recipe.is_none() && known.cookbook == place.cookbook => {
@@ -231,7 +232,7 @@ fn with_recipe(place: Origin, failure: &Failure) -> Origin {
     }
 }
 
-/// The recipe that a guest was lost in, which cannot say more.
+/// Returns the recipe that was being compiled when the guest crashed.
 fn recipe(failure: &Failure) -> Option<Origin> {
     let Failure::GuestLost(lost) = failure else { return None };
     let (cookbook, recipe) = lost.recipe.as_ref()?.name.split_once("::")?;
@@ -263,7 +264,7 @@ mod tests {
         let found = |actions: &[(u32, bool)]| innermost_failed(actions.iter().copied());
         assert_eq!(found(&[(0, false), (1, false)]), None);
         assert_eq!(found(&[(0, false), (0, true), (1, false), (1, true), (2, true)]), Some(4));
-        // A dry run goes on: what fails later, and deeper, is not what the first one failed of.
+        // A dry run goes on after a failure: a later and deeper failure is not the cause of the first one.
         assert_eq!(found(&[(0, true), (1, true), (1, true), (2, true), (0, true), (1, true)]), Some(1));
         assert_eq!(found(&[(0, true), (0, true), (1, true)]), Some(0));
     }

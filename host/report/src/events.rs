@@ -1,14 +1,15 @@
-//! What happens, as one JSON object per event. Stable; documented in docs/events.md.
+//! Events of a run as JSON, one object each. The form is stable and documented in docs/events.md.
 
 use crate::json::hidden_read;
 use contract::{Event, Failure, HiddenRead, LogLevel, LogSource, Resource, Tally};
 use node::origin::Origin;
 use serde_json::{Value, json};
 
-/// The version of these objects. It grows when a key changes its meaning or goes away; new keys and events do not count.
+/// The version of these objects. It grows when the meaning of a key changes or a key is removed, but not for new keys and
+/// events.
 pub const VERSION: u32 = 1;
 
-/// Returns an event as JSON. `None` if it is not a part of the stream.
+/// Returns an event as JSON. Returns `None` if the event is not part of the stream.
 pub fn as_json(event: &Event<'_>) -> Option<Value> {
     let (name, mut shown) = match event {
         Event::RunStarted { run_id, node, policies, why_run } => {
@@ -102,7 +103,7 @@ fn place(origin: &Origin) -> Value {
     json!({ "cookbook": origin.cookbook, "recipe": origin.recipe, "file": origin.file, "line": origin.line })
 }
 
-/// One object with the keys of two.
+/// Merges the keys of two objects.
 fn with(mut one: Value, other: Value) -> Value {
     if let (Value::Object(one), Value::Object(other)) = (&mut one, other) {
         one.extend(other);

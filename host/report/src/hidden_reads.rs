@@ -1,4 +1,4 @@
-//! The facts and attributes which policies read and may not see, as a part of a run's summary.
+//! Lists the facts and attributes that policies read without a grant, for a run's summary.
 
 use crate::{Block, Tone};
 use contract::{HiddenRead, ReadKind, grant_entries};
@@ -10,7 +10,7 @@ use serde_json::Value;
 /// The most reads that are listed; the run's JSON has all that were kept.
 const SHOWN: usize = 20;
 
-/// The reads of which the policies were not told, with the policy's name: refusals are among the denials.
+/// Returns the reads that gave the policy no value and no error, by policy. Refused reads are among the denials instead.
 pub fn of(report: &RunReport) -> Vec<(String, Vec<HiddenRead>)> {
     let unsaid = report.policies.iter().map(|policy| {
         let reads = policy.reads.hidden.iter().filter(|read| !read.refused).cloned().collect::<Vec<_>>();
@@ -19,7 +19,7 @@ pub fn of(report: &RunReport) -> Vec<(String, Vec<HiddenRead>)> {
     unsaid.filter(|(_, reads)| !reads.is_empty()).collect()
 }
 
-/// A read as people read of it.
+/// A read in the form that people see.
 struct Told {
     kind: ReadKind,
     /// The path with the place, guest's text.
@@ -32,7 +32,7 @@ pub fn blocks(reads: &[(String, Vec<HiddenRead>)]) -> Vec<Block> {
     reads.iter().map(|(policy, reads)| block(policy, &reads.iter().map(told).collect::<Vec<_>>())).collect()
 }
 
-/// The same of the record of a run.
+/// Returns the same blocks from the record of a run.
 pub fn recorded_blocks(run: &Value) -> Vec<Block> {
     let reads = run["hidden_reads"].as_array().map(Vec::as_slice).unwrap_or_default();
     let mut by_policy: Vec<(&str, Vec<Told>)> = Vec::new();
@@ -61,7 +61,7 @@ fn block(policy: &str, reads: &[Told]) -> Block {
     Block::new(Tone::Warning, heading).lines(Tone::Warning, "", lines.lines())
 }
 
-/// The entries of the grants that would show the policies what they read.
+/// Returns the entries of the grants that would allow these reads.
 pub fn additions(reads: &[(String, Vec<HiddenRead>)]) -> Vec<Addition> {
     let of =
         |(policy, reads): &(String, Vec<HiddenRead>)| entries(policy, reads.iter().map(|read| read.grant.as_str()));
@@ -134,7 +134,7 @@ Policy web read attributes of other policies that it is not granted:
   ntp";
         let shown = |blocks: Vec<Block>| blocks.into_iter().map(|block| block.text()).collect::<Vec<_>>();
         assert_eq!(shown(blocks(&[("web".into(), reads.to_vec())])), [expect]);
-        // A record of the run tells the same, and nothing that the policy was told.
+        // The run's record gives the same blocks, without the refused reads.
         let refused = HiddenRead { refused: true, ..read(ReadKind::Fact, "cpu", Some(1)) };
         let recorded: Vec<_> = reads.iter().chain([&refused]).map(|read| hidden_read("web", read)).collect();
         assert_eq!(shown(recorded_blocks(&json!({ "hidden_reads": recorded }))), [expect]);

@@ -1,4 +1,5 @@
-//! The run as JSON: printed by `--format json`, kept in `STATE/runs/ID/run.json`. Stable; documented in docs/run-json.md.
+//! Writes a run as JSON, for `--format json` and `STATE/runs/ID/run.json`. The form is stable and documented in
+//! docs/run-json.md.
 
 mod bounds;
 
@@ -18,10 +19,10 @@ use serde_json::{Map, Value, json};
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-/// The version of this shape. It grows when a key changes its meaning or goes away; new keys do not count.
+/// The version of this shape. It grows when the meaning of a key changes or a key is removed, but not for new keys.
 const VERSION: u32 = 1;
 
-/// What the run's JSON is made of.
+/// The parts of the run's JSON.
 pub struct Parts<'a> {
     pub report: &'a RunReport,
     /// The name of the node that was converged.
@@ -32,7 +33,7 @@ pub struct Parts<'a> {
     pub denials: &'a [Denial],
     /// How many more things were denied.
     pub denials_left_out: usize,
-    /// The recipes that a dry run did not see to their end.
+    /// The recipes that a dry run did not compile to their end.
     pub unseen: &'a [UnseenRecipe],
     /// What the policies asked of their grants.
     pub asked: Value,
@@ -40,15 +41,15 @@ pub struct Parts<'a> {
     pub layers: &'a Value,
     /// The signed releases that the policies were taken from, or `null`.
     pub releases: &'a Value,
-    /// The pause of the agent that holds while the run is made.
+    /// The pause of the agent during the run, if there is one.
     pub paused: Option<Paused>,
-    /// The earlier run whose outcome still holds, if this one was left out: `run_id`, `age` in seconds.
+    /// The earlier run that makes this one unnecessary, if this one was skipped: `run_id`, `age` in seconds.
     pub skipped: Option<Value>,
     /// The lines of the log, in order.
     pub log: Value,
-    /// There is a run list instead of policies: its keys stand at the top.
+    /// Whether the run has a run list instead of policies: then its keys are at the top level.
     pub without_policies: bool,
-    /// How long native code was compiled, in seconds: before the run began, or when it needed some.
+    /// Seconds that were spent on compiling native code, before the run or during it.
     pub compile_seconds: f64,
 }
 
@@ -86,7 +87,8 @@ pub fn survey(parts: &Parts<'_>, journal: &Journal) -> Value {
     Value::Object(record)
 }
 
-/// The whole run, written as it is walked through: a run of thousands of actions is never there a second time as values.
+/// The whole run. It is serialized piece by piece, so that a run with thousands of actions does not exist a second time in
+/// memory.
 pub struct Run<'a>(pub &'a Parts<'a>);
 
 impl Serialize for Run<'_> {
@@ -180,12 +182,12 @@ fn conflict(conflict: &Conflict) -> Value {
     })
 }
 
-/// Something that the operator should know and that is not a fault.
+/// Returns a notice for the operator that is not an error.
 fn notice(shared: &SharedCookbook) -> Value {
     json!({ "kind": "shared-cookbook", "cookbook": shared.cookbook, "policies": shared.policies })
 }
 
-/// What a policy, or a run list without one, came to.
+/// Writes the outcome of a policy, or of a run list without a policy.
 fn outcome<M: SerializeMap>(report: &PolicyReport, shown: &mut M) -> Result<(), M::Error> {
     shown.serialize_entry("recipes", &report.recipes)?;
     let state = report.node.clone().unwrap_or_default();
@@ -209,19 +211,20 @@ fn outcome<M: SerializeMap>(report: &PolicyReport, shown: &mut M) -> Result<(), 
     serialize_whole("node", &Value::Object(node), NODE, shown)
 }
 
-/// A change that guest code made by itself.
+/// Returns a change that guest code made itself, without a resource.
 fn write(write: &GuestWrite) -> Value {
     let GuestWrite { path, what, origin, resource, times } = write;
     with(json!({ "path": path, "what": what }), by_code(origin, resource.as_deref(), *times))
 }
 
-/// A command that guest code ran by itself.
+/// Returns a command that guest code ran itself, without a resource.
 fn command(ran: &GuestCommand) -> Value {
     let GuestCommand { command, effect, origin, resource, times } = ran;
     with(json!({ "command": command, "effect": effect.name() }), by_code(origin, resource.as_deref(), *times))
 }
 
-/// The guest code that did something by itself: its place, the resource whose action ran, and how often in a row.
+/// Returns the guest code that made a change or ran a command itself: its place, the resource whose action ran, and the
+/// number of repetitions.
 fn by_code(origin: &Origin, resource: Option<&str>, times: u32) -> Value {
     with(place(origin), json!({ "resource": resource, "times": times }))
 }
@@ -231,7 +234,7 @@ fn place(origin: &Origin) -> Value {
     json!({ "cookbook": origin.cookbook, "recipe": origin.recipe, "file": origin.file, "line": origin.line })
 }
 
-/// An object with the keys of another one behind its own.
+/// Appends the keys of another object.
 fn with(mut object: Value, more: Value) -> Value {
     if let (Some(object), Value::Object(more)) = (object.as_object_mut(), more) {
         object.extend(more);
@@ -239,7 +242,7 @@ fn with(mut object: Value, more: Value) -> Value {
     object
 }
 
-/// What a policy has used of what it may, under the names of the settings in its grants.
+/// Returns a policy's use of its limits, under the names of the limits in the grants.
 fn limits(report: &PolicyReport) -> Value {
     let (usage, limits) = (report.account.usage(), report.account.limits());
     let mebibytes = |bytes: u64| rounded(bytes as f64 / f64::from(1 << 20));
@@ -266,7 +269,7 @@ fn paths(paths: &BTreeSet<Vec<String>>) -> Vec<String> {
     paths.iter().map(|path| dotted_path(path)).collect()
 }
 
-/// What policies read and may not see, all policies of the run in one list. No value is in it.
+/// Returns the reads of hidden facts and attributes by all policies of the run, as one list without values.
 fn hidden_reads(report: &RunReport) -> Vec<Value> {
     let of = |policy: &PolicyReport| -> Vec<Value> {
         policy.reads.hidden.iter().map(|read| hidden_read(&policy.name, read)).collect()
@@ -287,14 +290,15 @@ pub fn hidden_read(policy: &str, read: &HiddenRead) -> Value {
     })
 }
 
-/// One action. What a sensitive resource changed is not in it.
+/// One action. It does not contain the changes of a sensitive resource.
 struct Action<'a>(&'a ActionRecord);
 
 /// The bytes of an action's keys, numbers and white space, at most.
 const ACTION: u64 = 512;
 
 impl Action<'_> {
-    /// The most bytes that an action takes which changed nothing. `None` for others, which have more to say.
+    /// Returns the largest size, in bytes, of an action that changed nothing. Returns `None` for other actions, whose size
+    /// has to be measured.
     fn at_most(&self) -> Option<u64> {
         let record = self.0;
         let says_more = !record.changes.is_empty()

@@ -1,13 +1,13 @@
-//! The log as the run's JSON has it: what cookbooks and the host said, from `info` on, in order.
+//! Collects the log lines for the run's JSON: messages of cookbooks and the host from level `info` on, in order.
 
 use contract::{Event, LogLevel, LogSource, Observer};
 use serde_json::{Value, json};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// The most lines of one policy that are kept; what follows is in the log itself.
+/// Largest number of lines of one policy. Later lines are only in the log itself.
 const MAX_LINES: usize = 10_000;
 
-/// Bytes of the lines of one policy, as they are written; what follows is in the log itself.
+/// Largest size of the written lines of one policy, in bytes. Later lines are only in the log itself.
 const MAX_BYTES: usize = 4 << 20;
 
 /// Keeps the log's lines.
@@ -17,7 +17,7 @@ pub struct KeptLog(Arc<Mutex<Kept>>);
 #[derive(Default)]
 struct Kept {
     lines: Vec<Value>,
-    /// Bytes and number of those that the policy under way has.
+    /// Bytes and number of the current policy's lines.
     bytes: usize,
     count: usize,
 }

@@ -1,6 +1,6 @@
-//! What a run reports: its JSON and its record, its events, its errors, and the words that people read of it.
+//! Makes the reports of a run: its JSON and record, its events, its errors, and the texts for people.
 //!
-//! Pure: text and JSON from a run's report and its events. Whoever calls it prints, sends or keeps them.
+//! This crate is pure: it makes text and JSON from a run's report and events. Its callers print, send or store them.
 //!
 //! ```text
 //! json        the run as one document, which is also its record

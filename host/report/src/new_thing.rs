@@ -1,7 +1,7 @@
-//! Chef says of a new file three times that it is new: `create new file`, `update content .. from none`, `change mode from
-//! ''`. Reports keep the sentences; people read one.
+//! Shortens Chef's sentences about a new file. Chef writes three: `create new file`, `update content .. from none`, `change
+//! mode from ''`. Machine-readable reports have all of them; people get one.
 
-/// A sentence that a new file or directory began with, and what has been put into it since.
+/// The first sentence about a new file or directory, and its content, owner and mode from later ones.
 pub struct NewThing {
     sentence: String,
     path: String,
@@ -10,13 +10,14 @@ pub struct NewThing {
 }
 
 impl NewThing {
-    /// What begins with a change; `None` if it does not make anything new.
+    /// Starts with a change, or returns `None` if the change does not create anything.
     pub fn begun_by(what: &str) -> Option<Self> {
         let path = what.strip_prefix("create new file ").or_else(|| what.strip_prefix("create new directory "))?;
         Some(Self { sentence: what.to_owned(), path: path.to_owned(), access: vec![], diff: None })
     }
 
-    /// Takes a further change of the same resource in, if it only says of the new thing what it was made with.
+    /// Takes in another change of the same resource, if it only describes how the new thing was created. Returns whether it
+    /// did.
     pub fn takes(&mut self, what: &str, diff: Option<&String>) -> bool {
         if let Some(rest) = what.strip_prefix("update content in file ") {
             let is_new = rest.strip_prefix(self.path.as_str()).is_some_and(|rest| rest.starts_with(" from none to "));
@@ -44,7 +45,7 @@ impl NewThing {
     }
 }
 
-/// The sentences of one action, of which those that only say what a new thing was made with are one.
+/// Returns the sentences of one action. Sentences that only describe a new thing are joined into one.
 pub fn shortened<'a>(sentences: impl IntoIterator<Item = &'a str>) -> Vec<String> {
     let mut shown = Vec::new();
     let mut begun: Option<NewThing> = None;

@@ -1,5 +1,5 @@
-//! The outline of a run as somebody outside of it sees it, for the record of one that has to be ended while it does not
-//! answer: which policies ended how, and what was being done.
+//! Observes a run from outside, for the record of a run that is ended while it does not respond: the outcomes of its
+//! policies, and the current action.
 
 use crate::error::{self, Frames};
 use crate::json::{Parts, Run, asked};
@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
-/// Follows a run. Copies share what they saw.
+/// Observes a run. Clones share their data.
 #[derive(Clone)]
 pub struct Outline(Arc<Mutex<Seen>>, Journal);
 
@@ -31,8 +31,8 @@ impl Outline {
         Self(Arc::new(Mutex::new(seen)), journal)
     }
 
-    /// Gives the record of the run as far as it is known, and its first error, to `keep`: the run is ended by a signal while
-    /// something is done, as `package[nginx] install`.
+    /// Passes the record of the run, as far as it is known, and its first error to `keep`. The error names the signal and the
+    /// current action, such as `package[nginx] install`.
     pub fn record(
         &self,
         signal: i32,

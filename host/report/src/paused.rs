@@ -1,10 +1,10 @@
-//! The pause of the agent, in the report of a run that somebody made all the same.
+//! The pause of the agent, in the report of a run that was started by hand.
 
 use crate::{Block, Tone};
 use serde_json::Value;
 use text::escape_line;
 
-/// A pause of the agent that holds while the run is made.
+/// A pause of the agent during the run.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Paused {
     /// The pause as an object: `since`, `until`, `because`, `by`.
@@ -13,7 +13,7 @@ pub struct Paused {
     pub sentence: String,
 }
 
-/// Returns the line that tells of the pause.
+/// Returns the line about the pause.
 pub fn block(paused: &Paused) -> Block {
     Block::new(Tone::Warning, escape_line(&format!("The agent is {}", paused.sentence)))
 }

@@ -16,10 +16,10 @@ const SHOWN_FRAMES: usize = 10;
 /// The widest name that the columns are aligned for, in characters.
 const WIDEST_NAME: usize = 30;
 
-/// The margin of what belongs to a policy's line.
+/// The margin of lines below a policy's line.
 const MARGIN: &str = "    ";
 
-/// Returns how the run ended, and a line with more below it for each policy.
+/// Returns the outcome of the run, and a line for each policy with details below it.
 pub fn blocks(parts: &Parts<'_>) -> Vec<Block> {
     let report = parts.report;
     let failed = report.failure().is_some();
@@ -35,14 +35,14 @@ pub fn blocks(parts: &Parts<'_>) -> Vec<Block> {
         (false, Tally { updated, total, .. }) => format!("{updated} of {total} resources updated{so_far}"),
     };
     let counts = format!("{counts}{}", by_code(report.writes(), report.commands(), report.why_run));
-    // Compiling comes before the run, and is not in its time.
+    // Compilation happens before the run and is not part of its duration.
     let compiled = match parts.compile_seconds {
         0.0 => String::new(),
         seconds => format!(", after {seconds:.2} s of compiling native code"),
     };
     let text = format!("Run {word} in {:.2} s{compiled}: {counts}", report.seconds);
     let mut blocks = vec![Block::new(if failed { Tone::Error } else { Tone::Heading }, text)];
-    // Of a single policy that went well there is nothing more to tell.
+    // For a single policy that succeeded, the first line is enough.
     if let [only] = report.policies.as_slice()
         && matches!(only.outcome, PolicyOutcome::Succeeded)
     {
@@ -95,7 +95,7 @@ fn places(error: &Value) -> (Option<String>, Option<String>) {
     (raised, place(origin["cookbook"].as_str(), origin))
 }
 
-/// Whether a sentence names a place, and not one whose line's number only begins so.
+/// Tells whether a sentence names a place, and not just one whose line number begins with the same digits.
 pub fn names_place(sentence: &str, place: &str) -> bool {
     sentence.match_indices(place).any(|(at, _)| {
         let rest = sentence.get(at + place.len()..).unwrap_or_default();
@@ -103,7 +103,7 @@ pub fn names_place(sentence: &str, place: &str) -> bool {
     })
 }
 
-/// A failed policy that ended with a denial, which was told before, with its place and what would allow it.
+/// Adds a failed policy that ended with a denial. The block of denials has its details.
 fn told_above(block: Block, error: &Value) -> Block {
     let (raised, declared) = places(error);
     let at = declared.or(raised).map(|place| format!(" ({place})")).unwrap_or_default();
@@ -111,7 +111,7 @@ fn told_above(block: Block, error: &Value) -> Block {
     block.line(Tone::Error, format!("{MARGIN}denied, see above{resource}{at}"))
 }
 
-/// A failed policy with its error.
+/// Adds a failed policy with its error.
 fn told(block: Block, failure: &Failure, error: &Value) -> Block {
     if let Failure::Many(all) = failure {
         return told_each(block, all, error);
@@ -120,7 +120,7 @@ fn told(block: Block, failure: &Failure, error: &Value) -> Block {
     let (raised, declared) = places(error);
     let sentence = sentence::of(failure, excerpt["file"].as_str().or_else(|| origin["file"].as_str()));
     let shown = raised.clone().or_else(|| declared.clone());
-    // A panic's sentence has its place in it.
+    // The message of a panic contains its place.
     let hint = error["hint"].as_str().or_else(|| failure.hint());
     let is_in_hint = |place: &str| hint.is_some_and(|hint| names_place(hint, &format!("/{place}")));
     let untold = shown.as_deref().filter(|place| !is_in_hint(place));
@@ -134,7 +134,7 @@ fn told(block: Block, failure: &Failure, error: &Value) -> Block {
         block = with_excerpt(block, excerpt);
     }
     let frames = error["backtrace"].as_array().into_iter().flatten().filter_map(Value::as_str);
-    // The first frame is the place that was told.
+    // The first frame is the place that was shown already.
     let is_told = |frame: &str| raised.is_some() || shown.as_ref().is_some_and(|place| names_place(frame, place));
     let first_is_told = frames.clone().next().is_some_and(is_told);
     let frames = frames.skip(usize::from(first_is_told)).take(SHOWN_FRAMES);
@@ -142,7 +142,7 @@ fn told(block: Block, failure: &Failure, error: &Value) -> Block {
     with_hint(block, hint)
 }
 
-/// A failed policy with several errors, each with its place and resource. The excerpt is that of the first.
+/// Adds a failed policy with several errors, each with its place and resource. The excerpt belongs to the first error.
 fn told_each(block: Block, all: &[(Place, Failure)], error: &Value) -> Block {
     let mut block = block.line(Tone::Error, format!("{MARGIN}{} failures:", all.len()));
     let file = ["/excerpt/file", "/origin/file"].into_iter().find_map(|path| error.pointer(path)?.as_str());
@@ -167,13 +167,13 @@ fn told_each(block: Block, all: &[(Place, Failure)], error: &Value) -> Block {
     with_hint(block, error["hint"].as_str())
 }
 
-/// Adds a sentence, with the place behind its first line if it does not name the place itself.
+/// Adds a sentence. The place follows its first line, unless the sentence contains it.
 fn told_sentence(block: Block, mark: &str, sentence: &str, place: Option<&str>) -> Block {
     let mut lines = sentence.lines();
     let first = lines.next().unwrap_or_default();
     let at = place.filter(|place| !names_place(first, place)).map(|place| format!(" ({place})")).unwrap_or_default();
     let block = block.line(Tone::Error, format!("{MARGIN}{mark}{first}{at}"));
-    // An exception's further lines do not pass for those below, which are wrun's own.
+    // Further lines of an exception are marked, so that they cannot be taken for wrun's own lines below.
     block.lines(Tone::Plain, &format!("{MARGIN}| "), lines)
 }
 
@@ -205,7 +205,7 @@ fn with_hint(block: Block, hint: Option<&str>) -> Block {
     block.line(Tone::Warning, first).lines(Tone::Warning, &format!("{MARGIN}      "), lines)
 }
 
-/// `cookbook/file:line`, as an excerpt names it; without a file the recipe.
+/// Returns `cookbook/file:line`, as an excerpt names it, or the recipe if the file is unknown.
 fn place(cookbook: Option<&str>, origin: &Value) -> Option<String> {
     let text = |key: &str| origin[key].as_str().map(str::to_owned);
     let line = origin["line"].as_u64().and_then(|line| u32::try_from(line).ok());

@@ -1,6 +1,7 @@
 //! The record of an earlier run, read back. Its shape is that of [`crate::json`] (docs/run-json.md).
 //!
-//! Records hold texts of guests, and older versions wrote fewer keys: an absent key reads as an empty text or 0.
+//! Records contain unescaped texts of guests. Older versions wrote fewer keys, so an absent key is read as an empty text or
+//! 0.
 
 use crate::unseen::UnseenRecipe;
 use crate::{hidden_reads, would};
@@ -33,7 +34,7 @@ pub struct AskedFor {
 /// The reasons why a record cannot be used.
 #[derive(Debug, Error)]
 pub enum RecordError {
-    /// A list of the record does not hold what a run writes.
+    /// A list of the record has an invalid item.
     #[error("its `{key}` are not those of a run")]
     Invalid {
         /// The key of the list in the record, such as `policies`.
@@ -43,7 +44,7 @@ pub enum RecordError {
     },
 }
 
-/// What the record says of one policy.
+/// One policy's part of a record.
 #[derive(Debug, Clone, Copy)]
 pub struct RecordedPolicy<'a> {
     /// The policy's name. A run of cookbooks in folders has one policy without a name.
@@ -102,7 +103,7 @@ impl Record {
         matches!(self.outcome(), "failure" | "interrupted")
     }
 
-    /// Tells whether somebody ended the run before its time: with Ctrl-C, or by a signal.
+    /// Tells whether the run was interrupted, by Ctrl-C or a signal.
     pub fn is_interrupted(&self) -> bool {
         self.value("interrupted") == true
     }
@@ -134,7 +135,7 @@ impl Record {
         if self.is_dry() { would(tally) } else { format!("{} of {} updated", tally.updated, tally.total) }
     }
 
-    /// Returns the counts of [`changes`](Self::changes) in few words, without those of actions that had nothing to do: `2 updated`,
+    /// Returns the counts of [`changes`](Self::changes) in short form, without actions that had nothing to do: `2 updated`,
     /// `3 change, 2 unknown, 1 fail`.
     pub fn changes_in_short(&self) -> String {
         let words = match self.is_dry() {
@@ -161,7 +162,7 @@ impl Record {
         }
     }
 
-    /// Returns what the record says of a policy that began to run; `of_folders` is the name that cookbooks in folders go by.
+    /// Returns the part of a policy that began to run. `of_folders` is the name for cookbooks in folders.
     pub fn policy_that_ran(&self, name: &str, of_folders: &str) -> Option<RecordedPolicy<'_>> {
         self.policies().into_iter().find(|policy| match policy.name {
             Some(policy_name) => policy_name == name && policy.outcome() != "not-run",
@@ -179,7 +180,7 @@ impl Record {
         if names.is_empty() { None } else { Some(FailedPolicies::Named(names)) }
     }
 
-    /// Returns what was denied.
+    /// Returns the denials of the run.
     ///
     /// # Errors
     /// The list is not that of a run.
@@ -187,7 +188,7 @@ impl Record {
         self.list("denials")
     }
 
-    /// Returns the recipes that the run did not see to their end.
+    /// Returns the recipes that the run did not compile to their end.
     ///
     /// # Errors
     /// The list is not that of a run.
@@ -195,8 +196,8 @@ impl Record {
         self.list("unseen_recipes")
     }
 
-    /// Returns the entries that would show the run's policies, or the named ones, the facts and attributes that they read without
-    /// being told that they may not see them.
+    /// Returns the grants' entries for hidden facts and attributes that the run's policies, or the named ones, read without
+    /// an error.
     pub fn hidden_read_additions(&self, policies: &[String]) -> Vec<Addition> {
         let reads = self.value("hidden_reads").as_array().map(Vec::as_slice).unwrap_or_default();
         let mut by_policy: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
@@ -215,11 +216,11 @@ impl Record {
         serde_json::from_value(list.clone()).map_err(|source| RecordError::Invalid { key, source })
     }
 
-    /// Returns what a policy asked for, allowed and denied, by the text that the record has of it. `None`: the record does not
-    /// tell all of it.
+    /// Returns the entries that a policy asked for, allowed and denied, with their text in the record. Returns `None` if the
+    /// record does not have the object `asked`.
     pub fn asked(&self, policy: &str) -> Option<AskedFor> {
         let nothing = Value::Null;
-        // A policy that was allowed nothing has no entries.
+        // A policy without any allowed request does not have entries.
         let entries = self.0.get("asked")?.get(policy).unwrap_or(&nothing);
         let is_complete = entries["complete"] != false;
         let allowed = Needs::from_json(entries["entries"].as_object().cloned().unwrap_or_default());
@@ -229,7 +230,7 @@ impl Record {
         Some(AskedFor { needs, is_complete })
     }
 
-    /// Returns what a policy was denied, as the text of a `[needs]` table.
+    /// Returns the denials of a policy as the text of a `[needs]` table.
     fn denied_needs(&self, policy: &str) -> String {
         let mut denied: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
         let denials = self.value("denials").as_array().into_iter().flatten();
@@ -267,12 +268,12 @@ impl<'a> RecordedPolicy<'a> {
         self.list("resources").iter().filter(|action| action["status"] == "unprocessed" && action["error"].is_null())
     }
 
-    /// Returns the first digits of the policy's revision; empty if it has none.
+    /// Returns the first digits of the policy's revision; empty if it does not have one.
     pub fn revision(&self) -> &'a str {
         short(&self.part["revision"])
     }
 
-    /// Returns the first digits of its artifact's digest; empty if it has none.
+    /// Returns the first digits of its artifact's digest; empty if it does not have one.
     pub fn artifact(&self) -> &'a str {
         short(&self.part["artifact"])
     }
@@ -282,7 +283,7 @@ impl<'a> RecordedPolicy<'a> {
         self.part[key].as_array().map(Vec::as_slice).unwrap_or_default()
     }
 
-    /// Tells whether an action did something, would have, or failed.
+    /// Tells whether any action changed something, would have changed something, or failed.
     pub fn is_busy(&self) -> bool {
         self.list("resources").iter().any(|action| !QUIET.iter().any(|quiet| action["status"] == *quiet))
     }
@@ -294,12 +295,13 @@ pub(crate) fn short(value: &Value) -> &str {
     text.get(..DIGITS).unwrap_or(text)
 }
 
-/// Returns the text of a key; empty if it has none.
+/// Returns the text of a key, or an empty one if the key is absent or not a text.
 pub(crate) fn text<'a>(value: &'a Value, key: &str) -> &'a str {
     value[key].as_str().unwrap_or_default()
 }
 
-/// Returns the status of a recorded action in words. A dry run did not do anything, and its record has the words of a real one.
+/// Returns the status of a recorded action in words. The record of a dry run has the status words of a real run, so they are
+/// changed for a dry run.
 pub fn status(action: &Value, is_dry: bool) -> Cow<'_, str> {
     match text(action, "status") {
         "updated" if is_dry => "would change".into(),

@@ -1,11 +1,12 @@
-//! Errors as people read them. Reports have the classes that Ruby cookbooks rescue, and the author of a cookbook in Rust has
-//! not seen most of them.
+//! Formats errors for people. Reports contain the exception classes that Ruby cookbooks rescue, but authors of cookbooks in
+//! Rust do not know most of them.
 
 use contract::{Failure, Place};
 use errors::chef;
 use std::path::Path;
 
-/// Returns the failure in words, without the resources that it passed through. Authors of Ruby files read the class first.
+/// Returns the message of a failure, without the resources that it passed through. For a Ruby file the message begins with
+/// the class.
 ///
 /// `file` is the file that it is about, if one is known.
 pub fn of(failure: &Failure, file: Option<&str>) -> String {
@@ -18,7 +19,8 @@ pub fn of(failure: &Failure, file: Option<&str>) -> String {
     of_recorded(class, &message, file)
 }
 
-/// As [`of`], of a failure in a run's record, whose message names the resources that it passed through, each with the class.
+/// Returns the message of a recorded failure, like [`of`]. The recorded message names the resources that it passed through,
+/// each with the class.
 pub fn of_recorded(class: &str, message: &str, file: Option<&str>) -> String {
     let passed = format!(" had an error: {class}: ");
     let message = message.rsplit_once(&passed).map_or(message, |(_, own)| own);
@@ -29,7 +31,7 @@ pub fn of_recorded(class: &str, message: &str, file: Option<&str>) -> String {
     }
 }
 
-/// As [`of`], with the resources that it passed through.
+/// Returns the message of a failure like [`of`], with the resources that it passed through.
 pub fn with_resources(failure: &Failure, file: Option<&str>) -> String {
     if matches!(failure, Failure::Many(_)) || is_plain(failure.class(), file) {
         of(failure, file)
@@ -38,12 +40,12 @@ pub fn with_resources(failure: &Failure, file: Option<&str>) -> String {
     }
 }
 
-/// As [`with_resources`], without the class where the author knows it.
+/// Returns the message like [`with_resources`], without the class if the author knows it.
 pub fn shortly(failure: &Failure, file: Option<&str>) -> String {
     if is_plain(failure.class(), file) { with_resources(failure, file) } else { failure.to_string() }
 }
 
-/// Several failures, each on a line of its own.
+/// Returns the messages of several failures, one on each line.
 fn many(all: &[(Place, Failure)], file: Option<&str>) -> String {
     let each = all.iter().map(|(place, failure)| match place {
         Place::Converge => format!("\n* {}", of(failure, file)),
@@ -52,7 +54,7 @@ fn many(all: &[(Place, Failure)], file: Option<&str>) -> String {
     format!("{} failures:{}", all.len(), each.collect::<String>())
 }
 
-/// Returns whether the class says nothing to the author: the file is not Ruby's, or the class is wrun's own.
+/// Tells whether the class would not help the author: the file is not in Ruby, or the class is wrun's own.
 fn is_plain(class: &str, file: Option<&str>) -> bool {
     let extension = file.and_then(|file| Path::new(file).extension()?.to_str());
     chef::is_own(class) || matches!(extension, Some("rs" | "j2"))

@@ -1,4 +1,4 @@
-//! Cookbooks that several policies of a run have, for people.
+//! Shows cookbooks that several policies of a run have in common.
 
 use crate::{Block, Tone};
 use converge::{RunReport, SharedCookbook};
@@ -6,7 +6,7 @@ use converge::{RunReport, SharedCookbook};
 /// The most cookbooks that are shown; the run's record has them all.
 const SHOWN: usize = 10;
 
-/// The block before the recap; `None` if no two policies have a cookbook of one name.
+/// Returns the block before the recap, or `None` if no two policies have a cookbook with the same name.
 pub fn block(report: &RunReport) -> Option<Block> {
     let shared = report.shared_cookbooks.as_slice();
     if shared.is_empty() {

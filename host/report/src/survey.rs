@@ -1,9 +1,9 @@
-//! What a survey did not see of a policy's needs: actions that failed, and phases that ended early.
+//! Reports needs that a survey may have missed, because actions failed or phases ended early.
 
 use contract::Failure;
 use converge::{PolicyOutcome, RunReport, UNSEEN};
 
-/// A sentence for each, in order, each failure once.
+/// Returns a sentence for each, in order, and each failure once.
 pub fn of(report: &RunReport) -> Vec<String> {
     let mut found: Vec<String> = Vec::new();
     let mut told: Vec<String> = Vec::new();
@@ -15,7 +15,7 @@ pub fn of(report: &RunReport) -> Vec<String> {
                 found.push(format!("policy {name}: not all that {resource} would ask for is seen: {doubt}"));
             }
         }
-        // Innermost resources were recorded last, and those around them failed of the same.
+        // An inner resource is recorded after the resources around it, which failed for the same reason.
         for record in policy.records.iter().rev() {
             let Some(failure) = &record.failure else { continue };
             let message = message(failure);
@@ -36,7 +36,7 @@ pub fn of(report: &RunReport) -> Vec<String> {
     found
 }
 
-/// Why a survey that came to its end was asked for nothing, in a sentence for each policy that has no recipe to run.
+/// Returns a sentence for each policy without a recipe to run, which explains why the survey found no needs.
 pub fn empty(report: &RunReport) -> Vec<String> {
     let nothing = report.policies.iter().filter(|policy| {
         matches!(policy.outcome, PolicyOutcome::Succeeded) && policy.recipes.is_empty() && policy.records.is_empty()
@@ -49,7 +49,7 @@ pub fn empty(report: &RunReport) -> Vec<String> {
         .collect()
 }
 
-/// The message without the resources that the failure passed.
+/// Returns the message without the resources that the failure passed through.
 fn message(failure: &Failure) -> String {
     match (failure.dry_refusal().and_then(|would| would.strip_prefix("would ")), failure) {
         (Some(change), _) => format!("a dry run does not {change}"),

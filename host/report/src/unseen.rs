@@ -1,4 +1,4 @@
-//! Recipes of which a dry run did not see everything, with what their text says of the rest.
+//! Recipes that a dry run did not compile to their end, with the needs in the rest of their text.
 
 use crate::{Block, Tone};
 use grants::Addition;
@@ -23,23 +23,23 @@ pub struct UnseenRecipe {
     pub recipe: String,
     /// The place where it ended, as `COOKBOOK/FILE:LINE`.
     pub ended_at: Option<String>,
-    /// Nothing of it was compiled: `ended_at` is in an attributes file.
+    /// Whether nothing of the recipe was compiled, because an attributes file failed at `ended_at`.
     pub whole: bool,
-    /// The rest's text was read, without evaluating it. It cannot be of recipes in Rust.
+    /// Whether the rest of the text was read, without evaluating it. That is impossible for recipes in Rust.
     pub read: bool,
-    /// Entries that the rest's literal needs would take, without those that are granted or were denied in the run.
+    /// The grants' entries for literal needs of the rest, without those that are granted or were denied in the run.
     pub entries: Vec<UnseenEntry>,
-    /// The number of entries that are not kept, since the policy's recipes have too many or too long ones.
+    /// The number of entries that exceed the limits of number or length and are left out.
     pub left_out: usize,
     /// The number of places whose need is computed when they run.
     pub computed: usize,
     /// Custom resource types that the rest declares.
     pub types: Vec<String>,
-    /// Some of the text could not be read.
+    /// Whether some of the text could not be read.
     pub incomplete: bool,
 }
 
-/// An entry of the policy's table that a literal need would take.
+/// An entry of the policy's table for a literal need.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct UnseenEntry {
@@ -52,7 +52,7 @@ pub struct UnseenEntry {
 }
 
 impl UnseenEntry {
-    /// The key, the beginning of the entry, and the place.
+    /// Returns a line with the key, the beginning of the entry, and the place.
     pub fn line(&self) -> String {
         format!("{} {}  ({})", self.key, text::cut(&self.value, MAX_SHOWN), self.place)
     }
@@ -67,7 +67,7 @@ impl UnseenRecipe {
         })
     }
 
-    /// Which part of which recipe was not seen.
+    /// Returns the heading: the recipe, and its part that was not seen.
     pub fn heading(&self) -> String {
         let at = self.ended_at.as_deref();
         if self.whole {
@@ -78,7 +78,7 @@ impl UnseenRecipe {
         format!("the rest of recipe {}{at}", self.recipe)
     }
 
-    /// What is known of the rest without running it, a sentence or an entry a line.
+    /// Returns the lines about the rest: each is a sentence or an entry.
     pub fn lines(&self) -> Vec<String> {
         if !self.read {
             return vec!["wrun cannot read its source: run again after granting".to_owned()];

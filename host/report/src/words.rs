@@ -1,10 +1,10 @@
-//! Words that several reports have.
+//! Phrases that several reports use.
 
 use contract::{CommandEffect, GuestCommand, Tally};
 use node::origin::Origin;
 use text::escape_line;
 
-/// What a dry run says at its end: `3 would change, 2 unknown, 1 would fail (of 12)`.
+/// Returns the summary of a dry run: `3 would change, 2 unknown, 1 would fail (of 12)`.
 pub fn would(tally: Tally) -> String {
     let Tally { updated, unknown, failed, total } = tally;
     let mut said = format!("{updated} would change");
@@ -16,8 +16,8 @@ pub fn would(tally: Tally) -> String {
     format!("{said} (of {total})")
 }
 
-/// The counts of what guest code changed and ran by itself, for the end of a run; empty if that is nothing. `commands` are in
-/// a dry run those whose changes are unknown.
+/// Returns the numbers of changes and commands that guest code made itself, for the end of a run. The text is empty if there
+/// are none. In a dry run, `commands` counts those with unknown changes.
 pub fn by_code(writes: usize, commands: usize, why_run: bool) -> String {
     let counted = |count: usize, word: &str| match count {
         0 => None,
@@ -29,7 +29,7 @@ pub fn by_code(writes: usize, commands: usize, why_run: bool) -> String {
     if counts.is_empty() { String::new() } else { format!(", {} by the cookbooks' own code", counts.join(" and ")) }
 }
 
-/// A command that guest code ran by itself, as a line of the report tells it.
+/// Returns the line about a command that guest code ran itself.
 pub fn ran(command: &GuestCommand) -> String {
     let line = escape_line(&command.command);
     match command.effect {
@@ -38,7 +38,7 @@ pub fn ran(command: &GuestCommand) -> String {
     }
 }
 
-/// A place as people read it: `cookbook/file:line`, without a file the recipe.
+/// Returns a place as `cookbook/file:line`, or the recipe if the file is unknown.
 pub fn place(origin: &Origin) -> Option<String> {
     let cookbook = origin.cookbook.as_deref()?;
     match origin.line.and_then(|_| origin.place()) {

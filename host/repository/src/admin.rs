@@ -1,4 +1,4 @@
-//! What the platform does: it starts a repository, and says who the teams are.
+//! The platform's operations: starting a repository, and defining its teams.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -17,7 +17,7 @@ use crate::trust::Trust;
 use crate::update::{Ages, Trusted, Verified, stored_metadata, trusted_root};
 use crate::writer::{Current, Lifetimes, Publisher, following, role_keys};
 
-/// The target that says how the repository is kept.
+/// The target with the settings of the repository.
 const SETTINGS: &str = "platform.json";
 
 /// The member with the days for which snapshots and timestamps are valid.
@@ -36,7 +36,7 @@ pub struct TeamKeys {
     pub team: Team,
     /// The keys that sign releases.
     pub keys: Vec<PublicKey>,
-    /// How many of them have to sign.
+    /// Number of keys that have to sign.
     pub threshold: usize,
     /// The key that signs snapshots and timestamps.
     pub online: PublicKey,
@@ -44,7 +44,7 @@ pub struct TeamKeys {
 
 /// The platform's repository, verified.
 pub struct Platform {
-    /// The state of the team's repository.
+    /// The state of the platform's repository.
     pub current: Current,
     /// Its teams, by name.
     pub teams: Vec<Team>,
@@ -53,7 +53,7 @@ pub struct Platform {
 }
 
 impl Platform {
-    /// The root that the platform vouches for.
+    /// Returns the team's root for which the platform has signed the digest.
     ///
     /// # Errors
     /// It cannot be read, or is another file than the one that was signed.
@@ -69,7 +69,7 @@ impl Platform {
     }
 }
 
-/// The key of a name in the folder of keys: the one that is there, else a new one.
+/// Returns the key with this name in the folder of keys, and creates it if it does not exist.
 ///
 /// # Errors
 /// The file is damaged or cannot be written.
@@ -86,7 +86,7 @@ pub fn own_key(folder: &Path, name: &str, passphrase: &str) -> Result<PublicKey,
     Ok(key.public().clone())
 }
 
-/// Keeps a key of one's own that another program has: see [`key_file::write_command`]. Returns the file's path.
+/// Writes the file of an own key that another program holds: see [`key_file::write_command`]. Returns the file's path.
 ///
 /// # Errors
 /// The name or the command is impossible, or the file exists or cannot be written.
@@ -109,7 +109,7 @@ fn make_key_folder(folder: &Path, key: &Path) -> Result<(), RepositoryError> {
     made.map_err(|error| RepositoryError::Key { path: key.to_owned(), what: what(error) })
 }
 
-/// Reads a public key: a key's file, or what `wrun keys show` prints.
+/// Reads a public key from a key's file, or from the output of `wrun keys show`.
 ///
 /// # Errors
 /// It is neither.
@@ -133,7 +133,7 @@ pub(crate) fn lifetimes_of(platform: Option<&Verified>) -> Lifetimes {
 }
 
 impl Publisher<'_> {
-    /// Starts a repository. `root`: the platform's key, `online`: the one for its snapshots and timestamps.
+    /// Starts a repository. `root`: the platform's key. `online`: the key for its snapshots and timestamps.
     ///
     /// # Errors
     /// There is one already, a team's name or policies are impossible, a key is missing, or the store cannot be written.
@@ -183,9 +183,9 @@ impl Publisher<'_> {
         files.push((SETTINGS.to_owned(), settings));
         let signers = self.keys.enough(Role::Root, role_keys(&document, Role::Root)?, &self.store.place())?;
         let bytes = sign(&document.to_json(), &signers)?;
-        // One without a timestamp was left by an `init` that was killed: nobody has ever used it.
+        // A repository without a timestamp was left by a killed `init`, and was never used.
         writer.replace(&path, &bytes)?;
-        // What was seen of an earlier repository at this place says nothing about this one.
+        // The trust data of an earlier repository at this place do not apply to the new one.
         self.trust.forget()?;
         self.trust.write(PLATFORM, &Trust { trusted: Trusted::of_root(bytes), ..Trust::default() })?;
         let current = self.current(PLATFORM, None)?;
@@ -200,7 +200,7 @@ impl Publisher<'_> {
         self.platform_of(Ages::Root)
     }
 
-    /// As [`Self::platform`], with other rules for documents that are too old.
+    /// Reads the platform's repository like [`Self::platform`], with other rules for expired documents.
     pub(crate) fn platform_of(&self, ages: Ages) -> Result<Platform, RepositoryError> {
         let current = self.current_of(PLATFORM, None, ages)?;
         let invalid = |what| RepositoryError::Invalid { file: self.store.file(PLATFORM), what };
@@ -210,7 +210,7 @@ impl Publisher<'_> {
         Ok(Platform { current, teams: teams.unwrap_or_default(), lifetimes })
     }
 
-    /// The keys and policies of a team, as the platform vouches for them.
+    /// Returns the keys and policies of a team that the platform has signed.
     ///
     /// # Errors
     /// Its root cannot be read, or does not keep its own rules.
@@ -226,8 +226,9 @@ impl Publisher<'_> {
         Ok(TeamKeys { team: team.clone(), keys, threshold, online })
     }
 
-    /// Adds a team, or gives one other keys or policies. Returns why its own folder does not have the new root, if so: what
-    /// counts is the platform's word, so that nobody who holds or damages the folder keeps a stolen key alive.
+    /// Adds a team, or changes its keys or policies. If the new root cannot be written to the team's own folder, the error is
+    /// returned as a value. The change is valid anyway, because the platform's signature counts: an attacker who damages the
+    /// folder cannot keep a stolen key valid.
     ///
     /// # Errors
     /// Its policies are another team's, a key of the platform is missing, or the store cannot be written.
@@ -278,14 +279,15 @@ impl Publisher<'_> {
         let root = Root { version, expires: lifetimes.end(Role::Root, self.now)?, repository, roles };
         let mut signers = self.keys.enough(Role::Root, &root_keys, &self.store.file(&folder))?;
         if let Some((_, Some(before))) = &before {
-            // Those who that follow the chain need the old keys' word too, as far as they are different ones.
+            // Readers that follow the chain of roots also need signatures of the old keys, as far as these differ.
             let there: Vec<_> = signers.iter().map(|key| key.public().id()).collect();
             let old = self.keys.of_role(role_keys(before, Role::Root)?, &[])?;
             signers.extend(old.into_iter().filter(|key| !there.contains(&key.public().id())));
         }
         let bytes = sign(&root.to_json(), &signers)?;
         let path = stored_metadata(&folder, Role::Root, version);
-        // One of this number was left by a change that was killed before the platform vouched for it, or by another repository.
+        // An existing file of this version was left by a killed change that the platform has not signed, or by another
+        // repository.
         let written = self.store.writer(&folder).and_then(|writer| writer.replace(&path, &bytes));
         let target = Target { custom: team.team.custom(), ..Target::of(&bytes) };
         Ok(NewRoot { bytes, target, unwritten: written.err() })
@@ -294,23 +296,23 @@ impl Publisher<'_> {
 
 /// A team's next root.
 pub(crate) struct NewRoot {
-    /// The document as it is signed.
+    /// The document in its signed form.
     pub(crate) bytes: Vec<u8>,
-    /// The platform's word for it.
+    /// The target with which the platform signs it.
     pub(crate) target: Target,
-    /// Why the team's own folder does not have it. `None`: it has.
+    /// The error, if the document cannot be written to the team's own folder.
     pub(crate) unwritten: Option<RepositoryError>,
 }
 
-/// The version of a root that the platform vouches for. The root itself is `None` if it does not keep its own rules: it can be
-/// replaced all the same.
+/// Reads a root for which the platform has signed, and its version. The root is `None` if it is inconsistent; then it can
+/// still be replaced.
 fn version_and_root(file: &str, bytes: &[u8]) -> Result<(u64, Option<Root>), RepositoryError> {
     let envelope = Envelope::parse(file, bytes)?;
     let version = envelope.signed().get("version").and_then(Value::as_u64).unwrap_or_default();
     Ok((version, Root::of(&envelope).ok()))
 }
 
-/// A role of these keys, each of which counts once.
+/// Makes a role of these keys. Each key counts once.
 pub(crate) fn role_of(whose: &str, keys: &[PublicKey], threshold: usize) -> Result<RoleKeys, RepositoryError> {
     let role = RoleKeys::new(keys.iter().cloned(), threshold);
     let count = role.keys.len();

@@ -1,4 +1,4 @@
-//! The revisions that a node has, for each policy its own.
+//! The cache of verified revisions on a node, by policy.
 
 use std::path::PathBuf;
 
@@ -28,13 +28,13 @@ pub(crate) struct Kept {
     pub(crate) length: u64,
 }
 
-/// What the node knows of a policy in a group.
+/// The node's record about a policy in a group.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Record {
     pub(crate) team: String,
     /// The revision that was verified last.
     pub(crate) current: Kept,
-    /// When the documents were verified.
+    /// The time when the documents were verified.
     pub(crate) verified: Moment,
     /// The revision that converged last.
     pub(crate) converged: Option<Kept>,
@@ -71,12 +71,12 @@ impl Cache {
         Self { folder: OwnFolder::new(folder), min_free }
     }
 
-    /// The file of an artifact, for people.
+    /// Returns the path of an artifact's file, for messages.
     pub(crate) fn path(&self, kept: &Kept) -> PathBuf {
         self.folder.file(&artifact_file(kept))
     }
 
-    /// Reads an artifact, and checks that it is the one that was signed.
+    /// Reads an artifact, and checks that it is the signed one.
     pub(crate) fn artifact(&self, kept: &Kept) -> Result<Vec<u8>, RepositoryError> {
         let file = || self.path(kept).display().to_string();
         let bytes = self.folder.read(&artifact_file(kept), MAX_ARTIFACT.min(kept.length));
@@ -89,7 +89,7 @@ impl Cache {
         Err(RepositoryError::Mismatch { file: file(), what: "it has another digest" })
     }
 
-    /// What the node knows of a policy.
+    /// Reads the node's record about a policy.
     pub(crate) fn record(&self, policy: &str, group: &str) -> Result<Option<Record>, RepositoryError> {
         let below = record_file(policy, group);
         let file = || self.folder.file(&below).display().to_string();
@@ -122,9 +122,9 @@ impl Cache {
         self.folder.replace(&below, &bytes, survives).map_err(failed)
     }
 
-    /// Keeps a revision that was verified: its artifact first, the record last.
+    /// Stores a verified revision: the artifact first, the record last.
     pub(crate) fn store(&self, kept: &Kept, bytes: &[u8], team: &str, now: Moment) -> Result<(), RepositoryError> {
-        // What is damaged here is verified anew: the team's signature counts, and not the record.
+        // A damaged record is ignored, because the new revision is verified by the team's signature and not by the record.
         let Release { policy, group, .. } = &kept.release;
         let before = self.record(policy, group).ok().flatten();
         if self.artifact(kept).is_err() {
@@ -132,17 +132,18 @@ impl Cache {
             self.check_free(bytes.len() as u64).map_err(failed)?;
             self.folder.replace(&artifact_file(kept), bytes, Survives::PowerCut).map_err(failed)?;
         }
-        // What another team has signed is not this team's.
+        // A revision that another team has signed does not count.
         let before = before.filter(|before| before.team == team);
         let converged = before.as_ref().and_then(|record| record.converged.clone());
         let is_new = before.is_none_or(|before| &before.current != kept);
         let record = Record { team: team.to_owned(), current: kept.clone(), verified: now, converged };
         self.write(&record, if is_new { Survives::PowerCut } else { Survives::Kill })?;
-        // A policy that never converges keeps no more than one that does. Where a record is damaged, nobody knows what is needed.
+        // Old artifacts are also removed for a policy that never converges. If a record is damaged, nothing is removed,
+        // because the needed artifacts are unknown.
         if is_new { self.prune(policy).or(Ok(())) } else { Ok(()) }
     }
 
-    /// Refuses to write where the disk would have less than what stays free.
+    /// Refuses to write if the disk would then have less free space than the limit.
     fn check_free(&self, size: u64) -> std::io::Result<()> {
         let free = self.folder.free_bytes()?;
         if free.saturating_sub(size) >= self.min_free {
@@ -154,7 +155,7 @@ impl Cache {
         )))
     }
 
-    /// Notes that a revision has converged, and removes the artifacts that nobody needs any more.
+    /// Notes that a revision has converged, and removes artifacts that are not needed any more.
     pub(crate) fn mark_converged(&self, release: &Release) -> Result<(), RepositoryError> {
         let Some(mut record) = self.record(&release.policy, &release.group)? else { return Ok(()) };
         if &record.current.release != release {
@@ -191,7 +192,7 @@ impl Cache {
         Ok(())
     }
 
-    /// Finds a revision that the node has by the beginning of its id or digest.
+    /// Finds one of the node's revisions by the beginning of its id or digest.
     pub(crate) fn revision(&self, policy: &str, group: &str, wanted: &str) -> Result<(Kept, Record), RepositoryError> {
         let record = self.record(policy, group)?;
         let kept = record.iter().flat_map(|record| record.converged.iter().chain([&record.current]));

@@ -2,7 +2,8 @@
 
 use serde_json::{Map, Value};
 
-/// The bytes that are signed for a value. `None`: the value has a number with a fraction, which has no canonical form.
+/// Returns the bytes that are signed for a value. Returns `None` if the value has a number with a fraction, because such a
+/// number does not have a canonical form.
 #[must_use]
 pub fn canonical(value: &Value) -> Option<Vec<u8>> {
     let mut bytes = vec![];

@@ -1,11 +1,11 @@
-//! The chain of roots: each one is signed by the keys of the one before, too.
+//! Verifies the chain of roots, in which each root is also signed by the keys of the previous one.
 
 use crate::error::{RepositoryError, Role};
 use crate::metadata::{Envelope, Root, limit};
 use crate::store::Store;
 use crate::update::stored_metadata;
 
-/// Reads a root that is trusted because somebody said so: it must at least be signed by its own keys, and be for the folder's
+/// Reads a root that an operator has chosen to trust. It must at least be signed by its own keys, and be for the folder's
 /// repository.
 ///
 /// # Errors
@@ -18,7 +18,7 @@ pub fn trusted_root(file: &str, bytes: &[u8], folder: &str) -> Result<Root, Repo
     Ok(root)
 }
 
-/// Checks that a root which somebody names belongs to the chain of roots in which another one stands.
+/// Checks that a named root belongs to the same chain of roots as another one.
 ///
 /// # Errors
 /// It does not, or the chain between them cannot be read.
@@ -44,7 +44,7 @@ pub(crate) fn check_same_chain(
     Err(RepositoryError::Other(format!("the roots of {} that are trusted are not of one chain", store.file(folder))))
 }
 
-/// Reads the root that follows another one: both have signed it, and its number is the next one.
+/// Reads the root that follows another one. The keys of both must have signed it, and its version must be the next one.
 pub(crate) fn next_root(file: &str, bytes: &[u8], before: &Root) -> Result<Root, RepositoryError> {
     let envelope = Envelope::parse(file, bytes)?;
     let next = Root::of(&envelope)?;
@@ -54,7 +54,7 @@ pub(crate) fn next_root(file: &str, bytes: &[u8], before: &Root) -> Result<Root,
     Ok(next)
 }
 
-/// Checks that a document has the version under which it was named.
+/// Checks that a document has the expected version.
 pub(crate) fn check_named(file: &str, found: u64, expected: u64) -> Result<(), RepositoryError> {
     if found == expected {
         return Ok(());

@@ -1,9 +1,9 @@
-//! A repository in a directory: the embedded store.
+//! A repository in a directory of this machine.
 //!
-//! Teams may write to their parts of the directory, and root reads and writes there too. So nothing is reached by its path:
-//! each folder is opened below the directory's handle without following links, and files are created, renamed and removed in
-//! the folder that is open ([`Folder`]). Writers of one folder wait for each other (`flock`), but not for ever. Every file is written under
-//! another name, flushed and renamed, and its folder is flushed after that.
+//! Teams may write to their parts of the directory, and root reads and writes there too. So files are never opened by their
+//! path. Each folder is opened below the directory's handle without following links, and files are created, renamed and
+//! removed in the open folder ([`Folder`]). Writers of one folder wait for each other (`flock`) up to a time limit. Every
+//! file is written under another name, synced and renamed, and then its folder is synced.
 
 use std::fs::File;
 use std::io;
@@ -17,16 +17,16 @@ use crate::error::RepositoryError;
 use crate::files::{Existing, Survives, UNFINISHED, lock_within, names_in, split};
 use crate::store::{Store, Writer};
 
-/// The file whose lock writers of a folder hold.
+/// The lock file for writers of a folder.
 const LOCK: &str = ".lock";
 
-/// Those who may only read a folder cannot lock it.
+/// The mode of the lock file. Users who may only read a folder cannot lock it.
 const LOCK_MODE: u32 = 0o660;
 
-/// Everybody may read what is signed; the owner's mask takes rights away.
+/// The mode of new files, before the umask. Signed files are public.
 const MODE: u32 = 0o666;
 
-/// The rights of new folders, before the owner's mask.
+/// The mode of new folders, before the umask.
 const FOLDER_MODE: u32 = 0o777;
 
 /// How long a writer waits for another one.
@@ -51,20 +51,20 @@ impl DirectoryStore {
         Ok(Self { path: path.to_owned(), folder, patience: PATIENCE })
     }
 
-    /// The same store, whose writers wait for others for another time.
+    /// Changes how long writers wait for each other.
     #[must_use]
     pub fn with_patience(self, patience: Duration) -> Self {
         Self { patience, ..self }
     }
 
-    /// Tells whether only root and the owner of the process can change a file, and every folder above it: what lies there is the
-    /// operator's own.
+    /// Tells whether only root and the user of this process can change a file and every folder above it. Then its content
+    /// comes from the operator.
     #[must_use]
     pub fn is_operators_own(&self, path: &str) -> bool {
         self.folder.is_own(path).unwrap_or(false)
     }
 
-    /// Opens a folder. `None`: it does not exist, or something else has its name or that of a folder above it.
+    /// Opens a folder. Returns `None` if it does not exist, or if it or a folder above it is not a folder.
     fn below(&self, path: &str) -> io::Result<Option<Folder>> {
         match self.folder.below(path) {
             Err(error) if error.kind() == io::ErrorKind::NotADirectory => Ok(None),
@@ -137,7 +137,7 @@ impl Writer for DirectoryWriter<'_> {
 
     fn replace_if_unchanged(&self, path: &str, old: Option<&[u8]>, new: &[u8]) -> Result<bool, RepositoryError> {
         let Some(old) = old else { return self.put_if_absent(path, new) };
-        // Nobody else writes meanwhile: this holds the folder's lock.
+        // Nobody else writes meanwhile, because this process holds the folder's lock.
         let limit = (old.len() as u64).saturating_add(1);
         match self.store.get(path, limit) {
             Ok(Some(found)) if found == old => self.write(path, new, Existing::Replaced),

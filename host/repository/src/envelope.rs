@@ -1,6 +1,6 @@
-//! Documents with signatures: read within bounds, checked, signed.
+//! Reads documents with signatures within limits, verifies them, and signs them.
 //!
-//! A document is read from the bytes once; what its signatures cover and what is used of it is the same JSON value.
+//! A document is parsed only once: the signatures are checked for the same JSON value that is used.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -20,7 +20,7 @@ use crate::writer::no_form;
 /// Most values of a document.
 const MAX_VALUES: usize = 250_000;
 
-/// A document with signatures, which nobody has checked yet.
+/// A document with signatures that are not verified yet.
 #[derive(Debug, Clone)]
 pub struct Envelope {
     file: String,
@@ -41,13 +41,14 @@ struct WrittenSignature {
 }
 
 impl Envelope {
-    /// Reads a document. `file`: what messages call it.
+    /// Reads a document. `file`: its name for messages.
     ///
     /// # Errors
     /// It is not a document with signatures.
     pub fn parse(file: &str, bytes: &[u8]) -> Result<Self, RepositoryError> {
         let invalid = |what: String| RepositoryError::Invalid { file: file.to_owned(), what };
-        // The signatures are not checked yet: whoever may write the file must not make us use more memory than it has.
+        // The signatures are not verified yet, so a writer of the file must not be able to make this process use too much
+        // memory.
         check_json_values(bytes, MAX_VALUES).map_err(invalid)?;
         let written: WrittenEnvelope =
             serde_json::from_slice(bytes).map_err(|error| invalid(format!("it is not signed metadata: {error}")))?;
@@ -84,14 +85,14 @@ impl Envelope {
     /// Fewer have.
     pub fn verify(&self, role: Role, keys: &RoleKeys) -> Result<(), RepositoryError> {
         let (found, threshold) = (self.signers(keys).len(), keys.threshold);
-        // A threshold of nothing would be reached by anybody.
+        // A threshold of zero would be reached without any signature.
         if found >= threshold && threshold > 0 {
             return Ok(());
         }
         Err(RepositoryError::Unsigned { file: self.file.clone(), role, found, threshold })
     }
 
-    /// The repository that the document is for.
+    /// Returns the repository that the document is for.
     ///
     /// # Errors
     /// It names none.
@@ -120,7 +121,7 @@ impl Envelope {
         RepositoryError::Invalid { file: self.file.clone(), what: what.into() }
     }
 
-    /// Reads the members that all documents have, and others.
+    /// Reads the members that all documents have, and those of the type `T`.
     ///
     /// # Errors
     /// It is of another role or version, or a member is missing.
@@ -142,7 +143,7 @@ impl Envelope {
     }
 }
 
-/// What every document says, checked.
+/// The checked members that every document has.
 pub(crate) struct Checked {
     pub(crate) version: u64,
     pub(crate) expires: Moment,
@@ -157,7 +158,7 @@ struct Common {
     expires: String,
 }
 
-/// Signs a document with these keys, beside the signatures that it has, by the ids of their keys.
+/// Signs a document with these keys and keeps its existing signatures, which are given by key id.
 ///
 /// # Errors
 /// It has no canonical form, or one of the keys does not sign.

@@ -1,4 +1,4 @@
-//! What can be wrong with a repository. Every message names the file, whose it is, and what to do.
+//! The errors of repositories. Every message names the file, its owner and a remedy.
 
 use std::fmt;
 use std::io;
@@ -23,7 +23,7 @@ impl Role {
     /// All roles, the root first.
     pub const ALL: [Self; 4] = [Self::Root, Self::Targets, Self::Snapshot, Self::Timestamp];
 
-    /// The name that the format has for it.
+    /// Returns the role's name in the format.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -41,10 +41,10 @@ impl fmt::Display for Role {
     }
 }
 
-/// What is wrong with a repository, or with what is asked of it.
+/// The errors of reading, verifying and changing a repository.
 #[derive(Debug, thiserror::Error)]
 pub enum RepositoryError {
-    /// A name that cannot be part of a path.
+    /// A name is invalid, because it becomes part of a path.
     #[error(transparent)]
     Name(#[from] InvalidName),
     /// A file of the store cannot be read.
@@ -63,7 +63,7 @@ pub enum RepositoryError {
         /// What the system said.
         source: io::Error,
     },
-    /// A file has more bytes than it may have.
+    /// A file is too large.
     #[error("{file} has more than the {limit} bytes that it may have")]
     TooLarge {
         /// The file, with the store's place.
@@ -71,15 +71,15 @@ pub enum RepositoryError {
         /// The most bytes that are read.
         limit: u64,
     },
-    /// A file that must be there is not.
+    /// A required file does not exist.
     #[error("{file} does not exist{}", advice(hint))]
     Missing {
         /// The file, with the store's place.
         file: String,
-        /// What to do, or empty.
+        /// A remedy, or empty.
         hint: &'static str,
     },
-    /// A file is not what its name says.
+    /// A file has invalid content.
     #[error("{file} is not valid: {what}")]
     Invalid {
         /// The file, with the store's place.
@@ -87,7 +87,7 @@ pub enum RepositoryError {
         /// What is wrong with it.
         what: String,
     },
-    /// Too few valid signatures.
+    /// A document has too few valid signatures.
     #[error(
         "{file} has {found} of the {threshold} signatures that the role {role} needs; it was changed, or signed with keys \
          that are not the role's"
@@ -95,14 +95,14 @@ pub enum RepositoryError {
     Unsigned {
         /// The file, with the store's place.
         file: String,
-        /// Whose signatures are missing.
+        /// The role whose signatures are missing.
         role: Role,
         /// How many are valid.
         found: usize,
         /// How many are needed.
         threshold: usize,
     },
-    /// Metadata that is too old to be believed.
+    /// A document has expired.
     #[error("{file} expired at {expired} (role {role}); {}", renewal(*role, *is_platform))]
     Expired {
         /// The file, with the store's place.
@@ -111,10 +111,10 @@ pub enum RepositoryError {
         role: Role,
         /// The moment at which it expired.
         expired: jiff::Timestamp,
-        /// The document is the platform's.
+        /// Whether the document belongs to the platform.
         is_platform: bool,
     },
-    /// The repository went backwards.
+    /// The repository has an older version than one that was seen before.
     #[error(
         "{file} has the version {found}, but version {known} was seen before (role {role}): the repository was put back, or \
          somebody shows old releases"
@@ -157,7 +157,7 @@ pub enum RepositoryError {
          (`wrun repository add-team`)"
     )]
     TwoTeams {
-        /// The policy, or what both claim.
+        /// The policy, or the pattern that both claim.
         policy: String,
         /// The name of one team.
         first: String,
@@ -193,7 +193,7 @@ pub enum RepositoryError {
         /// What is wrong with it.
         what: String,
     },
-    /// No key of a role is at hand.
+    /// None of the available keys may sign for a role.
     #[error(
         "none of the keys in {} may sign {role} of {repository}; its keys are {}",
         folder.display(), listed(wanted)
@@ -208,7 +208,7 @@ pub enum RepositoryError {
         /// The key ids of the role.
         wanted: Vec<String>,
     },
-    /// What a node or an author keeps about a repository cannot be used.
+    /// The stored trust data about a repository are damaged.
     #[error(
         "{} is damaged: {what}; it says which releases were seen, so it is not made anew by itself: remove it to trust the \
          repository as it is now", path.display()
@@ -225,7 +225,7 @@ pub enum RepositoryError {
         /// What is wrong with it.
         what: String,
     },
-    /// Something else that was asked for is impossible.
+    /// Any other error, as a sentence.
     #[error("{0}")]
     Other(String),
 }

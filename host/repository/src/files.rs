@@ -1,7 +1,8 @@
-//! A node's or an author's own folder: files that are written whole, another name first, flushed, renamed, and the folder flushed
-//! after that.
+//! A node's or an author's own folder. Each file is written under another name, synced and renamed, and then the folder is
+//! synced.
 //!
-//! The folder's path is the operator's. Below it nothing is reached by its path and no link is followed: see [`plain_files::Folder`].
+//! The operator chooses the folder's path. Files below it are opened by handles and never through a link: see
+//! [`plain_files::Folder`].
 
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -12,7 +13,7 @@ pub(crate) use plain_files::{Existing, Survives, UNFINISHED};
 use rustix::fs::FlockOperation;
 use rustix::io::Errno;
 
-/// How often a lock is looked at that somebody else holds.
+/// Time between two attempts to take a lock.
 const LOOK_EVERY: Duration = Duration::from_millis(50);
 
 /// Folders are for their owner alone.
@@ -56,7 +57,7 @@ impl OwnFolder {
         folder.read(name, limit)
     }
 
-    /// Puts a file below in the place of the one that is there, and makes its folders where they do not exist.
+    /// Writes a file below, replaces an existing one, and creates missing folders.
     pub(crate) fn replace(&self, below: &str, content: &[u8], survives: Survives) -> std::io::Result<()> {
         let (folder, name) = split(below);
         let folder = Folder::make(&self.path, FOLDER_MODE)?.make_below(folder, FOLDER_MODE)?;
@@ -82,12 +83,12 @@ impl OwnFolder {
         folder.remove_folder(name)
     }
 
-    /// Makes the folder where it does not exist, and returns the bytes that are free on its disk.
+    /// Creates the folder if it does not exist, and returns the free bytes of its disk.
     pub(crate) fn free_bytes(&self) -> std::io::Result<u64> {
         Folder::make(&self.path, FOLDER_MODE)?.free_bytes()
     }
 
-    /// Takes the lock of a file in the folder, which is made where it does not exist.
+    /// Takes the lock of a file in the folder. The file is created if it does not exist.
     pub(crate) fn lock(&self, name: &str, patience: Duration) -> std::io::Result<File> {
         let file = Folder::make(&self.path, FOLDER_MODE)?.lock_file(name, FILE_MODE)?;
         lock_within(&file, patience)?;
@@ -100,14 +101,14 @@ pub(crate) fn names_in(folder: &Folder) -> std::io::Result<Vec<String>> {
     Ok(folder.names()?.into_iter().filter_map(|name| name.into_string().ok()).collect())
 }
 
-/// A path's folder and its name there.
+/// Splits a path into its folder and its name.
 pub(crate) fn split(path: &str) -> (&str, &str) {
     path.rsplit_once('/').unwrap_or(("", path))
 }
 
 /// Takes a lock, and waits for others who hold it, but not for longer than `patience`.
 pub(crate) fn lock_within(file: &File, patience: Duration) -> std::io::Result<()> {
-    // No clock is read in this room: the time is counted in looks.
+    // This crate does not read a clock, so the time is counted in attempts.
     let mut looks = patience.as_millis() / LOOK_EVERY.as_millis();
     loop {
         match rustix::fs::flock(file, FlockOperation::NonBlockingLockExclusive) {

@@ -1,7 +1,8 @@
-//! Who is trusted at first: the root that somebody named, else the first one of a directory that nobody else can change.
+//! Establishes the first trust: in a root that the operator named, or else in the first root of a directory that nobody else
+//! can change.
 //!
-//! The same rule holds for nodes and for people who release. A push signs everything that its team has released so far, so it
-//! must know whose documents those are.
+//! The same rule applies to nodes and to authors. A push signs again everything that its team has released, so it must verify
+//! those documents.
 
 use text::error_chain;
 
@@ -27,8 +28,8 @@ pub fn max_root() -> u64 {
     limit(Role::Root)
 }
 
-/// Begins to trust a store. `root`: the platform's root that somebody named. `is_own`: nobody else can change the store, so
-/// that its first root may be trusted.
+/// Begins to trust a store. `root`: the platform's root, if the operator has named one. `is_own`: nobody else can change the
+/// store, so its first root may be trusted.
 pub(crate) fn first_trust(
     store: &dyn Store,
     root: Option<&[u8]>,
@@ -52,8 +53,8 @@ pub(crate) fn first_trust(
     ))
 }
 
-/// Checks that what is trusted comes from the root that somebody names, who may have named it after the first use. `folder`: what
-/// was verified there.
+/// Checks that the trusted documents descend from the root that the operator names, even if it was named after the first use.
+/// `folder`: the repository's folder.
 ///
 /// # Errors
 /// It does not, or that cannot be found out. Then nothing that was verified before counts.
@@ -81,7 +82,7 @@ pub(crate) fn check_named_root(
     Ok(Trust { named: Some(named), ..trust.clone() })
 }
 
-/// The error of a store of which nothing is known.
+/// Returns the error about a store without any trusted root.
 pub(crate) fn untrusted(store: &dyn Store) -> RepositoryError {
     RepositoryError::Other(format!(
         "nothing says whom to trust in {}: others than its user can change it; name a copy of its {} that you trust \
@@ -92,7 +93,7 @@ pub(crate) fn untrusted(store: &dyn Store) -> RepositoryError {
 }
 
 impl Publisher<'_> {
-    /// Begins to trust the repository, where nothing of it is known yet. `root`: the platform's root that somebody named.
+    /// Begins to trust the repository, if it is not trusted yet. `root`: the platform's root, if the author has named one.
     /// `is_own`: nobody else can change the store.
     ///
     /// # Errors

@@ -1,12 +1,12 @@
-//! Files of keys: the secret as it is, or encrypted with a passphrase.
+//! Key files, with the secret in plain form or encrypted with a passphrase.
 //!
 //! ```json
 //! {"format": "wrun-key-1", "public": "..", "secret": "..", "passphrase": {"iterations": 600000, "salt": "..", "nonce": ".."}}
 //! ```
 //!
-//! Without `passphrase`, `secret` is the seed of the key. With it, the seed is encrypted by ChaCha20-Poly1305 with a key that
-//! PBKDF2 with HMAC-SHA-256 makes of the passphrase. In place of both there may be `"command": ["/usr/bin/sign", ".."]`: a program
-//! that has the key, such as one that speaks to a token, and signs what it reads.
+//! Without `passphrase`, `secret` is the seed of the key. With it, the seed is encrypted by ChaCha20-Poly1305, with a key
+//! that PBKDF2 with HMAC-SHA-256 derives from the passphrase. Instead of both, a file may have `"command": ["/usr/bin/sign",
+//! ".."]`: a program that holds the key, for example on a hardware token, and signs its input.
 
 use std::io::Read as _;
 use std::num::NonZeroU32;
@@ -25,12 +25,12 @@ use crate::error::RepositoryError;
 use crate::files::FILE_MODE;
 use crate::keys::{PublicKey, SEED_LENGTH, SigningKey};
 
-/// What the files are called.
+/// The extension of key files.
 pub const EXTENSION: &str = "key";
 
 const FORMAT: &str = "wrun-key-1";
 
-/// Rounds of PBKDF2: about a third of a second.
+/// Rounds of PBKDF2. They take about a third of a second.
 const ITERATIONS: u32 = 600_000;
 
 /// Most rounds that a file may ask for.
@@ -41,7 +41,7 @@ const SALT_LENGTH: usize = 16;
 /// The largest file, in bytes.
 const MAX_BYTES: u64 = 4096;
 
-/// Most files of a folder that are looked at.
+/// Largest number of files in a folder of keys.
 const MAX_FILES: usize = 4096;
 
 #[derive(Serialize, Deserialize)]
@@ -65,7 +65,7 @@ struct Encryption {
     nonce: String,
 }
 
-/// A file of a key, read but not opened.
+/// A key file that was read. Its secret may still be encrypted.
 pub struct KeyFile {
     path: PathBuf,
     public: PublicKey,
@@ -105,7 +105,7 @@ pub fn write(path: &Path, key: &SigningKey, passphrase: &str) -> Result<(), Repo
     store(path, &written)
 }
 
-/// Writes the file of a key that another program has. `command`: the program, by its whole path, and its arguments.
+/// Writes the file of a key that another program holds. `command`: the absolute path of the program, and its arguments.
 ///
 /// # Errors
 /// The command cannot be one, or the file exists or cannot be written.
@@ -116,7 +116,7 @@ pub fn write_command(path: &Path, public: &PublicKey, command: &[String]) -> Res
     store(path, &written)
 }
 
-/// Checks the command of a key. Its program is named by its whole path, so that nobody's search path decides which one it is.
+/// Checks the command of a key. The program needs an absolute path, so that it does not depend on anybody's search path.
 fn check_command(path: &Path, command: &[String]) -> Result<(), RepositoryError> {
     match command.first() {
         Some(program) if Path::new(program).is_absolute() => Ok(()),
@@ -140,7 +140,7 @@ fn store(path: &Path, written: &Written) -> Result<(), RepositoryError> {
     }
 }
 
-/// The folder of a key's file, open, and the file's name there. No link in its place is followed.
+/// Opens the folder of a key's file, and returns it with the file's name. A link in place of the folder is not followed.
 fn folder_of(path: &Path) -> std::io::Result<(Folder, &Path)> {
     let (Some(folder), Some(name)) = (path.parent(), path.file_name()) else {
         return Err(std::io::ErrorKind::InvalidFilename.into());
@@ -150,7 +150,7 @@ fn folder_of(path: &Path) -> std::io::Result<(Folder, &Path)> {
 }
 
 impl KeyFile {
-    /// Reads a file. Its secret stays closed.
+    /// Reads a key file without decrypting its secret.
     ///
     /// # Errors
     /// It cannot be read, others may read it, it is somebody else's or a link, or it is not a key.
@@ -181,7 +181,8 @@ impl KeyFile {
         Ok(Self { path: path.to_owned(), public, written })
     }
 
-    /// The files of a folder, by name. Other files are left out, and so are keys that cannot be read: the errors say why.
+    /// The files of a folder, by name. Other files are left out. Keys that cannot be read are left out too, and their errors
+    /// are returned.
     ///
     /// # Errors
     /// The folder cannot be read. One that does not exist has no keys.
@@ -219,13 +220,13 @@ impl KeyFile {
         self.written.passphrase.is_some()
     }
 
-    /// The program with its arguments that signs for this key. `None`: the file has the secret.
+    /// Returns the program that signs for this key, with its arguments. Returns `None` if the file has the secret.
     #[must_use]
     pub fn command(&self) -> Option<&[String]> {
         self.written.command.as_deref()
     }
 
-    /// Opens the secret.
+    /// Decrypts the secret with the passphrase.
     ///
     /// # Errors
     /// The passphrase is another one, the file is damaged, or another program has the secret.
@@ -311,7 +312,7 @@ mod tests {
         }
     }
 
-    /// A file can name a program, which would run as whoever signs.
+    /// A file can name a program, which would run with the rights of the user who signs.
     #[test]
     fn a_key_of_another_user_and_a_link_are_refused() {
         let folder = tempfile::tempdir().unwrap();

@@ -1,4 +1,4 @@
-//! The keys of whoever releases: files in a folder, found by the roles that they may sign for.
+//! The keys of a publisher: files in a folder, selected by the roles that they may sign for.
 
 use std::cell::RefCell;
 use std::path::{Path, PathBuf};
@@ -12,10 +12,10 @@ use text::hex;
 /// Asks for a key's passphrase.
 pub type AskPassphrase<'a> = dyn Fn(&KeyFile) -> Result<String, String> + 'a;
 
-/// Runs the program of a key, with its arguments: it reads a message, and writes the 64 bytes of its signature.
+/// Runs the program of a key with its arguments. The program reads a message, and writes a signature of 64 bytes.
 pub type RunCommand<'a> = dyn Fn(&[String], &[u8]) -> Result<Vec<u8>, String> + 'a;
 
-/// A key that signs, here or in another program.
+/// A key that signs, in this process or in another program.
 pub struct Signer<'a> {
     path: PathBuf,
     public: PublicKey,
@@ -39,7 +39,7 @@ impl Sign for Signer<'_> {
         };
         let wrong = |what| RepositoryError::Key { path: self.path.clone(), what };
         let signature = run(command, message).map_err(wrong)?;
-        // What another program says counts only where it is this key's signature.
+        // The output of another program is accepted only if it is a valid signature of this key.
         match self.public.verifies(message, &signature) {
             true => Ok(hex(signature)),
             false => Err(wrong("what its command has written is not the signature of this key".into())),
@@ -52,19 +52,19 @@ pub struct KeyRing<'a> {
     folder: PathBuf,
     ask: &'a AskPassphrase<'a>,
     run: &'a RunCommand<'a>,
-    /// Seeds that were opened: nobody is asked twice for one key.
+    /// Decrypted keys, so that the user is asked only once for each passphrase.
     opened: RefCell<Vec<(PathBuf, SigningKey)>>,
 }
 
 impl<'a> KeyRing<'a> {
-    /// The keys in a folder.
+    /// Creates a key ring with the keys in a folder.
     #[must_use]
     pub fn new(folder: PathBuf, ask: &'a AskPassphrase<'a>) -> Self {
         let run = &|_: &[String], _: &[u8]| Err("a command signs for it, and none is run here".to_owned());
         Self { folder, ask, run, opened: RefCell::default() }
     }
 
-    /// The same, with somebody who runs the commands of keys.
+    /// Sets the function that runs the commands of keys.
     #[must_use]
     pub fn with_commands(self, run: &'a RunCommand<'a>) -> Self {
         Self { run, ..self }
@@ -76,7 +76,7 @@ impl<'a> KeyRing<'a> {
         &self.folder
     }
 
-    /// The keys of a role that are here, at most as many as it needs, without those that have signed already.
+    /// Returns the available keys of a role, at most as many as the threshold needs, without those that have signed already.
     ///
     /// # Errors
     /// The folder cannot be read, or a key of the role cannot be opened.
@@ -98,7 +98,7 @@ impl<'a> KeyRing<'a> {
         Ok(found)
     }
 
-    /// Whether one of these keys, named by their ids, is here. Nobody is asked for a passphrase.
+    /// Tells whether one of the keys with these ids is available. It does not ask for a passphrase.
     ///
     /// # Errors
     /// The folder cannot be read.
@@ -107,7 +107,7 @@ impl<'a> KeyRing<'a> {
         Ok(files.iter().any(|file| ids.contains(&file.public().id())))
     }
 
-    /// The keys of a role, as many as it needs. `repository`: whose role it is.
+    /// Returns as many keys of a role as its threshold needs. `repository`: the repository's name for messages.
     ///
     /// # Errors
     /// As [`Self::of_role`], or there are fewer.

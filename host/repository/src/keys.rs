@@ -1,4 +1,4 @@
-//! Ed25519 keys, and what is signed with them.
+//! Ed25519 keys and signatures.
 
 use ring::rand::SystemRandom;
 use ring::signature::{ED25519, Ed25519KeyPair, KeyPair as _, UnparsedPublicKey};
@@ -15,7 +15,7 @@ const PUBLIC_LENGTH: usize = 32;
 /// Bytes of the secret that a key is made of.
 pub(crate) const SEED_LENGTH: usize = 32;
 
-/// A key that signatures are checked with.
+/// A public key, which verifies signatures.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct PublicKey {
     bytes: [u8; PUBLIC_LENGTH],
@@ -34,13 +34,13 @@ impl PublicKey {
         hex(self.bytes)
     }
 
-    /// The key as metadata has it.
+    /// Returns the key in the form of the metadata.
     #[must_use]
     pub fn to_json(&self) -> Value {
         json!({ "keytype": "ed25519", "scheme": "ed25519", "keyval": { "public": self.to_hex() } })
     }
 
-    /// Reads a key as metadata has it; the error says what is wrong.
+    /// Reads a key in the form of the metadata.
     ///
     /// # Errors
     /// It is a key of another kind, or none.
@@ -51,14 +51,14 @@ impl PublicKey {
         }
         let public = value.get("keyval").and_then(|it| it.get("public")).and_then(Value::as_str);
         let key = public.and_then(Self::from_hex).ok_or("a public key does not have 64 hexadecimal digits")?;
-        // The name of a key is the digest of its JSON, which must have no second form.
+        // The id of a key is the digest of its JSON, so only one form of the JSON is accepted.
         if value != &key.to_json() {
             return Err("a key has other members than keytype, scheme and keyval".into());
         }
         Ok(key)
     }
 
-    /// The name of the key: the digest of its canonical JSON.
+    /// Returns the id of the key: the digest of its canonical JSON.
     #[must_use]
     pub fn id(&self) -> String {
         hex(Sha256::digest(canonical(&self.to_json()).unwrap_or_default()))
@@ -71,13 +71,13 @@ impl PublicKey {
     }
 }
 
-/// An id that nobody can guess or choose, as 32 hexadecimal digits. `None`: the system has no random bytes.
+/// Returns a random id of 32 hexadecimal digits, or `None` if the system does not give random bytes.
 pub(crate) fn random_id() -> Option<String> {
     let bytes: ring::rand::Random<[u8; 16]> = ring::rand::generate(&SystemRandom::new()).ok()?;
     Some(hex(bytes.expose()))
 }
 
-/// A key that signs. It cannot be printed.
+/// A private key, which signs. It cannot be printed.
 pub struct SigningKey {
     pair: Ed25519KeyPair,
     seed: [u8; SEED_LENGTH],
@@ -91,7 +91,7 @@ impl std::fmt::Debug for SigningKey {
 }
 
 impl SigningKey {
-    /// Makes a new key. `None`: the system has no random bytes.
+    /// Makes a new key. Returns `None` if the system does not give random bytes.
     #[must_use]
     pub fn generate() -> Option<Self> {
         let seed: ring::rand::Random<[u8; SEED_LENGTH]> = ring::rand::generate(&SystemRandom::new()).ok()?;
@@ -105,7 +105,7 @@ impl SigningKey {
         Some(Self { pair, seed, public: PublicKey { bytes } })
     }
 
-    /// The secret, to be kept.
+    /// Returns the secret for storing it.
     pub(crate) fn seed(&self) -> &[u8; SEED_LENGTH] {
         &self.seed
     }
@@ -123,12 +123,12 @@ impl SigningKey {
     }
 }
 
-/// What signs for a public key.
+/// Something that can sign for a public key.
 pub trait Sign {
     /// The public half of the key.
     fn public(&self) -> &PublicKey;
 
-    /// Signs a message; the signature is in hexadecimal, and is the key's.
+    /// Signs a message. Returns a valid signature of the key in hexadecimal.
     ///
     /// # Errors
     /// Another program has the key, and does not sign.

@@ -1,7 +1,7 @@
-//! The repository of signed releases: what teams write to it, and what nodes believe of it.
+//! The repository of signed releases: teams write to it, and nodes read and verify it.
 //!
-//! A repository is a folder of small repositories in the format of The Update Framework (TUF 1.0), one of the platform and
-//! one of each team, so that one team's trouble is its own. docs/releases.md has the layout. In here:
+//! A repository is a folder of small repositories in the format of The Update Framework (TUF 1.0): one of the platform and
+//! one of each team, so that errors of one team do not affect others. docs/releases.md has the layout. The modules:
 //!
 //! ```text
 //! names        names of teams and groups, which policies a team owns, paths of targets
@@ -23,8 +23,8 @@
 //! maintain     checks a repository, exchanges keys of the platform, removes what nobody runs
 //! ```
 //!
-//! Nothing here believes a store: every file is bounded before it is read and verified before it is used, and what cannot be
-//! checked is refused. No clock is read: whoever calls says what time it is.
+//! A store is not trusted: the size of every file is limited, every file is verified before it is used, and files that cannot
+//! be verified are refused. This crate does not read a clock: callers pass the time.
 
 pub mod admin;
 mod cache;

@@ -1,36 +1,36 @@
-//! How long documents are valid.
+//! The validity periods of documents.
 
 use jiff::Timestamp as Moment;
 
 use crate::error::{RepositoryError, Role};
 
-/// How long documents are valid, in seconds.
+/// The validity periods of documents, in seconds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Lifetimes {
-    /// Days that a root is valid.
+    /// The validity of a root, in seconds.
     pub root: i64,
-    /// Days that targets are valid.
+    /// The validity of targets, in seconds.
     pub targets: i64,
-    /// Of snapshots and timestamps.
+    /// The validity of snapshots and timestamps, in seconds.
     pub online: i64,
 }
 
 const DAY: i64 = 24 * 60 * 60;
 
 impl Lifetimes {
-    /// Somebody renews the repository at least once a month.
+    /// The usual periods. They require that somebody renews the repository at least once a month.
     pub const USUAL: Self = Self { root: 3650 * DAY, targets: 365 * DAY, online: 30 * DAY };
 
-    /// Nobody renews the repository between releases.
+    /// The periods for a repository that is not renewed between releases.
     pub const OFFLINE: Self = Self { online: 365 * DAY, ..Self::USUAL };
 
-    /// The usual ones, with snapshots and timestamps for so many days.
+    /// Returns the usual periods, with this number of days for snapshots and timestamps.
     #[must_use]
     pub fn with_online_days(days: i64) -> Self {
         Self { online: days.saturating_mul(DAY), ..Self::USUAL }
     }
 
-    /// The days for which snapshots and timestamps are valid.
+    /// Returns the validity of snapshots and timestamps, in days.
     #[must_use]
     pub fn online_days(self) -> i64 {
         self.online / DAY

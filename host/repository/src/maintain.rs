@@ -1,4 +1,4 @@
-//! What keeps a repository in order: a check of all of it, other keys of the platform, and the removal of what nobody runs.
+//! Maintains a repository: checks all of it, replaces the platform's keys, and removes unused revisions.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -19,22 +19,22 @@ use crate::teams::{Team, check_apart, teams};
 use crate::update::{Ages, Trusted, Update, Verified, stored_metadata, stored_target};
 use crate::writer::{Current, Lifetimes, Published, Publisher, both, following, role_keys};
 
-/// How old a revision has to be before it is removed, in seconds.
+/// Smallest age of a revision that is removed, in seconds.
 const KEPT: i64 = 7 * 24 * 60 * 60;
 
-/// What a check has found of one repository.
+/// The result of checking one repository.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Checked {
     /// `platform`, or the team's name.
     pub name: String,
-    /// When its first document expires, and whose that is. `None`: it cannot be told.
+    /// The time when its first document expires, and the role of that document. `None` if unknown.
     pub expires: Option<(Moment, Role)>,
     /// What is wrong with it, each as a sentence without a period.
     pub problems: Vec<String>,
 }
 
 impl Publisher<'_> {
-    /// Checks a repository as a node would that has seen what this publisher has seen, and every file that it releases.
+    /// Checks each repository like a node with this publisher's trust data, and checks every released file.
     #[must_use]
     pub fn check(&self) -> Vec<Checked> {
         let (of_platform, platform) = self.check_one(PLATFORM, PLATFORM, None);
@@ -76,7 +76,7 @@ impl Publisher<'_> {
                     problems
                         .extend(verified.read(self.store, path, MAX_ARTIFACT).err().map(|error| error_chain(&error)));
                 }
-                // What cannot be read was told above.
+                // Read errors were reported above.
                 problems.extend(
                     self.without_revision(folder, &verified.targets().targets).into_iter().filter_map(Result::ok),
                 );
@@ -95,9 +95,9 @@ impl Publisher<'_> {
         Ok(update.run(&trusted, root.as_deref(), &|_| Ok(()))?.1)
     }
 
-    /// Gives the platform other keys. Its teams get roots that name the new ones. What is published is signed with the old and
-    /// the new keys, so that it holds before the new root is there and after; the root comes last. Returns the version of the
-    /// root, and what went wrong with single teams, which stops nobody else.
+    /// Replaces the platform's keys. The teams get roots that name the new keys. The published documents are signed with the
+    /// old and the new keys, so that they are valid before and after the new root is written, which happens last. Returns the
+    /// version of the root, and the errors of single teams, which do not stop the others.
     ///
     /// # Errors
     /// A key is missing, somebody else has published meanwhile, or the store cannot be written.
@@ -141,7 +141,7 @@ impl Publisher<'_> {
                     targets.insert(path.clone(), made.target);
                     files.push((path, made.bytes));
                 }
-                // The old root stays as it is, as the platform's word for it does.
+                // The old root of this team is kept, and so is the platform's signature for it.
                 Err(error) => unwritten.push(error),
             }
         }
@@ -158,8 +158,8 @@ impl Publisher<'_> {
         Ok((version, unwritten))
     }
 
-    /// Takes away the revisions of a team that no group runs and that were released more than a week ago, and the files that
-    /// nothing names. Returns their paths.
+    /// Removes a team's revisions that no group runs and that were released more than a week ago, and files that no document
+    /// names. Returns their paths.
     ///
     /// # Errors
     /// A key is missing, somebody else has published meanwhile, or the store cannot be written.
@@ -189,7 +189,7 @@ impl Publisher<'_> {
         Ok(removed)
     }
 
-    /// Removes the pending releases that nobody can sign any more.
+    /// Removes pending releases that cannot be signed any more.
     fn remove_unfit(
         &self,
         writer: &dyn Writer,
@@ -220,7 +220,7 @@ impl Publisher<'_> {
         let mut named: BTreeSet<String> = BTreeSet::new();
         let mut all: Vec<_> = verified.targets().targets.clone().into_iter().collect();
         for id in self.pending(folder)? {
-            // One that no longer fits is a release that nobody can sign any more.
+            // A pending release that is outdated cannot be signed any more.
             if let Ok(pending) = self.read_pending(current, &id, lifetimes) {
                 all.extend(pending.targets.targets);
             }

@@ -1,5 +1,4 @@
-//! The four documents of a TUF repository. Members that the format does not know are covered by the signatures and ignored, as
-//! it demands.
+//! The four documents of a TUF repository. As the format requires, unknown members are covered by the signatures but ignored.
 
 use std::collections::BTreeMap;
 
@@ -18,11 +17,10 @@ pub use crate::envelope::{Envelope, sign, sign_too};
 /// The version of the format that is written. Others with the same first number are read.
 const SPEC_VERSION: &str = "1.0.31";
 
-/// The member of every document with the repository that it is for. Others who read TUF ignore it, and their signatures cover
-/// it.
+/// The member of every document that names its repository. Other readers of TUF ignore it, but signatures cover it.
 pub(crate) const REPOSITORY: &str = "repository";
 
-/// The largest version number of a document: what every JSON reader keeps exact.
+/// The largest version number of a document, which every JSON reader can represent exactly.
 pub const MAX_VERSION: u64 = 1 << 53;
 
 /// Most signatures of a document, and most keys of a root.
@@ -42,14 +40,14 @@ pub fn limit(role: Role) -> u64 {
     }
 }
 
-/// What is released under a path.
+/// A released file, by its length and digest.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Target {
     /// Its length in bytes.
     pub length: u64,
     /// Its SHA-256, 64 hexadecimal digits.
     pub sha256: String,
-    /// What else is said about it, an object.
+    /// Further data about the file.
     pub custom: Map<String, Value>,
 }
 
@@ -72,7 +70,7 @@ impl Target {
 pub struct RoleKeys {
     /// The keys by their ids.
     pub keys: BTreeMap<String, PublicKey>,
-    /// How many of them have to sign.
+    /// Number of keys that have to sign.
     pub threshold: usize,
 }
 
@@ -97,7 +95,7 @@ pub struct Root {
     pub roles: BTreeMap<Role, RoleKeys>,
 }
 
-/// `targets`: what is released.
+/// `targets`: the released files.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Targets {
     /// Its version, from 1.

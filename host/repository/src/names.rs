@@ -12,7 +12,7 @@ use crate::error::RepositoryError;
 /// The platform's own repository, which lists the teams.
 pub const PLATFORM: &str = "platform";
 
-/// How names of online keys end.
+/// Suffix of the names of online keys.
 pub const ONLINE: &str = "-online";
 
 /// The folder of a team's repository.
@@ -25,7 +25,7 @@ pub fn team_folder(team: &str) -> String {
 const ID_LENGTH: usize = 32;
 
 /// The repository that a document is for: `ID/platform` or `ID/teams/NAME`. `init` makes the id, which is the same for the
-/// platform and all teams. So a document that is signed with a key of two repositories counts in one of them alone.
+/// platform and all teams. So a document counts only in its own repository, even if its key belongs to two repositories.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct RepositoryName {
     id: String,
@@ -39,7 +39,7 @@ impl RepositoryName {
         Self::parse(&format!("{id}/{PLATFORM}"))
     }
 
-    /// Reads what a document says.
+    /// Parses the name in a document.
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
         let (id, folder) = text.split_once('/')?;
@@ -55,7 +55,7 @@ impl RepositoryName {
         &self.folder
     }
 
-    /// The part of the same repository that lies in another folder.
+    /// Returns the part of the same repository in another folder.
     #[must_use]
     pub(crate) fn part(&self, folder: &str) -> Self {
         Self { id: self.id.clone(), folder: folder.to_owned() }
@@ -68,31 +68,31 @@ impl fmt::Display for RepositoryName {
     }
 }
 
-/// The target of the platform that says who a team is.
+/// Returns the path of the platform's target about a team.
 #[must_use]
 pub fn team_target(team: &str) -> String {
     format!("teams/{team}/root.json")
 }
 
-/// The target that says which revision of a policy a group runs.
+/// Returns the path of the target that names a group's revision of a policy.
 #[must_use]
 pub fn group_target(group: &str, policy: &str) -> String {
     format!("groups/{group}/{policy}.json")
 }
 
-/// The target with a revision's artifact. `digest`: the artifact's.
+/// Returns the path of the target with a revision's artifact. `digest`: the artifact's digest.
 #[must_use]
 pub fn artifact_target(policy: &str, digest: &str) -> String {
     format!("revisions/{policy}/{digest}.wasm")
 }
 
-/// The target with a revision's lock. `digest`: the artifact's.
+/// Returns the path of the target with a revision's lock. `digest`: the artifact's digest.
 #[must_use]
 pub fn lock_target(policy: &str, digest: &str) -> String {
     format!("revisions/{policy}/{digest}.lock.json")
 }
 
-/// A name that no team, group or policy can have.
+/// The error about an invalid name of a team, group or policy.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
     "{name:?} cannot be the name of a {of}: names have letters, digits, `-`, `_` and `.`, and begin with none of `.`"
@@ -113,7 +113,7 @@ pub fn check_name(name: &str, of: &'static str) -> Result<(), InvalidName> {
     check_policy_name(name).map_err(|_| InvalidName { name: shown(), of })
 }
 
-/// Checks the name of a new team. The keys of the platform and online keys have names of their own, which are not a team's.
+/// Checks the name of a new team. Names of the platform's keys and of online keys are reserved.
 ///
 /// # Errors
 /// It cannot be part of a path, or is reserved.
@@ -128,7 +128,7 @@ pub fn check_team_name(name: &str) -> Result<(), RepositoryError> {
     Ok(())
 }
 
-/// A short name for a place, of which a folder can be made: the beginning of its digest.
+/// Returns a short name for a repository's place that can be the name of a folder: the beginning of its digest.
 #[must_use]
 pub fn place_key(place: &str) -> String {
     let digest = hex(Sha256::digest(place.trim_end_matches('/')));
@@ -145,24 +145,24 @@ fn is_lower_hex(text: &str) -> bool {
     text.bytes().all(|byte| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte))
 }
 
-/// The policies that a team owns: one name, or all that begin alike (`core*`).
+/// The policies that a team owns: one name, or all names with a prefix (`core*`).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct PolicyPattern {
     /// The name, or its beginning.
     text: String,
-    /// Names that begin with the text belong to it too.
+    /// Whether all names that begin with the text match.
     is_prefix: bool,
 }
 
 impl PolicyPattern {
-    /// Tells whether a policy belongs to it.
+    /// Tells whether the pattern matches a policy.
     #[must_use]
     pub fn owns(&self, policy: &str) -> bool {
         if self.is_prefix { policy.starts_with(&self.text) } else { policy == self.text }
     }
 
-    /// Tells whether a policy could belong to both.
+    /// Tells whether both patterns could match the same policy.
     #[must_use]
     pub fn overlaps(&self, other: &Self) -> bool {
         match (self.is_prefix, other.is_prefix) {

@@ -1,8 +1,8 @@
-//! What a node runs: for each policy the revision that its team has signed for the node's group.
+//! Finds the releases that a node runs: for each policy, the revision that its team has signed for the node's group.
 //!
-//! Everything is verified before the first policy runs. Where nothing newer can be had or believed, the node goes on with
-//! the revisions that it verified last; [`SignedArtifact`] is the proof that a team has signed what is about to run. Below
-//! the node's folder:
+//! Everything is verified before the first policy runs. If newer releases are unavailable or invalid, the node uses the
+//! revisions that it verified last. A [`SignedArtifact`] is the proof that a team has signed the code that is about to run.
+//! Files in the node's folder:
 //!
 //! ```text
 //! trust/platform.json, trust/teams/TEAM.json      what was verified, see `trust`
@@ -31,10 +31,10 @@ use crate::teams::{Team, owner, teams};
 use crate::trust::{Trust, TrustFolder};
 use crate::update::{Ages, Trusted, Update, Verified, known_targets};
 
-/// How long a run waits for another one that asks the repository: longer than a slow server can hold that one up.
+/// How long a run waits for another one that reads the repository. A slow server cannot delay that run for so long.
 const PATIENCE: Duration = Duration::from_secs(900);
 
-/// The file whose lock a run holds while it changes what is kept.
+/// The lock file for runs that change the node's folder.
 const LOCK: &str = ".lock";
 
 /// A policy that a node should run.
@@ -48,7 +48,7 @@ pub struct Wanted {
     pub revision: Option<String>,
 }
 
-/// An artifact that its policy's team has signed for the node's group. Nothing else makes one.
+/// An artifact that its policy's team has signed for the node's group. Only this module creates one.
 #[derive(Debug, Clone)]
 pub struct SignedArtifact {
     artifact: Artifact,
@@ -76,46 +76,46 @@ impl SignedArtifact {
         &self.team
     }
 
-    /// Why it may be old. `None`: it is what the repository has now.
+    /// Returns the reason why it may be outdated, or `None` if it is the repository's current revision.
     #[must_use]
     pub fn stale(&self) -> Option<&Stale> {
         self.stale.as_ref()
     }
 }
 
-/// Why a node runs a revision that it verified earlier.
+/// The reason why a node runs a revision that it verified earlier.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Stale {
     /// The error with its causes.
     pub reason: String,
-    /// When the revision was verified last.
+    /// The time when the revision was verified last.
     pub verified: Moment,
 }
 
 /// How a node uses a repository.
 pub struct NodeSettings<'a> {
-    /// Where the repository lies. The error: why it cannot be opened.
+    /// The store of the repository, or the reason why it cannot be opened.
     pub store: Result<&'a dyn Store, RepositoryError>,
     /// The node's folder for this repository.
     pub folder: PathBuf,
     /// The root of the platform that the operator trusts.
     pub root: Option<Vec<u8>>,
-    /// The first root of the platform that the store has may be trusted: nobody but the operator can change the store.
+    /// Whether the platform's first root in the store may be trusted, because only the operator can change the store.
     pub first_use: bool,
-    /// Revisions that were not verified for so long are not run. `None`: they are.
+    /// Longest time since its last verification after which a revision may still run. `None`: no limit.
     pub stale_after: Option<Duration>,
-    /// For so long a revision that was verified is run without asking the store again. `None`: the store is always asked, since
-    /// that costs nothing; of any other, what an update begins with is asked for at once.
+    /// How long a verified revision is used without reading the store again. `None`: the store is read every time, because
+    /// that is cheap. Other stores are asked for several files in parallel at the start of an update.
     pub refresh: Option<Duration>,
-    /// What was verified is kept.
+    /// Whether verified files are stored.
     pub keeps: bool,
     /// Bytes of the disk that stay free.
     pub min_free: u64,
-    /// What time it is.
+    /// The current time, for expiry checks.
     pub now: Moment,
 }
 
-/// Something that people should hear.
+/// A remark for people.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Remark {
     /// The platform's root was trusted because it was the first.
@@ -132,14 +132,14 @@ pub enum Remark {
     },
 }
 
-/// What a node can run.
+/// The result of finding a node's releases.
 #[derive(Debug, Default)]
 pub struct Fetched {
     /// The policies that have a signed artifact.
     pub artifacts: BTreeMap<String, SignedArtifact>,
-    /// Why the others do not.
+    /// The errors of the other policies.
     pub refused: BTreeMap<String, RepositoryError>,
-    /// What people should hear.
+    /// The remarks for people.
     pub remarks: Vec<Remark>,
 }
 
@@ -218,7 +218,7 @@ pub fn fetch(settings: NodeSettings<'_>, wanted: &[Wanted]) -> Result<Fetched, R
     Ok(fetched)
 }
 
-/// Notes that a run with these artifacts succeeded: they stay on the disk, whatever is released after them.
+/// Notes that a run with these artifacts succeeded, so that they stay on the disk even after newer releases.
 ///
 /// # Errors
 /// The node's folder cannot be written to.
@@ -228,18 +228,18 @@ pub fn converged<'r>(folder: &Path, releases: impl Iterator<Item = &'r Release>)
     releases.into_iter().try_for_each(|release| cache.mark_converged(release))
 }
 
-/// Waits until no other run of this node changes what is kept.
+/// Waits until no other run of this node changes its folder.
 fn lock(folder: &Path) -> Result<std::fs::File, RepositoryError> {
     let folder = OwnFolder::new(folder.to_owned());
     let failed = |source| RepositoryError::Write { file: folder.file(LOCK).display().to_string(), source };
     folder.lock(LOCK, PATIENCE).map_err(failed)
 }
 
-/// Why there is no newest revision.
+/// The reasons why there is no newest revision.
 enum Refusal {
-    /// The repository cannot be asked or believed; what was verified before still holds.
+    /// The repository cannot be read or verified. Earlier verified revisions may still be used.
     Unknown(String),
-    /// The repository says that the node has nothing to run.
+    /// According to the repository, there is no revision for the node.
     Final(RepositoryError),
 }
 
@@ -261,14 +261,14 @@ struct Node {
     now: Moment,
     trust: TrustFolder,
     remarks: Vec<Remark>,
-    /// The teams as the platform says, or said when it was asked last.
+    /// The teams in the platform's current documents, or in the last verified ones.
     teams: Option<Vec<Team>>,
-    /// The teams that were updated, or why not.
+    /// The results of updating the teams' repositories.
     updated: BTreeMap<String, Result<Verified, String>>,
 }
 
 impl Node {
-    /// Checks that what is trusted comes from the root that the settings name.
+    /// Checks that the trusted documents descend from the root that the settings name.
     fn check_root(&self, store: Result<&dyn Store, &RepositoryError>) -> Result<(), RepositoryError> {
         let Some((root, trust)) = self.root.as_ref().zip(self.trust.read(PLATFORM).ok().flatten()) else {
             return Ok(());
@@ -277,7 +277,7 @@ impl Node {
         if self.keeps && checked != trust { self.trust.write(PLATFORM, &checked) } else { Ok(()) }
     }
 
-    /// Checks that a policy still belongs to the team that has signed what this node has of it.
+    /// Checks that a policy still belongs to the team that has signed this node's revision of it.
     fn check_owner(&mut self, policy: &str, team: &str) -> Result<(), RepositoryError> {
         if self.teams.is_none() {
             let trust = self.trust.read(PLATFORM).ok().flatten();
@@ -285,7 +285,7 @@ impl Node {
             self.teams = Some(targets.and_then(|targets| teams(&targets).ok()).unwrap_or_default());
         }
         let teams = self.teams.as_deref().unwrap_or_default();
-        // Where nothing is known of the platform, nothing newer contradicts what was verified.
+        // If the platform's documents are unknown, nothing contradicts the verified revision.
         if teams.is_empty() {
             return Ok(());
         }
@@ -299,7 +299,7 @@ impl Node {
         )))
     }
 
-    /// Updates the platform, and reads its teams.
+    /// Updates the platform's repository, and reads the teams.
     fn platform(&mut self, store: &dyn Store) -> Result<(Verified, Vec<Team>), RepositoryError> {
         let trust = match self.trust.read(PLATFORM)? {
             Some(trust) => trust,
@@ -319,7 +319,7 @@ impl Node {
         Ok((verified, teams))
     }
 
-    /// Updates one repository, and keeps what is trusted now.
+    /// Updates one repository, and stores the newly trusted documents.
     fn update(
         &self,
         store: &dyn Store,
@@ -334,11 +334,11 @@ impl Node {
         };
         let (trusted, verified) = update.run(&trust.trusted, vouched, &keep)?;
         if self.keeps {
-            // Versions count after a clock was put back, too, but not its time.
+            // After the clock was set back, versions still count, but the later time is kept.
             let checked = trust.checked.map_or(self.now, |before| before.max(self.now));
             let is_new = trusted != trust.trusted;
             let trust = Trust { checked: Some(checked), ..trust.with(trusted) };
-            // A power cut may forget when the repository was looked at, and not what was seen there.
+            // A power cut may lose the time of the last update, but must not lose the trusted documents.
             if is_new { self.trust.write(folder, &trust)? } else { self.trust.write_time(folder, &trust)? }
         }
         Ok(verified)
@@ -370,7 +370,7 @@ impl Node {
                 policy: policy.clone(),
                 group: group.clone(),
             };
-            // No command takes a release back. The team has exchanged its keys and not released to this group since.
+            // No command withdraws a release. So the team has replaced its keys, and has not released to this group since.
             let record = cache.record(policy, group).ok().flatten();
             let is_known = record.is_some_and(|record| record.team == team.name);
             return Err(if is_known { Refusal::Unknown(error_chain(&error)) } else { Refusal::Final(error) });
@@ -412,7 +412,7 @@ impl Node {
         let path = team_target(team);
         let folder = team_folder(team);
         let trust = self.trust.read(&folder)?;
-        // What is known need not be read again.
+        // A known root need not be read again.
         let is_vouched = |trust: &&Trust| platform.target(&path).is_some_and(|target| target.is(&trust.trusted.root));
         let root = match trust.as_ref().filter(is_vouched) {
             Some(trust) => Some(trust.trusted.root.clone()),
@@ -424,7 +424,7 @@ impl Node {
         self.update(store, &folder, trust, Some(&root))
     }
 
-    /// What the node verified last.
+    /// Returns the revision that the node verified last.
     fn stale(
         &mut self,
         cache: &Cache,
@@ -453,10 +453,10 @@ impl Node {
     }
 }
 
-/// Whether a policy's revision was verified a moment ago.
+/// Tells whether a policy's revision was verified recently, within `refresh`.
 fn fresh(cache: &Cache, wanted: &Wanted, refresh: Duration, now: Moment) -> bool {
     let record = cache.record(&wanted.policy, &wanted.group).ok().flatten();
-    // A clock that was put back does not make a revision younger.
+    // If the clock was set back, the revision does not count as recent.
     record.is_some_and(|record| record.verified <= now && now.duration_since(record.verified).unsigned_abs() < refresh)
 }
 
@@ -466,7 +466,7 @@ fn opened(cache: &Cache, kept: &Kept, team: &str, stale: Option<Stale>) -> Resul
     Ok(SignedArtifact { artifact, release: kept.release.clone(), team: team.to_owned(), stale })
 }
 
-/// Makes sure that an artifact is the release's.
+/// Checks that an artifact belongs to the release.
 fn checked(path: &Path, kept: &Kept, bytes: Vec<u8>) -> Result<Artifact, RepositoryError> {
     let invalid = |what: String| RepositoryError::Invalid { file: path.display().to_string(), what };
     let artifact = Artifact::from_bytes(path, bytes).map_err(|error| invalid(error_chain(&error)))?;

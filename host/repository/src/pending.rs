@@ -1,4 +1,4 @@
-//! Releases that wait for signatures: the next `targets` of a team, which several people sign on machines of their own.
+//! Releases that wait for signatures: the next `targets` of a team, which several people sign on their own machines.
 
 use std::collections::BTreeMap;
 
@@ -15,7 +15,7 @@ use crate::store::Writer;
 use crate::update::stored_metadata;
 use crate::writer::{Current, Lifetimes, Published, Publisher, no_form, role_keys};
 
-/// By how many seconds the clocks of two who sign one release may differ.
+/// Largest difference between the clocks of two signers of one release, in seconds.
 const CLOCKS: i64 = 24 * 60 * 60;
 
 impl Publisher<'_> {
@@ -47,8 +47,8 @@ impl Publisher<'_> {
         Ok(ids.filter(|id| is_digest(id)).map(str::to_owned).collect())
     }
 
-    /// Reads a pending release: what would be released, and who has signed it. Its id is the digest of what is signed, so that
-    /// whoever signs an id signs what he has seen under it.
+    /// Reads a pending release with its signatures. Its id is the digest of the signed content, so a signer who names an id
+    /// signs exactly the content that was shown for it.
     ///
     /// # Errors
     /// It does not exist, is invalid, is another release than its id says, is for another state of the repository than the
@@ -133,7 +133,7 @@ impl Publisher<'_> {
         let version = pending.targets.version;
         let path = stored_metadata(&current.folder, Role::Targets, version);
         if !writer.put_if_absent(&path, &bytes)? && self.store.need(&path, limit(Role::Targets), "")? != bytes {
-            // A publication that was killed left it: nobody has ever seen it, and this number is the one that was signed.
+            // A killed publication left the file. Nobody has used it, and the signed version number is needed again.
             let there = self.store.need(&path, limit(Role::Targets), "")?;
             writer.replace_if_unchanged(&path, Some(&there), &bytes)?;
         }
@@ -148,7 +148,7 @@ pub struct Pending {
     path: String,
     bytes: Vec<u8>,
     document: Value,
-    /// What would be released.
+    /// The targets that would be released.
     pub targets: Targets,
     signatures: BTreeMap<String, String>,
 }
@@ -166,7 +166,7 @@ impl Pending {
     }
 }
 
-/// The id of a release that waits: the digest of what is signed.
+/// Returns the id of a pending release: the digest of the signed content.
 fn id_of(document: &Value) -> Result<String, RepositoryError> {
     Ok(hex(Sha256::digest(canonical(document).ok_or_else(no_form)?)))
 }

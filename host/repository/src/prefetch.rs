@@ -1,8 +1,8 @@
-//! Asks a store for several files at once, before they are needed: a server that is far away is waited for once, and not once
+//! Reads several files of a store in parallel before they are needed, so that a slow server delays a run once and not once
 //! for each repository.
 //!
-//! What a store said is handed on as it was said, an error as an error, and once: whoever asks again hears what the store
-//! says then. What is done with the answers is decided where it always was.
+//! Each answer is returned unchanged and only once, also an error. A second read of the same file asks the store again. The
+//! callers decide what to do with the answers, as without this module.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Mutex, PoisonError};
@@ -22,10 +22,10 @@ const MAX_AT_ONCE: usize = 16;
 /// A file to be asked for: its path, and the most bytes that it may have.
 pub(crate) type File = (String, u64);
 
-/// The files that an update begins with, as far as they are known: the platform's next root, and the timestamps of the platform
-/// and of the teams that own the policies.
+/// Returns the known first files of an update: the platform's next root, and the timestamps of the platform and of the teams
+/// that own the policies.
 pub(crate) fn first_files(trust: &TrustFolder, wanted: &[Wanted]) -> Vec<File> {
-    // What is damaged is told where it is used.
+    // Damaged trust data are reported where they are used.
     let Some(trust) = trust.read(PLATFORM).ok().flatten() else { return vec![] };
     let Ok(root) = trusted_root("", &trust.trusted.root, PLATFORM) else { return vec![] };
     let timestamp = |folder: &str| (stored_metadata(folder, Role::Timestamp, 0), limit(Role::Timestamp));
@@ -40,17 +40,17 @@ pub(crate) fn first_files(trust: &TrustFolder, wanted: &[Wanted]) -> Vec<File> {
     files
 }
 
-/// What a store said about a file.
+/// The store's answer for a file.
 type Answer = Result<Option<Vec<u8>>, RepositoryError>;
 
-/// A store that was asked for some files already.
+/// A store with the answers for some files.
 pub(crate) struct Prefetched<'s> {
     store: &'s dyn Store,
     answers: Mutex<BTreeMap<File, Answer>>,
 }
 
 impl<'s> Prefetched<'s> {
-    /// Asks for files, all at once.
+    /// Reads files, all in parallel.
     pub(crate) fn of(store: &'s dyn Store, files: Vec<File>) -> Self {
         let mut answers = BTreeMap::new();
         std::thread::scope(|scope| {
@@ -58,9 +58,9 @@ impl<'s> Prefetched<'s> {
                 let file = (path.clone(), limit);
                 (file, scope.spawn(move || store.get(&path, limit)))
             };
-            // All of them, before the first is waited for.
+            // All threads are started before the first one is waited for.
             let asked: Vec<_> = files.into_iter().take(MAX_AT_ONCE).map(ask).collect();
-            // What a thread could not answer is asked again where it is needed.
+            // If a thread failed, the file is read again when it is needed.
             answers.extend(asked.into_iter().filter_map(|(file, thread)| Some((file, thread.join().ok()?))));
         });
         Self { store, answers: Mutex::new(answers) }

@@ -1,4 +1,4 @@
-//! What a push releases: the artifact of a policy with its lock, and the group that runs it from now on.
+//! Releases revisions: a push publishes the artifact of a policy with its lock, and the group that runs it from now on.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -26,25 +26,25 @@ pub struct Revision {
     pub lock: Vec<u8>,
 }
 
-/// What becomes of a group.
+/// The change of a group's revision by a release.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct GroupChange {
     /// The policy group that gets it.
     pub group: String,
     /// The name of the policy.
     pub policy: String,
-    /// What it runs now.
+    /// The current release, if any.
     pub was: Option<Release>,
-    /// What it will run.
+    /// The new release, if any.
     pub will: Option<Release>,
 }
 
-/// A file that is not a group's, of which a release would not leave what was released.
+/// A released file, other than a group's document, that a release would remove or replace.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FileChange {
     /// Its path, such as `revisions/core/DIGEST.wasm`.
     pub path: String,
-    /// The release has no such file. Otherwise it has another one.
+    /// Whether the release removes the file. Otherwise it replaces it.
     pub is_removed: bool,
 }
 
@@ -64,7 +64,7 @@ pub(crate) fn group_of(path: &str) -> Option<(&str, &str)> {
     path.strip_prefix("groups/")?.strip_suffix(".json")?.split_once('/')
 }
 
-/// A team's repository, verified by whoever publishes.
+/// A team's repository, verified by the publisher.
 pub struct TeamRepository {
     /// The team that owns the policy.
     pub team: Team,
@@ -72,7 +72,7 @@ pub struct TeamRepository {
     pub current: Current,
 }
 
-/// Whether two manifests tell a policy to run the same with the same attributes.
+/// Tells whether two manifests have the same run lists and attributes.
 fn is_told_alike(one: &Manifest, other: &Manifest) -> bool {
     one.run_list == other.run_list
         && one.named_run_lists == other.named_run_lists
@@ -91,7 +91,7 @@ impl Publisher<'_> {
         Ok(TeamRepository { team: team.clone(), current })
     }
 
-    /// The team that owns a policy.
+    /// Returns the team that owns a policy.
     ///
     /// # Errors
     /// None does, or two.
@@ -118,14 +118,15 @@ impl Publisher<'_> {
             (lock_target(&manifest.name, digest), revision.lock.clone()),
             (group_target(group, &manifest.name), release.to_bytes()),
         ];
-        // What was released stays as it was: a lock may differ in what is not a part of its revision, such as commits.
+        // Files that were released are not replaced. A lock may differ in parts that do not belong to its revision, such as
+        // commits.
         files.retain(|(path, content)| {
             !path.starts_with("revisions/") || targets.get(path).is_none_or(|released| released.is(content))
         });
         for (path, content) in &files {
             let mut target = Target::of(content);
             if path.starts_with("revisions/") {
-                // Kept where it was released before: this is how old a revision is.
+                // The time of the first release is kept, because it is the age of the revision.
                 let known = targets.get(path).map(|known| known.custom.clone()).filter(|custom| !custom.is_empty());
                 target.custom = known.unwrap_or_else(|| moment(self.now));
             }
@@ -147,8 +148,8 @@ impl Publisher<'_> {
         Ok(groups.map(|(group, _)| group.to_owned()).collect())
     }
 
-    /// Checks that no group runs the revision of an artifact with other cookbooks' files than it has. Metadata do not count: an
-    /// archive has others than the folder that it was exported from.
+    /// Checks that no group runs the same revision with other cookbook files than this artifact has. Metadata are ignored,
+    /// because an archive has other metadata than the folder that it was exported from.
     ///
     /// # Errors
     /// One does, or the repository is damaged.
@@ -172,7 +173,7 @@ impl Publisher<'_> {
             let differs = match (files(&released) == files(artifact), is_told_alike(released.manifest(), manifest)) {
                 (true, true) => continue,
                 (false, _) => "files",
-                // Texts of attributes are joined without an escape: two locks can have one revision.
+                // A revision joins the texts of attributes without escaping them, so two locks can have the same revision.
                 (true, false) => "attributes or run lists",
             };
             return Err(RepositoryError::Other(format!(
@@ -184,7 +185,8 @@ impl Publisher<'_> {
         Ok(())
     }
 
-    /// Gives a group the revision that another group runs. `expected`: what that group ran when somebody looked at it.
+    /// Gives a group the revision that another group runs. `expected`: the release that this group ran when the user looked
+    /// at it.
     ///
     /// # Errors
     /// The group runs another revision by now, a key is missing, somebody else has published meanwhile, or the store cannot be
@@ -206,7 +208,7 @@ impl Publisher<'_> {
         self.release(writer.as_ref(), &current, &[(path, release)], targets, platform.lifetimes)
     }
 
-    /// What a pending release would change, by group.
+    /// Returns the changes that a pending release would make, by group.
     ///
     /// # Errors
     /// A document of it is missing or damaged.
@@ -223,7 +225,7 @@ impl Publisher<'_> {
         Ok(found)
     }
 
-    /// The files that were released and that a pending release would remove or replace, beside the groups'.
+    /// Returns the released files that a pending release would remove or replace, without the groups' documents.
     #[must_use]
     pub fn lost_files(&self, current: &Current, pending: &Targets) -> Vec<FileChange> {
         let changed = current.targets().into_iter().filter_map(|(path, before)| {
@@ -249,7 +251,7 @@ impl Publisher<'_> {
         }
     }
 
-    /// The groups that run a revision which is not among the targets, each as a sentence; or why it cannot be told.
+    /// Returns a sentence for each group whose revision is not among the targets, or whose document cannot be read.
     pub(crate) fn without_revision(
         &self,
         folder: &str,
@@ -268,7 +270,7 @@ impl Publisher<'_> {
         targets.keys().filter_map(check).collect()
     }
 
-    /// What a group runs of a policy by these targets. `None`: nothing.
+    /// Returns the release of a policy to a group in these targets, if there is one.
     ///
     /// # Errors
     /// The document is missing or damaged.
@@ -326,7 +328,7 @@ impl Publisher<'_> {
         Ok(artifact)
     }
 
-    /// All groups of a team with what they run.
+    /// Returns the releases to all groups of a team.
     ///
     /// # Errors
     /// A document is missing or damaged.
@@ -337,7 +339,7 @@ impl Publisher<'_> {
         Ok(releases.collect::<Result<Vec<_>, _>>()?.into_iter().flatten().collect())
     }
 
-    /// What a group runs of a policy. `None`: nothing.
+    /// Returns the current release of a policy to a group, if there is one.
     ///
     /// # Errors
     /// The document is damaged.

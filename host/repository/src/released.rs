@@ -1,4 +1,4 @@
-//! Which revision of a policy a group runs: the document `groups/GROUP/POLICY.json`.
+//! The document `groups/GROUP/POLICY.json`, which names a group's revision of a policy.
 
 use serde::{Deserialize, Serialize};
 
@@ -37,7 +37,7 @@ impl Release {
         }
     }
 
-    /// Reads the document that stands under a path, which must say what the path says.
+    /// Parses the document of a policy and a group, and checks that it names these.
     ///
     /// # Errors
     /// A sentence says what is wrong.
@@ -58,7 +58,7 @@ impl Release {
     /// Returns the document as it is signed.
     #[must_use]
     pub fn to_bytes(&self) -> Vec<u8> {
-        // Five texts and numbers always have a JSON form.
+        // Five texts and numbers can always be written as JSON.
         let mut text = serde_json::to_vec_pretty(self).unwrap_or_default();
         text.push(b'\n');
         text

@@ -1,7 +1,7 @@
-//! Renews what expires, and mends a repository whose targets are damaged.
+//! Renews documents that expire, and repairs a repository with damaged targets.
 //!
-//! A file of the repository may be another one at the second look than at the first. So what gets new pointers is the bytes
-//! that were verified, never what is read once more; they are written back where something else lies under their name.
+//! A file of the repository may change between two reads. So the new snapshot and timestamp refer to the verified bytes and
+//! not to a second read. If the file has changed, the verified bytes are written back.
 
 use jiff::Timestamp as Moment;
 
@@ -12,12 +12,12 @@ use crate::store::Writer;
 use crate::update::{Ages, Trusted, Update, Verified, stored_metadata};
 use crate::writer::{Current, Lifetimes, Numbers, Publisher, role_keys};
 
-/// Targets that expire within so many seconds are renewed.
+/// Remaining validity, in seconds, below which targets are renewed.
 const SOON: i64 = 60 * 24 * 60 * 60;
 
 impl Publisher<'_> {
-    /// Renews the snapshot and the timestamp, and targets that expire soon if their keys are here. Targets that are damaged are
-    /// put back, if this publisher has verified them before. Returns the moment at which the targets expire if that is soon.
+    /// Renews the snapshot and the timestamp, and targets that expire soon if their keys are here. Damaged targets are
+    /// restored, if this publisher has verified them before. Returns the moment at which the targets expire if that is soon.
     ///
     /// # Errors
     /// Nothing was published, a key is missing, or the store cannot be read or written.
@@ -31,7 +31,7 @@ impl Publisher<'_> {
     }
 
     /// Renews the platform's documents as [`Self::refresh`] does, with the lifetimes that the platform has chosen. It also
-    /// mends a platform whose teams cannot be read.
+    /// repairs a platform whose teams cannot be read.
     ///
     /// # Errors
     /// As [`Self::refresh`].
@@ -47,7 +47,7 @@ impl Publisher<'_> {
     ) -> Result<Option<Moment>, RepositoryError> {
         let writer = self.store.writer(folder)?;
         let current = match self.current(folder, vouched) {
-            // What was wrong first says more than why it cannot be mended.
+            // The first error is more useful than the failure of the repair.
             Err(error) => self.with_targets_of_before(folder, vouched).ok().flatten().ok_or(error)?,
             Ok(current) => current,
         };
@@ -61,7 +61,7 @@ impl Publisher<'_> {
         let is_soon = expires.as_second() - self.now.as_second() < SOON;
         if is_soon {
             let keys = role_keys(&current.root, Role::Targets)?;
-            // Where nobody can be asked for a passphrase, the rest is renewed all the same.
+            // If no passphrase can be asked for, the other documents are still renewed.
             if self.keys.of_role(keys, &[]).is_ok_and(|found| found.len() >= keys.threshold) {
                 self.release(writer.as_ref(), &current, &[], current.targets(), lifetimes)?;
                 return Ok(None);
@@ -72,20 +72,20 @@ impl Publisher<'_> {
         Ok(is_soon.then_some(expires))
     }
 
-    /// Makes the file of the targets what was verified, if it is something else.
+    /// Writes the verified targets back, if the file has another content.
     fn put_back(&self, writer: &dyn Writer, folder: &str, verified: &Verified) -> Result<(), RepositoryError> {
         let (path, bytes) =
             (stored_metadata(folder, Role::Targets, verified.targets().version), verified.targets_bytes());
         let there = self.store.get(&path, bytes.len() as u64);
-        // What cannot be read is not what was verified either.
+        // An unreadable file also differs from the verified one.
         if there.is_ok_and(|there| there.as_deref() == Some(bytes)) {
             return Ok(());
         }
         writer.replace(&path, bytes)
     }
 
-    /// The state of a repository whose pointers are signed and whose targets are not, with the targets that this publisher has
-    /// verified before. `None`: it has not verified this version.
+    /// Returns the state of a repository with valid pointers and invalid targets, using the targets that this publisher has
+    /// verified before. Returns `None` if it has not verified this version.
     fn with_targets_of_before(&self, folder: &str, vouched: Option<&[u8]>) -> Result<Option<Current>, RepositoryError> {
         let Some(trust) = self.trust.read(folder)? else { return Ok(None) };
         let update = Update { store: self.store, folder, now: self.now, ages: Ages::Root };

@@ -1,10 +1,10 @@
-//! Where a repository lies: a directory today, static files over HTTPS, later an object store.
+//! The interface to the files of a repository: in a directory, or at an address.
 
 use crate::error::RepositoryError;
 
 /// The files of a repository. Paths are relative and made of checked names.
 pub trait Store: Send + Sync {
-    /// The repository's place, as people know it.
+    /// Returns the repository's place, for messages.
     fn place(&self) -> String;
 
     /// Reads a file. `None`: it does not exist.
@@ -42,20 +42,20 @@ pub trait Store: Send + Sync {
 
 /// Writes to one folder of a store, alone.
 pub trait Writer {
-    /// Writes a file that does not exist yet, whole and durably. `false`: it exists; nothing was written.
+    /// Creates a file atomically and durably. Returns `false`, without writing, if it exists already.
     ///
     /// # Errors
     /// It cannot be written.
     fn put_if_absent(&self, path: &str, content: &[u8]) -> Result<bool, RepositoryError>;
 
-    /// Replaces a file at once, durably, if it is what it was. `false`: it is not; nothing was written. `old`: its content
-    /// until now, or `None` for a file that must not exist.
+    /// Replaces a file atomically and durably, if it still has the content `old`; `None` means that it must not exist.
+    /// Otherwise it returns `false` without writing.
     ///
     /// # Errors
     /// It cannot be read or written.
     fn replace_if_unchanged(&self, path: &str, old: Option<&[u8]>, new: &[u8]) -> Result<bool, RepositoryError>;
 
-    /// Replaces a file at once, durably, whatever it was.
+    /// Replaces a file atomically and durably, whatever its content is.
     ///
     /// # Errors
     /// It cannot be written.
@@ -67,7 +67,7 @@ pub trait Writer {
     /// It cannot be removed.
     fn remove(&self, path: &str) -> Result<(), RepositoryError>;
 
-    /// Removes what writers of a folder have left there that were killed.
+    /// Removes files that killed writers have left in a folder.
     ///
     /// # Errors
     /// It cannot be removed.

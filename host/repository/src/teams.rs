@@ -1,4 +1,4 @@
-//! The teams of a repository: which of them owns a policy, as the platform has signed it.
+//! The teams of a repository and the policies that they own, as the platform has signed them.
 
 use serde_json::{Map, Value};
 
@@ -19,7 +19,7 @@ pub struct Team {
 }
 
 impl Team {
-    /// What the platform signs beside the digest of the team's root.
+    /// Returns the data about the team that the platform signs, besides the digest of its root.
     #[must_use]
     pub fn custom(&self) -> Map<String, Value> {
         let policies: Vec<_> = self.policies.iter().map(ToString::to_string).collect();

@@ -1,6 +1,6 @@
-//! What was verified of a repository, kept between runs: one file for each, written whole.
+//! Stores the verified documents of repositories between runs, in one file for each.
 //!
-//! A version that was seen must not be forgotten. So a damaged file is an error and never counts as one that does not exist.
+//! A version that was seen must not be forgotten. So a damaged file is an error and never counts as an absent one.
 
 use std::path::{Path, PathBuf};
 
@@ -19,19 +19,19 @@ const TRUST: &str = "trust";
 /// The largest file, in bytes: a document of targets and its smaller companions, each as JSON text in JSON.
 const MAX_BYTES: u64 = 64 << 20;
 
-/// What is trusted of one repository, and when it was looked at last.
+/// The trusted documents of one repository, and the time of the last update.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Trust {
     /// The documents that were verified.
     pub trusted: Trusted,
     /// The moment of the last successful update.
     pub checked: Option<Moment>,
-    /// The SHA-256 of the root that somebody has named to be trusted, once it was found in the chain of roots.
+    /// The SHA-256 of the root that the operator has named, once it was found in the chain of roots.
     pub named: Option<String>,
 }
 
 impl Trust {
-    /// What is trusted from now on, of which the rest stays as it was.
+    /// Returns a copy with other trusted documents.
     #[must_use]
     pub fn with(&self, trusted: Trusted) -> Self {
         Self { trusted, checked: self.checked, named: self.named.clone() }
@@ -60,7 +60,7 @@ struct WrittenPointers {
     snapshot: String,
 }
 
-/// The folder in which a node or an author keeps its trust of one store.
+/// The folder with a node's or an author's trust data of one store.
 #[derive(Debug, Clone)]
 pub struct TrustFolder {
     folder: OwnFolder,
@@ -79,7 +79,7 @@ impl TrustFolder {
         self.folder.path()
     }
 
-    /// Reads what is trusted of the repository in a folder of the store. `None`: nothing yet.
+    /// Reads the trust data of the repository in a folder of the store. Returns `None` if there are none yet.
     ///
     /// # Errors
     /// It cannot be read, or is damaged.
@@ -104,7 +104,7 @@ impl TrustFolder {
         Ok(Some(Trust { trusted, checked, named: written.named }))
     }
 
-    /// Keeps what is trusted.
+    /// Writes the trust data durably.
     ///
     /// # Errors
     /// It cannot be written.
@@ -112,7 +112,7 @@ impl TrustFolder {
         self.write_surviving(folder, trust, Survives::PowerCut)
     }
 
-    /// Keeps when it was looked at last, where nothing else has changed.
+    /// Writes a new time of the last update, if nothing else has changed. It may be lost in a power cut.
     ///
     /// # Errors
     /// It cannot be written.
@@ -120,7 +120,7 @@ impl TrustFolder {
         self.write_surviving(folder, trust, Survives::Kill)
     }
 
-    /// Forgets what was trusted of the whole store.
+    /// Removes the trust data of the whole store.
     ///
     /// # Errors
     /// It cannot be removed.
@@ -169,14 +169,14 @@ mod tests {
         let trust = Trust { trusted, checked: None, named: None };
         place.write("platform", &trust).unwrap();
         std::fs::rename(own.join("trust"), &elsewhere).unwrap();
-        // A folder that is a link: what it leads to is not believed, not written to and not removed.
+        // If the folder is a link, its target is not read, written or removed.
         symlink(&elsewhere, own.join("trust")).unwrap();
         let link = |error: RepositoryError| text::error_chain(&error);
         assert!(link(place.read("platform").unwrap_err()).contains("it is a link"));
         assert!(link(place.write("platform", &trust).unwrap_err()).contains("it is a link"));
         assert!(link(place.forget().unwrap_err()).contains("it is a link"));
         assert!(elsewhere.join("platform.json").exists());
-        // A file that is a link: it is not read, and what is written takes its place.
+        // If the file is a link, it is not read, and a write replaces it.
         std::fs::remove_file(own.join("trust")).unwrap();
         std::fs::create_dir(own.join("trust")).unwrap();
         symlink(elsewhere.join("platform.json"), own.join("trust/platform.json")).unwrap();

@@ -1,7 +1,7 @@
-//! From what was trusted to what is trusted now: the detailed client workflow of TUF, for one repository.
+//! Updates the trusted documents of one repository by the detailed client workflow of TUF.
 //!
-//! What is handed out has been verified from the root on. A file that cannot be read ends the update; it never counts as
-//! one that does not exist.
+//! All returned documents have been verified from the root on. A file that cannot be read ends the update, and never counts
+//! as absent.
 
 use jiff::Timestamp as Moment;
 
@@ -13,7 +13,7 @@ use crate::store::Store;
 
 pub use crate::chain::trusted_root;
 
-/// Most earlier roots under which something may have been released.
+/// Largest number of earlier roots that are searched for superseded releases.
 const MAX_SUPERSEDED: usize = 16;
 
 /// Most new roots that one update follows.
@@ -24,9 +24,9 @@ const MAX_ROOTS: u64 = 1024;
 pub struct Trusted {
     /// The newest root, as it was signed.
     pub root: Vec<u8>,
-    /// The timestamp and the snapshot that were seen last.
+    /// The last verified timestamp and snapshot.
     pub pointers: Option<Pointers>,
-    /// The targets that were seen last.
+    /// The last verified targets.
     pub targets: Option<Vec<u8>>,
 }
 
@@ -40,20 +40,21 @@ pub struct Pointers {
 }
 
 impl Trusted {
-    /// Trusts a root, of whose repository nothing was seen yet.
+    /// Creates trust in a root whose repository has not been read yet.
     #[must_use]
     pub fn of_root(root: Vec<u8>) -> Self {
         Self { root, pointers: None, targets: None }
     }
 
-    /// Tells whether nothing but the root was seen.
+    /// Tells whether only the root is known.
     #[must_use]
     pub fn is_root_alone(&self) -> bool {
         self.pointers.is_none() && self.targets.is_none()
     }
 
-    /// The same under another root. What the keys of its roles have not signed does not bind anybody any more: so a repository
-    /// recovers whose versions the thief of a key has raised as far as they go.
+    /// Returns the trusted documents under another root. Documents that its keys have not signed are dropped, and their
+    /// versions do not count any more. So a repository recovers after the thief of a key has raised its versions to the
+    /// maximum.
     fn under(&self, root: &Root, bytes: Vec<u8>) -> Self {
         let is_valid = |pointers: &&Pointers| {
             pointer("", &pointers.timestamp, Role::Timestamp, root).is_ok()
@@ -76,7 +77,7 @@ pub struct Verified {
     timestamp: Pointer,
     snapshot: Pointer,
     targets: Targets,
-    /// The document of the targets, byte for byte as it was verified.
+    /// The bytes of the targets as they were verified.
     targets_bytes: Vec<u8>,
 }
 
@@ -93,7 +94,7 @@ impl Verified {
         &self.targets
     }
 
-    /// The document of the targets, byte for byte as it was verified. The file of its name may be another one by now.
+    /// Returns the bytes of the targets as they were verified. The file in the store may have changed since.
     pub(crate) fn targets_bytes(&self) -> &[u8] {
         &self.targets_bytes
     }
@@ -110,7 +111,7 @@ impl Verified {
         &self.timestamp
     }
 
-    /// What is released under a path.
+    /// Returns the file that is released under a path.
     #[must_use]
     pub fn target(&self, path: &str) -> Option<&Target> {
         self.targets.targets.get(path)
@@ -124,7 +125,7 @@ impl Verified {
         self.target(path).map(|target| read_target(store, &self.folder, path, target, limit)).transpose()
     }
 
-    /// The moment at which the first of its documents expires, and whose that is.
+    /// Returns the time when the first of its documents expires, and the role of that document.
     #[must_use]
     pub fn expires(&self) -> (Moment, Role) {
         let of = [
@@ -157,7 +158,7 @@ pub fn read_target(
     Ok(content)
 }
 
-/// Where a target lies: beside others of its path, each by its digest.
+/// Returns the path of a target in the store. The digest is part of the file's name.
 #[must_use]
 pub fn stored_target(folder: &str, path: &str, sha256: &str) -> String {
     match path.rsplit_once('/') {
@@ -166,7 +167,7 @@ pub fn stored_target(folder: &str, path: &str, sha256: &str) -> String {
     }
 }
 
-/// Where a document lies.
+/// Returns the path of a document in the store.
 #[must_use]
 pub fn stored_metadata(folder: &str, role: Role, version: u64) -> String {
     match role {
@@ -184,7 +185,7 @@ fn check(store: &dyn Store, path: &str, expected: &Target, content: &[u8]) -> Re
     Err(RepositoryError::Mismatch { file: store.file(path), what })
 }
 
-/// Checks that a version did not go backwards.
+/// Checks that a version is not lower than the known one.
 fn check_version(
     store: &dyn Store,
     path: &str,
@@ -198,8 +199,8 @@ fn check_version(
     }
 }
 
-/// What is known to be released without asking the store: the targets that were verified last. Their age is not checked.
-/// `None`: nothing is known.
+/// Returns the targets that were verified last, without reading the store. Their expiry is not checked. Returns `None` if
+/// there are none.
 ///
 /// # Errors
 /// The documents are damaged.
@@ -221,16 +222,16 @@ fn targets_of(file: &str, bytes: &[u8], root: &Root) -> Result<Targets, Reposito
     Targets::of(&envelope)
 }
 
-/// Keeps what is trusted from now on.
+/// A function that stores the newly trusted documents.
 pub type Keep<'a> = dyn Fn(&Trusted) -> Result<(), RepositoryError> + 'a;
 
-/// What was released under an earlier root.
+/// The documents that were released under an earlier root.
 pub(crate) struct Superseded {
     /// The timestamp, as it was signed.
     pub(crate) timestamp: Vec<u8>,
     /// The documents, with the newest root.
     pub(crate) verified: Verified,
-    /// The keys of the newest root have signed the targets, too: other keys than theirs were exchanged.
+    /// Whether the newest root's keys have also signed the targets, so that only keys of other roles were replaced.
     pub(crate) is_signed: bool,
 }
 
@@ -241,20 +242,20 @@ pub struct Update<'a> {
     pub store: &'a dyn Store,
     /// Its folder in the store.
     pub folder: &'a str,
-    /// What time it is.
+    /// The current time, for expiry checks.
     pub now: Moment,
-    /// Which documents must not be too old.
+    /// The documents that must not have expired.
     pub ages: Ages,
 }
 
-/// Which documents must not be too old.
+/// The documents that must not have expired.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Ages {
-    /// All of them: whoever is about to run something looks at all.
+    /// All documents, for a node that is about to run a release.
     All,
-    /// The root alone: whoever is about to renew the others.
+    /// Only the root, for a publisher that renews the others.
     Root,
-    /// None: whoever is about to renew the root.
+    /// No document, for a publisher that renews the root.
     None,
 }
 
@@ -272,8 +273,9 @@ impl Update<'_> {
         Err(RepositoryError::Expired { file: self.store.file(path), role, expired: expires, is_platform })
     }
 
-    /// Takes what is new. `vouched`: a root that somebody else vouches for, as the platform does for its teams. `keep`: keeps a
-    /// new root as soon as it is verified, whatever becomes of the rest: nobody can hide it afterwards.
+    /// Updates all documents. `vouched`: a root that another document vouches for, as the platform does for its teams.
+    /// `keep`: stores a new root as soon as it is verified, even if the rest of the update fails, so that nobody can hide it
+    /// afterwards.
     ///
     /// # Errors
     /// Something is missing, invalid, not signed, too old, or older than what is trusted. Nothing but the root is new then.
@@ -287,7 +289,7 @@ impl Update<'_> {
         self.below(&root, &trusted)
     }
 
-    /// Takes a new root alone, as [`Self::run`] does first.
+    /// Updates only the root, which is the first step of [`Self::run`].
     ///
     /// # Errors
     /// The root is invalid, not signed, too old, or older than the one that is trusted.
@@ -307,8 +309,9 @@ impl Update<'_> {
         Ok((now, root))
     }
 
-    /// What was released under an earlier root, where the newest one has other keys and nothing was released with them yet.
-    /// Earlier roots are those of the chain, back from the newest one, and the one that was trusted `before`.
+    /// Finds the documents that were released under an earlier root, for the case that the newest root has other keys and
+    /// nothing was released with them yet. Earlier roots are those of the chain, from the newest one backwards, and the one
+    /// that was trusted `before`.
     ///
     /// # Errors
     /// The store cannot be read.
@@ -350,8 +353,8 @@ impl Update<'_> {
         Ok(None)
     }
 
-    /// The numbers of a timestamp and a snapshot that are valid under a root, and of the targets that they point to. `None`: the
-    /// timestamp is not valid under it.
+    /// Returns the timestamp as bytes and as a document, with its snapshot, if they are valid under a root. Returns `None` if
+    /// the timestamp is not valid under it.
     ///
     /// # Errors
     /// The timestamp is valid, and the snapshot is missing or damaged.
@@ -365,7 +368,7 @@ impl Update<'_> {
         Ok(Some((bytes, timestamp, snapshot)))
     }
 
-    /// Reads and verifies what a root's keys have signed. `trusted`: what must not go backwards.
+    /// Reads and verifies the documents below a root. `trusted`: documents whose versions must not be undercut.
     fn below(&self, root: &Root, trusted: &Trusted) -> Result<(Trusted, Verified), RepositoryError> {
         let Self { store, folder, .. } = *self;
         let path = |role, version| stored_metadata(folder, role, version);
@@ -395,7 +398,7 @@ impl Update<'_> {
         let targets_bytes = self.document(&place, Role::Targets, &snapshot.of, same)?;
         let targets = targets_of(&store.file(&place), &targets_bytes, root)?;
         check_named(&store.file(&place), targets.version, snapshot.of_version)?;
-        // Whoever signs for snapshots cannot bring back what the team has replaced, even with new keys.
+        // The holder of the snapshot key cannot bring back targets that the team has replaced, even with new keys.
         let old = same.map(|targets| targets_of(trusted_file, targets, root)).transpose()?;
         check_version(store, &place, Role::Targets, targets.version, old.map(|old| old.version))?;
         self.check_age(&place, Role::Targets, targets.expires)?;
@@ -407,9 +410,9 @@ impl Update<'_> {
         Ok((Trusted { root: trusted.root.clone(), pointers: Some(pointers), targets }, verified))
     }
 
-    /// The targets that were verified before, under pointers that are signed and name other targets of the same version: those
-    /// are damaged, or nobody has signed them. `None`: the pointers are not signed either, have gone backwards, or name a
-    /// version that was never seen.
+    /// Returns the previously verified targets, if the pointers are valid but the targets in the store, of the same version,
+    /// are damaged or not signed. Returns `None` if the pointers are not valid, have gone backwards, or name an unknown
+    /// version.
     ///
     /// # Errors
     /// The pointers are missing or damaged.
@@ -435,12 +438,12 @@ impl Update<'_> {
         Ok(Some((bytes, Verified { folder, root, timestamp, snapshot, targets, targets_bytes })))
     }
 
-    /// Finds the newest root, whose age is not checked: the one that is vouched for, else the end of the chain of roots.
+    /// Finds the newest root: the vouched one, or else the end of the chain of roots. Its expiry is not checked.
     fn newest_root(&self, trusted: &Trusted, vouched: Option<&[u8]>) -> Result<(Vec<u8>, Root), RepositoryError> {
         let Self { store, folder, .. } = *self;
         let first = trusted_root("the root that was trusted before", &trusted.root, folder)?;
         if let Some(vouched) = vouched {
-            // The platform says which root is the newest: others in the folder do not count, whoever has signed them.
+            // The platform decides which root is the newest. Other roots in the folder do not count, whoever has signed them.
             let place = format!("the root of {folder} that the platform vouches for");
             let root = trusted_root(&place, vouched, folder)?;
             Envelope::parse(&place, vouched)?.check_repository(&first.repository)?;
@@ -461,7 +464,7 @@ impl Update<'_> {
         Err(RepositoryError::Other(format!("{} has more than {MAX_ROOTS} new roots", store.file(folder))))
     }
 
-    /// Reads a document whose digest is signed. `kept`: the one that was trusted before, which need not be read again.
+    /// Reads a document whose digest is signed. `kept`: the trusted document, which need not be read again if it is the same.
     fn document(
         &self,
         path: &str,

@@ -1,8 +1,9 @@
-//! Publishes: new files first, then `targets` and `snapshot` under new names, and `timestamp` last, which makes them count.
+//! Publishes a release: first new files, then `targets` and `snapshot` under new names, and last `timestamp`, which makes
+//! them valid.
 //!
-//! Everything before the last step adds files that nobody reads yet. Whoever is killed leaves some of them behind; the next
-//! one takes the next free number, and `wrun policy clean` removes them. Two who publish at once wait for each other in a
-//! directory; in a store without locks the second finds another timestamp than it began with, and must begin again.
+//! All steps before the last one add files that nobody reads yet. A killed publisher leaves some of them behind; the next one
+//! uses the next free version number, and `wrun policy clean` removes the files. In a directory, two publishers wait for each
+//! other. In a store without locks, the second one finds that the timestamp has changed, and must begin again.
 
 use std::collections::BTreeMap;
 
@@ -21,42 +22,42 @@ use crate::update::{
 
 pub use crate::lifetimes::Lifetimes;
 
-/// Who publishes, and in which repository.
+/// A publisher with its keys, its trust data and the repository.
 pub struct Publisher<'a> {
     /// The store that has the repository.
     pub store: &'a dyn Store,
-    /// The keys of whoever publishes.
+    /// The keys of the publisher.
     pub keys: &'a KeyRing<'a>,
-    /// What whoever publishes has seen of the repository before.
+    /// The publisher's trust data of the repository.
     pub trust: &'a TrustFolder,
-    /// What time it is.
+    /// The current time, for new documents.
     pub now: Moment,
 }
 
-/// The state of one repository, as whoever publishes has verified it.
+/// The state of one repository, verified by the publisher.
 pub struct Current {
-    /// The folder of the store that it lies in.
+    /// The folder of the repository in the store.
     pub(crate) folder: String,
     /// The newest root that was verified.
     pub(crate) root: Root,
     pub(crate) root_bytes: Vec<u8>,
-    /// What was published, if it counts.
+    /// The published documents, if they are valid under the newest root.
     pub(crate) verified: Option<Verified>,
-    /// What was published with keys that have been replaced since. It counts for nobody any more.
+    /// Documents that were published with keys that have been replaced since. They are not valid any more.
     pub(crate) superseded: Option<Verified>,
     pub(crate) numbers: Numbers,
     pub(crate) timestamp: Option<Vec<u8>>,
 }
 
-/// The numbers of the documents that were published last.
+/// The version numbers of the documents that were published last.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Numbers {
     targets: u64,
     snapshot: u64,
     timestamp: u64,
-    /// Keys of the targets were exchanged, so that their number binds nobody.
+    /// Whether keys of the targets were replaced, so that the old version number does not count.
     targets_begin_anew: bool,
-    /// Online keys were exchanged, so that the numbers of snapshot and timestamp bind nobody.
+    /// Whether online keys were replaced, so that the old version numbers of snapshot and timestamp do not count.
     pointers_begin_anew: bool,
 }
 
@@ -78,13 +79,13 @@ impl Current {
         self.verified.as_ref().map(|verified| verified.targets().targets.clone()).unwrap_or_default()
     }
 
-    /// What was published, if it counts.
+    /// Returns the published documents, if they are valid under the newest root.
     #[must_use]
     pub fn verified(&self) -> Option<&Verified> {
         self.verified.as_ref()
     }
 
-    /// The number of the next targets.
+    /// Returns the version number of the next targets.
     ///
     /// # Errors
     /// The numbers are used up.
@@ -92,7 +93,7 @@ impl Current {
         following(self.numbers.targets, self.numbers.targets_begin_anew, &self.folder)
     }
 
-    /// The groups that run something now and will not after a release of these targets.
+    /// Returns the groups with a release now that will not have one after a release of these targets.
     pub(crate) fn dropped(&self, targets: &BTreeMap<String, Target>) -> Vec<String> {
         let last = self.verified.as_ref().or(self.superseded.as_ref());
         let before = last.into_iter().flat_map(|last| last.targets().targets.keys());
@@ -101,17 +102,17 @@ impl Current {
     }
 }
 
-/// What came of publishing.
+/// The result of publishing.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Published {
-    /// There were enough signatures: it counts.
+    /// There were enough signatures, so the release is valid.
     Done {
         /// The version of the targets.
         version: u64,
-        /// What groups ran before and do not any more, as `GROUP/POLICY`: it was signed with keys that were replaced.
+        /// Releases that groups lose, as `GROUP/POLICY`, because they were signed with replaced keys.
         dropped: Vec<String>,
     },
-    /// It waits for more signatures.
+    /// The release waits for more signatures.
     Pending {
         /// The identifier of the pending release.
         id: String,
@@ -123,8 +124,8 @@ pub enum Published {
 }
 
 impl Publisher<'_> {
-    /// Reads and verifies the repository in a folder. `vouched`: a root that the platform vouches for. Documents that are too
-    /// old are taken: they are about to be renewed.
+    /// Reads and verifies the repository in a folder. `vouched`: a root that the platform vouches for. Expired documents are
+    /// accepted, because they are about to be renewed.
     ///
     /// # Errors
     /// It is damaged, has gone backwards, or cannot be read.
@@ -132,7 +133,7 @@ impl Publisher<'_> {
         self.current_of(folder, vouched, Ages::Root)
     }
 
-    /// As [`Self::current`], with other rules for documents that are too old.
+    /// Reads a repository like [`Self::current`], with other rules for expired documents.
     pub(crate) fn current_of(
         &self,
         folder: &str,
@@ -173,8 +174,9 @@ impl Publisher<'_> {
         Ok(Current { numbers: Numbers::of(&verified), verified: Some(verified), timestamp, ..current })
     }
 
-    /// The state of a repository that has other keys, with which nothing was published yet. `before`: what was trusted under
-    /// the root before; `trusted`: what is left of it. `error`: what else is to be said.
+    /// Returns the state of a repository whose keys were replaced and with whose new keys nothing was published yet.
+    /// `before`: the documents that were trusted under the earlier root. `trusted`: the documents that are still valid.
+    /// `error`: returned if the keys were not replaced.
     fn after_other_keys(
         &self,
         update: &Update<'_>,
@@ -183,12 +185,12 @@ impl Publisher<'_> {
         current: Current,
         error: RepositoryError,
     ) -> Result<Current, RepositoryError> {
-        // Without a release of the keys before, this is not a repository with other keys: somebody has damaged it.
+        // Without a release by the earlier keys, the keys were not replaced: the repository is damaged.
         let Some(superseded) = update.superseded(before, (&current.root_bytes, &current.root))? else {
             return Err(error);
         };
         if let Some((timestamp, pointer, snapshot)) = update.pointed(&current.root)? {
-            // The online keys are the same: their numbers bind everybody who has seen them.
+            // The online keys are the same, so their version numbers count for all who have seen them.
             let numbers = Numbers {
                 targets: snapshot.of_version,
                 snapshot: snapshot.version,
@@ -209,7 +211,7 @@ impl Publisher<'_> {
             let numbers = Numbers { targets_begin_anew: true, ..numbers };
             return Ok(Current { superseded: Some(verified), numbers, timestamp, ..current });
         }
-        // The keys of the targets are the same: what they have signed needs new pointers only.
+        // The keys of the targets are the same, so the targets only need a new snapshot and timestamp.
         let (found, known) = (verified.targets().version, known_targets(&current.folder, trusted)?);
         if let Some(known) = known.map(|known| known.version).filter(|known| found < *known) {
             let file = self.store.file(&stored_metadata(&current.folder, Role::Targets, found));
@@ -218,8 +220,8 @@ impl Publisher<'_> {
         Ok(Current { verified: Some(verified), numbers, timestamp, ..current })
     }
 
-    /// Releases files: `files` by their target paths, `targets` all that is released from now on. Below the threshold of
-    /// signatures, a pending release is left.
+    /// Releases files: `files` are the new ones by target path, `targets` all that are released from now on. If there are not
+    /// enough signatures, it leaves a pending release.
     ///
     /// # Errors
     /// A key is missing, somebody else has published meanwhile, or the store cannot be written.
@@ -234,7 +236,8 @@ impl Publisher<'_> {
         self.release_for(writer, current, files, targets, lifetimes, None)
     }
 
-    /// As [`Self::release`], signed so that it is valid under another root too, which takes the place of the present one.
+    /// Releases files like [`Self::release`], with signatures that are also valid under another root, which will replace the
+    /// present one.
     pub(crate) fn release_for(
         &self,
         writer: &dyn Writer,
@@ -246,7 +249,7 @@ impl Publisher<'_> {
     ) -> Result<Published, RepositoryError> {
         let Current { folder, root, .. } = current;
         let keys = role_keys(root, Role::Targets)?;
-        // Before anything is written: nobody should be asked for a passphrase after half of the work.
+        // The keys are opened before anything is written, so that nobody is asked for a passphrase after half of the work.
         let mut signers = self.keys.of_role(keys, &[])?;
         if signers.is_empty() {
             self.keys.enough(Role::Targets, keys, &self.store.file(folder))?;
@@ -262,7 +265,7 @@ impl Publisher<'_> {
         }
         for (path, content) in files {
             let stored = stored_target(folder, path, &Target::of(content).sha256);
-            // A file of this name has this content, unless somebody has damaged it.
+            // An existing file with this name has this content, unless it was damaged.
             let is_whole = |there: Result<Option<Vec<u8>>, _>| there.is_ok_and(|there| there.as_ref() == Some(content));
             if !writer.put_if_absent(&stored, content)? && !is_whole(self.store.get(&stored, content.len() as u64)) {
                 writer.replace(&stored, content)?;
@@ -294,8 +297,8 @@ impl Publisher<'_> {
         Ok(Published::Done { version: document.version, dropped })
     }
 
-    /// Makes a snapshot and a timestamp for targets that are written, and so makes them count. `targets`: the bytes that were
-    /// signed or verified, and not those of a file that was read since.
+    /// Writes a snapshot and a timestamp for targets that are written already, and so makes them valid. `targets`: the bytes
+    /// that were signed or verified, not those of a second read.
     ///
     /// # Errors
     /// A key is missing, somebody else has published meanwhile, or the store cannot be written.
@@ -376,8 +379,8 @@ pub(crate) fn role_keys(root: &Root, role: Role) -> Result<&RoleKeys, Repository
     root.roles.get(&role).ok_or_else(|| RepositoryError::Other(format!("the root has no role {role}")))
 }
 
-/// The number of the next document of a role. `begins_anew`: its keys were exchanged, so that the numbers of the old keys bind
-/// nobody; they are left behind if somebody has raised them.
+/// Returns the version number of the next document of a role. `begins_anew`: its keys were replaced, so the old keys' version
+/// numbers do not count. Numbers that an attacker has raised too far are not continued then.
 ///
 /// # Errors
 /// The numbers are used up.
@@ -392,7 +395,7 @@ pub(crate) fn following(version: u64, begins_anew: bool, folder: &str) -> Result
     }
 }
 
-/// The next number, after files that a killed publication left behind.
+/// Returns the next free version number, after files that a killed publication left.
 fn next(version: u64, first: u64, folder: &str) -> Result<u64, RepositoryError> {
     /// Most numbers that are passed over.
     const MOST: u64 = 10_000;
@@ -402,7 +405,7 @@ fn next(version: u64, first: u64, folder: &str) -> Result<u64, RepositoryError> 
     following(version, false, folder)
 }
 
-/// Makes sure that others can read what is about to be released.
+/// Checks that readers will accept the document before it is released.
 fn check_readable(document: &Targets, folder: &str) -> Result<(), RepositoryError> {
     if document.targets.len() <= MAX_TARGETS { Ok(()) } else { Err(too_many(folder)) }
 }

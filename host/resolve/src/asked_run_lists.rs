@@ -1,4 +1,5 @@
-//! Run lists that somebody asks for, each for one of a run's policies: `POLICY=LIST`, or bare where there is one policy.
+//! Parses the run lists of the command line, each for one policy of the run: `POLICY=LIST`, or only `LIST` if there is one
+//! policy.
 
 use node::run_list::{RunList, RunListError};
 use std::collections::BTreeMap;
@@ -17,7 +18,7 @@ pub struct AskedRunLists {
     named: BTreeMap<String, String>,
 }
 
-/// The reasons why a run list cannot be asked for so.
+/// The reasons why a run list on the command line is invalid.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum AskedRunListError {

@@ -1,7 +1,7 @@
-//! Which cookbooks a run list needs, where each is there in one version: all constraints on it have to hold.
+//! Chooses the cookbooks that a run list needs. Each cookbook exists in only one version, which must satisfy all constraints.
 //!
-//! Constraints come from the run list (`recipe[a@1.2.0]`), from the environment and from the `depends` of the cookbooks
-//! that are needed themselves; those of others do not count.
+//! Constraints come from the run list (`recipe[a@1.2.0]`), from the environment, and from the `depends` of needed cookbooks.
+//! Those of other cookbooks do not count.
 
 use std::collections::BTreeMap;
 
@@ -13,37 +13,37 @@ use crate::expansion::ExpandedRecipe;
 use node::run_list::split_recipe;
 use node::version_constraint::{Version, VersionConstraint, VersionError, VersionStyle};
 
-/// A cookbook that is there.
+/// A cookbook that is available.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct KnownCookbook {
-    /// The version that is there, as `x.y.z`.
+    /// The existing version, as `x.y.z`.
     pub version: String,
     /// Constraints on the cookbooks that it depends on.
     pub dependencies: BTreeMap<String, String>,
 }
 
-/// Why a run list's cookbooks cannot be had.
+/// The reasons why a run list's cookbooks are not available.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum ChoiceError {
-    /// A cookbook is not there.
+    /// A cookbook does not exist.
     #[error(transparent)]
     Missing(#[from] MissingCookbook),
-    /// It is there in a version that somebody does not want.
+    /// The existing version does not satisfy a constraint.
     #[error("cookbook {cookbook:?} is there in version {version}, but {wanted_by} asks for {constraint:?}")]
     Unsatisfied {
         /// The name of the cookbook in the wrong version.
         cookbook: String,
-        /// The version that is there, as `x.y.z`.
+        /// The existing version, as `x.y.z`.
         version: String,
         /// The constraint that it does not satisfy.
         constraint: String,
-        /// Who has it, for people.
+        /// The origin of the constraint, for messages.
         wanted_by: String,
     },
     /// A version or constraint is invalid.
     #[error("{wanted_by}: {reason}")]
     Malformed {
-        /// Who has it, for people.
+        /// The origin of the version or constraint, for messages.
         wanted_by: String,
         /// What is wrong with it. Part of the message, hence no `source`.
         reason: VersionError,
@@ -90,7 +90,8 @@ pub fn choose_cookbooks(
     Ok(order)
 }
 
-/// The run list's version is compared as text, as Chef's local mode does: `1.0` is not the `1.0.0` that is there.
+/// Checks the version in the run list. As in Chef's local mode, it is compared as text: `1.0` differs from an existing
+/// `1.0.0`.
 fn check_text(known: &BTreeMap<String, KnownCookbook>, name: &str, wanted: &str) -> Result<(), ChoiceError> {
     let Some(cookbook) = known.get(name) else { return Ok(()) };
     if cookbook.version == wanted {

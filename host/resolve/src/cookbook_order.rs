@@ -1,8 +1,7 @@
-//! In which order cookbooks are loaded: each after those it depends on.
+//! Computes the loading order of cookbooks: each after those that it depends on.
 //!
-//! Chef's order: the run list's cookbooks in turn, each preceded by its dependencies in the order of their names,
-//! depth first. A cookbook that is met again while its own dependencies are being added is skipped, which is how
-//! loops end.
+//! Chef's order: the run list's cookbooks in turn, each preceded by its dependencies in the order of their names, depth
+//! first. A cookbook that is met again while its own dependencies are being added is skipped, so loops end.
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
@@ -11,16 +10,16 @@ use thiserror::Error;
 
 use node::run_list::split_recipe;
 
-/// Per cookbook the names of those it depends on.
+/// For each cookbook, the names of the cookbooks that it depends on.
 pub type Dependencies = BTreeMap<String, BTreeSet<String>>;
 
-/// A cookbook that is needed and not there.
+/// A needed cookbook that does not exist.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[error("cookbook {cookbook:?} is not available{}", needed_by.as_ref().map(|name| format!("; cookbook {name:?} depends on it")).unwrap_or_default())]
 pub struct MissingCookbook {
     /// The name of the missing cookbook.
     pub cookbook: String,
-    /// The cookbook that depends on it; absent where the run list names it.
+    /// The cookbook that depends on it; `None` if the run list names it.
     pub needed_by: Option<String>,
 }
 
@@ -53,7 +52,8 @@ struct Waiting<'names> {
     dependencies: std::collections::btree_set::Iter<'names, String>,
 }
 
-/// Keeps its own stack: a chain of dependencies may be longer than ours would carry.
+/// Adds a cookbook after its dependencies. It uses a stack on the heap, because a chain of dependencies may be too long for
+/// recursion.
 fn add_with_dependencies(
     cookbook: &str,
     dependencies: &Dependencies,

@@ -24,7 +24,7 @@ pub struct Environment {
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum EnvironmentError {
-    /// A constraint on a cookbook is invalid. All are shown, as in Chef.
+    /// A constraint on a cookbook is invalid. As in Chef, the message shows all constraints.
     #[error("Option cookbook_versions's value {{{shown}}} should be a valid set of cookbook version requirements!")]
     InvalidConstraints {
         /// All constraints, as Ruby shows a hash, without braces.
@@ -47,7 +47,7 @@ impl Environment {
         Self { name: name.to_owned(), ..Self::default() }
     }
 
-    /// Reads an environment's JSON document. Constraints on cookbooks that are not needed are checked, too.
+    /// Reads an environment's JSON document. It checks all constraints, even those on cookbooks that are not needed.
     ///
     /// # Errors
     /// A constraint is invalid.

@@ -1,8 +1,8 @@
-//! From a run list with roles to recipes.
+//! Expands a run list with roles to recipes.
 //!
-//! Depth first, each role once (which also cuts loops). A role's attributes are merged after those of the roles in
-//! its own run list, so an outer role wins over the roles that it includes and a later one over an earlier. A role
-//! that does not exist is noted and the rest is expanded; the caller decides that the run fails.
+//! The expansion is depth first and takes each role once, so loops end. A role's attributes are merged after those of the
+//! roles in its own run list. So a role wins over the roles that it includes, and a later role over an earlier one. A missing
+//! role is noted and the rest is expanded; the caller makes the run fail.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -14,10 +14,10 @@ use node::object::{RolePlace, attribute_key};
 use node::run_list::{RunList, RunListError, RunListItem, RunListItemKind};
 use node::version_constraint::{Version, VersionStyle};
 
-/// Who includes the items of the run list itself.
+/// The name of the includer for items of the run list itself.
 pub const TOP_LEVEL: &str = "top level";
 
-/// Roles inside roles. Each role is expanded once, so this bounds chains only.
+/// Largest depth of roles inside roles. Each role is expanded only once, so only long chains reach it.
 const MAX_ROLE_DEPTH: usize = 200;
 
 /// A recipe to run.
@@ -30,7 +30,8 @@ pub struct ExpandedRecipe {
 }
 
 impl ExpandedRecipe {
-    /// `nginx` becomes `nginx::default`; a version is added as `@1.2.3`. Goes into `automatic.expanded_run_list`.
+    /// Returns the full name for `automatic.expanded_run_list`: `nginx` becomes `nginx::default`, and a version is added as
+    /// `@1.2.3`.
     pub fn fully_qualified(&self) -> String {
         let mut name = self.name.clone();
         if !name.contains("::") {
@@ -44,19 +45,19 @@ impl ExpandedRecipe {
     }
 }
 
-/// One item of the run list, or of a role's, with what it brought in.
+/// One item of the run list, or of a role's run list, with its expansion.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum TraceEntry {
-    /// A recipe; `is_skipped` where it was met before.
+    /// A recipe. `is_skipped` if it was met before.
     Recipe {
         /// As the run list writes it.
         name: String,
         /// The version asked for here.
         version: Option<String>,
-        /// Whether an earlier item brought it in.
+        /// Whether an earlier item includes it already.
         is_skipped: bool,
     },
-    /// A role; it has no children where it is missing or was met before.
+    /// A role. It does not have children if it is missing or was met before.
     Role {
         /// The role's name, without its brackets.
         name: String,
@@ -64,12 +65,12 @@ pub enum TraceEntry {
         children: Vec<Self>,
         /// Whether the role does not exist.
         is_missing: bool,
-        /// Whether an earlier item brought it in.
+        /// Whether an earlier item includes it already.
         is_skipped: bool,
     },
 }
 
-/// What a run list expands to.
+/// The result of expanding a run list.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Expansion {
     /// The environment it was expanded in.
@@ -84,14 +85,14 @@ pub struct Expansion {
     pub override_attributes: Map<String, Value>,
     /// The role that set each of these attributes last, by [`attribute_key`].
     pub attribute_roles: BTreeMap<String, RolePlace>,
-    /// Missing roles, each with who includes it: [`TOP_LEVEL`] or `role[NAME]`.
+    /// Missing roles, each with its includer: [`TOP_LEVEL`] or `role[NAME]`.
     pub missing_roles: Vec<(String, String)>,
     /// Every item in order, as a tree.
     pub trace: Vec<TraceEntry>,
 }
 
 impl Expansion {
-    /// For `automatic.recipes`: default recipes under both their names.
+    /// Returns the recipes for `automatic.recipes`, default recipes under both of their names.
     pub fn recipes_with_duplicate_names(&self) -> Vec<String> {
         let mut names = Vec::new();
         for recipe in &self.recipes {
@@ -239,7 +240,7 @@ impl Walk<'_> {
     }
 }
 
-/// Tells the path of each attribute that is not an object with attributes of its own.
+/// Calls `note` with the path of each attribute that is not a non-empty object.
 fn note_leaves<'a>(path: &mut Vec<&'a str>, attributes: &'a Map<String, Value>, note: &mut dyn FnMut(&[&str])) {
     for (key, value) in attributes {
         path.push(key);

@@ -22,7 +22,7 @@ pub use merged::{LayerConstraint, cookbook_constraints, merge_layer_values, merg
 pub use read::{LayerError, LayerSource, layer_of_ruby, read_layer, without_lines};
 pub use strategy::{Strategies, Strategy};
 
-/// Reads a document in JSON, with comments as Chef's tools write them. It is bounded as a layer is.
+/// Reads a document in JSON, with comments as Chef's tools write them. The limits of layers apply to it.
 ///
 /// # Errors
 /// The reason why it is not JSON, with its line.
@@ -30,7 +30,7 @@ pub fn parse_json(text: &str) -> Result<serde_json::Value, String> {
     json_file::parse(text).map(|node| node.into_value(None)).map_err(|error| error.to_string())
 }
 
-/// The key of the strategy of values that are not named.
+/// The key of the default strategy.
 const DEFAULT_STRATEGY: &str = "default";
 
 /// Splits an attribute's name at its dots; `\.` is a dot in a key.

@@ -1,6 +1,7 @@
-//! Which recipes a node runs, in which order, with which cookbooks: run lists, roles, environments, versions.
+//! Decides which recipes a node runs, in which order and with which cookbooks, from run lists, roles, environments and
+//! versions.
 //!
-//! Nothing in here reads a file, a clock or the network; whoever calls it has the documents. The behaviour follows Chef.
+//! This crate does not read files, clocks or the network: its callers pass the documents. The behaviour follows Chef.
 //!
 //! ```text
 //! asked_run_lists         run lists that somebody asks for, each for one policy

@@ -1,5 +1,5 @@
-//! Roles, environments and data bag items as operators write and change them: each document is a person's input, read with its
-//! lines, checked as a whole, and written in Chef's order of keys.
+//! Checks roles, environments and data bag items that operators write and change. A document is read with its lines, checked
+//! as a whole, and written in Chef's order of keys.
 
 use std::fmt;
 
@@ -37,7 +37,7 @@ const ENVIRONMENT_KEYS: [&str; 7] = [
     "override_attributes",
 ];
 
-/// What a document describes.
+/// The kind of object that a document describes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum ObjectKind {
     /// A role of a Chef repository.
@@ -49,7 +49,7 @@ pub enum ObjectKind {
 }
 
 impl ObjectKind {
-    /// The words of messages.
+    /// Returns the kind in words, for messages.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Role => "role",
@@ -78,7 +78,7 @@ pub struct ObjectFault {
     pub file: String,
     /// The line, from 1; 0 where it is not known.
     pub line: u32,
-    /// The reason, with what to do.
+    /// The reason and a remedy.
     pub reason: String,
 }
 
@@ -95,8 +95,8 @@ pub fn check_object_name(kind: ObjectKind, name: &str) -> Result<(), String> {
     Err(format!("{name:?} cannot be the name of a {kind}: use up to {MAX_NAME} letters, digits and the characters - _"))
 }
 
-/// Reads a document in JSON and checks it. `name`: what it must be called; `None`: its own name counts. Returns the name, and
-/// the document in the form in which it is written.
+/// Reads a document in JSON and checks it. `name`: the name that it must have; `None`: any name. Returns the name, and the
+/// document in the form in which it is written.
 ///
 /// # Errors
 /// The document is not JSON, has another name, or says something that such an object does not have.
@@ -124,7 +124,7 @@ pub fn read_object(
     Ok((name, object))
 }
 
-/// Checks a document that is not text any more, such as what a file in Ruby came to.
+/// Checks a document that is parsed already, such as the result of a file in Ruby.
 ///
 /// # Errors
 /// As [`read_object`]; lines are not known.
@@ -152,7 +152,7 @@ pub fn empty_object(kind: ObjectKind, name: &str, description: &str) -> Value {
     }
 }
 
-/// Changes the run list of a role: its own, or that of an environment. Returns whether anything is different now.
+/// Changes the run list of a role: its own, or that of an environment. Returns whether the role has changed.
 ///
 /// # Errors
 /// An item is invalid, or is not in the list where it must be.
@@ -169,7 +169,7 @@ pub fn change_run_list(role: &mut Value, environment: Option<&str>, edit: &RunLi
     let before = lists.get(key).map_or_else(|| Ok(RunList::default()), RunList::from_json)?;
     let after = before.changed(edit)?;
     let differs = before != after;
-    // An environment's list that was emptied stays: without one, the role's own list would count there.
+    // An empty list of an environment is kept: without it, the role's own list would apply there.
     if differs || environment.is_none() {
         lists.insert(key.to_owned(), after.to_json());
     }
@@ -252,7 +252,7 @@ fn check_run_list(line: u32, node: &Node) -> Result<(), DocumentError> {
     RunList::from_json(&list).map(drop).map_err(|error| DocumentError::new(line, error.to_string()))
 }
 
-/// The document in the form in which it is written: keys in order, none of Chef's own missing.
+/// Returns the document in its written form: keys in order, with all keys that Chef writes.
 fn in_order(kind: ObjectKind, name: &str, mut object: Map<String, Value>) -> Value {
     let keys: &[&str] = match kind {
         ObjectKind::Item => &["id"],

@@ -1,4 +1,4 @@
-//! What a node runs, of a run list with roles in an environment: the recipes, the cookbooks and the attributes.
+//! Resolves a run list with roles in an environment to recipes, cookbooks and attributes.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -14,7 +14,7 @@ use crate::environment::{Environment, EnvironmentError};
 use crate::expansion::{Expansion, expand};
 use crate::roles::{Role, RoleError};
 
-/// A Chef repository: roles, environments and cookbooks by name. The rooms that read files implement it.
+/// A Chef repository: roles, environments and cookbooks by name. The crates that read files implement it.
 pub trait Repository {
     /// The reason why a document or a cookbook cannot be used.
     type Error;
@@ -82,7 +82,7 @@ impl<Document> ResolveError<Document> {
     }
 }
 
-/// What a run list comes to. After an error it holds what was found out before, for the report.
+/// The result of resolving a run list. After an error it has the parts that were resolved before, for the report.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Resolution {
     run_list: RunList,
@@ -107,8 +107,8 @@ impl Resolution {
         recipes.map(|recipe| full_name(&recipe.name)).collect()
     }
 
-    /// Returns the attributes and lists with which the run begins. Chef knows the recipes before it asks for the
-    /// environment, and sets all attributes after that: without an environment no level has any.
+    /// Returns the attributes and lists with which the run begins. Like Chef, it sets attributes only after the environment
+    /// is known. If the environment is missing, there are recipes but no attributes.
     pub fn start(&self) -> PolicyStart {
         let run_list = self.run_list.clone();
         let Some(expansion) = &self.expansion else { return PolicyStart { run_list, ..PolicyStart::default() } };
@@ -144,8 +144,8 @@ impl Resolution {
     }
 }
 
-/// Expands a run list in an environment and chooses the cookbooks. The second value is the first error; the first one is
-/// then what was found out until there.
+/// Expands a run list in an environment and chooses the cookbooks. The second value is the first error; the first value then
+/// has the parts that were resolved before it.
 pub fn resolve<Known: Repository>(
     run_list: &RunList,
     environment: &str,
@@ -170,7 +170,7 @@ fn resolve_into<Known: Repository>(
         &repository.cookbooks(),
         (&environment.name, &environment.cookbook_versions),
     );
-    // A cookbook whose metadata is invalid has no dependencies and no version yet, so that it is invalid comes first.
+    // Invalid metadata is reported first, because such a cookbook has neither dependencies nor a version.
     let refused = match &order {
         Err(ChoiceError::Unsatisfied { cookbook, .. }) => Some(cookbook.as_str()),
         _ => None,
@@ -184,7 +184,7 @@ fn resolve_into<Known: Repository>(
     Ok(())
 }
 
-/// Reads only roles that are reached, so that an invalid one that nobody uses harms nobody.
+/// Expands the run list and reads only the roles that it reaches, so that an invalid but unused role does not matter.
 fn expand_with_roles<Known: Repository>(
     run_list: &RunList,
     environment: &str,
@@ -320,7 +320,7 @@ mod tests {
         check(&["recipe[torn]"], "_default", None, "torn is invalid");
         check(&["recipe[gone]"], "_default", Some(ErrorKind::NoSuchCookbook), "gone");
         let early = check(&["role[web]"], "nowhere", Some(ErrorKind::NoSuchEnvironment), "environment \"nowhere\"");
-        // The recipes are known and shown; no attribute is set before the environment is known.
+        // The recipes are known, but no attribute is set before the environment is known.
         assert_eq!(early.recipes(), ["nginx::default"]);
         assert!(early.start().role_default.is_empty());
         let unsatisfied = Some(ErrorKind::UnsatisfiableRunList);

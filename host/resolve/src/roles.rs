@@ -1,4 +1,4 @@
-//! Roles: a run list and attributes under a name, and where a set of them is found.
+//! Roles: a run list and attributes under a name, and the source of roles.
 
 use std::collections::HashMap;
 
@@ -14,7 +14,7 @@ use node::run_list::{RunList, RunListError};
 pub struct Role {
     /// The role's name, as run lists use it.
     pub name: String,
-    /// Its run list where no environment's own is given.
+    /// The run list for environments without one of their own.
     pub run_list: RunList,
     /// Run lists of single environments.
     pub env_run_lists: HashMap<String, RunList>,
@@ -22,7 +22,7 @@ pub struct Role {
     pub default_attributes: Map<String, Value>,
     /// Attributes for the `role_override` level.
     pub override_attributes: Map<String, Value>,
-    /// The path of its file, for those who ask where an attribute comes from; `None` if it is not known.
+    /// The path of its file, for the origin of attributes; `None` if unknown.
     pub file: Option<String>,
 }
 
@@ -63,8 +63,8 @@ impl RoleError {
 }
 
 impl Role {
-    /// Reads a role's JSON: `name`, `run_list`, `env_run_lists`, `default_attributes`, `override_attributes`, each
-    /// optional. `name` is what the role is called where its JSON does not say.
+    /// Reads a role's JSON: `name`, `run_list`, `env_run_lists`, `default_attributes`, `override_attributes`, each optional.
+    /// `name` is the role's name if its JSON does not have one.
     ///
     /// # Errors
     /// A key of the wrong kind, or an invalid run list.
@@ -110,8 +110,8 @@ impl Role {
     }
 }
 
-/// A role's items as Chef's local mode hands them out: what is neither a recipe nor a role is a recipe of that name, and
-/// refused for it.
+/// Returns a role's items as Chef's local mode does: an item that is neither a recipe nor a role becomes a recipe of that
+/// name, and is refused later.
 fn with_brackets(list: &Value) -> Value {
     let Value::Array(items) = list else { return list.clone() };
     let explicit = |text: &str| ["recipe[", "role["].iter().any(|kind| text.starts_with(kind) && text.ends_with(']'));
@@ -122,9 +122,9 @@ fn with_brackets(list: &Value) -> Value {
     items.iter().map(item).collect()
 }
 
-/// Where roles are found. The rooms that read files implement it.
+/// A source of roles. The crates that read files implement it.
 pub trait RoleSource {
-    /// The role of that name, if there is one.
+    /// Returns the role with this name, or `None` if it does not exist.
     fn role(&self, name: &str) -> Option<&Role>;
 }
 
@@ -134,7 +134,7 @@ impl RoleSource for HashMap<String, Role> {
     }
 }
 
-/// For policies, whose run lists have no roles.
+/// A source without roles, for policies, whose run lists do not have any.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct NoRoles;
 

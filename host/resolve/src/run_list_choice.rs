@@ -1,5 +1,5 @@
-//! Which run list a policy runs: an override, the one in the JSON attributes, a stored one, a named one, or the
-//! policy's own, in this order, and whether its cookbooks are in the policy at all.
+//! Chooses the run list of a policy: an override, the one in the JSON attributes, a stored one, a named one, or the policy's
+//! own, in this order. It also checks that its cookbooks are in the policy.
 
 use std::collections::BTreeMap;
 
@@ -7,14 +7,14 @@ use thiserror::Error;
 
 use node::run_list::{RunList, RunListItemKind, split_recipe};
 
-/// Where the run list came from.
+/// The source of the run list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RunListSource {
     /// `--override-runlist`: for this run only; may be empty.
     Override,
     /// The `run_list` of the JSON attributes.
     JsonAttributes,
-    /// Kept on the node by an earlier run.
+    /// The run list that an earlier run stored with the node.
     Node,
     /// `--named-run-list`: one of the policy's further run lists.
     Named,
@@ -22,7 +22,7 @@ pub enum RunListSource {
     Policy,
 }
 
-/// What there is to choose from, for one policy.
+/// The possible run lists of one policy.
 #[derive(Debug, Clone, Default)]
 pub struct RunListChoice<'list> {
     /// Name of the policy, for messages.
@@ -31,13 +31,13 @@ pub struct RunListChoice<'list> {
     pub revision: &'list str,
     /// Digest of the policy's artifact, for messages.
     pub artifact: &'list str,
-    /// The override run list, if there is one; an empty one counts.
+    /// The override run list, if one is given. It may be empty.
     pub override_run_list: Option<&'list RunList>,
     /// The `run_list` of the JSON attributes.
     pub json_run_list: Option<&'list RunList>,
-    /// The run list kept on the node, where nodes keep theirs.
+    /// The run list that is stored with the node, if it has one.
     pub node_run_list: Option<&'list RunList>,
-    /// The name asked for.
+    /// The name of the requested run list.
     pub named: Option<&'list str>,
     /// The named run lists that the policy has.
     pub named_run_lists: BTreeMap<String, RunList>,
@@ -45,7 +45,7 @@ pub struct RunListChoice<'list> {
     pub policy_run_list: RunList,
 }
 
-/// Why there is no run list to run.
+/// The reasons why no run list can be chosen.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum RunListChoiceError {
@@ -63,7 +63,7 @@ pub enum RunListChoiceError {
         artifact: String,
         /// The name asked for.
         name: String,
-        /// The names that there are.
+        /// The names that are available.
         available: Vec<String>,
     },
     /// An item's cookbook is not part of the policy.
@@ -74,7 +74,7 @@ pub enum RunListChoiceError {
         /// The item, as the run list has it.
         item: String,
     },
-    /// Policies have no roles.
+    /// The run list has a role, which a policy cannot have.
     #[error("run list item {item:?} is a role; policy {policy:?} has recipes only")]
     RoleInPolicy {
         /// The name of the policy that has no roles.

@@ -1,4 +1,4 @@
-//! The contract's bindings, generated from `wit/`. Nothing else in this file.
+//! Contains only the contract's bindings, which `bindgen!` generates from `wit/`.
 wasmtime::component::bindgen!({
     path: "../../wit",
     world: "policy",

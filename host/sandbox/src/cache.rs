@@ -1,9 +1,9 @@
-//! Native code, compiled once and kept. Whoever could put a file here could run code as root, so a file counts only if
-//! its keyed tag says that this user's wrun made it: the key lies beside it, readable by that user alone. A file that does
-//! not fit is not an error: the component is compiled again.
+//! Keeps compiled native code between runs. A foreign file here could run code as root. So a file is used only if its keyed
+//! tag proves that this user's wrun wrote it. The key is in the same folder, readable by this user alone. An invalid file is
+//! not an error: the component is compiled again.
 //!
-//! Each release of a policy has other native code. So the folder holds a bounded number of bytes and files: those that were used
-//! last. And nothing is kept where the disk has less free than the settings always leave.
+//! Each release of a policy has different native code. So the folder has a limit of bytes and files, and keeps the most
+//! recently used files. Native code is not kept if the disk would have less free space than the settings require.
 
 use cap_fs_ext::{FollowSymlinks, OpenOptionsFollowExt as _, OpenOptionsSyncExt as _};
 use cap_std::ambient_authority;
@@ -15,47 +15,47 @@ use std::time::SystemTime;
 use wasmtime::component::Component;
 use wasmtime::{Config, Engine};
 
-/// How much native code is kept.
+/// The limits of the cache.
 #[derive(Debug, Clone, Copy)]
 struct Bounds {
-    /// Bytes that it takes on the disk.
+    /// The maximum number of bytes on the disk.
     bytes: u64,
     files: usize,
 }
 
-/// Far more than the policies of one node have: some megabytes each.
+/// The usual limits. They are far above the needs of one node, whose policies have some megabytes each.
 const BOUNDS: Bounds = Bounds { bytes: 2 << 30, files: 500 };
 
-/// How the names of native code end.
+/// The ending of the names of native-code files.
 pub(crate) const NATIVE: &str = ".native";
 
-/// Bytes of a block, as file systems count them.
+/// The size in bytes of the blocks in which file systems count.
 const BLOCK: u64 = 512;
 
-/// Where native code is kept, and the key that authenticates it.
+/// The cache's folder, and the key that authenticates its files.
 pub struct NativeCache {
     folder: Dir,
     path: PathBuf,
     key: [u8; 32],
-    /// Bytes of the disk that stay free.
+    /// The number of bytes of the disk that must stay free.
     least_free: u64,
     bounds: Bounds,
 }
 
-/// Native code in the folder.
+/// A file of native code in the cache.
 struct KeptCode {
-    /// When it was used last.
+    /// The time of the last use, or `None` without readable tags.
     used: Option<SystemTime>,
     name: String,
-    /// Bytes that it takes on the disk.
+    /// The bytes that the file occupies on the disk.
     bytes: u64,
 }
 
 impl NativeCache {
-    /// A cache in a folder that exists and that only root can write.
+    /// Opens a cache in an existing folder that only root or this user can write to.
     ///
     /// # Errors
-    /// The folder cannot be opened.
+    /// Returns an error if the folder cannot be opened.
     pub fn new(folder: &Path, key: [u8; 32]) -> std::io::Result<Self> {
         let path = folder.to_owned();
         let folder = Dir::open_ambient_dir(&path, ambient_authority())?;
@@ -63,20 +63,20 @@ impl NativeCache {
         Ok(Self { folder, path, key, least_free: 0, bounds: BOUNDS })
     }
 
-    /// The same, which leaves so many bytes of the disk free.
+    /// Sets the number of bytes of the disk that must stay free.
     #[must_use]
     pub fn leaving_free(self, bytes: u64) -> Self {
         Self { least_free: bytes, ..self }
     }
 
-    /// Whether the disk has room for so many bytes more.
+    /// Returns true if the disk has room for this number of additional bytes.
     pub(crate) fn has_room_for(&self, bytes: u64) -> bool {
         let Ok(disk) = rustix::fs::fstatvfs(&self.folder) else { return true };
         let free = disk.f_bavail.saturating_mul(disk.f_frsize);
         free.saturating_sub(bytes) >= self.least_free
     }
 
-    /// Notes that native code was used: the file of its tags has the time of it.
+    /// Records the use of native code as the modification time of its tags file.
     pub(crate) fn used(&self, name: &str) {
         let now = Timespec { tv_sec: 0, tv_nsec: UTIME_NOW };
         let as_it_is = Timespec { tv_sec: 0, tv_nsec: UTIME_OMIT };
@@ -84,7 +84,7 @@ impl NativeCache {
         let _ = rustix::fs::utimensat(&self.folder, tags_of(name), &times, AtFlags::SYMLINK_NOFOLLOW);
     }
 
-    /// Removes the native code that was not used for longest, as far as there is too much.
+    /// Removes the least recently used native code until the cache is within its limits.
     pub(crate) fn prune(&self) {
         let Ok(entries) = self.folder.entries() else { return };
         let mut kept: Vec<_> = entries.filter_map(|entry| self.code_of(&entry.ok()?)).collect();
@@ -106,7 +106,7 @@ impl NativeCache {
         Some(KeptCode { used: tags.ok().map(cap_std::time::SystemTime::into_std), name, bytes })
     }
 
-    /// The path of a file in the folder, for people.
+    /// Returns the path of a file in the folder, for messages.
     pub(crate) fn path_of(&self, name: &str) -> PathBuf {
         self.path.join(name)
     }
@@ -116,7 +116,7 @@ impl NativeCache {
         &self.folder
     }
 
-    /// A hasher of our key, for one purpose.
+    /// Returns a hasher with the cache's key for one purpose.
     pub(crate) fn keyed(&self, purpose: &str) -> blake3::Hasher {
         let mut hasher = blake3::Hasher::new_keyed(&self.key);
         hasher.update(purpose.as_bytes());
@@ -124,14 +124,14 @@ impl NativeCache {
     }
 }
 
-/// The name of the file that proves that native code is ours, and when it was used last.
+/// Returns the name of the tags file. It proves the origin of native code, and its modification time is the last use.
 pub(crate) fn tags_of(name: &str) -> String {
     format!("{name}.tags")
 }
 
-/// Opens a regular file of a folder, and no link.
+/// Opens a regular file in a folder. It does not follow links.
 pub(crate) fn open(folder: &Dir, name: &str) -> Option<File> {
-    // A pipe that somebody put there must not make us wait.
+    // Without this option, a named pipe in the folder would block wrun.
     let options = &mut OpenOptions::new();
     let options = options.read(true).follow(FollowSymlinks::No).nonblock(true);
     let file = folder.open_with(name, options).ok()?.into_std();
@@ -139,26 +139,26 @@ pub(crate) fn open(folder: &Dir, name: &str) -> Option<File> {
     Some(file)
 }
 
-/// The level of processors that portable native code is made for: those of the last fifteen years.
+/// The processor level of portable native code. Processors of the last fifteen years have it.
 pub(crate) const PORTABLE: &str = "x86-64-v2";
 
-/// The same settings for every processor of the level [`PORTABLE`], instead of this machine's own.
+/// Changes settings from this machine's processor to every processor of the level [`PORTABLE`].
 pub(crate) fn portable(mut configuration: Config) -> wasmtime::Result<Config> {
     configuration.target("x86_64-unknown-linux-gnu")?;
     #[expect(unsafe_code, reason = "the engine's only way to name a level of processors")]
-    // SAFETY: the flag says which instructions code may have. Such code is not run here; an engine that loads it checks first
-    // that its processor has them.
+    // SAFETY: the flag selects the allowed instructions. This process does not run such code. An engine that loads it first
+    // checks its processor's instructions.
     unsafe {
         configuration.cranelift_flag_enable(PORTABLE);
     }
     Ok(configuration)
 }
 
-/// Maps a file of native code. The caller has made sure that our engine wrote it.
+/// Maps a file of native code. The caller must ensure that this engine wrote the file.
 pub(crate) fn map_native(engine: &Engine, path: &Path) -> Option<Component> {
     #[expect(unsafe_code, reason = "the engine's only way to load native code")]
-    // SAFETY: `deserialize_file` needs a file that `serialize` of this engine made and that does not change. `shared.rs`
-    // passes files whose tag or whose owner proves the first, and which only that owner can write.
+    // SAFETY: `deserialize_file` needs an unchanging file that `serialize` of this engine wrote. `shared.rs` passes only
+    // files with a valid tag or a trusted owner. Only that owner can write to them.
     let component = unsafe { Component::deserialize_file(engine, path) };
     component.ok()
 }
@@ -188,14 +188,14 @@ mod tests {
         shared::keep(cache, &format!("{name}{NATIVE}"), code.len() as u64, &mut code.as_slice()).is_some()
     }
 
-    /// Makes native code look as if it was used so many seconds ago.
+    /// Sets the last use of native code to this number of seconds ago.
     fn used_before(folder: &Path, name: &str, seconds: u64) {
         let file = File::options().write(true).open(folder.join(tags_of(&format!("{name}{NATIVE}")))).unwrap();
         let time = SystemTime::now().checked_sub(Duration::from_secs(seconds)).unwrap();
         file.set_times(FileTimes::new().set_modified(time)).unwrap();
     }
 
-    /// Native code of every release stayed for ever.
+    /// Regression test: the cache kept the native code of all releases for ever.
     #[test]
     fn attack_native_code_of_many_releases_is_bounded() {
         let (folder, cache) = cache(Bounds { bytes: 1 << 20, files: 3 });
@@ -203,7 +203,7 @@ mod tests {
             assert!(keep(&cache, name, 1000));
             used_before(folder.path(), name, 1000 - at as u64);
         }
-        // Whoever runs uses it; that others release more does not take it away.
+        // Native code in use is not removed by further releases of other policies.
         cache.used(&format!("honest{NATIVE}"));
         for name in ["d", "e"] {
             assert!(keep(&cache, name, 1000));

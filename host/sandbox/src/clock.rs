@@ -1,9 +1,9 @@
-//! Processor time that the guest itself spent, over all its turns. The engine's epochs only say "look at the clock".
+//! Measures the guest's own processor time over all its turns. The engine's epochs only trigger a check.
 //!
-//! Neither the host's work nor the time that other programs had the processor counts. The kernel tells each thread's
-//! processor time exactly, but asking costs as much as a small host call, and a guest has thousands of turns. So the
-//! clock asks at most once in a [`WINDOW`]. Within a window it knows two upper bounds of what the guest spent: the
-//! processor time of the whole thread, and the wall time of the guest's own turns. It counts the smaller one.
+//! The host's work does not count, and neither does the time of other programs. The kernel knows each thread's exact
+//! processor time. But a query costs as much as a small host call, and a guest has thousands of turns. So the clock queries
+//! at most once per [`WINDOW`]. For each window it knows two upper bounds of the guest's time. One is the processor time of
+//! the whole thread, the other the wall time of the guest's turns. It counts the smaller one.
 
 use crate::limits::{LimitSource, Limits};
 use crate::rules::ProtocolViolation;
@@ -15,30 +15,30 @@ use std::sync::OnceLock;
 use std::thread::ThreadId;
 use std::time::{Duration, Instant};
 
-/// The shortest time between two looks at the processor clock, unless the engine asks. A window in which the thread lost
-/// the processor is counted at most this much too long.
+/// The minimum time between two queries of the processor clock, except for checks near the budget. If the thread loses the
+/// processor, the guest's count for a window is too high by at most this time.
 const WINDOW: Duration = Duration::from_micros(200);
 
-/// The guest's budget of processor time, and how much of it is spent.
+/// The guest's budget of processor time, and the time used so far.
 pub(crate) struct Clock {
     budget: Duration,
     budget_from: LimitSource,
-    /// Hears what the guest spent, because the rest of the thread's time is the host's.
+    /// The account gets the guest's time, because the rest of the thread's time is the host's.
     account: Account,
-    /// The guest's processor time in the windows before this one.
+    /// The guest's processor time in the earlier windows.
     spent: Duration,
     window: Window,
     /// The beginning of the guest's present turn, or `None` while the host has the turn.
     since: Option<Instant>,
 }
 
-/// The time since the last look at the processor clock.
+/// The time since the last query of the processor clock.
 struct Window {
     began: Instant,
     /// The thread's processor time at the beginning.
     processor: Duration,
-    /// The thread that the processor time belongs to. A guest's turn ends on the thread on which it began, but the next
-    /// turn may be on another one.
+    /// The thread of this processor time. A guest's turn ends on the thread on which it began, but the next turn may run on
+    /// another thread.
     thread: ThreadId,
     /// Wall time of the guest's turns in this window.
     turns: Duration,
@@ -51,7 +51,7 @@ impl Window {
 }
 
 impl Clock {
-    /// A clock of the budget in some limits.
+    /// Creates a clock with the time budget of `limits`.
     pub(crate) fn new(limits: &Limits, account: Account) -> Self {
         let (budget, budget_from) = (limits.guest_time, limits.guest_time_from);
         Self { budget, budget_from, account, spent: Duration::ZERO, window: Window::new(Instant::now()), since: None }
@@ -76,8 +76,8 @@ impl Clock {
         }
     }
 
-    /// Tells the account what the guest has spent in its present turn so far. Before the account looks at the host's time:
-    /// what the guest has not told of yet would count as the host's.
+    /// Reports the guest's time in its present turn to the account. It must be called before the account checks the host's
+    /// time. Unreported time of the guest would count as the host's.
     pub(crate) fn settle(&mut self) {
         let now = Instant::now();
         self.count_turn(now);
@@ -96,7 +96,7 @@ impl Clock {
 
     /// Ends the guest if its budget is used up.
     pub(crate) fn check(&mut self) -> wasmtime::Result<()> {
-        // Wall time is never less than processor time: below the budget nobody need ask the kernel.
+        // Wall time is never less than processor time. So below the budget, a query of the kernel is unnecessary.
         let running = self.since.map_or(Duration::ZERO, |since| since.elapsed());
         let at_most = self.spent + self.window.turns + running;
         if at_most > self.budget && self.spent() > self.budget {
@@ -131,8 +131,8 @@ pub fn processor_time() -> Duration {
     Duration::new(u64::try_from(time.tv_sec).unwrap_or(0), u32::try_from(time.tv_nsec).unwrap_or(0))
 }
 
-/// Returns the bytes of memory that the process has by itself, without the files that it maps, as the kernel counts them in
-/// `/proc/self/statm`. `None`: the kernel does not say.
+/// Returns the resident memory of the process in bytes, without mapped files, or `None` if it is unknown. It comes from
+/// `/proc/self/statm`.
 pub fn resident_memory() -> Option<u64> {
     static STATM: OnceLock<Option<OwnedFd>> = OnceLock::new();
     let open = || rustix::fs::open("/proc/self/statm", OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty()).ok();
@@ -154,7 +154,7 @@ mod tests {
         Limits { guest_time: BUDGET, ..Limits::default() }
     }
 
-    /// Uses the processor until the present thread has had it for so long.
+    /// Uses the given processor time on the present thread.
     fn work(time: Duration) {
         let begin = processor_time();
         while processor_time() - begin < time {
@@ -174,7 +174,7 @@ mod tests {
     fn a_guest_whose_thread_waits_for_the_processor_spends_nothing() {
         let mut clock = Clock::new(&limits(), Account::default());
         clock.start();
-        // A sleeping thread has as little of the processor as one that others keep from it.
+        // A sleeping thread uses no processor time, like a thread that waits for the processor.
         std::thread::sleep(3 * BUDGET);
         assert!(clock.check().is_ok());
         assert!(clock.spent() < BUDGET / 2, "{:?}", clock.spent());

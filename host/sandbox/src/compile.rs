@@ -1,11 +1,11 @@
-//! Native code of strangers' components, made where a compiler that is led astray harms nobody.
+//! Compiles untrusted components in a confined process.
 //!
-//! A component that keeps all limits of [`examine`](crate::examine()) may still be what a compiler likes least. So the program
-//! starts itself once more as a compiler: a process with little memory and time, and without rights. It reads a component
-//! from standard input and writes native code to standard output, which is a file in memory that it cannot outgrow.
+//! A component within all limits of [`examine`](crate::examine()) may still cost the compiler too much. So the program starts
+//! itself again as a compiler. This process has little memory and time, and no rights. It reads a component from standard
+//! input and writes native code to standard output. The output is a file in memory with a limited size.
 //!
-//! The native code is trusted all the same: it is run without further checks. The process bounds what compiling costs, and
-//! keeps a compiler that was tricked from reaching the machine before it has an end.
+//! wrun still trusts the native code and runs it without further checks. The process limits the cost of compiling. It also
+//! keeps a compromised compiler away from the machine while it runs.
 
 use crate::examine::validate;
 use crate::limits::NATIVE_BYTES;
@@ -21,54 +21,54 @@ use std::process::{Child, Command, ExitCode, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 use wasmtime::{Config, Engine, OptLevel, RegallocAlgorithm};
 
-/// The word that makes the program a compiler: its first argument.
+/// The first argument that starts the program as a compiler.
 pub const COMPILE_WORD: &str = "compile-component";
 
-/// How often the operator's wish to stop is looked at while a compiler works.
+/// The period after which a wait for a compiler checks for an interruption.
 const LOOK: Timespec = Timespec { tv_sec: 0, tv_nsec: 100_000_000 };
 
-/// The longest text that is read of a compiler that failed, in bytes.
+/// The maximum length of the text that is read from a compiler's standard error, in bytes.
 const MAX_TEXT: u64 = 4 << 10;
 
-/// Bytes of the program itself and of the compiler's threads, beside what a component costs.
+/// The memory in bytes for the program itself and the compiler's threads, in addition to the limit of a component.
 const OWN_MEMORY: u64 = 64 << 20;
 
-/// Who compiles policies' components.
+/// The place where policies' components are compiled.
 pub enum Compiler {
-    /// This process: for components of one's own.
+    /// The present process, for the user's own components.
     Here,
-    /// A process of its own, with limits.
+    /// A separate process with limits.
     Process(CompilerProcess),
 }
 
-/// A compiler in a process of its own: the program, which calls [`compile_standard_input`] when its first argument is
+/// The settings of a separate compiler process. Its program calls [`compile_standard_input`] if its first argument is
 /// [`COMPILE_WORD`].
 pub struct CompilerProcess {
     /// The path of the program that compiles.
     pub program: PathBuf,
-    /// Processor time that one component may cost. It may take twice as long by the clock.
+    /// The maximum processor time for one component. The maximum wall time is twice as long.
     pub time: Duration,
-    /// Bytes of memory that one component may cost.
+    /// The maximum memory for one component, in bytes.
     pub memory: u64,
-    /// Whether the operator wants to stop.
+    /// Returns true if the operator has interrupted the run.
     pub interrupted: Box<dyn Fn() -> bool + Send + Sync>,
 }
 
-/// How well native code is made.
+/// The trade-off between the speed of native code and the time to compile it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Effort {
-    /// Code that runs fast.
+    /// Compiles slowly to code that runs fast.
     Full,
-    /// Code that is made fast.
+    /// Compiles fast to code that runs slowly.
     Quick,
 }
 
-/// What the process does with a component.
+/// The task of a compiler process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Work {
-    /// Compiles it to native code.
+    /// Compiles the component to native code.
     Compile(Effort),
-    /// Checks that it is valid, and writes nothing.
+    /// Only checks that the component is valid.
     Validate,
 }
 
@@ -76,30 +76,31 @@ enum Work {
 const WORKS: [(&str, Work); 3] =
     [("full", Work::Compile(Effort::Full)), ("quick", Work::Compile(Effort::Quick)), ("validate", Work::Validate)];
 
-/// Why there is no native code.
+/// The reasons why a compilation failed.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum NotCompiled {
-    /// The component is invalid. The text says why.
+    /// The exit code for an invalid component. The text says why.
     #[error("{0}")]
     Invalid(String),
-    /// It costs more than it may.
+    /// The compilation exceeds a limit.
     #[error("{why}")]
     Costly {
-        /// The sentence that tells the time or memory it takes.
+        /// The sentence with the exceeded limit of time, memory or size.
         why: String,
-        /// It would cost as much again: what was measured does not depend on what else the machine does.
+        /// True if a repetition would exceed the limit again. That is so if the measured cost does not depend on the
+        /// machine's load.
         always: bool,
     },
-    /// No compiler could be started, or it ended for no reason that the component has.
+    /// The compiler did not start, or it ended for a reason unrelated to the component.
     #[error("{0}")]
     Failed(String),
-    /// The operator wants to stop.
+    /// The operator interrupted the run.
     #[error("interrupted while it was compiled")]
     Interrupted,
 }
 
-/// The engine's settings for one kind of code. Those of strangers' components have no dense memory images beyond the
-/// engine's own default.
+/// Returns the engine's settings for one effort. For policies' components, the engine's default limit of dense memory images
+/// applies.
 pub(crate) fn configuration(effort: Effort) -> Config {
     let mut config = crate::engine::configuration();
     if effort == Effort::Quick {
@@ -109,7 +110,7 @@ pub(crate) fn configuration(effort: Effort) -> Config {
 }
 
 impl Compiler {
-    /// What one component may cost; `None`: whatever it costs.
+    /// Returns the limits for compiling one component, or `None` if compiling is not limited.
     pub(crate) fn limits(&self) -> Option<CompileLimits> {
         match self {
             Self::Here => None,
@@ -139,7 +140,7 @@ impl Compiler {
     /// Checks that a component is valid.
     ///
     /// # Errors
-    /// It is not, or checking it costs too much; the text says what is wrong, as part of a sentence.
+    /// Returns the reason if the component is invalid, or if the check exceeds a limit. The reason is part of a sentence.
     pub fn validate(&self, bytes: &[u8]) -> Result<(), String> {
         match self {
             Self::Here => validate(bytes),
@@ -152,7 +153,7 @@ fn failed(what: &str, error: &dyn std::error::Error) -> NotCompiled {
     NotCompiled::Failed(format!("{what}: {error}"))
 }
 
-/// A file in memory, for native code.
+/// Creates a file in memory for native code.
 fn native_file() -> io::Result<File> {
     let flags = MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING;
     Ok(rustix::fs::memfd_create("native code", flags)?.into())
@@ -173,13 +174,14 @@ impl CompilerProcess {
         let limits = [self.time.as_secs().max(1), memory].map(|limit| limit.to_string());
         let kind = WORKS.iter().find(|(_, known)| *known == work).map(|(name, _)| name);
         command.arg(COMPILE_WORD).args(limits).args(kind);
-        // The allocator asks for memory as it needs it, and not for a gibibyte at the start: the limit counts all of it.
+        // The setting makes the allocator reserve memory as needed instead of a gibibyte at the start. The process's limit
+        // counts all reserved memory.
         command.env_clear().env("MIMALLOC_ARENA_EAGER_COMMIT", "0");
         command.stdin(Stdio::piped()).stdout(output).stderr(Stdio::piped());
         let mut child = command.spawn().map_err(system)?;
         drop(command);
         let ended = self.follow(&mut child, bytes);
-        // Whatever happened, it ends now.
+        // The process must end in every case.
         let _ = child.kill();
         let status = child.wait().map_err(system)?;
         let (text, way) = ended.map_err(system)?;
@@ -191,19 +193,19 @@ impl CompilerProcess {
                 return Err(NotCompiled::Costly { why, always: false });
             }
         }
-        // Nobody writes to it any more, whoever may still hold it.
+        // The seals prevent further writes, even by a process that still has the file open.
         let sealed = rustix::fs::fcntl_add_seals(&code, SealFlags::WRITE | SealFlags::GROW | SealFlags::SHRINK);
         sealed.map_err(|errno| system(errno.into()))?;
         code.rewind().map_err(system)?;
         Ok(code)
     }
 
-    /// The time that compiling may take by the clock.
+    /// Returns the maximum wall time of a compilation.
     fn wall_time(&self) -> Duration {
         self.time.saturating_mul(2)
     }
 
-    /// Hands the component over and waits for the process to end.
+    /// Sends the component to the process and waits for the process's end.
     fn follow(&self, child: &mut Child, bytes: &[u8]) -> io::Result<(String, Way)> {
         let deadline = Instant::now() + self.wall_time();
         let pid = i32::try_from(child.id()).ok().and_then(Pid::from_raw).ok_or(io::ErrorKind::InvalidData)?;
@@ -211,7 +213,7 @@ impl CompilerProcess {
         let (input, errors) = (child.stdin.take(), child.stderr.take());
         let (mut input, errors) = input.zip(errors).ok_or(io::ErrorKind::BrokenPipe)?;
         std::thread::scope(|scope| {
-            // One that ends early does not read all of it.
+            // The process may end before it has read everything, so a failed write is ignored.
             let write = move || drop(input.write_all(bytes));
             std::thread::Builder::new().stack_size(64 << 10).spawn_scoped(scope, write)?;
             let way = loop {
@@ -225,7 +227,7 @@ impl CompilerProcess {
                     break Way::TooLong;
                 }
             };
-            // The writer ends with the reader.
+            // Killing the process also ends the writing thread, which may still wait for it.
             let _ = rustix::process::pidfd_send_signal(&ends, Signal::KILL);
             let mut text = vec![];
             errors.take(MAX_TEXT).read_to_end(&mut text)?;
@@ -233,7 +235,7 @@ impl CompilerProcess {
         })
     }
 
-    /// What an end says of the component.
+    /// Derives the outcome of a compilation from the exit status and the text of the process.
     fn judge(&self, status: ExitStatus, text: &str) -> Result<(), NotCompiled> {
         let seconds = self.time.as_secs().max(1);
         let mebibytes = self.memory >> 20;
@@ -241,7 +243,7 @@ impl CompilerProcess {
         let signal = status.signal().and_then(Signal::from_named_raw);
         match (status.code(), signal) {
             (Some(0), _) => Ok(()),
-            // Whoever ran out of memory on the way to an error says so in other words.
+            // A compiler that runs out of memory may also end with an ordinary error that contains this text.
             (Some(_), _) if text.contains("Cannot allocate memory") => {
                 costly(format!("it takes more than {mebibytes} MiB of memory"))
             }
@@ -257,7 +259,7 @@ impl CompilerProcess {
     }
 }
 
-/// Why the wait for a compiler is over.
+/// The reason why the wait for a compiler ended.
 enum Way {
     Ended,
     Interrupted,
@@ -267,14 +269,14 @@ enum Way {
 /// The component is invalid.
 const INVALID: i32 = 3;
 
-/// The component could not be read, or the native code not be written.
+/// The exit code if reading the component or writing the native code failed.
 const UNREAD: i32 = 5;
 
-/// The process could not give up its rights.
+/// The exit code if the process could not set its limits or give up its rights.
 const CONFINED: i32 = 4;
 
-/// The compiler's whole life, in a process of its own. `arguments` follow [`COMPILE_WORD`]; `give_up` takes all rights from
-/// the process.
+/// Runs the compiler in its own process and returns the exit code. `arguments` follow [`COMPILE_WORD`], and `give_up` removes
+/// all rights of the process.
 pub fn compile_standard_input(arguments: &[String], give_up: impl FnOnce() -> Result<(), String>) -> ExitCode {
     match confine(arguments).and_then(|work| give_up().map(|()| work)) {
         Err(why) => end(CONFINED, &why),
@@ -291,14 +293,14 @@ fn end(code: i32, why: &str) -> ExitCode {
     ExitCode::from(u8::try_from(code).unwrap_or(u8::MAX))
 }
 
-/// Sets the limits, and returns what is to be done.
+/// Sets the limits of the process, and returns its task.
 fn confine(arguments: &[String]) -> Result<Work, String> {
     let misused = || "it is started by wrun alone".to_owned();
     let [seconds, memory, work] = arguments else { return Err(misused()) };
     let (_, work) = WORKS.into_iter().find(|(name, _)| name == work).ok_or_else(misused)?;
     let number = |text: &String| text.parse::<u64>().map_err(|_| misused());
     let (seconds, memory) = (number(seconds)?, number(memory)?);
-    // One byte of a core file is how the kernel is told to leave a crash alone: at none it calls the machine's crash handler.
+    // A limit of one byte prevents core files. With a limit of zero, the kernel may still call the machine's crash handler.
     let limits = [
         (Resource::Cpu, seconds, seconds.saturating_add(1)),
         (Resource::Data, memory, memory),
@@ -306,19 +308,19 @@ fn confine(arguments: &[String]) -> Result<Work, String> {
         (Resource::Core, 1, 1),
     ];
     for (resource, soft, hard) in limits {
-        // A limit that is lower already stays (sudo allows no core files at all): raising it needs a right.
+        // A lower limit stays, because raising it needs a right. For example, sudo does not allow core files.
         let most = rustix::process::getrlimit(resource).maximum.unwrap_or(u64::MAX);
         let limit = Rlimit { current: Some(soft.min(most)), maximum: Some(hard.min(most)) };
         rustix::process::setrlimit(resource, limit).map_err(|errno| format!("limits cannot be set: {errno}"))?;
     }
-    // The terminal's signals are wrun's, which then ends this process.
+    // Only wrun gets the terminal's signals. It then ends this process.
     rustix::process::setsid().map_err(|errno| errno.to_string())?;
-    // Nobody waits for it any more where the run has ended.
+    // The process must end with its parent, because then nothing waits for its result.
     rustix::process::set_parent_process_death_signal(Some(Signal::KILL)).map_err(|errno| errno.to_string())?;
     Ok(work)
 }
 
-/// Whether the component is valid, and if not, why not.
+/// Reads the component from standard input and validates or compiles it. The inner error is the reason why it is invalid.
 fn work_on_input(work: Work) -> io::Result<Result<(), String>> {
     let mut bytes = Vec::new();
     io::stdin().lock().read_to_end(&mut bytes)?;

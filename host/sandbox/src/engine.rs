@@ -1,4 +1,4 @@
-//! The engine, its clock, and how a component becomes a policy's instance.
+//! Runs the engine and its clock, and creates instances of components.
 
 use crate::bindings::PolicyPre;
 use crate::bindings::wrun as wit;
@@ -23,65 +23,65 @@ use thiserror::Error;
 use wasmtime::component::{Component, HasSelf, Linker};
 use wasmtime::{Config, Engine};
 
-/// Why a component cannot be run.
+/// The reasons why a component cannot run.
 #[derive(Debug, Error)]
 pub enum SandboxError {
-    /// The engine cannot be made on this machine.
+    /// The engine does not start on this machine.
     #[error("the WebAssembly engine does not start")]
     Engine(#[source] wasmtime::Error),
-    /// It is not a component, or a damaged one.
+    /// The file is not a component, or it is damaged.
     #[error("policy `{policy}` is not a valid component: {why}")]
     NoComponent {
         /// The policy with the component, by its name.
         policy: String,
-        /// What the engine says.
+        /// The engine's message.
         why: String,
     },
-    /// Compiling it costs too much.
+    /// Compiling the component exceeds a limit.
     #[error("policy `{policy}` cannot be compiled: {why}")]
     Costly {
         /// The policy with the component, by its name.
         policy: String,
-        /// The sentence that tells the time or memory it takes.
+        /// The sentence with the exceeded limit of time, memory or size.
         why: String,
     },
-    /// It could not be compiled, for a reason of this machine's.
+    /// The component could not be compiled, because something failed on this machine.
     #[error("policy `{policy}` is not compiled: {why}")]
     NotCompiled {
         /// The policy with the component, by its name.
         policy: String,
-        /// The sentence that tells what failed on this machine.
+        /// The sentence about the failure on this machine.
         why: String,
     },
-    /// The operator wants to stop.
+    /// The operator interrupted the run.
     #[error("interrupted while policy `{policy}` was compiled")]
     Interrupted {
         /// The policy that was being compiled, by its name.
         policy: String,
     },
-    /// It wants what this host does not offer.
+    /// The component imports an interface that this host does not offer.
     #[error("policy `{policy}` imports `{import}`, {why}")]
     Import {
         /// The policy with the import, by its name.
         policy: String,
-        /// The name of the import, as the component has it.
+        /// The name of the import in the component.
         import: String,
-        /// The rest of the sentence.
+        /// The reason, as the rest of the sentence.
         why: String,
     },
-    /// It imports only what there is, but its types are others, or its start code failed.
+    /// The component's imports exist, but their types differ, or the component's start code failed.
     #[error("policy `{policy}` cannot be started: {why}")]
     Start {
         /// The policy that cannot be started, by its name.
         policy: String,
-        /// What the engine says.
+        /// The engine's message.
         why: String,
     },
 }
 
 /// One engine for all policies of a run.
 pub struct Sandbox {
-    /// Runs all code, and compiles language runtimes. Policies' components are compiled elsewhere.
+    /// The engine that runs all code and compiles language runtimes. `compiler` compiles policies' own components.
     engine: Engine,
     compiler: Compiler,
     effort: Effort,
@@ -90,33 +90,33 @@ pub struct Sandbox {
     prepared: Mutex<HashMap<String, Prepared>>,
     ticker: Ticker,
     compiling: Option<Box<Compiling>>,
-    /// How long native code has been compiled.
+    /// The time that was spent on compiling native code so far.
     compiled: Mutex<Duration>,
 }
 
-/// A component that is ready to be opened.
+/// A compiled and linked component, ready for an instance.
 #[derive(Clone)]
 struct Prepared {
     linked: PolicyPre<State>,
-    /// The packages of the contract that it imports functions of, such as `machine`.
+    /// The packages of the contract from which it imports functions, such as `machine`.
     packages: Vec<String>,
 }
 
-/// The largest memory image of a language runtime that is one mapping, in bytes.
+/// The maximum size of a memory image that is mapped as a whole, in bytes. A language runtime has such an image.
 const RUNTIME_IMAGE: u64 = 512 << 20;
 
 /// The settings of an engine that runs policies.
 fn settings(effort: Effort) -> Config {
     let mut configuration = compile::configuration(effort);
-    // A Ruby runtime's memory image is one file mapping; below this size it would be copied.
+    // With a lower limit, the memory image of the Ruby runtime would be copied instead of mapped.
     configuration.memory_guaranteed_dense_image_size(RUNTIME_IMAGE);
     configuration
 }
 
-/// Hears that native code of a policy is about to be compiled, which takes seconds.
+/// A callback with the name of a policy whose component is about to be compiled, which takes seconds.
 type Compiling = dyn Fn(&str) + Send + Sync;
 
-/// Advances the engine's epoch while there is anything to interrupt.
+/// A thread that advances the engine's epoch as long as the sandbox exists.
 struct Ticker {
     stop: Arc<AtomicBool>,
     thread: Option<JoinHandle<()>>,
@@ -148,7 +148,7 @@ impl Ticker {
 }
 
 impl Sandbox {
-    /// Starts the engine. With a cache, native code is kept between runs.
+    /// Starts the engine. With a cache, it keeps native code between runs.
     ///
     /// # Errors
     /// The machine cannot run the engine.
@@ -156,8 +156,8 @@ impl Sandbox {
         Self::with(Effort::Full, cache, compiler)
     }
 
-    /// Starts an engine that compiles a component in a fraction of the time, to code that runs several times slower: for
-    /// components that run once or twice before they are changed.
+    /// Starts an engine that compiles a component in a fraction of the time. The code runs several times slower. It is for
+    /// components that run once or twice before they change.
     ///
     /// # Errors
     /// The machine cannot run the engine.
@@ -185,18 +185,18 @@ impl Sandbox {
         })
     }
 
-    /// The same with somebody who is told the name of each policy whose native code is not at hand, before it is compiled.
+    /// Sets a callback. It gets the name of each policy whose component must be compiled, before the compilation.
     #[must_use]
     pub fn announcing(self, compiling: impl Fn(&str) + Send + Sync + 'static) -> Self {
         Self { compiling: Some(Box::new(compiling)), ..self }
     }
 
-    /// How long native code has been compiled until now.
+    /// Returns the time that was spent on compiling native code so far.
     pub fn compile_time(&self) -> Duration {
         *self.compiled.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Compiles something, announced and counted.
+    /// Calls the announcing callback, then compiles and counts the time.
     fn compile_now<T>(&self, policy: &str, compile: impl FnOnce() -> T) -> T {
         if let Some(compiling) = &self.compiling {
             compiling(policy);
@@ -207,10 +207,10 @@ impl Sandbox {
         compiled
     }
 
-    /// Makes an instance of a component in a store of its own. Its start code runs within the limits.
+    /// Creates an instance of a component in its own store. The component's start code runs within the limits.
     ///
     /// # Errors
-    /// It is not a component, wants what no host offers, or its start code failed.
+    /// Returns an error if compiling or linking fails, or if the start code fails.
     pub async fn open(
         &self,
         policy: &str,
@@ -231,11 +231,12 @@ impl Sandbox {
         Ok(Policy { store, guest, lost: None })
     }
 
-    /// Makes a component ready to be opened: compiles and links it, or says why not. Returns the packages of the contract
-    /// that it imports functions of, such as `machine` and `clock`.
+    /// Compiles and links a component. Returns the packages of the contract from which it imports functions, such as
+    /// `machine` and `clock`.
     ///
     /// # Errors
-    /// It is invalid, costs too much, is of another contract, or wants what no host offers.
+    /// Returns an error if the component is invalid, exceeds a limit, is built for another contract, or imports unknown
+    /// interfaces.
     pub fn check<'a>(
         &self,
         policy: &str,
@@ -245,7 +246,7 @@ impl Sandbox {
         self.prepare(policy, code.into(), limits).map(|prepared| prepared.packages)
     }
 
-    /// Compiles a component, or takes its native code from where it is, and links it. Once per component and run.
+    /// Compiles a component or loads its native code, and links it. It does so once per component and sandbox.
     fn prepare(&self, policy: &str, code: Code<'_>, limits: &Limits) -> Result<Prepared, SandboxError> {
         let key = match code {
             Code::Own { digest: Some(digest), .. } => digest.to_owned(),
@@ -274,10 +275,10 @@ impl Sandbox {
         Ok(ready)
     }
 
-    /// Writes a shared component's native code beside it, to be shipped. Returns where it is.
+    /// Writes a shared component's native code beside the component's file, for shipping. Returns its path.
     ///
     /// # Errors
-    /// It is not a component, or a file fails.
+    /// Returns an error if the file is not a component, or if reading or writing fails.
     pub fn ship_native(&self, component: SharedComponent<'_>) -> Result<PathBuf, SandboxError> {
         let failed = |why: String| SandboxError::NoComponent { policy: "-".into(), why };
         let folder = component.path.parent().ok_or_else(|| failed("it lies in no folder".into()))?;
@@ -291,10 +292,10 @@ impl Sandbox {
         Ok(folder.join(name))
     }
 
-    /// The same for all processors of the level x86-64-v2, as a package needs it.
+    /// Writes native code for all processors of the level x86-64-v2, for a package. Returns its path.
     ///
     /// # Errors
-    /// It is not a component, or a file fails.
+    /// Returns an error if the file is not a component, or if reading or writing fails.
     pub fn ship_portable_native(component: SharedComponent<'_>) -> Result<PathBuf, SandboxError> {
         let failed = |why: String| SandboxError::NoComponent { policy: "-".into(), why };
         let folder = component.path.parent().ok_or_else(|| failed("it lies in no folder".into()))?;
@@ -314,12 +315,12 @@ impl Sandbox {
         Ok(folder.join(name))
     }
 
-    /// Under which name the native code of a component is kept.
+    /// Returns the file name of a component's native code.
     fn native_name(&self, digest: &str) -> String {
         self.made_for.get_or_init(|| MadeFor::of(&self.engine)).native_name(digest)
     }
 
-    /// A shared component: shipped with native code, or compiled before, or now.
+    /// Loads a shared component from shipped native code or from the cache, or compiles it.
     fn shared_component(&self, policy: &str, shared: SharedComponent<'_>) -> Result<Component, SandboxError> {
         let name = self.native_name(shared.digest);
         let cached = || self.cache.as_ref().and_then(|cache| shared::kept(cache, &self.engine, &name));
@@ -340,9 +341,10 @@ impl Sandbox {
         Ok(component)
     }
 
-    /// A policy's own component: compiled before, or now.
+    /// Loads a policy's own component from the cache, or compiles it.
     fn compile(&self, policy: &str, bytes: &[u8], name: &str, limits: &Limits) -> Result<Component, SandboxError> {
-        // Code that was compiled here kept all limits then; the policy's memory is asked again when an instance is made.
+        // The component was within all limits when it was compiled. The policy's memory limit is checked again for each
+        // instance.
         if let Some(component) = self.cache.as_ref().and_then(|cache| shared::kept(cache, &self.engine, name)) {
             return Ok(component);
         }
@@ -392,8 +394,8 @@ impl Sandbox {
         component.ok_or(SandboxError::NotCompiled { policy, why })
     }
 
-    /// Refuses at the door what would fail at the link, with a sentence that says what to do. Returns the packages that
-    /// functions are imported of.
+    /// Refuses unknown imports before linking, with an error that tells the author what to do. Returns the packages from
+    /// which functions are imported.
     fn check_imports(&self, policy: &str, component: &Component) -> Result<Vec<String>, SandboxError> {
         let refused =
             |import: &str, why: String| SandboxError::Import { policy: policy.into(), import: import.into(), why };
@@ -412,7 +414,7 @@ impl Sandbox {
                 return Err(refused(name, why));
             }
             let package = interface.split('/').next().unwrap_or_default();
-            // Types reach nothing.
+            // An interface with only types gives no access, so it does not count.
             if !interface.ends_with("/types") && !packages.iter().any(|known| known == package) {
                 packages.push(package.to_owned());
             }
@@ -420,8 +422,8 @@ impl Sandbox {
         Ok(packages)
     }
 
-    /// A linker with the contract, and nothing else. The host checks every call against the policy's grants: a recipe that
-    /// nobody runs may import what its policy is not granted.
+    /// Returns a linker with only the contract's interfaces. It offers them to every policy, because the host checks each
+    /// call against the grants. So an unused recipe may import functions without a grant.
     fn linker(&self) -> wasmtime::Result<Linker<State>> {
         type Me = HasSelf<State>;
         let mut linker = Linker::new(&self.engine);
@@ -450,8 +452,8 @@ impl Sandbox {
 /// The namespace of the contract's packages.
 const NAMESPACE: &str = "wrun:";
 
-/// Whether a component that was built against this version of the contract can be linked. Until 1.0 a new minor number
-/// breaks, and a new patch number only adds.
+/// Returns true if a component built for this version of the contract can be linked. Until 1.0, a new minor version breaks
+/// compatibility, and a new patch version only adds functions.
 fn is_compatible(version: &str) -> bool {
     let split = |version: &str| {
         let (series, patch) = version.rsplit_once('.')?;
@@ -461,16 +463,16 @@ fn is_compatible(version: &str) -> bool {
     theirs.zip(ours).is_some_and(|((theirs, patch), (ours, highest))| theirs == ours && patch <= highest)
 }
 
-/// What all code is made for and runs under.
+/// Returns the engine's settings for all code.
 pub(crate) fn configuration() -> Config {
     let mut config = Config::new();
     config
         .epoch_interruption(true)
         .max_wasm_stack(GUEST_STACK)
         .async_stack_size(GUEST_STACK + HOST_STACK)
-        // Secrets pass through guests' stacks.
+        // Guests' stacks may contain secrets.
         .async_stack_zeroing(true)
-        // Same inputs, same plan.
+        // Results must not depend on the processor, so that the same inputs give the same plan.
         .cranelift_nan_canonicalization(true)
         .wasm_relaxed_simd(false);
     config

@@ -1,11 +1,11 @@
-//! Examines a stranger's component before the engine compiles it.
+//! Checks the sizes of an untrusted component before the engine compiles it.
 //!
-//! Compiling costs far more than reading: a few bytes can declare a memory image of gigabytes, and register allocation takes
-//! time that grows faster than a function. So every number that a component states is held against a limit while its
-//! sections are read, before any compiler sees it. Each limit is far above what cookbooks need.
+//! Compiling costs far more than reading. A few bytes can declare a memory image of gigabytes. The time of register
+//! allocation grows faster than the size of a function. So each declared number is compared with a limit while the sections
+//! are read, before compilation. Cookbooks need far less than each limit.
 //!
-//! Reading costs as much as the component has bytes. Whether it is valid is another question, which can cost far more: each
-//! instantiation compares and copies whole types. So the compiler asks it, in a process with limits of its own (`compile.rs`).
+//! The cost of reading is proportional to the component's size. Validation can cost far more, because each instantiation
+//! compares and copies whole types. So validation happens in the compiler's process, which has its own limits (`compile.rs`).
 
 use crate::limits::{
     CODE_BYTES, COMPONENT_BYTES, COMPONENT_INSTANCES, COMPONENTS, DESCRIPTION_BYTES, ELEMENTS, EXPORTS, FUNCTION_BYTES,
@@ -17,19 +17,19 @@ use wasmparser::{
     Payload, RecGroup, SectionLimited, ValidPayload, Validator, WasmFeatures,
 };
 
-/// Bytes of a page of linear memory.
+/// The size of a page of linear memory, in bytes.
 const PAGE: u64 = 64 << 10;
 
-/// Checks that bytes are a component within all limits, whose code may still be invalid. `memory` is the policy's own limit,
-/// in bytes. It takes time and memory in proportion to the bytes.
+/// Checks that bytes are a component within all limits. Its code may still be invalid. `memory` is the policy's own limit, in
+/// bytes. The check takes time and memory in proportion to the number of bytes.
 ///
 /// # Errors
-/// They are not, and the text says what is wrong, as part of a sentence.
+/// Returns the reason if they are not, as part of a sentence.
 pub fn examine(bytes: &[u8], memory: usize) -> Result<(), String> {
     if bytes.len() > COMPONENT_BYTES {
         return Err(format!("it has {} bytes, more than the {COMPONENT_BYTES} allowed", bytes.len()));
     }
-    // Native code is another kind of file, and must never come in this way.
+    // Native code is a different kind of file, and must never be accepted here.
     if !bytes.starts_with(b"\0asm") {
         return Err("it does not begin as WebAssembly does".into());
     }
@@ -46,9 +46,10 @@ pub fn examine(bytes: &[u8], memory: usize) -> Result<(), String> {
     Ok(())
 }
 
-/// Checks that a component is valid, which may take long and much memory: only for a process that has limits of both.
+/// Checks that a component is valid. The check may take much time and memory, so untrusted components need a process with
+/// limits.
 pub(crate) fn validate(bytes: &[u8]) -> Result<(), String> {
-    // Features that the engine does not have are the engine's to refuse.
+    // The engine itself refuses features that it does not support.
     let mut validator = Validator::new_with_features(WasmFeatures::all());
     let mut allocations = FuncValidatorAllocations::default();
     for payload in Parser::new(0).parse_all(bytes) {
@@ -66,18 +67,18 @@ fn invalid(error: wasmparser::BinaryReaderError) -> String {
     format!("{} (at byte {})", error.message(), error.offset())
 }
 
-/// What was counted so far, over all modules of a component.
+/// The counts so far, of all modules of a component.
 #[derive(Default)]
 struct Totals {
-    /// The policy's limit, in bytes.
+    /// The policy's memory limit, in bytes.
     memory_limit: u64,
     modules: u64,
     components: u64,
-    /// Bytes of all that a component says beside its modules: types, imports, aliases, instances, exports.
+    /// The bytes of all sections outside the modules: types, imports, aliases, instances, exports.
     description: u64,
     instances: u64,
     types: u64,
-    /// Bytes of the types of core modules.
+    /// The bytes of the core modules' type sections.
     type_bytes: u64,
     imports: u64,
     exports: u64,
@@ -88,13 +89,13 @@ struct Totals {
     elements: u64,
     segments: u64,
     memories: u64,
-    /// Bytes that all memories have at the start.
+    /// The initial bytes of all memories.
     memory: u64,
-    /// Bytes of all memory images, holes included.
+    /// The bytes of all memory images, including holes.
     images: u64,
 }
 
-/// Adds to a count, which must stay within its limit.
+/// Adds to a count, or returns an error if the sum exceeds the limit.
 fn count(total: &mut u64, more: u64, limit: usize, what: &str) -> Result<(), String> {
     *total = total.saturating_add(more);
     if *total > limit as u64 { Err(format!("it has {total} {what}, more than the {limit} allowed")) } else { Ok(()) }
@@ -141,13 +142,13 @@ impl Totals {
         }
     }
 
-    /// Counts what a component says beside its modules.
+    /// Counts the bytes of a section outside the modules.
     fn describe(&mut self, section: &Range<usize>) -> Result<(), String> {
         let what = "bytes of types, imports, aliases and exports beside its modules";
         count(&mut self.description, section.len() as u64, DESCRIPTION_BYTES, what)
     }
 
-    /// Each instance may have a copy of the names and types of what it is an instance of.
+    /// Counts instances. Each instance may hold a copy of the names and types of its component or module.
     fn instances(&mut self, more: u32, section: &Range<usize>) -> Result<(), String> {
         count(&mut self.instances, more.into(), COMPONENT_INSTANCES, "instances")?;
         self.describe(section)
@@ -171,12 +172,12 @@ impl Totals {
     }
 
     fn memory(&mut self, memory: &MemoryType) -> Result<(), String> {
-        // Another page size is a feature that the engine refuses; until then the largest counts.
+        // The engine refuses other page sizes later. Here the largest size counts.
         self.memory = self.memory.saturating_add(memory.initial.saturating_mul(PAGE));
         self.fits(self.memory, "of memory at the start")
     }
 
-    /// The engine may make one image of all that a module puts into its memory, holes included.
+    /// Counts a module's memory image. The engine may create one image of all of a module's segments, including the holes.
     fn image(&mut self, segments: &SectionLimited<'_, Data<'_>>) -> Result<(), String> {
         count(&mut self.segments, segments.count().into(), SEGMENTS, "segments")?;
         let (mut low, mut high) = (u64::MAX, 0);
@@ -187,7 +188,7 @@ impl Totals {
                     match first {
                         Operator::I32Const { value } => u64::from(value.cast_unsigned()),
                         Operator::I64Const { value } => value.cast_unsigned(),
-                        // Known only when an instance is made: the engine makes no image of it.
+                        // The offset is known only at instantiation, so the engine does not create an image of it.
                         _ => return Ok(()),
                     }
                 }
@@ -215,7 +216,7 @@ fn within(number: u64, limit: u64, what: &str) -> Result<(), String> {
     if number > limit { Err(format!("it has {number} {what}, more than the {limit} allowed")) } else { Ok(()) }
 }
 
-/// Hands over each item of a section.
+/// Calls a function with each item of a section.
 fn read<'a, T: FromReader<'a>>(
     section: &SectionLimited<'a, T>,
     mut each: impl FnMut(T) -> Result<(), String>,

@@ -1,4 +1,4 @@
-//! Where the turn is handed over. One slot; the lock is never contended and never held across an await.
+//! Passes the turn between host and guest through one slot. The lock is never contended and never held across an await.
 
 use contract::{GuestLost, GuestMessage, HostMessage, Run};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -6,11 +6,11 @@ use std::sync::{Arc, Mutex, PoisonError};
 #[derive(Clone, Default)]
 pub(crate) struct Handover(Arc<Mutex<Option<Slot>>>);
 
-/// Whoever takes a slot has the turn, and with it the run.
+/// A message with the run. The side that takes it gets the turn and the run.
 pub(crate) enum Slot {
     ToGuest(Box<Run>, HostMessage),
     ToHost(Box<Run>, GuestMessage),
-    /// The wasm call is over.
+    /// The guest's call of `serve` has ended, in the second case early.
     Ended(Box<Run>, Option<GuestLost>),
 }
 

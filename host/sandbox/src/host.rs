@@ -1,5 +1,5 @@
-//! The host's side of the contract, one file per interface. Thin: it brings a guest's words into the host's own form,
-//! and the rooms behind it do the work and check the values.
+//! Implements the host's side of the contract, with one file for each interface or package. It converts a guest's values to
+//! the host's types. Other crates do the work and check the values.
 
 mod clock;
 mod cookbooks;
@@ -24,7 +24,7 @@ impl types::Host for State {}
 impl machine_types::Host for State {}
 
 impl State {
-    /// The run, if it is this guest's turn.
+    /// Returns the run, or fails if it is not this guest's turn.
     fn run(&mut self) -> Result<&mut Run> {
         let violation = if self.rules.closed() { ProtocolViolation::AfterDone } else { ProtocolViolation::NotReady };
         let run = self.run.as_deref_mut().ok_or(violation)?;
@@ -32,14 +32,14 @@ impl State {
         Ok(run)
     }
 
-    /// Pays for what is in the host's memory while a call of the guest's lasts.
+    /// Charges the policy for host memory until the returned receipt is dropped, at the end of the guest's call.
     fn pay_for_call(&mut self, bytes: u64) -> Result<Receipt> {
         let run = self.run()?;
         let paid = run.account().keep(bytes, || run.here());
         paid.map_err(|ended| trap(Failure::from(ended)))
     }
 
-    /// The run and the services beside it.
+    /// Returns the run and the policy's services, or fails if it is not this guest's turn.
     fn run_and_services(&mut self) -> Result<(&mut Run, &mut contract::Services)> {
         let violation = if self.rules.closed() { ProtocolViolation::AfterDone } else { ProtocolViolation::NotReady };
         match self.run.as_deref_mut() {
@@ -51,12 +51,12 @@ impl State {
         }
     }
 
-    /// Ends a guest whose policy may not go on.
+    /// Traps if the guest's policy may not continue.
     pub(crate) fn may_go_on(&mut self) -> Result<()> {
         self.run.as_deref().map_or(Ok(()), |run| may_go_on(&mut self.clock, run))
     }
 
-    /// Does work of the host's in the middle of the guest's turn: its time is not the guest's.
+    /// Does the host's work within the guest's turn. Its time does not count as the guest's.
     fn on_host_time<T>(&mut self, work: impl FnOnce(&mut Self) -> T) -> T {
         self.clock.stop();
         let done = work(self);
@@ -65,12 +65,12 @@ impl State {
     }
 }
 
-/// How many calls of a guest go by between two looks at the clock and at the memory of the process. Between them a call
-/// hears of limits that were exceeded, and exceeds none of another kind: what it costs is charged to the account.
+/// The number of a guest's calls between two checks of the clock and of the process's memory. The calls in between only check
+/// limits that the account counts. Their own costs are charged to the account.
 const CALLS_BETWEEN_LOOKS: u32 = 8;
 
-/// Ends the guest if its policy has exceeded a limit. Looking at the clock costs as much as a small call, so only some calls
-/// do.
+/// Traps if the guest's policy has exceeded a limit. A look at the clock costs as much as a small call, so only some calls do
+/// it.
 fn on_call(calls: &mut u32, clock: &mut Clock, run: &Run) -> Result<()> {
     *calls = calls.wrapping_add(1);
     if calls.is_multiple_of(CALLS_BETWEEN_LOOKS) {
@@ -79,12 +79,13 @@ fn on_call(calls: &mut u32, clock: &mut Clock, run: &Run) -> Result<()> {
     run.account().verdict().map_err(|exceeded| trap(exceeded.or_at(|| run.here()).into()))
 }
 
-/// Ends the guest if its policy has exceeded a limit. A signal does not: what the guest is doing is finished.
+/// Traps if the guest's policy has exceeded a limit, or if a signal may end its code at this point. At other points, the
+/// guest first finishes its work.
 fn may_go_on(clock: &mut Clock, run: &Run) -> Result<()> {
     clock.settle();
     match run.account().check() {
         Err(exceeded @ Ended::Exceeded(_)) => Err(trap(exceeded.or_at(|| run.here()).into())),
-        // The runner tells why the guest was ended.
+        // The runner reports why the guest was ended.
         Err(Ended::Stopped(_)) if run.may_be_interrupted() => {
             let (policy, why) = (run.policy().to_owned(), "was interrupted".to_owned());
             Err(trap(Failure::from(GuestLost { policy, why, ..GuestLost::default() })))
@@ -93,7 +94,7 @@ fn may_go_on(clock: &mut Clock, run: &Run) -> Result<()> {
     }
 }
 
-/// A failure that no guest code hears of, because its policy is at its end.
+/// Turns a failure that ends the policy into a trap, so that guest code cannot rescue it.
 pub(crate) fn trap(failure: Failure) -> wasmtime::Error {
     match failure {
         Failure::GuestLost(lost) => wasmtime::Error::from(*lost),
@@ -101,7 +102,7 @@ pub(crate) fn trap(failure: Failure) -> wasmtime::Error {
     }
 }
 
-/// An outcome as the guest hears of it. The end of its policy is a trap.
+/// Returns an outcome for the guest. A failure that ends its policy becomes a trap.
 pub(crate) fn heard<T>(outcome: Result<T, Failure>) -> Result<Result<T, Failure>> {
     match outcome {
         Err(failure @ Failure::GuestLost(_)) => Err(trap(failure)),
@@ -116,8 +117,8 @@ mod tests {
     use contract::{Account, AccountLimits, Meters, Stop};
     use std::time::Duration;
 
-    /// Guest-as-host: a guest that computes for long without a call used up the host's time, and the report said that the
-    /// host had used none.
+    /// Regression test: a guest that computed long without a call used up the host's time. The report said that the host had
+    /// used no time.
     #[test]
     fn what_a_guest_computes_is_not_the_hosts_time() {
         const TIME: Duration = Duration::from_millis(40);
@@ -137,7 +138,7 @@ mod tests {
         clock.start();
         compute(3 * TIME);
         assert!(may_go_on(&mut clock, &run).is_ok(), "{:?}", account.usage());
-        // What it has the host do in its turn counts while it lasts, and is its own once it is done.
+        // The host's work within the turn counts as host time while it runs.
         compute(2 * TIME);
         assert!(account.check().is_err());
         clock.stop();

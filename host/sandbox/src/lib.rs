@@ -1,13 +1,13 @@
-//! Engine, store, limits, native-code cache, bindings: the only room that names the engine.
+//! Runs policies' components: engine, store, limits, native-code cache and bindings. Only this crate names the engine.
 //!
-//! Each policy's component gets a store of its own. The wasm call of `serve` is a future like any other: a [`Session`]
-//! holds it, polls it when the guest has the turn and leaves it suspended (on the engine's own fiber) while the host has
-//! it. So the runner is an ordinary async function on the host's stack, nested guest frames pile up on the fiber, and
-//! neither knows of the other.
+//! Each policy's component gets its own store. The call of the guest's `serve` is a future. A [`Session`] polls this future
+//! when the guest has the turn. While the host has the turn, the call stays suspended on the engine's fiber. So the runner is
+//! an ordinary async function on the host's stack. The guest's nested frames are on the fiber, and the two stacks are
+//! independent.
 //!
-//! Rejected: the runner boxed in the store's data and polled by a synchronous `next`, which turns the call graph inside
-//! out and unwinds the runner's whole stack at every turn; two tasks and channels, which cost O(depth) a turn; the
-//! component model's own async, which needs another ABI in every SDK.
+//! Three designs were rejected. A runner in the store's data, polled by a synchronous `next`, inverts the call graph. It also
+//! unwinds the runner's whole stack at every turn. Two tasks with channels cost O(depth) per turn. The component model's own
+//! async needs another ABI in every SDK.
 
 mod bindings;
 mod cache;

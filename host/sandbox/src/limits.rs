@@ -1,146 +1,149 @@
-//! Every limit that a guest meets in the sandbox, in one place. Limits of what it may declare or write are those of the
-//! rooms that keep it: `contract` (resources, actions, depth), `node` (attributes).
+//! Defines all limits of a guest in the sandbox. The limits of its declarations and attributes are in other crates:
+//! `contract` (resources, actions, depth) and `node` (attributes).
 
 use crate::rules::ProtocolViolation;
 use contract::Account;
 use std::time::Duration;
 use wasmtime::{ResourceLimiter, Store, StoreLimits, StoreLimitsBuilder};
 
-/// The period of the engine's clock: how often a busy guest's time is looked at.
+/// The period of the engine's clock, after which the time of a busy guest is checked.
 pub const TICK: Duration = Duration::from_millis(5);
 
-/// What the guest may put on its stack, of which only what is touched costs anything: each nested child context needs
-/// some of it, and a Ruby recipe some kibibytes for each block inside a block.
+/// The size of a guest's stack in bytes. Only touched pages cost memory. Each nested context needs some of it, and a Ruby
+/// recipe needs some kibibytes for each nested block.
 pub(crate) const GUEST_STACK: usize = 16 << 20;
 
-/// What host functions need on the same fiber above that.
+/// The additional bytes for host functions on the same fiber.
 pub(crate) const HOST_STACK: usize = 512 << 10;
 
-/// The most guest frames that may wait for the host inside each other.
+/// The maximum number of nested open requests and tasks of a guest.
 pub(crate) const MAX_OPEN: usize = 256;
 
-/// Bytes that one call may hand to the host: the longest file content that a guest can make, with room for its
-/// envelope. The engine's own default is four times that.
+/// The maximum number of bytes that one call may pass to the host. It allows the longest file content that a guest can
+/// create. The engine's own default is four times as much.
 pub(crate) const HOSTCALL_BYTES: usize = 32 << 20;
 
-/// The most values of one JSON text of a guest.
+/// The maximum number of values in one JSON text of a guest.
 pub(crate) const JSON_VALUES: usize = 1_000_000;
 
-/// The most bytes of log that one policy may write. What follows is dropped, once with a warning.
+/// The maximum number of bytes that one policy may log. After a single warning, further lines are dropped.
 pub(crate) const LOG_BYTES: usize = 16 << 20;
 
-/// The longest log line that is kept whole.
+/// The maximum length of a log line in bytes. Longer lines are cut.
 pub(crate) const LOG_LINE: usize = 64 << 10;
 
-/// The most characters of an exception's message, and of one frame of its backtrace, that are kept.
+/// The maximum length in bytes of an exception's message, and of each frame of its backtrace. Longer texts are cut.
 pub(crate) const RAISED_TEXT: usize = 256 << 10;
 
-/// The most bytes of what an exception says could be done about it.
+/// The maximum length of an exception's hint, in bytes.
 pub(crate) const RAISED_HINT: usize = 4 << 10;
 
-/// The most frames of a backtrace that are kept.
+/// The maximum number of kept frames of a backtrace.
 pub(crate) const RAISED_FRAMES: usize = 200;
 
-/// The most bytes of a cookbook's and of a recipe's name in a place, and of the file's: a kibibyte together.
+/// The maximum length in bytes of the cookbook's name, and of the recipe's, in an origin. With [`ORIGIN_FILE`] they are at
+/// most a kibibyte together.
 pub(crate) const ORIGIN_NAME: usize = 250;
-/// The most bytes of a file's path in an origin: see [`ORIGIN_NAME`].
+/// The maximum length in bytes of a file's path in an origin: see [`ORIGIN_NAME`].
 pub(crate) const ORIGIN_FILE: usize = 512;
 
-/// The most bytes that `random.bytes` hands out at a time.
+/// The maximum number of bytes that one call of `random.bytes` returns.
 pub(crate) const RANDOM_BYTES: u32 = 65_536;
 
-/// The longest time that `clock.sleep` waits at a time.
+/// The maximum time of one call of `clock.sleep`.
 pub(crate) const SLEEP: Duration = Duration::from_secs(60);
 
-/// How often a sleep looks whether the policy may go on.
+/// The period after which a sleep checks whether the policy may continue.
 pub(crate) const SLEEP_TICK: Duration = Duration::from_millis(50);
 
-/// The largest component of a policy that is compiled, in bytes, names and debugging sections included.
+/// The maximum size of a policy's component in bytes, including names and debugging sections.
 pub(crate) const COMPONENT_BYTES: usize = 64 << 20;
 
-/// Bytes of all functions of a component.
+/// The maximum number of bytes of all functions of a component together.
 pub(crate) const CODE_BYTES: usize = 16 << 20;
 
-/// Bytes of one function.
+/// The maximum number of bytes of one function.
 pub(crate) const FUNCTION_BYTES: usize = 512 << 10;
 
-/// Local variables of one function, beside its parameters.
+/// The maximum number of local variables of one function, without its parameters.
 pub(crate) const LOCALS: usize = 10_000;
 
-/// Functions of all modules of a component.
+/// The maximum number of functions in all modules of a component.
 pub(crate) const FUNCTIONS: usize = 100_000;
 
-/// Types of all modules of a component.
+/// The maximum number of types in all modules of a component.
 pub(crate) const TYPES: usize = 50_000;
 
-/// Bytes of the sections that state them.
+/// The maximum number of bytes of the type sections in all modules of a component.
 pub(crate) const TYPE_BYTES: usize = 2 << 20;
 
-/// Imports of all modules of a component.
+/// The maximum number of imports in all modules of a component.
 pub(crate) const IMPORTS: usize = 10_000;
 
-/// Exports of all modules of a component.
+/// The maximum number of exports in all modules of a component.
 pub(crate) const EXPORTS: usize = 10_000;
 
-/// Global variables of all modules of a component.
+/// The maximum number of global variables in all modules of a component.
 pub(crate) const GLOBALS: usize = 10_000;
 
-/// Bytes of all that a component states beside its modules, at all levels: types, imports, aliases, instances, exports, and
-/// their names. One that imports the whole contract has some 10 kB.
+/// The maximum number of bytes of all sections outside the modules, at all levels. They contain types, imports, aliases,
+/// instances and exports, with their names. A component that imports the whole contract has about 10 kB.
 pub(crate) const DESCRIPTION_BYTES: usize = 256 << 10;
 
-/// Instances of components and modules that a component states, at all levels. One that imports the whole contract has 20.
+/// The maximum number of declared instances of components and modules, at all levels. A component that imports the whole
+/// contract has 20.
 pub(crate) const COMPONENT_INSTANCES: usize = 128;
 
-/// Core modules of a component: the code, its adapters, shims.
+/// The maximum number of core modules of a component: the code, its adapters and shims.
 pub(crate) const MODULES: usize = 32;
 
-/// Components inside a component.
+/// The maximum number of nested components.
 pub(crate) const COMPONENTS: usize = 64;
 
-/// Segments of memories and tables.
+/// The maximum number of segments that fill memories and tables.
 pub(crate) const SEGMENTS: usize = 20_000;
 
-/// Bytes of the sections that fill tables.
+/// The maximum number of bytes of the sections that fill tables.
 pub(crate) const ELEMENTS: usize = 2 << 20;
 
-/// The largest native code of a policy's component, in bytes.
+/// The maximum size of the native code of a policy's component, in bytes.
 pub(crate) const NATIVE_BYTES: u64 = 128 << 20;
 
-/// Tables, and elements in one of them.
+/// The maximum number of tables. The next constant limits the elements of one table.
 pub(crate) const TABLES: usize = 64;
 pub(crate) const TABLE_ELEMENTS: usize = 100_000;
-/// Core instances and memories of one component: the code, its adapters, shims.
+/// The maximum number of core instances of one component: the code, its adapters and shims. The next constant limits its
+/// memories.
 const INSTANCES: usize = 64;
 pub(crate) const MEMORIES: usize = 8;
-/// Live component handles; the contract uses none.
+/// The maximum number of live component handles. The contract does not use handles.
 const HANDLES: usize = 16;
 
-/// What one policy may use.
+/// The limits of memory and processor time of one policy's guest.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {
     /// Bytes of linear memory.
     pub memory: usize,
-    /// Processor time of guest code over the whole run; host work does not count.
+    /// The processor time of guest code in the whole run. The host's work does not count.
     pub guest_time: Duration,
-    /// Where `memory` was set.
+    /// The place where `memory` was set.
     pub memory_from: LimitSource,
-    /// Where `guest_time` was set.
+    /// The place where `guest_time` was set.
     pub guest_time_from: LimitSource,
 }
 
-/// Where a limit of a policy's own code was set, for the error that names it.
+/// The place where a guest's limit was set. The error about the limit names it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum LimitSource {
     /// Below `limits` in the policy's grants.
     Grants,
-    /// In the settings, for all policies, or nowhere: then the default counts.
+    /// In the settings for all policies, or nowhere, so that the default applies.
     #[default]
     Settings,
 }
 
 impl LimitSource {
-    /// The places that would give the policy more, by the limit's names in grants and in settings.
+    /// Returns the names of the grants and settings that would raise the limit, for an error.
     pub(crate) fn named(self, in_grants: &str, in_settings: &str) -> String {
         match self {
             Self::Grants => format!("(`limits.{in_grants}` in its grants)"),
@@ -157,7 +160,7 @@ impl Default for Limits {
 }
 
 impl Limits {
-    /// The limits of a store, all of them. `account` hears how much memory the guest has.
+    /// Returns all limits of a store. `account` gets the amount of the guest's memory.
     pub(crate) fn store(&self, account: Account) -> Bounds {
         let others = StoreLimitsBuilder::new()
             .table_elements(TABLE_ELEMENTS)
@@ -169,22 +172,22 @@ impl Limits {
         Bounds { memory: self.memory, memory_from: self.memory_from, used: 0, growing: 0, others, account }
     }
 
-    /// Sets what belongs to the store itself.
+    /// Sets the limits that the store itself enforces.
     pub(crate) fn apply<T>(store: &mut Store<T>) {
         store.set_hostcall_fuel(HOSTCALL_BYTES);
         store.set_max_component_handles(HANDLES);
     }
 }
 
-/// What the engine asks before something grows. The engine's own limiter does it, but for the memory: what a guest is told
-/// to have used up names the setting that would give it more.
+/// Limits the growth of memories and tables. The engine's own limiter decides about everything but the memory. For the
+/// memory, the error must name the setting that would raise the limit.
 pub(crate) struct Bounds {
-    /// Bytes that all memories of the store may have together.
+    /// The maximum number of bytes of all memories of the store together.
     memory: usize,
     memory_from: LimitSource,
-    /// Bytes that they have.
+    /// The bytes that the store's memories have now.
     used: usize,
-    /// Bytes of the growth that was allowed last.
+    /// The bytes of the last allowed growth.
     growing: usize,
     others: StoreLimits,
     account: Account,

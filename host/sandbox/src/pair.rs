@@ -1,8 +1,8 @@
-//! A policy with cookbooks in two languages: an instance for each, every one in its own store, on one run.
+//! Handles a policy with cookbooks in two languages. Each language has an instance in its own store, and both share one run.
 //!
-//! The runner sees one guest. A request goes to the instance whose cookbook, resource or closure it is about; what the
-//! host says at the end of an errand goes to the instance that sent the errand, which is always the one that was asked
-//! last. So a recipe of one language can include one of the other, and notify its resources.
+//! The runner sees one guest. A request goes to the instance with the request's cookbook, resource or closure. The result of
+//! a task goes to the instance that sent the task. That is always the instance with the latest open request. So a recipe of
+//! one language can include recipes of the other, and notify their resources.
 
 use crate::policy::Policy;
 use crate::policy_guest::PolicyGuest;
@@ -12,28 +12,28 @@ use std::collections::BTreeSet;
 
 /// The instances of a policy.
 pub enum Policies {
-    /// All its cookbooks are in one language.
+    /// The instance of a policy with cookbooks in one language.
     One(Policy),
-    /// They are in two.
+    /// The two instances of a policy with cookbooks in two languages.
     InstancePair {
-        /// What is compiled into the policy's own component.
+        /// The instance of the policy's own component, with its compiled cookbooks.
         first: Box<Policy>,
-        /// What a shared runtime evaluates.
+        /// The instance of a language's shared runtime, which evaluates the other cookbooks.
         second: Box<Policy>,
-        /// The names of the second's cookbooks.
+        /// The names of the cookbooks that the second instance evaluates.
         cookbooks: BTreeSet<String>,
     },
 }
 
 impl Policies {
-    /// Puts two instances together. Nothing of either has run yet.
+    /// Combines two instances. No session of either has begun yet.
     #[must_use]
     pub fn two(first: Policy, mut second: Policy, cookbooks: BTreeSet<String>) -> Self {
         second.store.data_mut().guest = PolicyGuest::Second;
         Self::InstancePair { first: Box::new(first), second: Box::new(second), cookbooks }
     }
 
-    /// Begins a conversation with all of them.
+    /// Begins a session with all instances of the policy.
     pub fn conversation(&mut self) -> Conversation<'_> {
         match self {
             Self::One(policy) => Conversation::One(policy.session()),
@@ -47,20 +47,21 @@ impl Policies {
     }
 }
 
-/// One conversation with a policy's instances.
+/// One session with all instances of a policy.
 pub enum Conversation<'a> {
-    /// With the only one.
+    /// A session with the only instance.
     One(Session<'a>),
-    /// With both instances of the policy, one for each language.
+    /// A session with both instances, one for each language.
     InstancePair(Box<InstancePair<'a>>),
 }
 
-/// A conversation with two instances.
+/// A session with two instances.
 pub struct InstancePair<'a> {
     first: Session<'a>,
     second: Session<'a>,
     cookbooks: &'a BTreeSet<String>,
-    /// Who was asked, innermost last, and what the other one is to be asked when the answer is there.
+    /// The guests with open requests, innermost last. The second value is the follow-up request to the other guest, after a
+    /// successful reply.
     asked: Vec<(PolicyGuest, Option<Request>)>,
 }
 
@@ -74,10 +75,10 @@ impl Guest for Conversation<'_> {
 }
 
 impl Conversation<'_> {
-    /// Lets the guests return from `serve`.
+    /// Tells the guests to return from `serve`.
     ///
     /// # Errors
-    /// One was lost before, or is now.
+    /// Returns the reason if one of the guests has ended early, before or during this call.
     pub async fn end(self) -> Result<(), GuestLost> {
         match self {
             Self::One(session) => session.end().await,
@@ -120,13 +121,13 @@ impl InstancePair<'_> {
         }
     }
 
-    /// Who is asked, what, and what the second is asked after that.
+    /// Returns the guest for a request, the request to it, and a follow-up request to the other guest.
     fn route(&self, run: &Run, request: Request) -> (PolicyGuest, Request, Option<Request>) {
         match request {
             Request::Phase(Phase::Load(load)) => self.load(&load),
             Request::Phase(Phase::Compile(ref recipe)) => (self.of_recipe(recipe), request, None),
             Request::Phase(_) | Request::Forget(_) => (PolicyGuest::First, request.clone(), Some(request)),
-            // Only a language's runtime knows an answer.
+            // Only a language's shared runtime answers questions.
             Request::Question(_) => (PolicyGuest::Second, request, None),
             Request::Evaluate { callback, .. } => (PolicyGuest::of(callback), request, None),
             Request::Act(ref call) => (of_resource(run, call.resource), request, None),
@@ -134,7 +135,7 @@ impl InstancePair<'_> {
         }
     }
 
-    /// Each loads its own cookbooks, the compiled ones first.
+    /// Splits a load: each guest loads its own cookbooks, the compiled ones first.
     fn load(&self, load: &Load) -> (PolicyGuest, Request, Option<Request>) {
         let part = |of_second: bool| {
             let cookbooks = load.cookbooks.iter().filter(|name| self.cookbooks.contains(*name) == of_second);

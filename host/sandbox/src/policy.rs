@@ -1,4 +1,4 @@
-//! A policy's component in its store.
+//! An instance of a policy's component, its store and the reason of its early end.
 
 use crate::bindings;
 use crate::clock::Clock;
@@ -9,28 +9,28 @@ use crate::rules::{ProtocolViolation, Rules};
 use contract::{GuestLost, Run, Services};
 use wasmtime::{Engine, Store, Trap, UpdateDeadline, WasmBacktrace};
 
-/// One policy's instance, alive until the end of the run.
+/// One instance of a policy's component. It lives until the end of the run.
 pub struct Policy {
     pub(crate) store: Store<State>,
     pub(crate) guest: bindings::Policy,
     pub(crate) lost: Option<GuestLost>,
 }
 
-/// What belongs to a policy's store. Nothing here is shared with another.
+/// The data of one instance's store. It is not shared with other instances' stores.
 pub(crate) struct State {
     pub(crate) policy: String,
-    /// Which of the policy's guests it is.
+    /// The guest of this store: a policy in two languages has two.
     pub(crate) guest: PolicyGuest,
-    /// Here exactly while the guest has the turn.
+    /// The run while the guest has the turn, else `None`.
     pub(crate) run: Option<Box<Run>>,
     pub(crate) handover: Handover,
     pub(crate) rules: Rules,
     pub(crate) clock: Clock,
     pub(crate) limits: Bounds,
     pub(crate) services: Services,
-    /// Calls of the guest so far.
+    /// The number of the guest's calls of host functions so far.
     pub(crate) calls: u32,
-    /// Bytes of log written so far.
+    /// The bytes that the guest has logged so far.
     pub(crate) logged: usize,
     /// What a panic said before it trapped.
     pub(crate) last_words: LastWords,
@@ -64,7 +64,7 @@ impl Policy {
         store
     }
 
-    /// Why it cannot be asked any more, if so.
+    /// Returns the reason of the instance's early end, or `None` if it still answers.
     pub fn lost(&self) -> Option<&GuestLost> {
         self.lost.as_ref()
     }
@@ -79,16 +79,17 @@ pub(crate) struct LastWords {
     pub(crate) hint: Option<String>,
 }
 
-/// What is known of a guest that reached unreachable code and did not panic.
+/// The explanation for a guest that reached unreachable code without a panic.
 const ENDED_ITSELF: &str =
     " (`exit` and `abort` of `std::process` do this; a recipe ends early with `return Ok(())` or an error)";
 
-/// What is known of a guest that used memory which it does not have: the compilers of guests put the stack at the beginning of
-/// the memory, and safe Rust has no other way to get there.
+/// The explanation for a guest that accessed memory out of bounds. The guests' compilers put the stack at the beginning of
+/// the memory. In safe Rust, only a stack overflow leads out of bounds.
 const STACK_USED_UP: &str =
     " (calls that nest too deep do this: a function that calls itself without end uses up the stack)";
 
-/// The innermost reason of a trap, as part of a sentence that begins with the policy's name, and where it happened.
+/// Returns the innermost reason of a trap with its place. The reason is part of a sentence that begins with the policy's
+/// name.
 pub(crate) fn lost(policy: &str, error: &wasmtime::Error, last_words: &LastWords) -> GuestLost {
     let (words, told) = (last_words.line.as_deref(), error.downcast_ref::<GuestLost>());
     let why = match (error.downcast_ref::<ProtocolViolation>(), error.downcast_ref::<Trap>()) {
@@ -108,14 +109,14 @@ pub(crate) fn lost(policy: &str, error: &wasmtime::Error, last_words: &LastWords
     GuestLost { policy: policy.into(), why, backtrace, hint, recipe: None }
 }
 
-/// The place that a panic's message begins with: `FILE:LINE`.
+/// Returns the place at the beginning of a panic's message, as `FILE:LINE`.
 fn place(message: &str) -> Option<String> {
     let (place, _) = message.split_once(": ")?;
     let (_, line) = place.rsplit_once(':')?;
     line.parse::<u32>().is_ok().then(|| place.to_owned())
 }
 
-/// The guest's frames, innermost first, as far as its names and lines are known.
+/// Returns the guest's stack frames with a known name or line, innermost first.
 fn frames(error: &wasmtime::Error) -> Vec<String> {
     let Some(trace) = error.downcast_ref::<WasmBacktrace>() else { return vec![] };
     let mut frames = Vec::new();

@@ -1,15 +1,15 @@
-//! Whose words these are. A policy with cookbooks in two languages has two guests, and each numbers its closures and
-//! exceptions on its own: outside a guest such a number carries a mark of the guest that it is from.
+//! Identifies the guest that a number comes from. A policy with cookbooks in two languages has two guests. Each one numbers
+//! its closures and exceptions independently. Outside the guest, such a number carries a mark of its guest.
 
 use contract::GuestId;
 
-/// Set in the numbers of the second guest; no guest uses numbers that large.
+/// The bit that marks the second guest's numbers. A guest's own numbers must be smaller.
 const MARK: u32 = 1 << 31;
 
 /// One of a policy's guests.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) enum PolicyGuest {
-    /// The only guest, or the first.
+    /// The first guest, or the only one.
     #[default]
     First,
     /// The second guest, of a policy in two languages.
@@ -17,7 +17,7 @@ pub(crate) enum PolicyGuest {
 }
 
 impl PolicyGuest {
-    /// What the runner knows the guest by.
+    /// Returns the runner's identifier of the guest.
     pub(crate) fn guest_id(self) -> GuestId {
         match self {
             Self::First => 0,
@@ -25,12 +25,12 @@ impl PolicyGuest {
         }
     }
 
-    /// Whose a marked number is.
+    /// Returns the guest of a marked number.
     pub(crate) fn of(number: u32) -> Self {
         if number & MARK == 0 { Self::First } else { Self::Second }
     }
 
-    /// A guest's number as others see it; none if it is too large to be marked.
+    /// Returns the marked form of a guest's number, or `None` if the number is too large.
     pub(crate) fn mark(self, number: u32) -> Option<u32> {
         (Self::of(number) == Self::First).then_some(match self {
             Self::First => number,
@@ -38,12 +38,12 @@ impl PolicyGuest {
         })
     }
 
-    /// A marked number as its own guest knows it; of another guest's, nothing.
+    /// Returns the guest's own number for a marked one, or `None` if it belongs to another guest.
     pub(crate) fn own(self, marked: u32) -> Option<u32> {
         (Self::of(marked) == self).then(|| self.number(marked))
     }
 
-    /// A number without its mark.
+    /// Returns a number without its mark.
     pub(crate) fn number(self, marked: u32) -> u32 {
         marked & !MARK
     }

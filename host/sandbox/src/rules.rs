@@ -1,4 +1,5 @@
-//! What a guest may say when. A broken rule is a trap in the guest's own frame: it ends the guest, never the host.
+//! Checks the order of a guest's messages. A violation traps in the guest's own frame, so it ends the guest and never the
+//! host.
 
 use crate::bindings::wrun::turns::turns as wit;
 use crate::limits::{LimitSource, MAX_OPEN};
@@ -6,13 +7,15 @@ use contract::{HostMessage, Request};
 use std::fmt;
 use std::time::Duration;
 
-/// What is open, innermost last. Errands and requests alternate by construction.
+/// The state of the protocol in one session. The open requests and tasks are listed innermost last, and the two kinds
+/// alternate.
 #[derive(Default)]
 pub(crate) struct Rules {
     ready: bool,
     done: bool,
     open: Vec<Open>,
-    /// Requests are numbered within a session, so that an early return from a nested loop is noticed at once.
+    /// The number of the last request. Requests have numbers, so that the host notices an early return from a nested loop at
+    /// once.
     last: u32,
 }
 
@@ -27,7 +30,7 @@ enum Wants {
     Value,
 }
 
-/// A rule of the protocol that a guest broke.
+/// A violation of the protocol or of the guest's own limits.
 #[derive(Debug)]
 pub(crate) enum ProtocolViolation {
     NotReady,
@@ -81,7 +84,7 @@ impl Rules {
         if fits { Ok(()) } else { Err(ProtocolViolation::WrongKind { request: open }) }
     }
 
-    /// Opens or closes what the host says; gives a request its number.
+    /// Opens a request or closes a task, as the host's message says. Returns the number of the latest request.
     pub(crate) fn told(&mut self, tell: &HostMessage) -> u32 {
         match tell {
             HostMessage::Request(request) => {
@@ -94,7 +97,7 @@ impl Rules {
         self.last
     }
 
-    /// The guest was told that all is over.
+    /// Returns true if the host has told the guest that the session is over.
     pub(crate) fn closed(&self) -> bool {
         self.done
     }

@@ -1,4 +1,4 @@
-//! One call of `serve`, and the turns in it.
+//! Runs one call of the guest's `serve`, and the turns within it.
 
 use crate::handover::{Handover, Slot};
 use crate::policy::{Policy, lost};
@@ -8,7 +8,7 @@ use std::future::poll_fn;
 use std::pin::Pin;
 use std::task::Poll;
 
-/// One conversation with a policy. Borrows the policy, so a policy has one conversation at a time.
+/// One session with a policy's instance. It borrows the policy, so a policy has at most one session at a time.
 pub struct Session<'a> {
     call: Pin<Box<dyn Future<Output = ()> + Send + 'a>>,
     handover: Handover,
@@ -16,7 +16,7 @@ pub struct Session<'a> {
 }
 
 impl Policy {
-    /// Begins a conversation. Nothing of the guest runs before the first turn.
+    /// Begins a session. The guest's code first runs at the first turn.
     pub fn session(&mut self) -> Session<'_> {
         let Self { store, guest, lost: gone } = self;
         let handover = store.data().handover.clone();
@@ -34,7 +34,7 @@ impl Policy {
                 }
                 Ok(()) => None,
             };
-            // The guest has the run, or it never picked it up.
+            // The guest had the turn, or it ended before it took its turn.
             let run = state.run.take().or_else(|| state.handover.take_if(|_| true).map(Slot::into_run));
             state.handover.put(Slot::Ended(run.unwrap_or_default(), why));
         });
@@ -49,7 +49,7 @@ impl Guest for Session<'_> {
         }
         self.handover.put(Slot::ToGuest(Box::new(std::mem::take(run)), tell));
         let slot = poll_fn(|context| {
-            // Not polled again once it is ready: then it has left `Ended` in the handover.
+            // The call is not polled again once it is ready, because it then leaves `Ended` in the handover.
             let _ = self.call.as_mut().poll(context);
             self.handover.take_if(|slot| !matches!(slot, Slot::ToGuest(..))).map_or(Poll::Pending, Poll::Ready)
         });
@@ -67,7 +67,7 @@ impl Guest for Session<'_> {
                 });
                 Err(self.lost.insert(why).clone())
             }
-            // Filtered above; the guest is as good as gone if it were not.
+            // The filter above excludes this case. If it happened anyway, the guest would count as ended.
             Slot::ToGuest(back, _) => {
                 *run = *back;
                 Err(GuestLost {
@@ -81,10 +81,10 @@ impl Guest for Session<'_> {
 }
 
 impl Session<'_> {
-    /// Lets the guest return from `serve`.
+    /// Tells the guest to return from `serve`.
     ///
     /// # Errors
-    /// The guest was lost before, or is now.
+    /// Returns the reason if the guest has ended early, before or during this call.
     pub async fn end(mut self) -> Result<(), GuestLost> {
         if let Some(lost) = self.lost {
             return Err(lost.clone());

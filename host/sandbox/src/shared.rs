@@ -1,13 +1,13 @@
-//! A component that policies share, such as a language's runtime: large, in a file beside the program, and known by its
-//! digest before it is read.
+//! Loads native code, above all of components that policies share, such as a language's runtime. A shared component is a
+//! large file beside the program. Its digest is known before it is read.
 //!
-//! Its native code has 60 MB, which nobody wants to read, hash and copy in each run. So it is a file that is mapped, and
-//! what was verified once is remembered by the file's identity: device, inode, size and the times of its last changes,
-//! under the node's key. Whoever writes to the file changes the last of them.
+//! Its native code has 60 MB, too much to read, hash and copy in each run. So the file is mapped into memory. A verified file
+//! is remembered by its identity: device, inode, size and the times of its last changes. A keyed tag authenticates the
+//! identity. Each write to the file changes these times.
 //!
-//! Native code may also be shipped beside the component. There it is what the program is: code that whoever installed it
-//! chose. It counts if it lies where only root (or who runs this) can write, and its name says that it was made of this
-//! component, for this engine and this processor; or for all processors of a level, as a package has it.
+//! Native code may also be shipped beside the component. Like the program itself, it is trusted because the administrator
+//! installed it. It is used only if the file and its folder are writable by root or the present user alone. Its name must
+//! also match the component, the engine and the processor. Packages ship code for all processors of a level.
 
 use crate::cache::{NATIVE, NativeCache, PORTABLE, open, tags_of};
 use cap_std::ambient_authority;
@@ -21,17 +21,17 @@ use std::path::Path;
 use wasmtime::Engine;
 use wasmtime::component::Component;
 
-/// Zeros in native code are not written: half of it is a memory image with holes.
+/// The size of a block in bytes. Blocks of zeros are not written, because half of native code is a memory image with holes.
 const PAGE: usize = 4096;
 
-/// What a policy runs.
+/// The component of a policy's instance.
 #[derive(Debug, Clone, Copy)]
 pub enum Code<'a> {
-    /// A component of its own.
+    /// The policy's own component.
     Own {
         /// The component's bytes, as the artifact holds them.
         bytes: &'a [u8],
-        /// A digest that whoever read the bytes has made of them; made here if it is absent.
+        /// The digest of the bytes, if the caller knows it. Otherwise the sandbox computes one.
         digest: Option<&'a str>,
     },
     /// A component that policies share.
@@ -61,22 +61,23 @@ impl<'a> From<SharedComponent<'a>> for Code<'a> {
 pub struct SharedComponent<'a> {
     /// The path of the component's file.
     pub path: &'a Path,
-    /// Its SHA-256, in hexadecimal. What is at `path` was found to have it.
+    /// The SHA-256 of the file at `path`, in hexadecimal. The caller has verified it.
     pub digest: &'a str,
-    /// Reads and verifies it, when it has to be compiled, which takes a minute and is worth a word.
+    /// Reads and verifies the component if it must be compiled, which takes about a minute.
     pub read: &'a dyn ReadComponent,
 }
 
 /// Reads a shared component.
 pub trait ReadComponent: std::fmt::Debug {
-    /// The component's bytes, whose digest is the one that was said.
+    /// Returns the component's bytes after checking their digest.
     ///
     /// # Errors
-    /// It cannot be read, or is another one by now.
+    /// Returns an error if the file cannot be read, or if its content has changed.
     fn read(&self) -> io::Result<Vec<u8>>;
 }
 
-/// What native code was made for: an engine, its settings, a processor. Asking the engine takes most of a millisecond.
+/// A hash of the target of native code: an engine, its settings and a processor. It is kept because the query takes most of a
+/// millisecond.
 #[derive(Clone)]
 pub(crate) struct MadeFor(blake3::Hasher);
 
@@ -87,7 +88,7 @@ impl MadeFor {
         hasher
     }
 
-    /// The name of a component's native code: of what it was made, and what for.
+    /// Returns the file name of a component's native code, which depends on the component and the target.
     pub(crate) fn native_name(&self, digest: &str) -> String {
         let mut hasher = self.0.clone();
         hasher.update(digest.as_bytes());
@@ -106,13 +107,13 @@ impl std::hash::Hasher for MadeFor {
     }
 }
 
-/// The name of a component's native code for all processors of a level. Whether it is for this engine, the engine finds when it
-/// loads it.
+/// Returns the file name of a component's native code for all processors of a level. The engine checks compatibility when it
+/// loads the file.
 pub(crate) fn portable_name(digest: &str) -> String {
     format!("{}.{PORTABLE}{NATIVE}", digest.get(..32).unwrap_or(digest))
 }
 
-/// Native code that was shipped beside a component under a name, if it can be trusted.
+/// Loads native code that was shipped beside a component, or returns `None` if it is absent or not trusted.
 pub(crate) fn shipped(engine: &Engine, component: &Path, name: &str) -> Option<Component> {
     let folder = component.parent()?;
     let opened = Dir::open_ambient_dir(folder, ambient_authority()).ok()?;
@@ -120,7 +121,7 @@ pub(crate) fn shipped(engine: &Engine, component: &Path, name: &str) -> Option<C
     is_installed(&file, folder).then(|| map(engine, &file)).flatten()
 }
 
-/// Whether a file in a folder is there because root, or who runs this, put it there: nobody else can write to either.
+/// Returns true if only root or the present user can write to both the file and its folder.
 #[must_use]
 pub fn is_installed(file: &File, folder: &Path) -> bool {
     let owned = |about: io::Result<std::fs::Metadata>| {
@@ -133,7 +134,7 @@ pub fn is_installed(file: &File, folder: &Path) -> bool {
     owned(file.metadata()) && owned(std::fs::metadata(folder))
 }
 
-/// Native code of our own that was kept under a name before.
+/// Loads native code from the cache, or returns `None` if it is absent or its tags are invalid.
 pub(crate) fn kept(cache: &NativeCache, engine: &Engine, name: &str) -> Option<Component> {
     let file = open(cache.folder(), name)?;
     let mut tags = [0; 64];
@@ -141,7 +142,7 @@ pub(crate) fn kept(cache: &NativeCache, engine: &Engine, name: &str) -> Option<C
     let (content, identity) = tags.split_at_checked(32)?;
     let same = |tag: &[u8], hash: blake3::Hash| blake3::Hash::from_slice(tag).is_ok_and(|tag| tag == hash);
     if !same(identity, identity_tag(cache, name, &file)?) {
-        // Moved or restored, with its tags: once more it is read whole.
+        // The file was moved or restored together with its tags, so its whole content is verified once more.
         if !same(content, content_tag(cache, name, &file)?) {
             return None;
         }
@@ -151,7 +152,7 @@ pub(crate) fn kept(cache: &NativeCache, engine: &Engine, name: &str) -> Option<C
     map(engine, &file)
 }
 
-/// Keeps native code of so many bytes. `None`: it cannot be kept, so that the component is compiled again next time.
+/// Keeps native code in the cache. Returns `None` if that fails. Then the component is compiled again next time.
 pub(crate) fn keep(cache: &NativeCache, name: &str, bytes: u64, code: &mut dyn Read) -> Option<()> {
     if !cache.has_room_for(bytes) {
         return None;
@@ -165,12 +166,13 @@ pub(crate) fn keep(cache: &NativeCache, name: &str, bytes: u64, code: &mut dyn R
     tagged
 }
 
-/// Writes native code into a folder, at once and whole, with holes for its zeros.
+/// Writes native code into a folder atomically, with holes instead of zeros.
 pub(crate) fn write_code(folder: &Path, name: &str, code: &mut dyn Read, mode: u32) -> io::Result<File> {
     write_into(&Dir::open_ambient_dir(folder, ambient_authority())?, name, code, mode)
 }
 
-/// As [`write_code`]. It is not flushed to the disk: what a power cut damages has no valid tag, and is compiled again.
+/// Does the work of [`write_code`]. The file is not flushed to the disk. After a power failure, a damaged file lacks a valid
+/// tag and is compiled again.
 fn write_into(folder: &Dir, name: &str, code: &mut dyn Read, mode: u32) -> io::Result<File> {
     let unnamed = TempFile::new(folder)?;
     unnamed.as_file().set_permissions(Permissions::from_mode(mode))?;
@@ -229,7 +231,7 @@ fn identity_tag(cache: &NativeCache, name: &str, file: &File) -> Option<blake3::
     Some(hasher.finalize())
 }
 
-/// What changes whenever a file's content does.
+/// Returns the attributes of a file that change with its content.
 fn identity(file: &File) -> Option<Vec<u8>> {
     let about = file.metadata().ok()?;
     let times = [about.mtime(), about.mtime_nsec(), about.ctime(), about.ctime_nsec()];
@@ -238,7 +240,7 @@ fn identity(file: &File) -> Option<Vec<u8>> {
     Some(words)
 }
 
-/// Maps native code into memory: the very file that was looked at, whatever is under its name by now.
+/// Maps native code into memory. It maps the open file itself, even if another file has its name by now.
 pub(crate) fn map(engine: &Engine, file: &File) -> Option<Component> {
     crate::cache::map_native(engine, Path::new(&format!("/proc/self/fd/{}", file.as_raw_fd())))
 }

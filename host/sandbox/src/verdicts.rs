@@ -1,8 +1,9 @@
-//! Components that were too costly to compile, or were found to be invalid, so that the next run does not try again.
+//! Remembers components that were invalid or too costly to compile, so that the next run does not try again.
 //!
-//! A verdict is a file beside the native code, under the same name with an ending of its own. It says which limits the
-//! component exceeded, and the version of wrun; under higher limits, or for another version, it does not hold. What is invalid is so under any limits. The folder belongs to one user, so verdicts need no tag: whoever
-//! could forge one could remove native code, too. One that does not fit is not an error: the component is compiled again.
+//! A verdict is a file beside the native code, with the same name and its own ending. It contains the exceeded limits and the
+//! version of wrun. It does not apply to higher limits or other versions. An invalid component is invalid under any limits.
+//! Verdicts need no tag, because the folder belongs to one user. An attacker who could forge a verdict could also remove
+//! native code. A damaged verdict is not an error: the component is compiled again.
 
 use crate::cache::{NativeCache, open};
 use cap_std::fs::{Dir, DirEntry};
@@ -10,35 +11,35 @@ use cap_std_ext::dirext::CapStdExtDirExt as _;
 use std::io::Read as _;
 use std::path::PathBuf;
 
-/// How many verdicts are kept: the newest ones.
+/// The maximum number of kept verdicts. The newest ones are kept.
 const MAX_VERDICTS: usize = 100;
 
-/// The longest file that is read, in bytes.
+/// The maximum number of bytes that are read of a verdict.
 const MAX_BYTES: u64 = 4 << 10;
 
-/// How the names of verdicts end.
+/// The ending of the names of verdicts.
 const ENDING: &str = ".costly";
 
-/// What one component may cost its compiler.
+/// The limits of compiling one component.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct CompileLimits {
     /// Seconds of processor time.
     pub(crate) seconds: u64,
-    /// Memory that the compiler may take, in bytes.
+    /// The maximum memory of the compiler, in bytes.
     pub(crate) memory: u64,
 }
 
-/// What is wrong with a component, and the sentence that says it.
+/// The reason why a component cannot be used, with a sentence about it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Verdict {
     Costly(String),
     Invalid(String),
 }
 
-/// The word of a verdict on an invalid component.
+/// The word that marks a verdict about an invalid component.
 const INVALID: &str = "invalid";
 
-/// Returns what is known to be wrong with a component under these limits, and the file that says so.
+/// Returns the verdict about a component under these limits with its file, or `None` if the component must be tried.
 pub(crate) fn known(cache: &NativeCache, name: &str, limits: CompileLimits) -> Option<(Verdict, PathBuf)> {
     let name = format!("{name}{ENDING}");
     let mut text = String::new();
@@ -54,7 +55,7 @@ pub(crate) fn known(cache: &NativeCache, name: &str, limits: CompileLimits) -> O
     holds.then(|| (verdict(why.to_owned()), cache.path_of(&name)))
 }
 
-/// Remembers what is wrong with a component under these limits. What cannot be written is found out again.
+/// Writes a verdict about a component under these limits. If writing fails, the next run tries the component again.
 pub(crate) fn remember(cache: &NativeCache, name: &str, limits: CompileLimits, verdict: &Verdict) {
     let (why, word) = match verdict {
         Verdict::Costly(why) => (why, ""),
@@ -65,7 +66,7 @@ pub(crate) fn remember(cache: &NativeCache, name: &str, limits: CompileLimits, v
     prune(cache.folder());
 }
 
-/// Removes the oldest verdicts beyond their number.
+/// Removes the oldest verdicts beyond the maximum number.
 fn prune(folder: &Dir) {
     let Ok(entries) = folder.entries() else { return };
     let age_and_name = |entry: DirEntry| {
@@ -114,7 +115,7 @@ mod tests {
         }
     }
 
-    /// A component may be made so that only the last byte of a minute's work shows that it is invalid.
+    /// An attacker may craft a component that is found invalid only after a minute of work.
     #[test]
     fn attack_what_is_invalid_is_checked_once() {
         let (_folder, cache) = cache();

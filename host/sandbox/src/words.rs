@@ -1,4 +1,5 @@
-//! Between the WIT's words and the runner's. Every text and list from a guest is bounded here or in the room it goes to.
+//! Converts between the WIT's types and the runner's. This file, or the crate that receives a value, limits the size of each
+//! text and list.
 
 mod phases;
 pub(crate) mod values;
@@ -16,7 +17,7 @@ use node::origin::Origin;
 use serde_json::Value;
 use text::check_json_values;
 
-/// Bytes of the host's memory that an answer takes while it is read, at most, besides what the guest sent.
+/// Returns an upper bound of the additional host memory for a reply while it is parsed, in bytes.
 pub(crate) fn message_bytes(message: &turns::GuestMessage) -> u64 {
     match message {
         turns::GuestMessage::Answer(turns::NumberedAnswer { answer: turns::Answer::Value(json), .. }) => {
@@ -26,7 +27,7 @@ pub(crate) fn message_bytes(message: &turns::GuestMessage) -> u64 {
     }
 }
 
-/// `None` is `ready`, which is not a word of the conversation itself.
+/// Converts a guest's message. Returns `None` for `ready`, which is not a message to the runner.
 pub(crate) fn said(
     guest: PolicyGuest,
     message: turns::GuestMessage,
@@ -77,8 +78,9 @@ pub(crate) fn told(guest: PolicyGuest, number: u32, tell: HostMessage) -> turns:
     turns::HostMessage::Request(turns::NumberedRequest { number, request })
 }
 
-/// JSON text of a guest. Nested deeper than `serde_json` allows (128) it is refused: nobody may turn that off. So is one of more
-/// values than the attributes of a policy may have: each costs far more memory here than in the guest's text.
+/// Parses a guest's JSON text. It refuses a nesting deeper than the 128 levels that `serde_json` allows. This limit must
+/// stay. It also refuses texts with more than [`JSON_VALUES`] values. Each value costs far more memory here than in the
+/// guest's text.
 pub(crate) fn parse(json: &str) -> Result<Value, String> {
     if let Some(text) = plain_text(json) {
         return Ok(Value::String(text.to_owned()));
@@ -87,14 +89,15 @@ pub(crate) fn parse(json: &str) -> Result<Value, String> {
     serde_json::from_str(json).map_err(|error| error.to_string())
 }
 
-/// Returns the text of a JSON string without escapes, which most properties of most resources are. `None` for any other JSON.
+/// Returns the text of a JSON string without escapes, or `None` for any other JSON. It is a shortcut, because most properties
+/// are such strings.
 fn plain_text(json: &str) -> Option<&str> {
     let text = json.strip_prefix('"')?.strip_suffix('"')?;
     let is_escaped = |byte: u8| matches!(byte, b'"' | b'\\' | 0..=0x1F);
     (!text.bytes().any(is_escaped)).then_some(text)
 }
 
-/// A failure as guest code hears of it.
+/// Converts a failure to the exception that guest code gets.
 pub(crate) fn raised(guest: PolicyGuest, failure: Failure) -> types::Raised {
     let raised = failure.into_raised();
     let class = raised.class().to_owned();
@@ -115,13 +118,13 @@ fn raised_from(guest: PolicyGuest, raised: types::Raised) -> Raised {
     }
 }
 
-/// The beginning of a text, cut between characters.
+/// Returns the beginning of a text, cut between two characters, with three dots.
 pub(crate) fn shorten(text: &str, longest: usize) -> String {
     let end = (0..=longest).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0);
     format!("{}...", text.get(..end).unwrap_or_default())
 }
 
-/// A place of a guest's, cut to a kibibyte.
+/// Converts a guest's origin, with texts of a kibibyte at most.
 pub(crate) fn origin(policy: &str, origin: types::Origin) -> Origin {
     let known = |text: String, longest: usize| {
         let text = if text.len() > longest { shorten(&text, longest) } else { text };
@@ -136,12 +139,12 @@ pub(crate) fn origin(policy: &str, origin: types::Origin) -> Origin {
     }
 }
 
-/// Bytes of the host's memory that a declaration takes while it is read, at most, besides what the guest sent.
+/// Returns an upper bound of the additional host memory for a declaration while it is parsed, in bytes.
 pub(crate) fn declaration_bytes(declaration: &wit::Declaration) -> u64 {
     declaration.properties.iter().map(|property| property_text_bytes(&property.value)).sum()
 }
 
-/// The same of an amendment.
+/// Returns an upper bound of the additional host memory for an amendment while it is parsed, in bytes.
 pub(crate) fn amendment_bytes(amendment: &wit::Amendment) -> u64 {
     match amendment {
         wit::Amendment::Property(property) => property_text_bytes(&property.value),
@@ -212,14 +215,14 @@ fn property(guest: PolicyGuest, name: &str, property: wit::Property) -> Result<P
     })
 }
 
-/// A closure's number, marked as its guest's.
+/// Marks a closure's number as its guest's, or fails if the number is too large.
 fn closure(guest: PolicyGuest, callback: u32) -> Result<u32, Failure> {
     let too_large =
         || Failure::raised(ErrorKind::InvalidArgument, format!("{callback} is too large for a closure's number"));
     guest.mark(callback).ok_or_else(too_large)
 }
 
-/// A property as the guest wrote it.
+/// Converts a property back to the form in which the guest wrote it.
 pub(crate) fn property_back(guest: PolicyGuest, property: &Property) -> wit::Property {
     match property {
         Property::Plain(Value::String(text)) => wit::Property::Text(text.clone()),

@@ -1,5 +1,5 @@
-//! What holds if a charge is forgotten: with accounts that charge nothing, a policy that makes the host grow ends all the
-//! same. One test in a program of its own, because it measures the memory of the whole process.
+//! Tests the last limit of host memory, for the case that a charge is forgotten. Here accounts charge nothing. A policy that
+//! makes the process grow must still end. The test has its own program, because it measures the memory of the whole process.
 
 #![allow(
     clippy::unwrap_used,

@@ -1,4 +1,4 @@
-//! Components that cost the compiler more than they say: refused before anything is compiled, by what they state.
+//! Tests that components with costly declarations are refused before compilation.
 
 #![allow(
     clippy::unwrap_used,
@@ -13,7 +13,7 @@ mod support;
 use sandbox::{Compiler, Limits, NativeCache, Sandbox, examine};
 use support::{finish, fixture, services};
 
-/// The policy's memory in these tests.
+/// The policy's memory limit in these tests, in bytes.
 const MEMORY: usize = 64 << 20;
 
 #[track_caller]
@@ -25,7 +25,7 @@ fn check(component: &str, says: &str) {
 fn check_bytes(bytes: &[u8], says: &str) {
     let refused = examine(bytes, MEMORY).expect_err("it was let in");
     assert!(refused.contains(says), "{refused}");
-    // The sandbox asks the same before it compiles.
+    // The sandbox makes the same check before it compiles.
     let sandbox = Sandbox::new(None, Compiler::Here).unwrap();
     let limits = Limits { memory: MEMORY, ..Limits::default() };
     let opened = finish(sandbox.open("evil", bytes, &limits, services("evil")));
@@ -34,12 +34,12 @@ fn check_bytes(bytes: &[u8], says: &str) {
     assert_eq!(sandbox.compile_time(), std::time::Duration::ZERO, "it was compiled");
 }
 
-/// A component of core modules with this content.
+/// Returns a component with `count` core modules of this content.
 fn modules(count: usize, content: &str) -> String {
     format!("(component {})", format!("(core module {content})").repeat(count))
 }
 
-/// A module whose memory has one byte at its beginning and one far away.
+/// Returns the text of a module with one byte of data at the beginning of its memory, and one at the end.
 fn image(pages: usize) -> String {
     let last = (pages << 16) - 1;
     format!(r#"(memory {pages}) (data (i32.const 0) "a") (data (i32.const {last}) "b")"#)
@@ -60,7 +60,7 @@ fn component_image_in_each_of_many_modules() {
     check(&modules(3, far), "65 MiB between the first and the last byte");
 }
 
-/// What a policy may have is compiled, and its native code holds the two bytes and not what is between them.
+/// An image within the limit is compiled. The native code contains the two bytes, and not the space between them.
 #[test]
 fn component_image_within_the_limit_has_no_dense_code() {
     let folder = tempfile::tempdir().unwrap();
@@ -105,8 +105,8 @@ fn component_compile_too_much_of_everything() {
     check_bytes(&much_code(33, 510_000), "bytes of code, more than the 16777216");
 }
 
-/// Whether such components are valid cost gigabytes or hours: the check copies the names of exports for each instance, and
-/// compares all members of types for each instantiation.
+/// Regression test: validating such components cost gigabytes or hours. Validation copies the names of exports for each
+/// instance. It compares all members of types for each instantiation.
 #[test]
 fn attack_names_and_instances_are_counted_at_all_levels() {
     let instances = "(instance (instantiate $c))".repeat(33);
@@ -124,7 +124,7 @@ fn attack_names_and_instances_are_counted_at_all_levels() {
     check(&format!("(component (type u32) (component {aliases}))"), "bytes of types, imports");
 }
 
-/// A component of one module whose functions do nothing, at length.
+/// Returns a component of one module with long functions that do nothing.
 fn much_code(functions: usize, bytes: usize) -> Vec<u8> {
     let body = [vec![0], vec![1; bytes], vec![0x0b]].concat();
     let body = [number(body.len()), body].concat();
@@ -138,7 +138,7 @@ fn section(kind: u8, content: &[u8]) -> Vec<u8> {
     [vec![kind], number(content.len()), content.to_vec()].concat()
 }
 
-/// A number as WebAssembly writes it: seven bits a byte.
+/// Encodes a number as WebAssembly does, with seven bits per byte.
 fn number(mut number: usize) -> Vec<u8> {
     let mut bytes = vec![];
     loop {

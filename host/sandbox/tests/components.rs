@@ -1,4 +1,4 @@
-//! What is let in at the door: components of this contract that import no more than they are granted.
+//! Tests that the sandbox accepts components of this contract, and refuses all others.
 
 #![allow(
     clippy::unwrap_used,
@@ -34,7 +34,7 @@ fn a_guest_imports_only_what_it_uses() {
     open(&fixture("load")).unwrap();
 }
 
-/// Whatever it is granted: each call is checked, and a recipe that nobody runs needs nothing.
+/// The check names the imported packages. It does not depend on grants, because the host checks each call.
 #[test]
 fn the_packages_that_a_component_imports_are_named() {
     let named = |name: &str| sandbox_with_cache().check("team", fixture(name).as_slice(), &Limits::default()).unwrap();
@@ -89,7 +89,7 @@ fn what_is_no_component_is_refused() {
     }
 }
 
-/// Any byte may be damaged. Some damage is to names and numbers that are a component still; none is a panic.
+/// Damages each byte in turn. Some damaged files are still valid components, but wrun never panics.
 #[test]
 fn damage_is_no_panic() {
     let good = component("nop");
@@ -105,7 +105,7 @@ fn damage_is_no_panic() {
     assert!(refused > 50, "only {refused} of {} were refused", good.len());
 }
 
-/// A policy that does nothing, whose start code is this.
+/// Returns a policy that only runs this start code.
 fn component(start: &str) -> Vec<u8> {
     let text = format!(
         r#"(component
@@ -145,7 +145,7 @@ fn native_code_that_is_not_ours_is_compiled_again() {
     open_with(1);
     let [kept, tags] = &files()[..] else { panic!("{:?}", files()) };
     let good = std::fs::read(kept).unwrap();
-    // A changed byte, a cut file, another installation's tag, a link: each is as good as absent, and is put right.
+    // A changed byte, a truncated file, a foreign tag and a link all count as absent, and are replaced.
     for damage in ["code", "cut", "empty"] {
         let mut bytes = good.clone();
         match damage {

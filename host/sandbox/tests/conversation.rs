@@ -1,4 +1,4 @@
-//! What a guest may do, and what becomes of those that break the rules.
+//! Tests all functions of the contract, and guests that violate the protocol.
 
 #![allow(
     clippy::unwrap_used,
@@ -59,7 +59,7 @@ fn attributes() {
         ],
     );
     assert!(ran.done.is_empty());
-    // Nobody can ask the guest later, so the lazy value was put in its place.
+    // The guest cannot compute the lazy value later, so the saved node contains its result.
     let saved = ran.node.to_saved_json(&Default::default()).unwrap();
     assert_eq!(saved["default"]["everything"]["late"], 5, "{saved:#}");
 }
@@ -115,7 +115,7 @@ fn facts_that_are_hidden_are_refused_or_nothing_and_are_recorded() {
 
 #[test]
 fn the_machine() {
-    // What was changed is said by the host, before the guest says that it was.
+    // The host reports each change before the guest logs its own line.
     let expected = [
         "exists: true false",
         r#"read: "node\n""#,
@@ -150,7 +150,7 @@ fn the_machine() {
         "http: Ok(204)",
     ];
     let ran = check(&["machine"], &expected);
-    // The guest's word for the place is bounded; without it the host knows the policy alone.
+    // The place that the guest gives is cut to the maximum length. Without a place, the host knows only the policy.
     let writes = &ran.report.policies[0].writes;
     let places: Vec<_> = writes.iter().map(|write| (write.path.as_str(), write.origin.cookbook.as_deref())).collect();
     assert_eq!((places.first(), places.len()), (Some(&("/tmp/thing", None)), 10), "{writes:#?}");
@@ -248,7 +248,7 @@ fn the_collection() {
 
 #[test]
 fn actions_of_guests() {
-    // A dry run goes on after a child that fails: the action hears of nothing, ends, and then fails of it.
+    // A dry run continues after a failed child. The action gets no error, ends, and then fails because of the child.
     let shop = |why_run: bool| {
         [
             "shop: begins, /srv/shop, port 8080, https".to_owned(),
@@ -335,7 +335,7 @@ fn handlers_outlive_their_policy() {
     assert!(ran.heard.iter().any(|line| line.starts_with("info: exception: ")), "{:?}", ran.heard);
 }
 
-/// A guest that lies; after it, another policy.
+/// Runs a guest that violates the protocol in one way, and another policy after it.
 fn lie(lie: &str, why_run: bool) -> Ran {
     let liar = Guest::new("liar", &["default"]).with("lie", lie);
     run(vec![liar, Guest::new("everything", &["default"])], why_run)
@@ -352,10 +352,10 @@ fn check_lie(name: &str, expected: &str) {
     } else {
         assert!(failure.contains(expected), "{name}: {failure}");
     }
-    // Nobody else is any the worse for it.
+    // The other policy runs as usual.
     assert_eq!(ran.failure("everything"), "", "{name}");
     assert!(said(&ran).contains(&"default: ends"), "{name}");
-    // What was queued before, and needs no guest code, was done.
+    // Queued actions that need no guest code still ran.
     assert!(ran.done.iter().any(|line| line == "write log[service]"), "{name}: {:?}", ran.done);
 }
 
@@ -386,7 +386,7 @@ fn lies() {
         ("wrong-resource", "1000000".into()),
         ("wrong-leave", "context 0".into()),
         ("wrong-abandon", "context 4000000".into()),
-        // Tried again it counts as included, as in Chef.
+        // The second attempt counts as included, as in Chef.
         ("wrong-recipe", String::new()),
         ("wrong-enter", "context 0".into()),
         ("wrong-observed", "nest[second]".into()),
@@ -396,7 +396,7 @@ fn lies() {
     }
 }
 
-/// Guests that do anything at all, at random. None may panic the host, keep it busy for ever, or reach the next policy.
+/// Runs guests that send random messages. They must not panic the host, keep it busy for ever, or affect the next policy.
 #[test]
 fn chaos() {
     let mut ends = BTreeMap::<String, u32>::new();

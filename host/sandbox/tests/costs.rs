@@ -1,5 +1,5 @@
-//! What a policy makes the host keep, compute and wait for: each way ends at a limit, with an error that names it and the
-//! place, and the next policy runs as ever. And every function of the contract says what it costs.
+//! Tests the limits of host memory, host time and pauses. Each attack ends with an error that names the limit, and the next
+//! policy runs as usual. The last test checks that docs/calls.md has the cost of every function of the contract.
 
 #![allow(
     clippy::unwrap_used,
@@ -16,7 +16,7 @@ use std::path::Path;
 use std::time::Duration;
 use support::{Guest, Ran, run};
 
-/// What the host may keep for the hostile policy.
+/// The host memory of the hostile policy, in bytes.
 const HOST_MEMORY: u64 = 8 << 20;
 
 fn attack(recipe: &str) -> Ran {
@@ -35,7 +35,7 @@ fn check(recipe: &str, expected: &str) -> Ran {
     ran
 }
 
-/// Host-memory, in each way that a guest has.
+/// Uses up the host memory in each way that is open to a guest.
 #[test]
 fn host_memory() {
     let ways = [
@@ -120,7 +120,7 @@ fn host_time() {
     assert_eq!(ran.failure("everything"), "");
 }
 
-/// Last-action: nothing came after it that would have looked at what it cost.
+/// Regression test: the cost of a policy's last action was not checked, because no later step did it.
 #[test]
 fn the_last_action_of_a_policy_counts_too() {
     let worked = Duration::from_millis(60);

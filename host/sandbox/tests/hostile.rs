@@ -1,5 +1,5 @@
-//! Guests that do harm within the contract's rules: time, memory, stack, sizes, counts, words. Each is ended or refused
-//! with an error that names it, within its budget, and the next policy runs as ever.
+//! Tests guests that attack within the contract's rules: time, memory, stack, sizes, counts, texts. Each one is ended or
+//! refused within its budget, with an error that names it. The next policy runs as usual.
 
 #![allow(
     clippy::unwrap_used,
@@ -15,7 +15,7 @@ mod support;
 use std::time::Duration;
 use support::{Guest, Ran, run};
 
-/// The hostile policy with one of its recipes, and after it a policy that minds its own business.
+/// Runs one recipe of the hostile policy, and a harmless policy after it.
 fn attack(recipe: &str) -> Ran {
     run(vec![Guest::new("hostile", &[recipe]), Guest::new("everything", &["default"])], false)
 }
@@ -89,7 +89,7 @@ fn memory_and_stack_are_bounded() {
             "policy `hostile` used up its memory (`guest_memory_mib` of the settings, or `limits.memory_mib` in its grants)",
         );
     }
-    // A Rust guest meets the end of the stack in its own memory first, which is the smaller one.
+    // A Rust guest first exceeds the stack in its own memory, which is smaller than the engine's.
     for recipe in ["recursion", "recursion_in_guard", "wide_recursion"] {
         check(
             recipe,
@@ -162,7 +162,7 @@ fn attributes_are_bounded() {
     unharmed(&ran, "many_attributes");
 }
 
-/// What a failed policy wrote is gone for the policies after it, and for the node.
+/// The attributes of a failed policy are not visible to later policies, and are not saved.
 #[test]
 fn a_failed_policy_leaves_no_attributes() {
     let ran = check("automatic", "write_attributes");
@@ -178,7 +178,7 @@ fn the_log_is_bounded() {
     check("not_utf8", "");
 }
 
-/// Words are kept as they are: whoever shows them escapes them. Here they must only not hurt.
+/// Escape sequences in texts are kept. The code that displays the texts escapes them. Here they must only do no harm.
 #[test]
 fn words_for_terminals_are_only_words() {
     for recipe in ["escapes_in_name", "escapes_in_log", "escapes_in_attribute", "escapes_in_change"] {

@@ -1,5 +1,5 @@
-//! Components that were built against earlier versions of the contract must link and run: those of 0.2 until 1.0.0, which the
-//! first package freezes, and later ones as long as their major version lasts.
+//! Tests that components for earlier versions of the contract link and run. Components of 0.2 are supported until 1.0.0, and
+//! later ones as long as their major version is. The first package freezes the contract.
 
 #![allow(
     clippy::unwrap_used,
@@ -15,11 +15,11 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use support::{Guest, run};
 
-/// Every component of the folder, and how many calls of the contract it makes that are answered well.
+/// The components of the folder, each with the number of its calls that succeed.
 const RELEASED: [(&str, usize); 1] = [("released-0.2.0", 57)];
 
-/// The calls that this test's host refuses: it has no cookbook files and no key of secrets, and a policy with a name cannot
-/// change the node's run list. The component understands the refusal.
+/// The calls that this test's host refuses. It has no matching cookbook files and no key of secrets. A named policy cannot
+/// change the node's run list.
 const REFUSED: [&str; 5] = ["set-run-list", "cookbooks.paths", "cookbooks.read", "cookbooks.locate", "bag-secret"];
 
 #[test]

@@ -1,4 +1,4 @@
-//! Components that policies share: their native code is mapped where it can be trusted, and made again where not.
+//! Tests shared components: trusted native code is mapped, and other native code is compiled again.
 
 #![allow(
     clippy::unwrap_used,
@@ -16,7 +16,7 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use support::{finish, services};
 
-/// A shared component in a folder, that counts how often it is read: as often as it is compiled.
+/// A shared component in a folder. It counts its reads, which equal its compilations.
 #[derive(Debug)]
 struct Kept {
     path: PathBuf,
@@ -48,7 +48,7 @@ impl Kept {
         SharedComponent { path: &self.path, digest: &self.digest, read: self }
     }
 
-    /// Opens it in a sandbox of its own, as another run would, and says how often it was compiled for that.
+    /// Opens the component in a new sandbox, as another run would. Returns the number of compilations.
     fn compiled(&self, cache: Option<&Path>) -> u32 {
         self.read.set(0);
         let cache = cache.map(|folder| NativeCache::new(folder, [1; 32]).unwrap());
@@ -61,7 +61,7 @@ impl Kept {
     }
 }
 
-/// A folder of the test's own, which is removed with it.
+/// A temporary folder of one test, which is removed on drop.
 struct Folder(PathBuf);
 
 impl Folder {
@@ -110,7 +110,7 @@ fn kept_code_that_somebody_changed_is_made_again() {
     assert_eq!(runtime.compiled(Some(&cache.0)), 1, "tags of another");
     std::fs::remove_file(&tags).unwrap();
     assert_eq!(runtime.compiled(Some(&cache.0)), 1, "no tags");
-    // Restored from a backup it is another file with the same content, which is read whole, once.
+    // A file restored from a backup has another identity and the same content. Its content is verified once.
     let copy = cache.0.join("copy");
     std::fs::copy(&native, &copy).unwrap();
     std::fs::rename(&copy, &native).unwrap();

@@ -1,4 +1,5 @@
-//! Every case of the notification vectors through a real component: with the leaves on the host, and in the guest.
+//! Runs each case of the notification vectors in a real component. The host implements the resources without children in the
+//! first pass, and the guest in the second.
 
 #![allow(
     clippy::unwrap_used,
@@ -24,7 +25,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use support::{Acting, BuiltinTypes, Journal, all_services, finish, fixture, sandbox_with_cache};
 
-/// Says of each resource whether the host or the guest implements it, and collects them by name.
+/// Decides for each resource whether the host or the guest implements it, and collects the resources by name.
 fn give_kinds(resources: &mut Value, leaves_in_guest: bool, all: &mut HashMap<String, Value>) {
     for resource in resources.as_array_mut().unwrap() {
         let in_guest = leaves_in_guest || resource.get("children").is_some();
@@ -87,7 +88,7 @@ fn compare(case: &Value, run: &Run, entered: &Entered, outcome: &Outcome) -> Res
     Ok(())
 }
 
-/// What upstream says about the outcome, line by line. The vectors' resources have no place in a file.
+/// Returns the outcome in Chef's words, line by line, without the resources' places.
 fn outcome_lines(outcome: &Outcome) -> Vec<String> {
     let said = match outcome {
         Ok(()) => vec!["success".into()],
@@ -107,7 +108,7 @@ fn outcome_lines(outcome: &Outcome) -> Vec<String> {
     said.into_iter().map(|line: String| without_places(&line.replace("g[", "t["))).collect()
 }
 
-/// Our guest's resources were written in a file; those of the vectors were not.
+/// Removes the resources' places from a line. The vectors' resources have no places.
 fn without_places(line: &str) -> String {
     let line = line.split(" is defined in src/lib.rs:").collect::<Vec<_>>();
     let [first, rest @ ..] = &line[..] else { return String::new() };

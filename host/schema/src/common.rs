@@ -1,6 +1,6 @@
 //! The properties that every resource has, declared and documented once.
 //!
-//! Guards and notifications are not properties: they are part of a declaration. `guard_interpreter` is the guest's business, which
+//! Guards and notifications are not properties: they are part of a declaration. The guest handles `guard_interpreter`: it
 //! builds the guard's command from it.
 
 use crate::property::{BOOLEAN, Class, Coercion, Literal, MODE_IN_RANGE, Matcher, Property, TEXT_OR_INTEGER};

@@ -1,7 +1,7 @@
-//! A property's specification, with the meaning of Chef's `property` options.
+//! The specification of a property, with the semantics of Chef's `property` options.
 //!
-//! Specifications of built-in types are constant tables: nothing is built at start-up. Everything is therefore `&'static`, and the
-//! constructors are `const fn`s that read like Chef's own declarations:
+//! Specifications of built-in types are constant tables, so that nothing is built at start-up. Therefore everything is
+//! `&'static`, and the constructors are `const fn`s that look like Chef's own declarations:
 //!
 //! ```
 //! use schema::property::{Literal, Property};
@@ -9,8 +9,8 @@
 //! assert_eq!(RECURSIVE.shape(), schema::property::Shape::Boolean);
 //! ```
 //!
-//! Semantics: semantics of `Chef::Property` and `Chef::Mixin::ParamsValidate` in Chef 18. What `check.rs` does with a specification
-//! is tested against values that Chef itself accepted and rejected (`tests/vectors/property_validation_rows.json`).
+//! The semantics are those of `Chef::Property` and `Chef::Mixin::ParamsValidate` in Chef 18. Tests compare `check.rs` with
+//! values that Chef itself accepted and rejected (`tests/vectors/property_validation_rows.json`).
 
 mod build;
 mod callbacks;
@@ -59,7 +59,7 @@ pub enum Class {
     Enumerable,
     /// `Object`: every value is an instance of it.
     Object,
-    /// Any other class, by its name: no value that crosses to the host is an instance of it.
+    /// Any other class, by its name. Values that the host gets are never instances of it.
     Foreign(&'static str),
 }
 
@@ -84,7 +84,7 @@ pub enum Literal {
     Map(&'static [(Self, Self)]),
 }
 
-/// One alternative of `is` (also of the bare type): the value must match at least one, by Ruby's `===`.
+/// One alternative of `is`, or of a bare type. The value must match at least one of them, by Ruby's `===`.
 #[derive(Clone, Copy, Debug)]
 pub enum Matcher {
     /// An instance of the class.
@@ -95,11 +95,11 @@ pub enum Matcher {
     Pattern(&'static Pattern),
     /// Valid for another specification.
     Nested(&'static Property),
-    /// Accepted by a function (`proc`).
+    /// A value that a function accepts (`proc`).
     Test(Callback),
 }
 
-/// For which actions a property must have a value.
+/// The actions for which a property must have a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Required {
     /// The property is optional for every action.
@@ -110,10 +110,10 @@ pub enum Required {
     For(&'static [&'static str]),
 }
 
-/// What a property is when nobody set it.
+/// The value of a property that is not set.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Default {
-    /// Nothing: `nil`, and unset.
+    /// The property is `nil` and counts as unset.
     Unset,
     /// This value (`default:`); it is checked like a given one.
     Fixed(Literal),
@@ -123,23 +123,23 @@ pub enum Default {
     SameAs(&'static str),
     /// The last component of another property's path; `name` means the resource's name.
     BaseNameOf(&'static str),
-    /// Something that only the provider can know, in words.
+    /// A value that only the provider can find out, described in words.
     Described(&'static str),
 }
 
-/// What else than its own file, package or unit a property reaches for.
+/// The kind of thing that a property affects beyond the resource's own file, package or unit.
 ///
-/// A policy that was granted the outer thing (a package, a file) has no right to what such a property makes root do for it: every
+/// A grant for the resource's own thing (a package, a file) does not include what root does because of such a property: each
 /// marked property needs a grant of its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Deputy {
-    /// It reaches for nothing beyond the resource itself.
+    /// The property affects only the resource itself.
     None,
     /// A command, or the path of one, that will be run.
     Command,
     /// Code or configuration that another program will run or trust later with its own rights (cron, systemd, sudoers).
     LaterCommand,
-    /// Arguments handed to a privileged program, among which some programs take commands.
+    /// Arguments of a privileged program. Some programs accept commands among their arguments.
     Options,
     /// Environment variables of a privileged program (`LD_PRELOAD`).
     Environment,
@@ -149,7 +149,7 @@ pub enum Deputy {
     Path,
     /// An address or host that is contacted.
     Host,
-    /// A user or group that owns, runs or is joined.
+    /// A user or group that owns a file, runs a program, or gets a member.
     Account,
     /// Permission bits, among them setuid and setgid.
     Mode,
@@ -196,9 +196,9 @@ pub struct Property {
     pub name: &'static str,
     /// Other names under which it may be set.
     pub aliases: &'static [&'static str],
-    /// What it is for: one or two sentences for the reference.
+    /// The purpose, in one or two sentences for the reference.
     pub doc: &'static str,
-    /// `is` and the bare type; `None` accepts everything.
+    /// `is`, or the bare type; `None` accepts every value.
     pub is: Option<&'static [Matcher]>,
     /// `kind_of`: an instance of at least one.
     pub kind_of: Option<&'static [Class]>,
@@ -212,30 +212,30 @@ pub struct Property {
     pub respond_to: &'static [&'static str],
     /// `cannot_be`: names of Ruby predicates, without their question mark, that must all be false.
     pub cannot_be: &'static [&'static str],
-    /// What makes the canonical form before the checks. `nil` is never coerced.
+    /// The coercion to the canonical form, before the checks. `nil` is never coerced.
     pub coerce: Option<Coercion>,
     /// The value when nobody set one.
     pub default: Default,
-    /// For which actions there must be a value.
+    /// The actions for which a value is required.
     pub required: Required,
     /// Whether the value must never be shown.
     pub sensitive: bool,
     /// Whether its value is not shown where the whole resource is sensitive: it says where a secret comes from, not which thing
     /// is managed.
     pub hidden_with_resource: bool,
-    /// Whether it describes the machine's state (and so is compared and reported), rather than how to get there.
+    /// Whether it describes the machine's state, which is compared and reported, and not the way to reach that state.
     pub desired_state: bool,
-    /// Whether it tells which thing on the machine is meant.
+    /// Whether it identifies the thing on the machine.
     pub identity: bool,
     /// Whether several calls collect values instead of replacing them (`verify`).
     pub collects: bool,
-    /// The Chef version that brought it, where documented.
+    /// The Chef version that introduced it, if documented.
     pub introduced: Option<&'static str>,
-    /// Why not to use it any more.
+    /// The reason why it is deprecated.
     pub deprecated: Option<&'static str>,
-    /// A message of its own for a failed check.
+    /// The message for a failed check, instead of Chef's usual one.
     pub validation_message: Option<&'static str>,
-    /// What else it reaches for.
+    /// The kind of thing that it affects beyond the resource.
     pub deputy: Deputy,
 }
 
@@ -345,7 +345,7 @@ impl Class {
 }
 
 impl Literal {
-    /// The value it stands for.
+    /// Returns the value of the constant.
     pub fn to_value(self) -> Value {
         match self {
             Self::Nil => Value::Nil,

@@ -11,19 +11,19 @@ use crate::types;
 use crate::validation::{ValidationFailed, find_without_provider, require};
 use text::nearest;
 
-/// The version of the JSON form; it changes when a key changes its meaning or goes.
+/// The version of the JSON form. It grows when the meaning of a key changes or a key is removed.
 pub const JSON_VERSION: u32 = 1;
 
-/// Returns the keys of an operator's grants that a type's actions may need, by the type's name. The reference is told them:
-/// this room knows no grants.
+/// Returns the keys of an operator's grants that a type's actions may need, by the type's name. The caller passes this
+/// function, because this crate does not know grants.
 pub type GrantKeys<'a> = &'a dyn Fn(&str) -> Vec<&'static str>;
 
-/// All types that something carries out, in alphabetical order, those for Ruby only among them.
+/// Returns all types with an implementation, in alphabetical order, including those for Ruby only.
 pub fn all() -> impl Iterator<Item = &'static ResourceType> {
     types::ALL.into_iter().filter(|resource| resource.implemented_by != ImplementedBy::Nobody)
 }
 
-/// Returns the type of this name that something carries out, in a cookbook of any language.
+/// Returns the type with this name, if it has an implementation for at least one language.
 ///
 /// # Errors
 /// Nothing carries it out: see [`require`]. A near name is one of [`all`].
@@ -43,7 +43,7 @@ pub fn find(kind: &str) -> Result<&'static ResourceType, ValidationFailed> {
     })
 }
 
-/// All types, one line each.
+/// Returns the list of all types, one on each line.
 pub fn list_text(grants: GrantKeys<'_>) -> String {
     let width = all().map(|resource| resource.name.len()).max().unwrap_or_default();
     let line = |resource: &'static ResourceType| {
@@ -65,7 +65,7 @@ fn languages(resource: &ResourceType) -> &'static [&'static str] {
     }
 }
 
-/// The one language that may declare a type, as people write it. `None` if both may.
+/// Returns the only language that may declare a type, or `None` if both may.
 fn only_language(resource: &ResourceType) -> Option<&'static str> {
     match languages(resource) {
         ["ruby"] => Some("Ruby"),
@@ -182,7 +182,7 @@ fn default_json(default: Default) -> Json {
     }
 }
 
-/// The default in words; `None`: the property has no default.
+/// Returns the default in words, or `None` if the property does not have one.
 pub(crate) fn default_words(default: Default) -> Option<String> {
     Some(match default {
         Default::Unset => return None,
@@ -244,7 +244,7 @@ fn first_sentence(doc: &str) -> &str {
     doc.split_inclusive(". ").next().unwrap_or(doc).trim_end()
 }
 
-/// A phrase as the beginning of a sentence.
+/// Capitalizes the first letter of a phrase.
 fn capitalised(phrase: &str) -> String {
     let mut letters = phrase.chars();
     letters.next().map(|first| format!("{}{}", first.to_uppercase(), letters.as_str())).unwrap_or_default()

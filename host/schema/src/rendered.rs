@@ -1,29 +1,28 @@
-//! What the built-in types mean beyond their properties: text that guests render, and the properties that an action looks
-//! at.
+//! Knowledge about built-in types beyond their properties: texts that guests render, and properties that an action reads.
 
-/// The types of which a guest may render the text of a file.
+/// The types with a file whose text a guest may render.
 const RENDERED: [&str; 3] = ["template", "sudo", "yum_repository"];
 
 /// The property with the text that a guest renders. Cookbooks cannot set it.
 const TEXT: &str = "content";
 
-/// Tells whether a property's text is rendered by the guest. Such a property is not one that cookbooks write.
+/// Tells whether the guest renders the property's text. Cookbooks do not set such a property.
 pub fn is_rendered(kind: &str, property: &str) -> bool {
     property == TEXT && RENDERED.contains(&kind)
 }
 
-/// The type and the property whose text people only read; the resource's name is the property's default.
+/// The type and the property whose text is only shown to people. The property's default is the resource's name.
 const ONLY_SHOWN: (&str, &str) = ("log", "message");
 
-/// Tells whether nothing happens to a property's text but that people read it. `name` is the resource's name.
+/// Tells whether a property's text is only shown to people. `name` is the resource's name.
 pub fn is_only_shown(kind: &str, property: &str) -> bool {
     let (shown, message) = ONLY_SHOWN;
     kind == shown && (property == message || property == "name")
 }
 
-/// Tells whether an action looks at a property's value, so that a lazy one has to be evaluated for it.
+/// Tells whether an action reads a property's value, so that a lazy value has to be evaluated for it.
 pub fn looks_at(kind: &str, action: &str, property: &str) -> bool {
-    // A template is made where it is touched, and for that it has to be rendered.
+    // `touch` creates a template's file, so the template has to be rendered.
     property != TEXT || !(matches!(action, "delete" | "remove") || (action == "touch" && kind == "file"))
 }
 

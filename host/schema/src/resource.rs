@@ -1,19 +1,19 @@
-//! What a resource type is: its name, actions and properties.
+//! The specification of a resource type: its name, actions and properties.
 
 use crate::property::Property;
 
-/// Who carries out a type's actions.
+/// The implementation of a type's actions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ImplementedBy {
     /// A provider of the host.
     Host,
     /// Other resources, which the host declares and converges inside the action.
     Children,
-    /// Code of the guest that declared it: the host only decides when it runs.
+    /// Code of the guest that declared the resource. The host only decides when it runs.
     Guest,
     /// The library of Ruby cookbooks.
     RubyLibrary,
-    /// Nobody: an action fails.
+    /// No implementation: an action fails.
     Nobody,
 }
 
@@ -42,14 +42,14 @@ pub struct Action {
     pub doc: &'static str,
 }
 
-/// One built-in resource type. `nothing` is an action of every type and not listed.
+/// One built-in resource type. The action `nothing` belongs to every type and is not listed.
 #[derive(Clone, Copy, Debug)]
 pub struct ResourceType {
     /// Its name in recipes.
     pub name: &'static str,
     /// Other names under which recipes may declare it.
     pub aliases: &'static [&'static str],
-    /// What it is for, in a sentence or two.
+    /// The purpose, in one or two sentences.
     pub doc: &'static str,
     /// Its actions, in the order of the reference.
     pub actions: &'static [Action],
@@ -57,9 +57,9 @@ pub struct ResourceType {
     pub default_action: &'static str,
     /// Its own properties, in groups that types share.
     pub properties: &'static [&'static [Property]],
-    /// Who carries it out.
+    /// The implementation of its actions.
     pub implemented_by: ImplementedBy,
-    /// The Chef version that brought it, where documented.
+    /// The Chef version that introduced it, if documented.
     pub introduced: Option<&'static str>,
 }
 
@@ -98,9 +98,10 @@ impl ResourceType {
         self.own_properties().find(|property| property.is_name_property())
     }
 
-    /// The properties that together tell which thing on the machine is meant: those marked so, else the name property, else none
-    /// (then the resource's name is). Claims of ownership are made on it, so it differs from Chef's where Chef's would not tell two
-    /// things apart: a mount is its mount point and not its device, a line of a crontab its name and not its command.
+    /// Returns the properties that together identify the thing on the machine: those marked as identity, or else the name
+    /// property. If there are none, the resource's name identifies it. Conflicts between policies are found by this identity.
+    /// So it differs from Chef's where Chef's would not distinguish two things: a mount is identified by its mount point and
+    /// not its device, and a line of a crontab by its name and not its command.
     pub fn identity(&self) -> Vec<&'static Property> {
         let marked: Vec<_> = self.own_properties().filter(|property| property.identity).collect();
         if marked.is_empty() { self.name_property().into_iter().collect() } else { marked }

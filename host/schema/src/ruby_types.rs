@@ -1,7 +1,7 @@
-//! Writes what the Ruby DSL knows of the built-in resource types.
+//! Generates the Ruby DSL's table of the built-in resource types.
 //!
-//! The text of [`ruby_types`] is the Ruby runtime's `lib/chef/resource/builtin_types/generated.rb`. What it says there,
-//! `builtin_types.rb` beside it understands: `type NAME, ..` with a block of `property`, `also` (another name of a property) and
+//! The text of [`ruby_types`] is the Ruby runtime's `lib/chef/resource/builtin_types/generated.rb`. `builtin_types.rb` beside
+//! it defines the methods that it calls: `type NAME, ..` with a block of `property`, `also` (another name of a property) and
 //! `collects` (a property whose calls add up), and `foreign` for the types of other platforms with their default actions.
 
 use crate::common::COMMON;
@@ -9,11 +9,12 @@ use crate::property::{Coercion, Default, Literal, Matcher, Pattern, Property, Re
 use crate::resource::{ImplementedBy, ResourceType};
 use crate::types::{ACCOUNT_NAMES, ALL, ForeignType, OTHER_PLATFORMS, SECURABLE};
 
-/// Properties that become symbols in Chef too. Elsewhere only JSON needs that, and text where a symbol belongs is an error.
+/// Properties for which Chef also converts text to a symbol. For others only JSON needs the conversion, and text in place of
+/// a symbol is an error.
 const SYMBOLS_IN_CHEF: [&str; 7] =
     ["link_type", "device_type", "route_type", "strategy", "topology", "binding_mode", "update_condition"];
 
-/// Types that a Ruby cookbook has in another form: a block that only other languages need.
+/// Types that Ruby cookbooks do not have, because they use another type for it.
 pub(crate) const NOT_IN_RUBY: [&str; 1] = ["guest_block"];
 
 /// Returns the whole text of the generated Ruby file.
@@ -58,7 +59,7 @@ fn write_type(text: &mut String, resource: &'static ResourceType) {
         actions.join(" "),
         resource.default_action
     ));
-    // A type of its own name has a default for it.
+    // Properties that all types have are left out, except for a type's own `name`, which has a default.
     let is_written = |own: &&Property| own.name == "name" || COMMON.iter().all(|common| common.name != own.name);
     for property in resource.own_properties().filter(is_written) {
         text.push_str(&format!("    {}\n", property_line(property)));
@@ -100,7 +101,7 @@ fn property_line(property: &Property) -> String {
     words.join(", ")
 }
 
-/// Patterns for names of accounts are a setting of Chef's, and a list: so messages show them.
+/// Patterns for account names are a setting in Chef, and a list, so messages show them as a list.
 fn regex(patterns: &'static [&'static Pattern]) -> String {
     let shown = listed(patterns.iter().map(|pattern| pattern.shown().to_owned()));
     if std::ptr::eq(patterns, ACCOUNT_NAMES.as_slice()) { format!("[{shown}]") } else { shown }
@@ -115,12 +116,13 @@ fn listed(values: impl Iterator<Item = String>) -> String {
     }
 }
 
-/// The mode of files is whatever makes a number, which Ruby's `Integer()` judges, in words of its own.
+/// Tells whether a property is the mode of a file, which accepts everything that Ruby's `Integer()` accepts, with its own
+/// error message.
 fn is_any_number(property: &Property) -> bool {
     property.name == "mode" && SECURABLE.iter().any(|own| std::ptr::eq(own, property))
 }
 
-/// Text that stands for a symbol is for languages that have none.
+/// Returns the matchers for Ruby. Text in place of a symbol is only for languages without symbols.
 fn in_ruby(matchers: &[Matcher]) -> impl Iterator<Item = &Matcher> {
     let is_symbol = |name: &str| {
         matchers.iter().any(|one| matches!(one, Matcher::Equal(Literal::Symbol(symbol)) if *symbol == name))
@@ -133,7 +135,7 @@ fn matcher(matcher: &Matcher) -> String {
         Matcher::Class(class) => class.name().to_owned(),
         Matcher::Equal(literal) => literal.to_value().inspect(),
         Matcher::Pattern(pattern) => pattern.shown().to_owned(),
-        // What only the host checks is anything for Ruby.
+        // A check that only the host makes accepts every value in Ruby.
         Matcher::Nested(_) | Matcher::Test(_) => "Object".to_owned(),
     }
 }

@@ -1,4 +1,4 @@
-//! Writes the Rust SDK's typed builders.
+//! Generates the Rust SDK's typed builders.
 //!
 //! # Contract with the SDK
 //! The text of [`rust_builders`] is the SDK's `src/resources/generated.rs`: a line for each property and action, from which the
@@ -29,7 +29,7 @@ use crate::types;
 pub(crate) const ONLY_IN_RUBY: &[&str] =
     &["chef_gem", "chef_handler", "gem_package", "ruby_block", "whyrun_safe_ruby_block"];
 
-/// Words of Rust that need `r#` to be a name.
+/// Keywords of Rust, which need `r#` when used as a name.
 const KEYWORDS: &[&str] = &[
     "abstract", "as", "async", "await", "become", "box", "break", "const", "continue", "do", "dyn", "else", "enum",
     "extern", "final", "fn", "for", "gen", "if", "impl", "in", "let", "loop", "macro", "match", "mod", "move", "mut",

@@ -1,8 +1,8 @@
 //! Typed values of a type's properties, with defaults applied.
 //!
-//! A provider gets a struct per resource type, such as [`MountProperties`](crate::types::mount::MountProperties), which is read
-//! once from what was declared. A property that nobody set has the schema's default, so that no provider repeats one; a value of
-//! another kind than the struct has is an error, and never counts as absent.
+//! A provider gets one struct for each resource type, such as [`MountProperties`](crate::types::mount::MountProperties),
+//! which is read once from the declaration. An unset property has the schema's default, so that providers need not repeat
+//! defaults. A value of the wrong kind is an error and never counts as absent.
 
 use crate::property::{Default, Property};
 use crate::resource::ResourceType;
@@ -18,7 +18,7 @@ pub trait DeclaredValues {
     /// Returns the value of a property, or `None` if the declaration does not set it.
     fn value(&self, property: &str) -> Option<&Json>;
 
-    /// Returns whether the value of a property is bytes that are not JSON, such as a file's content.
+    /// Tells whether the value of a property is raw bytes and not JSON, such as a file's content.
     fn is_bytes(&self, _property: &str) -> bool {
         false
     }
@@ -32,7 +32,7 @@ pub trait TypedProperties: Sized {
     /// A value is of another kind, or one is absent that has no default.
     fn read(values: &dyn DeclaredValues) -> Result<Self, PropertyError>;
 
-    /// Reads the properties of a declaration of another type that has them too, with that type's defaults.
+    /// Reads these properties from a declaration of another type that also has them, with that type's defaults.
     ///
     /// # Errors
     /// As [`read`](Self::read); or the other type does not have one of them.
@@ -58,7 +58,7 @@ pub enum PropertyError {
         /// The name of the property without a value.
         property: &'static str,
     },
-    /// A struct has a property that its type does not have: a mistake of wrun's own.
+    /// A struct has a property that its type does not have: this is a bug in wrun.
     #[error("resource type `{kind}` does not have the property `{property}`")]
     Unknown {
         /// The name of the resource type that was asked.
@@ -76,19 +76,19 @@ pub trait PropertyKind: Sized {
     /// Reads a value; `None` if it is of another kind.
     fn of(value: &Json) -> Option<Self>;
 
-    /// Returns the value of a property that is neither set nor has a default; `None` if there must be one.
+    /// Returns the value of an unset property without a default, or `None` if a value is required.
     fn unset() -> Option<Self> {
         None
     }
 
-    /// Whether the default is left out, since it matters who chose the value.
+    /// Whether the schema's default is ignored, because it matters whether the declaration set the value.
     const WITHOUT_DEFAULT: bool = false;
 }
 
 impl PropertyKind for String {
     const EXPECTED: &'static str = "a text";
 
-    /// Numbers and switches are texts too.
+    /// Numbers and booleans are also accepted as texts.
     fn of(value: &Json) -> Option<Self> {
         match value {
             Json::String(text) => Some(text.clone()),
@@ -140,7 +140,7 @@ impl PropertyKind for u64 {
     }
 }
 
-/// A number that `false` stands for, too: as 0.
+/// A number. `false` means 0.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct NumberOrFalse(pub u32);
 
@@ -195,8 +195,8 @@ pub enum AccountName {
 impl PropertyKind for AccountName {
     const EXPECTED: &'static str = "a name or a number of an account";
 
-    /// Chef takes negative numbers as the kernel's unsigned ones: -2 is 4294967294. The kernel understands all ones as "leave
-    /// it", so that -1 is nobody's number.
+    /// Chef reads a negative number as the kernel's unsigned one: -2 is 4294967294. For the kernel, -1 means "do not change",
+    /// so it is not the number of an account.
     fn of(value: &Json) -> Option<Self> {
         match value {
             Json::String(name) => Some(Self::Name(name.clone())),
@@ -210,7 +210,7 @@ impl PropertyKind for AccountName {
     }
 }
 
-/// How many earlier versions of a file are kept. `false` stands for none, and so does a negative number.
+/// The number of earlier versions of a file that are kept. `false` and negative numbers mean 0.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Backups(pub usize);
 
@@ -254,7 +254,7 @@ impl PropertyKind for ExitCodes {
     }
 }
 
-/// A line for a shell. `false` stands for none.
+/// A command line for a shell. `false` means that there is no line.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LineOrFalse(pub Option<String>);
 
@@ -274,7 +274,7 @@ impl PropertyKind for LineOrFalse {
     }
 }
 
-/// A value that the declaration itself sets; `None` where only the schema's default would apply.
+/// A value that the declaration itself sets, or `None` if only the schema's default would apply.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Declared<T>(pub Option<T>);
 
@@ -294,7 +294,7 @@ impl<T: PropertyKind> PropertyKind for Declared<T> {
 impl PropertyKind for Vec<String> {
     const EXPECTED: &'static str = "a list of texts";
 
-    /// A single text is a list of one. Entries that are null are empty texts, which keep their place.
+    /// A single text is a list of one. Null entries become empty texts, so that the other entries keep their positions.
     fn of(value: &Json) -> Option<Self> {
         let entry = |entry: &Json| if entry.is_null() { Some(String::new()) } else { String::of(entry) };
         match value {
@@ -308,7 +308,7 @@ impl PropertyKind for Vec<String> {
     }
 }
 
-/// A list of texts that `false` stands for, too: as an empty one.
+/// A list of texts. `false` means an empty list.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct ListOrFalse(pub Vec<String>);
 
@@ -323,7 +323,7 @@ impl PropertyKind for ListOrFalse {
     }
 }
 
-/// A command that must accept new content, or a symbol with its colon.
+/// A command, or a symbol with its colon, that must accept the new content of a file.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Verification {
     /// The command as it was written.
@@ -334,7 +334,7 @@ pub struct Verification {
     pub group: Option<String>,
     /// The folder to run it in.
     pub cwd: Option<String>,
-    /// Variables beside those of the run.
+    /// Environment variables, in addition to those of the run.
     pub environment: TextMap,
     /// The mask of the files that it makes.
     pub umask: Option<u32>,
@@ -361,7 +361,7 @@ impl PropertyKind for Verifications {
     }
 }
 
-/// Reads one verification; `None` if a value of it is of another kind than it must be.
+/// Reads one verification, or returns `None` if a value in it is of the wrong kind.
 fn verification(value: &Json) -> Option<Verification> {
     let options = match value {
         Json::String(line) => return Some(Verification { line: line.clone(), ..Verification::default() }),
@@ -380,7 +380,7 @@ fn verification(value: &Json) -> Option<Verification> {
     })
 }
 
-/// Reads a value that may be absent. The outer `None`: it is of another kind.
+/// Reads a value that may be absent. The outer `None` means that it is of the wrong kind.
 fn option<T: PropertyKind>(value: Option<&Json>) -> Option<Option<T>> {
     value.filter(|value| !value.is_null()).map_or(Some(None), |value| T::of(value).map(Some))
 }
@@ -463,7 +463,7 @@ fn default_of<'v>(
 ) -> Cow<'v, Json> {
     let other = |name: &str| match values.value(name).filter(|value| !value.is_null()) {
         Some(value) => Cow::Borrowed(value),
-        // A default never follows one that follows another.
+        // A default that refers to another property never leads to a third one.
         None => resource.property(name).map_or(Cow::Owned(Json::Null), |other| own_default(other, values)),
     };
     match property.default {
@@ -476,7 +476,7 @@ fn default_of<'v>(
     }
 }
 
-/// A default that does not depend on other properties. Those of the schema's tables are valid, which a test holds.
+/// A default that does not depend on other properties. The defaults in the schema's tables are valid, which a test checks.
 fn own_default<'v>(property: &Property, values: &'v dyn DeclaredValues) -> Cow<'v, Json> {
     Cow::Owned(property.default_value(values.name()).map_or(Json::Null, crate::value::Value::into_json))
 }
@@ -492,7 +492,7 @@ fn kind_of(value: &Json) -> &'static str {
     }
 }
 
-/// Defines the struct of a type's properties. Each field is called as its property.
+/// Defines the struct of a type's properties. Each field has the name of its property.
 macro_rules! properties {
     ($(#[$about:meta])* pub struct $name:ident for $resource:path { $($field:ident: $kind:ty,)* }) => {
         $(#[$about])*

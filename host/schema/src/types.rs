@@ -1,9 +1,10 @@
 //! The built-in resource types, one file each (variants of one type share a file).
 //!
-//! Names, actions, properties and defaults follow Chef 18.9. One table, [`ALL`], holds them. Each type says who carries it out: a
-//! provider of the host, other resources that the host declares, the guest, the Ruby library, or nobody. A cookbook in another
-//! language than Ruby cannot declare those of the Ruby library; it is refused by name. Types of other platforms are a table of their
-//! own, [`OTHER_PLATFORMS`]: their properties are not known. Types that nobody carries out may be declared, and an action fails.
+//! Names, actions, properties and defaults follow Chef 18.9. The table [`ALL`] contains them. Each type names its
+//! implementation: a provider of the host, other resources that the host declares, the guest, the Ruby library, or nobody.
+//! Only cookbooks in Ruby can declare the types of the Ruby library; in other cookbooks they are refused by name. The table
+//! [`OTHER_PLATFORMS`] has the types of other platforms, whose properties are unknown. Types without an implementation may be
+//! declared, but their actions fail.
 
 pub mod alternatives;
 pub mod apt_package;
@@ -61,7 +62,7 @@ use crate::resource::{ImplementedBy, ResourceType};
 pub use other_platforms::{ForeignType, OTHER_PLATFORMS};
 pub(crate) use securable::{ACCOUNT_NAMES, SECURABLE};
 
-/// All types that are described, in alphabetical order. [`ResourceType::implemented_by`] says who carries each out.
+/// All types with a specification, in alphabetical order. [`ResourceType::implemented_by`] names the implementation of each.
 pub static ALL: [&ResourceType; 107] = [
     &alternatives::ALTERNATIVES,
     &apt_package::APT_PACKAGE,
@@ -177,12 +178,12 @@ pub fn builtin() -> impl Iterator<Item = &'static ResourceType> {
     ALL.into_iter().filter(|resource| resource.implemented_by.is_for_every_language())
 }
 
-/// The types that the Ruby library carries out, for cookbooks in Ruby only.
+/// Returns the types that the Ruby library implements, for cookbooks in Ruby only.
 pub fn ruby_only() -> impl Iterator<Item = &'static ResourceType> {
     ALL.into_iter().filter(|resource| resource.implemented_by == ImplementedBy::RubyLibrary)
 }
 
-/// The types that nobody carries out. They may be declared, and an action of theirs fails.
+/// Returns the types without an implementation. They may be declared, but their actions fail.
 pub fn without_provider() -> impl Iterator<Item = &'static ResourceType> {
     ALL.into_iter().filter(|resource| resource.implemented_by == ImplementedBy::Nobody)
 }

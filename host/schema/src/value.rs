@@ -1,8 +1,8 @@
 //! A property's value as Ruby sees it.
 //!
-//! Chef's checks tell a symbol from a string and an integer from a float, and their messages quote values the way Ruby's `inspect`
-//! writes them; JSON can do neither. So values are checked in this form. On the wire a value is JSON: a symbol is then a plain
-//! string, which is why no built-in property relies on the difference (see [`crate::property::Coercion::Symbol`]).
+//! Chef's checks distinguish a symbol from a string and an integer from a float, and their messages show values in the form
+//! of Ruby's `inspect`. JSON cannot do this, so values are checked in this form. Guests send values as JSON, in which a
+//! symbol is a plain string. So no built-in property relies on the difference (see [`crate::property::Coercion::Symbol`]).
 
 use serde_json::{Map, Number, Value as Json};
 
@@ -19,7 +19,8 @@ pub const MAXIMUM_TEXT_BYTES: usize = 32 * 1024 * 1024;
 /// How many characters of a value a message shows: a guest chooses the value, and a message goes to terminals and logs.
 const MAXIMUM_SHOWN_CHARACTERS: usize = 300;
 
-/// Where writing stops when only the first [`MAXIMUM_SHOWN_CHARACTERS`] are wanted: no character takes more than four bytes.
+/// The length, in bytes, at which writing stops if only the first [`MAXIMUM_SHOWN_CHARACTERS`] are needed. A character takes
+/// at most four bytes.
 const WRITTEN_FOR_MESSAGES: usize = MAXIMUM_SHOWN_CHARACTERS * 4;
 
 /// One value of a property.
@@ -43,7 +44,7 @@ pub enum Value {
     Map(Vec<(Self, Self)>),
 }
 
-/// Why JSON from a guest is not taken as a property's value.
+/// The reasons why JSON from a guest is refused as a property's value.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Unacceptable {
     /// Lists or maps are nested deeper than [`MAXIMUM_DEPTH`].
@@ -60,7 +61,7 @@ pub enum Unacceptable {
     TooLarge,
 }
 
-/// What is left of the limits while one value is read.
+/// The rest of the limits while one value is read.
 struct Budget {
     elements: usize,
     bytes: usize,
@@ -104,7 +105,7 @@ impl Value {
         Self::Text(text.into())
     }
 
-    /// Takes a guest's JSON, within the limits of this module.
+    /// Converts a guest's JSON to a value, within the limits of this module.
     pub fn from_json(json: Json) -> Result<Self, Unacceptable> {
         let mut budget = Budget { elements: MAXIMUM_ELEMENTS, bytes: MAXIMUM_TEXT_BYTES };
         Self::read(json, MAXIMUM_DEPTH, &mut budget)
@@ -149,7 +150,7 @@ impl Value {
         })
     }
 
-    /// The value as JSON: symbols become strings, keys become strings, and a float that JSON has no word for becomes null.
+    /// Converts the value to JSON. Symbols and keys become strings, and a float that JSON cannot express becomes null.
     pub fn into_json(self) -> Json {
         match self {
             Self::Nil => Json::Null,
@@ -178,7 +179,7 @@ impl Value {
         !matches!(self, Self::Nil | Self::Boolean(false))
     }
 
-    /// Ruby's `==`: as `PartialEq`, but a whole number equals the float of the same size and a map's order does not matter.
+    /// Compares like Ruby's `==`: an integer can equal a float, and the order of a map does not matter.
     pub fn equals(&self, other: &Self) -> bool {
         match (self, other) {
             (Self::Integer(integer), Self::Float(float)) | (Self::Float(float), Self::Integer(integer)) => {
@@ -233,7 +234,7 @@ impl Value {
     }
 
     fn write_inspected(&self, out: &mut String, limit: usize) {
-        // What would be cut off anyway is not written: a list of a hundred thousand entries costs nothing to quote.
+        // Writing stops at the limit, so that a list of a hundred thousand entries is quoted quickly.
         if out.len() > limit {
             return;
         }

@@ -1,8 +1,8 @@
-//! What the agent keeps, in `agent/`: who the agent is, until when it is paused, what it did, and what a run that it started
-//! says to it. The room `agent` says what these files hold.
+//! Stores the agent's files in `agent/`: its lock, its pause, its status, and the note of a run that it started. The crate
+//! `agent` defines the content of these files.
 //!
-//! Whether an agent runs, and as which process, is asked of the kernel (a lock on `agent/lock`), so that a process number is
-//! never believed after its process has ended.
+//! A kernel lock on `agent/lock` tells whether an agent runs and as which process. So the number of a process that has ended
+//! is never used.
 
 use std::fs::File;
 use std::sync::Arc;
@@ -23,11 +23,11 @@ const LOCK: &str = "lock";
 /// A file of the agent's folder.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum AgentFile {
-    /// `pause.json`: until when no runs begin, and why. Survives a power cut.
+    /// `pause.json`: the time until which no runs begin, and the reason. It is kept after a power cut.
     Pause,
-    /// `status.json`: what the agent does and did last.
+    /// `status.json`: the agent's current and last activity.
     Status,
-    /// `note.json`: what the run that is under way says to the agent that started it.
+    /// `note.json`: a message of the current run to the agent that started it.
     Note,
 }
 
@@ -54,14 +54,14 @@ pub struct AgentFolder {
     folder: Arc<Folder>,
 }
 
-/// The right to be the agent of a state directory. It ends when this value does, or the process.
+/// The right to be the agent of a state directory. It ends when this value is dropped or the process ends.
 #[derive(Debug)]
 pub struct AgentLock {
-    // The kernel gives the lock back when this process closes the file.
+    // The kernel releases the lock when this process closes the file.
     _file: File,
 }
 
-/// The process that is the agent.
+/// The process of the running agent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RunningAgent {
     /// The number of its process. `None`: it runs where this process cannot see it (another container).
@@ -90,7 +90,8 @@ impl AgentFolder {
         }
     }
 
-    /// The agent that runs with this state directory, if any. Not for the agent itself, whose lock this call would give back.
+    /// Returns the agent that runs with this state directory, if any. The agent itself must not call this, because it would
+    /// lose its lock.
     ///
     /// # Errors
     /// The lock's file cannot be opened.
@@ -116,7 +117,7 @@ impl AgentFolder {
         })
     }
 
-    /// Writes a file, in the place of the one that was there.
+    /// Writes a file and replaces an existing one.
     ///
     /// # Errors
     /// The file cannot be written; then the old one is still there.
@@ -127,7 +128,7 @@ impl AgentFolder {
         })
     }
 
-    /// Removes a file, if it is there.
+    /// Removes a file, if it exists.
     ///
     /// # Errors
     /// The file cannot be removed.

@@ -1,7 +1,8 @@
-//! The key that tells our own cached native code from anybody else's.
+//! Manages the key that authenticates cached native code.
 //!
-//! Native code is run without further checks, so the sandbox runs only what carries a tag made with this key. The key lies
-//! beside the code, in a folder that belongs to one user alone: who could change it could change that user's programs.
+//! Native code is run without further checks, so the sandbox runs only code with a tag made with this key. The key is stored
+//! beside the code, in a folder that only its owner can change. An attacker who could change it could also change that user's
+//! programs.
 
 use std::fmt;
 use std::path::Path;
@@ -32,8 +33,8 @@ impl fmt::Debug for CacheKey {
     }
 }
 
-/// The key of a folder of native code, which is made if it is absent. The key is made when it is first asked for and stays
-/// the same.
+/// Returns the key of a folder of native code. The folder and the key are created if they do not exist. The key never
+/// changes.
 ///
 /// # Errors
 /// It cannot be kept, what is kept is not a key, or the folder is not this user's alone.
@@ -41,13 +42,14 @@ pub fn cache_key(folder: &Path) -> Result<CacheKey, StateError> {
     load_or_create(&Folder::made_outermost(folder)?)
 }
 
-/// Two processes that start at once agree: the file is put in place whole, and by one of them only.
+/// Loads the key or creates it. Two processes that start at the same time get the same key, because only one of them can
+/// create the file, and does so atomically.
 fn load_or_create(folder: &Folder) -> Result<CacheKey, StateError> {
     if let Some(key) = load(folder)? {
         return Ok(key);
     }
     let path = folder.path_of(FILE);
-    // Whoever was first: what all processes see from now on is what counts, so it is read back.
+    // Another process may have been first, so the file that all processes see is read back.
     folder.create(FILE, &random::<LENGTH>(&path)?, Survives::Kill)?;
     load(folder)?.ok_or_else(|| StateError::system("read", &path, rustix::io::Errno::NOENT))
 }

@@ -1,9 +1,10 @@
-//! Changes of a node that an operator asked for while a run had the lock: `changes/NAME.json`,
-//! `{"format": 1, "changes": [{"number": 1, "by": .., "at": .., "edit": {..}}, ..]}`.
+//! Stores deferred changes of a node, which an operator made while a run had the lock: `changes/NAME.json`, `{"format": 1,
+//! "changes": [{"number": 1, "by": .., "at": .., "edit": {..}}, ..]}`.
 //!
-//! Whoever changes a node takes the lock of this file first, then tries to take the run lock. With both, the change goes into
-//! the node's own file. Without the run lock it is kept here, and the run takes it over when it ends. Each change has a number,
-//! and the node says which it has: a process that is killed between the two files loses nothing and applies nothing twice.
+//! A command that changes a node takes the lock of this file first, then tries to take the run lock. With both locks, it
+//! writes the change to the node's own file. Without the run lock it stores the change here, and the run applies it when it
+//! ends. Each change has a number, and the node has the number of its last applied change. So a process that is killed
+//! between the two files does not lose a change or apply it twice.
 
 use std::fs::File;
 use std::path::PathBuf;
@@ -30,7 +31,7 @@ const FORMAT: u64 = 1;
 /// Changes that may wait for one run.
 const MAX_WAITING: usize = 10_000;
 
-/// How often a waiting process tries again.
+/// Time between two attempts of a waiting process.
 const LOOK_EVERY: Duration = Duration::from_millis(5);
 
 /// A change that waits for a run to end.
@@ -40,17 +41,17 @@ pub struct WaitingChange {
     pub number: u64,
     /// The command that asked for it.
     pub by: String,
-    /// When, as RFC 3339 text in UTC.
+    /// The time of the change, as RFC 3339 text in UTC.
     pub at: String,
     /// The change as JSON, in the form that `wrun node` gives it.
     pub edit: Value,
 }
 
-/// The right to change nodes, beside the run lock. It ends when this value does, or the process.
+/// The right to change nodes, in addition to the run lock. It ends when this value is dropped or the process ends.
 #[derive(Debug)]
 pub struct ChangeLock {
     folder: Arc<Folder>,
-    // Closing the file gives the lock back.
+    // Closing the file releases the lock.
     _file: File,
 }
 
@@ -61,7 +62,7 @@ struct Whole {
 }
 
 impl ChangeLock {
-    /// As [`RunLock::set_changes_aside`](crate::RunLock::set_changes_aside).
+    /// Renames an unusable file of deferred changes, like [`RunLock::set_changes_aside`](crate::RunLock::set_changes_aside).
     ///
     /// # Errors
     /// The file cannot be renamed.
@@ -69,7 +70,7 @@ impl ChangeLock {
         set_aside(&self.folder, node)
     }
 
-    /// Keeps the changes of a node that wait, in place of those that waited before. None: the file goes.
+    /// Stores the deferred changes of a node and replaces the earlier ones. If the list is empty, the file is removed.
     ///
     /// # Errors
     /// There are too many, or the file cannot be written; then the old one is still there.
@@ -91,7 +92,7 @@ impl ChangeLock {
     }
 }
 
-/// The changes of a node that wait.
+/// Returns the deferred changes of a node.
 pub(crate) fn waiting(state: &Folder, node: &str) -> Result<Vec<WaitingChange>, StateError> {
     let file = file_of(node)?;
     let Some(folder) = state.open(FOLDER)? else { return Ok(vec![]) };
@@ -108,12 +109,12 @@ pub(crate) fn waiting(state: &Folder, node: &str) -> Result<Vec<WaitingChange>, 
     }
 }
 
-/// Renames a file of waiting changes that cannot be used. Returns its new path.
+/// Renames an unusable file of deferred changes. Returns its new path.
 pub(crate) fn set_aside(state: &Folder, node: &str) -> Result<PathBuf, StateError> {
     state.make(FOLDER)?.set_aside(&file_of(node)?)
 }
 
-/// Takes the lock. Others hold it as long as they write one or two files.
+/// Takes the lock. Other processes hold it only while they write one or two files.
 pub(crate) fn lock(state: &Arc<Folder>, wait: Duration) -> Result<ChangeLock, StateError> {
     let path = state.path_of(LOCK);
     let file = state.lock_file(LOCK)?;

@@ -1,4 +1,4 @@
-//! The state directory, for whoever only looks.
+//! The state directory, for reading.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -12,7 +12,7 @@ use crate::{
     good_runs, lock, nodes, pending, runs,
 };
 
-/// Where the state is kept unless the settings name another place.
+/// The default path of the state directory.
 pub const DEFAULT_PATH: &str = "/var/lib/wrun";
 
 /// The state directory, open.
@@ -22,7 +22,7 @@ pub struct StateDirectory {
 }
 
 impl StateDirectory {
-    /// Opens the state directory and makes it (mode 0700) if it is not there.
+    /// Opens the state directory, and creates it (mode 0700) if it does not exist.
     ///
     /// # Errors
     /// It cannot be made, belongs to another user, or may be written by others.
@@ -30,7 +30,8 @@ impl StateDirectory {
         Self::open_keeping_free(path, 0)
     }
 
-    /// The same, in which nothing is written where the disk has fewer free bytes than `min_free`.
+    /// Opens the state directory like [`open`](Self::open). Writes to it fail if the disk has fewer free bytes than
+    /// `min_free`.
     ///
     /// # Errors
     /// As [`open`](Self::open).
@@ -38,7 +39,7 @@ impl StateDirectory {
         Ok(Self { folder: Arc::new(Folder::made_outermost(path)?.keeping_free(min_free)) })
     }
 
-    /// Opens the state directory without making it, as a dry run does. `None`: it does not exist.
+    /// Opens the state directory for a dry run, which does not create it. Returns `None` if it does not exist.
     ///
     /// # Errors
     /// It belongs to another user or may be written by others.
@@ -46,7 +47,7 @@ impl StateDirectory {
         Ok(Folder::outermost(path)?.map(|folder| Self { folder: Arc::new(folder) }))
     }
 
-    /// Takes the run lock, which is what lets one write.
+    /// Takes the run lock, which is needed for writing.
     ///
     /// # Errors
     /// [`StateError::Locked`] if another run holds it for longer than the request waits, [`StateError::Interrupted`] if
@@ -55,7 +56,7 @@ impl StateDirectory {
         lock::take(&self.folder, request)
     }
 
-    /// The saved node object. None: it was never saved.
+    /// Returns the saved node object, or `None` if it was never saved.
     ///
     /// # Errors
     /// The name cannot be a node's, or the file is damaged or of a newer format.
@@ -63,7 +64,7 @@ impl StateDirectory {
         nodes::load(&self.folder, name)
     }
 
-    /// Where the saved node object of this name lies, for people.
+    /// Returns the path of the saved node object with this name, for messages.
     pub fn node_file(&self, name: &str) -> PathBuf {
         nodes::file(&self.folder, name)
     }
@@ -76,7 +77,7 @@ impl StateDirectory {
         nodes::names(&self.folder)
     }
 
-    /// The changes of a node that wait until a run has ended, in order.
+    /// Returns the deferred changes of a node, in order.
     ///
     /// # Errors
     /// The name cannot be a node's, or the file is damaged or of a newer format.
@@ -84,8 +85,7 @@ impl StateDirectory {
         changes::waiting(&self.folder, node)
     }
 
-    /// Saves the node of a run that ends at once. Only the process that holds the run lock may do so: the run itself may not
-    /// come to its end any more.
+    /// Saves the node of a run that is ended at once by a signal. Only the process that holds the run lock may call this.
     ///
     /// # Errors
     /// The name cannot be a node's, or the file cannot be written; then the old one is still there.
@@ -101,8 +101,8 @@ impl StateDirectory {
         changes::lock(&self.folder, wait)
     }
 
-    /// What earlier runs of a node left due, as `(policy, receiver, action)`, in order. Damaged lines of the journal say
-    /// nothing.
+    /// Returns the notifications that earlier runs of a node left due, as `(policy, receiver, action)`, in order. Damaged
+    /// lines of the journal are ignored.
     ///
     /// # Errors
     /// The journal cannot be read.
@@ -110,7 +110,7 @@ impl StateDirectory {
         pending::left_due(&self.folder, node)
     }
 
-    /// What is kept of a node's last good run. `None`: nothing, or nothing that can be read.
+    /// Returns the stored data about a node's last good run, or `None` if there is none or it cannot be read.
     ///
     /// # Errors
     /// The name cannot be a node's, or the file cannot be opened.
@@ -118,14 +118,14 @@ impl StateDirectory {
         good_runs::load(&self.folder, node)
     }
 
-    /// A place for the record of a dry run. It needs no lock: nobody else writes there.
+    /// Returns the folder for the record of a dry run. It does not need a lock, because only this run writes there.
     #[must_use]
     pub fn dry_run_folder(&self, id: RunId) -> RunFolder {
         RunFolder::dry(Arc::clone(&self.folder), id)
     }
 
-    /// Removes all but the newest `keep` records of dry runs, and older ones where all have more than `bytes` together. The
-    /// newest stays, and so does the record of the run `written`.
+    /// Removes all records of dry runs but the newest `keep`, and more of the oldest if all together are larger than `bytes`.
+    /// The newest record and that of the run `written` are always kept.
     ///
     /// # Errors
     /// A record cannot be removed.
@@ -133,7 +133,7 @@ impl StateDirectory {
         runs::prune_dry(&self.folder, keep, bytes, written)
     }
 
-    /// A place for the record of a survey. It needs no lock, as that of a dry run.
+    /// Returns the folder for the record of a survey. Like that of a dry run, it does not need a lock.
     #[must_use]
     pub fn survey_folder(&self, id: RunId) -> RunFolder {
         RunFolder::survey(Arc::clone(&self.folder), id)
@@ -155,7 +155,7 @@ impl StateDirectory {
         runs::surveys(&self.folder)
     }
 
-    /// A survey's record. `None`: no survey has that name.
+    /// Returns a survey's record, or `None` if the survey does not exist.
     ///
     /// # Errors
     /// The file cannot be read or is damaged.
@@ -163,7 +163,7 @@ impl StateDirectory {
         runs::survey(&self.folder, id)
     }
 
-    /// The reports that wait for a destination, whose key is hexadecimal digits.
+    /// Returns the queue of reports for a destination, whose key is hexadecimal digits.
     ///
     /// # Errors
     /// The key is not, or the folder cannot be made.
@@ -171,7 +171,7 @@ impl StateDirectory {
         Outbox::open(&self.folder, key)
     }
 
-    /// The folder of the agent, which is made if it is not there.
+    /// Returns the folder of the agent, and creates it if it does not exist.
     ///
     /// # Errors
     /// It cannot be made, belongs to another user, or may be written by others.
@@ -179,7 +179,7 @@ impl StateDirectory {
         self.folder.make(agent::FOLDER).map(AgentFolder::new)
     }
 
-    /// The folder of the agent. `None`: there never was an agent or a pause.
+    /// Returns the folder of the agent, or `None` if there never was an agent or a pause.
     ///
     /// # Errors
     /// It belongs to another user, or may be written by others.
@@ -187,7 +187,7 @@ impl StateDirectory {
         Ok(self.folder.open(agent::FOLDER)?.map(AgentFolder::new))
     }
 
-    /// A run's record (`run.json`). `None`: no run has that name.
+    /// Returns a run's record (`run.json`), or `None` if the run does not have one.
     ///
     /// # Errors
     /// The file cannot be read or is damaged.
@@ -195,7 +195,7 @@ impl StateDirectory {
         runs::record(&self.folder, id)
     }
 
-    /// Some keys of a run's record, where the rest of it would cost more. `None`: no run has that name.
+    /// Returns some keys of a run's record, without parsing the rest. Returns `None` if the run does not have a record.
     ///
     /// # Errors
     /// The record is damaged or cannot be read.
@@ -203,7 +203,7 @@ impl StateDirectory {
         runs::record_part(&self.folder, id, keys)
     }
 
-    /// The recorded runs, dry ones too, newest first.
+    /// Returns the recorded runs, including dry runs, newest first.
     ///
     /// # Errors
     /// The directory cannot be read.

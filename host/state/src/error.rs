@@ -1,4 +1,4 @@
-//! What can go wrong with the state directory.
+//! The errors of reading and writing the state directory.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -6,33 +6,33 @@ use std::time::Duration;
 
 use crate::Holder;
 
-/// Why the state cannot be read or kept. Every message names the file.
+/// The reasons why the state cannot be read or written. Every message names the file.
 #[derive(Debug, thiserror::Error)]
 pub enum StateError {
-    /// The system said no.
+    /// A system call failed.
     #[error("cannot {doing} {}", path.display())]
     System {
-        /// A verb: `read`, `replace`.
+        /// The failed operation, as a verb: `read`, `replace`.
         doing: &'static str,
         /// The file or directory that the verb is about.
         path: PathBuf,
         /// What the system said.
         source: io::Error,
     },
-    /// Something of the directory belongs to somebody else.
+    /// A file or directory belongs to another user.
     #[error(
         "{} belongs to user {owner}, but wrun runs as user {wanted} and trusts only what is its own; \
          run it as user {owner} (with `sudo`, if that is root), or name a state directory of user {wanted}", path.display()
     )]
     Foreign {
-        /// Which file or directory.
+        /// The path of the file or directory.
         path: PathBuf,
         /// The number of the user who owns it.
         owner: u32,
         /// The number of the user that wrun runs as.
         wanted: u32,
     },
-    /// Others may change the directory.
+    /// Other users may write to the directory.
     #[error(
         "{} may be written by others (mode {mode:04o}), so what it says cannot be trusted; \
          check what is in it, then run `chmod 0700` on it", path.display()
@@ -43,7 +43,7 @@ pub enum StateError {
         /// The directory's permission bits, as in `0o777`.
         mode: u32,
     },
-    /// A link or a device where a file or a directory of ours should be.
+    /// There is a link or a device in place of a file or directory of wrun.
     #[error("{} is not a plain {wanted}; the state directory holds no links and nothing special", path.display())]
     NotPlain {
         /// The path of the link or device.
@@ -51,7 +51,7 @@ pub enum StateError {
         /// The kind that it should be: `file` or `directory`.
         wanted: &'static str,
     },
-    /// A file is larger than anything that was ever written there.
+    /// A file is larger than wrun ever writes it.
     #[error("{} is {size} bytes long, more than the {limit} that are read", path.display())]
     TooLarge {
         /// The path of the large file.
@@ -61,7 +61,7 @@ pub enum StateError {
         /// The limit in bytes.
         limit: u64,
     },
-    /// A file would become larger than it could be read again.
+    /// A file would become too large to be read again.
     #[error("{} would be longer than {limit} bytes and is not written", path.display())]
     Unwritable {
         /// The path of the file that is not written.
@@ -69,7 +69,7 @@ pub enum StateError {
         /// The limit in bytes.
         limit: u64,
     },
-    /// The disk has less space than is always left free.
+    /// The disk has less free space than the limit.
     #[error(
         "{} is not written: its disk has {} MiB free, and {} MiB are always left (`min_free_mib`)",
         path.display(), free >> 20, least >> 20
@@ -82,7 +82,7 @@ pub enum StateError {
         /// Bytes that stay free.
         least: u64,
     },
-    /// A file that does not say what it should.
+    /// A file has invalid content.
     #[error("{}:{line}: {reason}; restore the file from a backup, or remove it to begin anew", path.display())]
     Malformed {
         /// The path of the malformed file.
@@ -105,7 +105,7 @@ pub enum StateError {
         /// The newest that is known here.
         known: u64,
     },
-    /// A name that cannot be a file's.
+    /// A name is invalid, because it becomes the name of a file.
     #[error("{name:?} cannot be a {of}: {why}")]
     BadName {
         /// The name that was refused, as given.
@@ -118,15 +118,15 @@ pub enum StateError {
     /// Another run is under way.
     #[error("another run is under way{}{}", told(holder), waited(*wait))]
     Locked {
-        /// Who; none if it has not said so yet.
+        /// The run that holds the lock; `None` if it is not known yet.
         holder: Option<Holder>,
-        /// How long it was waited for.
+        /// How long this process has waited.
         wait: Duration,
     },
-    /// Others change nodes all the time.
+    /// Other commands hold the lock of changes for too long.
     #[error("others are changing nodes; waited {} s for them to end", wait.as_secs_f64())]
     ChangesLocked {
-        /// How long it was waited for.
+        /// How long this process has waited.
         wait: Duration,
     },
     /// Waiting for the lock was interrupted.
@@ -135,7 +135,7 @@ pub enum StateError {
 }
 
 impl StateError {
-    /// Whether this user may not use the directory, where another user may.
+    /// Tells whether this user may not use the directory, but another user may.
     #[must_use]
     pub fn is_forbidden(&self) -> bool {
         match self {
@@ -147,7 +147,7 @@ impl StateError {
         }
     }
 
-    /// Whether a file is damaged, and another program could not use it either.
+    /// Tells whether a file is damaged, so that it can be renamed and replaced.
     #[must_use]
     pub fn is_damage(&self) -> bool {
         matches!(self, Self::Malformed { .. } | Self::TooLarge { .. })

@@ -1,4 +1,4 @@
-//! A directory of ours, held open: [`plain_files::Folder`] opens what is in it, and here it is checked whose it is, and how much.
+//! An open directory of the state. [`plain_files::Folder`] opens the files in it; this module checks their owners and sizes.
 
 use std::fs::File;
 use std::io::{self, BufWriter, Read as _, Write};
@@ -25,7 +25,7 @@ const FILE_MODE: u32 = 0o600;
 /// Bytes that wait in memory while a file is written.
 const BUFFER: usize = 64 << 10;
 
-/// How the names of files go on that were set aside.
+/// Suffix of the names of damaged files that were renamed.
 const DAMAGED: &str = "damaged";
 
 /// An open directory and the path that people know it by.
@@ -33,7 +33,7 @@ const DAMAGED: &str = "damaged";
 pub(crate) struct Folder {
     open: plain_files::Folder,
     path: PathBuf,
-    /// Bytes of the disk that stay free: nothing is written below them.
+    /// Bytes that stay free on the disk. Writes fail if less is free.
     min_free: u64,
 }
 
@@ -72,7 +72,7 @@ impl Folder {
         opened.map(|open| Self::checked(open, path, self.min_free)).transpose()
     }
 
-    /// Refuses a directory that is not ours alone to change.
+    /// Refuses a directory that other users can change.
     fn checked(open: plain_files::Folder, path: PathBuf, min_free: u64) -> Result<Self, StateError> {
         let status = rustix::fs::fstat(&open).map_err(|errno| StateError::system("examine", &path, errno))?;
         let wanted = geteuid().as_raw();
@@ -86,12 +86,12 @@ impl Folder {
         Ok(Self { open, path, min_free })
     }
 
-    /// The same, which leaves as many bytes of the disk free.
+    /// Sets the number of bytes that stay free on the disk.
     pub(crate) fn keeping_free(self, min_free: u64) -> Self {
         Self { min_free, ..self }
     }
 
-    /// Refuses to write where the disk has less than what stays free.
+    /// Refuses to write if the disk has less free space than the limit.
     pub(crate) fn check_free(&self, name: &str) -> Result<(), StateError> {
         let path = || self.path_of(name);
         let free = self.open.free_bytes().map_err(|source| StateError::system("examine", &path(), source))?;
@@ -102,7 +102,7 @@ impl Folder {
         }
     }
 
-    /// Renames a file that cannot be used, so that it stops nothing and is not lost. Returns its new path.
+    /// Renames an unusable file, so that it does not stop a run and is not lost. Returns its new path.
     pub(crate) fn set_aside(&self, name: &str) -> Result<PathBuf, StateError> {
         let path = self.path_of(name);
         let aside = format!("{name}.{DAMAGED}-{}", random_hex::<4>(&path)?);
@@ -110,8 +110,8 @@ impl Folder {
         Ok(self.path_of(&aside))
     }
 
-    /// Returns the bytes of a file in this directory or below; 0 if it does not exist. It is not opened: records of many runs are
-    /// measured at the end of each.
+    /// Returns the bytes of a file in this directory or below; 0 if it does not exist. The file is not opened, because the
+    /// records of many runs are measured at the end of each run.
     pub(crate) fn size_of(&self, name: &str) -> Result<u64, StateError> {
         let size = self.open.size(name).map_err(|source| StateError::system("examine", &self.path_of(name), source))?;
         Ok(size.unwrap_or_default())
@@ -140,7 +140,7 @@ impl Folder {
         self.own_file(opened.map_err(|error| unopened(error, &self.path_of(name), "file"))?, name)
     }
 
-    /// Refuses a file of somebody else's.
+    /// Refuses a file that belongs to another user.
     fn own_file(&self, file: File, name: &str) -> Result<File, StateError> {
         let path = self.path_of(name);
         let status = rustix::fs::fstat(&file).map_err(|errno| StateError::system("examine", &path, errno))?;
@@ -165,12 +165,13 @@ impl Folder {
         Ok(Some(bytes))
     }
 
-    /// Puts a file in the place of the one with that name, if any, at once and whole.
+    /// Writes a file atomically, and replaces an existing one.
     pub(crate) fn replace(&self, name: &str, bytes: &[u8], survives: Survives) -> Result<(), StateError> {
         self.replace_by(name, survives, |file| file.write_all(bytes))
     }
 
-    /// As [`replace`](Self::replace), with what `write` writes: a large content is never in memory as a whole.
+    /// Writes a file like [`replace`](Self::replace). `write` writes the content piece by piece, so that a large one is never
+    /// in memory as a whole.
     pub(crate) fn replace_by(
         &self,
         name: &str,
@@ -180,7 +181,7 @@ impl Folder {
         self.put(name, Existing::Replaced, survives, write).map(drop)
     }
 
-    /// Puts a file where none exists. `false`: one exists.
+    /// Creates a file with its content. Returns `false` if the file exists already.
     pub(crate) fn create(&self, name: &str, bytes: &[u8], survives: Survives) -> Result<bool, StateError> {
         self.put(name, Existing::Stays, survives, |file| file.write_all(bytes))
     }
@@ -197,7 +198,7 @@ impl Folder {
         let put = self.open.write_with(name, FILE_MODE, existing, survives, |file| {
             let mut buffered = BufWriter::with_capacity(BUFFER, Bounded { file, left: MAX_FILE });
             let written = write(&mut buffered).and_then(|()| buffered.flush());
-            // What is left in the buffer after a failure is not wanted.
+            // After a failure, the rest of the buffer is dropped.
             let (bounded, _) = buffered.into_parts();
             is_too_large = bounded.left == 0;
             written
@@ -213,11 +214,11 @@ impl Folder {
         self.open.remove(name).map_err(|source| StateError::system("remove", &self.path_of(name), source))
     }
 
-    /// Removes a directory and the files in it, if it exists. Whatever else somebody put there stays, and the directory with it.
+    /// Removes a directory and the files in it, if it exists. If it contains anything else, that is kept with the directory.
     pub(crate) fn remove_folder(&self, name: &str) -> Result<(), StateError> {
         let Some(folder) = self.open(name)? else { return Ok(()) };
         let failed = |source| StateError::system("remove", &self.path_of(name), source);
-        // By its own name: a name need not be text.
+        // The names are used as bytes, because a name need not be UTF-8.
         for entry in folder.open.names().map_err(|source| StateError::system("read", &folder.path, source))? {
             match folder.open.remove(&entry) {
                 Err(error) if error.kind() == io::ErrorKind::IsADirectory => return Ok(()),
@@ -233,20 +234,20 @@ impl Folder {
         Ok(names.into_iter().map(|name| name.to_string_lossy().into_owned()).collect())
     }
 
-    /// Removes what a killed process left unfinished. Only for whoever holds the run lock.
+    /// Removes unfinished files of a killed process. The caller must hold the lock of the folder's writers.
     pub(crate) fn sweep(&self) -> Result<(), StateError> {
         self.names()?.iter().filter(|name| name.starts_with(UNFINISHED)).try_for_each(|name| self.remove(name))
     }
 }
 
-/// A file that is being written. The bound is below the buffer, and the type has no `dyn`: JSON is written in a great many
-/// small pieces.
+/// A file that is being written. The limit is checked below the buffer, and the type does not use `dyn`, because JSON is
+/// written in many small pieces.
 pub(crate) type Unfinished<'f> = BufWriter<Bounded<'f>>;
 
-/// A file that grows no further than it could be read again.
+/// A writer that fails before the file becomes too large to be read again.
 pub(crate) struct Bounded<'f> {
     file: &'f mut File,
-    /// Bytes that may follow; none: something did not fit.
+    /// Bytes that may still be written.
     left: u64,
 }
 

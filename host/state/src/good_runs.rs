@@ -1,5 +1,5 @@
-//! What the last good run of a node was made of: `good-runs/NAME.json`. A run that finds the same may be left out. The file is
-//! removed when another run begins, so that it never outlives a run that failed.
+//! Stores the input of a node's last good run: `good-runs/NAME.json`. A run with the same input may be skipped. The file is
+//! removed when another run begins, so that it does not exist after a failed run.
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -21,13 +21,13 @@ pub(crate) fn load<T: DeserializeOwned>(state: &Folder, node: &str) -> Result<Op
     let file = file_of(node)?;
     let Some(folder) = state.open(FOLDER)? else { return Ok(None) };
     let Some(bytes) = folder.read(&file)? else { return Ok(None) };
-    // What cannot be read says nothing: the run is made.
+    // An unreadable file counts as absent, so the run is made.
     Ok(serde_json::from_slice(&bytes).ok())
 }
 
 pub(crate) fn save(state: &Folder, node: &str, run: &impl Serialize) -> Result<(), StateError> {
     let file = file_of(node)?;
-    // A run is made once too often after a power cut, at worst.
+    // At worst, a run is made unnecessarily after a power cut.
     state.make(FOLDER)?.replace_by(&file, Survives::Kill, |out| Ok(serde_json::to_writer(&mut *out, run)?))
 }
 

@@ -1,7 +1,7 @@
-//! What outlives a run: the node object, run records, the run lock, notifications that are due.
+//! Stores the state that is kept between runs: the node object, run records, the run lock and due notifications.
 //!
-//! Everything lies below one directory (default [`DEFAULT_PATH`]) that only its owner may enter, since attributes may
-//! hold passwords:
+//! Everything is below one directory (default [`DEFAULT_PATH`]) that only its owner may enter, because attributes may contain
+//! passwords:
 //!
 //! ```text
 //! lock                     who runs now
@@ -18,19 +18,19 @@
 //! agent/                   the agent's lock, its status, its pause
 //! ```
 //!
-//! A second directory, of native code that was cached, has the key that authenticates it ([`cache_key()`]).
+//! A second directory, the cache of native code, has the key that authenticates the code ([`cache_key()`]).
 //!
-//! The one promise of this room: the directory is usable after `kill -9` at any moment. Files are replaced by renaming a
-//! complete one over them, never changed in place; the one file that grows ([`Pending`]) grows by whole lines and its
-//! reader tolerates half of one at the end. Nothing is opened by a path from the root but the directory itself: all else
-//! is opened below its handle and never through a link, so that swapping a directory leads nowhere.
+//! This crate guarantees that the directory is usable after `kill -9` at any moment. Files are never changed in place: a
+//! complete new file is renamed over the old one. The only file that grows ([`Pending`]) grows by whole lines, and its reader
+//! accepts an incomplete last line. Only the directory itself is opened by its path. All other files are opened below its
+//! handle and never through a link, so that an attacker gains nothing by replacing a directory.
 //!
-//! What is kept is bounded when it is written (`limits.rs`), so that it can always be read. A file that cannot be used all the
-//! same is renamed beside (`NAME.damaged-XXXXXXXX`), and the run goes on without it.
+//! The size of files is limited when they are written (`limits.rs`), so that they can always be read. An unusable file is
+//! renamed (`NAME.damaged-XXXXXXXX`), and the run goes on without it.
 //!
-//! Whoever only looks has a [`StateDirectory`]. Whoever writes has a [`RunLock`] and can be only one; that the writing
-//! methods are found there and nowhere else is how the compiler keeps it so. The exception is the record of a dry run, which
-//! has a folder of its own and which no other run reads.
+//! Readers use a [`StateDirectory`]. A writer needs a [`RunLock`], which only one process can have. Only that type has the
+//! methods for writing, so the compiler enforces the rule. The record of a dry run is an exception: it has a folder of its
+//! own, and no other run reads it.
 //!
 //! Rejected: an embedded database. The state is a few files that an operator can read and repair with an editor.
 

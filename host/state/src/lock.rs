@@ -1,7 +1,7 @@
-//! One run at a time: whoever writes holds the lock.
+//! The run lock: only one run at a time can write the state.
 //!
-//! The lock is the kernel's (`flock` on the open file), so it ends with the process, however that ends. What is written
-//! in the file only tells others who holds it, and is believed only while the kernel says that somebody does.
+//! The kernel holds the lock (`flock` on the open file), so it ends with the process in any case. The content of the file
+//! only describes the holder for other processes. It is used only while the kernel reports that the lock is held.
 
 use std::fmt;
 use std::fs::File;
@@ -19,34 +19,34 @@ use crate::{Pending, RunFolder, RunId, StateError, changes, good_runs, nodes, pe
 
 const FILE: &str = "lock";
 
-/// How often a waiting run looks whether it is its turn, and whether it was interrupted.
+/// Time between two checks of a waiting run for the lock and for an interruption.
 const LOOK_EVERY: Duration = Duration::from_millis(50);
 
-/// How much of a command line is kept for others to read, in characters.
+/// Largest length of the stored command line, in characters.
 const MAX_COMMAND: usize = 1000;
 
-/// Who wants the lock, and how patiently.
+/// A request for the lock.
 pub struct LockRequest<'a> {
     /// The command line, for others to read.
     pub command: &'a str,
     /// When the run began.
     pub began: SystemTime,
-    /// How long to wait for another run to end; zero: not at all.
+    /// How long to wait for another run to end. Zero: do not wait.
     pub wait: Duration,
-    /// Asked while waiting: true ends the wait.
+    /// Called while waiting. If it returns true, the wait ends.
     pub interrupted: &'a dyn Fn() -> bool,
-    /// Told once, before the wait, who holds the lock; none if that run has not said so yet.
+    /// Called once before the wait, with the run that holds the lock; `None` if that is not known yet.
     pub waiting: &'a mut dyn FnMut(Option<&Holder>),
 }
 
-/// The run that holds the lock, in its own words.
+/// The run that holds the lock, as it has described itself in the file.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Holder {
     /// The process number of the run.
     pub pid: u32,
     /// Its command line, shortened if it is long.
     pub command: String,
-    /// When it began, as RFC 3339 text in UTC.
+    /// The time when it began, as RFC 3339 text in UTC.
     pub began: String,
 }
 
@@ -56,16 +56,16 @@ impl fmt::Display for Holder {
     }
 }
 
-/// The right to change the state. It ends when this value does, or the process.
+/// The right to change the state. It ends when this value is dropped or the process ends.
 #[derive(Debug)]
 pub struct RunLock {
     folder: Arc<Folder>,
-    // Closing the file gives the lock back.
+    // Closing the file releases the lock.
     _file: File,
 }
 
 impl RunLock {
-    /// Saves the node object, on the disk before this returns.
+    /// Saves the node object durably: it is on the disk when this returns.
     ///
     /// # Errors
     /// The name cannot be a node's, or the file cannot be written; then the old one is still there.
@@ -73,7 +73,7 @@ impl RunLock {
         nodes::save(&self.folder, name, node)
     }
 
-    /// Removes a node object, and what it left due. False: there was none.
+    /// Removes a node object and its due notifications. Returns false if the node did not exist.
     ///
     /// # Errors
     /// The name cannot be a node's, or a file cannot be removed.
@@ -85,7 +85,7 @@ impl RunLock {
         Ok(was_there)
     }
 
-    /// Renames the file of a node object that cannot be used, so that the run can go on without it. Returns its new path.
+    /// Renames the unusable file of a node object, so that the run can go on without it. Returns its new path.
     ///
     /// # Errors
     /// It cannot be renamed.
@@ -93,7 +93,7 @@ impl RunLock {
         nodes::set_aside(&self.folder, name)
     }
 
-    /// Renames the file of a node's waiting changes that cannot be used. Returns its new path.
+    /// Renames the unusable file of a node's deferred changes. Returns its new path.
     ///
     /// # Errors
     /// It cannot be renamed.
@@ -101,7 +101,7 @@ impl RunLock {
         changes::set_aside(&self.folder, node)
     }
 
-    /// A place for the record of a run that began at a moment.
+    /// Returns the folder for the record of a run that began at this time.
     ///
     /// # Errors
     /// The system has no randomness for its name.
@@ -109,8 +109,8 @@ impl RunLock {
         Ok(RunFolder::new(Arc::clone(&self.folder), RunId::new(began)?))
     }
 
-    /// Removes all but the newest `keep` run records, and older ones where all have more than `bytes` together. The newest
-    /// stays, and so does the record of the run `written`.
+    /// Removes all run records but the newest `keep`, and more of the oldest if all together are larger than `bytes`. The
+    /// newest record and that of the run `written` are always kept.
     ///
     /// # Errors
     /// A record cannot be removed.
@@ -118,7 +118,7 @@ impl RunLock {
         runs::prune(&self.folder, keep, bytes, written)
     }
 
-    /// Keeps what a good run of a node was made of.
+    /// Stores the input of a node's good run.
     ///
     /// # Errors
     /// The name cannot be a node's, or the file cannot be written.
@@ -126,7 +126,7 @@ impl RunLock {
         good_runs::save(&self.folder, node, run)
     }
 
-    /// Removes what is kept of a node's last good run, since another one begins.
+    /// Removes the stored data about a node's last good run, because another run begins.
     ///
     /// # Errors
     /// The name cannot be a node's, or the file cannot be removed.
@@ -134,7 +134,7 @@ impl RunLock {
         good_runs::remove(&self.folder, node)
     }
 
-    /// The memory of a node's due notifications. A journal that is damaged is set aside, and what can be read of it counts.
+    /// Opens the journal of a node's due notifications. A damaged journal is renamed, and its readable lines are used.
     ///
     /// # Errors
     /// The journal cannot be read or written.
@@ -178,7 +178,7 @@ pub(crate) fn take(folder: &Arc<Folder>, request: LockRequest<'_>) -> Result<Run
     Ok(lock)
 }
 
-/// Writes down who holds the lock now.
+/// Writes the new holder of the lock to the file.
 fn introduce(file: &File, request: &LockRequest<'_>) -> std::io::Result<()> {
     let began = jiff::Timestamp::try_from(request.began).map_err(std::io::Error::other)?;
     let holder = Holder {
@@ -191,7 +191,7 @@ fn introduce(file: &File, request: &LockRequest<'_>) -> std::io::Result<()> {
     file.write_all_at(&text, 0)
 }
 
-/// Who says to hold the lock. `None`: it has just been taken, and its holder has not said so yet.
+/// Returns the holder that the file names. Returns `None` if the lock has just been taken and the file is not written yet.
 fn holder(folder: &Folder) -> Result<Option<Holder>, StateError> {
     Ok(folder.read(FILE)?.and_then(|bytes| serde_json::from_slice(&bytes).ok()))
 }

@@ -2,10 +2,10 @@
 
 use crate::StateError;
 
-/// The longest node name, in bytes: with what is put around it, it fits a file name of 255.
+/// The longest node name, in bytes. With suffixes, it fits into a file name of 255 bytes.
 const MAX_NODE_NAME: usize = 200;
 
-/// Checks a node's name: letters, digits and `-_:.`, as Chef has it, and nothing that a directory means by itself.
+/// Checks a node's name: letters, digits and `-_:.`, as in Chef, but not `.` or `..`.
 pub(crate) fn check_node_name(name: &str) -> Result<(), StateError> {
     let bad = |why| Err(StateError::BadName { name: name.chars().take(MAX_NODE_NAME).collect(), of: "node name", why });
     if name.is_empty() {

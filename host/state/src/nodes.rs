@@ -1,6 +1,6 @@
 //! The node object on disk: `nodes/NAME.json`, `{"format": 1, "node": {..}}`.
 //!
-//! What is in it is the room `node`'s affair; here it is one JSON object that is either its old or its new self.
+//! The crate `node` defines its content. This module stores it as one JSON object, and replaces it atomically.
 
 use std::path::PathBuf;
 
@@ -10,11 +10,11 @@ use crate::StateError;
 use crate::folder::{Folder, Survives};
 use crate::names::check_node_name;
 
-/// The format that is written. Files of a higher one are refused, not guessed at.
+/// The format that is written. Files with a higher number are refused.
 pub const NODE_FORMAT: u64 = 1;
 
-/// The longest file that is written with line breaks, in bytes without them: a longer one nobody reads line by line, and white
-/// space would be half of what each command has to read.
+/// Largest file that is written with line breaks, in bytes without them. People do not read a larger one, and white space
+/// would be half of the bytes that each command has to read.
 const FOR_PEOPLE: usize = 64 << 10;
 
 pub(crate) const FOLDER: &str = "nodes";
@@ -61,7 +61,7 @@ pub(crate) fn save(state: &Folder, name: &str, node: &Value) -> Result<(), State
         bytes = serde_json::to_vec_pretty(&whole).map_err(failed)?;
     }
     bytes.push(b'\n');
-    // Policies that changed nothing save nothing, and wait for no disk. What cannot be read is replaced.
+    // An unchanged node is not written, so that the run does not wait for the disk. An unreadable file is replaced.
     if folder.read(&file).ok().flatten().as_ref() == Some(&bytes) {
         return Ok(());
     }

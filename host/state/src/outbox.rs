@@ -1,8 +1,8 @@
-//! Reports of runs that wait until the other end takes them: `reports/KEY/RUN.json`, one folder for each destination. They are
-//! as many, and as large, as somebody allows; the oldest go first.
+//! Queues of reports that wait for their destination: `reports/KEY/RUN.json`, one folder for each destination. Their number
+//! and total size are limited; the oldest are dropped first.
 //!
-//! A folder has two locks. `lock` is held while reports are sent, which may take long. `writing.lock` is held while one is
-//! written: it tells the file that a process writes now from one that a killed process left.
+//! A folder has two locks. A process holds `lock` while it sends reports, which may take long. It holds `writing.lock` while
+//! it writes one. So an unfinished file of a running writer can be distinguished from that of a killed process.
 
 use std::fs::File;
 use std::io;
@@ -21,7 +21,7 @@ const LOCK: &str = "lock";
 
 const WRITING_LOCK: &str = "writing.lock";
 
-/// The file that says, to people, where the reports go.
+/// The file with the destination in words, for people.
 const PLACE: &str = "place";
 
 const EXTENSION: &str = ".json";
@@ -43,10 +43,10 @@ pub struct Outbox {
     folder: Folder,
 }
 
-/// The right to send what waits for a destination. It ends when this value does, or the process.
+/// The right to send the reports of a queue. It ends when this value is dropped or the process ends.
 #[derive(Debug)]
 pub struct OutboxLock {
-    // Closing the file gives the lock back.
+    // Closing the file releases the lock.
     _file: File,
 }
 
@@ -68,23 +68,23 @@ impl Outbox {
         Ok(Self { queues, key: key.to_owned(), folder })
     }
 
-    /// Adds a report that goes to a place, which is named for people. It is on the disk before this returns.
+    /// Adds a report durably: it is on the disk when this returns. `place` is the destination in words, for people.
     ///
     /// # Errors
     /// The report cannot be written, or another process has been writing one for seconds.
     pub fn put(&self, run: &RunId, report: &[u8], place: &str) -> Result<(), StateError> {
         let _writing = self.lock_to_write(WRITE_WAIT)?;
-        // Nobody else writes now: a killed process left what is unfinished.
+        // This process holds the lock of writers, so unfinished files belong to a killed process.
         self.folder.sweep()?;
         if self.place().as_deref() != Some(place) {
-            // A queue without a name is still a queue.
+            // The queue also works without this file, so an error is ignored.
             let _ = self.folder.replace(PLACE, format!("{place}\n").as_bytes(), Survives::Kill);
         }
         self.folder.replace(&file_of(run), report, Survives::PowerCut)
     }
 
-    /// Drops the oldest reports until all that wait have `bytes` or less together and are no more than a thousand. The report
-    /// of the run `newest` stays in any case. Returns how many were dropped.
+    /// Drops the oldest reports until at most a thousand are left, with at most `bytes` in total. The report of the run
+    /// `newest` is always kept. Returns the number of dropped reports.
     ///
     /// # Errors
     /// A report cannot be examined or removed.
@@ -105,7 +105,7 @@ impl Outbox {
         Ok(dropped)
     }
 
-    /// The runs whose reports wait, oldest first. Runs that are later than now come before all others ([`NewestFirst`]).
+    /// The runs whose reports wait, oldest first. Runs in the future come first ([`NewestFirst`]).
     ///
     /// # Errors
     /// The folder cannot be read.
@@ -126,7 +126,7 @@ impl Outbox {
         Ok(self.folder.size_of(&file_of(run))? > 0)
     }
 
-    /// Reads the report of a run as it was put in. `None`: it waits no longer.
+    /// Reads the report of a run, or returns `None` if it is not in the queue any more.
     ///
     /// # Errors
     /// The file cannot be read.
@@ -134,7 +134,7 @@ impl Outbox {
         self.folder.read(&file_of(run))
     }
 
-    /// Renames the report of a run that cannot be used, so that the others go on. Returns its new path.
+    /// Renames an unusable report, so that the others can be sent. Returns its new path.
     ///
     /// # Errors
     /// It cannot be renamed.
@@ -150,8 +150,8 @@ impl Outbox {
         self.folder.remove(&file_of(run))
     }
 
-    /// Removes the reports of runs that began before a moment, and the folder too if that leaves no report in it. For a
-    /// destination that nobody sends to any more. Returns how many were removed.
+    /// Removes the reports of runs that began before a moment, and the folder too if that leaves no report in it. This is for
+    /// a destination that is not in the settings any more. Returns the number of removed reports.
     ///
     /// # Errors
     /// Something cannot be read or removed.
@@ -165,7 +165,7 @@ impl Outbox {
         Ok(old.len())
     }
 
-    /// The place that the reports go to, for people. `None`: it is not known.
+    /// Returns the destination in words, or `None` if it is unknown.
     #[must_use]
     pub fn place(&self) -> Option<String> {
         let bytes = self.folder.read(PLACE).ok()??;
@@ -178,7 +178,7 @@ impl Outbox {
         self.queues.path_of(&self.key)
     }
 
-    /// Takes the lock of those who send. `None`: another process sends now.
+    /// Takes the lock for sending, or returns `None` if another process is sending.
     ///
     /// # Errors
     /// The file cannot be opened or locked.
@@ -186,7 +186,7 @@ impl Outbox {
         Ok(self.locked(LOCK)?.map(|file| OutboxLock { _file: file }))
     }
 
-    /// Takes the lock of those who write. It is held as long as the file is open.
+    /// Takes the lock for writing. It is held as long as the returned file is open.
     fn lock_to_write(&self, wait: Duration) -> Result<File, StateError> {
         let until = Instant::now() + wait;
         loop {

@@ -1,13 +1,13 @@
-//! Notifications that are due, kept so that a killed run's successor carries them out.
+//! Stores due notifications, so that the run after a killed one carries them out.
 //!
 //! A journal per node, `pending/NAME.v1`: one line per event, each a JSON array `["due", policy, receiver, action, run]` or
 //! `["done", policy, receiver, action]`, each added by one write at the file's end; a line of an older version of wrun does
-//! not name the run. A killed process leaves at most half a line at the very end, which
-//! stands for an event whose recorder never returned; the next run drops it. When it is opened and closed the journal is
-//! rewritten to what is still due, so it stays as short as one run makes it; a node with nothing due has none.
+//! not name the run. A killed process leaves at most an incomplete last line, for an event that was not confirmed; the next
+//! run drops it. When the journal is opened and closed, it is rewritten with only the notifications that are still due, so it
+//! stays short. A node without due notifications does not have a journal.
 //!
-//! Lines are not forced to the disk one by one: they survive the process, which is what can be killed in the middle of a
-//! run. Waiting for the disk after each of a hundred notifications would cost more than the run.
+//! Lines are not synced to the disk one by one: they are safe if the process is killed, but not after a power cut. Waiting
+//! for the disk after each of a hundred notifications would take longer than the run.
 
 use std::collections::HashMap;
 use std::fs::File;
@@ -27,10 +27,10 @@ const EXTENSION: &str = ".v1";
 /// A notification: policy, receiver, action.
 type Due = (String, String, String);
 
-/// The memory of one node's due notifications while a run is under way.
+/// The journal of one node's due notifications during a run.
 ///
-/// A policy that has more due than is remembered hears so, and fails. Any other error does not stop a run that is going
-/// well: the first is kept for [`finish`](Self::finish).
+/// A policy that exceeds the limit of due notifications gets an error and fails. Any other error does not stop the run: the
+/// first one is returned by [`finish`](Self::finish).
 #[derive(Debug)]
 pub struct Pending {
     folder: Arc<Folder>,
@@ -38,9 +38,9 @@ pub struct Pending {
     due: DueList,
     journal: Option<Journal>,
     failed: Option<StateError>,
-    /// Where a damaged journal was moved, and what is wrong with it.
+    /// The new path of a damaged journal, and the error.
     set_aside: Option<(PathBuf, StateError)>,
-    /// The run that is under way; empty: it has no name yet.
+    /// The identifier of the current run; empty if it does not have one yet.
     run: String,
 }
 
@@ -53,7 +53,7 @@ struct Journal {
 }
 
 impl Pending {
-    /// The same for the run of this name: later runs say since when something has been due.
+    /// Sets the current run, so that later runs can tell since when a notification has been due.
     #[must_use]
     pub fn of_run(self, run: &RunId) -> Self {
         Self { run: run.to_string(), ..self }
@@ -71,13 +71,13 @@ impl Pending {
         }
     }
 
-    /// Where the journal was moved because it is damaged, and what is wrong with it.
+    /// Returns the new path of a damaged journal, and the error.
     #[must_use]
     pub fn set_aside(&self) -> Option<&(PathBuf, StateError)> {
         self.set_aside.as_ref()
     }
 
-    /// The first thing that could not be recorded.
+    /// Returns the first error of recording.
     #[must_use]
     pub fn failure(&self) -> Option<&StateError> {
         self.failed.as_ref()
@@ -95,7 +95,7 @@ impl Pending {
         self.folder.replace(&self.file_name, &bytes, Survives::Kill)
     }
 
-    /// Keeps in the journal and in mind that something is due; what is due already is not written.
+    /// Records that a notification is due, in the journal and in memory. One that is due already is not written again.
     ///
     /// # Errors
     /// It is more than the policy may have due. Nothing has changed then.
@@ -119,7 +119,7 @@ impl Pending {
         Ok(())
     }
 
-    /// The same of what is done.
+    /// Records that a notification has run.
     fn record_done(&mut self, due: &Due) {
         if self.due.remove(due) {
             self.write(&line("done", due, ""));
@@ -133,7 +133,7 @@ impl Pending {
     }
 
     fn append(&mut self, line: &[u8]) -> Result<(), StateError> {
-        // What was done is still in it.
+        // The journal still has the lines of notifications that have run, so it is rewritten when it is too long.
         if self.journal.as_ref().is_some_and(|journal| journal.length > self.due.bytes() + JOURNAL_SLACK) {
             return self.compact();
         }
@@ -153,7 +153,8 @@ impl Pending {
 }
 
 impl Journal {
-    /// Adds a line by one write. A short one (a full disk) is taken back, so that the next line does not continue it.
+    /// Appends a line with one write. If the write is incomplete, as on a full disk, the part is removed, so that the next
+    /// line does not continue it.
     fn append(&mut self, line: &[u8]) -> std::io::Result<()> {
         let written = loop {
             match self.file.write(line) {
@@ -186,7 +187,7 @@ impl contract::Memory for Pending {
 
     fn left(&mut self, policy: &str) -> Vec<(String, String)> {
         let mut left = self.due.of(policy);
-        // What this run has made due by now is in its own queue.
+        // Notifications that this run itself has made due are in its own queue already.
         left.retain(|(receiver, action)| {
             let run = self.due.since(&(policy.to_owned(), receiver.clone(), action.clone()));
             run.is_empty() || run != self.run
@@ -200,14 +201,14 @@ impl contract::Memory for Pending {
     }
 }
 
-/// The memory of a dry run: it knows what is left and records nothing.
+/// The journal of a dry run: it has the notifications that earlier runs left, and does not record anything.
 #[derive(Debug, Default)]
 pub struct Unrecorded {
     due: DueList,
 }
 
 impl Unrecorded {
-    /// A memory that begins with what [`StateDirectory::left_due`](crate::StateDirectory::left_due) found.
+    /// Creates it with the result of [`StateDirectory::left_due`](crate::StateDirectory::left_due).
     #[must_use]
     pub fn new(left: Vec<(String, String, String)>) -> Self {
         let mut due = DueList::default();
@@ -230,13 +231,13 @@ impl contract::Memory for Unrecorded {
     }
 }
 
-/// What is due, each once, in the order in which it became so.
+/// The due notifications, each once, in the order in which they became due.
 #[derive(Debug, Default)]
 struct DueList {
     order: Vec<Due>,
-    /// With the run that it has been due since; empty: that is not known.
+    /// Each with the run that made it due; empty if that is unknown.
     known: HashMap<Due, String>,
-    /// How many each policy has, and how many bytes their lines take.
+    /// For each policy, the number of its notifications and the bytes of their lines.
     shares: HashMap<String, (usize, usize)>,
 }
 
@@ -249,7 +250,7 @@ impl DueList {
         self.shares.get(policy).copied().unwrap_or_default()
     }
 
-    /// Bytes of the lines that say what is due.
+    /// Returns the bytes of the lines for all due notifications.
     fn bytes(&self) -> u64 {
         self.shares.values().map(|(_, bytes)| *bytes as u64).sum()
     }
@@ -269,7 +270,7 @@ impl DueList {
         self.known.get(due).map_or("", String::as_str)
     }
 
-    /// Runs carry out what is due from the front, so the search is short.
+    /// Removes a notification. Runs carry them out from the front, so the search is short.
     fn remove(&mut self, due: &Due) -> bool {
         let Some(run) = self.known.remove(due) else { return false };
         if let Some((count, bytes)) = self.shares.get_mut(&due.0) {
@@ -339,7 +340,7 @@ fn line(event: &str, (policy, receiver, action): &Due, run: &str) -> Vec<u8> {
     format!("{}\n", serde_json::json!(words)).into_bytes()
 }
 
-/// A line that no run of ours wrote.
+/// A damaged line of the journal.
 #[derive(Debug)]
 struct BadLine {
     line: usize,
@@ -352,8 +353,7 @@ impl BadLine {
     }
 }
 
-/// Reads a journal. What follows the last line's end was never finished and is dropped. A line that no run of ours wrote says
-/// nothing; the second value is the first such line.
+/// Reads a journal. An incomplete last line is dropped. Damaged lines are ignored; the second value is the first of them.
 fn parse(bytes: &[u8]) -> (DueList, Option<BadLine>) {
     let (mut due, mut bad) = (DueList::default(), None);
     let whole = bytes.iter().rposition(|byte| *byte == b'\n').and_then(|end| bytes.get(..end));
@@ -446,8 +446,8 @@ mod tests {
     }
 
     proptest! {
-        /// A process that is killed has written a prefix of its journal. Whatever prefix: it reads, and it says what the
-        /// whole lines of it say.
+        /// A killed process has written a prefix of its journal. Every prefix can be read, and gives the same as its complete
+        /// lines.
         #[test]
         fn every_prefix_of_a_journal_reads(
             events in prop::collection::vec((any::<bool>(), 0..4_u8, "[a-z\\PC\n\"]{0,6}"), 0..20),

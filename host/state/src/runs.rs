@@ -1,4 +1,4 @@
-//! Run records: one folder per run, named so that sorting by name sorts by time.
+//! Run records: one folder for each run. Their names sort by time.
 
 use std::cmp::Ordering;
 use std::fmt;
@@ -13,13 +13,13 @@ use serde_json::{Map, Value};
 use crate::StateError;
 use crate::folder::{Folder, Survives, random_hex};
 
-/// Runs that changed the machine, or tried to.
+/// The folder of runs that changed the machine, or tried to.
 const FOLDER: &str = "runs";
 
-/// Dry runs: apart, so that many of them push no real run's record out.
+/// The folder of dry runs. It is separate, so that many dry runs do not displace records of real runs.
 const DRY_FOLDER: &str = "dry-runs";
 
-/// Surveys: what `grants suggest` found out. They are neither shown nor counted as runs.
+/// The folder of surveys, which `grants suggest` makes. They are neither shown nor counted as runs.
 const SURVEY_FOLDER: &str = "surveys";
 
 const RECORD: &str = "run.json";
@@ -30,10 +30,10 @@ const ERROR: &str = "error.json";
 pub struct RunId(String);
 
 impl RunId {
-    /// How a run's name is built, digit by digit: `9` stands for a digit, `f` for a hexadecimal one.
+    /// The form of a run's name: `9` means a digit, `f` a hexadecimal digit.
     const PATTERN: &str = "99999999T999999.999Z-ffffffff";
 
-    /// A new name for a run that began at a moment.
+    /// Creates a new name for a run that began at this time.
     ///
     /// # Errors
     /// The system has no randomness, or the clock shows a year that no calendar has.
@@ -76,11 +76,11 @@ impl fmt::Display for RunId {
     }
 }
 
-/// The order of runs, the newest first. A run that is later than now was named by a wrong clock, and counts as the oldest: else
-/// it would hide all others and push them out.
+/// The order of runs, the newest first. The name of a run in the future comes from a wrong clock. Such a run counts as the
+/// oldest, because it would otherwise hide and displace all others.
 #[derive(Debug)]
 pub struct NewestFirst {
-    /// This moment, as runs are named.
+    /// The current time, in the form of run names.
     now: String,
 }
 
@@ -104,7 +104,7 @@ fn time_of(moment: SystemTime) -> Result<String, jiff::Error> {
     Ok(jiff::Timestamp::try_from(moment)?.strftime("%Y%m%dT%H%M%S.%3fZ").to_string())
 }
 
-/// The folder of the run that is under way. It is made when something is put into it.
+/// The folder of the current run. It is created when the first file is written.
 #[derive(Debug)]
 pub struct RunFolder {
     state: Arc<Folder>,
@@ -131,7 +131,7 @@ impl RunFolder {
         &self.id
     }
 
-    /// Saves what the run did (`run.json`), in the place of what was saved before.
+    /// Saves the record of the run (`run.json`), and replaces an earlier one.
     ///
     /// # Errors
     /// The file cannot be written.
@@ -139,7 +139,7 @@ impl RunFolder {
         self.save(RECORD, record)
     }
 
-    /// Saves why the run failed (`error.json`).
+    /// Saves the error of the run (`error.json`).
     ///
     /// # Errors
     /// The file cannot be written.
@@ -147,12 +147,13 @@ impl RunFolder {
         self.save(ERROR, error)
     }
 
-    /// Records need not survive a power cut: they are history, and waiting for the disk would double a short run.
+    /// Saves a file of the record. It may be lost in a power cut, because it is only history, and waiting for the disk would
+    /// double the time of a short run.
     fn save(&self, file: &str, value: &impl Serialize) -> Result<(), StateError> {
         self.state.check_free(file)?;
         let folder = self.state.make(self.below)?.make(self.id.as_str())?;
         folder.replace_by(file, Survives::Kill, |out| {
-            // On one line: programs read it, and white space would be a third of it.
+            // The JSON is on one line, because programs read it, and white space would be a third of it.
             serde_json::to_writer(&mut *out, value)?;
             out.write_all(b"\n")
         })
@@ -202,7 +203,7 @@ pub(crate) fn record_part(state: &Folder, id: &RunId, keys: &[&str]) -> Result<O
     Ok(None)
 }
 
-/// The values of some keys of an object; what else is in it is passed over.
+/// Returns the values of some keys of an object, and skips the others.
 fn part_of(json: &[u8], keys: &[&str]) -> serde_json::Result<Value> {
     struct Part<'a>(&'a [&'a str]);
     impl<'de> Visitor<'de> for Part<'_> {
@@ -254,18 +255,18 @@ fn read_record(
     })
 }
 
-/// Removes records of runs that were not dry: all but the newest `keep`, and older ones until all have `bytes` or less. The
-/// newest stays in any case, and so do the record of the run `written` and what is not a record of ours.
+/// Removes records of real runs: all but the newest `keep`, and more of the oldest until all have at most `bytes`. The newest
+/// record and that of the run `written` are always kept, and so are other files.
 pub(crate) fn prune(state: &Folder, keep: usize, bytes: u64, written: Option<&RunId>) -> Result<(), StateError> {
     prune_in(state, FOLDER, keep, bytes, written)
 }
 
-/// The same of dry runs.
+/// Removes records of dry runs in the same way.
 pub(crate) fn prune_dry(state: &Folder, keep: usize, bytes: u64, written: Option<&RunId>) -> Result<(), StateError> {
     prune_in(state, DRY_FOLDER, keep, bytes, written)
 }
 
-/// The same of surveys.
+/// Removes records of surveys in the same way.
 pub(crate) fn prune_surveys(
     state: &Folder,
     keep: usize,
@@ -284,7 +285,7 @@ fn prune_in(state: &Folder, below: &str, keep: usize, bytes: u64, written: Optio
                 size = size.saturating_add(folder.size_of(&format!("{id}/{file}"))?);
             }
         }
-        // The clock may have been put back since the run began.
+        // The clock may have been set back since the run began, so the record is kept whatever its name.
         if written == Some(id) {
             continue;
         }

@@ -1,4 +1,4 @@
-//! Errors with their causes, as one text.
+//! Formats errors with their causes as one text.
 
 /// Returns an error with its causes on one line, as in `cannot read a: no such file`.
 pub fn error_chain(error: &dyn std::error::Error) -> String {

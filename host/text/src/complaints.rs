@@ -1,11 +1,11 @@
-//! The complaints of readers of TOML and JSON in plain words.
+//! Rewrites error messages of TOML and JSON parsers in plain words.
 
 use crate::did_you_mean;
 
-/// The most names that are listed where none is near.
+/// Largest number of names that are listed if no name is similar.
 const MAXIMUM_LISTED_NAMES: usize = 10;
 
-/// What Rust calls the things that a file may hold, and what people call them.
+/// The names of value types in Rust's error messages, and their plain names.
 const KINDS: [(&str, &str); 9] = [
     ("path string", "a path, as text"),
     ("a string", "text"),
@@ -18,11 +18,11 @@ const KINDS: [(&str, &str); 9] = [
     ("u64", "a whole number"),
 ];
 
-/// The whole numbers that TOML has.
+/// The message about the range of TOML's integers.
 const WHOLE_NUMBERS: &str = "whole numbers are from -9223372036854775808 to 9223372036854775807";
 
-/// Returns the complaint of a TOML or JSON reader in plain words. For a key that does not exist it offers the near name rather
-/// than a list of all keys; for a value of the wrong kind it says which kind is needed.
+/// Returns the error message of a TOML or JSON parser in plain words. For an unknown key it suggests a similar name instead
+/// of a list of all keys. For a value of the wrong type it names the expected type.
 pub fn plainly(complaint: &str) -> String {
     if let Some(rest) = complaint.strip_prefix("unknown field `")
         && let Some((key, rest)) = rest.split_once('`')
@@ -52,7 +52,7 @@ pub fn plainly(complaint: &str) -> String {
     }
 }
 
-/// A number that only a reader of larger ones than TOML's takes.
+/// Finds a number in the message that is too large for TOML.
 fn out_of_range(rest: &str) -> Option<&str> {
     let (number, rest) = rest.split_once('`')?;
     (rest.starts_with(" as i128") || rest.starts_with(" as u128")).then_some(number)

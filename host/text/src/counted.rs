@@ -1,6 +1,7 @@
-//! Numbers of things in sentences.
+//! Formats counts with nouns for sentences.
 
-/// A number with its noun: `1 file`, `2 files`. The last word of `thing` takes an `s`, and `y` after a consonant becomes `ies`.
+/// Returns a number with its noun: `1 file`, `2 files`. The last word of `thing` takes an `s`, and `y` after a consonant
+/// becomes `ies`.
 #[must_use]
 pub fn counted(count: usize, thing: &str) -> String {
     let before_y = thing.strip_suffix('y').filter(|stem| !stem.ends_with(['a', 'e', 'o', 'u']));

@@ -1,4 +1,4 @@
-//! Bytes in hexadecimal.
+//! Converts bytes to and from hexadecimal.
 
 use std::fmt::Write as _;
 
@@ -12,7 +12,7 @@ pub fn hex(bytes: impl AsRef<[u8]>) -> String {
     })
 }
 
-/// Reads bytes in lower-case hexadecimal, two digits each. `None`: the text is something else.
+/// Parses bytes in lower-case hexadecimal, two digits each. Returns `None` for any other text.
 pub fn unhex(text: &str) -> Option<Vec<u8>> {
     let digit = |byte: u8| match byte {
         b'0'..=b'9' => Some(byte - b'0'),

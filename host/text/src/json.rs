@@ -1,7 +1,7 @@
-//! JSON of strangers, before it is parsed.
+//! Checks untrusted JSON before it is parsed.
 
-/// Returns how many values a JSON text has at most: what begins a list or an object, and what separates values. Each value costs
-/// far more memory than its bytes once it is parsed, a list of zeros some thirty times as much.
+/// Returns an upper limit for the number of values in a JSON text. It counts the characters that begin lists and objects or
+/// separate values. A parsed value needs far more memory than its text; a list of zeros needs about thirty times as much.
 #[must_use]
 pub fn json_values(bytes: &[u8]) -> usize {
     let (mut count, mut is_text, mut is_escaped) = (1, false, false);
@@ -17,12 +17,12 @@ pub fn json_values(bytes: &[u8]) -> usize {
     count
 }
 
-/// Checks that a stranger's JSON text has no more than `most` values.
+/// Checks that an untrusted JSON text has at most `most` values.
 ///
 /// # Errors
 /// A sentence says that it has more.
 pub fn check_json_values(bytes: &[u8], most: usize) -> Result<(), String> {
-    // A text has fewer values than bytes, but for one byte: most texts need not be looked through.
+    // A text cannot have more values than bytes, so most texts need no scan.
     if bytes.len() > most && json_values(bytes) > most {
         Err(format!("it has more than {most} values"))
     } else {

@@ -1,12 +1,14 @@
-//! Finds the known name that is nearest to a misspelt one.
+//! Finds the known name that is most similar to a misspelt one.
 //!
-//! The SDK for cookbooks has this very file, by a link, because `wrun policy new` copies the SDK's folder alone into policies.
+//! The SDK for cookbooks contains this file as a symbolic link, because `wrun policy new` copies only the SDK's folder into
+//! policies.
 
-/// Names longer than this are compared by their beginning only: the cost grows with the square, and guests choose names.
+/// Only this many characters of a name are compared. The time grows with the square of the length, and guests choose the
+/// names.
 const MAXIMUM_COMPARED_CHARACTERS: usize = 64;
 
-/// Returns the candidate nearest to a name, or `None` if more than a third of its characters differ. Of equally near ones it
-/// is the first in alphabetical order, so that the answer never depends on the order of tables.
+/// Returns the candidate that is most similar to a name, or `None` if more than a third of its characters differ. Of equally
+/// similar candidates it returns the first in alphabetical order, so that the result never depends on the order of tables.
 pub fn nearest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let most = (name.chars().count() / 3).clamp(1, 4);
     candidates
@@ -17,13 +19,13 @@ pub fn nearest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) ->
         .map(|(_, candidate)| candidate)
 }
 
-/// Returns the sentence that offers the nearest name, or `None` if no candidate is near.
+/// Returns a sentence that suggests the most similar name, or `None` if no candidate is similar.
 pub fn did_you_mean<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<String> {
     nearest(name, candidates).map(|near| format!("did you mean `{near}`?"))
 }
 
-/// The same of the names of resource types. A cookbook's own type is often called by its file alone: the candidate
-/// `site_vhost` is near to `vhost`, and to `vhots`.
+/// Does the same as [`did_you_mean`] for names of resource types. Authors often write only the file name of a cookbook's own
+/// type, so the candidate `site_vhost` also matches `vhost` and `vhots`.
 pub fn did_you_mean_type<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<String> {
     let all: Vec<&str> = candidates.into_iter().collect();
     let after_cookbook = |candidate: &&'a str| candidate.split_once('_').map(|(_, rest)| rest);
@@ -39,7 +41,8 @@ pub fn did_you_mean_type<'a>(name: &str, candidates: impl IntoIterator<Item = &'
     near.map(|near| format!("did you mean `{near}`?"))
 }
 
-/// How many characters must be inserted, removed, replaced or swapped with their neighbour (optimal string alignment).
+/// Returns the number of insertions, removals, replacements, and swaps of neighbouring characters between two names (optimal
+/// string alignment).
 fn distance(left: &str, right: &str) -> usize {
     let left: Vec<char> = left.chars().take(MAXIMUM_COMPARED_CHARACTERS).collect();
     let right: Vec<char> = right.chars().take(MAXIMUM_COMPARED_CHARACTERS).collect();

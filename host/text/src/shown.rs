@@ -1,11 +1,11 @@
-//! The characters that may reach a terminal or a log. A guest's text is escaped on its way there, so that a name cannot move
-//! the cursor, turn the direction of writing, or look like another name.
+//! Escapes text for terminals and logs. A guest's text could otherwise move the cursor, change the writing direction, or make
+//! a name look like another one.
 
 use std::borrow::Cow;
 use std::fmt::Write as _;
 
-/// Characters that are not control characters and yet do not show: Unicode's `Default_Ignorable_Code_Point` and `Bidi_Control`,
-/// the line and paragraph separators, and the marks of interlinear annotations. In order.
+/// Invisible characters that are not control characters, in order: Unicode's `Default_Ignorable_Code_Point` and
+/// `Bidi_Control`, the line and paragraph separators, and the marks of interlinear annotations.
 const HIDDEN: [(char, char); 20] = [
     ('\u{ad}', '\u{ad}'),
     ('\u{34f}', '\u{34f}'),
@@ -29,16 +29,16 @@ const HIDDEN: [(char, char); 20] = [
     ('\u{e0000}', '\u{e0fff}'),
 ];
 
-/// The most blanks in a row that are shown.
+/// Largest number of consecutive blanks that are shown.
 const BLANKS: usize = 24;
 
-/// Returns whether a character acts on a terminal, turns the direction of writing, or does not show.
+/// Returns whether a character controls a terminal, changes the writing direction, or is invisible.
 pub fn is_hidden(character: char) -> bool {
     character.is_control()
         || HIDDEN.iter().take_while(|(first, _)| *first <= character).any(|(_, last)| character <= *last)
 }
 
-/// Returns a guest's text as people may see it: hidden characters are written as `\u{1b}`. Line breaks and tabs stay.
+/// Returns a guest's text for display. Hidden characters are replaced by escapes such as `\u{1b}`. Line breaks and tabs stay.
 pub fn escape(text: &str) -> String {
     let mut shown = String::with_capacity(text.len());
     for character in text.chars() {
@@ -51,8 +51,8 @@ pub fn escape(text: &str) -> String {
     shown
 }
 
-/// As [`escape`], for text that must stay on one line: line breaks and tabs are written as `\n` and `\t`, and of more than 24
-/// blanks in a row, behind which a terminal would begin another row, the rest as `\u{20}{NUMBER}`.
+/// Does the same as [`escape`] for text that must stay on one line. Line breaks and tabs become `\n` and `\t`. Blanks beyond
+/// 24 in a row become `\u{20}{NUMBER}`, since a terminal would wrap a long sequence.
 pub fn escape_line(text: &str) -> String {
     let mut shown = String::with_capacity(text.len());
     let mut blanks = 0;
@@ -77,14 +77,14 @@ pub fn escape_line(text: &str) -> String {
     shown
 }
 
-/// Says how many blanks are not shown.
+/// Appends the number of omitted blanks to the text.
 fn shown_blanks(blanks: usize, shown: &mut String) {
     if let Some(more @ 1..) = blanks.checked_sub(BLANKS) {
         let _ = write!(shown, "\\u{{20}}{{{more}}}");
     }
 }
 
-/// Returns the beginning of a text, at most so many bytes of it, with `...` behind it if something is missing.
+/// Returns the beginning of a text, at most `most` bytes, followed by `...` if it was shortened.
 pub fn cut(text: &str, most: usize) -> Cow<'_, str> {
     if text.len() <= most {
         return text.into();
@@ -93,10 +93,10 @@ pub fn cut(text: &str, most: usize) -> Cow<'_, str> {
     format!("{}...", text.get(..end).unwrap_or_default()).into()
 }
 
-/// Returns JSON with the same values and without hidden characters. They occur within texts only, where JSON can write them
-/// as numbers; line breaks belong to the layout.
+/// Returns JSON with the same values but without hidden characters. These occur only in strings, where JSON has escapes for
+/// them. Line breaks belong to the layout and stay.
 pub fn escape_json(json: &str) -> Cow<'_, str> {
-    // Most of it, and what is longest, is plain.
+    // Most JSON, and the longest, contains only printable ASCII and needs no change.
     if json.bytes().all(|byte| byte == b'\n' || (b' '..=b'~').contains(&byte)) {
         return Cow::Borrowed(json);
     }

@@ -1,10 +1,10 @@
-//! Text as TOML writes it.
+//! Formats strings and keys as TOML.
 
 use crate::is_hidden;
 use std::fmt::Write as _;
 
-/// Returns text as a TOML basic string. Control characters and those that reorder or hide text are escaped, so that pasting
-/// the line does what it shows.
+/// Returns text as a TOML basic string. Control characters and characters that reorder or hide text are escaped, so that a
+/// pasted line does exactly what it shows.
 pub fn toml_string(text: &str) -> String {
     let mut quoted = String::with_capacity(text.len() + 2);
     quoted.push('"');
@@ -23,7 +23,7 @@ pub fn toml_string(text: &str) -> String {
     quoted
 }
 
-/// Returns a name as a TOML key, bare where that is possible.
+/// Returns a name as a TOML key, without quotes if possible.
 pub fn toml_key(name: &str) -> String {
     let is_bare = !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '-' || c == '_');
     if is_bare { name.into() } else { toml_string(name) }

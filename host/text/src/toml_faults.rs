@@ -1,9 +1,9 @@
-//! Where and how a TOML text is wrong, in plain words. TOML's reader complains at the place where it can read no further; what
-//! was never closed begins earlier, and that is the line that an author has to mend.
+//! Describes errors in a TOML text in plain words. The parser reports the place where it stops. An unclosed string or bracket
+//! begins earlier, and that is the line that an author must correct.
 
 use crate::plainly;
 
-/// What is open at a place of a TOML text.
+/// An unclosed string or bracket at a place of a TOML text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Open {
     what: &'static str,
@@ -11,7 +11,7 @@ struct Open {
     line: usize,
 }
 
-/// Returns the line, from 1, and the words of a complaint that TOML's reader has about a byte of a text.
+/// Returns the line number, from 1, and the message for an error that TOML's parser reports at a byte of a text.
 pub fn toml_fault(text: &str, at: usize, complaint: &str) -> (usize, String) {
     let at = text.floor_char_boundary(at.min(text.len()));
     let (before, after) = text.split_at(at);
@@ -28,7 +28,7 @@ pub fn toml_fault(text: &str, at: usize, complaint: &str) -> (usize, String) {
     }
 }
 
-/// Whether a line begins a table or an entry: `[web]`, `[[web]]`, `key = ..`.
+/// Returns whether a line begins a table or an entry: `[web]`, `[[web]]`, `key = ..`.
 fn begins_anew(line: &str) -> bool {
     let line = line.trim();
     let is_name = |name: &str| {
@@ -40,7 +40,7 @@ fn begins_anew(line: &str) -> bool {
     header || line.split_once('=').is_some_and(|(key, _)| is_name(key.trim()))
 }
 
-/// What was opened last before the end of a text, and is still open there.
+/// Returns the last string or bracket that was opened in a text and is still open at its end.
 fn innermost_open(text: &str) -> Option<Open> {
     let mut open: Vec<Open> = vec![];
     let (mut line, mut in_value) = (1, false);
@@ -79,7 +79,7 @@ fn innermost_open(text: &str) -> Option<Open> {
     open.pop()
 }
 
-/// The length of the string that a text begins with. `None`: one of several lines that is not closed.
+/// Returns the length of the string at the beginning of a text. Returns `None` for an unclosed multi-line string.
 fn string(text: &str, quote: char) -> Option<usize> {
     let fence = [quote; 3].iter().collect::<String>();
     let is_long = text.starts_with(&fence);
@@ -92,7 +92,7 @@ fn string(text: &str, quote: char) -> Option<usize> {
             return Some(at + mark.len());
         }
         match rest.chars().next() {
-            // The reader says so of a string that ends with its line.
+            // The parser itself reports a string that is not closed on its line.
             Some('\n') if !is_long => return Some(at),
             Some('\\') if quote == '"' => at += 1 + rest.chars().nth(1).map_or(0, char::len_utf8),
             next => at += next.map_or(1, char::len_utf8),
@@ -104,7 +104,7 @@ fn string(text: &str, quote: char) -> Option<usize> {
 mod tests {
     use super::*;
 
-    /// The complaint is about the byte that `^` marks.
+    /// Checks the line and message of an error at the byte that `^` marks.
     #[track_caller]
     fn check(marked: &str, line: usize, words: &str) {
         let at = marked.find('^').unwrap();

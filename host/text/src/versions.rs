@@ -1,10 +1,10 @@
-//! How people are told which build of a policy is meant.
+//! Formats the versions of a policy for people.
 
-/// The number of digits of a revision or a digest that people see.
+/// Number of displayed digits of a revision or a digest.
 const DIGITS: usize = 12;
 
-/// Returns `revision 0123456789ab, artifact 0123456789ab`, the first digits of both: a revision does not cover a policy's own
-/// code, an artifact does. What is not known is empty, and left out.
+/// Returns the first digits of both, such as `revision 0123456789ab, artifact 0123456789ab`. A revision does not cover a
+/// policy's own code, but the artifact's digest does. An unknown version is an empty text and is left out.
 pub fn versions(revision: &str, artifact: &str) -> String {
     let named = [("revision", revision), ("artifact", artifact)].into_iter().filter(|(_, digits)| !digits.is_empty());
     let short = named.map(|(word, digits)| format!("{word} {}", digits.chars().take(DIGITS).collect::<String>()));

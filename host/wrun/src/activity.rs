@@ -1,5 +1,5 @@
-//! What the run is doing right now: for the status line, and for whoever interrupts the run and wants to know what it
-//! still waits for.
+//! The current activity of a run. The status line shows it, and so does the message after an interruption, which says what
+//! the run still waits for.
 
 use crate::terminal;
 use assemble::DueNotifications;
@@ -12,21 +12,21 @@ use text::escape_line;
 #[derive(Clone, Default)]
 pub(crate) struct Activity {
     running: Arc<Mutex<Running>>,
-    /// It is shown in the status line.
+    /// Whether the status line shows the activity.
     shown: bool,
 }
 
 #[derive(Default)]
 struct Running {
-    /// The policy and what it does beside actions.
+    /// The policy and its current work outside actions.
     phase: Option<String>,
-    /// The actions that have begun and not ended, outermost first.
+    /// The running actions, outermost first.
     actions: Vec<Action>,
     /// The notifications that are due, in the order in which they became due.
     due: Vec<DueNotification>,
 }
 
-/// An action. Its words are made when somebody reads them, since most are over before that.
+/// A running action. Its text is made only when it is displayed, since most actions end before that.
 struct Action {
     /// `type[name]`, as the guest wrote it.
     resource: Arc<str>,
@@ -41,17 +41,17 @@ impl Action {
 }
 
 impl Activity {
-    /// An activity that the status line shows too.
+    /// Returns an activity that the status line also shows.
     pub(crate) fn shown() -> Self {
         Self { shown: true, ..Self::default() }
     }
 
-    /// The innermost action that has begun and not ended, as `package[nginx] install`, escaped.
+    /// Returns the innermost running action, such as `package[nginx] install`, escaped.
     pub(crate) fn action(&self) -> Option<String> {
         self.running().actions.last().map(Action::shown)
     }
 
-    /// The notifications that are due and have not run yet.
+    /// Returns the due notifications that have not run yet.
     pub(crate) fn all_due(&self) -> Vec<DueNotification> {
         self.running().due.clone()
     }

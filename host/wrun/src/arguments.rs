@@ -1,5 +1,5 @@
-//! The command line, one file per command. [`ConvergeArguments::layer`] turns it into settings; after that nobody looks
-//! at the command line.
+//! The command line, one file per command. [`ConvergeArguments::layer`] turns options into settings; later code reads only
+//! the settings.
 
 mod agent;
 mod bootstrap;
@@ -55,7 +55,7 @@ pub(crate) use run::{DiffArguments, ListArguments, RunCommand, ShowRunArguments}
 pub(crate) use search::SearchArguments;
 pub(crate) use shell::{CompletionsArguments, ManArguments, ShipRuntimeArguments};
 
-/// What the help says at its end.
+/// The last paragraph of the help.
 const AFTER_HELP: &str = "Each setting is also a variable (WRUN_STATE_DIR for --state-dir); an unknown WRUN_ variable is an \
                           error.\n`wrun config show` lists all settings, their variables and where each value comes from.";
 
@@ -86,7 +86,8 @@ impl Arguments {
 
     /// Reads a valid command line of `wrun converge`. Returns `None` for all others, and if help or an error must be printed.
     ///
-    /// Each run of a node begins with this command. Describing all commands would take an eighth of a small run's time.
+    /// Each run of a node begins with this command. Building the description of all commands would take an eighth of a small
+    /// run's time.
     fn read_converge(words: &[OsString]) -> Option<Self> {
         const NAME: &str = "converge";
         let is_converge = words.get(1).is_some_and(|word| word == NAME);
@@ -105,12 +106,12 @@ impl Arguments {
         Self::description().try_get_matches_from(std::iter::once(&name).chain(words)).map(drop)
     }
 
-    /// The command line's description, with the variables of settings in its help.
+    /// Returns the command line's description. Its help names the variables of settings.
     pub(crate) fn description() -> clap::Command {
         with_variables(Self::without_idle_options())
     }
 
-    /// The description without options that a command takes and does not use.
+    /// Returns the description. Options that a command accepts but does not use are hidden from the help.
     fn without_idle_options() -> clap::Command {
         let hide = |names: &'static [&'static str]| {
             move |command: clap::Command| {
@@ -125,7 +126,7 @@ impl Arguments {
     }
 }
 
-/// Options of chef-client that wrun does not have, and what takes their place.
+/// Options of chef-client that wrun does not have, and their replacements.
 const CHEFS_OPTIONS: [(&[&str], &str); 6] = [
     (&["-z", "--local-mode"], "wrun always runs locally; name the cookbooks with `--cookbooks DIR`"),
     (&["-S", "--server"], "wrun does not talk to a Chef Infra Server; see docs/from-chef.md"),
@@ -138,15 +139,14 @@ const CHEFS_OPTIONS: [(&[&str], &str); 6] = [
     (&["--recipe-url"], "unpack the archive, and name the cookbooks with `--cookbooks DIR`"),
 ];
 
-/// Commands that take no words but options, and the option that a word was probably meant for.
+/// Commands without positional arguments, and the option that the user probably meant.
 const WITHOUT_WORDS: [(&str, &str); 3] = [
     ("wrun converge ", "policies are named with `--policy-name NAME,..`"),
     ("wrun grants ", "a file of grants is named with `--grants FILE`"),
     ("wrun agent ", "options and policies of its runs are settings, or come after `--`"),
 ];
 
-/// Adds a tip to the error about a word that the command does not take: an option that only chef-client has, or a name
-/// without its option.
+/// Adds a tip to the error about an unknown argument: an option that only chef-client has, or a name without its option.
 fn with_tip(mut error: clap::Error) -> clap::Error {
     let Some(ContextValue::String(given)) = error.get(ContextKind::InvalidArg) else { return error };
     if error.kind() != ErrorKind::UnknownArgument {
@@ -162,9 +162,9 @@ fn with_tip(mut error: clap::Error) -> clap::Error {
     error
 }
 
-/// Names the variable of each option that is a setting, in the help of the command and of those below it.
+/// Adds the environment variable of each setting's option to the help of a command and its subcommands.
 fn with_variables(command: clap::Command) -> clap::Command {
-    // What has a default of its own is not a setting, though it may be called like one.
+    // An option with its own default is not a setting, even if it has the name of one.
     let has_settings = command.get_arguments().any(|argument| argument.get_id() == "config");
     let command = command.mut_args(|argument| {
         let name = argument.get_id().as_str();
@@ -175,7 +175,7 @@ fn with_variables(command: clap::Command) -> clap::Command {
             }
             _ => None,
         };
-        // Each command begins with this, so that only what is changed is taken apart.
+        // Each command runs this code at its start, so only changed arguments are rebuilt.
         match variable.and_then(|variable| Some((variable, argument.get_help()?.to_string()))) {
             Some((variable, help)) => argument.help(format!("{help} [env: {variable}]")),
             None => argument,
@@ -286,7 +286,7 @@ pub(crate) struct Common {
 }
 
 impl Common {
-    /// What was typed, as a layer of settings.
+    /// Returns the given options as a layer of settings.
     pub(crate) fn layer(&self) -> Layer {
         Layer {
             node_name: self.node_name.clone(),

@@ -1,4 +1,4 @@
-//! One file per command.
+//! The commands of the program, one file per command.
 
 pub(crate) mod agent;
 pub(crate) mod bootstrap;
@@ -27,7 +27,7 @@ mod store;
 use crate::settings::{self, Layer, Settings, Sources};
 use std::path::{Path, PathBuf};
 
-/// The settings of this run: flags beat variables beat the file.
+/// Returns the settings of this run. Options override environment variables, which override the settings file.
 fn settings(config: Option<&Path>, flags: Layer) -> anyhow::Result<Settings> {
     let environment = settings::own_variables(std::env::vars_os())?;
     let (file, must_exist) = settings::file_to_read(config, &environment);
@@ -35,14 +35,14 @@ fn settings(config: Option<&Path>, flags: Layer) -> anyhow::Result<Settings> {
     Ok(settings::resolve(flags, &environment, file)?)
 }
 
-/// All sources of the settings, before they are put together.
+/// Returns all sources of the settings, before they are merged.
 fn sources(config: Option<&Path>, flags: Layer) -> anyhow::Result<Sources> {
     let environment = settings::own_variables(std::env::vars_os())?;
     let (file, must_exist) = settings::file_to_read(config, &environment);
     Ok(Sources { flags, environment, file, must_exist })
 }
 
-/// The settings' file where no flag names one.
+/// Returns the path of the settings file that is used if no option names one.
 pub(crate) fn settings_file() -> PathBuf {
     let environment = settings::own_variables(std::env::vars_os()).unwrap_or_default();
     settings::file_to_read(None, &environment).0

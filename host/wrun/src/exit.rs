@@ -1,12 +1,12 @@
-//! Exit codes, one table for all commands, after Chef's RFC 062.
+//! The exit codes of all commands, based on Chef's RFC 062.
 
 use assemble::{AssembleError, ObjectsError, StoreError};
 use std::process::ExitCode;
 
-/// How the program ends.
+/// The exit code of the program.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Exit {
-    /// Code 0: all is done.
+    /// Code 0: the command succeeded.
     Done,
     /// 1: the run failed.
     Failed,
@@ -14,24 +14,24 @@ pub(crate) enum Exit {
     Interrupted,
     /// 3: ended by SIGTERM.
     Terminated,
-    /// 4: a dry run with `--detailed-exitcode` found something to change, or could not know.
+    /// 4: a dry run with `--detailed-exitcode` found changes, or something that it could not determine.
     ChangesPending,
-    /// 35: done, and the node will be started again.
+    /// 35: success, and a reboot of the node is scheduled.
     RebootScheduled,
-    /// 37: done, and the node must be started again, which is for others to do.
+    /// 37: success, and the node needs a reboot, which wrun does not do itself.
     RebootNeeded,
-    /// 41: done, but the node could not be started again as it should be.
+    /// 41: success, but the requested reboot failed.
     RebootFailed,
     /// 43: bad usage, configuration or input; nothing was changed.
     Usage,
     /// 75: another run holds the lock; nothing was changed, and a later attempt may succeed.
     Busy,
-    /// 101: a bug of ours.
+    /// 101: a bug in wrun.
     Bug,
 }
 
 impl Exit {
-    /// How the program ends after an error. It comes before anything was changed: whatever fails later ends in a report.
+    /// Returns the exit code for an error. Such an error occurs before any change; later failures are part of a report.
     pub(crate) fn of(error: &anyhow::Error) -> Self {
         let is_locked = error.downcast_ref::<AssembleError>().is_some_and(AssembleError::is_locked)
             || error.downcast_ref::<StoreError>().is_some_and(StoreError::is_locked)

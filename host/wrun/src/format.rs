@@ -1,4 +1,4 @@
-//! How a run is shown as it goes on: for people (`doc`, `minimal`), or for programs (`ndjson`).
+//! Output formats that show a run while it is in progress: for people (`doc`, `minimal`), or for programs (`ndjson`).
 
 pub(crate) mod doc;
 pub(crate) mod minimal;
@@ -6,7 +6,7 @@ pub(crate) mod ndjson;
 
 use contract::{Event, Observer};
 
-/// Several that watch one run.
+/// Several observers of one run.
 pub(crate) struct All(pub(crate) Vec<Box<dyn Observer>>);
 
 impl Observer for All {

@@ -1,4 +1,4 @@
-//! The log: what the rooms say through `tracing`, and what cookbooks log, to one place.
+//! Writes the log: the messages of wrun's crates through `tracing`, and the log messages of cookbooks.
 
 use crate::settings::{Level, LogLocation, Settings};
 use crate::terminal::LogStream;
@@ -25,7 +25,7 @@ pub(crate) fn open(settings: &Settings) -> anyhow::Result<()> {
         Level::Warn => LevelFilter::WARN,
         Level::Error | Level::Fatal => LevelFilter::ERROR,
     };
-    // People who watch a run read its denials at its end, and need not read them here too.
+    // The end of a run shows its denials to people, so they are not also logged.
     let with_audit = settings.format.is_for_programs() || settings.log_level != Level::Warn;
     let shown = filter_fn(move |line| *line.level() <= level && (with_audit || line.target() != "audit"))
         .with_max_level_hint(level);
@@ -49,7 +49,7 @@ pub(crate) fn open(settings: &Settings) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Writes what a run logs, where the log is not what people watch anyway.
+/// Writes the log messages of a run to the log.
 pub(crate) struct RunLog;
 
 impl contract::Observer for RunLog {

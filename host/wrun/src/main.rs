@@ -1,4 +1,5 @@
-//! The program: arguments, printer, one file per command. Nothing here decides; `main` owns the exit code.
+//! The program `wrun`: arguments, output, and one file per command. The decisions are in other crates. `main` sets the exit
+//! code.
 
 mod activity;
 mod arguments;
@@ -18,18 +19,18 @@ use exit::Exit;
 use printer::{Printer, Tone};
 use std::process::ExitCode;
 
-/// The system's allocator asks the kernel for each 4 KiB of a thread's heap, which is most of what a small run would cost.
+/// The system's allocator asks the kernel for each 4 KiB of a thread's heap. These calls would be most of a small run's time.
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
-/// The word with which wrun starts itself to confine a command of a dry run. It is not for people: help does not have it.
+/// The hidden command with which wrun starts itself to confine a command of a dry run.
 const LAUNCH_CONFINED: &str = "launch-confined";
 
-/// The first descriptor behind standard input, output and error.
+/// The first file descriptor after standard input, output, and error.
 const FIRST_INHERITED: i32 = 3;
 
 fn main() -> ExitCode {
-    // What whoever starts wrun has open besides (a lock, a file with secrets) is not the business of the commands that it starts.
+    // Commands that wrun starts must not inherit other open files of its parent, such as a lock or a file with secrets.
     close_fds::set_fds_cloexec(FIRST_INHERITED, &[]);
     if std::env::args_os().nth(1).is_some_and(|word| word == LAUNCH_CONFINED) {
         return machine::command::launch_confined();
@@ -46,7 +47,8 @@ fn main() -> ExitCode {
             return Exit::Usage.into();
         }
     }
-    // On a thread of its own, whose stack is given back: reading takes half a megabyte, which an agent would hold for weeks.
+    // Parsing runs on its own thread, so that its stack is freed afterwards. It needs half a megabyte, which an agent would
+    // otherwise hold for weeks.
     let read = match std::thread::Builder::new().spawn(Arguments::read).map(std::thread::JoinHandle::join) {
         Ok(Ok(read)) => read,
         Ok(Err(_)) | Err(_) => return Exit::Bug.into(),
@@ -104,7 +106,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// What was asked for has to arrive: whoever keeps it in a file on a full disk must not take a part for the whole.
+/// Returns a failure if output was lost. A user who writes it to a file on a full disk must not take a part for the whole.
 fn all_written(exit: Exit, printer: Printer) -> Exit {
     let Some(error) = printer.lost() else { return exit };
     printer.note(Tone::Error, &format!("error: standard output could not be written: {error}"));

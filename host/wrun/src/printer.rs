@@ -1,6 +1,7 @@
-//! All that the program prints goes through here: what was asked for to standard output, words for people to standard
-//! error. Nothing passes that acts on a terminal or does not show: names, versions and reasons are often a stranger's. Who
-//! prints a text on a line of its own escapes its line breaks too ([`text::escape_line`]); what is escaped already stays so.
+//! All output of the program goes through this module: results to standard output, messages for people to standard error. It
+//! escapes control characters and invisible characters, since names, versions, and reasons are often untrusted. Callers that
+//! print a text on its own line also escape its line breaks ([`text::escape_line`]). Text that is already escaped stays the
+//! same.
 
 use crate::terminal;
 use anstyle::{AnsiColor, Style};
@@ -14,7 +15,7 @@ use text::{cut, escape, escape_json};
 
 pub(crate) use report::Tone;
 
-/// How a line of a meaning looks where colours are wanted.
+/// Returns the colour of a line with this tone.
 fn style(tone: Tone) -> Style {
     match tone {
         Tone::Plain => Style::new(),
@@ -28,7 +29,7 @@ fn style(tone: Tone) -> Style {
     }
 }
 
-/// An error with what a person could do about it.
+/// An error with a hint for the user.
 #[derive(Debug)]
 pub(crate) struct Hinted {
     error: anyhow::Error,
@@ -53,16 +54,16 @@ impl std::error::Error for Hinted {
     }
 }
 
-/// The most bytes of one cause of an error that are shown.
+/// Largest displayed length of one cause of an error, in bytes.
 const LONGEST_CAUSE: usize = 64 << 10;
 
-/// The margin of an error's further lines.
+/// The indentation of an error's further lines.
 const FURTHER: &str = "    ";
 
-/// The first error of standard output: what was asked for did not arrive.
+/// The first error of a write to standard output.
 static LOST: OnceLock<io::Error> = OnceLock::new();
 
-/// Writes for people and programs. Cheap to copy: it holds nothing.
+/// Writes output for people and programs. It has no fields, so it is cheap to copy.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Printer;
 
@@ -71,13 +72,13 @@ impl Printer {
         Self
     }
 
-    /// Prints a part of a line of what was asked for. An error ends nothing, since the run matters more; see
+    /// Prints a part of a line on standard output. An error does not end the run, which is more important; see
     /// [`Printer::lost`].
     pub(crate) fn part(self, tone: Tone, text: &str) {
         terminal::within_line(text.ends_with('\n'), || write_out(tone, text));
     }
 
-    /// Why some of what was asked for could not be written. A reader that went away wanted no more, and is not an error.
+    /// Returns the first error of standard output. A closed pipe is not an error, since its reader needs no more.
     pub(crate) fn lost(self) -> Option<&'static io::Error> {
         if let Err(error) = io::stdout().flush() {
             note_lost(error);
@@ -85,7 +86,7 @@ impl Printer {
         LOST.get()
     }
 
-    /// Prints lines of what was asked for.
+    /// Prints lines on standard output.
     pub(crate) fn line(self, tone: Tone, text: &str) {
         let text = escape(text);
         terminal::above(|| {
@@ -94,7 +95,7 @@ impl Printer {
         });
     }
 
-    /// Prints lines for people: on a terminal those that are too long are wrapped.
+    /// Prints lines for people on standard output. On a terminal, long lines are wrapped.
     pub(crate) fn prose(self, tone: Tone, text: &str) {
         self.line(tone, &terminal::fitted(&escape(text)));
     }
@@ -110,10 +111,11 @@ impl Printer {
         }
     }
 
-    /// JSON that was asked for. What could move a cursor or hide text is escaped in it, which changes no value.
+    /// Prints JSON on standard output. Characters that could move the cursor or hide text are escaped, which changes no
+    /// value.
     pub(crate) fn json(self, text: &str) {
         let text = escape_json(text);
-        // It is long, and has nothing in it that a terminal would take for a colour.
+        // The text may be long and contains no colours, so it is written without a check for them.
         terminal::above(|| {
             let mut out = io::stdout().lock();
             if let Err(error) = out.write_all(text.as_bytes()).and_then(|()| out.write_all(b"\n")) {
@@ -122,7 +124,7 @@ impl Printer {
         });
     }
 
-    /// JSON of an event, on a line of its own that arrives at once.
+    /// Prints the JSON of an event on its own line, and flushes the output.
     pub(crate) fn json_line(self, json: &Value) {
         self.json(&json.to_string());
         if let Err(error) = io::stdout().flush() {
@@ -130,7 +132,7 @@ impl Printer {
         }
     }
 
-    /// JSON for people or programs: with line breaks on a terminal, on one line elsewhere.
+    /// Prints a value as JSON: with line breaks on a terminal, otherwise on one line.
     ///
     /// # Errors
     /// The value has no JSON form.
@@ -141,24 +143,24 @@ impl Printer {
         Ok(())
     }
 
-    /// A line for people: on a terminal it is wrapped if it is too long.
+    /// Prints a line for people on standard error. On a terminal, a long line is wrapped.
     pub(crate) fn note(self, tone: Tone, text: &str) {
         let (style, text) = (style(tone), terminal::fitted_note(&escape(text)));
         terminal::above(|| {
-            // Both may lead to one file: what was said before stands before.
+            // Both streams may go to the same file, so earlier output must be written first.
             let _ = io::stdout().flush();
             let _ = writeln!(anstream::stderr().lock(), "{style}{text}{style:#}");
         });
     }
 
-    /// An error with its causes, and a hint after a blank line if one of them has one.
+    /// Prints an error with its causes, and a hint after a blank line if one of them has a hint.
     pub(crate) fn error(self, error: &anyhow::Error) {
         self.note(Tone::Error, &error_text(error));
     }
 }
 
-/// An error in words. Its causes may be a stranger's text, such as an exception's or a server's: only the first line of each
-/// begins where wrun's own lines do, and no blank line is between them as before a hint.
+/// Formats an error. Its causes may be untrusted text, such as that of an exception or a server. So their further lines are
+/// indented and contain no blank line, which could imitate a hint.
 fn error_text(error: &anyhow::Error) -> String {
     let mut text = String::from("error: ");
     for (at, cause) in error.chain().enumerate() {
@@ -182,7 +184,7 @@ fn write_out(tone: Tone, text: &str) {
     let styled = anstream::AutoStream::new(io::stdout(), choice());
     let mut out = styled.lock();
     let written = write!(out, "{style}{text}{style:#}");
-    // Whoever watches sees each letter as it comes; others get whole lines.
+    // On a terminal each letter appears at once; otherwise whole lines are written.
     if let Err(error) = written.and_then(|()| if terminal::is_shown() { out.flush() } else { Ok(()) }) {
         note_lost(error);
     }
@@ -190,12 +192,12 @@ fn write_out(tone: Tone, text: &str) {
 
 fn note_lost(error: io::Error) {
     if error.kind() != io::ErrorKind::BrokenPipe {
-        // The first one says why; those that follow say the same.
+        // Only the first error is stored, since later ones have the same cause.
         let _ = LOST.set(error);
     }
 }
 
-/// Whether standard output takes colours; asked once, not for each letter.
+/// Returns whether standard output supports colours. The result is computed once, since it is needed for each letter.
 fn choice() -> anstream::ColorChoice {
     static CHOICE: OnceLock<anstream::ColorChoice> = OnceLock::new();
     *CHOICE.get_or_init(|| anstream::AutoStream::choice(&io::stdout()))

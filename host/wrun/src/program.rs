@@ -1,4 +1,4 @@
-//! This program, as the runs that it carries out need to know it.
+//! Describes this program for the runs that it carries out.
 
 use assemble::Program;
 use contract::Meters;
@@ -21,12 +21,12 @@ pub(crate) fn typed_after(command: &str) -> Option<Vec<String>> {
     (first == command).then(|| rest.iter().map(|word| text::shell_word(word)).collect())
 }
 
-/// Describes the running program: its file, command line and environment, and how it is measured.
+/// Describes the running program: its file, command line, environment, and resource usage.
 pub(crate) fn program() -> Program {
     let words = std::env::args_os().map(|word| word.to_string_lossy().into_owned());
     let variables = std::env::vars_os();
     Program {
-        // Also where its file was replaced meanwhile.
+        // This path works even if the program's file was replaced in the meantime.
         path: "/proc/self/exe".into(),
         command_line: words.collect::<Vec<_>>().join(" "),
         environment: variables

@@ -1,11 +1,10 @@
-//! What the operator decided: flags beat `WRUN_*` variables beat the file.
+//! The operator's settings. Command-line options override `WRUN_*` variables, which override the file.
 //!
-//! Each source is read to a [`Layer`], in which everything is optional; the layers are put over each other and what is
-//! still missing gets its default. Nothing in here looks at the command line, the environment or a clock: all of it comes
-//! in as arguments, so that a test can say what it is.
+//! Each source is read into a [`Layer`], in which all keys are optional. The layers are merged, and missing keys get their
+//! defaults. This module does not read the command line, the environment, or a clock; they are arguments, so that tests can
+//! set them.
 //!
-//! Every key is in one list, [`KEYS`], with the variable of its name; `docs/wrun.toml` explains them, and a test holds
-//! the two together.
+//! All keys are in one list, [`KEYS`], with their variables. `docs/wrun.toml` explains them, and a test compares the two.
 
 mod reports;
 mod shown;
@@ -32,7 +31,7 @@ pub(crate) use values::{
     PolicyNames, View,
 };
 
-/// Where the file is, unless `--config` or `WRUN_CONFIG` names another.
+/// The path of the settings file, unless `--config` or `WRUN_CONFIG` names another.
 pub(crate) const DEFAULT_FILE: &str = "/etc/wrun/wrun.toml";
 
 /// The variable that names the file.
@@ -41,23 +40,24 @@ pub(crate) const FILE_VARIABLE: &str = "WRUN_CONFIG";
 /// The variable that names a file with the passphrase of keys.
 pub(crate) const PASSPHRASE_VARIABLE: &str = "WRUN_KEY_PASSPHRASE_FILE";
 
-/// Variables of ours that are not settings: the file of the settings, the compiler and the SDK of `wrun policy`, the
-/// passphrase of keys.
+/// `WRUN_*` variables that are not settings: the settings file, the compiler and the SDK of `wrun policy`, and the passphrase
+/// of keys.
 const OTHER_VARIABLES: [&str; 4] = [FILE_VARIABLE, "WRUN_GUEST_COMPILER", PASSPHRASE_VARIABLE, "WRUN_SDK_PATH"];
 
-/// Variables that the project's own tests and chores read. Whoever has set one may run the program all the same.
+/// Variables for the project's own tests and development tasks. The program ignores them, so that developers can set them
+/// permanently.
 const VARIABLES_OF_CHORES: [&str; 4] = ["WRUN_CORPUS", "WRUN_FIXTURES", "WRUN_PROGRAM", "WRUN_VECTORS"];
 
-/// The largest file that is read, in bytes.
+/// Largest size of the settings file, in bytes.
 const MAX_FILE: u64 = 1 << 20;
 
-/// For how long a repository behind an address is not asked again.
+/// Default time for which a remote repository is not asked again.
 const REPOSITORY_REFRESH: Duration = Duration::from_secs(300);
 
-/// The time from the end of an agent's run to the next one.
+/// Default time between the end of an agent's run and the next run.
 const INTERVAL: Duration = Duration::from_secs(30 * 60);
 
-/// The most that is added to the interval at random.
+/// Default maximum of the random time that is added to the interval.
 const SPLAY: Duration = Duration::from_secs(5 * 60);
 
 /// A time of up to a day.
@@ -72,10 +72,10 @@ pub(crate) type Mebibytes = Number<1, 65_536>;
 /// A number of mebibytes of a disk, possibly none.
 pub(crate) type FreeMebibytes = Number<0, 1_000_000_000>;
 
-/// How many of something are kept.
+/// The number of kept items, such as backups.
 pub(crate) type Count = Number<0, 1_000_000>;
 
-/// Why the settings cannot be used. Nothing was changed.
+/// The reasons why settings are invalid. They occur before any change.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum SettingsError {
     /// The file that was named cannot be read.
@@ -86,13 +86,13 @@ pub(crate) enum SettingsError {
         /// What the system said.
         source: std::io::Error,
     },
-    /// The file is too long to be one of settings.
+    /// The file is larger than any settings file.
     #[error("the settings {} are longer than {MAX_FILE} bytes", path.display())]
     TooLarge {
         /// The path of the file.
         path: PathBuf,
     },
-    /// Something in the file.
+    /// The file contains an error.
     #[error("{}:{line}: {what}", path.display())]
     File {
         /// The path of the file.
@@ -102,7 +102,7 @@ pub(crate) enum SettingsError {
         /// What is wrong there.
         what: String,
     },
-    /// A variable of ours that is not text.
+    /// A `WRUN_*` variable is not valid UTF-8.
     #[error("the variable {variable} is not UTF-8: {}", value.display())]
     NotUtf8 {
         /// The name of the variable.
@@ -110,15 +110,15 @@ pub(crate) enum SettingsError {
         /// The value that it has.
         value: OsString,
     },
-    /// A variable that nobody reads.
+    /// A `WRUN_*` variable has an unknown name.
     #[error("there is no variable {variable}{}", hint(*near))]
     UnknownVariable {
         /// The variable's name, such as `WRUN_ROOT`.
         variable: String,
-        /// A name that may have been meant.
+        /// A similar known name, if there is one.
         near: Option<&'static str>,
     },
-    /// A variable has a value that cannot be used.
+    /// A variable has an invalid value.
     #[error("the variable {variable} is {shown}: {what}")]
     Variable {
         /// The name of the variable.
@@ -136,18 +136,18 @@ fn hint(near: Option<&str>) -> String {
 
 macro_rules! keys {
     ($($(#[doc = $doc:literal])+ $key:ident: $type:ty, $variable:literal;)+) => {
-        /// One source of settings; what it does not say is none.
+        /// The settings of one source. Keys that it does not set are `None`.
         #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
         #[serde(deny_unknown_fields, default)]
         pub(crate) struct Layer {
             $($(#[doc = $doc])+ pub(crate) $key: Option<$type>,)+
         }
 
-        /// Every key and its variable, in the order in which they are shown.
+        /// All keys with their variables, in display order.
         pub(crate) const KEYS: &[(&str, &str)] = &[$((stringify!($key), $variable)),+];
 
         impl Layer {
-            /// What variables say. An empty one says nothing.
+            /// Reads the settings from environment variables. Empty variables are ignored.
             ///
             /// # Errors
             /// A variable that is set to something that its key cannot be.
@@ -155,7 +155,7 @@ macro_rules! keys {
                 Ok(Self { $($key: from_variable(environment, $variable)?),+ })
             }
 
-            /// Whether it says anything of a key.
+            /// Returns whether this layer sets a key.
             fn has(&self, key: &str) -> bool {
                 match key {
                     $(stringify!($key) => self.$key.is_some(),)+
@@ -163,7 +163,7 @@ macro_rules! keys {
                 }
             }
 
-            /// This layer over another.
+            /// Merges this layer with another. Values of this layer have precedence.
             #[must_use]
             pub(crate) fn over(self, other: Self) -> Self {
                 Self { $($key: self.$key.or(other.$key)),+ }
@@ -177,13 +177,13 @@ keys! {
     policy_name: PolicyNames, "WRUN_POLICY_NAME";
     /// The directory that has the artifacts.
     policies: PathBuf, "WRUN_POLICIES";
-    /// The repository of signed releases, which artifacts are taken from instead.
+    /// The repository of signed releases. It replaces the directory of artifacts.
     repository: String, "WRUN_REPOSITORY";
-    /// The root of the repository's platform that is trusted.
+    /// The trusted root of the repository's platform.
     repository_root: PathBuf, "WRUN_REPOSITORY_ROOT";
-    /// How long ago a revision may have been verified.
+    /// Maximum time since the last verification of a revision.
     stale_after: Age, "WRUN_STALE_AFTER";
-    /// Seconds for which a repository behind an address is not asked again.
+    /// Seconds for which a remote repository is not asked again.
     repository_refresh: Seconds, "WRUN_REPOSITORY_REFRESH";
     /// The policy group of this node.
     policy_group: String, "WRUN_POLICY_GROUP";
@@ -191,19 +191,19 @@ keys! {
     node_name: NodeName, "WRUN_NODE_NAME";
     /// The Chef server that Policyfiles may name.
     chef_server: String, "WRUN_CHEF_SERVER";
-    /// The name of the client that asks it.
+    /// The name of the client for requests to the Chef server.
     chef_client_name: NodeName, "WRUN_CHEF_CLIENT_NAME";
     /// The file that has the client's key.
     chef_client_key: PathBuf, "WRUN_CHEF_CLIENT_KEY";
     /// The root of the machine to manage.
     root: PathBuf, "WRUN_ROOT";
-    /// Where what outlives a run is kept.
+    /// The state directory (nodes, run records, lock).
     state_dir: PathBuf, "WRUN_STATE_DIR";
-    /// Where what can be made again is kept.
+    /// The cache directory. Its content can be deleted at any time.
     cache_dir: PathBuf, "WRUN_CACHE_DIR";
     /// The file that has the operator's grants.
     grants: PathBuf, "WRUN_GRANTS";
-    /// Where data bags are.
+    /// The directory that has the data bags.
     data_bags: PathBuf, "WRUN_DATA_BAGS";
     /// The directory that has the roles.
     roles: PathBuf, "WRUN_ROLES";
@@ -213,9 +213,9 @@ keys! {
     encrypted_data_bag_secret: PathBuf, "WRUN_ENCRYPTED_DATA_BAG_SECRET";
     /// How a run is shown.
     format: Format, "WRUN_FORMAT";
-    /// The least that is logged.
+    /// Minimum level of logged messages.
     log_level: Level, "WRUN_LOG_LEVEL";
-    /// Where the log goes.
+    /// The destination of the log.
     log_location: LogLocation, "WRUN_LOG_LOCATION";
     /// Whether output has colours.
     color: Color, "WRUN_COLOR";
@@ -233,11 +233,11 @@ keys! {
     compile_seconds: SomeSeconds, "WRUN_COMPILE_SECONDS";
     /// Memory for compiling a policy's component.
     compile_mib: Mebibytes, "WRUN_COMPILE_MIB";
-    /// Where files go before they are replaced.
+    /// The directory for backups of replaced files.
     backup_dir: PathBuf, "WRUN_BACKUP_DIR";
     /// How many backups of a file are kept.
     backups: Count, "WRUN_BACKUPS";
-    /// Where language runtimes are.
+    /// The directory of language runtimes.
     runtime_dir: PathBuf, "WRUN_RUNTIME_DIR";
     /// The library of a developer's Ruby runtime.
     ruby_library: PathBuf, "WRUN_RUBY_LIBRARY";
@@ -251,11 +251,11 @@ keys! {
     runs_mib: Mebibytes, "WRUN_RUNS_MIB";
     /// Mebibytes of the state's disk that stay free.
     min_free_mib: FreeMebibytes, "WRUN_MIN_FREE_MIB";
-    /// The time from the end of an agent's run to the next one.
+    /// Time between the end of an agent's run and the next run.
     interval: Age<1>, "WRUN_INTERVAL";
-    /// The most that is added to the interval at random.
+    /// Maximum of the random time that is added to the interval.
     splay: Age, "WRUN_SPLAY";
-    /// The age of a good run that stands for one of the agent's, at most.
+    /// Maximum age of a good run that makes a run of the agent unnecessary.
     skip_unchanged: Age<1>, "WRUN_SKIP_UNCHANGED";
     /// The only automatic attributes that are saved.
     allowed_automatic_attributes: AttributePaths, "WRUN_ALLOWED_AUTOMATIC_ATTRIBUTES";
@@ -275,29 +275,29 @@ keys! {
     blocked_override_attributes: AttributePaths, "WRUN_BLOCKED_OVERRIDE_ATTRIBUTES";
     /// Environment files for the policies of a group.
     layers: GroupLayers, "WRUN_LAYERS";
-    /// Programs of the operator's that hear of runs.
+    /// Programs of the operator that are called for runs.
     handlers: Handlers, "WRUN_HANDLERS";
     /// Files and addresses that reports of runs go to.
     report: Reports, "WRUN_REPORT";
 }
 
-/// A Chef server that is asked for cookbooks and policies.
+/// A Chef server that provides cookbooks and policies.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct ChefServerSettings {
     /// Its address with the organization.
     pub(crate) url: String,
-    /// The name of the client that asks; where none is named, the node's.
+    /// The name of the client. `None`: the node's name is used.
     pub(crate) client: Option<String>,
     /// The file with the client's key.
     pub(crate) key: Option<PathBuf>,
 }
 
-/// What was decided, complete.
+/// The complete settings: every key has its value or default.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Settings {
-    /// The policies to run, in order; empty if nobody said.
+    /// The policies to run, in order. Empty if no source names any.
     pub(crate) policy_names: Vec<String>,
-    /// The groups of policies, where they are others than the node's.
+    /// The groups of policies that differ from the node's group.
     pub(crate) policy_groups: BTreeMap<String, String>,
     /// How a run is shown.
     pub(crate) format: Format,
@@ -307,21 +307,21 @@ pub(crate) struct Settings {
     pub(crate) log_location: LogLocation,
     /// Whether output has colours.
     pub(crate) color: Color,
-    /// Programs of the operator's that hear of runs.
+    /// Programs of the operator that are called for runs.
     pub(crate) handlers: Vec<Handler>,
     /// Files and addresses that reports of runs go to.
     pub(crate) reports: Vec<Destination>,
-    /// How often the agent runs.
+    /// The times between the agent's runs.
     pub(crate) rhythm: Rhythm,
-    /// The age of a good run that stands for one of the agent's, at most. `None`: every run is made.
+    /// Maximum age of a good run that makes a run of the agent unnecessary. `None`: no run is skipped.
     pub(crate) skip_unchanged: Option<Duration>,
-    /// The Chef server that Policyfiles may name.
+    /// The Chef server that Policyfiles may use.
     pub(crate) chef_server: Option<ChefServerSettings>,
     /// The settings that runs begin with.
     pub(crate) run: assemble::Settings,
 }
 
-/// Puts the sources together: flags beat variables beat the file.
+/// Merges the sources. Options override variables, which override the file.
 ///
 /// # Errors
 /// A variable that is set to something that its key cannot be.
@@ -333,7 +333,7 @@ pub(crate) fn resolve(
     Ok(Settings::complete(flags.over(Layer::from_environment(environment)?).over(file)))
 }
 
-/// The variables that are ours, out of the whole environment.
+/// Selects the `WRUN_*` variables from the whole environment.
 ///
 /// # Errors
 /// One of them is not UTF-8, or nobody reads a variable of that name.
@@ -356,7 +356,8 @@ pub(crate) fn own_variables(
     .collect()
 }
 
-/// The file to read: that of `--config`, else that of the variable, else the default one. True: it must be there.
+/// Returns the path of the settings file, from `--config`, the variable, or the default. The flag is true if the file must
+/// exist.
 pub(crate) fn file_to_read(flag: Option<&Path>, environment: &BTreeMap<String, String>) -> (PathBuf, bool) {
     let named = environment.get(FILE_VARIABLE).filter(|value| !value.is_empty()).map(PathBuf::from);
     match flag.map(Path::to_owned).or(named) {
@@ -365,7 +366,7 @@ pub(crate) fn file_to_read(flag: Option<&Path>, environment: &BTreeMap<String, S
     }
 }
 
-/// Reads the file. Where it need not be there, a missing one says nothing.
+/// Reads the settings file. If it is optional and missing, the layer is empty.
 ///
 /// # Errors
 /// It cannot be read, has a key that does not exist, or a value that its key cannot be.
@@ -374,7 +375,7 @@ pub(crate) fn read_file(path: &Path, must_exist: bool) -> Result<Layer, Settings
     text.map_or_else(|| Ok(Layer::default()), |text| parse_file(path, &text))
 }
 
-/// Reads the text of the file. `None` if there is no file and there need not be one.
+/// Reads the text of the settings file. Returns `None` if it is optional and missing.
 fn read_text(path: &Path, must_exist: bool) -> Result<Option<String>, SettingsError> {
     let failed = |source| SettingsError::Read { path: path.to_owned(), source };
     match std::fs::metadata(path) {
@@ -386,7 +387,7 @@ fn read_text(path: &Path, must_exist: bool) -> Result<Option<String>, SettingsEr
     std::fs::read_to_string(path).map(Some).map_err(failed)
 }
 
-/// Reads the text of the file at `path`.
+/// Parses the text of the settings file. `path` is for errors.
 ///
 /// # Errors
 /// As [`read_file`].
@@ -396,7 +397,7 @@ pub(crate) fn parse_file(path: &Path, text: &str) -> Result<Layer, SettingsError
         let (line, what) = toml_fault(text, error.span().map_or(0, |span| span.start), error.message());
         wrong(line, what)
     })?;
-    // Each command would look for the node somewhere else.
+    // With a relative path, each command would look for the node in a different directory.
     if let Some(folder) = layer.state_dir.as_ref().filter(|folder| folder.is_relative()) {
         let line = shown::lines(text).get("state_dir").copied().unwrap_or(1);
         return Err(wrong(line, format!("`state_dir` is an absolute path; {} is not", folder.display())));
@@ -413,7 +414,7 @@ where
 {
     let Some(value) = environment.get(variable).filter(|value| !value.is_empty()) else { return Ok(None) };
     let wrong = |error: T::Err| {
-        // A parser quotes what it did not expect.
+        // The parser's error quotes the unexpected text, which may contain a secret.
         let what = Some(error.to_string()).filter(|text| !has_address(text));
         SettingsError::Variable {
             variable,
@@ -424,7 +425,7 @@ where
     value.parse().map(Some).map_err(wrong)
 }
 
-/// Whether a text holds an address, which may name a user with a password or have a token behind its `?`.
+/// Returns whether a text contains an address. It may contain a password, or a token after its `?`.
 fn has_address(text: &str) -> bool {
     text.contains("://")
 }

@@ -1,6 +1,7 @@
-//! Signals. One SIGINT, SIGTERM or SIGHUP finishes the current action and ends the run in order. A second ends the commands
-//! and the policy's code that run, has the run recorded, and the program dies of it; package managers are left to finish. A third waits for
-//! nothing. Each says at once what it does, and what the next one would do.
+//! Handles signals. After the first SIGINT, SIGTERM, or SIGHUP, the run finishes the current action and ends normally. The
+//! second signal ends running commands and the policy's code, lets the run be recorded, and then ends the program. Package
+//! managers may still finish. After a third signal, the program waits for nothing. At each signal, a message says what
+//! happens now and what the next signal would do.
 
 use crate::activity::Activity;
 use crate::exit::Exit;
@@ -13,43 +14,43 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 use text::escape_line;
 
-/// How long the run may take after the second signal to end by itself, beside what it is asked to wait for: commands have
-/// five seconds, and what kills them some more; the record is written in milliseconds.
+/// Time for the run to end by itself after the second signal, not counting package managers. Commands have five seconds, and
+/// killing them takes a little longer. The record takes milliseconds.
 const PATIENCE: Duration = Duration::from_secs(12);
 
-/// How often is looked, after the second signal, what there is to wait for.
+/// Time between two checks, after the second signal, of the processes that wrun waits for.
 const TICK: Duration = Duration::from_millis(50);
 
-/// The most due notifications that the words after the first signal name.
+/// Largest number of due notifications in the message after the first signal.
 const MAX_NAMED: usize = 5;
 
-/// Records a run from outside of it, for a signal that it can no longer answer.
+/// Writes the record of a run that no longer reacts to signals.
 type Record = Box<dyn FnOnce(i32) + Send>;
 
-/// What the program needs to know of a run to end it.
+/// The data that signal handling needs to end a run.
 #[derive(Clone, Default)]
 pub(crate) struct Interruption {
     /// Asks the run to end.
     pub(crate) stop: Stop,
-    /// What the run does right now.
+    /// The current activity of the run.
     pub(crate) activity: Activity,
-    /// `None`: no run has begun, or it was recorded.
+    /// The function that records the run. `None`: no run has begun, or it is already recorded.
     record: Arc<Mutex<Option<Record>>>,
 }
 
 impl Interruption {
-    /// The same with the activity that is shown.
+    /// Sets the activity that messages show.
     #[must_use]
     pub(crate) fn with_activity(self, activity: Activity) -> Self {
         Self { activity, ..self }
     }
 
-    /// From now on there is a run that has to be recorded whatever happens.
+    /// Registers a run that must be recorded in any case.
     pub(crate) fn begin(&self, record: impl FnOnce(i32) + Send + 'static) {
         *self.record.lock().unwrap_or_else(PoisonError::into_inner) = Some(Box::new(record));
     }
 
-    /// The run is recorded, or is about to be by whoever calls this.
+    /// Removes the registered run, because the caller has recorded it or will do so now.
     pub(crate) fn end(&self) {
         self.take_record();
     }
@@ -62,7 +63,7 @@ impl Interruption {
         self.record.lock().unwrap_or_else(PoisonError::into_inner).is_some()
     }
 
-    /// Dies of the signal that ended the run at once, if one did.
+    /// Ends the program with the signal that ended the run early, if there was one.
     pub(crate) fn die_if_at_once(&self) {
         if let Some(signal) = self.stop.requested_at_once() {
             die(signal);
@@ -70,13 +71,14 @@ impl Interruption {
     }
 }
 
-/// Hears of signals for the rest of the program.
+/// Starts to handle signals, for the rest of the process.
 ///
 /// # Errors
 /// The system refuses.
 pub(crate) fn listen(interruption: &Interruption, printer: Printer) -> std::io::Result<()> {
     let mut heard = vec![SIGINT, SIGTERM];
-    // The terminal is gone: that ends the run as SIGTERM does, unless whoever started it said so beforehand (`nohup`).
+    // SIGHUP means that the terminal was closed. It ends the run like SIGTERM, unless the parent process has set it to be
+    // ignored (`nohup`).
     if !std::fs::read_to_string("/proc/self/status").is_ok_and(|status| is_ignored(&status, SIGHUP)) {
         heard.push(SIGHUP);
     }
@@ -101,7 +103,7 @@ fn note_of(signal: i32, printer: Printer, text: &str) {
     printer.note(Tone::Warning, text);
 }
 
-/// The words after the first signal.
+/// Returns the message after the first signal.
 fn after_the_action(signal: i32, action: Option<&str>, due: &[DueNotification]) -> String {
     let doing = action.map(|action| format!("finishing {}, then ", escape_line(action))).unwrap_or_default();
     let (word, again) = match signal {
@@ -113,7 +115,7 @@ fn after_the_action(signal: i32, action: Option<&str>, due: &[DueNotification]) 
     format!("{word}: {doing}stopping.{due} {again} to stop at once; commands and code that still run are then ended.")
 }
 
-/// The sentence about notifications that a stopped run leaves to the next one. `None`: nothing is due.
+/// Returns a sentence about notifications that a stopped run leaves for the next run, or `None` if none are due.
 fn left_due(due: &[DueNotification]) -> Option<String> {
     let (first, rest) = due.split_first()?;
     let named: Vec<_> = due.iter().take(MAX_NAMED).map(|one| one.action.as_str()).collect();
@@ -129,7 +131,7 @@ fn left_due(due: &[DueNotification]) -> Option<String> {
     })
 }
 
-/// The second signal: what runs is ended, what cannot be is recorded from here.
+/// Handles the second signal: ends the running work. If the run still does not end, this function writes its record.
 fn end_at_once(interruption: &Interruption, signal: i32, mut another: impl FnMut() -> bool, printer: Printer) {
     let stop = &interruption.stop;
     stop.request_at_once(signal);
@@ -156,7 +158,7 @@ fn end_at_once(interruption: &Interruption, signal: i32, mut another: impl FnMut
             stop.request_without_waiting();
             if let Some(process) = held {
                 note_of(signal, printer, &escape_line(&format!("{process} is left running.")));
-                // It may end in this very moment; what was said stays true.
+                // The process may end at this moment, but the message is still correct.
                 stop.hold(None);
             }
             until = Instant::now() + PATIENCE;
@@ -164,18 +166,19 @@ fn end_at_once(interruption: &Interruption, signal: i32, mut another: impl FnMut
         std::thread::sleep(TICK);
     }
     match interruption.take_record() {
-        // The run does not come to its end: it waits for a server or a file system.
+        // The run does not end, for example because it waits for a server or a file system.
         Some(record) => {
             record(signal);
             die(signal);
         }
-        // The run records itself, and dies of the signal when it has.
+        // The run writes its own record now, and then ends the program with the signal.
         None => std::thread::sleep(PATIENCE),
     }
     die(signal);
 }
 
-/// Does something before a signal ends the program, in a program that nothing else hears of signals. Once is enough.
+/// Calls `last` before a signal ends the program. It is for commands that do not handle signals otherwise. Later calls have
+/// no effect.
 ///
 /// # Errors
 /// The system refuses.
@@ -195,13 +198,13 @@ pub(crate) fn die_after(last: fn()) -> std::io::Result<()> {
     Ok(())
 }
 
-/// Ends the program by a signal's own effect: whoever started it sees which one.
+/// Ends the program with the default effect of a signal, so that the parent process sees the signal.
 fn die(signal: i32) {
     terminal::hide_status();
     let _ = signal_hook::low_level::emulate_default_handler(signal);
 }
 
-/// The exit code of a run that a signal ended.
+/// Returns the exit code of a run that a signal ended.
 pub(crate) fn exit(reason: Option<StopReason>) -> Exit {
     match reason {
         Some(StopReason::Signal(SIGTERM | SIGHUP)) => Exit::Terminated,
@@ -209,7 +212,7 @@ pub(crate) fn exit(reason: Option<StopReason>) -> Exit {
     }
 }
 
-/// Whether a process ignores a signal, as the kernel tells in its `status`.
+/// Returns whether a process ignores a signal, according to its `status` file in `/proc`.
 fn is_ignored(status: &str, signal: i32) -> bool {
     let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
     let ignored = ignored.and_then(|set| u64::from_str_radix(set.trim(), 16).ok());

@@ -1,22 +1,22 @@
-//! Rows whose columns stand below each other.
+//! Formats tables with aligned columns.
 
 use crate::printer::{Printer, Tone};
 use crate::terminal;
 use text::escape_line;
 use textwrap::core::display_width;
 
-/// The widest cell that the next column still stands behind; a longer one moves what follows it in its own row only. Of
-/// these the one is taken that leaves the fewest rows too long for the terminal.
+/// The candidates for the maximum width of a column. A wider cell only moves the rest of its own row. The candidate with the
+/// fewest rows that are too long for the terminal is used.
 const WIDEST: [usize; 4] = [40, 30, 20, 10];
 
-/// What stands between two columns.
+/// The text between two columns.
 const GAP: &str = "  ";
 
-/// A table without lines. Its cells may be a guest's or a stranger's text: they are escaped here.
+/// A table without borders. Its cells may contain untrusted text, so they are escaped here.
 #[derive(Debug, Default)]
 pub(crate) struct Table {
     rows: Vec<(Tone, Vec<String>)>,
-    /// Columns whose cells end below each other.
+    /// Columns that are aligned right.
     numbers: &'static [usize],
 }
 
@@ -25,17 +25,18 @@ impl Table {
         Self::default()
     }
 
-    /// The same with columns of numbers, counted from 0.
+    /// Sets the numeric columns, counted from 0. They are aligned right.
     pub(crate) fn with_numbers(self, numbers: &'static [usize]) -> Self {
         Self { numbers, ..self }
     }
 
-    /// Adds a row; it may have fewer cells than others.
+    /// Adds a row. It may have fewer cells than other rows.
     pub(crate) fn row<Cell: AsRef<str>>(&mut self, tone: Tone, cells: impl IntoIterator<Item = Cell>) {
         self.rows.push((tone, cells.into_iter().map(|cell| escape_line(cell.as_ref())).collect()));
     }
 
-    /// The rows as text, each of one line, for a terminal of so many columns. `None`: the output is not a terminal.
+    /// Returns each row as one line of text. `room`: the width of the terminal in columns. `None`: the output is not a
+    /// terminal.
     pub(crate) fn lines(&self, room: Option<usize>) -> Vec<(Tone, String)> {
         let room = room.unwrap_or(usize::MAX);
         let too_long =
@@ -43,13 +44,13 @@ impl Table {
         WIDEST.iter().map(|widest| self.lines_of(*widest)).min_by_key(too_long).unwrap_or_default()
     }
 
-    /// Whether each of the rows fits a terminal of so many columns. Rows of a warning are sentences and do not count.
+    /// Returns whether all rows fit a terminal with `room` columns. Rows with a warning are sentences and do not count.
     pub(crate) fn fits(&self, room: Option<usize>) -> bool {
         let room = room.unwrap_or(usize::MAX);
         self.lines(Some(room)).iter().all(|(tone, line)| *tone == Tone::Warning || display_width(line) <= room)
     }
 
-    /// Prints them; on a terminal a row that is too long is wrapped.
+    /// Prints the rows. On a terminal, long rows are wrapped.
     pub(crate) fn print(&self, printer: Printer) {
         for (tone, line) in self.lines(terminal::columns()) {
             printer.prose(tone, &line);
@@ -96,7 +97,7 @@ mod tests {
             format!("{}\\u{{20}}{{16}}      blanks are counted, not shown", " ".repeat(24)),
         ];
         assert_eq!(lines, expected);
-        // A narrow terminal gets narrow columns, if that makes rows fit.
+        // On a narrow terminal the columns are narrow, if this makes more rows fit.
         let mut paths = Table::new();
         paths.row(Tone::Plain, ["a", "/srv/a/path/of/25/letters", "x"]);
         paths.row(Tone::Plain, ["b", "-", "default"]);

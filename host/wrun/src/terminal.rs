@@ -1,8 +1,8 @@
-//! The one way to the terminal. All that the program prints passes [`above`], so that the status line at the bottom is
-//! never drawn into somebody's text: it is taken away, the text is written in whole lines, and it is drawn again.
+//! Access to the terminal. All output goes through [`above`], so that the status line at the bottom never mixes with other
+//! text: it is erased, the text is written in whole lines, and it is drawn again.
 //!
-//! Rejected: a status line in standard output's own last line, behind what has been written of an action. Whatever else
-//! is printed meanwhile is then drawn into it.
+//! Rejected alternative: a status line in the last line of standard output, after the written part of an action. Other output
+//! would then be written into it.
 
 mod status_row;
 
@@ -15,24 +15,24 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use textwrap::{Options, WordSplitter, WrapAlgorithm};
 
-/// How often the status line moves, so that a long action is seen to go on.
+/// Time between two updates of the status line, which show that a long action is still running.
 const TICK: Duration = Duration::from_millis(200);
 
-/// The narrowest terminal that lines are wrapped for, in columns.
+/// Smallest terminal width at which lines are wrapped, in columns.
 const NARROWEST: usize = 20;
 
-/// What the lines of a file begin with that a message shows for copying.
+/// The indentation of file content that a message shows for copying.
 const COPIED: &str = "        ";
 
-/// How far the further rows of a wrapped line are indented beyond the first.
+/// The additional indentation of the further rows of a wrapped line.
 const HANGING: usize = 4;
 
-/// Columns of a tab character: lines are wrapped by their width, which a tab does not have.
+/// The replacement for a tab character. Wrapping needs a fixed width, which a tab does not have.
 const TAB: &str = "    ";
 
 struct Door {
     status: Option<ProgressBar>,
-    /// Standard output's last line on the terminal is not ended yet.
+    /// Whether the last line of standard output on the terminal is unfinished.
     open: bool,
 }
 
@@ -42,14 +42,14 @@ fn door() -> MutexGuard<'static, Door> {
     DOOR.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Prints whole lines; the status line is not there meanwhile. The function must not print by another way.
+/// Prints whole lines while the status line is hidden. `print` must not call this module again.
 pub(crate) fn above<T>(print: impl FnOnce() -> T) -> T {
     let mut door = door();
     door.end_line();
     door.print(print)
 }
 
-/// Prints the beginning or the rest of a line of standard output. Whatever is printed next by [`above`] ends it first.
+/// Prints the beginning or the rest of a line of standard output. The next output through [`above`] ends the line first.
 pub(crate) fn within_line<T>(ends: bool, print: impl FnOnce() -> T) -> T {
     let mut door = door();
     let printed = door.print(print);
@@ -84,15 +84,15 @@ impl Door {
     }
 }
 
-/// Shows a status line from now on, if a person watches standard error. Whoever reads standard output through a pipe may
-/// draw on the same terminal (`less`, `tee`), at moments that nobody here knows: then there is none.
+/// Shows a status line from now on, if standard error is a terminal. It shows none if standard output is a pipe: its reader
+/// (`less`, `tee`) may draw on the same terminal at any time.
 pub(crate) fn show_status() {
     let mut door = door();
     if door.status.is_some() || !is_watched() || plain_files::is_pipe(io::stdout()) {
         return;
     }
     let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::term_like_with_hz(Box::new(StatusRow), 5));
-    // The elapsed time is the running action's; a number of actions would promise to know how many are to come.
+    // The elapsed time is that of the running action. A count of actions would suggest that the total is known.
     if let Ok(style) = ProgressStyle::with_template("{spinner} [{elapsed}] {msg}") {
         bar.set_style(style);
     }
@@ -100,7 +100,7 @@ pub(crate) fn show_status() {
     door.status = Some(bar);
 }
 
-/// Says what is going on from this moment. The text is one line without control characters.
+/// Sets the text of the status line. It must be one line without control characters.
 pub(crate) fn status(text: String) {
     if let Some(status) = &door().status {
         status.reset_elapsed();
@@ -108,15 +108,15 @@ pub(crate) fn status(text: String) {
     }
 }
 
-/// Columns of the status line's text. Beside the clock there is room for the `^C` that a terminal writes behind the line
-/// when it is pressed: at the end of a full line it would begin another one.
+/// Returns the width of the status line's text, in columns. It leaves space for the clock and for the `^C` that a terminal
+/// prints when it is pressed. At the end of a full line, `^C` would begin another line.
 fn status_columns() -> usize {
     const BESIDE: usize = 24;
     let size = termios::tcgetwinsize(io::stderr()).map_or(0, |size| usize::from(size.ws_col));
     size.saturating_sub(BESIDE).max(NARROWEST)
 }
 
-/// The beginning of a text, so many columns wide.
+/// Shortens a text to a number of columns.
 fn shortened(text: &str, columns: usize) -> String {
     if textwrap::core::display_width(text) <= columns {
         return text.to_owned();
@@ -135,11 +135,11 @@ fn shortened(text: &str, columns: usize) -> String {
     short
 }
 
-/// A status line that says one thing, until this is dropped.
+/// Shows a status line with a fixed text until it is dropped.
 pub(crate) struct Doing;
 
 impl Doing {
-    /// Says it at a terminal. The text is one line without control characters.
+    /// Shows the text in the status line. It must be one line without control characters.
     pub(crate) fn say(text: String) -> Self {
         show_status();
         status(text);
@@ -153,32 +153,32 @@ impl Drop for Doing {
     }
 }
 
-/// Takes the status line away.
+/// Removes the status line.
 pub(crate) fn hide_status() {
     if let Some(status) = door().status.take() {
         status.finish_and_clear();
     }
 }
 
-/// Whether a person watches standard error.
+/// Returns whether standard error is a terminal.
 pub(crate) fn is_watched() -> bool {
     io::stderr().is_terminal()
 }
 
-/// Whether a person watches standard output.
+/// Returns whether standard output is a terminal.
 pub(crate) fn is_shown() -> bool {
     use std::sync::OnceLock;
     static SHOWN: OnceLock<bool> = OnceLock::new();
     *SHOWN.get_or_init(|| io::stdout().is_terminal())
 }
 
-/// A text as a terminal shows it: each line that is longer than the terminal is wide is wrapped at blanks, if it has any,
-/// and its further rows are indented. In pipes and files lines stay as they are.
+/// Wraps the lines of a text that are longer than the terminal's width, at blanks if possible. Further rows are indented. For
+/// pipes and files the text stays the same.
 pub(crate) fn fitted(text: &str) -> String {
     fitted_to(text, columns())
 }
 
-/// The same of a text for standard error. Lines that are indented so far are files to be copied, and stay as they are.
+/// Does the same as [`fitted`] for standard error. Lines that are indented like files to be copied stay the same.
 pub(crate) fn fitted_note(text: &str) -> String {
     let Some(columns) = columns_of(io::stderr()).filter(|_| is_watched()) else { return text.to_owned() };
     let fitted = |line: &str| if line.starts_with(COPIED) { line.to_owned() } else { wrapped(line, columns) };
@@ -192,7 +192,7 @@ fn fitted_to(text: &str, columns: Option<usize>) -> String {
     }
 }
 
-/// A line as a terminal shows it in one row: the end of a longer one is left out. In pipes and files it stays as it is.
+/// Shortens a line to one row of the terminal. For pipes and files the line stays the same.
 pub(crate) fn cut(line: &str) -> String {
     match columns() {
         Some(columns) => shortened(&line.replace('\t', TAB), columns.max(NARROWEST)),
@@ -200,7 +200,7 @@ pub(crate) fn cut(line: &str) -> String {
     }
 }
 
-/// Columns of the terminal that standard output is.
+/// Returns the width of the terminal in columns, or `None` if standard output is not a terminal.
 pub(crate) fn columns() -> Option<usize> {
     if is_shown() { columns_of(io::stdout()) } else { None }
 }
@@ -218,7 +218,7 @@ fn wrapped(text: &str, columns: usize) -> String {
             return line;
         }
         let body = line.trim_start_matches(' ');
-        // A margin that leaves no room is given up.
+        // The indentation is limited, so that it leaves space for the text.
         let margin = " ".repeat((line.len() - body.len()).min(columns / 3));
         let hanging = format!("{margin}{}", " ".repeat(HANGING));
         let options = Options::new(columns)
@@ -231,7 +231,7 @@ fn wrapped(text: &str, columns: usize) -> String {
     lines.collect::<Vec<_>>().join("\n")
 }
 
-/// Standard error for the log: each line is written above the status line.
+/// Writes the log to standard error. Each line is written above the status line.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct LogStream;
 
@@ -242,7 +242,7 @@ impl Write for LogStream {
 
     fn write_all(&mut self, bytes: &[u8]) -> io::Result<()> {
         above(|| {
-            // Both may lead to one file: what was said before comes before.
+            // Both streams may go to the same file, so earlier output must be written first.
             let _ = io::stdout().flush();
             io::stderr().write_all(bytes)
         })
@@ -262,7 +262,7 @@ mod tests {
         let check = |text: &str, columns: usize, expected: &str| assert_eq!(wrapped(text, columns), expected, "{text}");
         check("    * short", 60, "    * short");
         check("    - one two three four five", 24, "    - one two three four\n        five");
-        // Without blanks it is cut.
+        // A text without blanks is split.
         check("  aaaaaaaaaabbbbbbbbbbcccccccccc", 20, "  aaaaaaaaaabbbb\n      bbbbbbcccccccc\n      cc");
         // Wide letters take two columns each.
         check(

@@ -1,4 +1,4 @@
-//! Typing what a page says, and comparing what is printed.
+//! Runs the commands of a page, and compares their output.
 
 use std::ops::Range;
 
@@ -6,16 +6,16 @@ use anyhow::{Result, ensure};
 
 use super::{Page, Reader, Step, is_as_shown};
 
-/// What somebody met who typed what a page says.
+/// The result of following a page.
 #[derive(Debug, Default)]
 pub struct Followed {
-    /// What was otherwise than the page shows, each with its place.
+    /// The differences from the page, each with its place.
     pub problems: Vec<String>,
-    /// What commands printed instead, with the place of their output in the page.
+    /// The actual outputs that differ, with the line ranges of the outputs in the page.
     pub outputs: Vec<(Range<usize>, String)>,
 }
 
-/// Types what a page says.
+/// Runs the steps of a page.
 ///
 /// # Errors
 /// A command cannot be started, or what the page's reader has done before fails.

@@ -1,4 +1,4 @@
-//! The machine on which the reader of a page types.
+//! The machine on which the commands of a page run.
 
 use std::ffi::OsString;
 use std::fs;
@@ -12,7 +12,7 @@ use anyhow::{Context as _, Result, ensure};
 use super::Page;
 use crate::{Machine, Network, Root};
 
-/// What runs one command: in the folder of the last one, with the exit code of the last one.
+/// The shell script that runs one command, in the folder of the previous command and with its exit code in `$?`.
 const SHELL: &str = r#"exec 2>&1
 hostname node
 cd -- "$1" || exit 97
@@ -23,30 +23,30 @@ pwd -P >"$4"
 exit "$code"
 "#;
 
-/// Where the shell leaves its folder, inside the root.
+/// The file inside the root in which the shell stores its current folder.
 const FOLDER: &str = "run/book-folder";
 
-/// Where a page with a compiler finds what cargo has compiled for other tests.
+/// The folder inside the root with the crates that cargo has compiled for other tests.
 const TARGET: &str = "run/book-target";
 
-/// Somebody who types what a page says.
+/// The simulated reader, who runs the commands of a page.
 pub struct Reader<'root> {
     machine: Machine<'root>,
     environment: Vec<(&'static str, OsString)>,
     folder: String,
     code: i32,
-    /// Held by a page with a compiler. All of them lie at one path and share what cargo has compiled, so that one page would
-    /// find what cargo made of another one's sources.
+    /// A lock for pages with a compiler. Their sources have the same path and they share cargo's target folder, so one page
+    /// could otherwise get files that were compiled from another page's sources.
     _alone: Option<fs::File>,
 }
 
 impl<'root> Reader<'root> {
-    /// Makes the root that a page asks for.
+    /// Creates the root that a page needs.
     pub fn root(page: &Page) -> Result<Root> {
         if page.with_compiler { Root::of_this_machine() } else { Root::new() }
     }
 
-    /// Puts the program and its Ruby runtime into a root, where the package has them.
+    /// Installs the program and its Ruby runtime in a root, at the paths of the package.
     pub fn new(root: &'root Root, page: &Page, program: &Path, runtimes: &Path) -> Result<Self> {
         let machine = prepared(root, page)?;
         for folder in ["etc/wrun/policies", "etc/wrun/grants.d", "var/lib/wrun", "var/cache/wrun", "root/book"] {
@@ -62,7 +62,7 @@ impl<'root> Reader<'root> {
         Self::at(machine, page)
     }
 
-    /// Installs the Debian package into a root, as the page about it says.
+    /// Installs the Debian package in a root, as the page about it describes.
     pub fn with_package(root: &'root Root, page: &Page, package: &Path) -> Result<Self> {
         let machine = prepared(root, page)?;
         fs::create_dir_all(root.at("root/book")?)?;
@@ -74,7 +74,7 @@ impl<'root> Reader<'root> {
         Self::at(machine, page)
     }
 
-    /// Sits down at a machine that has wrun.
+    /// Creates a reader on a machine that has wrun.
     fn at(machine: Machine<'root>, page: &Page) -> Result<Self> {
         let checkout = checkout()?;
         let mut alone = None;
@@ -92,10 +92,10 @@ impl<'root> Reader<'root> {
             ("HOME", "/root".into()),
         ];
         if page.with_compiler {
-            // Crates that were compiled for other tests are not compiled again.
+            // The page reuses crates that were compiled for other tests.
             environment.push(("BOOK_TARGET", Path::new("/").join(TARGET).into()));
-            // The crates of this lock are taken: a page does not depend on what was released today. Cargo may ask for them
-            // again, since what it remembers of the registry can go while others use it.
+            // The versions come from this lock, so that a page does not depend on new releases. Cargo may ask the registry
+            // again, since its cache may be cleared during use.
             environment.push(("BOOK_LOCK", checkout.join("guests/Cargo.lock").into()));
             for name in ["PATH", "HOME", "CARGO_HOME", "RUSTUP_HOME"] {
                 environment.extend(std::env::var_os(name).map(|value| (name, value)));
@@ -104,14 +104,14 @@ impl<'root> Reader<'root> {
         Ok(Self { machine, environment, folder: "/root/book".to_owned(), code: 0, _alone: alone })
     }
 
-    /// Writes a file, whose path is seen from the folder that the reader is in.
+    /// Writes a file. Its path is relative to the reader's current folder.
     pub fn write(&self, path: &Path, content: &str) -> Result<()> {
         self.machine.root().write(Path::new(&self.folder).join(path), content)
     }
 
-    /// Runs a command and returns all that it printed, with its exit code.
+    /// Runs a command and returns its output and its exit code.
     pub fn run(&mut self, command: &str) -> Result<(String, i32)> {
-        // The name is the page's machine's, and not the tester's.
+        // The host name must be that of the page's machine, not the developer's.
         let mut shell = self.machine.command("unshare");
         shell.args(["--uts", "/bin/bash", "-c", SHELL, "bash", &self.folder, &self.code.to_string(), command]);
         shell.arg(PathBuf::from("/").join(FOLDER)).envs(self.environment.clone());
@@ -125,7 +125,8 @@ impl<'root> Reader<'root> {
     }
 }
 
-/// Waits until no other page uses what cargo has compiled, in other processes too. Held as long as the file is open.
+/// Waits until no other page, even in another process, uses cargo's target folder. The lock is held as long as the file is
+/// open.
 fn turn_in(target: &Path) -> Result<fs::File> {
     let lock = fs::File::create(target.join("book.lock"))?;
     lock.lock().context("cannot lock what cargo has compiled")?;
@@ -136,7 +137,7 @@ fn checkout() -> Result<&'static Path> {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().context("the checkout has no folder")
 }
 
-/// A machine in a root, without what the tester's own wrun has there.
+/// Creates a machine in a root, without files of the developer's own wrun.
 fn prepared<'root>(root: &'root Root, page: &Page) -> Result<Machine<'root>> {
     let machine = root.machine(if page.with_compiler { Network::Shared } else { Network::Own })?;
     for left in ["etc/wrun", "var/lib/wrun", "var/cache/wrun", "root/book"] {
@@ -147,7 +148,8 @@ fn prepared<'root>(root: &'root Root, page: &Page) -> Result<Machine<'root>> {
     Ok(machine)
 }
 
-/// Shows a file or a folder of the tester's in a machine. The mount is the machine's alone, and goes with it.
+/// Mounts a file or a folder of the developer's machine. The mount is visible only in the temporary machine, and ends with
+/// it.
 fn mount(machine: &Machine<'_>, from: &Path, to: &str) -> Result<()> {
     let place = machine.root().at(to)?;
     if from.is_dir() {

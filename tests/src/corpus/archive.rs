@@ -1,23 +1,23 @@
-//! Archives that a case makes hold when the tester's copy of a file was made, in the order in which the file system lists
-//! it. Neither counts when they are compared.
+//! Normalizes tar archives that a case creates. They contain modification times and depend on the file system's order of
+//! files, and neither counts in a comparison.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::{Value, json};
 
-/// Bytes of a block of a tar archive.
+/// Size of a block in a tar archive, in bytes.
 const BLOCK: usize = 512;
 
-/// Where a header says when a file changed, and the sum over the header.
+/// The position of the modification time and the checksum in a header.
 const TIMES: std::ops::Range<usize> = 136..156;
 
-/// Where a header says how long the content is, in octal.
+/// The position of the content's length in a header, in octal.
 const SIZE: std::ops::Range<usize> = 124..136;
 
-/// Where a header says that it is one.
+/// The position of the magic number in a header.
 const MAGIC: std::ops::Range<usize> = 257..262;
 
-/// A tree in which no archive holds times.
+/// Returns a tree with all times removed from its archives.
 pub(super) fn without_times(tree: &Value) -> Value {
     let Value::Object(entries) = tree else { return tree.clone() };
     let entry = |entry: &Value| {

@@ -1,4 +1,4 @@
-//! Holds a result against the expected one, key by key.
+//! Compares a result with the expected one, key by key.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -7,36 +7,36 @@ use serde_json::{Value, json};
 use super::archive;
 use super::normal_form::{message, value};
 
-/// What a run gave, with `ROOT`, `COOKBOOKS` and `CACHE` for the paths of the tester's machine.
+/// The result of a run. `ROOT`, `COOKBOOKS`, and `CACHE` replace the paths of the developer's machine.
 #[derive(Debug, Clone)]
 pub struct Found {
-    /// What it printed.
+    /// The JSON output of the run.
     pub json: Value,
-    /// What stands below the scratch folder.
+    /// The content of the scratch folder.
     pub tree: Value,
-    /// How many backups of each path there are.
+    /// The number of backups of each path.
     pub backups: Value,
 }
 
-/// Something that is not as expected.
+/// A difference from the expected result.
 #[derive(Debug)]
 pub struct Difference {
     /// The key of the result: `error.message`.
     pub key: &'static str,
-    /// What is different.
+    /// A description of the difference.
     pub text: String,
 }
 
-/// What is compared of a resource in any case.
+/// Keys of a resource that are always compared.
 const ROW: [&str; 7] = ["type", "name", "action", "status", "cookbook", "recipe", "nesting"];
 
-/// What is compared of a resource where the program prints it.
+/// Keys of a resource that are compared only if the program prints them.
 const PRINTED: [&str; 3] = ["notified", "forced_why_run", "retried"];
 
-/// Where Chef's recorder cut a long message.
+/// The mark with which Chef's recorder shortened a long message.
 const CUT: &str = "...[cut]";
 
-/// What differs between a result and what Chef gave.
+/// Returns the differences between a result and Chef's result.
 #[must_use]
 pub fn differences(expected: &Value, found: &Found) -> Vec<Difference> {
     let got = &found.json;
@@ -78,13 +78,13 @@ fn unequal_messages(expected: &Value, got: &Value) -> Option<String> {
     (!same).then(|| format!("expected {}\n     got {}", wanted.unwrap_or_default(), have.unwrap_or_default()))
 }
 
-/// Errors of Chef's own transport, which we do not have.
+/// Returns whether an error comes from Chef's own transport, which wrun does not have.
 fn is_transport(error: &Value) -> bool {
     error["class"].as_str().is_some_and(|class| class.starts_with("Net::"))
 }
 
-/// Whether our error names one of the things that Chef's is about: what stands in quotes in its log and in its answer's
-/// body, or a cookbook of the run list.
+/// Checks that wrun's error names one of the things in Chef's error: a quoted name in its log or response body, or a cookbook
+/// of the run list.
 fn names_the_same(expected: &Value, error: &Value) -> Option<String> {
     let quoted = |text: &str| text.split('"').skip(1).step_by(2).map(str::to_owned).collect::<Vec<_>>();
     let lines = expected["log"].as_array().into_iter().flatten().filter_map(|line| line["message"].as_str());
@@ -112,11 +112,12 @@ fn unequal_rows(expected: &Value, got: &Value) -> Option<String> {
         })
         .collect()
     };
-    // What the program does not print of the optional keys is not asked of it.
+    // Optional keys that the program does not print are not compared.
     unequal_lines(&rows(expected, Some(got)), &rows(got, None))
 }
 
-/// The lines of cookbooks: level and message. Of ours those are left out that Chef's own logger says.
+/// Returns the log lines of cookbooks: level and message. Lines that come from Chef's own logger are removed from wrun's
+/// lines.
 fn log(lines: &Value, upstream: &Value) -> Vec<String> {
     let line = |line: &Value| {
         format!(
@@ -132,7 +133,7 @@ fn log(lines: &Value, upstream: &Value) -> Vec<String> {
     of("resource", lines).into_iter().filter(|line| !own.contains(line)).collect()
 }
 
-/// Shows two lists as a difference, without what they have in common at both ends.
+/// Shows the difference of two lists, without their common beginning and end.
 fn unequal_lines(expected: &[String], got: &[String]) -> Option<String> {
     if expected == got {
         return None;

@@ -1,12 +1,12 @@
-//! One form for what two versions of Ruby print differently, and for paths that differ from run to run. Both sides are
-//! brought to it before they are compared.
+//! Normalizes output that differs between two versions of Ruby, and paths that change from run to run. Both sides are
+//! normalized before the comparison.
 
 use std::sync::LazyLock;
 
 use regex::Regex;
 use serde_json::{Map, Value};
 
-/// What is replaced, in order.
+/// The replacements, in order.
 static REPLACED: LazyLock<Vec<(Regex, &'static str)>> = LazyLock::new(|| {
     let pairs = [
         // `{"a"=>1}` and `{"a" => 1}`; `{:a=>1}` and `{a: 1}`.
@@ -24,33 +24,33 @@ static REPLACED: LazyLock<Vec<(Regex, &'static str)>> = LazyLock::new(|| {
         (r"\bfor [^\n]*[^:\n]:([A-Z]\w*(?:::[A-Z]\w*)*)$", "for an instance of $1"),
         (r"\bin '(?:[A-Z][\w:]*[#.])([^']+)'", "in '$1'"),
         (r"0x[0-9a-f]{4,}", "0xX"),
-        // Names of temporary files, which Chef's recorder had replaced already.
+        // Names of temporary files, which Chef's recorder has already replaced in its results.
         (r"(/\.chef-[^\s/-]+)-[0-9-]+", "${1}TMPNAME"),
     ];
     pairs.into_iter().map(|(pattern, by)| (compiled(&format!("(?m){pattern}")), by)).collect()
 });
 
-/// Runs of white space, which messages may break differently.
+/// Sequences of white space, since messages may be wrapped differently.
 static BLANKS: LazyLock<Regex> = LazyLock::new(|| compiled(r"\s+"));
 
-/// A pattern that is written above: one that is none must not go unnoticed.
+/// Compiles a pattern of this file. An invalid pattern panics, so that it is noticed.
 #[expect(clippy::panic, reason = "the tests below compile every pattern")]
 fn compiled(pattern: &str) -> Regex {
     Regex::new(pattern).unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// A text in its one form.
+/// Returns the normal form of a text.
 pub fn text(text: &str) -> String {
     REPLACED.iter().fold(text.to_owned(), |text, (pattern, by)| pattern.replace_all(&text, *by).into_owned())
 }
 
-/// A message in its one form: white space does not count, nor do names that were made up for temporary files.
+/// Returns the normal form of a message. White space and random names of temporary files do not count.
 pub fn message(message: &str) -> String {
     let plain = text(message);
     BLANKS.replace_all(&plain, " ").trim().to_owned()
 }
 
-/// A value with all its texts in their one form.
+/// Returns a value with all its strings in normal form.
 pub fn value(value: &Value) -> Value {
     match value {
         Value::String(string) => Value::String(text(string)),
@@ -64,7 +64,7 @@ pub fn value(value: &Value) -> Value {
     }
 }
 
-/// Replaces a text in all texts of a value, in keys too.
+/// Replaces texts in all strings of a value, including keys.
 pub fn replace(value: &Value, pairs: &[(String, &str)]) -> Value {
     let in_text = |text: &str| pairs.iter().fold(text.to_owned(), |text, (from, to)| text.replace(from.as_str(), to));
     match value {

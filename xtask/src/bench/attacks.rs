@@ -1,8 +1,8 @@
-//! The benchmark's scenario "beside an attack": what each attack of the tests' hostile guest costs the policies beside it.
+//! The benchmark scenario "beside an attack": how much each attack of the hostile test guest slows down the other policies.
 //!
-//! The attacker has low limits here, so that all attacks are tried in minutes; `cargo xtask hostile` tries them at full size.
-//! Each repetition runs the two other policies without the attacker and with it. The shortest times of all repetitions are
-//! compared: whatever else the machine does only adds to a time.
+//! The attacker has low limits here, so that all attacks take only minutes; `cargo xtask hostile` runs them with the normal
+//! limits. Each repetition runs the two other policies without the attacker and with it. The shortest times of all
+//! repetitions are compared, since other load on the machine can only increase a time.
 
 use std::path::Path;
 
@@ -12,16 +12,16 @@ use serde_json::{Value, json};
 use crate::beside::{self, Field, Outcome};
 use crate::say;
 
-/// What `--only` is compared with, before the name of the attack.
+/// The prefix before the attack's name that `--only` is compared with.
 const NAME: &str = "beside an attack";
 
-/// The most that the policies beside an attack may take, as a multiple of their time without it.
+/// Largest allowed time of the policies beside an attack, as a multiple of their time without it.
 const GOAL: f64 = 1.2;
 
-/// How many files each of the policies beside the attacker makes.
+/// Number of files that each policy beside the attacker creates.
 const FILES: u32 = 1_000;
 
-/// Times of seconds instead of minutes. Memory and disk are those that every policy has.
+/// The attacker's limits: seconds instead of minutes. Memory and disk have the normal limits.
 const LIMITS: &str = "guest_seconds = 2\nhost_seconds = 5\npause_seconds = 1";
 
 /// All repetitions of one attack.
@@ -31,13 +31,13 @@ pub(super) struct Figure {
     alone: f64,
     /// Their shortest time with it, as a multiple of that.
     slower: f64,
-    /// The most of all repetitions.
+    /// Largest resident set of all repetitions, in kilobytes.
     kilobytes: u64,
     left: u64,
     broken: Vec<String>,
 }
 
-/// Takes the figures of all attacks whose names `only` is part of, and tells each as it is there.
+/// Measures all attacks with names that contain `only`, and prints each figure when it is ready.
 pub(super) fn figures(program: &Path, tool: &Path, runs: usize, only: Option<&str>, told: bool) -> Result<Vec<Figure>> {
     let chosen = |attack: &String| only.is_none_or(|text| format!("{NAME}: {attack}").contains(text));
     let attacks: Vec<String> = beside::attacks()?.into_iter().filter(chosen).collect();
@@ -92,7 +92,7 @@ impl Figure {
         )
     }
 
-    /// The figure as an object for programs.
+    /// Returns the figure as JSON for programs.
     pub(super) fn to_json(&self) -> Value {
         json!({
             "attack": self.attack,

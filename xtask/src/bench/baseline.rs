@@ -13,7 +13,7 @@ pub(super) struct Baseline {
 }
 
 impl Baseline {
-    /// Finds what a benchmark in that checkout has built.
+    /// Finds the files that a benchmark in that checkout has built.
     pub(super) fn find(checkout: &Path) -> Result<Self> {
         let checkout = checkout.canonicalize().with_context(|| format!("cannot open {}", checkout.display()))?;
         let found = Self { target: checkout.join("target") };
@@ -50,7 +50,7 @@ impl Baseline {
     }
 }
 
-/// A build of wrun with the artifacts that were made for it.
+/// A build of wrun with the artifacts for it.
 pub(super) struct Build {
     pub(super) program: Program,
     /// The folder of the bench policies' artifacts.

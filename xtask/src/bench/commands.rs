@@ -1,4 +1,4 @@
-//! What commands take that look at a node: with 200 layers of 100 attributes each, the whole process from start to end.
+//! Measures commands that read a node with 200 layers of 100 attributes each. The times are those of the whole process.
 
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -10,13 +10,13 @@ use specs::{Network, Program, Root};
 
 use crate::say;
 
-/// Layers of the node.
+/// Number of layers of the node.
 const LAYERS: usize = 200;
 
-/// Attributes of each layer. A quarter of them is in every layer, so that layers have something to merge.
+/// Number of attributes of each layer. A quarter of them is in every layer, so that they must be merged.
 const LEAVES: usize = 100;
 
-/// A command, the most that it may take in seconds, and the words of a shell that asks for completions.
+/// A command, its largest allowed time in seconds, and the words of a shell that asks for completions.
 struct Timed {
     name: &'static str,
     words: &'static [&'static str],
@@ -41,7 +41,7 @@ pub(super) struct Figure {
     goal: f64,
 }
 
-/// Takes all figures whose names contain `only`, and says each unless `quiet`.
+/// Measures all figures with names that contain `only`, and prints each one unless `quiet`.
 pub(super) fn figures(executable: &Path, runs: usize, only: Option<&str>, quiet: bool) -> Result<Vec<Figure>> {
     let chosen: Vec<&Timed> = COMMANDS.iter().filter(|one| only.is_none_or(|text| one.name.contains(text))).collect();
     if chosen.is_empty() {
@@ -79,7 +79,7 @@ fn once(program: &Program, one: &Timed) -> Result<f64> {
     Ok(seconds)
 }
 
-/// A node with all layers, and a run that has seen them.
+/// Creates a node with all layers, and makes a run with them.
 fn make_node(program: &Program) -> Result<()> {
     let _ = program.run(&["node", "create", "n"])?.expect_code(0)?;
     for layer in 0..LAYERS {
@@ -105,7 +105,7 @@ fn make_node(program: &Program) -> Result<()> {
 }
 
 impl Figure {
-    /// What is above the goal, in a sentence.
+    /// Returns a sentence if the figure exceeds its goal.
     pub(super) fn missed(&self) -> Option<String> {
         let (taken, most) = (self.seconds * 1e3, self.goal * 1e3);
         (!self.is_within()).then(|| format!("{}: {taken:.1} ms, at most {most:.0} ms were wanted", self.name))

@@ -1,19 +1,19 @@
-//! Medians of several runs, the ratios of each repetition, and how they are told.
+//! Computes and prints medians of several runs and the ratios of each repetition.
 
 use serde_json::{Value, json};
 
 use super::scenarios::{Goal, Scenario, Work};
 use crate::say;
 
-/// One run of one process.
+/// The measurements of one run of a process.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Measured {
     pub(super) seconds: f64,
-    /// The largest resident set.
+    /// The largest resident set, in kilobytes.
     pub(super) kilobytes: u64,
 }
 
-/// A first and a second run.
+/// The measurements of a first and a second run.
 pub(super) type Pair = [Measured; 2];
 
 /// One repetition of a scenario.
@@ -32,7 +32,7 @@ pub(super) struct Figure {
     floor: Measured,
 }
 
-/// Another build's figures, and what this one's are as multiples of them: medians of the ratios of each repetition.
+/// Another build's figures, and the ratios of this build's figures to them: the medians of each repetition's ratios.
 struct Compared {
     measured: Measured,
     time: f64,
@@ -64,7 +64,7 @@ impl Figure {
         self.wrun.seconds / self.floor.seconds
     }
 
-    /// What is above an absolute goal, in a sentence.
+    /// Returns a sentence if the figure exceeds an absolute goal.
     pub(super) fn missed(&self) -> Option<String> {
         let Goal::Absolute(seconds, kilobytes) = self.scenario.goal? else { return None };
         let (taken, name) = (self.wrun, self.scenario.name);
@@ -77,7 +77,7 @@ impl Figure {
         })
     }
 
-    /// Whether the goal is reached; nothing where there is none.
+    /// Returns whether the goal is reached, or `None` without a goal.
     fn reached(&self) -> Option<bool> {
         let goal = self.scenario.goal.filter(|_| self.second_run)?;
         Some(match goal {
@@ -87,7 +87,7 @@ impl Figure {
     }
 }
 
-/// The middle of the times, and the middle of the memories.
+/// Returns the median of the times, and the median of the memory sizes.
 fn median(all: Vec<Measured>) -> Measured {
     let mut kilobytes: Vec<u64> = all.iter().map(|one| one.kilobytes).collect();
     kilobytes.sort_unstable();
@@ -97,7 +97,7 @@ fn median(all: Vec<Measured>) -> Measured {
     }
 }
 
-/// The middle one of some numbers.
+/// Returns the median of some numbers.
 fn middle(mut all: Vec<f64>) -> f64 {
     all.sort_by(f64::total_cmp);
     all.get(all.len() / 2).copied().unwrap_or(f64::NAN)
@@ -146,7 +146,7 @@ pub(super) fn to_json(figure: &Figure) -> Value {
     })
 }
 
-/// All first and all second runs against the baseline's, as geometric means.
+/// Prints the ratios of all first and all second runs to the baseline's, as geometric means.
 pub(super) fn tell_compared(figures: &[Figure]) {
     for second_run in [false, true] {
         let chosen = figures.iter().filter(|figure| figure.second_run == second_run);
@@ -163,7 +163,7 @@ fn geometric_mean(all: &[f64]) -> f64 {
     (all.iter().map(|one| one.ln()).sum::<f64>() / all.len() as f64).exp()
 }
 
-/// What one more policy costs a whole run: the slope between 10 and 100 empty ones.
+/// Prints the cost of one more policy in a whole run: the slope between 10 and 100 empty policies.
 pub(super) fn tell_per_policy(figures: &[Figure]) {
     let second = |policies: usize| {
         let of = |figure: &&Figure| figure.second_run && figure.scenario.work == Work::Nothing;

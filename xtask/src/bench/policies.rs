@@ -1,8 +1,7 @@
-//! The benchmarks' policies: two of the tests' guests and a Ruby cookbook, released under several names with a run list
-//! each.
+//! Creates the benchmarks' policies: two of the test guests and a Ruby cookbook, built under several names, each with a run
+//! list.
 //!
-//! A node with a hundred policies is one of the benchmarks, and a hundred folders of sources would say nothing more than
-//! one does.
+//! One of the benchmarks is a node with a hundred policies. A hundred folders of sources would measure the same as one.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -14,13 +13,14 @@ use author::{NoRuby, PolicyFolder};
 use super::Work;
 use crate::{checkout, say};
 
-/// How many policies without a resource there are; one of each other work.
+/// Number of policies without a resource. There is one policy for each other kind of work.
 const EMPTY_POLICIES: usize = 100;
 
-/// How many policies there are whose cookbook is in Ruby.
+/// Number of policies with a Ruby cookbook.
 const RUBY_POLICIES: usize = 3;
 
-/// As many files as the attributes say, in a way that cookbooks write them. Each policy has files of its own.
+/// Declares the number of files that the attributes give, in a style that is common in cookbooks. Each policy has its own
+/// files.
 const RUBY_RECIPE: &str = r##"folder = node['load']['folder']
 directory folder do
   recursive true
@@ -36,7 +36,7 @@ node['load']['count'].times do |at|
 end
 "##;
 
-/// The same without guards.
+/// Declares the same files without guards.
 const RUBY_PLAIN_RECIPE: &str = r##"folder = node['load']['folder']
 directory folder do
   recursive true
@@ -51,7 +51,7 @@ node['load']['count'].times do |at|
 end
 "##;
 
-/// The same with two guards, one of which looks at the machine.
+/// Declares the same files with two guards, one of which checks the machine.
 const RUBY_GUARDED_RECIPE: &str = r##"folder = node['load']['folder']
 directory folder do
   recursive true
@@ -68,12 +68,12 @@ node['load']['count'].times do |at|
 end
 "##;
 
-/// The name of a benchmark policy.
+/// Returns the name of a benchmark policy.
 pub(super) fn name(work: Work, number: usize) -> String {
     format!("bench-{}-{number}", source(work).1)
 }
 
-/// The tests' guest that does a work, and its recipe.
+/// Returns the test guest for a kind of work, and its recipe.
 fn source(work: Work) -> (&'static str, &'static str) {
     match work {
         Work::Nothing => ("empty", "default"),
@@ -86,7 +86,7 @@ fn source(work: Work) -> (&'static str, &'static str) {
     }
 }
 
-/// Makes all artifacts, of guests that are built and with the program, and returns the folder that holds them.
+/// Creates all artifacts from the built guests and with the program. Returns the folder of the artifacts.
 pub(super) fn make(program: &Path) -> Result<PathBuf> {
     say::line("making the benchmarks' policies");
     let artifacts = checkout::root().join("target/bench-policies");
@@ -106,19 +106,19 @@ pub(super) fn make(program: &Path) -> Result<PathBuf> {
     Ok(artifacts)
 }
 
-/// Makes the Ruby policies that a baseline's folder does not have, as it is older than their scenarios.
+/// Creates the Ruby policies that a baseline's folder lacks because it is older than their scenarios.
 pub(super) fn make_missing_ruby(program: &Path, artifacts: &Path) -> Result<()> {
     let is_missing = |(work, number): &(Work, usize)| !artifacts.join(name(*work, *number) + ".wasm").exists();
     ruby_policies().filter(is_missing).try_for_each(|(work, number)| make_ruby(program, work, number, artifacts))
 }
 
-/// Each policy whose cookbook is in Ruby.
+/// Returns each policy with a Ruby cookbook.
 fn ruby_policies() -> impl Iterator<Item = (Work, usize)> {
     let several = (0..RUBY_POLICIES).map(|number| (Work::Ruby, number));
     several.chain([(Work::RubyPlain, 0), (Work::RubyGuarded, 0)])
 }
 
-/// Makes a policy of a Ruby cookbook, as its team would.
+/// Creates a policy from a Ruby cookbook, as a team would do it.
 fn make_ruby(program: &Path, work: Work, number: usize, artifacts: &Path) -> Result<()> {
     let (name, (cookbook, recipe)) = (name(work, number), source(work));
     let text = match work {
@@ -145,7 +145,7 @@ fn make_ruby(program: &Path, work: Work, number: usize, artifacts: &Path) -> Res
     checkout::run(build.stdout(std::io::stderr()))
 }
 
-/// Copies a folder of sources, without what cargo made in it.
+/// Copies a folder of sources, without cargo's target folder.
 fn copy(from: &Path, to: &Path) -> Result<()> {
     fs::create_dir_all(to).with_context(|| format!("cannot make {}", to.display()))?;
     for entry in fs::read_dir(from).with_context(|| format!("cannot read {}", from.display()))? {

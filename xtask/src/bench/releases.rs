@@ -1,4 +1,4 @@
-//! What locks and releases take: whole processes, and the solver alone.
+//! Measures locks and releases: whole processes, and the solver alone.
 //!
 //! ```text
 //! lock 20 cookbooks        `wrun policy update`, with 20 cookbooks in folders, each with a metadata.rb
@@ -18,17 +18,17 @@ use specs::{Answer, Program, Server};
 
 use crate::say;
 
-/// Cookbooks that are locked.
+/// Number of locked cookbooks.
 const COOKBOOKS: usize = 20;
 
-/// The most that locking them may take, in seconds.
+/// Largest allowed time for locking them, in seconds.
 const LOCK: f64 = 0.3;
 
-/// The most that solving and refusing a universe may take, in seconds.
+/// Largest allowed time for solving or rejecting a universe, in seconds.
 const SOLVE: f64 = 1.0;
 const REFUSE: f64 = 2.0;
 
-/// The most that a repository without news may add to a converge, in seconds.
+/// Largest time that an unchanged repository may add to a converge, in seconds.
 const NOTHING_NEW: f64 = 0.01;
 
 /// One figure: the median, or the difference of two medians.
@@ -49,7 +49,7 @@ impl Figure {
     }
 }
 
-/// Takes all figures whose names contain `only`, and says each unless `quiet`.
+/// Measures all figures with names that contain `only`, and prints each one unless `quiet`.
 pub(super) fn figures(executable: &Path, runs: usize, only: Option<&str>, quiet: bool) -> Result<Vec<Figure>> {
     type Take = fn(&Path, usize) -> Result<f64>;
     let all: [(&'static str, f64, Take); 4] = [
@@ -77,7 +77,7 @@ fn median(mut seconds: Vec<f64>) -> Result<f64> {
     seconds.get(seconds.len() / 2).copied().context("no run")
 }
 
-/// Runs the program once; the seconds that it took.
+/// Runs the program once and returns the time in seconds.
 fn once(program: &Program, words: &[&str]) -> Result<f64> {
     let mut command = Command::new(program.executable());
     command.args(words).envs(program.environment()).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
@@ -114,8 +114,8 @@ fn lock_cookbooks(executable: &Path, runs: usize) -> Result<f64> {
     median((0..runs).map(|_| once(&program, &words)).collect::<Result<_>>()?)
 }
 
-/// Solves, or refuses, a universe in which every version needs three other cookbooks as new as itself. `last`: what the last of
-/// them demands of the first.
+/// Solves or rejects a universe in which every version depends on three other cookbooks with the same version or newer.
+/// `last`: the dependency of the last cookbook on the first one.
 fn solver(last: &str, runs: usize) -> Result<f64> {
     let mut universe = Universe::new();
     for cookbook in 0..500_u32 {
@@ -140,8 +140,8 @@ fn solver(last: &str, runs: usize) -> Result<f64> {
     median((0..runs).map(|_| once()).collect::<Result<_>>()?)
 }
 
-/// What a repository behind an address adds to a converge that has nothing new: the difference to a converge without one. Both
-/// run in turn, so that what else the machine does meanwhile hits both.
+/// Measures the additional time of a remote repository in a converge without news, compared with a converge without a
+/// repository. The two alternate, so that other load on the machine affects both.
 fn nothing_new(executable: &Path, runs: usize) -> Result<f64> {
     let program = Program::at(executable)?;
     let place = program.configuration();
@@ -182,7 +182,7 @@ fn nothing_new(executable: &Path, runs: usize) -> Result<f64> {
     Ok(median(asked)? - median(alone)?)
 }
 
-/// A server on the loopback that has all files of a folder.
+/// Starts a server on the loopback that serves all files of a folder.
 fn served(top: &Path) -> Result<Server> {
     let server = Server::here()?;
     let mut open = vec![top.to_owned()];

@@ -1,4 +1,4 @@
-//! What is measured: the scenarios, and the most that some of them may take.
+//! The benchmark scenarios, and the goals of some of them.
 
 use serde_json::{Value, json};
 
@@ -23,22 +23,22 @@ pub(crate) enum Work {
     RubyGuarded,
 }
 
-/// One thing that is measured.
+/// One scenario of the benchmark.
 pub(super) struct Scenario {
     pub(super) name: &'static str,
     pub(super) work: Work,
     pub(super) count: usize,
     pub(super) policies: usize,
-    /// What the first figure of a second run may be.
+    /// The goal for the second run.
     pub(super) goal: Option<Goal>,
 }
 
-/// The most that a second run may take.
+/// The largest allowed figures of a second run.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Goal {
-    /// At most so many seconds and kilobytes.
+    /// Largest time in seconds and largest memory in kilobytes.
     Absolute(f64, u64),
-    /// At most so many times the floor's time.
+    /// Largest time as a multiple of the floor's time.
     Ratio(f64),
 }
 
@@ -71,7 +71,7 @@ pub(super) const SCENARIOS: [Scenario; 13] = [
 ];
 
 impl Scenario {
-    /// What the guest `load` is told.
+    /// Returns the attributes for the guest `load`.
     pub(super) fn attributes(&self) -> Value {
         json!({"load": {
             "count": self.count,

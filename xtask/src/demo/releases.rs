@@ -1,4 +1,4 @@
-//! What the demo's teams do: lock, push, promote, release a change.
+//! The actions of the demo's teams: lock, push, promote, and release a change.
 
 use std::ffi::OsString;
 use std::fs;
@@ -11,10 +11,11 @@ use specs::Program;
 use super::POLICIES;
 use crate::{checkout, say};
 
-/// Folders of tools below the home directory, with the variables that name them: the teams have a home of their own.
+/// Folders of tools in the home directory, with their environment variables. They are needed because the teams have their own
+/// home directories.
 const TOOLS: [(&str, &str); 3] = [("CARGO_HOME", ".cargo"), ("RUSTUP_HOME", ".rustup"), ("XDG_CACHE_HOME", ".cache")];
 
-/// What the database team changes in its policy.toml.
+/// The change of the database team in its policy.toml.
 const CHANGE: (&str, &str) = ("[default.redis]\n", "[default.redis]\nsave = [[900, 1]]\n");
 
 /// A repository with the teams' releases.
@@ -24,7 +25,7 @@ pub(super) struct Releases<'a> {
 }
 
 impl<'a> Releases<'a> {
-    /// Starts a repository, and releases all policies to the group `staging`.
+    /// Creates a repository, and releases all policies to the group `staging`.
     pub(super) fn of_all_teams(program: &'a Program) -> Result<Self> {
         let releases = Self { program, place: program.configuration().join("releases") };
         let teams = POLICIES.iter().flat_map(|team| ["--team", *team]);
@@ -45,7 +46,7 @@ impl<'a> Releases<'a> {
         &self.place
     }
 
-    /// Gives the group `prod` what `staging` runs.
+    /// Promotes the releases of the group `staging` to `prod`.
     pub(super) fn promote(&self) -> Result<()> {
         POLICIES.iter().try_for_each(|team| {
             self.wrun(checkout::root(), ["policy", "promote", "staging", "prod", "--policy", *team], &[])
@@ -65,7 +66,7 @@ impl<'a> Releases<'a> {
         self.wrun(&to, ["policy", "push", "staging", "--target-dir"], &[target.as_path(), to.as_path()])
     }
 
-    /// Changes one byte of the artifact that the database team has released last.
+    /// Changes one byte of the database team's last released artifact.
     pub(super) fn tamper(&self) -> Result<()> {
         let folder = self.place.join("teams/database/targets/revisions/database");
         let entries = fs::read_dir(&folder).with_context(|| format!("cannot read {}", folder.display()))?;
@@ -83,7 +84,7 @@ impl<'a> Releases<'a> {
         Ok(())
     }
 
-    /// Runs the program as somebody of a team.
+    /// Runs the program as a member of a team.
     fn wrun<'w>(&self, folder: &Path, words: impl IntoIterator<Item = &'w str>, paths: &[&Path]) -> Result<()> {
         let mut command = Command::new(self.program.executable());
         command.args(words).args(paths).envs(tools()).envs(self.program.environment());
@@ -93,13 +94,13 @@ impl<'a> Releases<'a> {
     }
 }
 
-/// The variables that name the folders of tools.
+/// Returns the environment variables for the folders of tools.
 fn tools() -> Vec<(&'static str, OsString)> {
     let home = std::env::var_os("HOME").map(PathBuf::from).unwrap_or_default();
     TOOLS.map(|(name, folder)| (name, std::env::var_os(name).unwrap_or_else(|| home.join(folder).into()))).into()
 }
 
-/// Copies a policy's folder without what tools keep in it.
+/// Copies a policy's folder without the files of tools.
 fn copy(from: &Path, to: &Path) -> Result<()> {
     fs::create_dir_all(to).with_context(|| format!("cannot make {}", to.display()))?;
     for entry in fs::read_dir(from).with_context(|| format!("cannot read {}", from.display()))? {

@@ -1,4 +1,4 @@
-//! Links of pages: they name files that exist and headings that their pages have, and the book has every page.
+//! Checks the links of pages: their files and headings must exist, and the book must contain every page.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Component, Path, PathBuf};
@@ -7,13 +7,13 @@ use anyhow::{Context as _, Result};
 
 use crate::checkout;
 
-/// The pages that are not in the book: they are read where the sources are.
+/// The pages that are not in the book, since they are read in the repository.
 const BESIDE_THE_BOOK: [&str; 2] = ["README.md", "ARCHITECTURE.md"];
 
 /// The list of the book's pages.
 const SUMMARY: &str = "docs/SUMMARY.md";
 
-/// Returns a line for each link that leads nowhere, and for each page that the book does not have.
+/// Returns a line for each broken link, and for each page that is missing in the book.
 pub(crate) fn check() -> Result<Vec<String>> {
     let root = checkout::root();
     let mut pages = BTreeMap::new();
@@ -31,7 +31,8 @@ pub(crate) fn check() -> Result<Vec<String>> {
     Ok(problems(&pages, &|path| root.join(path).exists()))
 }
 
-/// The problems of pages, by their paths in the checkout. `exists` tells whether the checkout has another file.
+/// Returns the problems of pages, which are given by their paths in the checkout. `exists` returns whether the checkout has
+/// another file.
 fn problems(pages: &BTreeMap<PathBuf, String>, exists: &dyn Fn(&Path) -> bool) -> Vec<String> {
     let anchors: BTreeMap<&Path, BTreeSet<String>> =
         pages.iter().map(|(page, text)| (page.as_path(), anchors(text))).collect();
@@ -68,7 +69,7 @@ fn problems(pages: &BTreeMap<PathBuf, String>, exists: &dyn Fn(&Path) -> bool) -
     problems
 }
 
-/// Returns the path in the checkout that a page's link means, or `None` if it lies outside.
+/// Returns the path in the checkout for a page's link, or `None` if it is outside.
 fn resolved(page: &Path, link: &str) -> Option<PathBuf> {
     if link.is_empty() {
         return Some(page.to_owned());
@@ -95,7 +96,7 @@ fn prose(text: &str) -> impl Iterator<Item = (usize, &str)> {
     })
 }
 
-/// Returns the targets of a page's links, each with the number of its line. What is written as code is not a link.
+/// Returns the targets of a page's links, each with its line number. Links in code are ignored.
 fn links(text: &str) -> Vec<(usize, &str)> {
     let mut found = Vec::new();
     for (number, line) in prose(text) {
@@ -130,7 +131,7 @@ fn anchors(text: &str) -> BTreeSet<String> {
 
 /// Returns the name of one heading: its letters and digits in lower case, with `-` for blanks.
 fn anchor(heading: &str) -> String {
-    // A link in a heading counts by its text.
+    // Only the text of a link in a heading counts.
     let kept = heading.chars().filter(|sign| sign.is_alphanumeric() || [' ', '-', '_'].contains(sign));
     kept.map(|sign| if sign == ' ' { '-' } else { sign }).flat_map(char::to_lowercase).collect()
 }

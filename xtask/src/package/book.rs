@@ -1,4 +1,4 @@
-//! The pages of the book as a package has them: whole, with all that they link to and with the files that they include.
+//! Installs the pages of the book for a package, with all linked files, and with included files inserted.
 
 use std::fs;
 use std::path::Path;
@@ -7,13 +7,13 @@ use anyhow::{Context as _, Result, bail};
 
 use super::tree::{install, set_mode};
 
-/// What only mdBook reads.
+/// The file that only mdBook reads.
 const FOR_MDBOOK: &str = "book.toml";
 
-/// What stands before the name of an included file, and behind it.
+/// The text before and after the name of an included file.
 const INCLUDE: [&str; 2] = ["{{#include ", "}}"];
 
-/// Copies a folder of pages with everything below it. Messages and `--help` name the pages as `docs/PAGE.md`.
+/// Copies a folder of pages recursively. Messages and `--help` refer to the pages as `docs/PAGE.md`.
 pub(super) fn install_book(from: &Path, to: &Path) -> Result<()> {
     for entry in fs::read_dir(from).with_context(|| format!("cannot read {}", from.display()))? {
         let path = entry?.path();
@@ -32,7 +32,7 @@ pub(super) fn install_book(from: &Path, to: &Path) -> Result<()> {
     Ok(())
 }
 
-/// A page with the files that it includes in their places, as mdBook shows it.
+/// Returns a page with its included files inserted, as mdBook shows it.
 fn expanded(page: &Path) -> Result<String> {
     let text = fs::read_to_string(page).with_context(|| format!("cannot read {}", page.display()))?;
     let read = |name: &str| {
@@ -52,7 +52,7 @@ fn expand(mut text: &str, read: &dyn Fn(&str) -> Result<String>) -> Result<Strin
     while let Some((before, rest)) = text.split_once(begin) {
         let (name, after) = rest.split_once(end).context("an include does not end")?;
         whole.push_str(before);
-        // The line that names the file ends by itself.
+        // The line with the file's name already has a line break.
         whole.push_str(read(name.trim())?.trim_end_matches('\n'));
         text = after;
     }

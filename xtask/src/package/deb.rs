@@ -1,4 +1,4 @@
-//! The Debian package of a tree.
+//! Builds the Debian package of a tree.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -12,10 +12,10 @@ use crate::{checkout, say};
 /// The scripts that dpkg calls.
 const SCRIPTS: [&str; 3] = ["postinst", "prerm", "postrm"];
 
-/// Files that an operator may change, and that an upgrade keeps then.
+/// Files that an operator may change. An upgrade keeps changed files.
 const SETTINGS: [&str; 2] = ["/etc/logrotate.d/wrun", "/etc/wrun/wrun.toml"];
 
-/// Makes the package in the output folder.
+/// Builds the package in the output folder.
 pub(super) fn make(tree: &Path, version: &str, work: &Path, folder: &Path) -> Result<PathBuf> {
     let root = work.join("deb");
     checkout::run(Command::new("cp").args(["--archive", "--sparse=always"]).arg(tree).arg(&root))?;
@@ -32,7 +32,7 @@ pub(super) fn make(tree: &Path, version: &str, work: &Path, folder: &Path) -> Re
     let file = folder.join(format!("wrun_{version}_amd64.deb"));
     say::line("making the Debian package");
     let mut build = Command::new("dpkg-deb");
-    // dpkg of Debian 12 reads zstd, which it unpacks several times faster than xz.
+    // dpkg in Debian 12 supports zstd, which unpacks several times faster than xz.
     build.args(["--root-owner-group", "-Zzstd", "-z6", "--build"]).arg(&root).arg(&file);
     output(&mut build)?;
     Ok(file)
@@ -55,13 +55,13 @@ fn description(version: &str, installed: u64) -> String {
     )
 }
 
-/// Kibibytes of the tree as it lies on a disk that keeps holes.
+/// Returns the size of the tree in kibibytes on a disk that supports sparse files.
 fn kibibytes_on_disk(tree: &Path) -> Result<u64> {
     let said = String::from_utf8(output(Command::new("du").args(["--summarize", "--block-size=1024"]).arg(tree))?)?;
     said.split_whitespace().next().and_then(|number| number.parse().ok()).context("du says no number")
 }
 
-/// The digests by which `dpkg --verify` finds what was changed. Settings are not among them.
+/// Returns the digests with which `dpkg --verify` finds changed files. Settings files are not included.
 fn md5sums(root: &Path) -> Result<Vec<u8>> {
     let mut sums = Command::new("sh");
     let settings = SETTINGS.map(|path| format!("! -path .{path}")).join(" ");

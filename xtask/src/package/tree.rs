@@ -1,4 +1,4 @@
-//! The files of an installation, in the folders where they belong.
+//! Creates the files of an installation in their folders.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
@@ -10,14 +10,14 @@ use anyhow::{Context as _, Result, ensure};
 use super::book::install_book;
 use crate::{checkout, say};
 
-/// The shells, and where Debian's own packages look for completions.
+/// The shells, and the folders for their completions in Debian.
 const COMPLETIONS: [(&str, &str); 3] = [
     ("bash", "usr/share/bash-completion/completions/wrun"),
     ("zsh", "usr/share/zsh/vendor-completions/_wrun"),
     ("fish", "usr/share/fish/vendor_completions.d/wrun.fish"),
 ];
 
-/// Files of the checkout that are installed as they are.
+/// Files of the checkout that are installed without changes.
 const FILES: [(&str, &str); 8] = [
     ("packaging/systemd/wrun-agent.service", "usr/lib/systemd/system/wrun-agent.service"),
     ("packaging/systemd/wrun-converge.service", "usr/lib/systemd/system/wrun-converge.service"),
@@ -29,7 +29,7 @@ const FILES: [(&str, &str); 8] = [
     ("LICENSE", "usr/share/doc/wrun/copyright"),
 ];
 
-/// Makes the tree of an installation in a folder that does not exist yet.
+/// Creates the tree of an installation in a folder that does not exist yet.
 pub(super) fn make(program: &Path, runtime: &Path, tree: &Path) -> Result<()> {
     say::line("collecting the files");
     let installed = tree.join("usr/bin/wrun");
@@ -51,7 +51,8 @@ pub(super) fn make(program: &Path, runtime: &Path, tree: &Path) -> Result<()> {
     manual_pages(&installed, &tree.join("usr/share/man/man1"))
 }
 
-/// Copies the runtime with native code for all processors of the baseline. Native code for this very processor stays behind.
+/// Copies the runtime with native code for all processors of the baseline. Native code for only this machine's processor is
+/// not copied.
 fn copy_runtime(program: &Path, runtime: &Path, to: &Path) -> Result<()> {
     say::line("compiling the Ruby runtime for all x86-64-v2 processors (up to a minute and 2 GB, once)");
     let native = output(Command::new(program).arg("ship-runtime").arg(runtime))?;
@@ -65,7 +66,7 @@ fn copy_runtime(program: &Path, runtime: &Path, to: &Path) -> Result<()> {
             files.push(path);
         }
     }
-    // The digest counts only if it is not older than the component.
+    // The digest is valid only if it is not older than the component, so it is copied after it.
     files.sort();
     for file in files {
         let mut copy = Command::new("cp");
@@ -87,7 +88,7 @@ fn manual_pages(program: &Path, to: &Path) -> Result<()> {
     checkout::run(Command::new("gzip").args(["-9", "--no-name"]).args(pages))
 }
 
-/// Copies a file that everybody may read.
+/// Copies a file, and makes it readable for all users.
 pub(super) fn install(from: &Path, to: &Path) -> Result<()> {
     make_folder_of(to)?;
     fs::copy(from, to).with_context(|| format!("cannot copy {} to {}", from.display(), to.display()))?;
@@ -104,7 +105,7 @@ pub(super) fn set_mode(path: &Path, mode: u32) -> Result<()> {
     fs::set_permissions(path, permissions).with_context(|| format!("cannot change the mode of {}", path.display()))
 }
 
-/// What a command prints. It is given nothing of the tester's settings.
+/// Returns the output of a command, which runs without the developer's settings.
 pub(super) fn output(command: &mut Command) -> Result<Vec<u8>> {
     for (name, _) in std::env::vars_os().filter(|(name, _)| name.to_string_lossy().starts_with("WRUN_")) {
         command.env_remove(name);

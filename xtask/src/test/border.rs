@@ -1,4 +1,5 @@
-//! Names of Ruby and Chef have one place: the room `errors`. The rest of the host tells errors apart by their kinds.
+//! Checks that only the crate `errors` contains class names of Ruby and Chef. The rest of the host distinguishes errors by
+//! their kinds.
 
 use std::path::Path;
 
@@ -7,10 +8,10 @@ use anyhow::{Context as _, Result};
 use super::targets;
 use crate::checkout;
 
-/// The only place that knows the names, seen from the checkout.
+/// The only folder that may contain the names, relative to the checkout.
 const BORDER: &str = "host/errors/src";
 
-/// The beginnings of names of Ruby's and Chef's classes, and Ruby's names of C functions, as they stand in a text.
+/// The prefixes of class names of Ruby and Chef, and Ruby's names of C functions, as they appear in strings.
 const FOREIGN: [&str; 26] = [
     "Chef::",
     "Errno::",
@@ -40,7 +41,7 @@ const FOREIGN: [&str; 26] = [
     "SignalException",
 ];
 
-/// Lines with such a name that is not about an error: the file, the text, and the reason.
+/// Allowed lines where such a name is not about an error: the file, the text, and the reason.
 const EXCEPTIONS: [(&str, &str, &str); 4] = [
     ("host/node/src/object/saved.rs", "Chef::Node", "the format of Chef's documents"),
     ("host/resolve/src/objects.rs", "Chef::Role", "the format of Chef's documents"),
@@ -48,7 +49,7 @@ const EXCEPTIONS: [(&str, &str, &str); 4] = [
     ("host/assemble/src/objects/local.rs", "Chef::Environment", "the format of Chef's documents"),
 ];
 
-/// Lines of the host's rooms that name what only the border may name.
+/// Returns the lines of the host's crates that contain such a name without permission.
 pub(super) fn check() -> Result<Vec<String>> {
     let mut problems = Vec::new();
     let mut used = [false; EXCEPTIONS.len()];
@@ -62,7 +63,7 @@ pub(super) fn check() -> Result<Vec<String>> {
     Ok(problems)
 }
 
-/// What the texts of one source file name, by its path in the checkout. Tests may name anything.
+/// Returns the names in the string literals of one source file. Tests may contain any names.
 fn in_file(path: &Path, text: &str, used: &mut [bool]) -> Vec<String> {
     let shown = path.display().to_string();
     let is_source = shown.split('/').nth(2) == Some("src");
@@ -90,7 +91,7 @@ fn in_file(path: &Path, text: &str, used: &mut [bool]) -> Vec<String> {
     problems
 }
 
-/// What stands between the quotes of a line of code, which is no comment.
+/// Returns the text inside the quotes of a line of code. Comments are ignored.
 fn texts(line: &str) -> String {
     if line.trim_start().starts_with("//") {
         return String::new();

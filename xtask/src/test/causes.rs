@@ -1,5 +1,5 @@
-//! An error's sentence leaves its cause out: the program prints the whole chain, once, and a cause in the sentence would be
-//! said twice.
+//! Checks that error messages do not include their cause. The program prints the whole chain of causes, so it would appear
+//! twice.
 
 use std::path::Path;
 
@@ -8,10 +8,10 @@ use anyhow::{Context as _, Result};
 use super::targets;
 use crate::checkout;
 
-/// The sources of the rooms.
+/// The folder with the sources of the host's crates.
 const ROOMS: &str = "host";
 
-/// Sentences with the field that is a cause to whoever prints the chain.
+/// Returns the error messages that include their `source` field, which is printed as the cause anyway.
 pub(super) fn check() -> Result<Vec<String>> {
     let mut problems = Vec::new();
     let sources = targets::sources(&checkout::root().join(ROOMS));

@@ -1,5 +1,6 @@
-//! The contract between guests and the host: every item of `wit/` says what it is and since when it is there, and has names
-//! for its parts. Outside guests depend on it, so that what is left out now could never be added without a new version.
+//! Checks the contract between guests and the host: every item of `wit/` has documentation, the version that added it, and
+//! named parts instead of tuples. External guests depend on the contract, so a tuple could not be changed later without a new
+//! version.
 
 use std::path::Path;
 
@@ -10,7 +11,7 @@ use crate::checkout;
 /// The folder of the contract.
 const FOLDER: &str = "wit";
 
-/// The first words of an item that has a version.
+/// The keywords of items that need a version.
 const VERSIONED: [&str; 8] = ["interface ", "record ", "variant ", "enum ", "flags ", "resource ", "type ", "use "];
 
 /// Returns a line for each item without documentation or version, and for each tuple.

@@ -1,9 +1,10 @@
-//! What providers may not do by themselves: change the machine. They plan operations, and carry them out through functions of
-//! the room `machine`, which take proofs. So their sources make no system call but such as look, start no program, and open
-//! no path; and they depend on no crate that does.
+//! Checks that providers do not change the machine themselves. They plan operations, and carry them out through functions of
+//! the crate `machine`, which require proofs. So their sources may only make system calls that read, and may not start
+//! programs or open paths. They may not depend on crates that do so.
 //!
-//! Rejected: the operations' code in `machine`. It holds what a resource type means (how a password reaches `chpasswd`, which
-//! links enable a unit), which belongs beside the plan that it completes; `machine` would know every type.
+//! Rejected alternative: the operations' code in `machine`. This code contains details of resource types, such as how a
+//! password reaches `chpasswd` or which links enable a unit. It belongs beside the plan; otherwise `machine` would need to
+//! know every type.
 
 use std::path::Path;
 
@@ -12,13 +13,13 @@ use anyhow::{Context as _, Result};
 use super::targets;
 use crate::checkout;
 
-/// The room of the providers.
+/// The folder of the crate `providers`.
 const PROVIDERS: &str = "host/providers";
 
-/// How paths of the standard library and of the system's calls begin that providers name only as far as they are listed.
+/// The prefixes of restricted paths: providers may use only the listed items of these modules.
 const WATCHED: [&str; 6] = ["rustix::", "std::fs", "std::process", "std::net", "std::os", "std::env"];
 
-/// What they may name of these: types, and calls that look.
+/// The allowed items of these modules: types, and calls that only read.
 const LOOKING: [&str; 10] = [
     "rustix::buffer::spare_capacity",
     "rustix::fd::AsFd",
@@ -32,14 +33,14 @@ const LOOKING: [&str; 10] = [
     "std::fs::File",
 ];
 
-/// Calls that open a path, or change what is open.
+/// Calls that open a path or change an open file.
 const OPENING: [&str; 6] =
     ["File::create", "File::open", "File::options", "OpenOptions", ".set_len(", ".set_permissions("];
 
-/// Crates that reach the machine by themselves. `machine` depends on them.
+/// Crates that access the machine directly. Only `machine` may depend on them.
 const REACHING: [&str; 8] = ["cap-fs-ext", "cap-std", "cap-std-ext", "libc", "nix", "process-wrap", "ureq", "zbus"];
 
-/// Lines of the providers that reach the machine, and dependencies that do.
+/// Returns the lines and the dependencies of the providers that access the machine directly.
 pub(super) fn check() -> Result<Vec<String>> {
     let root = checkout::root().join(PROVIDERS);
     let manifest = std::fs::read_to_string(root.join("Cargo.toml")).context("cannot read the providers' manifest")?;
@@ -65,7 +66,7 @@ fn dependencies(manifest: &toml::Table) -> Vec<String> {
     reaching.map(|(name, _)| format!("{PROVIDERS} depends on {name}: only `machine` reaches the machine")).collect()
 }
 
-/// The problems of one file. Its tests, which are at its end, may do anything.
+/// Returns the problems of one file. Its tests, at the end of the file, may do anything.
 fn in_file(file: &Path, text: &str) -> Vec<String> {
     let mut problems = Vec::new();
     let code = text.split("#[cfg(test)]\nmod ").next().unwrap_or_default();
@@ -88,7 +89,7 @@ fn in_file(file: &Path, text: &str) -> Vec<String> {
     problems
 }
 
-/// The path at the beginning of a text, such as `std::fs::write` of `std::fs::write(path)`.
+/// Returns the Rust path at the beginning of a text, such as `std::fs::write` of `std::fs::write(path)`.
 fn path_of(text: &str) -> &str {
     let end = text.find(|sign: char| !sign.is_alphanumeric() && sign != '_' && sign != ':').unwrap_or(text.len());
     text.get(..end).unwrap_or(text)

@@ -1,5 +1,5 @@
-//! What the map in ARCHITECTURE.md says of the rooms, as far as their sources show it: every room has its line, resource
-//! types are named where they live, the program decides nothing, and a library leaves its process as it is.
+//! Checks the statements of the map in ARCHITECTURE.md against the sources. Every crate must have a line. Resource types may
+//! be named only in their own crates. The program must not contain decisions, and libraries must not change their process.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -9,11 +9,10 @@ use anyhow::{Context as _, Result};
 use super::targets;
 use crate::checkout;
 
-/// Rooms that know the built-in resource types by their names.
+/// Crates that may contain the names of built-in resource types.
 const TYPE_ROOMS: [&str; 2] = ["providers", "schema"];
 
-/// Names of types that are ordinary words, which other rooms use for other things. They count where the line also names a
-/// kind.
+/// Names of types that are also ordinary words. They count only if the line also contains the word `kind`.
 const ORDINARY_WORDS: [&str; 28] = [
     "alternatives",
     "bash",
@@ -45,7 +44,7 @@ const ORDINARY_WORDS: [&str; 28] = [
     "user",
 ];
 
-/// Files of other rooms that name types, each with the reason.
+/// Files of other crates that may name types, each with the reason.
 const NAMES_TYPES: [(&str, &str); 5] = [
     ("host/author/src/check/", "the linter of `cookbook check` judges types by what they need"),
     ("host/author/src/policy/sources.rs", "finds the files that a cookbook's source asks for"),
@@ -54,8 +53,8 @@ const NAMES_TYPES: [(&str, &str); 5] = [
     ("host/machine/src/command/start.rs", "accounts are of two kinds: users and groups"),
 ];
 
-/// The program's own files and folders: arguments, settings, printer, signals, one file per command. A new one at the top is
-/// probably a decision that belongs to another room.
+/// The program's files and folders: arguments, settings, printer, signals, and one file per command. A new top-level file
+/// probably contains a decision that belongs in another crate.
 const PROGRAM: [&str; 18] = [
     "activity.rs",
     "arguments",
@@ -77,7 +76,7 @@ const PROGRAM: [&str; 18] = [
     "terminal.rs",
 ];
 
-/// The program's files that touch files or start programs, each with the reason.
+/// The program's source files that may access files or start programs, each with the reason.
 const PROGRAM_TOUCHES: [(&str, &str); 12] = [
     ("host/wrun/src/commands/agent/signals.rs", "makes the sockets by which signals end the agent's sleep"),
     ("host/wrun/src/commands/agent.rs", "makes the command of a run"),
@@ -93,17 +92,17 @@ const PROGRAM_TOUCHES: [(&str, &str); 12] = [
     ("host/wrun/src/signals.rs", "asks which signals are ignored"),
 ];
 
-/// What the program's other files, and providers, do not name. Providers get handles from `machine`, so that they may name
-/// the type of a file.
+/// Items that providers and the program's other files may not name. Providers may name the type `File`, since they get
+/// handles from `machine`.
 const TOUCHES: [&str; 5] = ["std::fs", "std::process::Command", "std::net", "rustix::fs", "nix::"];
 
-/// The rooms that reach files through `plain_files::Folder` alone, where no link is followed. They may name the type of a file.
+/// Crates that access files only through `plain_files::Folder`, which follows no links. They may name the type `File`.
 const WITHOUT_PATHS: [&str; 3] = ["artifact", "repository", "state"];
 
-/// What opens, makes or removes files by other ways.
+/// Items that open, create, or remove files in other ways.
 const OTHER_WAYS: [&str; 7] = ["cap_std", "std::fs", "rustix::fs::open", "openat", "mkdirat", "unlinkat", "renameat"];
 
-/// Effects on the whole process. A library has none; the program's are listed in [`WHOLE_PROCESS`].
+/// Calls with an effect on the whole process. Libraries may not use them; the exceptions are in [`WHOLE_PROCESS`].
 const PROCESS_EFFECTS: [&str; 7] = [
     "mem::forget",
     "set_global_default",
@@ -114,7 +113,7 @@ const PROCESS_EFFECTS: [&str; 7] = [
     "panic::set_hook",
 ];
 
-/// Files with an effect on the whole process or on a thread of it, each with the reason.
+/// Files that may affect the whole process or one of its threads, each with the reason.
 const WHOLE_PROCESS: [(&str, &str); 6] = [
     ("host/assemble/src/thread.rs", "the mask of a run's own thread"),
     ("host/machine/src/mask.rs", "the mask of a run's own thread"),
@@ -124,7 +123,7 @@ const WHOLE_PROCESS: [(&str, &str); 6] = [
     ("host/wrun/src/commands/converge/running.rs", "the program ends"),
 ];
 
-/// Runs the checks on all rooms.
+/// Runs the checks on all crates of the host.
 pub(super) fn check() -> Result<Vec<String>> {
     let host = checkout::root().join("host");
     let mut problems = rooms_on_the_map(&host)?;
@@ -140,7 +139,7 @@ pub(super) fn check() -> Result<Vec<String>> {
     Ok(problems)
 }
 
-/// Rooms without a line on the map, and lines without a room.
+/// Returns the crates without a line on the map, and the lines without a crate.
 fn rooms_on_the_map(host: &Path) -> Result<Vec<String>> {
     let mut rooms = BTreeSet::new();
     for entry in std::fs::read_dir(host)? {
@@ -153,14 +152,16 @@ fn rooms_on_the_map(host: &Path) -> Result<Vec<String>> {
     Ok(problems)
 }
 
-/// The source files that a page names with their folders, as in `grants/src/facts.rs`. Names in capitals stand for others.
+/// Returns the source files that a page names with their folders, as in `grants/src/facts.rs`. Names in capitals are
+/// placeholders.
 fn source_files(page: &str) -> impl Iterator<Item = &str> {
     let quoted = page.split('`').skip(1).step_by(2);
     let is_plain = |path: &str| !path.contains(|sign: char| sign.is_whitespace() || sign == '{' || sign.is_uppercase());
     quoted.filter(move |path| path.ends_with(".rs") && path.contains('/') && is_plain(path))
 }
 
-/// The map is the first block of the page: below `host/`, each line that is indented by two begins with a room.
+/// Checks the map, which is the first code block of the page. Below `host/`, each line with an indentation of two begins with
+/// a crate.
 fn map_problems(page: &str, rooms: &BTreeSet<String>) -> Vec<String> {
     let below_host = page.lines().skip_while(|line| !line.starts_with("host/")).skip(1);
     let lines = below_host.take_while(|line| line.starts_with("  "));
@@ -172,7 +173,7 @@ fn map_problems(page: &str, rooms: &BTreeSet<String>) -> Vec<String> {
     missing.chain(gone).collect()
 }
 
-/// What one source file, by its path in the checkout, names and must not. Tests may name anything.
+/// Returns the forbidden names in one source file. `path` is relative to the checkout. Tests may contain any names.
 fn in_file(path: &Path, text: &str, types: &BTreeSet<&str>) -> Vec<String> {
     let shown = path.display().to_string();
     let mut parts = shown.split('/').skip(1);
@@ -216,12 +217,12 @@ fn in_file(path: &Path, text: &str, types: &BTreeSet<&str>) -> Vec<String> {
     problems
 }
 
-/// Whether a file is in a list of files and folders.
+/// Returns whether a file is in a list of files and folders.
 fn is_listed(list: &[(&str, &str)], path: &str) -> bool {
     list.iter().any(|(listed, _)| path == *listed || (listed.ends_with('/') && path.starts_with(listed)))
 }
 
-/// The resource type that a line of code names in quotes, if it can be nothing else.
+/// Returns the resource type that a line of code contains in quotes, if the word has no other meaning there.
 fn named_type<'l>(line: &'l str, types: &BTreeSet<&str>) -> Option<&'l str> {
     let quoted = line.split('"').skip(1).step_by(2);
     let is_ordinary = |word: &str| ORDINARY_WORDS.contains(&word);

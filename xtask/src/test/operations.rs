@@ -1,5 +1,5 @@
-//! What providers may not do in their sources: keep a closure in a plan, whose steps hold operations that can be shown; and
-//! read a property by itself, without the schema's type and default.
+//! Checks that providers do not store closures in plans, since the steps of a plan must be displayable operations. Also
+//! checks that they do not read properties without the schema's type and default.
 
 use std::path::Path;
 
@@ -11,19 +11,19 @@ use crate::checkout;
 /// The sources of the providers, with their tests.
 const PROVIDERS: &str = "host/providers/src";
 
-/// Text that no line of a provider has: the text, what such a line does, and the files that have it all the same.
+/// Forbidden text in the providers: the text, its description, and the files that may contain it.
 const FORBIDDEN: [(&str, &str, &[&str]); 2] = [
-    // Nobody can see what a closure does that is kept to be called later, once.
+    // The effect of a stored closure cannot be displayed.
     ("dyn FnOnce", "keeps a closure: make it an `Operation`", &[]),
     (
         "wanted.get(\"",
         "reads a property without its type and default: use `asked::properties`, or `asked::content` for bytes",
-        // What was declared, whatever the default is; a message that may be anything; a text that is known to be absent.
+        // These files need the declared value without the default, a message of any type, or a property that may be absent.
         &["claims.rs", "composite.rs", "resources/http_request.rs", "resources/template.rs"],
     ),
 ];
 
-/// Lines of the providers that have what they may not have.
+/// Returns the lines of the providers with forbidden text.
 pub(super) fn check() -> Result<Vec<String>> {
     let mut problems = Vec::new();
     let folder = checkout::root().join(PROVIDERS);

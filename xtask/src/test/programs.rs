@@ -1,8 +1,9 @@
-//! Programs that providers start of the host's own choosing, most of them as root: each place, and who chose each of its words.
+//! Checks the list of all places where providers start a program that the host chooses, usually as root. The list says who
+//! chooses each argument.
 //!
-//! A word that a guest chose can be an option, a path that becomes a link before the program looks, or text that the program
-//! obeys. So a new place, and a place whose call changes, needs a row that says who chose what. Not listed are the children
-//! of composed types that are an `execute`: a policy needs a grant for each of their words.
+//! An argument that a guest chooses could be an option, a path that is replaced by a link, or text with a special meaning. So
+//! each new or changed call needs a row that says who chooses its arguments. `execute` children of composed types are not
+//! listed, since a policy needs a grant for each of their arguments.
 
 use std::path::Path;
 
@@ -19,7 +20,7 @@ use rows::PLACES;
 /// The sources of the providers, with their tests.
 const PROVIDERS: &str = "host/providers/src";
 
-/// How a place begins. A call goes on to its closing parenthesis, a field to the end of its line.
+/// The beginnings of such places in the code. A call ends at its closing parenthesis, a field at the end of its line.
 const BEGINNINGS: [&str; 7] = [
     "Launch::program(",
     ".printed(",
@@ -30,24 +31,24 @@ const BEGINNINGS: [&str; 7] = [
     "program: \"",
 ];
 
-/// Where the tests of a file begin.
+/// The beginning of a file's tests.
 const TESTS: &str = "#[cfg(test)]\nmod ";
 
-/// Who chose words of a program, and what keeps them from meaning more.
+/// The origin of a program's arguments, and the protection against misuse.
 #[derive(Debug, Clone, Copy)]
 enum Chooser {
-    /// The host: they are the same for every guest.
+    /// Chosen by the host. They are the same for every guest.
     Fixed,
-    /// A guest, within what a check lets through: names, numbers, words of a list. It cannot be an option or a path.
+    /// Chosen by a guest, but checked: names, numbers, or words of a list. They cannot be options or paths.
     Checked(&'static str),
-    /// A guest, and the host has resolved the path, which is granted and cannot lead elsewhere.
+    /// Chosen by a guest. The host has resolved the granted path, so it cannot lead elsewhere.
     Resolved(&'static str),
-    /// A guest, as it likes; and why that does no harm.
+    /// Chosen freely by a guest. The text says why this does no harm.
     Guest(&'static str),
 }
 
 impl Chooser {
-    /// What the row says beside the kind. Only fixed words need nothing.
+    /// Returns the explanation of the row, or `None` for fixed arguments.
     fn why(self) -> Option<&'static str> {
         match self {
             Fixed => None,
@@ -56,10 +57,10 @@ impl Chooser {
     }
 }
 
-/// One place: its file below the providers' sources, its call, and who chose the words.
+/// One place: its file relative to the providers' sources, its call, and the origin of its arguments.
 type Place = (&'static str, &'static str, &'static [Chooser]);
 
-/// Places without a row, rows without a place, and rows that say nothing.
+/// Returns places without a row, rows without a place, and rows without an explanation.
 pub(super) fn check() -> Result<Vec<String>> {
     let root = checkout::root().join(PROVIDERS);
     let mut found = Vec::new();
@@ -74,7 +75,7 @@ pub(super) fn check() -> Result<Vec<String>> {
     Ok(compare(&found, PLACES))
 }
 
-/// The places of one file: its name, and each call on one line.
+/// Returns the places of one file: the file name, and each call on one line.
 fn places(file: &Path, text: &str) -> Vec<(String, String)> {
     let code = text.split(TESTS).next().unwrap_or_default();
     let is_code = |line: &&str| !line.trim_start().starts_with("//");
@@ -101,7 +102,7 @@ fn places(file: &Path, text: &str) -> Vec<(String, String)> {
     found
 }
 
-/// A text up to the parenthesis that closes its first one.
+/// Returns the text up to the parenthesis that closes its first one.
 fn call(text: &str) -> &str {
     let mut depth = 0_usize;
     for (at, sign) in text.char_indices() {

@@ -1,7 +1,7 @@
-//! What no test of behaviour finds: formatting, lints, licences, and the walls between the rooms.
+//! Checks that tests of behaviour do not cover: formatting, lints, licences, and the dependencies between crates.
 //!
-//! The walls are crates, which the compiler keeps; this keeps the list of doors, and what a room must not touch although
-//! the standard library offers it to all.
+//! The compiler enforces the boundaries of crates. These checks enforce the list of allowed dependencies, and restrictions on
+//! the standard library.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -13,7 +13,8 @@ use serde_json::Value;
 use super::{Count, border, causes, contract, effects, map, operations, programs, supply, targets, waiting, words};
 use crate::{checkout, docs, say};
 
-/// Each room with the rooms it may know. What is not listed is not allowed; `assemble` alone puts all of them together.
+/// Each crate with the crates on which it may depend. All other dependencies are forbidden. Only `assemble` combines all
+/// crates.
 const DOORS: [(&str, &[&str]); 25] = [
     ("agent", &["state", "text"]),
     ("artifact", &["contract", "grants", "node", "plain_files", "text"]),
@@ -102,20 +103,20 @@ const DOORS: [(&str, &[&str]); 25] = [
     ),
 ];
 
-/// Rooms that decide and touch nothing.
+/// Crates without side effects: they only compute.
 const PURE_ROOMS: [&str; 10] =
     ["contract", "converge", "errors", "grants", "node", "policyfile", "report", "resolve", "schema", "text"];
 
-/// What pure rooms do not name: files, processes, the network, the environment and the clock.
+/// Items that pure crates may not name: files, processes, the network, the environment, and the clock.
 const IMPURE_NAMES: [&str; 5] = ["std::fs", "std::process", "std::net", "std::env", "SystemTime::now"];
 
-/// The only file with `unsafe`: native code that our own engine wrote is mapped into memory.
+/// The only file with `unsafe`. It maps native code into memory that wrun's own engine wrote.
 const UNSAFE_FILE: &str = "host/sandbox/src/cache.rs";
 
-/// Who names the engine: one room, and the tool that starts Ruby once, to freeze it.
+/// The engine, and the only packages that may use it: one crate, and the tool that starts Ruby once to create a snapshot.
 const ENGINE: (&str, [&str; 2]) = ("wasmtime", ["sandbox", "ruby-runtime"]);
 
-/// Runs all checks; each counts as one test.
+/// Runs all checks. Each check counts as one test.
 pub(crate) fn run() -> Result<Count> {
     let mut count = Count::default();
     type Check = fn() -> Result<Vec<String>>;
@@ -151,7 +152,7 @@ pub(crate) fn run() -> Result<Count> {
     Ok(count)
 }
 
-/// The manifests of the workspace, of the guests and of each policy.
+/// Returns the manifests of the workspace, of the guests, and of each policy.
 pub(super) fn workspaces() -> Result<Vec<PathBuf>> {
     let own = ["Cargo.toml", "guests/Cargo.toml", "guests/ruby/bridge/Cargo.toml"];
     let mut manifests: Vec<_> = own.iter().map(|path| checkout::root().join(path)).collect();
@@ -175,7 +176,7 @@ fn formatting() -> Result<Vec<String>> {
     Ok(problems)
 }
 
-/// Lints come out of the build that the tests were made with: cargo says again what it has said of what it has built.
+/// Returns the lints of the tests' build. cargo prints the stored messages of finished builds again.
 fn lints() -> Result<Vec<String>> {
     if !checkout::has_linting_compiler() {
         return Ok(vec!["Clippy is missing: `rustup component add clippy`".to_owned()]);
@@ -245,7 +246,8 @@ fn documented_dependencies() -> Result<Vec<String>> {
     Ok(dependency_problems(&page, &shared, &used))
 }
 
-/// Outside crates without a line on the page or with several, and shared ones that nobody uses. `used`: package, dependency.
+/// Returns external crates with no line or several lines on the page, and unused shared crates. `used`: pairs of package and
+/// dependency.
 fn dependency_problems(page: &str, shared: &[&str], used: &[(String, String)]) -> Vec<String> {
     let cells = page.lines().filter_map(|line| line.strip_prefix('|')?.split('|').next());
     let mut documented = BTreeSet::new();
@@ -307,7 +309,7 @@ fn doors() -> Result<Vec<String>> {
     Ok(problems)
 }
 
-/// Whether a package's source names a room.
+/// Returns whether a package's source names a crate.
 fn names_room(package: &Value, room: &str) -> Result<bool> {
     let manifest = Path::new(package.get("manifest_path").and_then(Value::as_str).unwrap_or_default());
     let path = format!("{room}::");
@@ -320,7 +322,7 @@ fn names_room(package: &Value, room: &str) -> Result<bool> {
     Ok(false)
 }
 
-/// Whether code, and not a comment, has a path that begins with `path`, as in `node::`.
+/// Returns whether code outside of comments contains a path that begins with `path`, such as `node::`.
 fn names_path(text: &str, path: &str) -> bool {
     let code = text.lines().map(|line| line.split("//").next().unwrap_or_default());
     let begins = |line: &str, at: usize| {
@@ -341,7 +343,7 @@ fn touches() -> Result<Vec<String>> {
     Ok(problems)
 }
 
-/// What one source file, by its path in the checkout, touches and must not. Tests may touch anything.
+/// Returns the forbidden items in one source file. `path` is relative to the checkout. Tests may use anything.
 fn touches_in(path: &Path, text: &str) -> Vec<String> {
     let parts: Vec<String> = path.iter().map(|part| part.to_string_lossy().into_owned()).collect();
     let (Some(room), Some(part)) = (parts.get(1), parts.get(2)) else { return Vec::new() };
@@ -352,7 +354,7 @@ fn touches_in(path: &Path, text: &str) -> Vec<String> {
         let line = line.split("//").next().unwrap_or_default();
         let mut report = |what: &str| problems.push(format!("{}:{}: {what}", path.display(), number + 1));
         if is_source && PURE_ROOMS.contains(&room.as_str()) {
-            // A text that names one touches nothing.
+            // A string literal with such a name is harmless.
             let code: String = line.split('"').step_by(2).collect();
             IMPURE_NAMES.iter().filter(|name| code.contains(**name)).for_each(|name| report(&format!("names {name}")));
         }
@@ -366,7 +368,7 @@ fn touches_in(path: &Path, text: &str) -> Vec<String> {
     problems
 }
 
-/// The packages of the main workspace.
+/// Returns the packages of the main workspace.
 fn own_packages() -> Result<Vec<Value>> {
     let metadata = checkout::metadata(&checkout::root().join("Cargo.toml"), false)?;
     Ok(metadata.get("packages").and_then(Value::as_array).context("cargo names no packages")?.clone())

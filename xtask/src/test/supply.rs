@@ -1,6 +1,6 @@
-//! What comes from outside: licences, crates that are not let in, and one version of each.
+//! Checks external crates: their licences, the banned crates, and duplicate versions.
 //!
-//! All of it is in `cargo metadata`. Known vulnerabilities are not: `cargo xtask audit` holds them against a database.
+//! All of this is in `cargo metadata`. Known vulnerabilities are not; `cargo xtask audit` checks them with a database.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,7 +10,7 @@ use serde_json::Value;
 use super::style::workspaces;
 use crate::checkout;
 
-/// Licences that any dependency may have. Each is permissive; a copyleft one enters only with a decision and a notice.
+/// Licences that any dependency may have. All are permissive. A copyleft licence needs a decision and a notice.
 const LICENCES: [&str; 15] = [
     "0BSD",
     "Apache-2.0",
@@ -29,11 +29,12 @@ const LICENCES: [&str; 15] = [
     "bzip2-1.0.6",
 ];
 
-/// Crates under a licence that is copyleft for their own files, used as they are: docs/dependencies.md names them.
+/// Crates with a licence that is copyleft only for their own files. They are used without changes, and docs/dependencies.md
+/// lists them.
 const COPYLEFT_BY_FILE: [(&str, &str); 3] =
     [("priority-queue", "LGPL-3.0-or-later OR MPL-2.0"), ("pubgrub", "MPL-2.0"), ("version-ranges", "MPL-2.0")];
 
-/// Crates that are not let in, also through others, each with what is used instead.
+/// Banned crates, even as indirect dependencies, each with its replacement.
 const BANNED: [(&str, &str); 12] = [
     ("atty", "std::io::IsTerminal"),
     ("aws-lc-rs", "ring"),
@@ -49,7 +50,7 @@ const BANNED: [(&str, &str); 12] = [
     ("systemd", "zbus"),
 ];
 
-/// Crates that the program and its tests are built with in two versions, each with who wants the older one.
+/// Crates of which the program and its tests contain two versions, each with the crate that needs the older version.
 const TWICE: [(&str, &str); 11] = [
     ("bitflags", "keyutils"),
     ("block-buffer", "sha2 0.10"),
@@ -64,17 +65,17 @@ const TWICE: [(&str, &str); 11] = [
     ("syn", "macros of the engine and of zbus"),
 ];
 
-/// The platform whose crates are counted: those of others are never built here.
+/// The platform for which crates are counted. Crates for other platforms are never built.
 const PLATFORM: &str = "x86_64-unknown-linux-gnu";
 
-/// The workspaces that are looked at: those that are linted, and the tools that are built only when they are asked for.
+/// Returns the checked workspaces: those with lints, and the tools that are built only on request.
 fn all_workspaces() -> Result<Vec<std::path::PathBuf>> {
     let mut manifests = workspaces()?;
     manifests.extend(["tests/fuzz/Cargo.toml", "xtask/audit/Cargo.toml"].map(|path| checkout::root().join(path)));
     Ok(manifests)
 }
 
-/// Packages whose licence is not permissive, and those that are banned.
+/// Returns the packages with a licence that is not permissive, and the banned packages.
 pub(super) fn licences_and_bans() -> Result<Vec<String>> {
     let mut problems = BTreeSet::new();
     for manifest in all_workspaces()? {
@@ -92,15 +93,15 @@ pub(super) fn licences_and_bans() -> Result<Vec<String>> {
     Ok(problems.into_iter().collect())
 }
 
-/// Whether an SPDX expression leaves a choice of which all parts are permissive.
+/// Returns whether an SPDX expression allows a choice of only permissive licences.
 fn is_permissive(expression: &str) -> bool {
     let choices = expression.replace('/', " OR ");
-    // Parentheses only ever group choices in the crates at hand, so that each part can be looked at by itself.
+    // In the current dependencies, parentheses only group choices, so that each part can be checked separately.
     let choices = choices.replace(['(', ')'], "");
     choices.split(" AND ").all(|part| part.split(" OR ").any(|licence| LICENCES.contains(&licence.trim())))
 }
 
-/// Crates of the program and its tests that are built in several versions, and are not known to be.
+/// Returns crates of the program and its tests with several versions that are not in the list of known ones.
 pub(super) fn versions() -> Result<Vec<String>> {
     let mut command = checkout::cargo();
     command.args(["metadata", "--format-version", "1", "--filter-platform", PLATFORM]);

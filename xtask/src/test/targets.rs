@@ -1,4 +1,4 @@
-//! Which test programs there are, and to which area each belongs.
+//! Finds the test programs and their areas.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -14,14 +14,14 @@ use crate::checkout;
 pub(crate) struct TestProgram {
     pub(crate) area: Area,
     pub(crate) package: String,
-    /// The target's name and what it is, as in `notifications (test)`.
+    /// The target's name and kind, as in `notifications (test)`.
     pub(crate) name: String,
     pub(crate) executable: PathBuf,
-    /// The package's folder, in which its tests run.
+    /// The package's folder, which is the current directory of its tests.
     pub(crate) folder: PathBuf,
 }
 
-/// Builds the test programs of the workspace, and of the guests' workspaces where they have tests, for some areas.
+/// Builds the test programs of some areas, from the workspace and from the guests' workspaces.
 pub(crate) fn build(areas: &[Area]) -> Result<Vec<TestProgram>> {
     let mut programs = Vec::new();
     let main = checkout::root().join("Cargo.toml");
@@ -47,7 +47,7 @@ pub(crate) fn build(areas: &[Area]) -> Result<Vec<TestProgram>> {
     Ok(programs)
 }
 
-/// Builds the tests that guests' packages have for themselves; they run on this machine and need no sandbox.
+/// Builds the unit tests of the guests' packages. They run on this machine without a sandbox.
 fn build_guest_tests(manifest: &Path) -> Result<Vec<TestProgram>> {
     let metadata = checkout::metadata(manifest, false)?;
     let packages = metadata.get("packages").and_then(Value::as_array).context("cargo names no packages")?;
@@ -63,7 +63,7 @@ fn build_guest_tests(manifest: &Path) -> Result<Vec<TestProgram>> {
     build_in(checkout::cargo(), manifest, &options)
 }
 
-/// The names of the integration tests that belong to the areas.
+/// Returns the names of the integration tests in the areas.
 fn names_in_areas(manifest: &Path, areas: &[Area]) -> Result<Vec<String>> {
     let metadata = checkout::metadata(manifest, false)?;
     let packages = metadata.get("packages").and_then(Value::as_array).context("cargo names no packages")?;
@@ -94,7 +94,7 @@ fn build_in(mut command: Command, manifest: &Path, options: &[String]) -> Result
     Ok(messages.lines().filter_map(|line| test_program(&serde_json::from_str(line).ok()?)).collect())
 }
 
-/// Reads one of cargo's messages; nothing where it is not about a test program.
+/// Parses one of cargo's messages. Returns `None` if it is not about a test program.
 fn test_program(message: &Value) -> Option<TestProgram> {
     let executable = PathBuf::from(message.get("executable")?.as_str()?);
     if message.get("profile")?.get("test")? != &Value::Bool(true) {
@@ -108,14 +108,15 @@ fn test_program(message: &Value) -> Option<TestProgram> {
     Some(TestProgram { area, package, name: format!("{name} ({kind})"), executable, folder })
 }
 
-/// A target's name, kind and source file.
+/// Returns a target's name, kind, and source file.
 fn describe(target: &Value) -> Option<(String, String, PathBuf)> {
     let text = |value: &Value| value.as_str().map(str::to_owned);
     let kind = text(target.get("kind")?.as_array()?.first()?)?;
     Some((text(target.get("name")?)?, kind, PathBuf::from(target.get("src_path")?.as_str()?)))
 }
 
-/// The area of an integration test: named after it, in the end-to-end package, or reading the vectors.
+/// Returns the area of an integration test. It depends on the test's name, its package, and whether its source reads the
+/// vectors.
 fn area_of(package: &str, name: &str, source: &Path) -> Area {
     if name.contains("hostile") {
         Area::Hostile
@@ -137,12 +138,12 @@ fn package_folder(package: &Value) -> PathBuf {
     Path::new(manifest).parent().unwrap_or(Path::new("/")).to_owned()
 }
 
-/// Whether one of the Rust files below a folder is as asked. Follows no links.
+/// Returns whether any Rust file below a folder satisfies `wanted`. It follows no links.
 pub(crate) fn any_source(folder: &Path, wanted: &dyn Fn(&str) -> bool) -> bool {
     sources(folder).iter().any(|path| std::fs::read_to_string(path).is_ok_and(|text| wanted(&text)))
 }
 
-/// All Rust files below a folder in order, without those that cargo made.
+/// Returns all Rust files below a folder, sorted, without those in cargo's target folder.
 pub(crate) fn sources(folder: &Path) -> Vec<PathBuf> {
     let mut found = Vec::new();
     let mut folders = vec![folder.to_owned()];

@@ -1,4 +1,5 @@
-//! Recorded data that no test reads: what waits for a feature is printed with the tests, so that nobody counts it as covered.
+//! Finds recorded data that no test reads. Data for a missing feature is printed with the tests, so that it does not seem to
+//! be covered.
 
 use std::path::Path;
 
@@ -8,14 +9,14 @@ use serde_json::Value;
 use super::{Area, targets};
 use crate::checkout;
 
-/// Recorded data below `tests/` that waits for a feature: area, file or folder, feature.
+/// Recorded data below `tests/` for missing features: the area, the file or folder, and the feature.
 const WAITING: [(Area, &str, &str); 1] =
     [(Area::Corpus, "corpus/real", "the cookbooks, which are fetched outside of the tests")];
 
-/// Vectors that are not tests: the file, and what it is for.
+/// Vectors that are not tests: the file, and its purpose.
 const NOT_TESTS: [(&str, &str); 1] = [("resource_freq.json", "says how often each resource type is used")];
 
-/// Returns a line for each file or folder of an area that waits.
+/// Returns a line for each file or folder of an area that belongs to a missing feature.
 pub(super) fn lines(areas: &[Area]) -> Result<Vec<String>> {
     let waiting = WAITING.iter().filter(|(area, _, _)| areas.contains(area));
     waiting
@@ -38,7 +39,8 @@ fn cases(path: &Path) -> Result<usize> {
     Ok(lists.map(Vec::len).sum())
 }
 
-/// Vectors that no test names and that no table lists, and entries of a table that a test reads or that do not exist.
+/// Returns the vectors that neither a test nor a table names. Also returns entries of the tables that a test reads or that do
+/// not exist.
 pub(super) fn check() -> Result<Vec<String>> {
     let tests = checkout::root().join("tests");
     let mut texts = String::new();
@@ -59,7 +61,7 @@ pub(super) fn check() -> Result<Vec<String>> {
     Ok(problems)
 }
 
-/// The problem of one file of vectors, which a test reads or not.
+/// Returns the problem of one file of vectors. `is_read`: a test reads it.
 fn problem(name: &str, is_read: bool) -> Option<String> {
     let waits = WAITING.iter().any(|(_, path, _)| path.strip_prefix("vectors/") == Some(name));
     let is_known = waits || NOT_TESTS.iter().any(|(file, _)| *file == name) || !name.ends_with(".json");

@@ -1,5 +1,5 @@
-//! Documentation that says something: a comment of one to three words says less than the name of its item. Whether a
-//! longer one says it well, people judge.
+//! Checks that documentation is not too short: a comment of one to three words says less than the name of its item. Only
+//! people can judge the quality of longer comments.
 
 use std::path::Path;
 
@@ -8,13 +8,13 @@ use anyhow::{Context as _, Result};
 use super::targets;
 use crate::checkout;
 
-/// The folders beside the rooms in which every comment is long enough.
+/// The folders outside of the host that are also checked.
 const BESIDE_ROOMS: [&str; 2] = ["guests/sdk", "xtask/src"];
 
-/// The beginning of the paths of files whose `///` lines are the help of the program.
+/// The prefix of the paths of files with `///` lines that are help texts of the program.
 const HELP: &str = "host/wrun/src/arguments";
 
-/// The fewest words that document an item.
+/// Smallest number of words in a comment.
 const LEAST_WORDS: usize = 4;
 
 /// The beginning of a file's own tests, whose comments are not checked.
@@ -60,7 +60,7 @@ fn short_comments(text: &str) -> Vec<(usize, &str)> {
     short.collect()
 }
 
-/// Returns what a line of documentation says, or `None` for any other line.
+/// Returns the text of a documentation line, or `None` for any other line.
 fn comment(line: &str) -> Option<&str> {
     line.trim_start().strip_prefix("///").filter(|words| !words.starts_with('/'))
 }

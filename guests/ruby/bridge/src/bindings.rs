@@ -1,4 +1,4 @@
-//! Bindings, generated from the contract and from the border to Ruby.
+//! Bindings, generated from the contract and from the interface to Ruby (`guests/ruby/wit`).
 #![allow(missing_docs, clippy::all, reason = "generated; the WIT is the documentation")]
 
 wit_bindgen::generate!({

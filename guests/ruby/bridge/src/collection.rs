@@ -1,4 +1,4 @@
-//! `resources`: the collection.
+//! Calls the contract's interface `resources/collection` for Ruby.
 
 use crate::bindings::wrun::resources::collection::{self as resources, Property};
 use crate::reply::Reply;
@@ -60,7 +60,7 @@ pub(crate) fn answer(request: &Request<'_>) -> Result<Reply, Reply> {
     }
 }
 
-/// `null`, or `[kind, value]`; bytes are a reply of their own.
+/// Returns `null` or `[kind, value]`. Bytes are a separate kind of reply.
 fn property(property: Option<Property>) -> Reply {
     match property {
         None => Reply::nothing(),

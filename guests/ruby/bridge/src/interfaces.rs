@@ -1,4 +1,4 @@
-//! The small interfaces: `node`, `output`, `cookbooks`, `schema`, `data`, `clock`, `random`.
+//! Calls the contract's small interfaces for Ruby: `node`, `output`, `cookbooks`, `schema`, `data`, `clock`, `random`.
 
 use crate::bindings::wrun::cookbooks::files::{self as cookbooks, FileError};
 use crate::bindings::wrun::data::data::{self, DataError};
@@ -16,7 +16,7 @@ use serde_json::value::RawValue;
 
 type Path = Vec<String>;
 
-/// View, path, and the place that asks.
+/// The arguments of a read: view, path, and the place in the cookbook.
 type Asked = (View, Path, Option<Origin>);
 
 pub(crate) fn answer(request: &Request<'_>) -> Result<Reply, Reply> {

@@ -1,12 +1,12 @@
 //! The Rust side of the Ruby runtime.
 //!
-//! CRuby reaches the outside through one function that takes and gives bytes. This component has a memory of its own,
-//! takes such a request apart, calls the contract and wraps the answer. Rejected: lowering the contract's records inside
-//! Ruby's memory, in an adapter: adapters may have no data of their own, so that all of it would have to be written by
-//! hand, and records packed in Ruby cost ten times what its JSON generator, written in C, costs.
+//! CRuby calls the host through one function with bytes as argument and result. This component has its own memory. It parses
+//! such a request, calls the contract and encodes the reply. Rejected: an adapter that builds the contract's records inside
+//! Ruby's memory. Adapters must not have data of their own, so all its code would be written by hand. And packing records in
+//! Ruby takes ten times as long as Ruby's JSON generator, which is written in C.
 //!
-//! Nothing here decides or checks: the host does. A cookbook that reaches this side directly can say what it likes, and
-//! is answered like any other guest.
+//! The bridge neither decides nor checks anything. The host does. A cookbook may call the bridge directly. The host then
+//! treats it like any other guest.
 
 mod bindings;
 mod collection;
@@ -49,7 +49,7 @@ impl Guest for Bridge {
     }
 
     fn sleep(nanoseconds: u64) {
-        /// What the contract waits at most at a time.
+        /// The maximum duration of one `clock.sleep`, in milliseconds.
         const LONGEST: u64 = 60_000;
         let mut left = nanoseconds.div_ceil(1_000_000);
         while left > 0 {
@@ -74,7 +74,7 @@ impl Guest for Bridge {
     }
 }
 
-/// Finds the function that a request names. Refusals are replies too.
+/// Calls the function that a request names. An error of the contract becomes a reply, too.
 fn answer(request: &Request<'_>) -> Result<Reply, Reply> {
     match request.interface {
         "turns" => turns::answer(request),

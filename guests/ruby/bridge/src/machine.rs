@@ -1,4 +1,4 @@
-//! `machine`: the machine as a cookbook sees it.
+//! Calls the contract's `machine` interfaces for Ruby.
 
 use crate::bindings::wrun::machine::files::{self, Change, FileStatus, FileTimes, Kind, NewContent, Ownership};
 use crate::bindings::wrun::machine::http::{Header, HttpRequest};
@@ -73,7 +73,7 @@ fn status(status: &FileStatus) -> serde_json::Value {
         "modified": status.modified, "identity": [status.identity.device, status.identity.inode], "links": status.links})
 }
 
-/// Replies `[code, signal, timed_out, length of the output]`, then output and errors as bytes.
+/// Runs a command. Replies `[code, signal, timed_out, length of the output]`, then output and errors as bytes.
 fn run(request: &Request<'_>) -> Result<Reply, Reply> {
     let (command, origin): (Command, Origin) = request.arguments()?;
     let outcome = commands::run(&command.contract(request)?, Some(&origin.into())).map_err(refused)?;
@@ -83,7 +83,7 @@ fn run(request: &Request<'_>) -> Result<Reply, Reply> {
     Ok(Reply::Mixed(head.to_string(), tail))
 }
 
-/// Takes `[method, url, headers, body]`; replies `[status, headers]`, then the body.
+/// Sends an HTTP request `[method, url, headers, body]`. Replies `[status, headers]`, then the body as bytes.
 fn http(request: &Request<'_>) -> Result<Reply, Reply> {
     type Words = (String, String, Vec<(String, String)>, Option<Bytes>);
     let (method, url, headers, body): Words = request.arguments()?;

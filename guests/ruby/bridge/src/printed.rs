@@ -1,16 +1,16 @@
-//! What Ruby prints becomes lines of the log: whole ones, as a terminal would show them.
+//! Collects Ruby's printed output and writes it to the log in whole lines.
 
 use crate::bindings::wrun::output::log::{self as output, Level};
 use std::cell::RefCell;
 
-/// A line that goes on for longer is written in pieces.
+/// Maximum length of a line in bytes. A longer line is written in pieces.
 const LONGEST: usize = 64 << 10;
 
 thread_local! {
     static UNFINISHED: RefCell<[Vec<u8>; 2]> = const { RefCell::new([Vec::new(), Vec::new()]) };
 }
 
-/// Takes what was printed and writes the lines that it ends.
+/// Appends printed text and writes the lines that it completes.
 pub(crate) fn take(channel: u32, text: &[u8]) {
     let (slot, level) = slot_and_level(channel);
     UNFINISHED.with_borrow_mut(|unfinished| {
@@ -29,7 +29,7 @@ pub(crate) fn take(channel: u32, text: &[u8]) {
     });
 }
 
-/// Writes what has not been ended, before anything else is written or the turn goes away.
+/// Writes unfinished lines. It runs before other log lines and before each turn of the host.
 pub(crate) fn flush() {
     UNFINISHED.with_borrow_mut(|both| {
         for (channel, unfinished) in (1..).zip(both) {

@@ -1,39 +1,39 @@
-//! What Ruby hears.
+//! Replies to Ruby's requests.
 
 use crate::bindings::wrun::types::types::Raised;
 use serde::Serialize;
 
-/// A reply; its first byte tells Ruby which it is.
+/// A reply. Its first byte tells Ruby the kind of reply.
 pub(crate) enum Reply {
     /// JSON text.
     Value(String),
     /// Bytes.
     Bytes(Vec<u8>),
-    /// JSON text, and bytes that it speaks of.
+    /// JSON text, followed by bytes.
     Mixed(String, Vec<u8>),
     /// An exception.
     Raised(Raised),
-    /// One of the contract's errors: its case and what it says.
+    /// An error of the contract: its case and its texts.
     Refused(&'static str, Vec<String>),
 }
 
 impl Reply {
-    /// A value that serializes.
+    /// Returns a reply with a value, serialized as JSON.
     pub(crate) fn value(value: &impl Serialize) -> Self {
         Self::Value(serde_json::to_string(value).unwrap_or_else(|_| "null".to_owned()))
     }
 
-    /// Nothing to hand over.
+    /// Returns a reply without a value (`null`).
     pub(crate) fn nothing() -> Self {
         Self::Value("null".to_owned())
     }
 
-    /// JSON text from the host, or null.
+    /// Returns a reply with JSON text from the host, or with `null`.
     pub(crate) fn json(text: Option<String>) -> Self {
         Self::Value(text.unwrap_or_else(|| "null".to_owned()))
     }
 
-    /// What a Ruby programmer sees who calls the bridge wrongly.
+    /// Returns an `ArgumentError`, for a wrong call of the bridge.
     pub(crate) fn argument_error(message: &str) -> Self {
         Self::Raised(Raised {
             class: "ArgumentError".to_owned(),
@@ -76,7 +76,7 @@ impl From<Raised> for Reply {
     }
 }
 
-/// An exception as JSON, as `words::Raised` reads it.
+/// Returns an exception as JSON, in the form that `words::Raised` reads.
 pub(crate) fn raised_json(raised: &Raised) -> String {
     #[derive(Serialize)]
     struct Words<'a> {

@@ -1,13 +1,13 @@
-//! What Ruby asks: a function's name, its arguments as JSON, and bytes that are not text.
+//! Parses Ruby's requests: a function's name, its arguments as JSON, and bytes.
 
 use crate::reply::Reply;
 use serde::Deserialize;
 
-/// Where some bytes lie in a request's tail: offset and length.
+/// The offset and length of some bytes in a request's tail.
 #[derive(Deserialize, Clone, Copy)]
 pub(crate) struct Bytes(usize, usize);
 
-/// `INTERFACE.FUNCTION[:LENGTH] ARGUMENTS` and, after `LENGTH` bytes of arguments, the tail.
+/// A request: `INTERFACE.FUNCTION[:LENGTH] ARGUMENTS`. The arguments have `LENGTH` bytes, and the tail follows.
 pub(crate) struct Request<'a> {
     pub(crate) interface: &'a str,
     pub(crate) function: &'a str,
@@ -16,7 +16,7 @@ pub(crate) struct Request<'a> {
 }
 
 impl<'a> Request<'a> {
-    /// Takes a request apart.
+    /// Parses a request.
     pub(crate) fn parse(bytes: &'a [u8]) -> Result<Self, Reply> {
         let malformed = || Reply::argument_error("a call of the bridge is malformed");
         let space = bytes.iter().position(|byte| *byte == b' ').ok_or_else(malformed)?;
@@ -34,26 +34,26 @@ impl<'a> Request<'a> {
         Ok(Self { interface, function, arguments, tail })
     }
 
-    /// The arguments, as a tuple.
+    /// Parses the arguments as a tuple.
     pub(crate) fn arguments<T: Deserialize<'a>>(&self) -> Result<T, Reply> {
         serde_json::from_str(self.arguments).map_err(|error| {
             Reply::argument_error(&format!("{}.{} cannot take that: {error}", self.interface, self.function))
         })
     }
 
-    /// The only argument.
+    /// Parses the only argument.
     pub(crate) fn argument<T: Deserialize<'a>>(&self) -> Result<T, Reply> {
         self.arguments::<(T,)>().map(|(only,)| only)
     }
 
-    /// Some of the tail's bytes.
+    /// Returns some of the tail's bytes, or an error if they lie outside of it.
     pub(crate) fn bytes(&self, at: Bytes) -> Result<&'a [u8], Reply> {
         let end = at.0.checked_add(at.1);
         let bytes = end.and_then(|end| self.tail.get(at.0..end));
         bytes.ok_or_else(|| Reply::argument_error("a call of the bridge names bytes that it does not bring"))
     }
 
-    /// No function of that name.
+    /// Returns the error for an unknown function.
     pub(crate) fn unknown(&self) -> Reply {
         Reply::argument_error(&format!("the contract has no function {}.{}", self.interface, self.function))
     }

@@ -1,4 +1,4 @@
-//! `turns.next`: the one call that gives the turn away.
+//! Implements `turns.next`, the only call that passes the turn to the host.
 
 use crate::bindings::wrun::turns::turns::{
     self, ActionCall, Answer, Document, Evaluation, GuestMessage, HostMessage, Load, NumberedAnswer, NumberedRequest,
@@ -78,7 +78,7 @@ fn told(message: HostMessage) -> String {
     }
 }
 
-/// A phase's name and its input as JSON.
+/// Returns a phase's name and its input as JSON.
 fn phase(phase: Phase) -> (&'static str, String) {
     match phase {
         Phase::Load(input) => ("load", load(input)),
@@ -107,7 +107,7 @@ fn load(input: Load) -> String {
     .to_string()
 }
 
-/// A question's name and its input as JSON.
+/// Returns a question's name and its input as JSON.
 fn question(question: Question) -> (&'static str, String) {
     let document = |Document { name, file, source }| json!({ "name": name, "file": file, "source": source });
     match question {

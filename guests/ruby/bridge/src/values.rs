@@ -1,5 +1,5 @@
-//! Values of attributes between the contract and Ruby. Ruby writes and reads a part that only it can compute as the object
-//! `{"\u0000guest": N}`; the contract has the parts beside the JSON.
+//! Converts attribute values between the contract and Ruby. For Ruby, a part that only Ruby can compute is the object
+//! `{"\u0000guest": N}`. The contract lists such parts beside the JSON.
 
 use crate::bindings::wrun::node::attributes::{self, LazyPart, LazyValue, Value};
 use crate::reply::Reply;
@@ -7,28 +7,28 @@ use serde_json::Value as Json;
 use serde_json::value::RawValue;
 use std::cell::Cell;
 
-/// The only key of an object that stands for a value of Ruby's own.
+/// The only key of an object that represents a value in Ruby's memory.
 const MARK: &str = "\u{0}guest";
 
-/// The key as JSON has it.
+/// The key as escaped JSON text.
 const MARK_TEXT: &str = "\\u0000guest";
 
 thread_local! {
-    /// The present version of the attributes. `None` since Ruby has written.
+    /// The present version of the attributes, or `None` after a write by Ruby.
     static VERSION: Cell<Option<u64>> = const { Cell::new(None) };
 }
 
-/// The host has brought the version with the turn.
+/// Stores the version that the host sent with the turn.
 pub(crate) fn begin_turn(version: u64) {
     VERSION.set(Some(version));
 }
 
-/// Ruby is about to write.
+/// Forgets the version before a write by Ruby.
 pub(crate) fn write() {
     VERSION.set(None);
 }
 
-/// The present version of the attributes.
+/// Returns the present version of the attributes, from the host if necessary.
 pub(crate) fn version() -> u64 {
     VERSION.get().unwrap_or_else(|| {
         let version = attributes::version();
@@ -37,7 +37,7 @@ pub(crate) fn version() -> u64 {
     })
 }
 
-/// A value that Ruby writes.
+/// Converts a value from Ruby for the host.
 pub(crate) fn for_host(value: &RawValue) -> Result<Value, Reply> {
     let json = value.get();
     if !json.contains(MARK_TEXT) {
@@ -68,19 +68,19 @@ fn take(value: &mut Json, path: &mut Vec<String>, parts: &mut Vec<LazyPart>) {
     }
 }
 
-/// The number in an object that stands for a value of Ruby's own.
+/// Returns the number in an object that represents a value in Ruby's memory.
 fn marked(value: &Json) -> Option<u32> {
     let object = value.as_object().filter(|object| object.len() == 1)?;
     u32::try_from(object.get(MARK)?.as_u64()?).ok()
 }
 
-/// A value as JSON for Ruby.
+/// Converts a value from the host to JSON for Ruby.
 pub(crate) fn for_ruby(value: Value) -> String {
     let LazyValue { json, parts } = match value {
         Value::Plain(json) => return json,
         Value::Lazy(lazy) => lazy,
     };
-    // The host writes JSON.
+    // Parsing cannot fail, because the host sends valid JSON.
     let Ok(mut value) = serde_json::from_str::<Json>(&json) else { return json };
     for part in parts {
         let place = part.path.iter().try_fold(&mut value, |value, step| match value {
@@ -94,7 +94,7 @@ pub(crate) fn for_ruby(value: Value) -> String {
     value.to_string()
 }
 
-/// A reply with a value, or null.
+/// Returns a reply with a value, or with `null`.
 pub(crate) fn or_null(value: Option<Value>) -> Reply {
     Reply::json(value.map(for_ruby))
 }

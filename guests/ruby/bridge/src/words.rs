@@ -1,4 +1,4 @@
-//! The contract's records as Ruby writes them in JSON.
+//! Defines the contract's records in the JSON form that Ruby sends.
 
 use crate::bindings::wrun::node::attributes as node;
 use crate::bindings::wrun::output::log as output;
@@ -9,7 +9,7 @@ use crate::request::{Bytes, Request};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-/// An enumeration in kebab-case, and the contract's.
+/// Defines an enumeration in kebab-case with its conversion to the contract's enumeration.
 macro_rules! words {
     ($(#[$doc:meta] $name:ident = $contract:path { $($word:ident),* })*) => {$(
         #[$doc]
@@ -96,7 +96,7 @@ enum PropertyKind {
     Verify,
 }
 
-/// `[kind, value]`: of `plain` any JSON, of `bytes` where they lie, of the others a callback's number.
+/// A property's value `[kind, value]`: any JSON for `plain`, offset and length for `bytes`, or else a callback's number.
 #[derive(Deserialize)]
 pub(crate) struct Property<'a>(PropertyKind, #[serde(borrow)] &'a RawValue);
 
@@ -113,7 +113,7 @@ impl Property<'_> {
     }
 }
 
-/// Reads JSON text that was kept as it is.
+/// Parses JSON text that was not parsed before.
 pub(crate) fn parse<'a, T: Deserialize<'a>>(raw: &'a RawValue) -> Result<T, Reply> {
     serde_json::from_str(raw.get()).map_err(|error| Reply::argument_error(&format!("a call of the bridge: {error}")))
 }
@@ -126,7 +126,7 @@ enum CommandLine {
     Arguments(Vec<String>),
 }
 
-/// A command and as whom it is run.
+/// A command with its user, environment and limits.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Command {
@@ -199,7 +199,7 @@ impl From<Notification> for resources::Notification {
     }
 }
 
-/// A resource as a cookbook wrote it. What Chef has defaults for may be left out.
+/// A declared resource. Fields with defaults in Chef may be absent.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Declaration<'a> {
@@ -227,7 +227,7 @@ pub(crate) struct Declaration<'a> {
     detached: bool,
 }
 
-/// Chef's default, in seconds.
+/// Returns Chef's default for `retry_delay`, in seconds.
 fn retry_delay() -> u32 {
     2
 }

@@ -1,7 +1,7 @@
-//! What Ruby costs inside the sandbox, as JSON: for `cargo xtask bench`.
+//! Measures Ruby's costs inside the sandbox and prints them as JSON, for `cargo xtask bench`.
 //!
-//! Whole-process figures hide these: how long a Ruby policy takes from nothing to its first line, and what a thousand
-//! resources cost to compile, and to converge with providers that do nothing.
+//! Measurements of the whole process hide these costs. They are a Ruby policy's time until its first line, and its time to
+//! compile and converge a thousand resources. The providers do nothing.
 
 #![expect(clippy::print_stdout, clippy::indexing_slicing, reason = "it prints what it measured")]
 
@@ -11,7 +11,7 @@ mod support;
 use std::time::Duration;
 use support::{Ran, run_released};
 
-/// How often each is measured; the median is reported.
+/// The number of measurements of each value. The output has the median.
 const TIMES: usize = 15;
 
 fn main() {
@@ -33,7 +33,7 @@ fn resource(number: usize) -> String {
     )
 }
 
-/// Milliseconds, to a hundredth.
+/// Returns the median in milliseconds, rounded to a hundredth.
 fn median(recipe: &str, of: impl Fn(&Ran) -> Duration) -> f64 {
     let once = |_| {
         let ran = run_released(recipe);

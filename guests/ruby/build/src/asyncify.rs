@@ -1,18 +1,18 @@
-//! Makes room for deep recipes.
+//! Enlarges Ruby's Asyncify buffers, so that deeply nested recipes work.
 //!
-//! CRuby for WebAssembly saves and restores its machine stack (to raise, to collect garbage) by Asyncify, into buffers of
-//! 24 KiB. About fifty blocks inside each other that run through C (`instance_eval`, `Hash#each`) fill one, and then Ruby
-//! dies in a trap that no `rescue` sees. The size is a constant in the C source; here it is enlarged in the binary:
+//! CRuby for WebAssembly uses Asyncify to save and restore its machine stack, for exceptions and garbage collection. Its
+//! buffers have 24 KiB. About fifty nested blocks that run through C (`instance_eval`, `Hash#each`) fill a buffer. Then Ruby
+//! dies in a trap, which `rescue` cannot catch. The size is a constant in the C source. This module changes the binary:
 //!
-//! - A jump buffer is allocated wherever a block of C code may be jumped out of, by `ruby_xmalloc(24600)`. Each of these
-//!   calls becomes one of a new function, which allocates [`MORE`] bytes behind it, and does so without telling Ruby's
-//!   garbage collector, whose counters such buffers would otherwise drive.
-//! - `asyncify_start_unwind` gets a prologue that points a buffer's bounds at that space. It recognizes the jump buffers
-//!   by their size in the allocator's header, and two static buffers (for scanning the stack, and for the jump itself) by
-//!   their addresses: these get a region of their own, which is allocated before the snapshot.
+//! - Ruby allocates a jump buffer by `ruby_xmalloc(24600)` wherever C code may be left by a jump. Each of these calls is
+//!   replaced by a call of a new function, which allocates [`MORE`] additional bytes. It bypasses Ruby's garbage collector,
+//!   because large buffers would make the collector run too often.
+//! - `asyncify_start_unwind` gets a prologue that sets a buffer's bounds to this space. It recognizes jump buffers by their
+//!   size in the allocator's header. It recognizes the two static buffers (for scanning the stack and for the jump itself) by
+//!   their addresses. Each of these gets a region that is allocated before the snapshot.
 //!
-//! All of it depends on how the pinned package was compiled. So everything is counted, and whatever is not as expected
-//! ends the build.
+//! All of this depends on how the pinned package was compiled. So this module counts everything that it changes, and ends the
+//! build on any difference.
 
 use anyhow::{Context as _, Result, bail, ensure};
 use std::collections::BTreeSet;
@@ -22,27 +22,27 @@ use wasmparser::{BinaryReader, ExternalKind, FuncType, FunctionBody, Operator, P
 /// The size of a jump buffer in the pinned package.
 const JUMP_BUFFER: i32 = 24_600;
 
-/// Bytes behind it. A block that runs through C takes up to 1.3 KiB: this is enough for two hundred and fifty of them.
-/// Memory that is not touched costs nothing but its place in the policy's limit.
+/// Additional bytes of a jump buffer. A block that runs through C takes up to 1.3 KiB, so this is enough for 250 nested
+/// blocks. Untouched memory costs nothing, but counts towards the policy's memory limit.
 const MORE: i32 = (320 << 10) + 88;
 
-/// What the allocator rounds a size up by, at most, header included.
+/// The maximum number of bytes that the allocator adds to a size, including its header.
 const ROUNDING: i32 = 40;
 
-/// The size of each of the two regions that replace the static buffers. They hold the whole stack, 3 KiB for each such
-/// block.
+/// The size of each of the two regions that replace the static buffers. They contain the whole stack, which has 3 KiB for
+/// each nested block.
 const REGION: i32 = 4 << 20;
 
 /// The size of both regions together.
 pub(crate) const REGIONS: i32 = 2 * REGION;
 
-/// The exported global that holds the regions' address. Zero until they are allocated.
+/// The name of the exported global with the regions' address. Its value is zero before they are allocated.
 pub(crate) const REGION_GLOBAL: &str = "asyncify_region";
 
-/// Calls that allocate a jump buffer, in the pinned package.
+/// The number of calls in the pinned package that allocate a jump buffer.
 const ALLOCATIONS: usize = 29;
 
-/// What a patch did, for its assertions.
+/// A changed module, and the number of changes for assertions.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Patched {
     pub(crate) module: Vec<u8>,
@@ -50,7 +50,7 @@ pub(crate) struct Patched {
     pub(crate) allocations: usize,
 }
 
-/// What has to be known of a module before it is rewritten.
+/// The facts about a module that the rewrite needs.
 #[derive(Default)]
 struct Survey {
     /// Index of `(i32) -> i32`.
@@ -148,7 +148,7 @@ impl Survey {
     }
 }
 
-/// A call right behind a constant, and where in the module the call stands.
+/// A call right after a constant, and the position of the call in the module.
 struct ConstantCall {
     constant: i32,
     function: u32,
@@ -229,7 +229,7 @@ fn part(module: &[u8], range: std::ops::Range<usize>) -> Result<&[u8]> {
     module.get(range).context("a section lies outside of its module")
 }
 
-/// Writes a section with one entry more.
+/// Writes a section with one additional entry.
 fn append(module: &mut wasm_encoder::Module, id: u8, section: &[u8], entry: &[u8]) -> Result<()> {
     let mut reader = BinaryReader::new(section, 0);
     let count = reader.read_var_u32()?;
@@ -241,7 +241,7 @@ fn append(module: &mut wasm_encoder::Module, id: u8, section: &[u8], entry: &[u8
     Ok(())
 }
 
-/// A body whose jump buffers are allocated by our function.
+/// Returns a function's body in which the new function allocates the jump buffers, and the number of changed calls.
 fn redirected(module: &[u8], body: &FunctionBody<'_>, allocator: u32, survey: &Survey) -> Result<(Vec<u8>, usize)> {
     let range = body.range();
     let (mut bytes, mut copied, mut count) = (Vec::new(), range.start, 0);
@@ -257,7 +257,7 @@ fn redirected(module: &[u8], body: &FunctionBody<'_>, allocator: u32, survey: &S
     Ok((bytes, count))
 }
 
-/// Allocates a jump buffer and the space behind it.
+/// Returns the function that allocates a jump buffer with its additional space.
 fn allocation(survey: &Survey) -> Result<Function> {
     let reallocate = survey.reallocate.context("Ruby does not export cabi_realloc")?;
     let mut function = Function::new([]);
@@ -274,7 +274,7 @@ fn allocation(survey: &Survey) -> Result<Function> {
     Ok(function)
 }
 
-/// `asyncify_start_unwind` with our prologue. Local 0 is the buffer: two words, its top and its end.
+/// Returns `asyncify_start_unwind` with the prologue. Local 0 is the buffer: two words, its top and its end.
 fn start_unwind(module: &[u8], body: &FunctionBody<'_>, survey: &Survey) -> Result<Function> {
     ensure!(body.get_locals_reader()?.get_count() == 0, "asyncify_start_unwind has locals of its own");
     let (buffer, region, start) = (Instruction::LocalGet(0), Instruction::GlobalGet(survey.globals), 1);

@@ -1,8 +1,8 @@
-//! From Ruby's core module to a component: adapters in place of its imports, the bridge around it.
+//! Turns Ruby's core module into a component: adapters implement its imports, and the bridge connects it with the contract.
 //!
-//! The bridge's component imports the contract and exports the border; Ruby's imports the border and exports `serve`. The
-//! finished component holds both side by side (one inside of the other could not call it), instantiates Ruby's with
-//! what the bridge's exports, and has `serve` as its only export.
+//! The bridge's component imports the contract and exports the interface `wrun:ruby/bridge` (the border). Ruby's component
+//! imports the border and exports `serve`. The finished component contains both side by side, because a nested component
+//! could not call its parent. It instantiates Ruby's component with the bridge's exports, and exports only `serve`.
 
 use anyhow::{Context as _, Result, ensure};
 use std::path::Path;
@@ -14,13 +14,13 @@ use wasmparser::{Parser, Payload, Validator, WasmFeatures};
 use wit_component::{ComponentEncoder, StringEncoding, embed_component_metadata};
 use wit_parser::Resolve;
 
-/// The border's name.
+/// The name of the interface between Ruby's component and the bridge.
 const BORDER: &str = "wrun:ruby/bridge@0.1.0";
 
-/// What the contract calls a policy by.
+/// The name of the contract's function that runs a policy.
 const SERVE: &str = "serve";
 
-/// The adapters: which import of Ruby's each stands for, its source, and its world.
+/// The adapters: the module name of the imports that each implements, its source, and its world.
 const ADAPTERS: [(&str, &str, Option<&str>); 3] = [
     ("canonical_abi", include_str!("../../adapters/canonical_abi.wat"), None),
     ("rb-js-abi-host", include_str!("../../adapters/rb-js-abi-host.wat"), Some("ruby")),
@@ -66,13 +66,13 @@ fn put_together(bridge: &[u8], ruby: &[u8]) -> Result<Vec<u8>> {
     Ok(component)
 }
 
-/// A component's imports with their types, as the beginning of another, and the imports' names in order.
+/// Copies a component's imports with their types to a new component. Returns it with the imports' names in order.
 fn beginning(component: &[u8]) -> Result<(wasm_encoder::Component, Vec<&str>)> {
     let (mut beginning, mut names) = (wasm_encoder::Component::new(), Vec::new());
     for payload in Parser::new(0).parse_all(component) {
         let payload = payload?;
         match &payload {
-            // What the bridge is made of: its imports are complete.
+            // The bridge's own modules begin here, so all imports have been copied.
             Payload::ModuleSection { .. } | Payload::ComponentSection { .. } => break,
             Payload::ComponentImportSection(section) => {
                 for import in section.clone() {

@@ -1,11 +1,11 @@
-//! A tree of files in memory: what Ruby sees while its image is made.
+//! A tree of files in memory, which Ruby sees during the build.
 
 use anyhow::{Context as _, Result};
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
-/// A file or a folder. Folders are ordered, so that two builds list them alike.
+/// A file or a folder. Folders are sorted, so that each build lists them in the same order.
 #[derive(Clone)]
 pub(crate) enum Node {
     File(Vec<u8>),
@@ -19,7 +19,7 @@ impl Default for Node {
 }
 
 impl Node {
-    /// What lies at a relative path; `.` and empty parts are the folder itself.
+    /// Returns the node at a relative path. It ignores the parts `.` and empty parts.
     pub(crate) fn at(&self, path: &str) -> Option<&Self> {
         path.split('/').filter(|part| !part.is_empty() && *part != ".").try_fold(self, |node, part| match node {
             Self::File(_) => None,
@@ -40,7 +40,7 @@ impl Node {
         *node = Self::File(content);
     }
 
-    /// The files of a folder and of those below it whose names end in one of these ways.
+    /// Reads the files of a folder and its subfolders with one of these endings.
     pub(crate) fn read(folder: &Path, endings: &[&str]) -> Result<Self> {
         let mut tree = Self::default();
         tree.read_into("", folder, endings)?;

@@ -1,5 +1,5 @@
-//! Runtimes that were made before, in the cache folder, so that a fresh target folder does not cost half a minute. They are
-//! found by a digest of everything that a runtime is made of; a test holds that the same inputs make the same bytes.
+//! Caches built runtimes in the cache folder, because a build takes half a minute. The key is a digest of all inputs of a
+//! runtime. A test ensures that the same inputs give the same bytes.
 
 use crate::files::Node;
 use anyhow::{Context as _, Result};
@@ -7,10 +7,10 @@ use sha2::{Digest as _, Sha256};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// What of the builder's own folder goes into a runtime, beside our library and the bridge.
+/// The folders and endings of the sources that determine a runtime, in addition to the library and the bridge.
 const SOURCES: [(&str, &str); 4] = [("adapters", ".wat"), ("build/src", ".rs"), ("wit", ".wit"), ("../../wit", ".wit")];
 
-/// How many files are kept, two for each runtime: every change of the library leaves 22 MB.
+/// The maximum number of files, two for each runtime. Each change of the library adds 22 MB.
 const FILES_KEPT: usize = 12;
 
 /// Removes a folder's oldest files.
@@ -28,14 +28,14 @@ pub fn forget_old(folder: &Path, kept: usize) -> std::io::Result<()> {
     files.iter().take(old).try_for_each(|(_, path)| fs::remove_file(path))
 }
 
-/// A runtime's place in the cache folder.
+/// The paths of a runtime in the cache folder.
 pub(crate) struct Kept {
     component: PathBuf,
     notice: PathBuf,
 }
 
 impl Kept {
-    /// The place of the runtime that is made of these parts and of our library.
+    /// Returns the paths for the runtime with these parts and this library.
     pub(crate) fn of(cache: &Path, here: &Path, parts: &[(&str, &[u8])], ours: &Node) -> Result<Self> {
         let mut hasher = Sha256::new();
         let mut add = |name: &str, content: &[u8]| {
@@ -58,7 +58,8 @@ impl Kept {
         Ok(Self { component: folder.join(format!("{digest}.wasm")), notice: folder.join(format!("{digest}.NOTICE")) })
     }
 
-    /// The component and its notice, if they are there and whole: the component's digest ends its file.
+    /// Returns the component and its notice, or `None` if they are absent or damaged. The file of the component ends with its
+    /// digest.
     pub(crate) fn read(&self) -> Option<(Vec<u8>, Vec<u8>)> {
         let mut component = fs::read(&self.component).ok()?;
         let digest = component.split_off(component.len().checked_sub(32)?);
@@ -66,18 +67,18 @@ impl Kept {
         whole.then_some((component, fs::read(&self.notice).ok()?))
     }
 
-    /// Keeps a component. Failing to is not an error: it is made again.
+    /// Stores a component. A failure is not an error, because the next build makes the component again.
     pub(crate) fn write(&self, component: &[u8], notice: &[u8]) {
         let content = [component, Sha256::digest(component).as_slice()].concat();
         for (path, content) in [(&self.notice, notice), (&self.component, content.as_slice())] {
             let partial = path.with_extension(format!("partial-{}", std::process::id()));
             if fs::write(&partial, content).and_then(|()| fs::rename(&partial, path)).is_err() {
-                // What cannot be kept is of no use to anybody.
+                // A partial file is useless, so it is removed.
                 let _ = fs::remove_file(&partial);
             }
         }
         if let Some(folder) = self.component.parent() {
-            // What cannot be removed is kept for longer.
+            // A file that cannot be removed stays until the next build.
             let _ = forget_old(folder, FILES_KEPT);
         }
     }

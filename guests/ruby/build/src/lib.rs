@@ -1,11 +1,12 @@
-//! Makes the Ruby runtime: one component on which policies of Ruby cookbooks run.
+//! Builds the Ruby runtime, the component that runs policies with Ruby cookbooks.
 //!
-//! CRuby comes prebuilt in a pinned npm package ([`package`]). Its buffers are enlarged ([`asyncify`]), our library and the
-//! part of Ruby's that recipes can use are packed into its memory ([`library`], [`files`]), it is started on a system of
-//! our own ([`ruby`], [`system`]), loads the library, and is frozen there ([`snapshot`]), so that a policy's instance begins with all of
-//! it done. Then it becomes a component ([`component`]) that imports the contract and nothing else.
+//! A pinned npm package contains CRuby as a prebuilt module ([`package`]). The build enlarges its buffers ([`asyncify`]). It
+//! packs wrun's library and the usable part of Ruby's standard library into Ruby's memory ([`library`], [`files`]). Then it
+//! starts Ruby on a simulated system ([`ruby`], [`system`]), loads the library and freezes the state ([`snapshot`]). So a
+//! policy's instance starts with the loaded library. Finally, the module becomes a component that imports only the contract
+//! ([`component`]).
 //!
-//! Two builds of the same sources give the same bytes.
+//! Builds are reproducible: the same sources give the same bytes.
 
 mod asyncify;
 mod component;
@@ -32,30 +33,30 @@ use sha2::{Digest as _, Sha256};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// The Ruby that it runs.
+/// The version of Ruby in the runtime.
 pub const RUBY_VERSION: &str = "4.0.0";
 
-/// Counts the runtime's own versions for that Ruby. Policies name a runtime by both and by its digest.
+/// The runtime's own version for this Ruby. Policies name a runtime by both versions and its digest.
 pub const REVISION: u32 = 1;
 
-/// Where Ruby sees our library.
+/// The folder in which Ruby sees wrun's library.
 const OUR_PLACE: &str = "/wrun";
 
-/// What of our library is in every runtime: enough to talk to the host.
+/// The files of the library that every runtime contains: the connection to the host.
 const CORE: [&str; 2] = ["wrun/boot.rb", "wrun/bridge.rb"];
 
-/// When a runtime loads our library.
+/// The time at which a runtime loads wrun's library.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Library {
-    /// Before it is frozen: what nodes get.
+    /// Before the state is frozen. Nodes get this kind of runtime.
     Frozen,
-    /// In each instance, from the folder that `WRUN_RUBY_LIBRARY` names: for those who work on the library, who then
-    /// need not make a runtime for each change.
+    /// At the start of each instance, from the folder that `WRUN_RUBY_LIBRARY` names. Developers of the library use it,
+    /// because it saves a build after each change.
     AtStart,
 }
 
 impl Library {
-    /// What Ruby evaluates before it is frozen.
+    /// Returns the Ruby code to evaluate before the state is frozen.
     fn boot(self) -> String {
         let freeze = match self {
             Self::Frozen => "freeze_here",
@@ -64,7 +65,7 @@ impl Library {
         format!("$LOAD_PATH.unshift('{OUR_PLACE}'); require 'wrun/boot'; Wrun::Boot.{freeze}; ''")
     }
 
-    /// The files that Ruby's memory gets.
+    /// Returns the files of the library that go into Ruby's memory.
     fn files(self, folder: &Path) -> Result<Node> {
         let all = Node::read(folder, &[".rb", ".erb"])?;
         if self == Self::Frozen {
@@ -94,11 +95,12 @@ impl ReadComponent for Runtime {
     }
 }
 
-/// Makes the runtime and writes it into a folder as `ruby-VERSION-REVISION.component.wasm`, with the notice that its
-/// licences ask for beside it. `target` keeps cargo's files; `say` is told what takes long.
+/// Builds the runtime and writes it into a folder as `ruby-VERSION-REVISION.component.wasm`, with the notice of its licences
+/// beside it. `target` is cargo's target folder. `say` gets a line before each long step.
 ///
 /// # Errors
-/// The package cannot be had or is another one, a compiler or a file fails, our library raises.
+/// The package cannot be fetched or has another digest, a compiler or a file operation fails, or the library raises an
+/// exception.
 pub fn build_runtime(
     folder: &Path,
     library: Library,
@@ -112,7 +114,7 @@ pub fn build_runtime(
     replace(&path, &component)?;
     replace(&folder.join(format!("ruby-{RUBY_VERSION}-{REVISION}.NOTICE")), &notice)?;
     let digest: String = Sha256::digest(&component).iter().map(|byte| format!("{byte:02x}")).collect();
-    // Written last: it counts while it is newer than the component.
+    // The digest's file is written last. It is valid if it is newer than the component.
     let beside = path.with_extension("sha256");
     fs::write(&beside, format!("{digest}\n")).with_context(|| format!("cannot write {}", beside.display()))?;
     Ok(Runtime { path, digest })
@@ -138,7 +140,7 @@ pub fn make_component(
     Ok((component, notice))
 }
 
-/// As [`make_component`], and does not look into the cache folder for it: to see that it becomes the same again.
+/// Builds the component without the cache. Tests use it to check that builds are reproducible.
 ///
 /// # Errors
 /// As [`build_runtime`].
@@ -151,9 +153,9 @@ pub fn make_component_anew(
     Parts::new(library, compiler, target)?.make(say)
 }
 
-/// What a runtime is made of, beside the package.
+/// The inputs of a runtime, except the package.
 struct Parts {
-    /// The folder of all that is the Ruby runtime's.
+    /// The folder `guests/ruby`.
     here: &'static Path,
     cache: PathBuf,
     ours: Node,
@@ -189,12 +191,12 @@ impl Parts {
     }
 }
 
-/// Packs files into Ruby's memory, starts it, loads our library, and returns the module as it is then.
+/// Packs files into Ruby's memory, starts Ruby and loads the library. Returns the module with this state.
 fn freeze(module: &[u8], standard: Node, ours: Node, boot: &str) -> Result<Vec<u8>> {
     let (module, globals) = snapshot::observable(module)?;
     let mut ruby = Ruby::new(&module, system_with(vec![(library::PLACE, standard), (OUR_PLACE, ours)]))?;
     ruby.call("wasi_vfs_pack_fs").context("Ruby's files cannot be packed")?;
-    // From here on the files are in Ruby's memory, as they are when it runs.
+    // From here on Ruby reads its files from its own memory, as it does in a policy.
     ruby.set_system(system_with(vec![]));
     ruby.call("__wasi_vfs_rt_init")?;
     ruby.start()?;
@@ -204,7 +206,7 @@ fn freeze(module: &[u8], standard: Node, ours: Node, boot: &str) -> Result<Vec<u
     ruby.freeze(&module, globals)
 }
 
-/// Writes a file whole, and leaves it alone where it is the same. Two builds may write one file at once.
+/// Replaces a file in one step, if its content differs. Two builds may write one file at once.
 fn replace(path: &Path, content: &[u8]) -> Result<()> {
     if fs::read(path).is_ok_and(|old| old == content) {
         return Ok(());

@@ -1,5 +1,5 @@
-//! Ruby's standard library, as far as recipes can use it. It is taken out of the package's second module, which carries
-//! all of it in its memory: Ruby itself reads it there, once, and its files are kept.
+//! Provides the part of Ruby's standard library that recipes can use. The package's second module contains the whole library
+//! in its memory. Ruby itself reads the files from there once, and the cache folder keeps them.
 
 use crate::files::Node;
 use crate::ruby::{Ruby, system_with};
@@ -8,7 +8,7 @@ use sha2::{Digest as _, Sha256};
 use std::fs;
 use std::path::Path;
 
-/// Where Ruby looks for its library.
+/// The folder in which Ruby looks for its library.
 pub(crate) const PLACE: &str = "/usr/local/lib/ruby";
 
 /// The digest of the library's files, as [`extract`] writes them.
@@ -17,8 +17,8 @@ const DIGEST: &str = "d0c488a9a70f718e2d2490e63c7891d441c1fdae60989b44b09170d8d4
 /// The part of the library that belongs to this Ruby.
 const OWN: &str = "4.0.0/";
 
-/// What of it is left out: what needs sockets, terminals, foreign libraries or a compiler, and what serves the developers
-/// of Ruby programs.
+/// Files and folders that the runtime omits. They need sockets, terminals, foreign libraries or a compiler, wrun's library
+/// replaces them, or they only serve developers.
 const LEFT_OUT: [&str; 28] = [
     "bundled_gems.rb",
     "bundler",
@@ -50,10 +50,10 @@ const LEFT_OUT: [&str; 28] = [
     "un.rb",
 ];
 
-/// What of [`LEFT_OUT`] is kept all the same: versions are compared in many cookbooks.
+/// Exceptions from [`LEFT_OUT`]: many cookbooks compare versions.
 const KEPT: [&str; 3] = ["rubygems/deprecate.rb", "rubygems/requirement.rb", "rubygems/version.rb"];
 
-/// Gems that come with Ruby and whose files become part of the library itself, so that no gem need be looked for.
+/// Gems that come with Ruby. Their files move into the library itself, so that Ruby finds them without RubyGems.
 const GEMS: [&str; 10] =
     ["abbrev", "base64", "benchmark", "csv", "getoptlong", "logger", "mutex_m", "observer", "ostruct", "rexml"];
 
@@ -98,7 +98,7 @@ pub(crate) fn library(ruby_with_library: &[u8], cache: &Path, say: &mut dyn FnMu
     Ok(tree)
 }
 
-/// Where a file of the library goes, if it is wanted: `4.0.0/PATH`, for a gem's too.
+/// Returns the new path of a file, `4.0.0/PATH` also for a gem, or `None` if the file is omitted.
 fn place(path: &str) -> Option<String> {
     if let Some(own) = path.strip_prefix(OWN) {
         let left_out = LEFT_OUT.iter().any(|left_out| is_below(own, left_out));
@@ -129,7 +129,7 @@ fn extract(ruby_with_library: &[u8]) -> Result<Vec<u8>> {
     })
 }
 
-/// Paths and contents of a list that [`extract`] wrote.
+/// Parses the paths and contents of a list from [`extract`].
 fn files(mut list: &[u8]) -> Result<Vec<(&str, &[u8])>> {
     let mut files = Vec::new();
     while !list.is_empty() {

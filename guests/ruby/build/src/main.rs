@@ -1,5 +1,5 @@
-//! Makes a Ruby runtime: `ruby-runtime FOLDER TARGET [--library-at-start]`. `cargo xtask guests` runs it, so that the engine
-//! is built once for the program and for this.
+//! Builds a Ruby runtime: `ruby-runtime FOLDER TARGET [--library-at-start]`. `cargo xtask guests` runs it as a separate
+//! program, so that cargo compiles the engine only once for wrun and for this builder.
 
 use anyhow::{Context as _, Result, bail};
 use author::build::{Settings, guest_compiler};
@@ -8,10 +8,11 @@ use sandbox::{Compiler, NativeCache, Sandbox, SharedComponent};
 use std::io::Write as _;
 use std::path::PathBuf;
 
-/// The key of the developer's own cache: it finds damage, and keeps nobody out of a folder that is theirs.
+/// The key of the developer's own cache. It only detects damaged files. It need not be secret, because the folder belongs to
+/// the developer.
 const NO_SECRET: [u8; 32] = *b"native code of the Ruby runtime.";
 
-/// How many files of native code are kept, two for each runtime.
+/// The maximum number of files of native code, two for each runtime.
 const FILES_KEPT: usize = 8;
 
 fn main() -> Result<()> {
@@ -23,7 +24,7 @@ fn main() -> Result<()> {
         Some(option) if option == "--library-at-start" => Library::AtStart,
         Some(other) => bail!("there is no option {}", other.display()),
     };
-    // Nobody is left to tell where standard error is closed.
+    // An error is ignored: if standard error is closed, no message can be shown.
     let mut say = |line: &str| drop(writeln!(std::io::stderr(), "{line}"));
     let compiler = guest_compiler(&Settings::from_environment()?, &mut say)?;
     let made = build_runtime(&runtime, library, &compiler, &target, &mut say)?;
@@ -31,8 +32,8 @@ fn main() -> Result<()> {
     ship_native(&made, &mut say)
 }
 
-/// Puts the native code for this processor beside the runtime, where nodes of the same kind find it. What was compiled
-/// before is taken from the cache folder.
+/// Writes the native code for this processor beside the runtime, for nodes with the same kind of processor. It takes the code
+/// from the cache folder if the runtime was compiled before.
 fn ship_native(made: &Runtime, say: &mut dyn FnMut(&str)) -> Result<()> {
     let folder = cache_folder()?.join("ruby-native");
     std::fs::create_dir_all(&folder).with_context(|| format!("cannot make {}", folder.display()))?;
@@ -41,6 +42,6 @@ fn ship_native(made: &Runtime, say: &mut dyn FnMut(&str)) -> Result<()> {
     let component = SharedComponent { path: &made.path, digest: &made.digest, read: made };
     let native = sandbox.ship_native(component)?;
     say(&native.display().to_string());
-    // Each change of the library leaves 60 MB.
+    // Each change of the library adds 60 MB.
     Ok(forget_old(&folder, FILES_KEPT)?)
 }

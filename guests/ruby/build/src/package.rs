@@ -1,6 +1,6 @@
-//! The npm package that carries CRuby for WebAssembly: fetched once, then taken from a cache folder. What counts is its
-//! digest, whoever brought it: npm where it is installed, since it knows this machine's registry and proxy, else a plain
-//! request to the public registry.
+//! Fetches the npm package with CRuby for WebAssembly, once, and keeps it in the cache folder. The pinned digest protects it,
+//! so the source does not matter. An installed npm fetches it, because npm knows this machine's registry and proxy. Otherwise
+//! a plain request to the public registry fetches it.
 
 use anyhow::{Context as _, Result, bail, ensure};
 use base64::Engine as _;
@@ -19,20 +19,20 @@ pub const PACKAGE: &str = "@ruby/4.0-wasm-wasi";
 /// Its pinned version.
 pub const PACKAGE_VERSION: &str = "2.10.1";
 
-/// What npm's registry calls its integrity.
+/// The package's digest, which npm's registry calls "integrity".
 const INTEGRITY: &str =
     "sha512-ObIFKo4CyXJFWtJU2BRnrnvWA4YZEY9wYEVGCiVZVQ1fZ0Ox4PJuUJT0+Z7FKQ3vAVI75ymddknYEV0zPHKDpw==";
 
-/// Where npm packages are, if no npm says otherwise.
+/// The registry for machines without npm.
 const REGISTRY: &str = "https://registry.npmjs.org";
 
-/// How long the download may take.
+/// The maximum duration of the download.
 const LONGEST: Duration = Duration::from_secs(900);
 
 /// The largest file that is taken from the package.
 const LARGEST: u64 = 64 << 20;
 
-/// What the package holds for us.
+/// The parts of the package that the build needs.
 pub(crate) struct Package {
     /// CRuby without its library.
     pub(crate) ruby: Vec<u8>,
@@ -52,7 +52,7 @@ pub(crate) fn package(cache: &Path, say: &mut dyn FnMut(&str)) -> Result<Package
     unpack(&archive)
 }
 
-/// Where packages and what is made of them are kept: `$XDG_CACHE_HOME/wrun`.
+/// Returns the folder for packages and their products: `$XDG_CACHE_HOME/wrun`, or `~/.cache/wrun`.
 pub fn cache_folder() -> Result<PathBuf> {
     let absolute = |name: &str| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
     let cache = absolute("XDG_CACHE_HOME").or_else(|| absolute("HOME").map(|home| home.join(".cache")));
@@ -83,7 +83,7 @@ fn fetch(cache: &Path, path: &Path, say: &mut dyn FnMut(&str)) -> Result<Vec<u8>
     kept
 }
 
-/// Has npm fetch the package; nothing where there is no npm.
+/// Fetches the package with npm. Returns `None` if npm is not installed.
 fn npm_pack(folder: &Path, say: &mut dyn FnMut(&str)) -> Result<Option<Vec<u8>>> {
     let mut npm = Command::new("npm");
     npm.args(["pack", "--silent", "--ignore-scripts"]).arg(format!("{PACKAGE}@{PACKAGE_VERSION}"));

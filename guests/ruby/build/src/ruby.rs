@@ -1,4 +1,4 @@
-//! A Ruby that runs while its image is made: the exports of the pinned package's module, called from outside.
+//! Runs Ruby during the build, through the exports of the pinned package's module.
 
 use crate::files::Node;
 use crate::snapshot;
@@ -12,14 +12,14 @@ const ERROR: &str = "rb-errinfo: func() -> handle<rb-abi-value>";
 const CLEAR_ERROR: &str = "rb-clear-errinfo: func() -> ()";
 const TEXT: &str = "rstring-ptr: func(value: handle<rb-abi-value>) -> string";
 
-/// What Ruby is started with: UTF-8 everywhere, no gems and none of the helpers that rewrite messages, an empty program.
+/// Ruby's command line: UTF-8 everywhere, without gems and without the helpers that change messages, and an empty program.
 const ARGUMENTS: [&str; 4] =
     ["ruby", "-EUTF-8", "--disable=gems,did_you_mean,error_highlight,syntax_suggest,rubyopt", "-e_=0"];
 
-/// Ruby's machine stack, as far as it is the engine's.
+/// The engine's part of Ruby's machine stack, in bytes.
 const STACK: usize = 16 << 20;
 
-/// The stack of the thread that runs it: what the engine is allowed, and room for the host's own frames.
+/// The stack of the thread that runs Ruby, in bytes: the engine's part and space for the host's own frames.
 const THREAD_STACK: usize = STACK + (16 << 20);
 
 /// A running Ruby.
@@ -29,7 +29,7 @@ pub(crate) struct Ruby {
     memory: Memory,
 }
 
-/// Runs work that runs Ruby, on a stack that is deep enough for it.
+/// Runs a function on a thread whose stack is large enough for Ruby.
 pub(crate) fn with_deep_stack<T: Send>(work: impl FnOnce() -> Result<T> + Send) -> Result<T> {
     std::thread::scope(|scope| {
         let thread = std::thread::Builder::new().stack_size(THREAD_STACK).spawn_scoped(scope, work);
@@ -39,10 +39,10 @@ pub(crate) fn with_deep_stack<T: Send>(work: impl FnOnce() -> Result<T> + Send) 
 }
 
 impl Ruby {
-    /// Instantiates a module; nothing of Ruby runs yet.
+    /// Instantiates a module. No code of Ruby runs yet.
     pub(crate) fn new(module: &[u8], system: System) -> Result<Self> {
         let mut configuration = Config::new();
-        // It runs for a second: compiling it well would take longer than that.
+        // Ruby runs only for a second here, so optimized code would cost more time than it saves.
         configuration.cranelift_opt_level(OptLevel::None).max_wasm_stack(STACK);
         configuration.cranelift_regalloc_algorithm(RegallocAlgorithm::SinglePass);
         configuration.async_stack_size(STACK + (2 << 20));
@@ -66,7 +66,7 @@ impl Ruby {
         *self.store.data_mut() = system;
     }
 
-    /// What Ruby has printed.
+    /// Returns the system, with Ruby's output.
     pub(crate) fn system(&mut self) -> &mut System {
         self.store.data_mut()
     }
@@ -109,7 +109,7 @@ impl Ruby {
         }
     }
 
-    /// Memory of Ruby's own heap that Ruby knows nothing of.
+    /// Allocates memory on Ruby's heap that Ruby's collector does not manage.
     pub(crate) fn allocate(&mut self, length: i32) -> Result<i32> {
         let allocate = self.instance.get_typed_func::<(i32, i32, i32, i32), i32>(&mut self.store, "cabi_realloc")?;
         Ok(allocate.call(&mut self.store, (0, 0, 16, length))?)
@@ -122,7 +122,8 @@ impl Ruby {
         Ok(global.set(&mut self.store, Val::I32(value))?)
     }
 
-    /// A module with Ruby's state as it is now. The module exports its globals as [`snapshot::observable`] has it.
+    /// Returns a module that starts in Ruby's present state. `module` must export its globals as [`snapshot::observable`]
+    /// does.
     pub(crate) fn freeze(&mut self, module: &[u8], globals: u32) -> Result<Vec<u8>> {
         let mut values = Vec::new();
         for name in (0..globals).map(snapshot::global_name) {
@@ -133,7 +134,7 @@ impl Ruby {
             }
         }
         let state = snapshot::State { memory: self.memory.data(&self.store), globals: values };
-        // Who runs it needs nothing of what made it.
+        // Removes the exports that only the build needs.
         snapshot::frozen(module, &state, |name| !name.starts_with("image_") && !name.starts_with("wasi_vfs"))
     }
 
@@ -155,14 +156,14 @@ impl Ruby {
         Ok((number(self.read(at, 4)?)?, number(self.read(at.wrapping_add(4), 4)?)?))
     }
 
-    /// What Ruby printed before it trapped says more than the trap.
+    /// Adds Ruby's printed errors, because they tell more than the trap.
     fn explain(&mut self, error: anyhow::Error) -> anyhow::Error {
         let printed = String::from_utf8_lossy(&self.system().errors).into_owned();
         if printed.is_empty() { error } else { error.context(printed) }
     }
 }
 
-/// Trees that Ruby sees, by their places.
+/// Returns a system in which Ruby sees these trees at the given paths.
 pub(crate) fn system_with(trees: Vec<(&str, Node)>) -> System {
     System::new(trees.into_iter().map(|(place, tree)| (place.to_owned(), tree)).collect())
 }

@@ -1,8 +1,8 @@
-//! Freezes a module: its memory and its globals become the ones that a new instance begins with.
+//! Freezes a module: each new instance starts with the present memory and globals.
 //!
-//! Rejected: wasmtime-wizer, which does this for any module. Ours has one memory, no data that its code refers to, and
-//! a table that never changes, so that little is left to do; and that crate asks for features of the engine that the
-//! program leaves out.
+//! Rejected: wasmtime-wizer, which freezes any module. Ruby's module has one memory, no data segments that its code uses, and
+//! a table that never changes, so a small implementation suffices. Also, that crate needs features of the engine that wrun
+//! turns off.
 
 use anyhow::{Context as _, Result, bail, ensure};
 use wasm_encoder::{
@@ -10,13 +10,13 @@ use wasm_encoder::{
 };
 use wasmparser::{ExternalKind, Operator, Parser, Payload, TypeRef, ValType};
 
-/// Under this name and its number each global is exported while the image is made.
+/// The prefix of the names under which globals are exported during the build.
 const GLOBAL: &str = "image_global_";
 
-/// Zeros in between that are not worth a segment of their own: a page, so that equal pages of the image stay equal.
+/// The maximum number of zero bytes inside a segment. It is a page, so that equal pages of the image stay equal.
 const GAP: usize = 4096;
 
-/// What a frozen module begins with.
+/// The state with which a frozen module starts.
 pub(crate) struct State<'a> {
     pub(crate) memory: &'a [u8],
     /// The values of all globals, in order.
@@ -28,7 +28,7 @@ pub(crate) fn global_name(index: u32) -> String {
     format!("{GLOBAL}{index}")
 }
 
-/// A module that exports all of its globals, and how many these are.
+/// Returns a module that exports all its globals, and their number.
 pub(crate) fn observable(module: &[u8]) -> Result<(Vec<u8>, u32)> {
     let mut globals = 0;
     let written = copy(module, |payload, written| {
@@ -54,7 +54,7 @@ pub(crate) fn observable(module: &[u8]) -> Result<(Vec<u8>, u32)> {
     Ok((written, globals))
 }
 
-/// The module with a state as its beginning. Exports whose names `keep` refuses are left out.
+/// Returns the module with a state as its start. It omits exports for which `keep` returns false.
 pub(crate) fn frozen(module: &[u8], state: &State<'_>, keep: impl Fn(&str) -> bool) -> Result<Vec<u8>> {
     let segments = segments(state.memory);
     let count = u32::try_from(segments.len())?;
@@ -110,7 +110,7 @@ pub(crate) fn frozen(module: &[u8], state: &State<'_>, keep: impl Fn(&str) -> bo
     })
 }
 
-/// Copies a module; `section` writes what it changes and says so.
+/// Copies a module. `section` returns true for a section that it has written itself.
 fn copy<'a>(module: &'a [u8], mut section: impl FnMut(&Payload<'a>, &mut Module) -> Result<bool>) -> Result<Vec<u8>> {
     let mut written = Module::new();
     for payload in Parser::new(0).parse_all(module) {
@@ -143,7 +143,7 @@ fn exports(section: wasmparser::ExportSectionReader<'_>, keep: impl Fn(&str) -> 
     Ok(exports)
 }
 
-/// Where memory is not zero, in pieces: addresses and contents.
+/// Returns the nonzero parts of the memory: addresses and contents.
 fn segments(memory: &[u8]) -> Vec<(usize, &[u8])> {
     let mut segments: Vec<(usize, usize)> = Vec::new();
     for (index, page) in memory.chunks(GAP).enumerate() {

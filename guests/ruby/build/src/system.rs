@@ -1,7 +1,8 @@
-//! The system that Ruby runs on while its image is made: files in memory, output that is kept, a clock that stands still
-//! and bytes that are random to nobody. So two builds make the same image.
+//! Simulates the system on which Ruby runs during the build: files in memory, captured output, a constant clock and
+//! predictable random bytes. So builds are reproducible.
 //!
-//! Rejected: a general implementation of WASI, which brings the builder's files, their times and numbers into the image.
+//! Rejected: a general implementation of WASI, because it would bring the build machine's files, times and inode numbers into
+//! the image.
 
 use crate::files::Node;
 use anyhow::Result;
@@ -18,16 +19,16 @@ const ENOTDIR: i32 = 54;
 const TYPE_FOLDER: u8 = 3;
 const TYPE_FILE: u8 = 4;
 
-/// The first descriptor of a folder that is open from the start.
+/// The first descriptor of the folders that are open at the start.
 const FIRST_FOLDER: usize = 3;
 
-/// When the image is made, to those who ask: the first second of 2026.
+/// The constant time of the build: the first second of 2026, in nanoseconds.
 const NOW: u64 = 1_767_225_600_000_000_000;
 
 /// An open file or folder.
 #[derive(Clone)]
 struct Open {
-    /// Which of the trees, and where in it.
+    /// The index of the tree, and the path in it.
     tree: usize,
     path: String,
     offset: u64,
@@ -36,17 +37,17 @@ struct Open {
 /// The state of the system.
 #[derive(Default)]
 pub(crate) struct System {
-    /// Trees, and where Ruby sees them.
+    /// The trees with the paths at which Ruby sees them.
     trees: Vec<(String, Node)>,
     open: Vec<Option<Open>>,
-    /// What was written to standard output and standard error.
+    /// Text that Ruby wrote to standard output and standard error.
     pub(crate) output: Vec<u8>,
     pub(crate) errors: Vec<u8>,
     random: u64,
 }
 
 impl System {
-    /// A system with trees at their places.
+    /// Creates a system with trees at the given paths.
     pub(crate) fn new(trees: Vec<(String, Node)>) -> Self {
         let mut open = vec![None; FIRST_FOLDER];
         open.extend((0..trees.len()).map(|tree| Some(Open { tree, path: String::new(), offset: 0 })));
@@ -80,7 +81,7 @@ impl<'a> View<'a> {
         self.caller.data_mut()
     }
 
-    /// What a descriptor stands for.
+    /// Returns the file or folder of a descriptor.
     fn node(&self, descriptor: i32) -> Option<&Node> {
         let system = self.caller.data();
         system.opened(descriptor).and_then(|open| system.node(open))
@@ -116,7 +117,7 @@ impl<'a> View<'a> {
     }
 }
 
-/// A file's status as WASI lays it out: 64 bytes, with neither number nor times.
+/// Returns a file's status in WASI's layout: 64 bytes, without inode number and times.
 fn status(node: &Node) -> [u8; 64] {
     let mut bytes = [0; 64];
     let (kind, size) = match node {
@@ -132,7 +133,7 @@ fn status(node: &Node) -> [u8; 64] {
     bytes
 }
 
-/// Where a path from a descriptor leads.
+/// Resolves a path that is relative to a descriptor.
 fn resolve(system: &System, descriptor: i32, path: &str) -> Result<Open, i32> {
     let folder = system.opened(descriptor).ok_or(EBADF)?;
     let path = format!("{}/{path}", folder.path);
@@ -140,7 +141,7 @@ fn resolve(system: &System, descriptor: i32, path: &str) -> Result<Open, i32> {
     system.node(&open).map(|_| open.clone()).ok_or(ENOENT)
 }
 
-/// Defines all that a module imports. What this system does not have answers that it is not supported.
+/// Defines all imports of a module. A function that this system lacks returns ENOSYS.
 pub(crate) fn link(linker: &mut Linker<System>, module: &Module) -> Result<()> {
     link_descriptors(linker)?;
     link_paths(linker)?;
@@ -160,7 +161,7 @@ pub(crate) fn link(linker: &mut Linker<System>, module: &Module) -> Result<()> {
             }
             Ok(())
         });
-        // An error means that it is defined already, above.
+        // An error means that the function was already defined above.
         drop(linked);
     }
     Ok(())
@@ -168,10 +169,10 @@ pub(crate) fn link(linker: &mut Linker<System>, module: &Module) -> Result<()> {
 
 const WASI: &str = "wasi_snapshot_preview1";
 
-/// The environment in which Ruby starts, which it reads once. Its collector works only when this many slots of 24, 48, 96,
-/// 192 and 384 bytes are in use, or so many bytes beside them: a policy's instance lives for one run, and most end before that.
-/// Ruby's own bounds are for processes that stay, and cost a seventh of a run with 5,000 resources. Pages are still made one
-/// by one, and where memory is refused the collector works at once.
+/// The environment in which Ruby starts, which it reads once. Ruby's collector starts only when this many slots of 24, 48,
+/// 96, 192 and 384 bytes are in use, or this many further bytes. A policy's instance lives for one run, and most runs end
+/// before that. Ruby's own limits are for long processes. They cost a seventh of a run with 5,000 resources. Ruby still
+/// allocates pages one by one, and if it gets no memory, the collector starts at once.
 const ENVIRONMENT: [&str; 7] = [
     "RUBY_GC_HEAP_0_INIT_SLOTS=400000",
     "RUBY_GC_HEAP_1_INIT_SLOTS=160000",
@@ -208,7 +209,7 @@ fn link_descriptors(linker: &mut Linker<System>) -> Result<()> {
             None if (0..3).contains(&descriptor) => 0,
             None => return wasmtime::Result::Ok(EBADF),
         };
-        // All rights: there is nothing to protect.
+        // Grants all rights, because the build has nothing to protect from Ruby.
         view.write(at, &[kind, 0, 0, 0, 0, 0, 0, 0])?;
         view.write(at.wrapping_add(8), &[0xff; 16])?;
         Ok(SUCCESS)
@@ -309,7 +310,8 @@ fn seek_descriptor(
     Ok(SUCCESS)
 }
 
-/// Fills a buffer with entries: a head of 24 bytes and the name. A full buffer says that there may be more.
+/// Fills a buffer with directory entries: a head of 24 bytes and the name. A full buffer means that there may be more
+/// entries.
 fn read_folder(
     caller: Caller<'_, System>,
     descriptor: i32,
@@ -407,7 +409,7 @@ fn link_time_and_chance(linker: &mut Linker<System>) -> Result<()> {
     })?;
     linker.func_wrap(WASI, "random_get", |caller: Caller<'_, System>, at: i32, length: i32| {
         let mut view = View::new(caller)?;
-        // A counter, scrambled (the finalizer of splitmix64): it need only not be all the same.
+        // The bytes come from a scrambled counter (the finalizer of splitmix64). They only need to vary.
         for offset in 0..length {
             let system = view.system();
             system.random = system.random.wrapping_add(0x9e37_79b9_7f4a_7c15);

@@ -1,4 +1,4 @@
-//! Ruby and the host, in turns: what a recipe asks for in the middle of what the host asks for.
+//! Tests turns between Ruby and the host: a recipe sends tasks while it answers a request of the host.
 
 mod support;
 

@@ -1,5 +1,5 @@
-//! How deep recipes may nest: blocks inside blocks that run through C, while the garbage collector runs and exceptions fly.
-//! CRuby for WebAssembly dies of fifty such blocks unless its buffers are enlarged.
+//! Tests deeply nested recipes: nested blocks that run through C, together with garbage collection and exceptions. Without
+//! enlarged buffers, CRuby for WebAssembly would die after fifty such blocks.
 
 mod support;
 

@@ -1,4 +1,4 @@
-//! Cookbooks that mean harm, in Ruby: each is ended or refused, and the next policy on the same engine runs as ever.
+//! Tests hostile Ruby cookbooks: the host ends or refuses each, and the next policy on the same engine runs as usual.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 

@@ -1,4 +1,4 @@
-//! The runtime that nodes get, with its library frozen: what only shows there.
+//! Tests the runtime that nodes get, with the frozen library.
 
 mod support;
 

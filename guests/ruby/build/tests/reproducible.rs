@@ -1,4 +1,4 @@
-//! Two builds of the same sources are the same runtime, and it imports the contract and nothing else.
+//! Tests that two builds of the same sources give the same runtime, and that it imports only the contract.
 
 mod support;
 

@@ -1,11 +1,11 @@
 # frozen_string_literal: true
 
-# What cookbooks ask of the program that runs them.
+# Implements `Chef::Application`, through which cookbooks end the run.
 
 class Chef
   class Application
     class << self
-      # Ends the run: what would end a process ends the policy.
+      # Ends the policy, where Chef would end its process.
       def fatal!(message, code = nil)
         Log.fatal(message)
         wrun_exit(code)
@@ -26,7 +26,7 @@ class Chef
   end
 
   class Platform
-    # Which ways there are to manage services on this machine.
+    # Lists the service managers of this machine.
     module ServiceHelpers
       extend ChefUtils::DSL::Service
 

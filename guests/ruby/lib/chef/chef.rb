@@ -1,10 +1,10 @@
 # frozen_string_literal: true
 
-# `Chef` itself: the run that is going on, as libraries and helpers reach it.
+# Implements the methods of `Chef` that give libraries and helpers access to the current run.
 
 class Chef
   class << self
-    # The root run context and what hangs on it.
+    # The root run context. It gives access to the node, the cookbooks and the resource collection.
     attr_reader :run_context
 
     def start_run(run_context)
@@ -20,7 +20,7 @@ class Chef
     # `Chef.event_handler { on(:resource_failed) { |resource, action, error| .. } }`
     def event_handler(&block) = EventDispatch.subscribe(&block)
 
-    # A word of what is going away; `id` is the name under which Chef documents it.
+    # Logs a deprecation. `id` is the name under which Chef documents it.
     def deprecated(id, message) = Log.debug("deprecated (#{id}): #{message}")
     def log_deprecation(message, _place = nil) = Log.debug("deprecated: #{message}")
   end

@@ -1,11 +1,11 @@
 # frozen_string_literal: true
 
-# What a client.rb says: every setting with its value and its line. Nothing is judged here and nothing takes effect; the
-# host decides what of it is a setting of wrun.
+# Reads a client.rb: every setting with its value and its line. Reading has no other effect. The host decides which settings
+# apply to wrun.
 
 class Chef
   class ClientSettings
-    # A constant of a library that is not there, such as a handler's class, and whatever its methods return.
+    # A placeholder for a constant of a missing library, such as a handler's class. Its methods return the same placeholder.
     class Foreign < Module
       def self.named(name) = new.tap { |it| it.instance_variable_set(:@wrun_name, name) }
 
@@ -15,7 +15,7 @@ class Chef
       def name = @wrun_name
     end
 
-    # A setting that was not set: a list that may be added to, or a group of settings.
+    # A setting without a value. A client.rb may use it as a list or as a group of settings.
     class Group < BasicObject
       def initialize(settings, key)
         @settings = settings
@@ -53,7 +53,7 @@ class Chef
       @wrun_values = {}
       @wrun_said = []
       settings = self
-      # Of all modules: nobody else is evaluated by this instance.
+      # This changes all modules of Ruby, which is safe because this instance evaluates nothing else.
       Module.define_method(:const_missing) do |name|
         Foreign.named(equal?(Object) || (is_a?(Class) && singleton_class?) ? name.to_s : "#{self}::#{name}")
       end
@@ -61,7 +61,7 @@ class Chef
       Config.singleton_class.define_method(:from_file) { |path, *| settings.wrun_file(path) }
     end
 
-    # What a statement that does not end well leaves is kept: the rest of the file is not read.
+    # Evaluates a file. After an error, it keeps the settings that were read, and skips the rest of the file.
     def wrun_evaluate(file, source)
       instance_eval(source, file, 1)
     rescue SystemExit, StandardError, ScriptError => e
@@ -88,7 +88,7 @@ class Chef
       value
     end
 
-    # Libraries that handlers and plugins need are not here, and nothing of them runs.
+    # Only notes the name, because libraries of handlers and plugins are absent and their code never runs.
     def require(name)
       @wrun_said << { key: "require", value: name.to_s, file: @wrun_file, line: wrun_line }
       true
@@ -134,7 +134,7 @@ class Chef
 
     def wrun_own(frames) = frames&.find { |frame| frame.path == @wrun_file }
 
-    # The line of the file that is running.
+    # Returns the line that runs in the current file, or 0.
     def wrun_line
       Thread.each_caller_location { |frame| return frame.lineno if frame.path == @wrun_file }
       0

@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
-# `Chef::Config`: what cookbooks read of the client's configuration. They may set keys; it changes what they read, and the
-# handlers and log level that it names, nothing of the host.
+# Implements `Chef::Config`, the client's configuration, for cookbooks. Cookbooks may set keys. A set key changes later reads,
+# the handlers and the log level, but never the host's settings.
 
 require_relative "config/defaults"
 
@@ -15,10 +15,10 @@ class Chef
     LISTS = %i[start_handlers report_handlers exception_handlers event_handlers].freeze
 
     class << self
-      # The folder that Chef keeps its downloads in. Each policy has one of its own.
+      # Chef's folder for downloads. Each policy has its own folder.
       attr_reader :file_cache
 
-      # Sets it, with what lies in it.
+      # Sets the folder and the default paths below it.
       def file_cache=(folder)
         @file_cache = folder
         @defaults = DEFAULTS.merge(
@@ -27,7 +27,7 @@ class Chef
         )
       end
 
-      # Older cookbooks read what is Ohai's without naming its group.
+      # Returns a value. An unknown key is read from the group `ohai`, because older cookbooks omit the group's name.
       def [](key)
         key = key.to_sym
         return @values[key] if @values.key?(key)
@@ -65,7 +65,7 @@ class Chef
       def from_file(_) = nil
       def inspect = "Chef::Config"
 
-      # Folders as Chef names them.
+      # Methods for Chef's folders. They ignore `windows`.
       def etc_chef_dir(windows: false) = self[:etc_chef_dir] # rubocop:disable Lint/UnusedMethodArgument
       def var_chef_dir(windows: false) = self[:var_chef_dir] # rubocop:disable Lint/UnusedMethodArgument
       def platform_specific_path(path, **) = path

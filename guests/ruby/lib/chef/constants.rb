@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# A value that nobody can pass: tells "no argument" from nil.
+# The default value of optional arguments. It distinguishes "no argument" from nil.
 
 class Chef
   NOT_PASSED = Object.new

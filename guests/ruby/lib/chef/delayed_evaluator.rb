@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# `lazy { .. }`: a value that is asked for when it is needed.
+# Implements `lazy { .. }`: a block that computes a property's value when it is needed.
 
 class Chef
   class DelayedEvaluator < Proc

@@ -1,18 +1,18 @@
 # frozen_string_literal: true
 
-# Events of the run, for `Chef.event_handler` and for handlers that cookbooks register. The host tells of those that it is
-# asked for by name; those that only this side knows of are told here.
+# Passes events of the run to `Chef.event_handler` and to handlers that cookbooks register. The host sends only the events to
+# which the guest has subscribed.
 
 class Chef
   module EventDispatch
-    # Events that the host tells of, in its words.
+    # The events that the host can send, by the host's names.
     TOLD = %i[
       run_started converge_start recipe_file_loaded recipe_load_complete converge_complete converge_failed run_completed
       run_failed resource_action_start resource_updated resource_up_to_date resource_skipped resource_failed
       resource_failed_retriable resource_bypassed resource_completed
     ].freeze
 
-    # Events with a name in Chef that nobody tells of here; a handler for one is never called.
+    # Chef's events that wrun never sends. A cookbook may define a handler for one, but it is never called.
     UNTOLD = %i[
       run_start ohai_completed skipping_registration registration_start registration_completed registration_failed
       node_load_start node_load_success node_load_failed run_list_expand_failed node_load_completed policyfile_loaded
@@ -34,17 +34,17 @@ class Chef
       provider_requirement_failed whyrun_assumption deprecation run_list_expanded msg attribute_changed
     ].freeze
 
-    # A handler answers to the events that it defines.
+    # The base class of handlers, with an empty method for each event.
     class Base
       (TOLD + UNTOLD).each { |name| define_method(name) { |*| nil } }
 
-      # The events that a handler's own class, or the handler itself, has something to say to.
+      # Returns the events for which the handler or its class defines a method.
       def self.defined_by(handler)
         TOLD.select { |name| handler.respond_to?(name) && handler.method(name).owner != Base }
       end
     end
 
-    # All handlers of this policy.
+    # Passes each event to all handlers of this policy.
     class Dispatcher < Base
       attr_reader :subscribers
 
@@ -60,7 +60,7 @@ class Chef
 
       def unregister(handler) = @subscribers.reject! { |one| one == handler }
 
-      # Asks the host for events, each once.
+      # Subscribes to events at the host. It requests each event only once.
       def listen_to(names)
         @asked ||= []
         new = names.map(&:name) - @asked
@@ -70,7 +70,7 @@ class Chef
         @asked.concat(new)
       end
 
-      # One handler's error does not keep others from hearing.
+      # Calls all handlers of an event, even after an error in one of them.
       def tell(name, *arguments)
         @subscribers.dup.each { |handler| call(handler, name, arguments) }
         nil

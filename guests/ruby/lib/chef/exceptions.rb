@@ -1,10 +1,10 @@
 # frozen_string_literal: true
 
-# Chef's exceptions under Chef's names and with Chef's parents: cookbooks rescue them, and the host raises them by name.
+# Defines Chef's exceptions with Chef's names and superclasses. Cookbooks rescue them, and the host raises them by name.
 
 require_relative "constants"
 
-# The library of Chef's settings has one of them.
+# The one exception that belongs to Chef's configuration library.
 module ChefConfig
   class ConfigurationError < ArgumentError; end
 end
@@ -59,7 +59,7 @@ class Chef
     class NoWindowsPackageSource < Package; end
     class Win32RegArchitectureIncorrect < Win32ArchitectureIncorrect; end
 
-    # Attributes are written at a level.
+    # Raised by a write to the merged view. Cookbooks write attributes at a level, such as `node.default`.
     class ImmutableAttributeModification
       def initialize(message = nil)
         super(message || "Node attributes are read-only when you do not specify which precedence level to set. " \
@@ -67,7 +67,7 @@ class Chef
       end
     end
 
-    # No type of this name on this platform.
+    # Raised if no resource type of this name exists on this platform.
     class NoSuchResourceType
       def initialize(name, node = nil)
         return super(name) unless node
@@ -90,19 +90,19 @@ class Chef
       end
     end
 
-    # A downloaded or given checksum and that of the content.
+    # Raised if the content's checksum differs from the expected one.
     class ChecksumMismatch
       def initialize(wanted, found = nil)
         super(found ? "Checksum on resource (#{wanted}...) does not match checksum on content (#{found}...)" : wanted)
       end
     end
 
-    # Something that this platform has not.
+    # Raised for a feature that this platform lacks.
     class UnsupportedPlatform
       def initialize(platform) = super("This functionality is not supported on platform #{platform}.")
     end
 
-    # What fetching secrets may end in.
+    # The errors of fetching secrets.
     class Secret
       %w[RetrievalError ConfigurationInvalid FetchFailed MissingSecretName InvalidSecretName InvalidFetcherService MissingFetcher]
         .each { |name| const_set(name, Class.new(RuntimeError)) }
@@ -134,7 +134,7 @@ class Chef
   class Exceptions
     class RebootFailed < Mixlib::ShellOut::ShellCommandFailed; end
 
-    # Its name before commands were run by a library of their own.
+    # Returns Mixlib's class for the old name `ShellCommandFailed`, with a warning.
     def self.const_missing(name)
       return super unless name == :ShellCommandFailed
 
@@ -148,6 +148,6 @@ end
 require_relative "exceptions_in_words"
 
 module Wrun
-  # Something that the policy is not granted. The message names the grant that would allow it.
+  # Raised if the policy lacks a grant. The message names the grant that would allow the call.
   class Denied < StandardError; end
 end

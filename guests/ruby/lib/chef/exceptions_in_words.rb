@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# Those of Chef's exceptions that put their message together themselves.
+# Adds constructors to those exceptions of Chef that build their own messages.
 
 class Chef
   class Exceptions
@@ -15,7 +15,7 @@ class Chef
     end
 
     class FileContentStagingError
-      # No line break stands between them: Chef's is written so.
+      # Joins the errors with the two characters `\n`, not with a line break, because Chef's code does so.
       def initialize(errors)
         super("Staging tempfile can not be created during file deployment.\n Errors: #{errors.join('\n')}!")
       end
@@ -75,14 +75,14 @@ class Chef
       end
     end
 
-    # What went wrong in a run and in its delayed notifications.
+    # Combines the failures of a run and of its delayed notifications.
     class MultipleFailures
       def initialize(*)
         super
         @all_failures = []
       end
 
-      # One of the host's has its message already.
+      # An exception from the host was created without `initialize`, so it keeps the host's message.
       def message
         return super unless @all_failures
 
@@ -102,7 +102,7 @@ class Chef
       def raise! = empty? ? nil : raise(for_raise)
     end
 
-    # Cookbooks in versions that nobody has.
+    # The errors for cookbook versions that do not exist.
     class CookbookVersionSelection
       class InvalidRunListItems < StandardError
         attr_reader :non_existent_cookbooks, :cookbooks_with_no_matching_versions

@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# What the rest of Chef stands on: data, versions, the node, helpers. Nothing here declares a resource.
+# Loads the parts on which the rest of Chef depends: data, versions, the node and helpers. None of them declares a resource.
 
 require "digest"
 require "erb"

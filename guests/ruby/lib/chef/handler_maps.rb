@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
-# Which class stands for a name in recipes, or for a resource's actions: by `provides`, whose filters look at the node.
+# Finds the resource class for a name in recipes, and the provider class for a resource's actions. The filters of `provides`
+# select a class by the node.
 
 require_relative "node_map"
 
@@ -12,11 +13,11 @@ class Chef
   class << self
     attr_reader :resource_handler_map, :provider_handler_map
 
-    # Grows whenever some type may have got another class or actions of its own.
+    # Increases whenever a name may have a new class, or a class new actions. Caches compare it.
     attr_accessor :wrun_types_version
   end
 
-  # The class for a name in recipes.
+  # Finds the class for a name in recipes.
   class ResourceResolver
     def self.resolve(name, node: nil) = Chef.resource_handler_map.get(node, name.to_sym)
     def self.list(name, node: nil) = Chef.resource_handler_map.list(node, name.to_sym)
@@ -34,7 +35,7 @@ class Chef
     def provided_by?(type) = list.include?(type)
   end
 
-  # The class that runs a resource's action.
+  # Finds the provider class that runs a resource's action.
   class ProviderResolver
     def initialize(node, resource, action)
       @node = node

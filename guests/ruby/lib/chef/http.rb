@@ -1,13 +1,13 @@
 # frozen_string_literal: true
 
-# Chef::HTTP: requests relative to a URL, raising for what is no success, over the host.
+# Implements Chef::HTTP: sends requests relative to a URL through the host, and raises an error for an unsuccessful response.
 
 require "json"
 require "net/http"
 
 class Chef
   class HTTP
-    # How often a server may send one on.
+    # The maximum number of redirects.
     REDIRECTS = 10
     private_constant :REDIRECTS
 
@@ -28,7 +28,7 @@ class Chef
     def patch(path, data, headers = {}) = request(:PATCH, path, headers, data)
     def delete(path, headers = {}) = request(:DELETE, path, headers)
 
-    # The answer's content, or for what is no success the error of its class.
+    # Returns the response's content, or raises the error for an unsuccessful response.
     def request(method, path, headers = {}, data = false)
       body = data == false || data.nil? ? nil : outgoing(data)
       response = exchange(method, create_url(path), @headers.merge(outgoing_headers(body), strings(headers)), body)
@@ -39,7 +39,7 @@ class Chef
       incoming(response)
     end
 
-    # A file on the machine with what was fetched; the block's is gone afterwards.
+    # Downloads content into a file on the machine. With a block, deletes the file after the block.
     def streaming_request(path, headers = {}, tempfile = nil)
       require "tempfile"
       tempfile ||= Tempfile.new("chef-rest")
@@ -83,10 +83,10 @@ class Chef
       raise Chef::Exceptions::RedirectLimitExceeded
     end
 
-    # Content as it comes.
+    # Returns the body unchanged.
     class Simple < HTTP; end
 
-    # JSON out and in.
+    # Sends and receives JSON.
     class SimpleJSON < HTTP
       private
 

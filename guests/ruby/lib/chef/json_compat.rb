@@ -1,12 +1,12 @@
 # frozen_string_literal: true
 
-# JSON under Chef's name.
+# Implements `Chef::JSONCompat` with Ruby's JSON library.
 
 require "json"
 
 module JSON
-  # What is empty has lines of its own, as with the json of Chef's Ruby. No text holds a line's end, so that what ends a line
-  # in brackets is no text.
+  # Writes empty arrays and objects over several lines, as the json library of Chef's Ruby does. JSON texts contain no line
+  # breaks, so brackets at the end of a line are never part of a text.
   module EmptyOnLines
     def pretty_generate(value, options = nil)
       text = super
@@ -29,7 +29,7 @@ class Chef
 
   class JSONCompat
     class << self
-      # Text or something to read from. Nothing is no error, and no value.
+      # Parses a text or an IO. Returns nil for empty text.
       def parse(source, options = {})
         source = source.read if source.respond_to?(:read)
         raise Exceptions::JSON::ParseError, "input must be a string or IO" unless source.is_a?(String)
@@ -49,7 +49,7 @@ class Chef
 
       def to_json(value, _options = nil) = ::JSON.generate(value)
 
-      # What is empty has a line of its own in it: objects as well.
+      # Writes an empty line into empty objects too, as Chef does.
       def to_json_pretty(value, _options = nil) = ::JSON.pretty_generate(value).gsub(/\{\n( *\})/, "{\n\n\\1")
     end
   end

@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# How a policy's cookbooks are read and evaluated; comes after everything that they use.
+# Loads the code that reads and evaluates a policy's cookbooks. It comes last because it needs everything else.
 
 require_relative "cookbook/cookbook_version"
 require_relative "cookbook/metadata"

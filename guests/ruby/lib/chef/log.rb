@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# `Chef::Log`: lines for the run's log, by level. The host decides what is shown and where.
+# Implements `Chef::Log`: sends lines with a level to the run's log. The host decides which lines appear and where.
 
 class Chef
   class Log
@@ -13,7 +13,7 @@ class Chef
       attr_accessor :metadata
       attr_reader :level
 
-      # The level that cookbooks see and set; what is below it is not sent to the host.
+      # Sets the log level. Ruby does not send lines below it to the host.
       def level=(level)
         level = :info if level.nil? || level.to_sym == :auto
         unless LEVELS.include?(level.to_sym)
@@ -43,7 +43,7 @@ class Chef
         self
       end
 
-      # Says that something is going away. Never an error: cookbooks run on.
+      # Logs a deprecation as a warning. It never raises an error.
       def deprecation(message = nil, &block) = warn(message, &block)
 
       def with_child(*) = self
@@ -62,7 +62,7 @@ class Chef
       def write(level, message)
         message = message.is_a?(Exception) ? "#{message.message} (#{message.class})" : message.to_s
         message = message.encode(Encoding::UTF_8, invalid: :replace, undef: :replace) unless message.encoding == Encoding::UTF_8
-        # What was printed before stands before.
+        # Flushes printed output first, to keep the order of lines.
         STDOUT.flush
         Wrun::Bridge.call("output.log", level.name, message.scrub)
         true

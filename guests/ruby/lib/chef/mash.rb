@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# Hashes whose keys may be given as strings or symbols: what Chef hands to cookbooks instead of plain ones.
+# Implements Mash, Chef's hash with keys that may be given as strings or symbols.
 
 module ChefUtils
   class Mash < Hash
@@ -26,13 +26,14 @@ module ChefUtils
       end
     end
 
-    # What stands in a copy is a copy itself.
+    # Copies the inner hashes and arrays too.
     def initialize_copy(original)
       super
       each { |key, value| regular_writer(key, value.dup) if value.is_a?(Mash) || value.is_a?(Array) }
     end
 
-    # Hash itself asks for the default of a key that it did not find, and so of every symbol.
+    # Returns the value for a symbol. Hash calls this method for keys that it does not find, and Mash stores its keys as
+    # strings.
     def default(key = nil)
       return regular_reader(key.name) if key.is_a?(Symbol) && regular_key?(key.name)
 

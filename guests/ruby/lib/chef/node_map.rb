@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
-# Classes by name and by the node they are for. Of several the more particular one is taken; of equals the later.
+# Stores classes by name and by filters on the node. Of several matching classes, the one with more specific filters wins, and
+# the later one if they are equal.
 
 class Chef
   class NodeMap
@@ -45,12 +46,12 @@ class Chef
     def list(node, key) = @map.fetch(key, []).select { |matcher| fits?(node, matcher) }.map(&:type).uniq
     def names = @map.keys
 
-    # From now on classes come from cookbooks.
+    # Ends the registration of built-in classes. Later classes come from cookbooks.
     def lock!
       @locked = true
     end
 
-    # Puts some of a name's classes first, in their order. Those that do not stand for the name are left out.
+    # Moves some classes of a name to the front, in the given order. Ignores classes that do not belong to the name.
     def prefer(key, types, **filters, &block)
       matchers = @map[key] || []
       there = types.select { |type| matchers.any? { |matcher| matcher.type == type } }
@@ -60,8 +61,8 @@ class Chef
       Chef.wrun_types_version += 1
     end
 
-    # Puts the classes that some names have now before those that are declared later without a block, as if they were
-    # declared with a block that is always true.
+    # Gives the present classes of some names precedence over later classes without a block. They behave as if declared with a
+    # block that is always true.
     def precede(names)
       names.each { |name| @map.fetch(name, []).each { |matcher| matcher.block ||= ALWAYS } }
       @found.clear
@@ -74,7 +75,7 @@ class Chef
 
     private
 
-    # Chef's warning, which it gives whichever of the two wins.
+    # Logs Chef's warning about two classes for one name. Chef logs it no matter which class wins.
     def warn_of_override(key, matchers, block)
       return unless matchers.any?(&:builtin)
 
@@ -91,7 +92,8 @@ class Chef
         in_version?(node, filters) && (matcher.block.nil? || matcher.block.call(node))
     end
 
-    # `["debian", "!ubuntu"]`, `:all`, or a family's name as chef-utils has questions for (`"rpm_based"`).
+    # Matches a list such as `["debian", "!ubuntu"]`, `:all`, or a group of families with a predicate in chef-utils
+    # (`"rpm_based"`).
     def in_list?(node, filters, name)
       return true unless filters[name]
 
@@ -118,7 +120,7 @@ class Chef
       Gem::Requirement.new(*Array(constraint)).satisfied_by?(Gem::Version.new(Chef::VERSION.to_s))
     end
 
-    # Negative where the first is more particular.
+    # Returns a negative number if the first is more specific.
     def compare(one, other)
       by_block = one.block ? (other.block ? 0 : -1) : (other.block ? 1 : 0)
       return by_block unless by_block.zero?

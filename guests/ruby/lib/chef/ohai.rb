@@ -1,11 +1,11 @@
 # frozen_string_literal: true
 
-# Ohai's name. The host gathers the facts; there are no plugins to run here.
+# Defines the names of Ohai. The host gathers the facts, and Ruby runs no plugins.
 
 module Ohai
   VERSION = Chef::Cookbook::Metadata::OHAI_VERSION
 
-  # What cookbooks look up there are the node's automatic attributes.
+  # Gives access to the node's automatic attributes.
   class System
     attr_reader :data
 
@@ -25,7 +25,7 @@ module Ohai
 
   Log = Chef::Log
 
-  # Chef's own configuration, of which Ohai's is the group `ohai`. No plugin is run that would read it.
+  # Chef's configuration. Ohai's settings are its group `ohai`, which no plugin reads here.
   Config = Chef::Config
 
   def self.config = Config.ohai

@@ -1,12 +1,13 @@
 # frozen_string_literal: true
 
-# The words by which older cookbooks ask for a platform, and set the classes for it. Newer ones use `provides` (`handler_maps.rb`).
+# Implements the methods by which older cookbooks test the platform and set the classes for it. Newer cookbooks use `provides`
+# (`handler_maps.rb`).
 
 require_relative "node_map"
 
 class Chef
   class Platform
-    # Which of the classes that stand for a name go first, perhaps on one platform only.
+    # Sets the order of the classes for a name, for all platforms or for one.
     class PriorityMap
       include Singleton
 
@@ -43,7 +44,7 @@ class Chef
       def windows_nano_server? = false
       def supports_msi? = false
 
-      # Says which class acts for a type, perhaps on one platform only, as cookbooks for Chef 11 do.
+      # Sets the provider class of a resource type, for all platforms or for one. Cookbooks for Chef 11 use it.
       def set(resource:, provider:, platform: nil, version: nil)
         filters = { platform: platform && platform != :default ? platform.to_s : nil, platform_version: version }.compact
         Chef.provider_handler_map.set(resource.to_sym, provider, **filters)

@@ -1,11 +1,11 @@
 # frozen_string_literal: true
 
-# What a Policyfile says: its words, with the lines that said them. Nothing is judged here; the host does that, because
-# policy.toml says the same things.
+# Reads a Policyfile: the arguments of its words, with their lines. The host checks them, because policy.toml has the same
+# settings.
 
 class Chef
   class Policyfile
-    # A default source, as the block of `default_source` sees it.
+    # A default source, the argument of `default_source`'s block.
     class Source
       attr_reader :preferred_cookbooks
 
@@ -16,7 +16,7 @@ class Chef
       def preferred_for(*cookbooks) = @preferred_cookbooks.concat(cookbooks.flatten)
     end
 
-    # Attributes of one level: what is absent comes into being as an empty hash, and every write notes its line.
+    # Attributes of one level. A read of a missing key creates an empty hash, and every write notes its line.
     class Attributes < ChefUtils::Mash
       def self.at(policyfile, path) = allocate.tap { |it| it.wrun_settle(policyfile, path) }
 
@@ -67,14 +67,14 @@ class Chef
 
       protected
 
-      # As `[]=`, without a note: it stands on the line of the hash around it.
+      # Does the same as `[]=` without noting a line. The line of the enclosing hash applies.
       def wrun_take(key, value)
         key = convert_key(key)
         regular_writer(key, wrun_adopt(key, value))
       end
     end
 
-    # Values that JSON cannot carry travel as an object of one key.
+    # Encodes values as JSON. Values without a JSON form become an object with one key, such as `{"foreign": ..}`.
     module Encoded
       WHOLE = (-(2**63)...(2**64))
 
@@ -91,7 +91,7 @@ class Chef
           end
         end
 
-        # What a source's option may be; the host refuses other things than texts where it needs a text.
+        # Returns a source's option as a plain value. If the host needs a text, it refuses other values.
         def option(value)
           case value
           when nil, true, false, Integer then value
@@ -166,7 +166,7 @@ class Chef
       @wrun_said[:includes] << { name: name.to_s, options: wrun_options(options), line: wrun_line }
     end
 
-    # The cookbook that the Policyfile lies in. The host knows its name.
+    # Adds the cookbook that contains the Policyfile. The host knows its name.
     def metadata
       @wrun_said[:cookbooks] << { name: nil, constraint: nil, options: [["path", "."]], line: wrun_line }
     end
@@ -197,14 +197,14 @@ class Chef
 
     def wrun_options(options) = options.map { |key, value| [key.to_s, Encoded.option(value)] }
 
-    # The line of the Policyfile that is running.
+    # Returns the running line of the Policyfile, or 0.
     def wrun_line
       Thread.each_caller_location { |frame| return frame.lineno if frame.path == @wrun_file }
       0
     end
   end
 
-  # What a Berksfile says: the same cookbooks in other words.
+  # Reads a Berksfile, which lists cookbooks with other words than a Policyfile.
   class Berksfile < Policyfile
     def source(place, **)
       place = { supermarket: place } if place.is_a?(String)

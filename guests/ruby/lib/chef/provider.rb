@@ -40,7 +40,7 @@ class Chef
     def cleanup_after_converge = nil
     def action_nothing = true
 
-    # Words for readers of an action: `description "Sets up the site"`.
+    # Documentation of an action, without effect: `description "Sets up the site"`.
     def description(text = NOT_PASSED) = text.equal?(NOT_PASSED) ? @description : @description = text
     def introduced(text = NOT_PASSED) = text.equal?(NOT_PASSED) ? @introduced : @introduced = text
 
@@ -50,7 +50,7 @@ class Chef
       @after_resource = @new_resource
     end
 
-    # All of an action, in Chef's order. The host has asked the guards before.
+    # Runs all steps of an action, in Chef's order. The host has already evaluated the guards.
     def run_action(action = nil)
       @action = action.to_sym if action
       refuse_undefined_action
@@ -64,7 +64,7 @@ class Chef
         @wrun_own = @wrun_child if self.class.wrun_compiles?(@action)
         send(:"action_#{@action}")
       end
-      # The host does so for the actions that it asks for, once their children have converged too.
+      # For actions that the host started, the host does this after the child resources have converged.
       new_resource.updated_by_last_action(true) if @converged && @wrun_child.nil?
       cleanup_after_converge
     end

@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# A recipe: what its file says is said to an object of this class.
+# A recipe. Ruby evaluates the recipe's file in an object of this class.
 
 require_relative "dsl/recipe"
 
@@ -34,7 +34,7 @@ class Chef
     def to_s = "cookbook: #{cookbook_name || "(none)"}, recipe: #{recipe_name || "(none)"} "
     def inspect = to_s
 
-    # Resources as data: `{"resources": [{"type": .., "name": .., PROPERTY: VALUE}]}`.
+    # Declares resources from data: `{"resources": [{"type": .., "name": .., PROPERTY: VALUE}]}`.
     def from_hash(hash)
       hash["resources"].each do |one|
         said = one.dup

@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
-# A resource, as recipes declare it and cookbooks' classes inherit from it. It holds what was written; the host decides what
-# becomes of it and when (`wrun/resources/standing.rb`).
+# A resource: recipes declare it, and cookbooks' resource classes inherit from it. It stores the values from the cookbook. The
+# host decides when and how to run its actions (`wrun/resources/standing.rb`).
 
 require_relative "exceptions"
 require_relative "mixin/properties"
@@ -65,7 +65,7 @@ class Chef
       @wrun_initializing = value
     end
 
-    # What to do: reads, or sets what is one of the allowed actions.
+    # Returns the actions, or sets them. Only allowed actions are valid.
     def action(given = nil)
       return @action unless given
 
@@ -112,7 +112,7 @@ class Chef
     def suppress_up_to_date_messages? = false
     def current_value_does_not_exist! = raise(Exceptions::CurrentValueDoesNotExist)
 
-    # What `load_current_value` finds now.
+    # Returns the present state, a resource filled by `load_current_value`.
     def current_value
       provider = provider_for_action(Array(action).first)
       provider.load_current_resource
@@ -150,7 +150,7 @@ class Chef
       end
     end
 
-    # Takes over all that another resource says, but for where it was written, its actions and guards.
+    # Copies all values of another resource except its source line, actions and guards.
     def load_from(other)
       kept = %i[@source_line @action @not_if @only_if]
       other.instance_variables.each do |slot|
@@ -164,7 +164,7 @@ class Chef
       run_context.cookbook_collection[cookbook_name] if cookbook_name && cookbook_name != "@recipe_files"
     end
 
-    # `FILE:LINE` as the declaring code was called.
+    # Returns the place of the declaration, `FILE:LINE:in ..`.
     def source_line = @source_line&.to_s
     def wrun_source_line = @source_line
     def source_line_file = source_line && source_line[/(.*):(\d+):?.*$/, 1]
@@ -184,7 +184,7 @@ class Chef
     def declared_key = declared_type ? "#{declared_type}[#{@name}]" : to_s
     def to_s = "#{resource_name}[#{name}]"
 
-    # In an action, helpers of the action's class are at hand inside the blocks of its children.
+    # Forwards unknown methods to the provider whose action declared this resource, so that its helpers work inside the block.
     def method_missing(name, *arguments, &block)
       if enclosing_provider&.respond_to?(name)
         enclosing_provider.send(name, *arguments, &block)
@@ -197,7 +197,7 @@ class Chef
 
     private
 
-    # As `name(given)`, which every resource begins with.
+    # Does the same as `name(given)`, but faster for a plain name. Every new resource calls it.
     def wrun_take_name(given)
       return name(given) unless self.class.properties[:name].equal?(WRUN_PLAIN_NAME)
 

@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
-# The resources of a run context, as cookbooks look at them. Their order is the host's: what an action declares in an outer
-# context stands there right after the resource that acts.
+# Gives cookbooks access to the resources of a run context. The host determines their order. A resource that an action
+# declares in an outer context follows right after the acting resource.
 
 class Chef
   class ResourceCollection
@@ -15,7 +15,7 @@ class Chef
     attr_accessor :unified_mode
     attr_reader :run_context
 
-    # Whether something can be looked up; raises Chef's sentences where it cannot.
+    # Returns true if a lookup with this value is possible. Otherwise raises Chef's error.
     def self.validate_lookup_spec!(spec)
       case spec
       when Resource, SINGLE, MULTIPLE, NAMELESS, Hash then true
@@ -51,7 +51,7 @@ class Chef
     end
     alias << insert
 
-    # Takes a resource's place in this collection only; who calls has declared it.
+    # Adds a resource to this Ruby collection only. The caller has already declared it to the host.
     def keep(resource, key)
       @resources << resource
       @by_key[key] = resource
@@ -79,7 +79,7 @@ class Chef
     alias length size
     def last = all_resources.last
 
-    # The same array at all times: somebody may be going through it.
+    # Returns the resources in order. It always returns the same array, because a caller may be iterating over it.
     def all_resources
       put_in_order if @grown
       @resources
@@ -90,7 +90,7 @@ class Chef
     def resource_set = self
     def insert_as(resource, type = nil, name = nil) = @by_key["#{type || resource.resource_name}[#{name || resource.name}]"] = resource
 
-    # By `type[name]`, here or in the contexts around this one.
+    # Finds a resource by `type[name]` in this context or in an enclosing one.
     def lookup(key)
       unless key.is_a?(String) || key.is_a?(Resource)
         raise ArgumentError, "Must pass a Chef::Resource or String to lookup"
@@ -102,7 +102,7 @@ class Chef
 
     def lookup_local(key) = local(key.to_s) || raise(Exceptions::ResourceNotFound, not_found(key))
 
-    # By `"type[name]"`, `type: "name"` or `type: ["name", ..]`; several give an array.
+    # Finds resources by `"type[name]"`, `type: "name"` or `type: ["name", ..]`. Returns an array if there are several.
     def find(*specs)
       failure = nil
       each_around do |collection|
@@ -138,7 +138,8 @@ class Chef
 
     private
 
-    # Of what the host does not have here any more nobody knows a place: it stays behind the others, as it stood.
+    # Sorts the resources into the host's order. Resources that the host no longer has in this context go to the end, in their
+    # old order.
     def put_in_order
       @grown = false
       return unless run_context
@@ -148,7 +149,7 @@ class Chef
       @resources.replace(ordered)
     end
 
-    # What the policy's cookbooks in another language have declared.
+    # Finds a resource that the policy's other component has declared.
     def declared_elsewhere(spec)
       key = spec.is_a?(Hash) ? spec.first.then { |type, name| "#{type}[#{name}]" } : spec.to_s
       id = run_context && Wrun::Bridge.call("resources.find", run_context.wrun_id, key)

@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# `define :name, param: default do .. end`: a recipe with parameters, used as if it were a resource.
+# Implements `define :name, param: default do .. end`: a recipe with parameters that is used like a resource.
 
 class Chef
   class ResourceDefinition
@@ -28,7 +28,7 @@ class Chef
       true
     end
 
-    # In a use's block, `name value` sets a parameter: to one value, or to a list of none or several.
+    # Sets a parameter for `name value` in the block of a use. Zero or several values become a list.
     def method_missing(name, *given)
       @params[name] = given.size == 1 ? given.first : given
     end

@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# All that declares resources, in the order in which it must be read.
+# Loads the code that declares resources. The order matters.
 
 require_relative "constants"
 require_relative "delayed_evaluator"

@@ -1,9 +1,9 @@
 # frozen_string_literal: true
 
-# Roles and environments as Ruby files write them, and as searches and cookbooks find them.
+# Implements roles and environments, from their Ruby files and from the host's data.
 
 class Chef
-  # What roles and environments have in common: texts and attributes, set and read by the same words.
+  # The common methods of roles and environments: texts and attributes, each with one method to set and read.
   module AttributeBearer
     def self.included(type)
       type.extend(ClassMethods)
@@ -11,7 +11,7 @@ class Chef
     end
 
     module ClassMethods
-      # All there are: their names, or what they are.
+      # Returns all roles or environments by name, with `inflate` as objects.
       def list(inflate = false)
         index = name.split("::").last.downcase
         found = Data.found { Wrun::Bridge.call("data.search", index, "*:*") }

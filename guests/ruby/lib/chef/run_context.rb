@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
-# Where resources are declared, found and notified: the policy's, and one around the children of each action.
+# Implements run contexts, in which resources are declared, found and notified. A policy has a root context and one context
+# for the child resources of each action.
 
 require_relative "resource_collection"
 
@@ -24,7 +25,7 @@ class Chef
 
     def logger = Chef::Log
 
-    # What a resource's own `notifies` have said.
+    # Return the notifications that a resource's `notifies` declared.
     def before_notifications(resource) = resource.before_notifications
     def immediate_notifications(resource) = resource.immediate_notifications
     def delayed_notifications(resource) = resource.delayed_notifications
@@ -32,7 +33,7 @@ class Chef
     def root_run_context = parent_run_context ? parent_run_context.root_run_context : self
     def inspect = "#<#{self.class} #{wrun_id}>"
 
-    # A context that no action has opened: for those who build resources apart.
+    # Creates a context outside of any action, for libraries that build their own resources.
     def create_child = ChildRunContext.new(self, wrun_id, false)
 
     def request_reboot(info)
@@ -43,9 +44,9 @@ class Chef
     def reboot_requested? = !reboot_info.empty?
   end
 
-  # The context around the children of one action.
+  # The context of one action's child resources.
   class RunContext::ChildRunContext < RunContext # rubocop:disable Style/ClassAndModuleChildren -- it stands below the class that it is in
-    # What a policy has once.
+    # Values that all contexts of a policy share.
     SHARED = %i[
       node cookbook_collection definitions events rest rest_clean runner action_collection reboot_info request_reboot
       cancel_reboot reboot_requested? default_secret_service default_secret_config
@@ -60,7 +61,7 @@ class Chef
 
     SHARED.each { |name| define_method(name) { |*given| parent_run_context.public_send(name, *given) } }
 
-    # Recipes and attributes files that have been loaded are known to the outermost context.
+    # Forwards other methods, such as those about loaded recipes, to the root context.
     def method_missing(name, ...)
       parent_run_context.respond_to?(name) ? parent_run_context.public_send(name, ...) : super
     end
@@ -70,7 +71,7 @@ class Chef
 
   ChildRunContext = RunContext::ChildRunContext
 
-  # Runs what code of a cookbook has declared in a context that it made itself (`create_child`).
+  # Runs the resources of a context that a cookbook created itself (`create_child`).
   class Runner
     attr_reader :run_context
 
@@ -81,7 +82,7 @@ class Chef
     def converge
       run_context.resource_collection.to_a.each do |resource|
         Array(resource.action).each { |action| resource.run_action(action) }
-        # The host is not to run it once more in its turn.
+        # Removes the resource from the host's collection, so that the host does not run it again.
         Wrun::Bridge.call("resources.retract", resource.wrun_id)
       end
       true

@@ -1,12 +1,12 @@
 # frozen_string_literal: true
 
-# A run list, as cookbooks look at the node's and as roles hold theirs.
+# A run list of the node or of a role.
 
 class Chef
   class RunList
     include Enumerable
 
-    # One entry: a role, or a recipe, maybe with a version.
+    # One entry: a role, or a recipe with an optional version.
     class RunListItem
       RECIPE = /\Arecipe\[([^\]@]+)(?:@([0-9]+\.[0-9]+(?:\.[0-9]+)?))?\]\z/
       ROLE = /\Arole\[([^\]]+)\]\z/
@@ -61,7 +61,7 @@ class Chef
       items.flatten.each { |item| self << item }
     end
 
-    # Twice the same is once.
+    # Appends an item. An item that is already in the list is ignored.
     def <<(item)
       item = item.is_a?(RunListItem) ? item : RunListItem.new(item)
       @run_list_items << item unless @run_list_items.include?(item)
@@ -81,7 +81,7 @@ class Chef
     def [](index) = @run_list_items[index]
     def empty? = @run_list_items.empty?
 
-    # By its name in the list or as a recipe's alone.
+    # Returns true if the list contains the item. A bare name means a recipe.
     def include?(item) = @run_list_items.include?(RunListItem.new(item))
     def recipe_names = @run_list_items.select(&:recipe?).map(&:name)
     def role_names = @run_list_items.select(&:role?).map(&:name)

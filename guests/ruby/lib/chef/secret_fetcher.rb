@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
-# Where secrets come from. The services of Chef's list are outer ones that cannot be reached from here, but for the
-# `example`, which has its secrets in its configuration: what cookbooks are tested with.
+# Fetches secrets. The services of Chef's list are external and not supported, except `example`. This one has its secrets in
+# its configuration and serves for tests of cookbooks.
 
 class Chef
   class SecretFetcher
@@ -32,13 +32,13 @@ class Chef
         raise Exceptions::Secret::ConfigurationInvalid, "The Example fetcher requires a hash of secrets"
       end
 
-      # The parenthesis is Chef's.
+      # The unbalanced parenthesis in the message is Chef's.
       def do_fetch(name, _version)
         config.fetch(name) { raise Exceptions::Secret::FetchFailed, "Secret #{name}) not found." }
       end
     end
 
-    # A service that there is, and not here.
+    # An existing service that wrun does not support.
     class Unreachable < Base
       def initialize(service, config, run_context)
         super(config, run_context)

@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# Classes that speak to a Chef server. Cookbooks may load and name them. Each call fails with an error that names it.
+# Classes that need a Chef server. Cookbooks may load and name them. Each call raises an error that names the method.
 
 class Chef
   module ServerOnly

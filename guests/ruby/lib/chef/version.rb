@@ -1,9 +1,9 @@
 # frozen_string_literal: true
 
-# The Chef whose language this is, and what cookbooks ask of its version.
+# Defines the version of Chef that this library implements, and the class of version strings.
 
 module ChefUtils
-  # A version that compares with strings and with requirements: `node['platform_version'] =~ '>= 10'`.
+  # A version that supports comparison with strings and requirements: `node['platform_version'] =~ '>= 10'`.
   class VersionString < String
     def initialize(version)
       super(version || "")

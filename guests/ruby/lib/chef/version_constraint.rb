@@ -1,9 +1,9 @@
 # frozen_string_literal: true
 
-# Versions of cookbooks and platforms, and constraints on them.
+# Implements versions of cookbooks and platforms, and version constraints.
 
 class Chef
-  # Three numbers; the last may be left out.
+  # A version of two or three numbers.
   class Version
     include Comparable
 
@@ -33,7 +33,7 @@ class Chef
       found.captures.map(&:to_i)
     end
 
-    # A platform's version: one number is enough, and FreeBSD's `9.1-RELEASE-p3` is one too.
+    # A platform's version of one to three numbers, or in FreeBSD's form `9.1-RELEASE-p3`.
     class Platform < Version
       private
 
@@ -46,7 +46,7 @@ class Chef
     end
   end
 
-  # `>= 1.2`, `~> 1.0`, `= 1.2.3`, or a version alone.
+  # A version constraint: `>= 1.2`, `~> 1.0`, `= 1.2.3`, or a bare version.
   class VersionConstraint
     DEFAULT_CONSTRAINT = ">= 0.0.0"
     PATTERN = /\A(<=|>=|<|>|=|~>) *([0-9].*)\z/

@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# `ChefUtils`: all its questions in one module, to include or to ask directly.
+# Combines all predicates of `ChefUtils` in one module, to include or to call directly.
 
 require_relative "nodes"
 require_relative "machine"

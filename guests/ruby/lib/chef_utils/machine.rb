@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# Questions about the machine that its files answer, within the policy's grants.
+# Predicates that read files of the machine, within the policy's grants.
 
 module ChefUtils
   module DSL
@@ -25,7 +25,7 @@ module ChefUtils
       def kitchen?(_node = nil) = ENV.key?("TEST_KITCHEN")
       def ci?(_node = nil) = ENV.key?("CI")
 
-      # What the first process is called.
+      # Returns true if the first process is systemd.
       def systemd?(_node = nil) = file_exist?("/proc/1/comm") && file_read("/proc/1/comm").chomp == "systemd"
 
       def has_systemd_service_unit?(name)

@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# What Chef's programs and products are called. Cookbooks put these into messages and paths.
+# The names of Chef's programs and products, which cookbooks use in messages and paths.
 
 module ChefUtils
   module Dist

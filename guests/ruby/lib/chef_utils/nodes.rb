@@ -1,10 +1,10 @@
 # frozen_string_literal: true
 
-# Questions about the machine that its attributes answer: `debian?`, `ubuntu?`, `x86_64` and their like. Each takes a node, and
-# without one asks the node of the run.
+# Predicates that read the node's attributes: `debian?`, `ubuntu?`, `intel?` and others. Each accepts a node, and defaults to
+# the node of the run.
 
 module ChefUtils
-  # The node and the environment that a question is about.
+  # Finds the node and the environment for the predicates.
   module Internal
     extend self
 
@@ -25,7 +25,7 @@ module ChefUtils
   end
 
   module DSL
-    # Makes methods that compare one attribute with values.
+    # Defines predicates that compare one attribute with values.
     module Asking
       def ask(attribute, questions)
         questions.each do |names, values|

@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# A logger that classes get by extending themselves: its lines go to the run's log.
+# Implements Mixlib::Log: a class that extends it becomes a logger with lines in the run's log.
 
 module Mixlib
   module Log

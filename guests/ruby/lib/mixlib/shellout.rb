@@ -1,16 +1,16 @@
 # frozen_string_literal: true
 
-# Mixlib::ShellOut, the way in which Chef and its cookbooks run commands, over the host.
+# Implements Mixlib::ShellOut, which Chef and cookbooks use to run commands, through the host.
 
 require_relative "shellout/exceptions"
 
 module Mixlib
-  # A command, and what became of it.
+  # A command and its result.
   class ShellOut
-    # What a command may use, as Chef has it.
+    # The default timeout of a command in seconds, as in Chef.
     DEFAULT_READ_TIMEOUT = 600
 
-    # Options that mean nothing where the host runs the command.
+    # Options without effect, because the host runs the command.
     IGNORED = %i[domain password elevated login log_level log_tag cgroup clean_after].freeze
     private_constant :IGNORED
 
@@ -47,7 +47,7 @@ module Mixlib
     def uid = user.is_a?(Integer) ? user : nil
     def gid = group.is_a?(Integer) ? group : nil
 
-    # Runs it to its end; returns itself.
+    # Runs the command to its end and returns self.
     def run_command
       started = Process.clock_gettime(Process::CLOCK_MONOTONIC)
       outcome = Wrun::Machine.run_noted(command, user: user, group: group, cwd: cwd, environment: environment,

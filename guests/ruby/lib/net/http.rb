@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
-# Net::HTTP over the host: there are no connections to keep, each request is an exchange of its own. Certificates are
-# checked by the host, whatever a cookbook says.
+# Implements Net::HTTP through the host. Each request is separate, and no connection stays open. The host always checks
+# certificates, even if a cookbook turns this off.
 
 require_relative "protocol"
 require_relative "http/header"
@@ -24,7 +24,7 @@ module Net
       def version_1_1? = false
       def proxy_class? = false
 
-      # Bodies and responses of single requests.
+      # Methods for single requests, which return the body or the response.
       def get(target, path_or_fields = nil, port = nil) = get_response(target, path_or_fields, port).body
       def get_print(*arguments) = print(get(*arguments))
 
@@ -115,7 +115,7 @@ module Net
       request(HTTPGenericRequest.new(name, !data.nil?, name != "HEAD", path, fields), data)
     end
 
-    # Sends a request; the response, which the block gets first.
+    # Sends a request. Yields the response to the block and returns it.
     def request(request, data = nil)
       body = data || request.wrun_body
       body = body.read if body.respond_to?(:read)
@@ -148,14 +148,14 @@ module Net
       phrase = HTTPResponse::PHRASES[reply.status.to_s] || ""
       response = HTTPResponse.code_type(reply.status).new("1.1", reply.status, phrase)
       reply.headers.each { |name, value| response.add_field(name, value) }
-      # The host has undone what was done to the body on its way.
+      # The host has already decoded the body, so these fields no longer apply.
       %w[content-encoding transfer-encoding].each { |name| response.delete(name) }
       response.uri = request.uri
       response.body = text_of(reply.body, response) if request.response_body_permitted?
       response
     end
 
-    # As Ruby's own: bytes, unless the type says that it is text in some encoding.
+    # Returns the body as UTF-8 text if it is valid UTF-8, or else as bytes.
     def text_of(bytes, _response) = bytes.force_encoding(Encoding::UTF_8).valid_encoding? ? bytes : bytes.b
   end
 

@@ -1,5 +1,5 @@
 # frozen_string_literal: true
 
-# An older name for what Net::HTTP has.
+# Exists because older code requires `net/https`.
 
 require_relative "http"

@@ -1,12 +1,12 @@
 # frozen_string_literal: true
 
-# As much of ASN.1's distinguished encoding as certificates and keys are read with.
+# Decodes ASN.1 (DER), as far as certificates and keys need it.
 
 module OpenSSL
   module ASN1
     class ASN1Error < OpenSSLError; end
 
-    # One value: its tag's number and class, its content, and for what holds others the values in it.
+    # One value: the tag's number, whether it contains other values, the content, and the bytes of the whole value.
     Value = Struct.new(:tag, :constructed, :content, :whole) do
       def values = @values ||= ASN1.all(content)
       def [](index) = values[index]
@@ -34,10 +34,10 @@ module OpenSSL
     end
 
     class << self
-      # The value that some bytes begin with.
+      # Decodes the first value in some bytes.
       def decode(bytes) = one(bytes.b, 0).first
 
-      # All values that some bytes are.
+      # Decodes all values in some bytes.
       def all(bytes)
         found = []
         at = 0
@@ -68,7 +68,7 @@ module OpenSSL
     end
   end
 
-  # Armoured text around encoded bytes.
+  # Reads and writes PEM, the text form of encoded bytes.
   module PEM
     def self.bytes(text, label)
       text = text.read if text.respond_to?(:read)

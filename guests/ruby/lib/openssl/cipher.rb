@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
-# AES in CBC and in Galois/counter mode under OpenSSL's name for it. Content is kept until the end: cookbooks encrypt
-# passwords, no archives.
+# Implements OpenSSL::Cipher for AES in CBC and Galois/counter mode. It collects all content in memory, because cookbooks
+# encrypt only small texts such as passwords.
 
 require_relative "../chef/data/advanced_encryption_standard"
 require_relative "cipher_names"
@@ -53,7 +53,7 @@ module OpenSSL
       raise CipherError, "the sandbox encrypts with padding only" if value.to_i.zero?
     end
 
-    # Everything comes out at the end.
+    # Collects the text. `final` returns the whole result.
     def update(text)
       @text << text.b
       "".b

@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
-# The names of all ciphers that OpenSSL 3 on Debian 12 lists. Cookbooks hold their properties against the list; naming a
-# cipher is not having it: `OpenSSL::Cipher.new` says which ones the sandbox has.
+# The names of all ciphers that OpenSSL 3 on Debian 12 lists. Cookbooks validate properties with the list.
+# `OpenSSL::Cipher.new` supports only some of them.
 
 module OpenSSL
   class Cipher

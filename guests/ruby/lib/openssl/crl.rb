@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# Lists of revoked certificates, as far as they are read (RFC 5280, 5).
+# Reads certificate revocation lists (RFC 5280, section 5).
 
 module OpenSSL
   module X509

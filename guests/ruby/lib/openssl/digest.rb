@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# Digests under OpenSSL's names, and what is built on them.
+# Implements OpenSSL's digests, HMAC and key derivation with Ruby's digests.
 
 require "digest"
 
@@ -63,7 +63,7 @@ module OpenSSL
     end
   end
 
-  # Keyed digests.
+  # Implements HMAC (RFC 2104).
   class HMAC
     class HMACError < OpenSSLError; end
 
@@ -102,7 +102,7 @@ module OpenSSL
     def pad(byte) = @key.bytes.map { |one| one ^ byte }.pack("C*")
   end
 
-  # Keys from passwords.
+  # Derives keys from passwords with PBKDF2.
   module KDF
     class KDFError < OpenSSLError; end
 

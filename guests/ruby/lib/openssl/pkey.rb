@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# Keys, as far as they are read. They are made and used by the `openssl` command.
+# Reads keys. To create or use keys, cookbooks need the command `openssl`. Only `RSA#private_decrypt` works here.
 
 module OpenSSL
   module PKey
@@ -13,7 +13,7 @@ module OpenSSL
     private_constant :RSA_IDENTIFIER
 
     class << self
-      # A key from its text, whose password is not known here.
+      # Reads a key from its text. An encrypted key raises an error.
       def read(source, _password = nil)
         label, bytes = PEM.bytes(source, "[A-Z ]*(?:PRIVATE|PUBLIC) KEY")
         raise PKeyError, "Could not parse PKey" if label.nil?
@@ -22,7 +22,7 @@ module OpenSSL
         label.start_with?("EC") ? EC.wrun(bytes, true) : of_bytes(label, ASN1.decode(bytes))
       end
 
-      # The key in a certificate.
+      # Reads the public key of a certificate.
       def wrun_public(value)
         return EC.wrun(value.whole, false) unless value[0][0].identifier == RSA_IDENTIFIER
 
@@ -85,7 +85,7 @@ module OpenSSL
 
       attr_reader :params
 
-      # Opens what was encrypted for this key: the secrets of vaults.
+      # Decrypts text that was encrypted for this key, such as the secrets of vaults.
       def private_decrypt(text, padding = PKCS1_PADDING)
         raise RSAError, "private key needed." unless private?
         raise NotImplementedError, "the sandbox opens texts in PKCS #1's padding only: run `openssl`" unless padding == PKCS1_PADDING

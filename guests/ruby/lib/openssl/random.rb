@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# Random bytes, the host's.
+# Takes random bytes from the host.
 
 module OpenSSL
   module Random

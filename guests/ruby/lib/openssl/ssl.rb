@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# Names that callers of Net::HTTP use. Certificates are checked by the host.
+# Defines the constants that callers of Net::HTTP use. The host checks certificates.
 
 module OpenSSL
   module SSL

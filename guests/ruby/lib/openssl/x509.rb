@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# Certificates, as far as they are read (RFC 5280, 4).
+# Reads certificates (RFC 5280, section 4).
 
 module OpenSSL
   module X509
@@ -55,9 +55,9 @@ module OpenSSL
                    "2.5.29.35" => "authorityKeyIdentifier", "2.5.29.20" => "crlNumber", "2.5.29.21" => "CRLReason" }.freeze
     private_constant :EXTENSIONS
 
-    # An extension of a certificate or of a list of revoked ones.
+    # An extension of a certificate or of a revocation list.
     Extension = Struct.new(:oid, :value_der, :critical) do
-      # All of a sequence of them.
+      # Reads all extensions of a sequence.
       def self.wrun_all(list)
         list.values.map do |extension|
           identifier = extension[0].identifier
@@ -67,7 +67,7 @@ module OpenSSL
 
       def critical? = critical
 
-      # What the common ones say, as `openssl x509` writes it.
+      # Returns the extension's value in the form of `openssl x509`. Less common extensions appear as hexadecimal bytes.
       def value
         return ASN1.decode(value_der).values.map { |name| alternative(name) }.join(", ") if oid == "subjectAltName"
         return ASN1.decode(value_der).values.any? { |part| part.tag == 1 } ? "CA:TRUE" : "CA:FALSE" if oid == "basicConstraints"
@@ -98,7 +98,7 @@ module OpenSSL
         source = source.read if source.respond_to?(:read)
         @to_der = PEM.bytes(source, "(?:X509 |TRUSTED )?CERTIFICATE")&.last || source.b
         parts = ASN1.decode(@to_der)[0].values
-        # The version is left out of the oldest ones.
+        # Certificates of the first version omit the version.
         @version = parts.first.tag.zero? && parts.first.constructed ? parts.shift[0].integer : 0
         @parts = parts
       rescue ASN1::ASN1Error, NoMethodError
@@ -118,11 +118,11 @@ module OpenSSL
       def ==(other) = other.is_a?(Certificate) && to_der == other.to_der
       def inspect = "#<OpenSSL::X509::Certificate subject=#{subject.inspect}, issuer=#{issuer.inspect}, serial=#{serial}, not_before=#{not_before}, not_after=#{not_after}>"
 
-      # Whether it is the one of a private key.
+      # Returns true if the certificate belongs to the private key.
       def check_private_key(key) = public_key.params == key.params.slice(*public_key.params.keys)
 
       def extensions
-        # Behind the key, under a tag of its own.
+        # The extensions follow the key, with tag 3.
         list = @parts.drop(6).find { |part| part.tag == 3 }
         list ? Extension.wrun_all(list[0]) : []
       end
@@ -130,7 +130,7 @@ module OpenSSL
       def find_extension(oid) = extensions.find { |extension| extension.oid == oid }
     end
 
-    # Chains are not checked here.
+    # A placeholder, because Ruby does not check certificate chains.
     class Store
       def initialize(*); end
       def add_file(_path) = self

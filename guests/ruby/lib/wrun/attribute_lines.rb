@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
-# The lines of an environment's attributes as its file writes them: `{"default_attributes" => {KEY => [LINE, {KEY => ..}]}}`.
-# What is not written as a literal has no line.
+# Finds the line of each attribute in an environment's Ruby file: `{"default_attributes" => {KEY => [LINE, {KEY => ..}]}}`.
+# The result contains only attributes with literal keys.
 
 module Wrun
   module AttributeLines
@@ -15,7 +15,7 @@ module Wrun
         visit(RubyVM::AbstractSyntaxTree.parse(source), found)
         found
       rescue StandardError, SyntaxError
-        # They only explain.
+        # The lines only help to explain values, so an error here must not fail the run.
         {}
       ensure
         $VERBOSE = before
@@ -23,7 +23,7 @@ module Wrun
 
       private
 
-      # The last call counts, as it does for the values.
+      # If a word occurs twice, the last call counts, as for the values.
       def visit(node, found)
         return unless Check::Literals.node?(node)
 

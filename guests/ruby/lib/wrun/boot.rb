@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# What is done once, before the runtime is frozen: every policy's instance begins with it.
+# Prepares Ruby's memory once, at build time. The build freezes this memory, and every policy's instance starts from it.
 
 require "set"
 require "stringio"
@@ -12,13 +12,14 @@ module Wrun
     LIBRARY = "wrun:library"
 
     class << self
-      # Loads the library and ends with the moment at which Ruby's memory is frozen.
+      # Loads the library and prepares the server of turns. The build freezes Ruby's memory right after this call.
       def freeze_here
         densely { require "wrun/library" }
         settle { Turns.serve }
       end
 
-      # As `freeze_here`, for those who work on the library: each instance loads it anew, from a folder of their machine.
+      # Does the same as `freeze_here`, for development of the library: each instance loads the library anew, from a folder of
+      # the developer's machine.
       def freeze_without_library
         settle do
           load_library
@@ -30,12 +31,13 @@ module Wrun
 
       private
 
-      # How many files are loaded between two collections.
+      # The number of files to load between two garbage collections.
       FILES = 8
       private_constant :FILES
 
-      # The frozen memory is mapped page by page into every instance. Ruby's collector is told to wait (`system.rs`), so that
-      # what loading leaves behind would stand between what stays, and each instance would touch more pages.
+      # Runs the garbage collector often during the block, so that the loaded objects lie close together. Every instance maps
+      # the frozen memory page by page. `system.rs` makes Ruby's own collector wait. Without these collections, garbage would
+      # lie between the live objects, and each instance would touch more pages.
       def densely(&load)
         files = 0
         TracePoint.new(:script_compiled) { GC.start if ((files += 1) % FILES).zero? }.enable(&load)
@@ -47,14 +49,14 @@ module Wrun
         Process.warmup
       end
 
-      # Answers everything with what went wrong while the library was loaded.
+      # Answers every request with the error that occurred while the library was loaded.
       def refuse(error)
         raised = { class: error.class.name, message: error.message, backtrace: error.backtrace }
         told = Bridge.call("turns.next", "ready")
         told = Bridge.call("turns.next", "failed", told[1], raised) until told[0] == "done"
       end
 
-      # Loads the library, whose files are not in this Ruby's memory.
+      # Loads the library's files through the host, because this Ruby's memory does not contain them.
       def load_library
         sources = Bridge.call("cookbooks.paths", LIBRARY, "").to_h { |path| ["/wrun/#{path}", path] }
         loaded = {}

@@ -1,13 +1,13 @@
 # frozen_string_literal: true
 
-# The one door to the host. Everything a cookbook does that is more than computing goes through `Bridge.call`, as JSON;
-# the host checks each call against the policy's grants, so whoever reaches this module directly gains nothing.
+# The only connection to the host. Every effect of a cookbook outside of the sandbox goes through `Bridge.call`, as JSON. The
+# host checks each call against the policy's grants, so cookbook code that calls this module directly gains nothing.
 
 require "js.so"
 require "json"
 
 module Wrun
-  # One of the contract's errors: its case (`denied`, `not-found`, ..) and what it says.
+  # An error of the contract: its case (`denied`, `not-found`, ..) and the texts of the case.
   class Refused < StandardError
     attr_reader :reason, :texts
 
@@ -19,7 +19,8 @@ module Wrun
   end
 
   module Bridge
-    # Ruby's way out of WebAssembly. There is no JavaScript: our adapter takes the text to the bridge's Rust side.
+    # The function that leaves WebAssembly. In spite of its name, it runs no JavaScript: our adapter passes the text to the
+    # bridge's Rust code.
     GATE = JS
     private_constant :GATE
     Object.send(:remove_const, :JS)
@@ -28,14 +29,14 @@ module Wrun
     private_constant :VALUE, :BYTES, :MIXED, :RAISED, :REFUSED
 
     class << self
-      # Calls a function of the contract: `Bridge.call("node.read", "merged", ["platform"])`. Returns what JSON says, a
-      # binary string, or for replies that are both a pair of them.
+      # Calls a function of the contract: `Bridge.call("node.read", "merged", ["platform"])`. Returns the parsed JSON, a
+      # binary string, or a pair of both.
       def call(function, *arguments) = call_text(function, JSON.generate(arguments))
 
-      # As `call`, with bytes that the arguments speak of by `[offset, length]`.
+      # Does the same as `call` and sends bytes along. The arguments refer to the bytes by `[offset, length]`.
       def call_with(bytes, function, *arguments) = call_text(function, JSON.generate(arguments), bytes)
 
-      # As both, where the array of arguments is JSON text already.
+      # Does the same as `call` or `call_with`, for arguments that are JSON text already.
       def call_text(function, json, bytes = nil)
         request = bytes ? "#{function}:#{json.bytesize} #{json}".b << bytes.b : "#{function} #{json}"
         open(GATE.eval(request).to_s)
@@ -54,7 +55,7 @@ module Wrun
         end
       end
 
-      # What most replies are: the number of a resource, a closure or a context.
+      # Parses the most frequent kind of reply without JSON: the number of a resource, a closure or a context.
       def number(text) = text.match?(/\A[1-9][0-9]{0,8}\z/) ? text.to_i : nil
 
       def refuse(words)

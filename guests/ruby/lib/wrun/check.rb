@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
-# What a cookbook asks for, read from its text without evaluating it: the phase `check` answers for one file with a list of
-# facts, from which the host says what the cookbook needs and what would not work (docs/cookbook-check.md).
+# Reads from a cookbook's text, without evaluating it, what the cookbook needs. The phase `check` returns a list of facts for
+# one file. From the facts of all files the host reports needs and problems (docs/cookbook-check.md).
 
 require_relative "check/literals"
 require_relative "check/platforms"
@@ -17,7 +17,7 @@ require_relative "check/data"
 
 module Wrun
   module Check
-    # What a file of a folder is read as.
+    # The reader for each kind of file, by a pattern of its path.
     READERS = [
       [%r{\Ametadata\.(?:rb|json)\z}, ->(file) { Data.metadata(file) }],
       [%r{\Arecipes/.+\.rb\z|\Arecipe\.rb\z}, ->(file) { Walk.new(file, :recipe).read }],
@@ -30,17 +30,17 @@ module Wrun
       [%r{\Arecipes?/.+\.ya?ml\z|\Arecipes/.+\.json\z}, ->(file) { Data.recipe(file) }]
     ].freeze
 
-    # The most lines of an error that are told.
+    # The maximum number of lines of an error message in a fact.
     MOST_LINES = 12
 
-    # One file of a cookbook, and what was found in it.
+    # One file of a cookbook and the facts found in it.
     Source = Struct.new(:folder, :cookbook, :path, :text, :facts, :defaults) do
       def add(fact, line, **words) = facts.add(fact, line, **words)
     end
 
     class << self
-      # The facts of one file of a folder; none of a file that is not code. `name` is what the cookbook is called, `defaults`
-      # what its attributes and properties stand for.
+      # Returns the facts of one file of a folder, or an empty list if the file is not code. `name` is the cookbook's name.
+      # `defaults` has the known values of its attributes and properties.
       def file(folder, name, path, defaults)
         reader = READERS.find { |pattern, _| pattern.match?(path) }&.last or return []
         file = Source.new(folder, name, path, Sources.text(folder, path), Facts.new, defaults)
@@ -56,13 +56,13 @@ module Wrun
         file.add(:error, line_of(error, file), class: error.class.name, message: shortened(Failures.text_of(error)))
       end
 
-      # Each mistake in a file makes others, of which nobody wants to read thousands.
+      # Cuts a long message. A syntax error often causes thousands of further messages.
       def shortened(message)
         lines = message.lines
         lines.size > MOST_LINES ? "#{lines.first(MOST_LINES).join}.." : message
       end
 
-      # An exception's line in the file itself.
+      # Returns the line of the exception in this file, or 0.
       def line_of(error, file)
         places = [error.message, *error.backtrace].filter_map { |place| place.to_s.match(/\A(.+?):(\d+)/)&.captures }
         own = places.find { |path, _| path == file.path || Sources.split(path) == [file.folder, file.path] }

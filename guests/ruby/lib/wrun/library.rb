@@ -1,10 +1,11 @@
 # frozen_string_literal: true
 
-# Everything that a recipe finds, in the order in which it is loaded.
+# Loads everything that recipes can use, in order.
 
 require "wrun/turns"
 
-# Ruby's own libraries that are always at hand, before the machine takes their place in files, processes and clocks.
+# Ruby's own libraries that are always loaded. They must come before `wrun/machine`, which replaces Ruby's files, processes
+# and clocks.
 %w[
   rubygems json set digest erb uri yaml fileutils date time shellwords pathname forwardable singleton securerandom
 ].each { |name| require name }

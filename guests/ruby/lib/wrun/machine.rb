@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
-# The machine as a cookbook sees it. WebAssembly gives Ruby neither files nor processes, so the classes through which Ruby
-# programs reach them are made to ask the host, which checks every call against the policy's grants.
+# Gives cookbooks access to the machine. WebAssembly gives Ruby neither files nor processes. So this code replaces methods of
+# Ruby's classes (File, Dir, IO, Process, ..) with calls to the host. The host checks every call against the policy's grants.
 
 require_relative "turns"
 require_relative "sources"
@@ -28,8 +28,8 @@ require_relative "machine/loading"
 require_relative "machine/autoload"
 require_relative "machine/older_ruby"
 
-# What was printed and what open files still hold is written before the host gets the turn. Nobody is there to rescue what
-# becomes of that.
+# Writes buffered output and open files before the host gets the turn. No cookbook code could rescue an error here, so it goes
+# to the log.
 Wrun::Turns.before do
   STDOUT.flush
   Wrun::Machine.settle
@@ -37,5 +37,5 @@ rescue SystemCallError, IOError => error
   Wrun::Bridge.call("output.log", "error", "a file that was not closed could not be written: #{error.message}")
 end
 
-# What cookbooks find loaded under Chef without asking for it.
+# Libraries that Chef has loaded, so that cookbooks use them without `require`.
 %w[base64 etc logger open3 socket tempfile timeout tmpdir net/http mixlib/shellout].each { |name| require name }

@@ -1,4 +1,4 @@
-//! Reads the struct and its attributes, and refuses what cannot become a resource type.
+//! Reads the struct and its attributes. Returns an error if they cannot become a resource type.
 
 use proc_macro2::Span;
 use syn::ext::IdentExt as _;
@@ -15,7 +15,7 @@ pub(crate) struct Declaration {
     pub(crate) ident: Ident,
     /// The resource type's name: `web_site`.
     pub(crate) name: String,
-    /// The function that begins a resource: the name as an identifier.
+    /// The function that creates a builder: the type's name as an identifier.
     pub(crate) function: Ident,
     pub(crate) documentation: Vec<String>,
     pub(crate) actions: Vec<Ident>,
@@ -41,7 +41,7 @@ pub(crate) struct Property {
 
 /// The value of a property that is not set.
 pub(crate) enum Default {
-    /// That of the field's type.
+    /// The default of the field's type.
     OfType,
     /// An expression of the field's type.
     Value(Expr),
@@ -186,7 +186,7 @@ impl Property {
     }
 }
 
-/// A name as an identifier, also if it is a word of Rust.
+/// Returns a name as an identifier, a raw one if it is a keyword of Rust.
 fn function(name: &str, span: Span) -> Ident {
     match syn::parse_str::<Ident>(name) {
         Ok(_) => Ident::new(name, span),
@@ -194,7 +194,7 @@ fn function(name: &str, span: Span) -> Ident {
     }
 }
 
-/// The lines of a documentation comment.
+/// Returns the lines of a documentation comment.
 fn documentation(attributes: &[Attribute]) -> Vec<String> {
     let line = |attribute: &Attribute| match &attribute.meta {
         Meta::NameValue(pair) if pair.path.is_ident("doc") => match &pair.value {

@@ -6,7 +6,7 @@ use quote::{format_ident, quote};
 use syn::ext::IdentExt as _;
 use syn::{Expr, ExprLit, Ident, Lit, Type, Visibility};
 
-/// The implementation of `Resource`, the function that begins a resource, and its builder.
+/// Returns the implementation of `Resource`, the function that creates a builder, and the builder.
 pub(crate) fn expand(declaration: &Declaration) -> TokenStream {
     let (implementation, builder) = (implementation(declaration), builder(declaration));
     quote! {
@@ -50,7 +50,7 @@ fn implementation(declaration: &Declaration) -> TokenStream {
     }
 }
 
-/// A property as the SDK holds declarations against it.
+/// Returns the code that describes a property. The SDK checks declarations against the description.
 fn description(property: &Property) -> TokenStream {
     let Property { name, value_type, is_name, default, one_of, desired_state, .. } = property;
     let default = default.iter().map(|default| {
@@ -66,7 +66,7 @@ fn description(property: &Property) -> TokenStream {
     quote!(::wrun_sdk::custom::derive::Property::new::<#value_type>(#name)#(#default)* #is_name #one_of #how)
 }
 
-/// A default's expression, in which texts and lists are written as literals: `"x"` for a `String`, `["x"]` for a `Vec<String>`.
+/// Converts a default's expression, in which texts and lists are literals: `"x"` for a `String`, `["x"]` for a `Vec<String>`.
 fn owned(value: &Expr) -> TokenStream {
     match value {
         Expr::Lit(ExprLit { lit: Lit::Str(text), .. }) => quote!(::core::convert::Into::into(#text)),
@@ -134,7 +134,7 @@ fn setter(visibility: &Visibility, property: &Property) -> TokenStream {
     }
 }
 
-/// What the documentation of a property says after its author's words.
+/// Returns the text to append to the author's documentation of a property: choices and default.
 fn notes(property: &Property) -> Option<String> {
     let mut notes = Vec::new();
     if !property.one_of.is_empty() {
@@ -151,7 +151,8 @@ fn notes(property: &Property) -> Option<String> {
     (!notes.is_empty()).then(|| format!(" {}", notes.join(" ")))
 }
 
-/// Whether a type is written as an `Option`. For documentation only: what may be absent, the SDK asks the type itself.
+/// Returns true if the type is written as `Option`. Only the documentation uses it. The SDK asks the type itself whether a
+/// value may be absent.
 fn is_option(value_type: &Type) -> bool {
     match value_type {
         Type::Path(path) => path.path.segments.last().is_some_and(|segment| segment.ident == "Option"),

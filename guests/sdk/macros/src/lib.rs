@@ -1,7 +1,7 @@
 //! `#[derive(Resource)]` of `wrun-sdk`. Its manual is `wrun_sdk::custom`.
 //!
-//! The macro writes what a person would write by hand: an implementation of the trait `Resource`, and a builder like those of
-//! the built-in types. [`declaration`] reads the struct and its attributes, [`expansion`] writes the code.
+//! The macro generates an implementation of the trait `Resource` and a builder like those of the built-in types.
+//! [`declaration`] reads the struct and its attributes, [`expansion`] writes the code.
 
 mod declaration;
 mod expansion;

@@ -1,6 +1,6 @@
-//! The actions of resource types, to check what notifications ask for.
+//! Checks the actions of notifications against the resource types.
 //!
-//! The host would find an action that does not exist only when the notification is due, without the line that asked for it.
+//! The host would find an unknown action only when the notification is due, and could not name the line that requested it.
 
 use crate::bindings::wrun::resources::collection::{self, Notification, Party};
 use crate::bindings::wrun::resources::schema;
@@ -15,12 +15,11 @@ use std::collections::HashMap;
 const NOTHING: &str = "nothing";
 
 thread_local! {
-    /// The actions of built-in types that were asked for; none: the host does not have the type.
+    /// The cached actions of built-in types. `None` means that the host does not have the type.
     static KNOWN: RefCell<HashMap<String, Option<Vec<String>>>> = RefCell::default();
 }
 
-/// Checks that a notification asks for an action that the acting type has. `declaring` is the type of the resource that is
-/// declared with it.
+/// Checks that the receiving type has the action of a notification. `declaring` is the type of the resource that is declared.
 pub(super) fn check(notification: &Notification, declaring: &str) -> Result {
     let kind = match (&notification.other, notification.subscribes) {
         (_, true) => declaring,
@@ -43,7 +42,7 @@ pub(super) fn check(notification: &Notification, declaring: &str) -> Result {
     })
 }
 
-/// The actions of a type of this policy's own, or of a built-in one; none if neither has the name.
+/// Returns the actions of one of this policy's own types or of a built-in type, or `None` if no type has this name.
 fn actions(kind: &str) -> Option<Vec<String>> {
     let own = table(|table| table.types.get(kind).cloned());
     if let Some(own) = own.filter(|own| own.has_actions()) {

@@ -1,4 +1,4 @@
-//! What every resource has: guards, notifications, retries, and how it is declared.
+//! Methods of all builders: guards, notifications, retries and declaration.
 
 use crate::error::Result;
 
@@ -35,7 +35,7 @@ pub trait ActionByName: Sized {
 )]
 pub trait NamesAction {}
 
-/// What every resource has: guards, notifications, retries, and how it is declared.
+/// Adds the methods of all builders: guards, notifications, retries and declaration.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __common_methods {
@@ -44,115 +44,115 @@ macro_rules! __common_methods {
 
         #[allow(dead_code, unreachable_pub, reason = "a builder need not use all of it, or be public")]
         impl $builder {
-            /// Acts only if this is true. All `only_if` are tested before all `not_if`.
+            /// Acts only if the test is true. All `only_if` are tested before all `not_if`.
             pub fn only_if<T: $crate::builder::IntoTruth>(mut self, test: impl Fn() -> T + 'static) -> Self {
                 self.0.guard(false, move || test().into_truth());
                 self
             }
 
-            /// Acts only if this is false.
+            /// Acts only if the test is false.
             pub fn not_if<T: $crate::builder::IntoTruth>(mut self, test: impl Fn() -> T + 'static) -> Self {
                 self.0.guard(true, move || test().into_truth());
                 self
             }
 
-            /// Acts only if this command exits with 0. The policy needs a grant for it.
+            /// Acts only if the command exits with 0. The policy needs a grant for the command.
             pub fn only_if_command(mut self, line: &str) -> Self {
                 self.0.guard_command(false, line);
                 self
             }
 
-            /// Acts only if this command exits with something else than 0. The policy needs a grant for it.
+            /// Acts only if the command exits with a code other than 0. The policy needs a grant for the command.
             pub fn not_if_command(mut self, line: &str) -> Self {
                 self.0.guard_command(true, line);
                 self
             }
 
-            /// Once at the end, if this resource changed, the other acts.
+            /// Runs an action of another resource once at the end, if this resource changed.
             ///
-            /// The other is a resource (`&nginx`, before or after it is declared) or its text (`"service[nginx]"`).
+            /// The other resource is a builder or a handle (`&nginx`), or a key (`"service[nginx]"`).
             pub fn notifies(mut self, action: &str, other: impl $crate::builder::Target) -> Self {
                 self.0.notify(false, $crate::builder::Timing::Delayed, action, &other);
                 self
             }
 
-            /// Right after this resource changed, the other acts.
+            /// Runs an action of another resource right after this resource changed.
             pub fn notifies_immediately(mut self, action: &str, other: impl $crate::builder::Target) -> Self {
                 self.0.notify(false, $crate::builder::Timing::Immediate, action, &other);
                 self
             }
 
-            /// Right before this resource changes, the other acts.
+            /// Runs an action of another resource right before this resource changes.
             pub fn notifies_before(mut self, action: &str, other: impl $crate::builder::Target) -> Self {
                 self.0.notify(false, $crate::builder::Timing::Before, action, &other);
                 self
             }
 
-            /// Once at the end, if the other resource changed, this one acts.
+            /// Runs an action of this resource once at the end, if the other resource changed.
             pub fn subscribes(mut self, action: &str, other: impl $crate::builder::Target) -> Self {
                 self.0.notify(true, $crate::builder::Timing::Delayed, action, &other);
                 self
             }
 
-            /// Right after the other resource changed, this one acts.
+            /// Runs an action of this resource right after the other resource changed.
             pub fn subscribes_immediately(mut self, action: &str, other: impl $crate::builder::Target) -> Self {
                 self.0.notify(true, $crate::builder::Timing::Immediate, action, &other);
                 self
             }
 
-            /// Right before the other resource changes, this one acts.
+            /// Runs an action of this resource right before the other resource changes.
             pub fn subscribes_before(mut self, action: &str, other: impl $crate::builder::Target) -> Self {
                 self.0.notify(true, $crate::builder::Timing::Before, action, &other);
                 self
             }
 
-            /// Tries again after a failure, this often, after this many seconds each.
+            /// Retries a failed action up to `retries` times, each time after `seconds` seconds.
             pub fn retries(mut self, retries: u32, seconds: u32) -> Self {
                 self.0.retries(retries, seconds);
                 self
             }
 
-            /// A failure is shown, and the run goes on.
+            /// Continues the run after a failure, and shows the failure.
             pub fn ignore_failure(mut self) -> Self {
                 self.0.ignore_failure(false);
                 self
             }
 
-            /// A failure is recorded, and the run goes on.
+            /// Continues the run after a failure, and only records the failure.
             pub fn ignore_failure_quietly(mut self) -> Self {
                 self.0.ignore_failure(true);
                 self
             }
 
-            /// Properties, content and diffs are shown nowhere.
+            /// Hides the properties, content and diffs in all output.
             pub fn sensitive(mut self) -> Self {
                 self.0.sensitive(true);
                 self
             }
 
-            /// The file mode creation mask while it acts.
+            /// Sets the file mode creation mask for the action.
             pub fn umask(mut self, umask: u32) -> Self {
                 self.0.umask(umask);
                 self
             }
 
-            /// What to do, by name, in order.
+            /// Adds actions by name, in order.
             pub fn actions(mut self, actions: &[&str]) -> Self {
                 actions.iter().for_each(|action| self.0.action(action));
                 self
             }
 
-            /// Hands the resource to the host.
+            /// Declares the resource to the host.
             ///
             /// # Errors
-            /// The host refuses it: an unknown property, a wrong type, ..; or, inside an action of a custom resource,
-            /// it failed.
+            /// The host refuses the resource, for example for an unknown property or a wrong type. Inside an action of a
+            /// custom resource, the resource converges at once and may fail.
             pub fn declare(self) -> $crate::Result {
                 self.0.declare()
             }
 
-            /// Hands the resource to the host, as `declare` does, and returns its handle: to run an action while the
-            /// policy compiles, to change it later, to ask whether it was updated.
+            /// Declares the resource to the host, as `declare` does, and returns its handle. The handle can run an action
+            /// while the policy compiles, change the resource later, or tell whether it was updated.
             ///
             /// # Errors
             /// Those of `declare`.
@@ -160,7 +160,7 @@ macro_rules! __common_methods {
                 self.0.declared()
             }
 
-            /// As `declared`, but outside of the collection: only `run_action` runs it.
+            /// Declares the resource outside of the collection, so that only `run_action` runs it. Returns its handle.
             ///
             /// # Errors
             /// The host refuses it.
@@ -180,7 +180,8 @@ macro_rules! __common_methods {
 macro_rules! verified {
     ($($builder:ident),+) => { $(
         impl crate::resources::$builder {
-            /// A block that must approve the new content, staged at the path that it gets, before it is put in place.
+            /// Adds a block that checks the new content before it replaces the file. The block gets the path of the staged
+            /// content.
             pub fn verify_block(mut self, block: impl Fn(&str) -> Result<bool> + 'static) -> Self {
                 self.0.verify_block(block);
                 self

@@ -1,4 +1,4 @@
-//! Resources that are declared, and whatever else notifications can be sent to.
+//! Handles of declared resources, and the targets of notifications.
 
 use super::values::kinds::Anything;
 use super::values::{Given, IntoProperty};
@@ -11,27 +11,28 @@ use crate::conversation::complete;
 use crate::error::{Here as _, Result};
 use crate::table::{scope, table};
 
-/// The root context, which lives as long as the policy.
+/// The number of the root context, which exists until the policy ends.
 const ROOT: u32 = 0;
 
-/// A declared resource: where notifications can be sent.
+/// A handle of a declared resource.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Declared {
     pub(crate) id: u32,
 }
 
-/// Finds `type[name]` here or in what is around this custom resource; of two, the last declared.
+/// Finds `type[name]` in the current context or in an enclosing one. If there are several, returns the one that was declared
+/// last.
 pub fn find(key: &str) -> Option<Declared> {
     resources::find(scope().context, key).map(|id| Declared { id })
 }
 
 impl Declared {
-    /// Its type and its name.
+    /// Returns the resource's type and name, or `None` if the resource no longer exists.
     pub fn describe(&self) -> Option<(String, String)> {
         resources::describe(self.id).map(|it| (it.kind, it.name))
     }
 
-    /// Sets or replaces a property, from now on.
+    /// Sets or replaces a property for later actions.
     ///
     /// # Errors
     /// The type has no such property, or the value does not fit.
@@ -40,7 +41,7 @@ impl Declared {
         let value = match value.into_property().0 {
             Given::Plain(value) => known(value),
             Given::Bytes(bytes) => HostProperty::Bytes(bytes),
-            // The resource may outlive the context that this is said in.
+            // The resource may exist longer than the current context.
             Given::Lazy(closure) => HostProperty::Lazy(table(|table| table.keep(ROOT, closure))),
             Given::Rendered(closure) => HostProperty::Rendered(table(|table| table.keep(ROOT, closure))),
             Given::Absent => return Ok(()),
@@ -49,7 +50,7 @@ impl Declared {
         resources::amend(self.id, &resources::Amendment::Property(property)).here()
     }
 
-    /// Replaces its actions.
+    /// Replaces the resource's actions.
     ///
     /// # Errors
     /// The type has no such action.
@@ -59,7 +60,7 @@ impl Declared {
         resources::amend(self.id, &resources::Amendment::Actions(actions)).here()
     }
 
-    /// Has another resource act when this one changes.
+    /// Runs an action of another resource when this one changes.
     ///
     /// # Errors
     /// The resource is gone.
@@ -69,7 +70,7 @@ impl Declared {
         resources::amend(self.id, &resources::Amendment::Notification(notification)).here()
     }
 
-    /// Takes it out of its collection. What has run already stays in the report.
+    /// Removes the resource from its collection. Actions that have run stay in the report.
     ///
     /// # Errors
     /// The resource is gone.
@@ -78,12 +79,12 @@ impl Declared {
         resources::retract(self.id).here()
     }
 
-    /// Whether some action has changed it so far.
+    /// Returns true if an action has changed the resource so far.
     pub fn is_updated(&self) -> bool {
         resources::status(self.id).is_some_and(|status| status.updated)
     }
 
-    /// Runs one of its actions now, while the policy still compiles; without notifications.
+    /// Runs one of the resource's actions now, without notifications, even while the policy still compiles.
     ///
     /// # Errors
     /// The action failed.
@@ -92,17 +93,17 @@ impl Declared {
         complete(Task::RunAction(ResourceAction { id: self.id, action: action.to_owned() })).here()
     }
 
-    /// Has an action run once at the end of its context.
+    /// Queues an action to run once at the end of the resource's context.
     ///
     /// # Errors
-    /// The resource has no such context any more.
+    /// The resource's context has ended.
     #[track_caller]
     pub fn delayed_action(&self, action: &str) -> Result {
         resources::amend(self.id, &resources::Amendment::Delayed(action.to_owned())).here()
     }
 }
 
-/// The other end of a notification.
+/// The other resource of a notification.
 ///
 /// | form | finds |
 /// |---|---|
@@ -124,7 +125,7 @@ impl Declared {
             `.declared()?` returns one, `.declare()?` does not"
 )]
 pub trait Target {
-    /// The resource, as the contract names it.
+    /// Returns the resource in the contract's form.
     fn party(&self) -> Party;
 }
 
@@ -158,7 +159,7 @@ impl<T: Target + ?Sized> Target for &T {
     }
 }
 
-/// What guards return: a truth, or a result with one.
+/// The result of a guard: `bool` or `Result<bool>`.
 pub trait IntoTruth {
     /// Returns the truth, or the error of a guard that failed.
     fn into_truth(self) -> Result<bool>;

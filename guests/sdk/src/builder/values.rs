@@ -1,4 +1,4 @@
-//! What can be the value of a property: known now, or computed right before the action.
+//! Converts Rust values to values of properties. A value is known now or computed right before the action.
 
 use crate::error::Result;
 use crate::table::{Closure, Got};
@@ -8,11 +8,11 @@ use std::collections::{BTreeMap, HashMap};
 use std::fmt;
 use std::rc::Rc;
 
-/// Empty marker types: what shape of value a property takes.
+/// Empty marker types for the shapes of values that a property accepts.
 pub mod kinds {
     macro_rules! kinds { ($($(#[$doc:meta])* $kind:ident),+ $(,)?) => { $($(#[$doc])* #[derive(Debug)] pub enum $kind {})+ } }
     kinds! {
-        /// Any value that JSON has.
+        /// Any JSON value.
         Anything,
         /// The value true or false.
         Boolean,
@@ -46,10 +46,10 @@ pub mod kinds {
 }
 use kinds::*;
 
-/// A property's value on its way to the host: known now, or computed right before the action.
+/// A property's value for the host: known now, or computed right before the action.
 pub struct Property(pub(super) Given);
 
-/// Where the value comes from.
+/// The source of the value.
 pub(super) enum Given {
     Plain(Value),
     Bytes(Vec<u8>),
@@ -70,9 +70,9 @@ impl fmt::Debug for Property {
     }
 }
 
-/// What can be the value of a property that takes a `Kind`. `None` leaves the property as it is.
+/// A type that can be the value of a property of shape `Kind`. `None` leaves the property unchanged.
 pub trait IntoProperty<Kind> {
-    /// The value for the host.
+    /// Converts the value for the host.
     fn into_property(self) -> Property;
 }
 

@@ -1,4 +1,4 @@
-//! An action that runs: what its method can ask and say.
+//! A running action: gives its method access to the run and reports changes.
 
 use super::Resource;
 use super::derive::{Definition, Properties, State, read};
@@ -14,7 +14,7 @@ use std::marker::PhantomData;
 use std::panic::Location;
 use std::rc::Rc;
 
-/// The action that runs, as its method gets it beside `&self`.
+/// The running action, the second parameter of an action's method.
 ///
 /// ```no_run
 /// # use wrun_sdk::prelude::*;
@@ -44,18 +44,19 @@ impl<T: Resource> Action<T> {
         &self.running.name
     }
 
-    /// The resource itself, as others notify it.
+    /// Returns the handle of the resource, for notifications.
     pub fn declared(&self) -> Declared {
         Declared { id: self.running.id }
     }
 
-    /// Returns true in a dry run. Declare children as ever; only code that changes something by itself must ask.
+    /// Returns true in a dry run. Declare child resources as usual. Only code that changes the machine by itself must test
+    /// it.
     pub fn why_run(&self) -> bool {
         self.running.why_run
     }
 
-    /// Returns the current state of the machine, from the method that `#[resource(current = METHOD)]` names. `None` if
-    /// there is nothing yet, or no such method.
+    /// Returns the current state of the machine, from the method of `#[resource(current = METHOD)]`. Returns `None` if the
+    /// thing does not exist yet, or without such a method.
     ///
     /// # Errors
     /// Those of the method.
@@ -64,9 +65,9 @@ impl<T: Resource> Action<T> {
         Ok(state.and_then(|state| Rc::clone(&state.typed).downcast().ok()))
     }
 
-    /// Changes something if one of the properties that are set differs from what is on the machine. Its report names
-    /// the differences. Without names, all properties count but the resource's name and those with
-    /// `desired_state = false`. In a dry run the closure is not called. Returns whether something differs.
+    /// Runs the closure if a property with a value differs from the machine. The report names the differences. An empty list
+    /// of names means all properties except the resource's name and those with `desired_state = false`. A dry run does not
+    /// call the closure. Returns true if something differs.
     ///
     /// # Errors
     /// The type does not have one of the properties, or those of the closure and of the method `current`.
@@ -94,7 +95,7 @@ impl<T: Resource> Action<T> {
                 }
                 Some(current) => {
                     let now = current.get(property.name);
-                    // What nobody asked for stays as it is.
+                    // A property without a value in the declaration is not changed.
                     if is_set && now != wanted {
                         lines.push(format!("  set {} to {wanted} (was {now})", property.name));
                     }
@@ -112,7 +113,7 @@ impl<T: Resource> Action<T> {
         Ok(true)
     }
 
-    /// Says what is about to be changed, then changes it. In a dry run it only says it.
+    /// Reports a change, then calls the closure. A dry run only reports.
     ///
     /// # Errors
     /// Those of the closure.
@@ -121,7 +122,7 @@ impl<T: Resource> Action<T> {
         self.running.converge_by(what, change).here()
     }
 
-    /// Runs another action of the same resource here. Its children converge by themselves.
+    /// Runs another action of the same resource here. Its child resources get a context of their own.
     ///
     /// # Errors
     /// The type does not have such an action, or it failed.
@@ -151,7 +152,7 @@ impl<T: Resource> Action<T> {
     }
 }
 
-/// The same for all types.
+/// The data of a running action, independent of its type.
 pub(crate) struct Running {
     pub(super) id: u32,
     pub(super) name: String,
@@ -165,13 +166,13 @@ pub(crate) struct Running {
 }
 
 impl Running {
-    /// The resource as it should be.
+    /// Returns the resource in its desired state.
     pub(super) fn resource<T: Resource>(&self) -> Result<Rc<T>> {
         let typed = Rc::clone(&self.wanted::<T>()?.typed);
         typed.downcast().map_err(|_| Error::text(format!("{} is of another type", self.name)))
     }
 
-    /// The same with the values of its properties, which are read once: lazy ones are computed then.
+    /// Returns the desired state with the values of the properties. They are read once, and lazy values are computed then.
     fn wanted<T: Resource>(&self) -> Result<&State> {
         if let Some(state) = self.wanted.get() {
             return Ok(state);
@@ -180,7 +181,7 @@ impl Running {
         Ok(self.wanted.get_or_init(|| state))
     }
 
-    /// The current state of the machine, which is asked once.
+    /// Returns the current state of the machine, which is read once.
     pub(super) fn current(&self) -> Result<Option<&State>> {
         if let Some(state) = self.current.get() {
             return Ok(state.as_ref());
@@ -192,7 +193,7 @@ impl Running {
         Ok(self.current.get_or_init(|| state).as_ref())
     }
 
-    /// The same as an object, for the report.
+    /// Returns the current state as a JSON object, for the report.
     pub(super) fn current_value(&self) -> Result<Option<Value>> {
         let object = |state: &State| {
             let present = state.values.iter().filter(|(_, value)| !value.is_null());

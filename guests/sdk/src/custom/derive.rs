@@ -1,4 +1,4 @@
-//! What the code of `#[derive(Resource)]` calls.
+//! Functions for the code that `#[derive(Resource)]` generates.
 
 use super::action::{Action, Running};
 use super::{PropertyType, Resource};
@@ -16,11 +16,11 @@ use std::rc::Rc;
 pub(super) type ActionCode = Rc<dyn Fn(&Rc<Running>) -> Result>;
 type CurrentCode = Rc<dyn Fn(&Running) -> Result<Option<State>>>;
 
-/// The values of a resource: as they should be, or as they are on the machine.
+/// The state of a resource: the desired one, or the one on the machine.
 pub(crate) struct State {
     /// The value of the cookbook's own type.
     pub(super) typed: Rc<dyn Any>,
-    /// The same by the properties' names.
+    /// The same values by the properties' names.
     pub(super) values: Vec<(&'static str, Value)>,
 }
 
@@ -29,16 +29,16 @@ impl State {
         Self { values: value.to_values(), typed: Rc::new(value) }
     }
 
-    /// The value of a property; null if it is absent.
+    /// Returns the value of a property, or null if it is absent.
     pub(super) fn get(&self, name: &str) -> &Value {
         self.values.iter().find(|(known, _)| *known == name).map_or(&Value::Null, |(_, value)| value)
     }
 }
 
-/// A resource type of a cookbook's own: its properties and the code of its actions.
+/// A resource type that a cookbook defines: its properties and the code of its actions.
 pub struct Definition {
     pub(super) name: &'static str,
-    /// The cookbook that has it. Templates and files of its children are looked for there.
+    /// The cookbook that defines the type. Child resources find their templates and files there.
     pub(super) cookbook: OnceCell<&'static str>,
     pub(super) unified: bool,
     pub(super) properties: Vec<Property>,
@@ -47,19 +47,19 @@ pub struct Definition {
 }
 
 impl Definition {
-    /// A type without properties and actions.
+    /// Creates a type without properties and actions.
     pub fn new(name: &'static str, unified: bool) -> Self {
         Self { name, cookbook: OnceCell::new(), unified, properties: vec![], actions: vec![], current: None }
     }
 
-    /// The same type with one more property.
+    /// Adds a property.
     #[must_use]
     pub fn property(mut self, property: Property) -> Self {
         self.properties.push(property);
         self
     }
 
-    /// Adds an action; the first is the default.
+    /// Adds an action. The first one is the default.
     #[must_use]
     pub fn action<T: Resource, Form>(
         mut self,
@@ -74,7 +74,7 @@ impl Definition {
         self
     }
 
-    /// Has a method return the current state of the machine.
+    /// Sets the method that returns the current state of the machine.
     #[must_use]
     pub fn current<T: Resource>(mut self, method: impl Fn(&T) -> Result<Option<T>> + 'static) -> Self {
         let code = move |running: &Running| Ok(method(&*running.resource::<T>()?)?.map(State::of));
@@ -86,7 +86,7 @@ impl Definition {
         self.name
     }
 
-    /// Whether it is a cookbook's: the type of blocks has no actions that are listed.
+    /// Returns true for a cookbook's type. The internal type of blocks does not list actions.
     pub(crate) fn has_actions(&self) -> bool {
         !self.actions.is_empty()
     }
@@ -122,16 +122,16 @@ impl Definition {
     }
 }
 
-/// A method that carries out an action: `fn(&self) -> Result`, or `fn(&self, &Action<Self>) -> Result`.
+/// A method that runs an action: `fn(&self) -> Result`, or `fn(&self, &Action<Self>) -> Result`.
 #[diagnostic::on_unimplemented(
     message = "this method cannot carry out an action of `{T}`",
     note = "an action is `fn NAME(&self) -> Result`, or `fn NAME(&self, action: &Action<Self>) -> Result`"
 )]
 pub trait ActionMethod<T, Form> {
-    /// Carries out the action.
+    /// Runs the action.
     ///
     /// # Errors
-    /// What the method returns.
+    /// The error that the method returns.
     fn call(&self, resource: &T, action: &Action<T>) -> Result;
 }
 
@@ -147,7 +147,7 @@ impl<T, F: Fn(&T, &Action<T>) -> Result> ActionMethod<T, fn(&T, &Action<T>)> for
     }
 }
 
-/// What is known of a property without a resource.
+/// The description of a property of a type.
 pub struct Property {
     pub(super) name: &'static str,
     check: fn(Value) -> std::result::Result<(), Mismatch>,
@@ -159,7 +159,7 @@ pub struct Property {
 }
 
 impl Property {
-    /// A property that must be set, unless its type has a value for what is absent.
+    /// Creates a property. It must be set, unless its type has a value for an absent property.
     pub fn new<T: PropertyType>(name: &'static str) -> Self {
         Self {
             name,
@@ -172,28 +172,28 @@ impl Property {
         }
     }
 
-    /// Gives it a value for when it is not set.
+    /// Sets the default value.
     #[must_use]
     pub fn default<T: PropertyType>(mut self, value: T) -> Self {
         self.default = Some(value.to_value());
         self
     }
 
-    /// Makes it the resource's name unless it is set.
+    /// Makes the resource's name the default.
     #[must_use]
     pub fn name(mut self) -> Self {
         self.is_name = true;
         self
     }
 
-    /// Limits it to these values.
+    /// Limits the property to these values.
     #[must_use]
     pub fn one_of(mut self, values: impl IntoIterator<Item = Value>) -> Self {
         self.one_of = values.into_iter().collect();
         self
     }
 
-    /// Leaves it out when a resource is compared with the machine.
+    /// Excludes the property from the comparison with the machine.
     #[must_use]
     pub fn no_desired_state(mut self) -> Self {
         self.desired_state = false;
@@ -204,12 +204,12 @@ impl Property {
         self.is_name
     }
 
-    /// Whether a declaration without it is wrong.
+    /// Returns true if a declaration without this property is invalid.
     pub(super) fn is_required(&self) -> bool {
         self.default.is_none() && !self.is_name && !self.is_optional
     }
 
-    /// Checks a value that is set. Null is the same as absent.
+    /// Checks a value. If the property is optional, null means an absent value.
     pub(super) fn check(&self, owner: &str, value: &Value) -> Result {
         if value.is_null() && self.is_optional {
             return Ok(());
@@ -235,10 +235,10 @@ pub struct Properties<'a> {
 }
 
 impl Properties<'_> {
-    /// Returns a property: as it was set, else its default.
+    /// Returns a property's value, or else its default.
     ///
     /// # Errors
-    /// It is not set, is of another kind, or its lazy value failed.
+    /// A required property is not set, the value is of another kind, or the lazy value failed.
     pub fn get<T: FromValue>(&self, name: &str) -> Result<T> {
         let (property, owner) = (self.definition.property_named(name)?, self.definition.name);
         let value = match set_value(self.id, name)? {
@@ -256,12 +256,12 @@ impl Properties<'_> {
     }
 }
 
-/// Reads a resource's properties as its cookbook's type.
+/// Reads a resource's properties into the cookbook's struct.
 pub(super) fn read<T: Resource>(properties: &Properties<'_>) -> Result<State> {
     T::from_properties(properties).map(State::of)
 }
 
-/// The value that the declaration or a later change has set.
+/// Returns the value that the declaration or a later change has set. It computes a lazy value.
 fn set_value(id: u32, name: &str) -> Result<Option<Value>> {
     Ok(match resources::get_property(id, name) {
         Some(HostProperty::Text(text)) => Some(text.into()),

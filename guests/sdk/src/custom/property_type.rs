@@ -19,7 +19,7 @@ use std::collections::{BTreeMap, HashMap};
 /// | [`Value`] | anything | an error |
 /// | [`Option<T>`] | a `T` | `None` |
 ///
-/// An absent property with a `default` has that instead. A type of your own needs [`FromValue`] and this trait:
+/// An absent property with a `default` has this value. To use your own type, implement [`FromValue`] and this trait:
 ///
 /// ```no_run
 /// use std::borrow::Cow;
@@ -117,7 +117,7 @@ impl<T: PropertyType> PropertyType for BTreeMap<String, T> {
 impl<T: PropertyType> PropertyType for HashMap<String, T> {
     type Kind = kinds::Map;
 
-    /// The keys are sorted, so that equal maps give equal texts.
+    /// Sorts the keys, so that equal maps give equal texts.
     fn to_value(&self) -> Value {
         let sorted: BTreeMap<_, _> = self.iter().collect();
         Value::Object(sorted.into_iter().map(|(key, value)| (key.clone(), value.to_value())).collect())

@@ -1,4 +1,4 @@
-//! Answers the host about resources of the policy's own types.
+//! Answers the host's requests about resources of the policy's own types.
 
 use super::action::Running;
 use super::derive::{Definition, not_set};
@@ -15,20 +15,20 @@ use serde_json::Value;
 use std::cell::OnceCell;
 use std::rc::Rc;
 
-/// The class under which the host refuses a type that it does not know.
+/// The error class with which the host refuses an unknown type.
 const UNKNOWN_TYPE: &str = "NoMethodError";
 
-/// The class under which the host refuses a property's value.
+/// The error class with which the host refuses a property's value.
 const INVALID: &str = "Chef::Exceptions::ValidationFailed";
 
-/// The type of resources whose action is a block of the cookbook's.
+/// The type of resources whose action is a block of the cookbook.
 const BLOCK: &str = "guest_block";
 
-/// How a type of the policy's own becomes known.
+/// The part of a hint that explains how to register a resource type.
 const NAMED: &str = "each is named where the policy is put together: `.resource::<TYPE>()`";
 
-/// The host's error about a declaration, with the resource that it is about; where the host does not know the type, with the
-/// near name among this policy's own.
+/// Adds the resource to the host's error about a declaration. For an unknown type, adds a hint with a similar name among this
+/// policy's own types.
 pub(crate) fn explain(mut raised: Raised, kind: &str, name: &str) -> Error {
     if raised.class == INVALID {
         raised.message = format!("{kind}[{name}]: {}", raised.message);
@@ -49,7 +49,7 @@ pub(crate) fn explain(mut raised: Raised, kind: &str, name: &str) -> Error {
     })
 }
 
-/// Announces a type to the host, and keeps it.
+/// Announces a type to the host and stores it.
 pub(crate) fn define(cookbook: &'static str, definition: &Rc<Definition>) -> Result {
     let name = definition.name;
     let twice = table(|table| table.types.get(name).and_then(|other| other.cookbook.get().copied()));
@@ -58,7 +58,7 @@ pub(crate) fn define(cookbook: &'static str, definition: &Rc<Definition>) -> Res
         return Err(Error::text(message).with_hint("rename one of them"));
     }
     announce(name, definition.unified, definition.current.is_some())?;
-    // The policy is loaded once; a second time it would be the same name.
+    // An error is ignored: the policy is loaded once, and a second time would set the same name.
     let _ = definition.cookbook.set(cookbook);
     table(|table| table.types.insert(name.to_owned(), Rc::clone(definition)));
     Ok(())
@@ -69,10 +69,10 @@ fn announce(name: &str, unified_mode: bool, inspects: bool) -> Result {
     Ok(resources::define(&guest_type)?)
 }
 
-/// Checks a declaration of one of our own types, and fills in what the host cannot know.
+/// Checks a declaration of one of the policy's own types, and adds the default action, which the host does not know.
 pub(crate) fn complete(mut declaration: Declaration) -> Result<Declaration> {
     if declaration.kind == BLOCK {
-        // Its action is guest code: the host learns of the type with its first resource.
+        // The guest runs this type's action, so it announces the type to the host with the first such resource.
         if !table(|table| table.types.contains_key(BLOCK)) {
             announce(BLOCK, true, false)?;
             table(|table| table.types.insert(BLOCK.to_owned(), Rc::new(Definition::new(BLOCK, true))));
@@ -119,7 +119,7 @@ fn running(id: u32, context: u32, why_run: bool) -> Result<(Made, Rc<Running>)> 
     Ok((made, Rc::new(Running { id, name, definition, context, why_run, made: scope, wanted, current })))
 }
 
-/// Carries out an action that the host asks for.
+/// Runs an action that the host requests.
 pub(crate) fn act(call: &ActionCall) -> Result {
     let (made, running) = running(call.id, call.context, call.why_run)?;
     if let Some(block) = made.block {
@@ -141,7 +141,7 @@ pub(crate) fn act(call: &ActionCall) -> Result {
     })
 }
 
-/// The current state of a resource, for the report.
+/// Returns the current state of a resource, for the report.
 pub(crate) fn current_value(id: u32) -> Result<Option<Value>> {
     let (_, running) = running(id, scope().context, true)?;
     within(running.scope("load_current_value"), || running.current_value())

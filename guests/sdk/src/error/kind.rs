@@ -1,7 +1,7 @@
-//! What went wrong, for code that goes on in some cases and not in others. The contract names errors by the classes of Ruby,
-//! which both languages share; authors of Rust need not know them.
+//! The kinds of errors, for code that handles some of them. The contract uses Ruby's class names for errors in both
+//! languages. Authors of Rust cookbooks need not know them.
 
-/// What went wrong, to tell errors apart.
+/// The kind of an error.
 ///
 /// ```
 /// use wrun_sdk::{Error, ErrorKind};
@@ -19,7 +19,7 @@
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum ErrorKind {
-    /// The policy lacks a grant for it.
+    /// The policy lacks a grant for the call.
     Denied,
     /// A dry run refused a change.
     DryRun,
@@ -27,7 +27,7 @@ pub enum ErrorKind {
     NotFound,
     /// The permissions of the machine's files do not allow it.
     PermissionDenied,
-    /// Something is at the path already.
+    /// The path already exists.
     AlreadyExists,
     /// The path, or a part of it, is not a directory.
     NotADirectory,
@@ -39,7 +39,7 @@ pub enum ErrorKind {
     CommandFailed,
     /// A command took too long.
     CommandTimeout,
-    /// A server cannot be reached, or gave no whole answer.
+    /// A server cannot be reached, or its response is incomplete.
     Unreachable,
     /// A server answered with a status that is not a success.
     HttpStatus,
@@ -55,11 +55,11 @@ pub enum ErrorKind {
     Missing,
     /// A template could not be rendered.
     Template,
-    /// Any other error, [`Error::text`](crate::Error::text)'s among them.
+    /// Any other error, including those of [`Error::text`](crate::Error::text).
     Other,
 }
 
-/// The kind of an error by the class that the contract names it by.
+/// Returns the kind of an error by its class in the contract.
 pub(super) fn of_class(class: &str) -> ErrorKind {
     if let Some(name) = class.strip_prefix("Errno::") {
         return match name {
@@ -97,7 +97,8 @@ pub(super) fn of_class(class: &str) -> ErrorKind {
     }
 }
 
-/// The sentence for an author of Rust: without Ruby's functions, and with what is wrong where the message is a path alone.
+/// Returns the message for an author of Rust: without the names of Ruby's functions, and with an explanation if the message
+/// is only a path.
 pub(super) fn plainly(class: &str, message: &str) -> String {
     let plain = match class.strip_prefix("Errno::") {
         Some(name) => system_error(message).or_else(|| about_path(name, message)),
@@ -107,7 +108,7 @@ pub(super) fn plainly(class: &str, message: &str) -> String {
     plain.unwrap_or_else(|| message.to_owned())
 }
 
-/// `Expected process to exit with [0, 2], but received '3'`, and the output below it.
+/// Rewrites the message of a failed command: `Expected process to exit with [0, 2], but received '3'`, with the output below.
 fn exited(message: &str) -> Option<String> {
     let (first, output) = message.split_once('\n').map_or((message, None), |(first, rest)| (first, Some(rest)));
     let (wanted, received) = first.strip_prefix("Expected process to exit with [")?.split_once("], but received ")?;
@@ -116,7 +117,7 @@ fn exited(message: &str) -> Option<String> {
     Some(format!("the command ended with {received}, not with {wanted}{output}"))
 }
 
-/// `No such file or directory @ rb_sysopen - /srv/x`: the function is one of Ruby's.
+/// Rewrites a system error with a function of Ruby: `No such file or directory @ rb_sysopen - /srv/x`.
 fn system_error(message: &str) -> Option<String> {
     let (sentence, about) = message.split_once(" - ")?;
     let sentence = sentence.split(" @ ").next().unwrap_or(sentence);
@@ -125,7 +126,7 @@ fn system_error(message: &str) -> Option<String> {
     Some(format!("{first}{}: {about}", letters.as_str()))
 }
 
-/// The same of a call that the cookbook made by itself, whose message is the path: `/srv/x`.
+/// Rewrites a system error of a direct call, whose message is only the path: `/srv/x`.
 fn about_path(name: &str, path: &str) -> Option<String> {
     let words = match name {
         "EACCES" | "EPERM" => "permission denied",

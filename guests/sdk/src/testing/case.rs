@@ -1,4 +1,4 @@
-//! What a test gives to a run.
+//! Describes the run that a test makes.
 
 use super::run::Run;
 use super::server;
@@ -6,7 +6,7 @@ use crate::node::Path as AttributePath;
 use serde_json::{Map, Value, json};
 use std::path::{Path, PathBuf};
 
-/// A run of a policy, being described by a test.
+/// The description of a run: facts, attributes, grants and the state of the machine.
 #[derive(Debug, Clone)]
 #[must_use = "a case does nothing until it is run"]
 pub struct Case {
@@ -16,7 +16,7 @@ pub struct Case {
     asked: Map<String, Value>,
 }
 
-/// The policy that the crate of this test belongs to: the nearest folder above it with a `policy.toml`.
+/// Describes a run of the policy to which this test's crate belongs: the nearest enclosing folder with a `policy.toml`.
 ///
 /// # Panics
 /// The folder does not exist.
@@ -29,14 +29,14 @@ pub fn policy() -> Case {
     }
 }
 
-/// The policy in a folder.
+/// Describes a run of the policy in a folder.
 pub fn policy_at(folder: impl AsRef<Path>) -> Case {
     let folder = folder.as_ref().to_owned();
     Case { folder, facts: super::debian_12(), attributes: json!({}), asked: Map::new() }
 }
 
 impl Case {
-    /// Takes these facts, an object, instead of those of Debian 12; see also [`debian_13`](super::debian_13).
+    /// Replaces the facts of Debian 12 with these facts, an object. See also [`debian_13`](super::debian_13).
     pub fn facts(mut self, facts: Value) -> Self {
         self.facts = facts;
         self
@@ -64,62 +64,62 @@ impl Case {
         self.set("named_run_list", name.into())
     }
 
-    /// Grants what this text of a grants file says, and nothing else. Without it everything is granted.
+    /// Sets the grants to this text of a grants file. Without it, the policy may do everything.
     pub fn grants(self, toml: &str) -> Self {
         self.set("grants", toml.into())
     }
 
-    /// Has a command exit with a code and print a text, wherever a guard, a check or code of a cookbook asks it. The
-    /// answer of a command that the test does not name is unknown, as in a dry run that may not ask it.
+    /// Sets the exit code and the output of a command, for guards, checks and code of cookbooks. The result of any other
+    /// command is unknown, as in a dry run that may not run it.
     pub fn command(self, line: &str, code: i32, output: &str) -> Self {
         self.add("commands", line, json!({ "code": code, "output": output }))
     }
 
-    /// Has the archives offer a package in this version. Packages that the test does not name are offered as `1.0`.
+    /// Sets the version of a package in the package sources. All other packages have version `1.0`.
     pub fn package(self, name: &str, version: &str) -> Self {
         self.add("packages", name, version.into())
     }
 
-    /// Has no archive offer a package: the action's `uncertain` says so, as in every dry run.
+    /// Removes a package from the package sources. As in every dry run, the action's `uncertain` then reports it.
     pub fn no_package(self, name: &str) -> Self {
         self.add("packages", name, Value::Null)
     }
 
-    /// Has a package installed in this version.
+    /// Adds an installed package in this version.
     pub fn installed(self, name: &str, version: &str) -> Self {
         self.add("installed", name, version.into())
     }
 
-    /// Has a file on the machine.
+    /// Adds a file to the machine.
     pub fn file(self, path: &str, content: &str) -> Self {
         self.add("files", path, content.into())
     }
 
-    /// Has a user, and a group of the same name, on the machine. There is always `root`.
+    /// Adds a user and a group of the same name to the machine. `root` always exists.
     pub fn user(self, name: &str) -> Self {
         self.add("users", name, Value::Null)
     }
 
-    /// Has a group on the machine.
+    /// Adds a group to the machine.
     pub fn group(self, name: &str) -> Self {
         self.add("groups", name, Value::Null)
     }
 
-    /// Sets an environment variable of the run, for policies that are granted to read it.
+    /// Sets an environment variable of the run, for policies with the grant to read it.
     pub fn environment(self, name: &str, value: &str) -> Self {
         self.add("environment", name, value.into())
     }
 
-    /// Puts an item into a data bag.
+    /// Adds an item to a data bag.
     pub fn data_bag_item(self, bag: &str, id: &str, item: Value) -> Self {
         self.add("data_bags", &format!("{bag}/{id}"), item)
     }
 
-    /// Makes the run, a dry one.
+    /// Makes a dry run and returns its result.
     ///
     /// # Panics
-    /// The program `wrun` is missing or too old, the policy cannot be built, or what the test gives is invalid. A run
-    /// that fails is not a reason: see [`Run::succeeded`] and [`Run::error`].
+    /// The program `wrun` is missing or too old, the policy cannot be built, or the test's input is invalid. A failed run
+    /// does not panic: see [`Run::succeeded`] and [`Run::error`].
     #[track_caller]
     pub fn run(self) -> Run {
         let Self { folder, facts, attributes, mut asked } = self;
@@ -145,7 +145,7 @@ impl Case {
     }
 }
 
-/// Sets a value below an object; what is not an object on the way is replaced.
+/// Sets a value at a path below an object. It replaces values on the path that are not objects.
 fn put(place: &mut Value, keys: &[String], value: Value) {
     let Some((key, below)) = keys.split_first() else {
         *place = value;

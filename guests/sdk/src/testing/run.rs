@@ -1,8 +1,8 @@
-//! What came of a run, for assertions.
+//! The result of a run, for assertions.
 
 use serde_json::Value;
 
-/// What came of a run. All values are JSON in the shapes of `docs/testing.md`.
+/// The result of a run. All values are JSON in the shapes of `docs/testing.md`.
 #[derive(Debug, Clone)]
 pub struct Run {
     answer: Value,
@@ -35,12 +35,12 @@ impl Run {
         Some(format!("{place}{}{hint}", text("message").unwrap_or("no message")))
     }
 
-    /// The resources that the recipes declared, in order.
+    /// Returns the resources that the recipes declared, in order.
     pub fn resources(&self) -> &[Value] {
         list(&self.answer, "/declared")
     }
 
-    /// The declared resource `type[name]`; of several the last.
+    /// Returns the declared resource `type[name]`, the last one if there are several.
     ///
     /// # Panics
     /// The resource does not exist. The message lists those that do.
@@ -57,13 +57,13 @@ impl Run {
         self.resources().iter().any(|resource| is(resource, key))
     }
 
-    /// The actions of the dry run, in order: `status` is `updated` if the machine would change, `up-to-date`, `skipped`,
-    /// `unknown` or `failed`; `updates` has the sentences.
+    /// Returns the actions of the dry run, in order: `status` is `updated` if the machine would change, `up-to-date`,
+    /// `skipped`, `unknown` or `failed`; `updates` has the sentences.
     pub fn actions(&self) -> &[Value] {
         list(&self.answer, "/run/policies/0/resources")
     }
 
-    /// The last run of an action of `type[name]`.
+    /// Returns the last run of an action of `type[name]`.
     ///
     /// # Panics
     /// The action was not run. The message lists those that were.
@@ -77,10 +77,10 @@ impl Run {
         }
     }
 
-    /// The content that a file would get from a `file`, `template`, `cookbook_file` or a similar resource.
+    /// Returns the content that a file would get from a `file`, `template`, `cookbook_file` or a similar resource.
     ///
     /// # Panics
-    /// No resource gives this file content. The message lists the files that get some.
+    /// No resource writes content into this file. The message lists the files with content.
     #[track_caller]
     pub fn file(&self, path: &str) -> &str {
         let contents = self.answer.get("contents").and_then(Value::as_object);
@@ -93,22 +93,22 @@ impl Run {
         }
     }
 
-    /// The things that the policy asked for and is not granted, as in the run's JSON.
+    /// Returns the denied requests of the policy, as in the run's JSON.
     pub fn denials(&self) -> &[Value] {
         list(&self.answer, "/run/denials")
     }
 
-    /// The lines of the run's log.
+    /// Returns the lines of the run's log.
     pub fn log(&self) -> &[Value] {
         list(&self.answer, "/run/log")
     }
 
-    /// The attributes as the policy left them, by level: `run.node()["default"]["web"]["port"]`.
+    /// Returns the attributes at the end of the policy, by level: `run.node()["default"]["web"]["port"]`.
     pub fn node(&self) -> &Value {
         self.answer.pointer("/run/policies/0/node").unwrap_or(&Value::Null)
     }
 
-    /// The whole answer: `run` is the JSON of the run (docs/run-json.md), `declared` and `contents` come beside it.
+    /// Returns the whole result. `run` is the JSON of the run (docs/run-json.md). `declared` and `contents` are beside it.
     pub fn json(&self) -> &Value {
         &self.answer
     }
@@ -123,11 +123,11 @@ fn key_of(resource: &Value) -> String {
     format!("{}[{}]", text("type"), text("name"))
 }
 
-/// The types whose rows have the name of the platform's own type where Ruby declares them, as in Chef: `linux_user`,
-/// `apt_package`.
+/// General types. If Ruby declares such a resource, its row has the name of the platform's own type, as in Chef:
+/// `linux_user`, `apt_package`.
 const OF_PLATFORM: [&str; 2] = ["user", "package"];
 
-/// Tells whether it is `type[name]`; `user[app]` is `linux_user[app]` too.
+/// Returns true if the row belongs to `type[name]`. `user[app]` also matches `linux_user[app]`.
 fn is(resource: &Value, key: &str) -> bool {
     let own = key_of(resource);
     let general = |kind: &&str| {

@@ -1,4 +1,4 @@
-//! The child `wrun policy test-server`: one for each policy and test program, which ends with it.
+//! Manages the child process `wrun policy test-server`: one for each policy and test program. It ends with the test program.
 
 use serde_json::{Value, json};
 use std::collections::HashMap;
@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::sync::{Mutex, PoisonError};
 
-/// The variable that names the program.
+/// The environment variable with the path of the program.
 const VARIABLE: &str = "WRUN";
 
 struct Server {
@@ -20,7 +20,7 @@ struct Server {
 
 static SERVERS: Mutex<Option<HashMap<PathBuf, Result<Server, String>>>> = Mutex::new(None);
 
-/// Has the server of a policy make a run. Tests wait for each other here.
+/// Makes a run with the server of a policy. Tests run one after the other here.
 pub(super) fn ask(folder: &Path, case: &Value) -> Result<Value, String> {
     let folder = folder.canonicalize().map_err(|error| format!("{}: {error}", folder.display()))?;
     let mut servers = SERVERS.lock().unwrap_or_else(PoisonError::into_inner);
@@ -36,7 +36,7 @@ impl Server {
         let mut command = Command::new(&program);
         command.args(["policy", "test-server"]).arg(folder).stdin(Stdio::piped()).stdout(Stdio::piped());
         command.env_remove(VARIABLE);
-        // Whoever has cargo write elsewhere means this build too.
+        // A developer who moves cargo's target folder wants the same folder for this build.
         if let Some(target) = std::env::var_os("CARGO_TARGET_DIR") {
             command.arg("--target-dir").arg(target);
         }
@@ -47,7 +47,7 @@ impl Server {
             return Err(format!("the program `{shown}` has no standard input or output"));
         };
         let mut server = Self { child, questions, answers: BufReader::new(answers), asked: 0 };
-        // The first line says that the policy is built and can be run, or why not.
+        // The first line reports that the policy is built, or why it cannot be built.
         server.read()?;
         Ok(server)
     }

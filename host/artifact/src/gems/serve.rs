@@ -1,4 +1,4 @@
-//! Hands gems to a guest, beside its cookbooks' files.
+//! Provides gems to a guest, in addition to its cookbooks' files.
 
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ pub struct WithGems {
 }
 
 impl WithGems {
-    /// Puts gems beside cookbooks.
+    /// Adds gems to cookbooks.
     pub fn new(files: Arc<dyn CookbookFiles>, gems: Arc<Gems>) -> Self {
         Self { files, gems }
     }

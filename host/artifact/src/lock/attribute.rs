@@ -1,7 +1,7 @@
-//! Attributes of a policy, with the one text that stands for them in its revision.
+//! Attributes of a policy, and their canonical text for its revision.
 //!
-//! Authors write attributes in languages that know more than JSON does (moments, symbols, infinite numbers). What JSON
-//! cannot carry is kept as what it is until here, so that it can be refused by name.
+//! Authors write attributes in languages with more types than JSON (dates, symbols, infinite numbers). Values that JSON
+//! cannot express are kept until here, so that the error can name them.
 
 use serde_json::{Map, Value};
 
@@ -27,9 +27,9 @@ pub enum AttributeValue {
     Map(Vec<(AttributeKey, Self)>),
     /// Something that the author's language has and JSON does not.
     Foreign {
-        /// How that language shows it.
+        /// The value, as that language shows it.
         shown: String,
-        /// What that language calls its kind.
+        /// The name of its type in that language.
         class: String,
     },
 }
@@ -41,14 +41,14 @@ pub enum AttributeKey {
     Text(String),
     /// Another kind of key.
     Foreign {
-        /// How the author's language shows it.
+        /// The key, as the author's language shows it.
         shown: String,
-        /// What that language calls its kind.
+        /// The name of its type in that language.
         class: String,
     },
 }
 
-/// An attribute that a policy cannot have. The messages are Chef's.
+/// The reasons why an attribute is not allowed in a policy. The messages are Chef's.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum InvalidAttribute {
     /// A number that JSON cannot write.
@@ -76,20 +76,20 @@ pub enum InvalidAttribute {
         /// The name of its kind in that language.
         class: String,
     },
-    /// A whole number of more than 64 bits, which would come back as another one.
+    /// A whole number of more than 64 bits, which would be read back as another number.
     #[error("whole numbers of more than 64 bits are not supported. You gave {shown}")]
     LargeInteger {
         /// The number, as the author wrote it.
         shown: String,
     },
-    /// More levels than are read back.
+    /// The attributes are nested too deeply to be read back.
     #[error("attributes are nested more than {MAX_DEPTH} levels deep")]
     TooDeep,
 }
 
 impl AttributeValue {
-    /// The text that stands for the value in a policy's revision: keys in order of their bytes, no spaces, text as it is
-    /// (nothing is escaped), numbers with up to 15 significant digits.
+    /// Returns the canonical text of the value for a policy's revision. Keys are sorted by their bytes, there are no spaces,
+    /// texts are not escaped, and numbers have up to 15 significant digits.
     ///
     /// # Errors
     /// The value has no JSON form.
@@ -251,8 +251,8 @@ fn finite(value: f64) -> Result<f64, InvalidAttribute> {
     Err(InvalidAttribute::NotFinite { shown: shown.into() })
 }
 
-/// C's `%.15g`: 15 significant digits, without the zeros at the end, scientific where the exponent is below -4 or above
-/// 14.
+/// Formats a number like C's `%.15g`: 15 significant digits without trailing zeros, in scientific notation if the exponent is
+/// below -4 or above 14.
 fn fifteen_digits(value: f64) -> String {
     const DIGITS: i32 = 15;
     let scientific = format!("{value:.14e}");

@@ -1,7 +1,7 @@
-//! Which files a cookbook has, in one short text.
+//! Computes the identifier of a cookbook from its files.
 //!
-//! As Chef does it: the MD5 of each file, listed by path, and the SHA-1 of that list. The digests name content; they
-//! protect nothing. What protects an artifact is its own SHA-256.
+//! As in Chef, it is the SHA-1 of a list of the files with the MD5 of each, sorted by path. These digests only identify
+//! content. The artifact's own SHA-256 protects it.
 
 use md5::{Digest as _, Md5};
 use sha1::Sha1;
@@ -18,7 +18,7 @@ pub struct FileChecksum {
 }
 
 impl FileChecksum {
-    /// Of a file's content.
+    /// Computes the checksum of a file's content.
     #[must_use]
     pub fn of(path: &str, content: &[u8]) -> Self {
         Self { path: path.to_owned(), md5: hex(Md5::digest(content)) }
@@ -30,13 +30,13 @@ impl FileChecksum {
 pub struct CookbookIdentifier(String);
 
 impl CookbookIdentifier {
-    /// Of a cookbook's files, in any order.
+    /// Computes the identifier of a cookbook's files, in any order.
     #[must_use]
     pub fn of(files: &[FileChecksum]) -> Self {
         Self(hex(Sha1::digest(fingerprint_text(files))))
     }
 
-    /// Reads an identifier. None: it is not 40 hexadecimal digits in lower case.
+    /// Parses an identifier. Returns `None` if it is not 40 lower-case hexadecimal digits.
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
         let fits = text.len() == 40 && text.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'));

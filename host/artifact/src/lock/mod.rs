@@ -1,6 +1,7 @@
-//! Identifiers of cookbooks and policies, as Chef computes them, so that both worlds name the same thing alike.
+//! Computes identifiers of cookbooks and policies like Chef, so that wrun and Chef use the same ones.
 //!
-//! A cookbook's identifier says which files it has; a policy's revision says what is run and with which attributes.
+//! A cookbook's identifier is a digest of its files. A policy's revision is a digest of its run lists, cookbooks and
+//! attributes.
 
 mod attribute;
 mod identifier;

@@ -1,7 +1,7 @@
-//! A policy's revision: the SHA-256 of everything that decides what a node is made of.
+//! A policy's revision: the SHA-256 of its name, run lists, cookbook identifiers and attributes.
 //!
-//! As Chef computes it, so that a lock that Chef's tools wrote and ours have one name. What only says where something
-//! came from (sources, dependencies that were solved) is not part of it.
+//! It is computed as in Chef, so that locks of Chef's tools and of wrun have the same revision. Sources and solved
+//! dependencies are not part of it.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -11,14 +11,14 @@ use sha2::{Digest as _, Sha256};
 use super::{AttributeValue, InvalidAttribute};
 use text::hex;
 
-/// What a revision depends on.
+/// The parts of a revision.
 #[derive(Debug, Clone)]
 pub struct RevisionParts<'a> {
     /// The name of the policy that the revision is of.
     pub name: &'a str,
     /// The items in order, as `recipe[COOKBOOK::RECIPE]`.
     pub run_list: &'a [String],
-    /// Further run lists by name, in the order in which they were written, which counts.
+    /// Further run lists by name. Their written order changes the revision.
     pub named_run_lists: &'a [(String, Vec<String>)],
     /// The identifier of each cookbook, by its name.
     pub cookbooks: BTreeMap<&'a str, &'a str>,
@@ -29,7 +29,7 @@ pub struct RevisionParts<'a> {
 }
 
 impl RevisionParts<'_> {
-    /// The text that the revision is the digest of.
+    /// Returns the text whose digest is the revision.
     ///
     /// # Errors
     /// An attribute that has no JSON form.

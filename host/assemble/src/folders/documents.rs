@@ -1,4 +1,4 @@
-//! Roles and environments: files of JSON, which are read here, or of Ruby, which only a guest can evaluate.
+//! Reads roles and environments: JSON files directly, and Ruby files by a guest that evaluates them.
 
 use super::hints;
 use crate::error::AssembleError;
@@ -17,7 +17,7 @@ const MAX_BYTES: u64 = 16 << 20;
 pub(super) struct Documents {
     /// `role` or `environment`: what the guest is asked for.
     kind: &'static str,
-    /// Where they are read from.
+    /// The directory of the documents, if one is given.
     folder: Option<PathBuf>,
     found: BTreeMap<String, Document>,
     /// The files of those that were found.
@@ -51,7 +51,7 @@ impl Documents {
         Some(std::path::absolute(path).unwrap_or_else(|_| path.clone()).display().to_string())
     }
 
-    /// Has the guest evaluate those in Ruby.
+    /// Lets the guest evaluate the documents in Ruby.
     pub(super) fn evaluate(&mut self, ask: &mut dyn FnMut(Question) -> Result<Value, Failure>) {
         for (name, document) in &mut self.found {
             let Document::Ruby { path, text } = document else { continue };
@@ -65,13 +65,13 @@ impl Documents {
         }
     }
 
-    /// What a person could do about one that is not there. `option` names a directory of them.
+    /// Returns a hint about a missing document. `option` is the option that names their directory.
     pub(super) fn hint(&self, missing: &str, option: &str) -> String {
         let names = self.found.keys().map(String::as_str);
         hints::document(missing, names, self.folder.as_deref(), (self.kind, option))
     }
 
-    /// Returns a document, or `None` if there is not one of that name.
+    /// Returns a document, or `None` if it does not exist.
     pub(super) fn value(&self, name: &str) -> Option<Result<Value, Failure>> {
         Some(match self.found.get(name)? {
             Document::Known(value) => Ok(value.clone()),
@@ -82,7 +82,7 @@ impl Documents {
         })
     }
 
-    /// For whoever asks by name later.
+    /// Turns the documents into a map by name, with errors as text.
     pub(super) fn into_values(self) -> BTreeMap<String, Result<Value, String>> {
         let value = |document| match document {
             Document::Known(value) => Ok(value),

@@ -1,5 +1,5 @@
-//! What a person could do about a cookbook, a role or an environment that is not there: near names, a list of those that
-//! are, the option that would bring them.
+//! Hints about a missing cookbook, role or environment: near names, a list of existing ones, and the option that names their
+//! directory.
 
 use std::path::{Path, PathBuf};
 use text::escape_line;
@@ -8,7 +8,7 @@ use text::nearest;
 /// The most names that are listed.
 const LISTED: usize = 10;
 
-/// About a cookbook that is not in any of the directories.
+/// Returns the hint about a cookbook that none of the directories has.
 pub(super) fn cookbook<'n>(
     missing: &str,
     known: impl Iterator<Item = &'n str> + Clone,
@@ -28,7 +28,8 @@ pub(super) fn cookbook<'n>(
     format!("{}{}", near(missing, known.clone()), there(&format!("the cookbooks in {places}"), known))
 }
 
-/// About a role or an environment. `directory`: where they are read from; `option` names such a directory.
+/// Returns the hint about a missing role or environment. `directory`: where they are read from; `option` names such a
+/// directory.
 pub(super) fn document<'n>(
     missing: &str,
     known: impl Iterator<Item = &'n str> + Clone,
@@ -43,7 +44,7 @@ pub(super) fn document<'n>(
     }
 }
 
-/// About an environment that nobody asked for in this run.
+/// Returns the hint about a missing environment that the saved node names, not this run's command line.
 pub(super) fn remembered(name: &str, node: &str) -> String {
     let (name, node) = (escape_line(name), escape_line(node));
     format!(
@@ -52,7 +53,7 @@ pub(super) fn remembered(name: &str, node: &str) -> String {
     )
 }
 
-/// A near name, or one of the same letters in another order.
+/// Returns the hint with a near name, or with one of the same letters in another order.
 fn near<'n>(missing: &str, known: impl Iterator<Item = &'n str> + Clone) -> String {
     let letters = |name: &str| {
         let mut letters: Vec<char> = name.chars().collect();

@@ -1,4 +1,4 @@
-//! What cookbooks say of themselves: `metadata.json`, read here, or `metadata.rb`, which only a guest can evaluate.
+//! Reads the metadata of cookbooks: `metadata.json` directly, and `metadata.rb` by a guest that evaluates it.
 
 use author::CookbookFolders;
 use author::folders::Selected;
@@ -8,7 +8,7 @@ use resolve::cookbook_choice::KnownCookbook;
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 
-/// The version of a cookbook that does not say.
+/// The version of a cookbook whose metadata does not have one.
 const NO_VERSION: &str = "0.0.0";
 
 /// A cookbook's metadata, as far as the host needs it.
@@ -18,7 +18,7 @@ pub(super) struct Metadata {
     dependencies: BTreeMap<String, String>,
     /// The gems that it names.
     pub(super) gems: Vec<WantedGem>,
-    /// Why it cannot be used.
+    /// The failure, if the cookbook cannot be used.
     pub(super) broken: Option<Failure>,
 }
 
@@ -27,7 +27,7 @@ impl Metadata {
         KnownCookbook { version: self.version.clone(), dependencies: self.dependencies.clone() }
     }
 
-    /// Takes some dependencies out, and returns their names.
+    /// Removes some dependencies, and returns their names.
     pub(super) fn drop_dependencies(&mut self, drops: impl Fn(&str) -> bool) -> Vec<String> {
         let dropped = self.dependencies.keys().filter(|name| drops(name)).cloned().collect();
         self.dependencies.retain(|name, _| !drops(name));
@@ -49,7 +49,7 @@ impl Metadata {
     }
 }
 
-/// The metadata of all cookbooks by their names: what their metadata says, else their folder's.
+/// Reads the metadata of all cookbooks, by name. Without a name in the metadata, the folder's name counts.
 pub(super) fn all(
     cookbooks: &CookbookFolders,
     ask: &mut dyn FnMut(Question) -> Result<Value, Failure>,
@@ -63,7 +63,7 @@ pub(super) fn all(
                 (folder.to_owned(), Metadata::broken(folder, with_place(failure, folder, &place)))
             }
         };
-        // A folder that is called as its cookbook goes before one that is not.
+        // A folder with the same name as its cookbook wins over one with another name.
         if name == folder || !known.contains_key(&name) {
             known.insert(name, metadata);
         }
@@ -71,7 +71,7 @@ pub(super) fn all(
     known
 }
 
-/// A failure of metadata with the place that raised it, which its message often does not name.
+/// Adds the place that raised it to a failure of metadata, because its message often lacks the place.
 fn with_place(failure: Failure, folder: &str, place: &str) -> Failure {
     let is_own = |frame: &&String| frame.contains("metadata.rb:");
     let frame = failure.backtrace().iter().find(is_own).and_then(|frame| frame.split(": in ").next());
@@ -93,7 +93,7 @@ fn read(
         let message = format!("Cookbook loaded at path [{place}] has invalid metadata: {what}");
         Failure::raised(ErrorKind::InvalidMetadata, message)
     };
-    // A guest would be told of a cookbook without files.
+    // If the files cannot be listed, a guest would see a cookbook without files: so this is an error here.
     cookbooks.paths(folder, "").map_err(|(FileError::NoSuchFile(why) | FileError::NoSuchCookbook(why))| {
         Failure::raised(ErrorKind::InputOutput, format!("{place}: {why}"))
     })?;

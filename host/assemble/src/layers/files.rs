@@ -1,4 +1,4 @@
-//! Environment files on the disk. Those in Ruby are evaluated once, by an instance that is granted nothing.
+//! Reads environment files from the disk. Files in Ruby are evaluated once, by an instance without any grants.
 
 use crate::error::{AssembleError, place_in};
 use crate::program::Program;
@@ -16,7 +16,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// Files that one list may name.
+/// Largest number of files in one list.
 const MAX_LISTED: usize = 1000;
 
 /// The reasons why layers cannot be used. Nothing has been changed.
@@ -42,7 +42,7 @@ pub enum LayersError {
         /// The path of the environment file.
         path: PathBuf,
     },
-    /// The ending of a file does not say what language it is in.
+    /// The language of a file cannot be told from its extension.
     #[error("{} is not an environment file: its name must end in .json, .rb, .toml, .yaml or .yml", path.display())]
     UnknownEnding {
         /// The path, whose ending is not known.
@@ -82,7 +82,7 @@ pub enum LayersError {
     Ruby {
         /// The path of the environment file.
         path: PathBuf,
-        /// Why it failed, as part of the message and hence no `source`.
+        /// The failure. It is part of the message, so it is not the `source`.
         failure: Failure,
     },
     /// The instance that evaluates Ruby cannot be opened.
@@ -90,7 +90,7 @@ pub enum LayersError {
     NotAsked {
         /// The path of the environment file.
         path: PathBuf,
-        /// Why it cannot be opened.
+        /// The error of opening it.
         source: Box<AssembleError>,
     },
     /// A list of files names too many.
@@ -120,7 +120,7 @@ pub enum LayersError {
     Parameter {
         /// The parameter as it was given.
         given: String,
-        /// What is wrong with it.
+        /// The reason why it is refused.
         reason: String,
     },
     /// A parameter leads through a value that is not an object.
@@ -128,7 +128,7 @@ pub enum LayersError {
     ParameterPath {
         /// The parameter as it was given.
         given: String,
-        /// What is wrong with it. Part of the message, hence no `source`.
+        /// The reason. It is part of the message, so it is not the `source`.
         reason: TreeError,
     },
     /// A cookbook of a policy does not satisfy a layer's constraint.
@@ -204,7 +204,7 @@ impl LayerFiles<'_> {
         let bytes = read_bounded(path)?;
         let digest = text::hex(Sha256::digest(&bytes));
         let text = String::from_utf8(bytes).map_err(|_| LayersError::NotText { path: path.to_owned() })?;
-        // A node keeps the path, and later commands are called elsewhere.
+        // The node stores the path, and later commands may have another working directory.
         let place = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
         let (file, stem) = (place.display().to_string(), path.file_stem().unwrap_or_default().to_string_lossy());
         let source = LayerSource { file: &file, digest: &digest, stem: &stem };
@@ -229,15 +229,15 @@ impl LayerFiles<'_> {
     }
 }
 
-/// The groups whose files of layers, as the settings list them, are others than those that a run was given. `given` are the layers
-/// of the run's record. A file that cannot be read is another one.
+/// Returns the policy groups whose layer files have changed since a run. `given` are the layers of the run's record. A file
+/// that cannot be read counts as changed.
 pub fn changed_group_layers(settings: &Settings, given: &[Value]) -> Vec<String> {
     let of_file = |path: &PathBuf| read_bounded(path).map(|bytes| text::hex(Sha256::digest(&bytes))).ok();
     let given: Vec<(&str, &str)> = given
         .iter()
         .filter_map(|layer| Some((layer["from"].as_str()?.strip_prefix("group ")?, layer["digest"].as_str()?)))
         .collect();
-    // A run's record has the groups of its own policies only.
+    // A run's record names only the groups of its own policies.
     let names: BTreeSet<&str> = given.iter().map(|(group, _)| *group).collect();
     let has_changed = |group: &&str| {
         let then: Vec<_> = given.iter().filter(|(name, _)| name == group).map(|(_, digest)| Some(*digest)).collect();
@@ -247,7 +247,7 @@ pub fn changed_group_layers(settings: &Settings, given: &[Value]) -> Vec<String>
     names.into_iter().filter(has_changed).map(str::to_owned).collect()
 }
 
-/// Appends a layer whose name no other one has.
+/// Appends a layer, and refuses it if another one has the same name.
 fn push_new(layers: &mut Vec<Layer>, layer: Layer) -> Result<(), LayersError> {
     if let Some(first) = layers.iter().find(|other| other.name == layer.name) {
         let [first, second] = [first, &layer].map(|layer| layer.file.clone().unwrap_or_default());
@@ -257,8 +257,8 @@ fn push_new(layers: &mut Vec<Layer>, layer: Layer) -> Result<(), LayersError> {
     Ok(())
 }
 
-/// Reads the files that a list names, a path on each line, with their lines: relative ones from the list's directory. Empty
-/// lines and lines that begin with `#` are passed over.
+/// Reads a list of files, one path on each line, and returns the line numbers and paths. A relative path begins at the list's
+/// directory. Empty lines and lines that begin with `#` are skipped.
 fn listed_files(list: &Path) -> Result<Vec<(usize, PathBuf)>, LayersError> {
     let bytes = read_bounded(list)?;
     let text = String::from_utf8(bytes).map_err(|_| LayersError::NotText { path: list.to_owned() })?;

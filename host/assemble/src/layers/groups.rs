@@ -1,11 +1,11 @@
-//! The policy groups whose layers the next run of a node has, for commands that look at layers without a run.
+//! Finds the policy groups of a node's next run, for commands that show layers without a run.
 
 use crate::settings::Settings;
 use node::object::NodeObject;
 use node::policy_in_group::PolicyInGroup;
 use std::collections::BTreeMap;
 
-/// The policies of a node's next run, each with its group, as far as settings and node name them.
+/// The policies of a node's next run with their groups, as the settings and the node name them.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NextGroups {
     policies: Vec<PolicyInGroup>,
@@ -28,7 +28,7 @@ impl NextGroups {
         Self { policies, common }
     }
 
-    /// Returns the group of a policy, or `None` if it has none.
+    /// Returns the group of a policy, or `None` if it does not have one.
     pub fn of_policy(&self, name: &str) -> Option<&str> {
         let known = self.policies.iter().find(|policy| policy.name == name);
         known.map_or(self.common.as_deref(), |policy| policy.group.as_deref())

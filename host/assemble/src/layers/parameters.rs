@@ -9,7 +9,7 @@ use sha2::{Digest as _, Sha256};
 /// The name under which explanations and run records show parameters.
 pub(crate) const PARAMETERS: &str = "--parameter";
 
-/// Makes a layer of parameters such as `ntp.servers=["a"]`. Of two for one attribute, the last one counts.
+/// Makes a layer of parameters such as `ntp.servers=["a"]`. If two of them set the same attribute, the last one counts.
 ///
 /// # Errors
 /// One is not written as `a.b=VALUE`, or leads through another's value.

@@ -13,14 +13,14 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use text::versions;
 
-/// Layers of policy groups, by group. What is wrong with one group's files stops only the runs of that group.
+/// Layers of policy groups, by group. An error in one group's files stops only the policies of that group.
 type GroupLayers = BTreeMap<String, Result<Vec<Layer>, Arc<LayersError>>>;
 
 /// The layers that a run is given, read and checked.
 #[derive(Debug, Default)]
 pub(crate) struct LayerInput {
     groups: GroupLayers,
-    /// Layers that the node keeps from now on.
+    /// Layers that are added to the node by this run.
     added: Vec<Layer>,
     parameters: Option<Layer>,
 }
@@ -57,12 +57,12 @@ pub(crate) struct RunLayers {
     groups: GroupLayers,
     node: Layers,
     parameters: Option<Layer>,
-    /// The node's own layers are others than those that were saved.
+    /// Whether the node's own layers differ from the saved ones.
     has_new: bool,
 }
 
 impl RunLayers {
-    /// Gives the node the layers that it keeps from now on.
+    /// Adds the request's layers to the node, which keeps them after the run.
     ///
     /// # Errors
     /// The node would have too many layers.
@@ -75,12 +75,12 @@ impl RunLayers {
         Ok(Self { environment: None, groups, node: layers, parameters, has_new })
     }
 
-    /// Tells whether the node's own layers are others than those that were saved.
+    /// Tells whether the node's own layers differ from the saved ones.
     pub(crate) fn has_new(&self) -> bool {
         self.has_new
     }
 
-    /// The environment of cookbooks in folders, which is the first layer.
+    /// Sets the environment of cookbooks in folders as the first layer.
     pub(crate) fn set_environment(&mut self, environment: Option<Layer>) {
         self.environment = environment;
     }
@@ -96,7 +96,7 @@ impl RunLayers {
         Ok(all.filter(|layer| layer.is_for(Some(policy))).collect())
     }
 
-    /// Sets the attributes that a policy's layers come to, and checks the policy's cookbooks.
+    /// Sets the merged attributes of a policy's layers, and checks the policy's cookbooks against their version constraints.
     ///
     /// # Errors
     /// A file of the policy's group cannot be read, the layers cannot be merged, or a cookbook does not satisfy a constraint.

@@ -1,4 +1,4 @@
-//! Files of objects: how they are written whole.
+//! Writes the files of objects, each at once and never in part.
 
 use super::ObjectsError;
 use rustix::fs::{FlockOperation, flock};
@@ -8,16 +8,16 @@ use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _, fchown};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-/// How long a command waits for others that write.
+/// How long a command waits for other commands that write to the directory.
 const WAIT: Duration = Duration::from_secs(30);
 
 /// The time between two attempts to get the lock.
 const ATTEMPT: Duration = Duration::from_millis(5);
 
-/// How the names of files begin that are being written. Files that a killed command left are removed by the next one.
+/// Prefix of the names of unfinished files. The next command removes such files that a killed command left.
 const UNFINISHED: &str = ".wrun-unfinished-";
 
-/// The lock of a directory: one command at a time writes in it.
+/// The lock of a directory, in which only one command writes at a time.
 pub(super) struct FolderLock {
     folder: PathBuf,
     /// Holds the lock until it is closed.
@@ -44,7 +44,8 @@ impl FolderLock {
         }
     }
 
-    /// Writes a file whole: whoever reads it finds the old one or the new one. A link is followed, since operators link files.
+    /// Writes a file atomically: a reader gets either the old or the new content. A link is followed, since operators link
+    /// files.
     pub(super) fn write(&self, path: &Path, text: &str, new_mode: u32) -> Result<(), ObjectsError> {
         let failed = |source| ObjectsError::Write { path: path.to_owned(), source };
         let (place, old) = match std::fs::canonicalize(path) {
@@ -53,7 +54,7 @@ impl FolderLock {
             Err(error) => return Err(failed(error)),
         };
         let folder = place.parent().unwrap_or(&self.folder);
-        // Elsewhere this lock keeps nobody away.
+        // The lock does not protect other directories, so only this one's unfinished files are removed.
         if plain_files::leads_inside(folder, &self.folder) {
             remove_unfinished(folder).map_err(failed)?;
         }
@@ -77,7 +78,7 @@ impl FolderLock {
         std::fs::remove_file(path).map_err(|source| ObjectsError::Write { path: path.to_owned(), source })
     }
 
-    /// Removes a directory with the files in it, at once for everybody who looks at it; of a link only the link.
+    /// Removes a directory with its files, atomically for readers. If it is a link, only the link is removed.
     pub(super) fn remove_folder(&self, path: &Path) -> Result<(), ObjectsError> {
         let failed = |source| ObjectsError::Write { path: path.to_owned(), source };
         if std::fs::symlink_metadata(path).is_ok_and(|found| found.is_symlink()) {
@@ -91,7 +92,8 @@ impl FolderLock {
     }
 }
 
-/// Gives a new file the owner and the group of the one that it replaces. Who is not root may give no file away.
+/// Gives a new file the owner and the group of the file that it replaces. Only root may change an owner, so a refusal is not
+/// an error for other users.
 fn keep_owner(file: &File, old: &Metadata) -> io::Result<()> {
     let new = file.metadata()?;
     if (new.uid(), new.gid()) == (old.uid(), old.gid()) {
@@ -103,7 +105,7 @@ fn keep_owner(file: &File, old: &Metadata) -> io::Result<()> {
     }
 }
 
-/// Removes what killed commands left.
+/// Removes unfinished files that killed commands left.
 fn remove_unfinished(folder: &Path) -> io::Result<()> {
     for entry in std::fs::read_dir(folder)? {
         let entry = entry?;

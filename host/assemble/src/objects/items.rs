@@ -1,4 +1,4 @@
-//! Data bag items as people see them: decrypted where there is a secret, encrypted again when they are written.
+//! Data bag items as people see them. They are decrypted if there is a secret, and encrypted again when they are written.
 
 use super::{Expected, KeptObject, ObjectStore, ObjectsError, Shelf};
 use crate::data;
@@ -14,11 +14,11 @@ use std::path::Path;
 /// The secret for encrypted items, and where it comes from.
 #[derive(Debug)]
 pub enum ItemSecret {
-    /// The command names its file: what is written is encrypted with it.
+    /// A secret from a file that the command names. Every written item is encrypted with it.
     Given(Secret),
-    /// The settings name its file: it opens items, and encrypts those that are to be.
+    /// A secret from a file that the settings name. It decrypts items, and encrypts those that were encrypted.
     Configured(Secret),
-    /// No secret is set; the text says what to do.
+    /// No secret is set. The text tells the user what to do.
     Missing(String),
 }
 
@@ -56,13 +56,13 @@ impl ItemSecret {
 /// An item that was read.
 #[derive(Debug, Clone)]
 pub struct OpenedItem {
-    /// The item: decrypted, if it was encrypted and there is a secret.
+    /// The content of the item. It is decrypted if it was encrypted and there is a secret.
     pub plain: Map<String, Value>,
-    /// Whether it is kept encrypted.
+    /// Whether the stored item is encrypted.
     pub is_encrypted: bool,
-    /// Whether some of its values are encrypted and others are not: then nothing is decrypted.
+    /// Whether some of its values are encrypted and others are not. Such an item is not decrypted.
     pub is_mixed: bool,
-    /// The item as it is kept.
+    /// The item in its stored form.
     pub kept: KeptObject,
 }
 
@@ -74,7 +74,7 @@ pub struct Items<'a> {
     pub bag: &'a str,
     /// The secret for encrypted ones.
     pub secret: ItemSecret,
-    /// Whether items are encrypted that are not so yet.
+    /// Whether items that are not encrypted yet are encrypted when they are written.
     pub encrypts: bool,
 }
 
@@ -87,7 +87,7 @@ impl Items<'_> {
         ObjectsError::Encryption { item: format!("{}/{item}", self.bag), reason: reason.to_string() }
     }
 
-    /// Checks that there is a secret where items are to be encrypted.
+    /// Checks that there is a secret if items have to be encrypted.
     ///
     /// # Errors
     /// There is no secret.
@@ -112,7 +112,7 @@ impl Items<'_> {
         Ok(false)
     }
 
-    /// Reads an item, and decrypts it if it is encrypted. Without a secret it stays as it is.
+    /// Reads an item, and decrypts it if it is encrypted. Without a secret it stays encrypted.
     ///
     /// # Errors
     /// The item does not exist, or the secret is another one than it was encrypted with.
@@ -130,7 +130,7 @@ impl Items<'_> {
         Ok(OpenedItem { plain, is_encrypted, is_mixed, kept })
     }
 
-    /// Reads an item that is to be changed: one that is encrypted must be opened for that.
+    /// Reads an item to change it. An encrypted item must be decrypted for that, so a missing secret is an error.
     ///
     /// # Errors
     /// As [`Items::open`], or there is no secret for an encrypted item.
@@ -142,7 +142,7 @@ impl Items<'_> {
         Ok(item)
     }
 
-    /// Writes an item that was not there, or in the place of whatever was there.
+    /// Writes a new item, or replaces one.
     ///
     /// # Errors
     /// It is there and must not be, or cannot be encrypted or written.
@@ -154,7 +154,7 @@ impl Items<'_> {
                 self.wrong(name, "it is encrypted already; leave out --encrypt and --secret-file to keep it so")
             );
         }
-        // Encrypted anew it looks different each time: the same item must not be a change.
+        // Encryption gives another result each time, so the decrypted items are compared: an equal item is not a change.
         if encrypts
             && *expected == Expected::Anything
             && let Ok(old) = self.open(name)
@@ -167,7 +167,7 @@ impl Items<'_> {
         self.store.put(&self.shelf(), name, &Value::Object(value), expected)
     }
 
-    /// Writes a changed item, which must not have changed meanwhile. One that was encrypted is encrypted again.
+    /// Writes a changed item, if nobody else has changed it meanwhile. An item that was encrypted is encrypted again.
     ///
     /// # Errors
     /// It has changed meanwhile, or cannot be encrypted or written.
@@ -181,7 +181,7 @@ impl Items<'_> {
         self.store.put(&self.shelf(), name, &Value::Object(value), &expected)
     }
 
-    /// Tells whether an item is kept encrypted, and would not be so with these values.
+    /// Tells whether the stored item is encrypted, but would be stored in plain text with these values.
     pub fn would_uncover(&self, name: &str, new: &Map<String, Value>) -> bool {
         let encrypts = self.encrypts || matches!(self.secret, ItemSecret::Given(_));
         let is_kept_encrypted = || {

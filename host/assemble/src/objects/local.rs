@@ -57,7 +57,7 @@ impl LocalObjects<'_> {
         Ok(folder)
     }
 
-    /// The directory of a bag, which is there.
+    /// Returns the directory of an existing bag.
     fn bag(&self, name: &str) -> Result<PathBuf, ObjectsError> {
         check_bag_name(name)?;
         let bags = self.bags()?;
@@ -72,7 +72,7 @@ impl LocalObjects<'_> {
         })
     }
 
-    /// The files of a shelf by the names of the objects, and the directory for new ones.
+    /// Returns the files of a collection by object name, and the directory for new files.
     fn files(&self, shelf: &Shelf) -> Result<(PathBuf, BTreeMap<String, PathBuf>), ObjectsError> {
         let Shelf::DataBag(bag) = shelf else {
             let kind = shelf.kind();
@@ -106,10 +106,10 @@ impl LocalObjects<'_> {
         ObjectsError::Missing { what, name: name.to_owned(), near, list: shelf.list_command() }
     }
 
-    /// Evaluates files in Ruby, all by one instance that is granted nothing.
+    /// Evaluates files in Ruby, all by one instance without any grants.
     fn evaluate(&self, kind: ObjectKind, files: &[(String, PathBuf, String)]) -> Result<Vec<Value>, ObjectsError> {
         let Some((_, first, _)) = files.first() else { return Ok(vec![]) };
-        // Who wrote the repository chose where its links lead, and an error in Ruby quotes lines of the file.
+        // The author of the repository may have made a link to a secret file, and an error in Ruby quotes lines of the file.
         let folder = self.folder(kind)?;
         if let Some((_, path, _)) = files.iter().find(|(_, path, _)| !plain_files::leads_inside(path, folder)) {
             return Err(ObjectsError::LeadsOut { path: path.clone(), folder: folder.to_owned() });
@@ -210,7 +210,7 @@ impl ObjectStore for LocalObjects<'_> {
     fn put(&self, shelf: &Shelf, name: &str, value: &Value, expected: &Expected) -> Result<bool, ObjectsError> {
         self.check_name(shelf, name)?;
         let what = shelf.kind();
-        // What somebody else handed over is checked as a file would be.
+        // A value from the caller is checked like one from a file.
         let value = check_object(what, &format!("the {what} {name}"), name, value.clone())?;
         let folder = self.files(shelf)?.0;
         let lock = FolderLock::take(&folder)?;
@@ -226,7 +226,8 @@ impl ObjectStore for LocalObjects<'_> {
                 return Err(ObjectsError::InRuby { what, name: name.to_owned(), place });
             }
             let (text, version) = text(path)?;
-            // Whoever wrote the repository chose where its links lead: what is no such object is not replaced.
+            // The author of the repository may have made a link to any file: a file that is not such an object is not
+            // replaced.
             let is_own = || plain_files::leads_inside(path, &folder);
             if !is_own() && read_object(what, &place, Some(name), &text).is_err() {
                 return Err(ObjectsError::LeadsElsewhere { path: path.clone(), what });
@@ -259,7 +260,7 @@ impl ObjectStore for LocalObjects<'_> {
     }
 }
 
-/// Reads a file in JSON that somebody hands over. Returns the name of the object, which the file says, and the object.
+/// Reads a JSON file that the user names. Returns the object with its name, which is in the file.
 ///
 /// # Errors
 /// The file cannot be read, or is not such an object.
@@ -271,7 +272,7 @@ pub fn read_object_file(kind: ObjectKind, path: &Path) -> Result<(String, Value)
     Ok(read_object(kind, &path.display().to_string(), None, &text(path)?.0)?)
 }
 
-/// The environment that is there without a file.
+/// Returns the built-in environment `_default`, which does not have a file.
 fn default_environment() -> KeptObject {
     let value = json!({
         "name": DEFAULT_ENVIRONMENT,
@@ -289,7 +290,7 @@ fn is_ruby(path: &Path) -> bool {
     path.extension().is_some_and(|ending| ending == "rb")
 }
 
-/// A file's text, and the digest of its bytes.
+/// Reads a file. Returns its text and the digest of its bytes.
 fn text(path: &Path) -> Result<(String, String), ObjectsError> {
     let wrong = |reason: String| ObjectsError::NotText { path: path.to_owned(), reason };
     let bytes = plain_files::read(path, MAX_FILE).map_err(|source| match source.kind() {

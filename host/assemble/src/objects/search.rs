@@ -1,4 +1,4 @@
-//! Search over nodes, roles, environments and data bags, with the parser that guests' `search` has, too.
+//! Searches nodes, roles, environments and data bags. It uses the same parser as the guests' `search`.
 
 use super::{ObjectStore, ObjectsError, Shelf};
 use crate::saved_node::{ASSIGNED_POLICIES, CHANGES, HISTORIES, LAYERS, NORMAL_WRITERS, node_to_save};
@@ -8,10 +8,10 @@ use node::search::{Query, widened};
 use serde_json::Value;
 use text::nearest;
 
-/// The indexes that are there without a data bag.
+/// The built-in indexes. Each data bag is another one.
 const INDEXES: [&str; 3] = ["node", "role", "environment"];
 
-/// Units of work of one search: 64 steps each. A query and objects of ordinary size take a fiftieth of it.
+/// Largest amount of work of one search, in units of 64 steps. Queries and objects of ordinary size need a fiftieth of it.
 const MAX_WORK: u64 = 50_000_000;
 
 /// The places where a search looks.
@@ -33,7 +33,7 @@ pub fn indexes(objects: &dyn ObjectStore) -> Vec<String> {
 /// # Errors
 /// The query is malformed, the index does not exist, or an object of it cannot be read.
 pub fn search(places: &SearchIndex<'_>, index: &str, query: &str) -> Result<Vec<(String, Value)>, SearchError> {
-    // What was typed is judged first: an error shall not speak of what wrun makes of it.
+    // The typed query is parsed first, so that an error is about it and not about the widened query.
     let typed = Query::parse(query).map_err(ObjectsError::from)?;
     let wider = widened(index, query);
     let query = if wider == query { typed } else { Query::parse(&wider).map_err(ObjectsError::from)? };
@@ -64,7 +64,7 @@ pub fn search(places: &SearchIndex<'_>, index: &str, query: &str) -> Result<Vec<
     Ok(found)
 }
 
-/// All saved nodes, without what is only wrun's.
+/// Returns all saved nodes without the keys that only wrun uses.
 fn nodes(store: Option<&dyn NodeStore>) -> Result<Vec<(String, Value)>, SearchError> {
     let Some(store) = store else { return Ok(vec![]) };
     let node = |name: String| {

@@ -1,4 +1,4 @@
-//! Parts of objects that people ask for, and objects that are made for them.
+//! Selects parts of objects to show, and creates new objects.
 
 use super::{ObjectKind, ObjectStore, ObjectsError, Shelf};
 use node::deep_merge;
@@ -35,7 +35,7 @@ pub fn empty_item(name: &str) -> Map<String, Value> {
     Map::from_iter([("id".to_owned(), json!(name))])
 }
 
-/// Returns the constraints of environments on cookbooks: for each cookbook that one of them names, what each says.
+/// Returns the version constraints of environments: for each cookbook, the constraint of each environment that names it.
 ///
 /// # Errors
 /// The environment does not exist, or cannot be read.
@@ -58,7 +58,7 @@ pub fn cookbook_versions(
     Ok(all)
 }
 
-/// Returns a value of an object: of a node's attributes the merged one, of all else what stands there.
+/// Returns the value at a path of an object. For a node it is the merged attribute.
 pub fn attribute_of(index: &str, object: &Value, path: &[String]) -> Option<Value> {
     let at = |whole: &Value| {
         path.iter()
@@ -76,7 +76,7 @@ pub fn attribute_of(index: &str, object: &Value, path: &[String]) -> Option<Valu
     at(object)
 }
 
-/// Returns what people know a node by: environment or policies, name, address, run list, platform, tags.
+/// Returns a summary of a node: environment or policies, name, address, run list, platform and tags.
 pub fn node_summary(node: &Value) -> Value {
     let mut summary = Map::new();
     let mut add = |key: &str, value: Option<Value>| {

@@ -1,4 +1,5 @@
-//! Queues whose destination the settings name no longer. Their reports may be wanted, so they are not removed at once.
+//! Handles queues whose destination the settings do not name any more. Their reports may still be wanted, so they are not
+//! removed at once.
 
 use super::{Destination, FOLDER, reports};
 use crate::settings::Settings;
@@ -10,7 +11,7 @@ use text::error_chain;
 /// The age from which reports without a destination are removed.
 const KEPT: Duration = Duration::from_secs(30 * 24 * 3600);
 
-/// What people should know of reports that nobody sends, one warning for each queue. Old ones are removed.
+/// Returns a warning for each queue without a destination. Old reports in them are removed.
 pub(super) fn warnings(destinations: &[Destination], settings: &Settings) -> Vec<String> {
     let Ok(Some(state)) = StateDirectory::open_existing(&settings.state_dir) else { return vec![] };
     let Ok(entries) = std::fs::read_dir(settings.state_dir.join(FOLDER)) else { return vec![] };

@@ -1,4 +1,4 @@
-//! Adds reports to a file, one line each. Programs that read the file must never see two reports on one line, also if a run was
+//! Appends reports to a file, one line each. Readers of the file must never see two reports on one line, even if a run was
 //! killed while it wrote.
 
 use super::own_file::OwnFile;
@@ -10,26 +10,27 @@ use std::os::unix::fs::FileExt as _;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-/// How often is looked whether another process has ended with the file.
+/// Time between two attempts to lock the file.
 const LOOK_EVERY: Duration = Duration::from_millis(20);
 
-/// How a file ends.
+/// The end of a report file.
 #[derive(Debug, PartialEq, Eq)]
 enum End {
-    /// With a whole line, or it is empty.
+    /// The file ends with a complete line, or is empty.
     Whole,
-    /// With as many bytes of the very line that is to be added: a run that was killed wrote them.
+    /// The file ends with this many bytes of the line that is to be added, because a run was killed while it wrote them.
     Begun(usize),
-    /// With a part of another line.
+    /// The file ends with a part of another line.
     Other,
 }
 
-/// Adds a line, which ends with a line break. It is on the disk before this returns. After a failure a part of it may be in the
-/// file; the next call completes it, if it is to add the same line, and otherwise ends it.
+/// Appends a line, which must end with a line break. The line is on the disk when the function returns. After a failure a
+/// part of it may be in the file. The next call completes the part if it adds the same line, and ends it with a line break
+/// otherwise.
 pub(super) fn add(path: &Path, line: &[u8], time: Duration) -> io::Result<()> {
     let own = OwnFile::append(path)?;
     lock(&own.file, time)?;
-    // It may have been removed while another process held it.
+    // The file may have been removed while another process held the lock.
     own.check()?;
     let length = own.file.metadata()?.len();
     let mut file = &own.file;
@@ -56,7 +57,7 @@ fn lock(file: &File, time: Duration) -> io::Result<()> {
     }
 }
 
-/// How a file of this length ends, to which a line is to be added.
+/// Returns the end of a file of this length, compared with the line that is to be added.
 fn end(file: &File, length: u64, line: &[u8]) -> io::Result<End> {
     let Some(last) = length.checked_sub(1) else { return Ok(End::Whole) };
     let mut byte = [0];

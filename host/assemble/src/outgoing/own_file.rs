@@ -1,9 +1,9 @@
-//! Files that the settings name and that wrun opens as root: reports, tokens.
+//! Safely opens files that the settings name and that wrun uses as root: report files and tokens.
 //!
-//! Somebody who may change a folder on the way could lead root elsewhere: to write into any file, or to send what a file of
-//! root's says. So the way is walked over handles, one folder after the other. All of them belong to root or to wrun's own user,
-//! and nobody else can change the last one. A link is followed if one of these users has made it in such a folder: an operator
-//! may keep logs on another disk.
+//! A user who can change a folder along the path could redirect root: root would write to any file, or send the content of a
+//! secret file. So wrun opens the folders of the path one after the other by handles. Each of them must belong to root or to
+//! wrun's own user, and nobody else may be able to change the last one. A link is followed only if one of these users made it
+//! in such a folder: an operator may store logs on another disk.
 
 use rustix::fs::{AtFlags, FileType, Mode, OFlags, Stat, fstat, open, openat, readlinkat, statat};
 use rustix::io::Errno;
@@ -15,7 +15,7 @@ use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStringExt as _;
 use std::path::{Component, Path, PathBuf};
 
-/// How many links are followed on the way to a file: the kernel's own limit.
+/// Largest number of links along the path of a file: the kernel's own limit.
 const MAX_LINKS: usize = 40;
 
 /// The permission bits of a report file that wrun makes.
@@ -24,13 +24,13 @@ const MODE: u32 = 0o600;
 /// The bits by which others than the owner may write.
 const WRITABLE: u32 = 0o022;
 
-/// The same of those who are not in the group either.
+/// The bit by which users outside of the group may write.
 const WRITABLE_BY_ALL: u32 = 0o002;
 
-/// The bit of a folder in which each user may rename and remove his own files only.
+/// The bit of a folder in which users may rename and remove only their own files.
 const STICKY: u32 = 0o1000;
 
-/// A file of wrun's own that is open to be added to, and its folder.
+/// A file of wrun's own, open for appending, with its folder.
 pub(super) struct OwnFile {
     pub(super) file: File,
     folder: OwnedFd,
@@ -48,7 +48,7 @@ impl OwnFile {
         Ok(own)
     }
 
-    /// Refuses a file that is not a plain one of wrun's own user, under one name.
+    /// Refuses a file unless it is a plain file of wrun's own user with exactly one name.
     pub(super) fn check(&self) -> io::Result<()> {
         let (path, status) = (&self.path, plain(&self.file, &self.path)?);
         let own = geteuid().as_raw();
@@ -69,7 +69,7 @@ impl OwnFile {
         }
     }
 
-    /// Waits until the file's name is on the disk.
+    /// Syncs the folder, so that the file's name is on the disk.
     pub(super) fn sync_name(&self) -> io::Result<()> {
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
         let folder = openat(&self.folder, ".", flags, Mode::empty())?;
@@ -102,24 +102,24 @@ pub(super) fn read_text(path: &Path, limit: u64) -> io::Result<String> {
     Ok(text)
 }
 
-/// Which links are followed.
+/// The links that are followed.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Links {
-    /// Those that lead to folders on the way.
+    /// Links to folders along the path, but not as the last name.
     ToFolders,
     /// The last name may be a link, too.
     Everywhere,
 }
 
-/// A name in a folder that nobody else can change.
+/// A file's name with its folder, which nobody else can change.
 struct Found {
     folder: OwnedFd,
     name: OsString,
-    /// Both together, for people.
+    /// The whole path, for messages.
     path: PathBuf,
 }
 
-/// Walks to the folder of a file.
+/// Opens the folder of a file, by handles, one folder of the path after the other.
 fn find(path: &Path, links: Links) -> io::Result<Found> {
     let mut folder = Folder::top()?;
     let mut left = names(path);
@@ -198,7 +198,7 @@ impl Folder {
         OFlags::PATH | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC
     }
 
-    /// Refuses a folder in which anybody could put his own folders and links in the place of others'.
+    /// Refuses a folder in which an untrusted user could replace folders and links.
     fn checked(handle: OwnedFd, path: PathBuf) -> io::Result<Self> {
         let status = fstat(&handle).map_err(|errno| unopened(&path, errno))?;
         if !is_trusted(status.st_uid) {
@@ -244,12 +244,12 @@ impl Folder {
     }
 }
 
-/// Whether a user can do without wrun whatever wrun could be led to do.
+/// Tells whether a user is trusted: root, or the user whose rights wrun has anyway.
 fn is_trusted(user: u32) -> bool {
     user == 0 || user == geteuid().as_raw()
 }
 
-/// Neither a link is opened nor a pipe or a device waited for.
+/// Returns flags that refuse links, and do not wait for pipes and devices.
 fn quietly() -> OFlags {
     OFlags::NOFOLLOW | OFlags::NOCTTY | OFlags::NONBLOCK | OFlags::CLOEXEC
 }

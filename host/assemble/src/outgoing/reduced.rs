@@ -1,9 +1,9 @@
-//! The reduced form of a report, for servers that take no large ones, and for the queue: one policy that does a lot must not keep
-//! the reports of all teams from their collector.
+//! Makes the reduced form of a report, for servers that refuse large ones and for the queue. A policy that does a lot must
+//! not prevent the delivery of other teams' reports.
 //!
-//! It is the same JSON with `reduced`: whether the run went well, its numbers, errors and denials. Long lists are empty and
-//! their items counted, as where a record has no room for them (docs/run-json.md). The report is read piece by piece, and what
-//! is left out is never held as values.
+//! It is the same JSON with the key `reduced`. It has the run's outcome, numbers, errors and denials. Long lists are empty
+//! and have a count, as in a record without enough room (docs/run-json.md). The report is read piece by piece, so omitted
+//! parts do not take memory.
 
 use serde::Deserialize;
 use serde::de::{Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
@@ -22,19 +22,19 @@ const OBJECTS: [&str; 2] = ["node", "asked"];
 const LISTS: [&str; 8] =
     ["recipes", "expanded_run_list", "roles", "conflicts", "notices", "hidden_reads", "unseen_recipes", "denials"];
 
-/// What counts the items that are absent ends so.
+/// Suffix of the keys that count omitted items.
 const LEFT_OUT: &str = "_left_out";
 
-/// Bytes of a list's items, for each policy that the items are about.
+/// Largest size of a list's items, in bytes for each policy that they are about.
 const LIST: usize = 16 << 10;
 
-/// Bytes of an error.
+/// Largest size of an error, in bytes.
 const ERROR: usize = 16 << 10;
 
-/// Characters of each text of an error that is shortened.
+/// Largest length of each text in a shortened error, in characters.
 const TEXT: usize = 1 << 10;
 
-/// Returns the reduced form of a report as a line. `None`: it is reduced already, or not a report.
+/// Returns the reduced form of a report as a line, or `None` if it is reduced already or is not a report.
 pub(super) fn form(report: &[u8]) -> Option<Vec<u8>> {
     let Part(mut run) = serde_json::from_slice(report).ok()?;
     if run.insert("reduced".into(), true.into()).is_some() {
@@ -45,7 +45,7 @@ pub(super) fn form(report: &[u8]) -> Option<Vec<u8>> {
     Some(line)
 }
 
-/// A run, or one of its policies, without what is left out.
+/// A run, or one of its policies, without the omitted parts.
 struct Part(Map<String, Value>);
 
 impl<'de> Deserialize<'de> for Part {
@@ -127,7 +127,7 @@ impl<'de> Visitor<'de> for CountVisitor {
     }
 }
 
-/// Keeps a list, and beside it the number of its items that are absent.
+/// Stores a list, and the number of its omitted items under another key.
 fn insert_list(part: &mut Map<String, Value>, key: String, items: Vec<Value>, absent: u64) {
     let left_out = format!("{key}{LEFT_OUT}");
     part.insert(key, items.into());
@@ -142,7 +142,8 @@ fn add(part: &mut Map<String, Value>, key: String, absent: u64) {
     }
 }
 
-/// The items of a list that fit, and the number of the others. Each policy has its own room, so that none takes it from others.
+/// Returns the items of a list that fit, and the number of the others. Each policy has its own budget, so that one policy
+/// cannot use up that of another.
 fn fitting(items: Vec<Value>) -> (Vec<Value>, u64) {
     let mut used: BTreeMap<String, usize> = BTreeMap::new();
     let mut absent = 0;

@@ -1,4 +1,4 @@
-//! Hands a report over to a file or a server, and tells what may be taken later from what never will be.
+//! Sends a report to a file or a server. The result distinguishes a temporary failure from a final refusal.
 
 use super::{Place, lines, own_file, reduced};
 use contract::{ErrorKind, Raised, SystemError};
@@ -10,36 +10,36 @@ use std::time::{Duration, Instant};
 /// The largest token, in bytes.
 const MAX_TOKEN: u64 = 16 << 10;
 
-/// The statuses by which a server says that it will never take this report. All others may pass.
+/// The HTTP statuses of a final refusal. All other failures may be temporary.
 const NEVER: [u16; 4] = [400, 405, 415, 422];
 
-/// The statuses by which a server says that a report is too large, the second where it was asked first.
+/// The HTTP statuses for a report that is too large. The second one answers `Expect: 100-continue`.
 const TOO_LARGE: [u16; 2] = [413, 417];
 
-/// Bytes from which a server is asked first whether it takes a report (`Expect: 100-continue`). Many end the connection in the
-/// middle of one that is too large, and nobody hears their answer.
+/// Size in bytes from which wrun first asks a server whether it accepts the report (`Expect: 100-continue`). Many servers
+/// close the connection in the middle of a report that is too large, and then their answer is lost.
 const ASK_FIRST: usize = 1 << 20;
 
-/// What a receiver took of a report.
+/// The form of a report that a receiver accepted.
 pub(super) enum Taken {
     /// The receiver took the whole report.
     Whole,
-    /// Its reduced form, since it is too large: the text says who said so, and how.
+    /// The receiver accepted the reduced form, because the report is too large. The text has the receiver's reason.
     Reduced(String),
 }
 
-/// Why a report was not taken.
+/// The reasons why a receiver did not accept a report.
 pub(super) enum NotTaken {
-    /// The other end is away. It may take the report later.
+    /// The receiver cannot be reached. It may accept the report later.
     Away(String),
-    /// It is too large for the other end.
+    /// The report is too large for the receiver.
     TooLarge(String),
-    /// The other end will never take this report.
+    /// The receiver will never accept this report.
     Never(String),
 }
 
-/// Hands a report over: the whole, or its reduced form if the other end says that the whole is too large. `again` reads the
-/// report a second time.
+/// Sends the complete report, or its reduced form if the receiver says that the report is too large. `again` reads the report
+/// a second time.
 pub(super) fn hand_over(
     place: &Place,
     report: Vec<u8>,
@@ -81,7 +81,7 @@ fn send(url: &str, token_file: Option<&Path>, report: Vec<u8>, time: Duration) -
         match is_unreachable(&raised) {
             true if is_large && broke_off => NotTaken::TooLarge(raised.message),
             true => NotTaken::Away(format!("it cannot be reached: {}", raised.message)),
-            // Whatever it is, the report may be taken later.
+            // Any other failure may be temporary.
             false => NotTaken::Away(raised.message),
         }
     };

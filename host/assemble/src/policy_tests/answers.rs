@@ -1,4 +1,4 @@
-//! What programs answer in a test: the test's own table, and an archive of packages that is made of another.
+//! The answers of programs in a test: the test's table of commands, and a package archive made from its table of packages.
 
 use super::{CommandAnswer, TestCase};
 use contract::CommandOutcome;
@@ -29,7 +29,7 @@ fn outcome(answer: &CommandAnswer) -> CommandOutcome {
     }
 }
 
-/// What `apt-cache policy -- NAME..` and `apt-cache showpkg -- NAME` print. `None`: it is another program.
+/// Returns the output of `apt-cache policy -- NAME..` and `apt-cache showpkg -- NAME`, or `None` for another program.
 fn archive(words: &[String], packages: &BTreeMap<String, Option<String>>) -> Option<CommandOutcome> {
     let (program, arguments) = words.split_first()?;
     let end = arguments.iter().position(|word| word == "--")?;

@@ -1,4 +1,4 @@
-//! The folder of one test: an almost empty root, and the files that a run is given. It is removed with its value.
+//! The folder of one test: an almost empty root, and the input files of the run. It is removed when its value is dropped.
 
 use super::TestCase;
 use crate::error::AssembleError;
@@ -38,7 +38,7 @@ const FIRST_NUMBER: usize = 1000;
 pub(super) struct Place(tempfile::TempDir);
 
 impl Place {
-    /// Writes what a test gives.
+    /// Writes the files of a test.
     ///
     /// # Errors
     /// A file cannot be written, or a path of the test's would not be below the root.
@@ -54,7 +54,7 @@ impl Place {
         write(&root.join("etc/group"), group(case).as_bytes())?;
         write(&root.join("var/lib/dpkg/arch"), b"amd64\n")?;
         write(&root.join("var/lib/dpkg/status"), status(case).as_bytes())?;
-        // Lists of packages that are fresh: what no archive offers is missing, and not to be looked for anew.
+        // Fresh package lists: a package that they do not have counts as missing, and the run does not update the lists.
         write(&root.join("var/lib/apt/lists/test_dists_stable_Packages"), b"")?;
         for (path, content) in &case.files {
             write(&below(&root, path)?, content.as_bytes())?;
@@ -99,7 +99,7 @@ impl Place {
     }
 }
 
-/// A path of the test's as one below a folder.
+/// Returns a path of the test below a folder.
 fn below(folder: &Path, path: &str) -> Result<PathBuf, AssembleError> {
     let inner = Path::new(path.trim_start_matches('/'));
     let is_inside = inner.components().all(|one| matches!(one, Component::Normal(_))) && inner != Path::new("");

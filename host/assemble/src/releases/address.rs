@@ -1,7 +1,7 @@
 //! A repository behind an address: static files over HTTPS or HTTP. Nothing is written there.
 //!
-//! What the server sends is verified by signatures, so that HTTP does not let anybody change a release; it lets others see
-//! which ones are read, and hold them back until they expire.
+//! Signatures protect the releases, so an attacker cannot change them even over HTTP. With HTTP an attacker can see which
+//! releases are read, and hold back newer ones until the current ones expire.
 
 use contract::ErrorKind;
 use machine::download::{Downloads, is_unreachable, read};
@@ -12,10 +12,10 @@ use std::time::{Duration, Instant};
 /// How long one file may take to arrive.
 const TIME: Duration = Duration::from_secs(300);
 
-/// For how long files of a repository are asked for in one run, all together.
+/// Longest total time for all downloads from a repository in one run.
 const TOTAL: Duration = Duration::from_secs(600);
 
-/// How the addresses begin that are a repository's.
+/// The schemes of a repository's address.
 const SCHEMES: [&str; 2] = ["https://", "http://"];
 
 /// Tells whether a repository's place is an address.
@@ -30,7 +30,7 @@ pub(super) struct AddressStore {
     total: Duration,
 }
 
-/// An address that names a user or a password, without them. `None`: it names none.
+/// Returns the address without its user and password, or `None` if it does not have any.
 pub(super) fn without_user(place: &str) -> Option<String> {
     let (scheme, rest) = place.split_once("://")?;
     let end = rest.find(['/', '?', '#']).unwrap_or(rest.len());

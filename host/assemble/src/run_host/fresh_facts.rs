@@ -1,4 +1,4 @@
-//! Facts that a resource asks for anew, as its policy may see them.
+//! Collects facts again for a resource that asks for it, limited to those that its policy may see.
 
 use facts::Facts;
 use grants::PolicyGrants;
@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 use std::path::Path;
 use std::sync::Arc;
 
-/// Gathers from this root for the policy of these grants.
+/// Returns the function that collects the facts of this root, limited to these grants.
 pub(super) fn gatherer(root: &Path, grants: &Arc<PolicyGrants>) -> Arc<providers::GatherFacts> {
     let (root, grants) = (root.to_owned(), Arc::clone(grants));
     Arc::new(move |key| {

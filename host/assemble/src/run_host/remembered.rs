@@ -1,17 +1,17 @@
-//! The journal of due notifications, with a listener that hears of each change.
+//! The journal of due notifications, with a listener for each change.
 
 use contract::Memory;
 use state::{Pending, StateError};
 
-/// Follows which notifications are due, for those who want to know what an interrupted run leaves.
+/// A listener for due notifications. It can tell which ones an interrupted run leaves.
 pub trait DueNotifications: Send {
-    /// A policy's notification has become due, or was left by an earlier run. It may be due already.
+    /// A policy's notification has become due, or was left by an earlier run. The same one may be reported again.
     fn due(&self, policy: &str, receiver: &str, action: &str);
     /// A notification has run.
     fn done(&self, policy: &str, receiver: &str, action: &str);
 }
 
-/// The journal of due notifications, and the one who follows it.
+/// The journal of due notifications, and its listener.
 pub(crate) struct Remembered {
     journal: Pending,
     follower: Box<dyn DueNotifications>,

@@ -1,4 +1,4 @@
-//! What a policy may read and write of the node, for the sandbox.
+//! The attributes that a policy may read and write, for the sandbox.
 
 use contract::{AttributeRights, HiddenRead, OutsideInput, ReadKind};
 use grants::{Capability, GrantedAttribute, PolicyGrants};
@@ -7,7 +7,7 @@ use std::sync::Arc;
 /// The rights of one policy's code.
 pub(crate) struct Rights {
     pub(crate) grants: Arc<PolicyGrants>,
-    /// The code is a language runtime, which reads the clock for itself too.
+    /// Whether the code is a language runtime, which also reads the clock for its own purposes.
     pub(crate) is_runtime: bool,
 }
 
@@ -54,7 +54,7 @@ impl AttributeRights for Rights {
         match what {
             OutsideInput::Random => self.grants.refuse_random(),
             OutsideInput::Clock if !self.is_runtime => self.grants.refuse_clock(),
-            // An absent clock is the run's beginning, and an absent variable is nothing.
+            // Without a grant the clock gives the start of the run, and a variable is absent.
             OutsideInput::Clock | OutsideInput::Variable(_) => {}
         }
     }

@@ -1,7 +1,7 @@
-//! Lets cargo build a workspace of guests and takes the core modules out of what it reports.
+//! Builds a workspace of guests with cargo, and reads the built core modules.
 //!
-//! Which files cargo made is read from its own messages and not guessed from names: a workspace may call its package
-//! what it likes.
+//! The paths of the built files are read from cargo's messages and not guessed from names, because a package may have any
+//! name.
 
 use std::io::IsTerminal as _;
 use std::path::{Path, PathBuf};
@@ -22,7 +22,7 @@ pub struct CompiledModule {
     pub bytes: Vec<u8>,
 }
 
-/// Why there is no core module.
+/// The reasons why there is no core module.
 #[derive(Debug, thiserror::Error)]
 pub enum CompileError {
     #[error("{} is not a cargo package: it has no Cargo.toml", folder.display())]
@@ -39,24 +39,25 @@ pub enum CompileError {
     Read { path: PathBuf, source: std::io::Error },
 }
 
-/// How much time cargo takes for the code.
+/// The profile of a build: small code, or a fast build.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Profile {
     /// The workspace's release profile: small code for nodes.
     Release,
-    /// A profile for somebody who edits and tries again: larger code in a tenth of the time.
+    /// A profile for trying changes: it makes larger code in a tenth of the time.
     Dev,
 }
 
-/// The name that cargo knows [`Profile::Dev`] by, and what it says.
+/// The name of [`Profile::Dev`] in cargo, and its settings.
 const DEV_PROFILE: &str = "wrun-dev";
 const DEV_SETTINGS: [&str; 6] = [
     "inherits=\"release\"",
     "lto=\"off\"",
     "codegen-units=16",
     "incremental=true",
-    // The cookbooks change, and the crates that they use do not: each member of the workspace has a setting of its own.
-    // `package."*"` would reach macros and build scripts too, which nobody runs long enough to gain by it.
+    // Cookbooks change and the crates that they use do not. So this level is for the crates, and each member of the workspace
+    // has a setting of its own. `package."*"` would also optimize macros and build scripts, which run too shortly to gain
+    // from it.
     "opt-level=\"s\"",
     "build-override.opt-level=0",
 ];
@@ -108,13 +109,13 @@ pub fn compile_modules(
         .arg("--target-dir")
         .arg(target_folder)
         .current_dir(&folder)
-        // Flags that are meant for the host's compiler do not fit the guests' target.
+        // Flags for the host's compiler do not fit the guests' target.
         .env_remove("RUSTFLAGS")
         .env_remove("CARGO_BUILD_TARGET")
         .env("CARGO_ENCODED_RUSTFLAGS", remapped_paths(&folder, &metadata, target_folder)?.join("\u{1f}"))
         .stdin(Stdio::null())
         .stderr(Stdio::inherit());
-    // People watch cargo's own progress; a log gets what is wrong.
+    // On a terminal, cargo shows its progress. In a log, only warnings and errors appear.
     if !std::io::stderr().is_terminal() {
         command.arg("--quiet");
     }
@@ -131,7 +132,7 @@ pub fn compile_modules(
     Ok(modules)
 }
 
-/// The one module of a workspace that makes a policy.
+/// Returns the only module of a policy's workspace, and fails if there are several or none.
 pub(super) fn only_module(folder: &Path, modules: Vec<CompiledModule>) -> Result<CompiledModule, CompileError> {
     let packages: Vec<String> = modules.iter().map(|module| module.package.clone()).collect();
     let mut modules = modules.into_iter();
@@ -142,7 +143,7 @@ pub(super) fn only_module(folder: &Path, modules: Vec<CompiledModule>) -> Result
     }
 }
 
-/// What cargo says of the workspace in a folder: its members, and the packages that they use for guests.
+/// Reads cargo's metadata of the workspace in a folder: its members, and the packages that they use for guests.
 fn metadata(folder: &Path, compiler: &GuestCompiler) -> Result<Value, CompileError> {
     let mut command = compiler.cargo();
     command.args(["metadata", "--format-version", "1", "--filter-platform", GUEST_TARGET]).current_dir(folder);
@@ -162,19 +163,19 @@ fn members(metadata: &Value) -> Vec<String> {
     names.map(str::to_owned).collect()
 }
 
-/// Flags that keep the builder's folders out of the modules' line tables and panic messages, so that a workspace makes
-/// the same bytes wherever it lies.
+/// Returns flags that keep the builder's folders out of line tables and panic messages, so that a workspace makes the same
+/// bytes in any folder.
 ///
-/// Paths inside the workspace are relative as cargo gives them to the compiler, and errors name them so; only debug
-/// information has its folder. Where it does not exist, the flags do not name that folder, so that workspaces which are built in
-/// one target folder compile what they have in common once.
+/// Cargo gives the compiler relative paths inside the workspace, and errors show them. Only debug information has the
+/// workspace's folder. Without debug information the flags do not name that folder. So workspaces with the same target folder
+/// compile their common crates only once.
 fn remapped_paths(folder: &Path, metadata: &Value, target_folder: &Path) -> Result<Vec<String>, CompileError> {
     let cargo_home = std::env::var_os("CARGO_HOME")
         .map(PathBuf::from)
         .or_else(|| std::env::var_os("HOME").map(|home| PathBuf::from(home).join(".cargo")));
     let mut prefixes: Vec<(PathBuf, String)> = cargo_home.map(|home| (home, "cargo".to_owned())).into_iter().collect();
     prefixes.extend(outside_packages(metadata, folder));
-    // What build scripts write lies there.
+    // Build scripts write their files there.
     prefixes.push((target_folder.to_owned(), "target".to_owned()));
     if has_debug_information(folder)? {
         prefixes.push((folder.to_owned(), ".".to_owned()));
@@ -182,11 +183,11 @@ fn remapped_paths(folder: &Path, metadata: &Value, target_folder: &Path) -> Resu
     Ok(prefixes.iter().map(|(path, name)| format!("--remap-path-prefix={}={name}", path.display())).collect())
 }
 
-/// Whether the workspace's release profile asks for debug information; cargo's own does not.
+/// Tells whether the workspace's release profile asks for debug information. By default cargo's does not.
 fn has_debug_information(folder: &Path) -> Result<bool, CompileError> {
     let path = folder.join("Cargo.toml");
     let text = plain_files::read_text(&path, MAX_MANIFEST).map_err(|source| CompileError::Read { path, source })?;
-    // Cargo has read it already, and says better what is wrong with it.
+    // Cargo has read the file already, and has reported its errors better.
     let manifest: toml::Table = text.parse().unwrap_or_default();
     let release = manifest.get("profile").and_then(|profile| profile.get("release"));
     Ok(match release.and_then(|release| release.get("debug")) {

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-/// How often a tool that runs against a deadline is looked at.
+/// Time between two checks of a tool that has a deadline.
 const POLL_INTERVAL: Duration = Duration::from_millis(50);
 
 /// How a tool failed.
@@ -19,7 +19,7 @@ pub enum CommandError {
     TimedOut { tool: String, limit: Duration },
 }
 
-/// Where `program` lies on the search path, or nothing.
+/// Returns the path of `program` on the search path, or `None`.
 pub(super) fn find_program(program: &str) -> Option<PathBuf> {
     let path = std::env::var_os("PATH")?;
     std::env::split_paths(&path).map(|folder| folder.join(program)).find(|candidate| candidate.is_file())
@@ -38,7 +38,8 @@ pub(super) fn output_of(command: &mut Command) -> Result<String, CommandError> {
     Err(CommandError::Failed { tool, status: output.status.to_string(), last_line: last_line(&errors).to_owned() })
 }
 
-/// Runs a tool that is killed when it has not ended after `limit`; for tools that wait for a network that never answers.
+/// Runs a tool and kills it if it has not ended after `limit`. This is for tools that may wait for a network without an
+/// answer.
 pub(super) fn run_within(command: &mut Command, limit: Duration) -> Result<(), CommandError> {
     let tool = name_of(command);
     let start = |source| CommandError::Start { tool: tool.clone(), source };

@@ -1,12 +1,12 @@
-//! Debian's Rust compiler, unpacked into the cache folder without installing anything.
+//! Unpacks Debian's Rust compiler into the cache folder, without installing it.
 //!
-//! Debian keeps a current compiler for its browsers, `rustc-web`, with the sources of the standard library. Neither is
-//! made for WebAssembly, but the compiler knows the target, and its own sources build its own `std` (no other compiler's
-//! sources or libraries fit: rustc refuses them). About 140 MB are fetched, a minute of building follows, and
-//! some 380 MB stay in one folder per version. It compiles guests only; the host is always built by the installed Rust.
+//! Debian has a current compiler for its browsers, `rustc-web`, and a package with the sources of the standard library.
+//! Neither package includes a `std` for WebAssembly. But the compiler supports the target, and can build `std` from these
+//! sources; rustc refuses those of another version. This downloads about 140 MB, builds for a minute, and leaves some 380 MB
+//! in one folder per version. It compiles guests only; the host is always built by the installed Rust.
 //!
-//! The folder is made under another name and renamed when all is done, so it is there whole or not at all. What an
-//! interrupted set-up left is removed by the next one, which holds the lock file meanwhile.
+//! The folder is made under another name and renamed at the end, so it is complete or does not exist. A set-up holds a lock
+//! file, and first removes the remains of an interrupted one.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
@@ -28,10 +28,10 @@ const PACKAGES: [&str; 2] = ["rustc-web", "rust-web-src"];
 /// Dependencies that are fetched too; all others (libc, gcc) are on any machine that can build Rust programs.
 const DEPENDENCY_PREFIXES: [&str; 2] = ["libstd-rust-web", "libllvm"];
 
-/// How the official build compiles the standard library, as far as guests notice.
+/// The compiler flags of the official build of the standard library, as far as they matter for guests.
 const STANDARD_LIBRARY_FLAGS: &str = "-Zforce-unstable-if-unmarked -Cembed-bitcode=yes -Cdebuginfo=0 -Cpanic=abort";
 
-/// Most packages that are followed, against a package index that never ends.
+/// Largest number of packages, in case dependencies in the index never end.
 const PACKAGE_LIMIT: usize = 12;
 
 /// Why Debian's compiler could not be set up.
@@ -53,12 +53,12 @@ pub enum DebianError {
     File { action: &'static str, path: PathBuf, source: std::io::Error },
 }
 
-/// The newest compiler that is ready in the cache folder.
+/// Returns the newest complete compiler in the cache folder.
 pub(super) fn ready_compiler(cache_folder: &Path) -> Option<GuestCompiler> {
     let entries = fs::read_dir(cache_folder).ok()?;
     let named = entries.flatten().filter(|entry| entry.file_name().to_string_lossy().starts_with(FOLDER_PREFIX));
     let newest = named.map(|entry| entry.path()).max()?;
-    // The linker belongs to the installed Rust, which may have been replaced since.
+    // The linker belongs to the installed Rust, which may have been upgraded since.
     if !linker_link(&newest).exists() {
         link_linker(&newest).ok()?;
     }
@@ -85,7 +85,7 @@ pub(super) fn set_up(cache_folder: &Path, announce: &mut dyn FnMut(&str)) -> Res
         Ok(GuestCompiler::at(folder.join("rustc")))
     });
     if made.is_err() {
-        // The first error is the one worth telling; what stays is removed by the next set-up.
+        // Only the first error is reported. The next set-up removes files that stay.
         let _ignored = fs::remove_dir_all(&partial);
     }
     drop(lock);
@@ -125,7 +125,7 @@ struct Package {
     size: u64,
 }
 
-/// The machine's package index, or a fresh private one where the machine's own names nothing (as in a new container).
+/// The machine's package index, or a private one that is downloaded if the machine's is empty, as in a new container.
 struct PackageIndex {
     options: Vec<String>,
 }
@@ -155,7 +155,7 @@ impl PackageIndex {
         }
     }
 
-    /// The wanted packages and those of their dependencies that are not on every machine, the compiler first.
+    /// Returns the wanted packages, and the dependencies that not every machine has, the compiler first.
     fn packages(&self) -> Result<Vec<Package>, DebianError> {
         let mut wanted: Vec<String> = PACKAGES.iter().map(ToString::to_string).collect();
         let mut found: Vec<Package> = Vec::new();
@@ -208,7 +208,8 @@ fn unpack(index: &PackageIndex, packages: &[Package], folder: &Path, root: &Path
     fs::remove_dir_all(&downloads).map_err(|source| file_error("remove", &downloads, source))
 }
 
-/// Writes the `rustc` that cargo starts: Debian's, with its libraries found beside it wherever the folder is moved.
+/// Writes the `rustc` script that cargo starts. It starts Debian's compiler, and finds its libraries relative to itself, so
+/// that the folder can be moved.
 fn write_wrapper(folder: &Path) -> Result<(), DebianError> {
     let libraries = library_folder(folder)?;
     let script = format!(
@@ -244,7 +245,7 @@ fn build_standard_library(folder: &Path, root: &Path) -> Result<(), DebianError>
         .args(["build", "--quiet", "--release", "--locked", "--package", "sysroot", "--target", GUEST_TARGET])
         .current_dir(&sources)
         .env("RUSTC", folder.join("rustc"))
-        // The standard library uses unstable features by right; it is told to the compiler as the official build does.
+        // The standard library may use unstable features, and this variable allows them, as in the official build.
         .env("RUSTC_BOOTSTRAP", "1")
         .env("__CARGO_DEFAULT_LIB_METADATA", "stablestd")
         .env("CARGO_TARGET_DIR", &target)
@@ -269,7 +270,8 @@ fn build_standard_library(folder: &Path, root: &Path) -> Result<(), DebianError>
     fs::remove_dir_all(&target).map_err(|source| file_error("remove", &target, source))
 }
 
-/// Debian ships no `rust-lld`; the compiler finds the installed Rust's under this name.
+/// Returns the path of a link to the installed Rust's linker. Debian does not ship `rust-lld`, and the compiler looks for it
+/// there.
 fn linker_link(folder: &Path) -> PathBuf {
     folder.join("root/usr/lib/rustlib").join(host_triple()).join("bin/rust-lld")
 }

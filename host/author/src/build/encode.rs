@@ -1,17 +1,17 @@
-//! Wraps a core module as a component, and refuses one that imports anything but the contract.
+//! Wraps a core module as a component, and refuses a module that imports anything but the contract's interfaces.
 //!
-//! A guest that was built for WASI, or that links a crate which expects a browser, would fail only on the node, with a
-//! linker's words. Here it fails at build time and the import is named.
+//! A guest that was built for WASI, or that links a crate for browsers, would otherwise fail on the node with a linker's
+//! error. Here it fails at build time, with the name of the import.
 
 use wasmparser::{ComponentTypeRef, Parser, Payload};
 
 /// The namespace of the contract's packages; every import of a component is one of their interfaces.
 pub const CONTRACT_NAMESPACE: &str = "wrun:";
 
-/// What every guest exports: the host calls it to hand over the turn.
+/// The function that every guest exports. The host calls it to let the guest run.
 const CONTRACT_EXPORT: &str = "serve";
 
-/// Why a core module is not a component of ours.
+/// The reasons why a core module cannot become a policy's component.
 #[derive(Debug, thiserror::Error)]
 pub enum EncodeError {
     #[error("the module is not valid WebAssembly")]
@@ -33,7 +33,7 @@ pub enum EncodeError {
 /// Makes a component of a core module that carries the description of its world.
 pub fn encode_component(module: &[u8]) -> Result<Vec<u8>, EncodeError> {
     refuse_foreign_module_imports(module)?;
-    // The encoder's errors are chains of sentences, which one line tells best.
+    // The encoder's errors are chains of sentences, which are written as one line.
     let reason = |error| EncodeError::Encode { reason: format!("{error:#}") };
     let encoder = wit_component::ComponentEncoder::default();
     let component = encoder.validate(true).module(module).and_then(|mut encoder| encoder.encode()).map_err(reason)?;
@@ -41,7 +41,7 @@ pub fn encode_component(module: &[u8]) -> Result<Vec<u8>, EncodeError> {
     Ok(component)
 }
 
-/// Refuses a component that imports anything but the contract's interfaces, or that cannot be handed the turn.
+/// Refuses a component that imports anything but the contract's interfaces, or that does not export `CONTRACT_EXPORT`.
 pub fn check_component(component: &[u8]) -> Result<(), EncodeError> {
     let mut depth = 0_usize;
     let mut has_entry = false;
@@ -53,7 +53,7 @@ pub fn check_component(component: &[u8]) -> Result<(), EncodeError> {
                 for import in section {
                     let import = import.map_err(|source| EncodeError::Invalid { source })?;
                     let name = import.name.name;
-                    // A type that the world uses is named at the top, and reaches nothing.
+                    // An import of a type is harmless: the world names the types that it uses.
                     if !matches!(import.ty, ComponentTypeRef::Type(_)) && !is_of_contract(name) {
                         return Err(EncodeError::ForeignImport { name: name.to_owned() });
                     }

@@ -1,10 +1,10 @@
 //! Turns a folder of Rust cookbooks into a component.
 //!
-//! Three steps, each in its file: find a compiler that knows WebAssembly ([`toolchain`], and [`debian`] where rustup can
-//! fetch nothing), let cargo build a core module ([`cargo`]), and wrap it as a component that imports the contract and
-//! nothing else ([`encode`]). Users need neither wasm-tools nor a script of ours: all of it is in the program.
+//! There are three steps, each in its own file. First, find a compiler for WebAssembly ([`toolchain`], and [`debian`] if
+//! rustup cannot download). Second, build a core module with cargo ([`cargo`]). Third, wrap it as a component that imports
+//! only the contract ([`encode`]). Users do not need wasm-tools or scripts: all of this is in the program.
 //!
-//! Nothing here prints. What takes long is announced, one sentence at a time, through the caller's function.
+//! This module does not print. It announces slow steps through a function of the caller, one sentence for each.
 
 pub mod cargo;
 mod command;
@@ -18,7 +18,7 @@ pub use cargo::{CompileError, CompiledModule, Profile, compile_modules};
 pub use encode::{EncodeError, encode_component};
 pub use toolchain::{GuestCompiler, Preference, Settings, ToolchainError, guest_compiler};
 
-/// Why a folder did not become a component.
+/// The reasons why a folder cannot be built to a component.
 #[derive(Debug, thiserror::Error)]
 pub enum BuildError {
     #[error(transparent)]
@@ -27,7 +27,7 @@ pub enum BuildError {
     Encode { package: String, source: EncodeError },
 }
 
-/// Builds the one component that the cargo workspace in `folder` makes.
+/// Builds the cargo workspace in `folder` to its only component.
 ///
 /// `target_folder` keeps cargo's intermediate files; several workspaces may share it as long as their packages have
 /// different names. Cargo's own progress and errors go to standard error.

@@ -1,8 +1,8 @@
 //! Finds a Rust compiler for `wasm32-unknown-unknown`.
 //!
-//! A user with rustup has one after `rustup target add`. Where rustup can fetch nothing (a machine behind a package
-//! mirror, a build farm), Debian's compiler is unpacked into the cache folder without installing anything; see
-//! [`super::debian`]. The target is chosen because a component built for it imports our contract and no WASI at all.
+//! With rustup, `rustup target add` installs the target. If rustup cannot download, as behind a package mirror, Debian's
+//! compiler is unpacked into the cache folder without installing it; see [`super::debian`]. A component for this target
+//! imports only wrun's contract, and not WASI.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -11,16 +11,16 @@ use std::time::Duration;
 use super::command::{CommandError, find_program, output_of, run_within};
 use super::debian;
 
-/// What guests are compiled for.
+/// The compilation target of guests.
 pub const GUEST_TARGET: &str = "wasm32-unknown-unknown";
 
 /// How long rustup may take to fetch the target (some 20 MB) before the other way is tried.
 const RUSTUP_LIMIT: Duration = Duration::from_secs(120);
 
-/// Which compiler to use.
+/// The user's choice of a compiler.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Preference {
-    /// The first that works.
+    /// The first compiler that works.
     Any,
     /// The installed compiler with its own target, or nothing.
     Rustup,
@@ -28,7 +28,7 @@ pub enum Preference {
     Debian,
 }
 
-/// Where compilers are looked for and kept.
+/// The settings for finding a compiler.
 #[derive(Debug, Clone)]
 pub struct Settings {
     /// Holds Debian's compiler, one folder per version: `$XDG_CACHE_HOME/wrun`.
@@ -60,12 +60,12 @@ pub struct GuestCompiler {
 }
 
 impl GuestCompiler {
-    /// A compiler other than the one that cargo finds by itself.
+    /// Returns a compiler at a path, which cargo would not find by itself.
     pub(super) fn at(rustc: PathBuf) -> Self {
         Self { rustc: Some(rustc) }
     }
 
-    /// One phrase that says which compiler this is.
+    /// Returns a phrase that describes the compiler, for messages.
     #[must_use]
     pub fn describe(&self) -> String {
         match &self.rustc {
@@ -74,7 +74,7 @@ impl GuestCompiler {
         }
     }
 
-    /// What the compiler calls itself, as it is chosen in a folder.
+    /// Returns the compiler's version text, for the compiler that applies in a folder.
     ///
     /// # Errors
     /// It cannot be started.
@@ -95,7 +95,7 @@ impl GuestCompiler {
     }
 }
 
-/// Why there is no compiler for guests.
+/// The reasons why there is no compiler for guests.
 #[derive(Debug, thiserror::Error)]
 pub enum ToolchainError {
     #[error("{program} is missing: {remedy}")]
@@ -114,8 +114,8 @@ pub enum ToolchainError {
 
 /// Finds a compiler for guests, or makes one.
 ///
-/// Costs one start of rustc where one is there. Otherwise it announces, one sentence per call, what it is about to fetch
-/// or build, and checks before that what it needs. A set-up that fails or is interrupted leaves nothing half-done.
+/// If a compiler exists, this only starts rustc once. Otherwise it checks its requirements, and announces each download and
+/// build with one sentence. A set-up that fails or is interrupted does not leave an incomplete compiler.
 pub fn guest_compiler(settings: &Settings, announce: &mut dyn FnMut(&str)) -> Result<GuestCompiler, ToolchainError> {
     require("cargo", "install Rust from https://rustup.rs")?;
     require("rustc", "install Rust from https://rustup.rs")?;
@@ -162,7 +162,7 @@ pub(super) fn holds_standard_library(folder: &Path) -> bool {
     })
 }
 
-/// Adds the target by rustup. An error without a cause means that there is no rustup.
+/// Adds the target with rustup. The error is `None` if rustup is not installed.
 fn add_target_with_rustup(announce: &mut dyn FnMut(&str)) -> Result<(), Option<CommandError>> {
     if find_program("rustup").is_none() {
         return Err(None);

@@ -1,19 +1,19 @@
-//! The needs of resource types that are made of other resources (`apt_repository` writes files and runs apt), and of a few whose
-//! need is more than one property.
+//! Finds the needs of resource types that are made of other resources (`apt_repository` writes files and runs apt), and of a
+//! few types whose needs follow from several properties.
 //!
-//! One table lists them; the values of a resource's literal properties are filled in. Needs that the table cannot express (an
-//! openssl command with its variables) are listed as computed.
+//! A table lists them as texts, into which the values of a resource's literal properties are filled. Needs that the table
+//! cannot express, such as an openssl command with its variables, count as computed.
 
 use super::facts::Resource;
 use super::needs::Kind;
 use serde_json::Value;
 
-/// One need of a type.
+/// One need of a resource type.
 struct Row {
     kind: Kind,
-    /// The text, with properties in braces: `{path}` is a property's value, without which there is no need; `{@path}` follows the
-    /// resource's name, and `{path=/x}` has a default. `{persist?text}` is `text` if the property is literally true.
-    /// After `|` stands how a value is changed, see [`changed`]. An empty text: it is computed.
+    /// The text, with properties in braces: `{path}` is a property's value, without which there is no need; `{@path}` follows
+    /// the resource's name, and `{path=/x}` has a default. `{persist?text}` is `text` if the property is literally true. The
+    /// word after `|` changes the value, see [`changed`]. An empty text means that the need is computed.
     text: &'static str,
     /// The actions that need it. Empty: all.
     actions: &'static [&'static str],
@@ -48,7 +48,7 @@ const UPDATE_LISTS: [Row; 4] = [
     row(Kind::Paths, "/etc/apt/apt.conf.d/15update-stamp"),
 ];
 
-/// Types that update the package lists, beside what [`TYPES`] says of them.
+/// Types that update the package lists, in addition to their needs in [`TYPES`].
 const UPDATING_LISTS: [&str; 2] = ["apt_repository", "apt_update"];
 
 const OPENSSL: [Row; 2] = [row(Kind::Paths, "{@path}"), row(Kind::Commands, "")];
@@ -243,12 +243,12 @@ const TYPES: &[(&str, &[Row])] = &[
     ),
 ];
 
-/// A resource's needs: their kind and their names; `None` if they are computed.
+/// Returns a resource's needs: kinds with names, or with `None` if the names are computed.
 pub(super) fn needs(resource: &Resource) -> Vec<(Kind, Option<Vec<String>>)> {
     let of_type = rows(&resource.kind);
     let default = schema::reference::all().find(|found| found.name == resource.kind).map(|found| found.default_action);
     let wanted = match resource.property("action") {
-        // Actions that are computed may be any.
+        // Computed actions may be any of the type's actions.
         Some(_) => resource.texts("action").filter(|actions| !actions.is_empty()),
         None => default.map(|action| vec![action.to_owned()]),
     };
@@ -271,7 +271,7 @@ pub(super) fn needs(resource: &Resource) -> Vec<(Kind, Option<Vec<String>>)> {
     of_type.filter(is_asked).filter_map(need).collect()
 }
 
-/// Returns the kinds of what the table says of a type.
+/// Returns the kinds of needs that the table lists for a type.
 pub(super) fn kinds(resource_type: &str) -> impl Iterator<Item = Kind> {
     rows(resource_type).map(|row| row.kind)
 }
@@ -281,15 +281,15 @@ fn rows(resource_type: &str) -> impl Iterator<Item = &'static Row> {
     own.chain(if UPDATING_LISTS.contains(&resource_type) { &UPDATE_LISTS[..] } else { &[] })
 }
 
-/// What becomes of a row's text.
+/// The result of filling in a row's text.
 enum Expanded {
-    /// A property that it needs is not set.
+    /// A property in the text is not set, so there is no need.
     Absent,
     Computed,
     Known(Vec<String>),
 }
 
-/// The most texts that one row becomes.
+/// Largest number of texts from one row.
 const MAX_TEXTS: usize = 100;
 
 fn expanded(text: &str, resource: &Resource) -> Expanded {
@@ -311,7 +311,7 @@ fn expanded(text: &str, resource: &Resource) -> Expanded {
     Expanded::Known(made.into_iter().map(|one| format!("{one}{rest}")).collect())
 }
 
-/// The text before a property's brace and the text after it. Others, as in `%{path}` and awk's, stay.
+/// Splits a text at the opening brace of its first property. Other braces, as in `%{path}` and in awk code, stay in the text.
 fn split_at_property(text: &str) -> Option<(&str, &str)> {
     let is_property = |at: &usize| {
         let next = text.get(at + 1..).and_then(|rest| rest.chars().next());
@@ -363,7 +363,7 @@ fn texts(value: &Value) -> Vec<String> {
     }
 }
 
-/// Values as the type writes them.
+/// Changes values as the type does before it uses them.
 fn changed(values: Vec<String>, change: &str) -> Vec<String> {
     let each = |change: &dyn Fn(&str) -> String| values.iter().map(|value| change(value)).collect();
     match change {

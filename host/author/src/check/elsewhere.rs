@@ -1,8 +1,8 @@
-//! Which files of a cookbook only other systems reach.
+//! Finds the files of a cookbook that only other systems than Linux use.
 //!
-//! Conditions around a line are found where the file is read. What is found here takes the whole cookbook: its metadata name
-//! no Linux platform; a recipe is included for another system only; a recipe or a type declares, without a condition, what
-//! only another system has, and nothing on Linux includes that recipe.
+//! Conditions around single lines are found when a file is read. This module looks at the whole cookbook. It finds metadata
+//! without any Linux platform, and recipes that are included only for another system. It also finds recipes and types that
+//! declare resources of another system without a condition, unless code for Linux includes the recipe.
 
 use super::facts::{Fact, What};
 use super::gather::Gathered;
@@ -27,13 +27,13 @@ const NOT_LINUX: [&str; 15] = [
     "hpux",
 ];
 
-/// How many files long a chain of recipes and types may be that lead to each other.
+/// Largest length of a chain of recipes and types that lead to each other.
 const MAX_ROUNDS: usize = 50;
 
-/// Files and the systems that they are for.
+/// Files, each with the system that it is for.
 type Files = BTreeMap<String, String>;
 
-/// Says of the facts of such files that they are for that system.
+/// Marks the facts in such files with the other system.
 pub(super) fn mark(gathered: &mut Gathered) {
     let all = metadata_platform(gathered);
     let files = if all.is_some() { Files::new() } else { files(gathered) };
@@ -45,7 +45,7 @@ pub(super) fn mark(gathered: &mut Gathered) {
     gathered.only_on = all;
 }
 
-/// Says of the facts under a condition of other Linux families, or platforms, that they are for those.
+/// Marks the facts under a condition for other Linux families or platforms with these.
 pub(super) fn mark_families(gathered: &mut Gathered, node: &[&str]) {
     for (_, fact) in &mut gathered.facts {
         let families = std::mem::take(&mut fact.families);
@@ -55,7 +55,7 @@ pub(super) fn mark_families(gathered: &mut Gathered, node: &[&str]) {
     }
 }
 
-/// The system that all platforms of the metadata are.
+/// Returns the other system, if all platforms of the metadata are that system.
 fn metadata_platform(gathered: &Gathered) -> Option<String> {
     let platforms = gathered.facts.iter().find_map(|(_, fact)| match &fact.what {
         What::Metadata { platforms, .. } => Some(platforms),
@@ -67,7 +67,7 @@ fn metadata_platform(gathered: &Gathered) -> Option<String> {
 
 fn files(gathered: &Gathered) -> Files {
     let mut found = Files::new();
-    // Each round may find files that were reached by those of the round before.
+    // Each round may find files that are used by the files of the round before.
     for _ in 0..MAX_ROUNDS {
         let next = round(gathered, &found);
         if next == found {
@@ -109,7 +109,7 @@ fn round(gathered: &Gathered, known: &Files) -> Files {
         } else if !file.starts_with("recipes/") || starts.contains(file.as_str()) {
             None
         } else if from.is_some_and(|from| from.iter().any(Option::is_none)) {
-            // A Linux node reaches it: what it declares there is a problem.
+            // A Linux node uses this file, so its resources of another system are problems.
             None
         } else {
             needs.get(file).cloned().or_else(|| from?.first().copied().flatten().map(str::to_owned))
@@ -143,7 +143,7 @@ pub(super) fn types_of_others<'a>(
     types.into_iter().filter_map(|(name, system)| Some((name, system?))).collect()
 }
 
-/// Neither for another system by a condition nor something that the cookbook can go without.
+/// Tells whether a fact holds on Linux and is not optional.
 fn is_certain(fact: &Fact) -> bool {
     fact.platform.is_none() && !fact.optional
 }

@@ -5,7 +5,7 @@ use node::run_list::RunListError;
 use std::error::Error;
 use std::path::{Path, PathBuf};
 
-/// Why cookbooks cannot be checked.
+/// The reasons why cookbooks cannot be checked.
 #[derive(Debug, thiserror::Error)]
 pub enum CheckError {
     /// The folder does not exist, or cannot be looked at.
@@ -13,7 +13,7 @@ pub enum CheckError {
     Absent {
         /// The folder as it was typed.
         folder: PathBuf,
-        /// A cookbook of that name in a directory of cookbooks.
+        /// The path of a cookbook with that name in a directory of cookbooks.
         found: Option<PathBuf>,
         /// The system's error about the folder.
         source: std::io::Error,
@@ -23,19 +23,19 @@ pub enum CheckError {
     NotACookbook {
         /// The folder without metadata, as an absolute path without links.
         place: PathBuf,
-        /// It holds folders with metadata.
+        /// Whether the folder contains folders with metadata.
         holds_some: bool,
     },
     /// The root directory, which gives a cookbook no name.
     #[error("{} cannot be checked: a cookbook's directory has a name", .0.display())]
     Nameless(PathBuf),
-    /// A name with other bytes than text.
+    /// The name of a folder is not UTF-8 text.
     #[error("the name of a cookbook's directory must be UTF-8: {}", .0.display())]
     NotText(PathBuf),
-    /// A name that tools do not list.
+    /// The name begins with a dot, so tools do not list it.
     #[error("the name of a cookbook's directory must not begin with a dot: {0}")]
     Hidden(String),
-    /// The directory was to hold cookbooks.
+    /// The directory should contain cookbooks, but is a cookbook itself.
     #[error("{} is a cookbook: name the directory above it", .0.display())]
     IsCookbook(PathBuf),
     /// No directory holds a cookbook.
@@ -44,13 +44,13 @@ pub enum CheckError {
     /// A directory of cookbooks cannot be read.
     #[error(transparent)]
     Folders(#[from] FoldersError),
-    /// The run list is not one.
+    /// The run list is invalid.
     #[error(transparent)]
     RunList(#[from] RunListError),
     /// The run list has a role.
     #[error("--run-list takes recipes: name those of the role {0} instead")]
     Role(String),
-    /// The run list names a cookbook that is not there.
+    /// The run list names a cookbook that does not exist.
     #[error("the run list's cookbook {0} is not in the given directories")]
     NoCookbook(String),
     /// The run list names a recipe that its cookbook does not have.
@@ -61,10 +61,10 @@ pub enum CheckError {
         /// The recipe as the run list has it.
         recipe: String,
     },
-    /// No cookbook that was asked about is left.
+    /// The run list does not reach any of the cookbooks to check.
     #[error("the run list does not reach the cookbook")]
     NotReached,
-    /// Instances were lost over too many files.
+    /// Too many files made their Ruby instance fail.
     #[error("the sandbox was lost over {0} files of the cookbook")]
     Lost(usize),
     /// No instance could be opened.
@@ -80,7 +80,7 @@ fn shown(directories: &[PathBuf]) -> String {
     directories.iter().map(|directory| directory.display().to_string()).collect::<Vec<_>>().join(", ")
 }
 
-/// What was looked for, and what should have been typed.
+/// Returns the end of the message: the folder that was looked for, and the path to type.
 fn where_to_look(folder: &Path, found: Option<&Path>) -> String {
     match found {
         Some(found) => format!(": a cookbook is named by its directory; did you mean {}?", found.display()),

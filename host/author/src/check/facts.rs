@@ -1,19 +1,20 @@
-//! What the guest says that it found in a file. A guest's words: every list is bounded and every text is only a text.
+//! The facts that the guest reports about a file. The guest is not trusted: every list is bounded, and texts are never
+//! executed.
 
 use serde::Deserialize;
 
-/// One thing that a file asks for or brings.
+/// One thing that a file needs or provides.
 #[derive(Debug, Clone, Deserialize)]
 pub(super) struct Fact {
-    /// From 1; 0 where the guest does not know it.
+    /// The line, from 1; 0 if the guest does not know it.
     #[serde(default)]
     pub(super) line: u32,
     /// The other system that this part of the cookbook is for.
     pub(super) platform: Option<String>,
-    /// The Linux families and platforms that a condition around it names; a node is one of them.
+    /// The Linux families and platforms that a condition around the line names. The code runs only on these.
     #[serde(default)]
     pub(super) families: Vec<String>,
-    /// The cookbook is prepared to go without it.
+    /// Whether the cookbook works without it.
     #[serde(default)]
     pub(super) optional: bool,
     #[serde(flatten)]
@@ -37,7 +38,7 @@ pub(super) enum What {
     },
     Recipe {
         values: Option<Vec<String>>,
-        /// The names stand there as they are.
+        /// Whether the names are literals in the code.
         #[serde(default)]
         literal: bool,
     },
@@ -66,10 +67,10 @@ pub(super) enum What {
     },
     Type {
         name: String,
-        /// Chef's own type of that name goes before a cookbook's that is declared without a block.
+        /// Whether Chef's own type of this name wins, because the cookbook's is declared without a block.
         #[serde(default)]
         first: bool,
-        /// The declaration has a block.
+        /// Whether the declaration has a block.
         #[serde(default)]
         block: bool,
     },
@@ -79,28 +80,28 @@ pub(super) enum What {
         /// The classes that its values may have; `None` if any may fit.
         kinds: Option<Vec<String>>,
     },
-    /// An action of it.
+    /// An action of the type that the file is about.
     Action {
         name: String,
     },
-    /// The type takes in a file, by its path from the type's own folder: `_shared.rb`, `partials/_shared.rb`.
+    /// The type includes a file, by its path from the type's own folder: `_shared.rb`, `partials/_shared.rb`.
     TakesIn {
         name: String,
     },
     /// The type may have properties and actions that its text does not show.
     Open {},
-    /// `new_resource.NAME`, in the file of a type.
+    /// The code of a type reads the property `new_resource.NAME`.
     Asked {
         name: String,
     },
     /// Resources that a notification names, as `type[name]`.
     Reference {
         values: Vec<String>,
-        /// The actions that it wants of them.
+        /// The actions that the notification names.
         #[serde(default)]
         actions: Vec<String>,
     },
-    /// An action that a notification wants of a type of the library, which has none of that name.
+    /// An action in a notification that the library's type does not have.
     WrongAction {
         #[serde(rename = "type")]
         kind: String,
@@ -146,7 +147,7 @@ pub(super) enum What {
         path: Vec<String>,
         values: Vec<serde_json::Value>,
     },
-    /// And of a custom resource's property.
+    /// A literal default of a custom resource's property.
     Property {
         name: String,
         values: Vec<serde_json::Value>,
@@ -188,19 +189,19 @@ pub(super) enum Access {
 pub(super) struct Resource {
     #[serde(rename = "type")]
     pub(super) kind: String,
-    /// The names that it may have; none where they are computed.
+    /// The possible names; `None` if they are computed.
     pub(super) names: Option<Vec<OneOrMany>>,
     #[serde(default)]
     pub(super) properties: Vec<Property>,
-    /// The word can mean nothing else.
+    /// Whether the word is certainly a resource and not a method.
     #[serde(default)]
     pub(super) sure: bool,
-    /// The Ruby library has such a type.
+    /// Whether the Ruby library has this type.
     #[serde(default)]
     pub(super) known: bool,
     /// A word of recipes, or a type, that is nearly this name. Said for types that the library does not have.
     pub(super) near: Option<String>,
-    /// For whom the library's type acts, if not here: a platform, or `nobody`.
+    /// The platform for which the library's type does something, if that is not Linux. `nobody`: it never does anything.
     pub(super) idle: Option<String>,
 }
 
@@ -209,18 +210,18 @@ pub(super) struct Property {
     pub(super) name: String,
     #[serde(default)]
     pub(super) line: u32,
-    /// The values that it may have; none where they are computed.
+    /// The possible values; `None` if they are computed.
     pub(super) values: Option<Vec<serde_json::Value>>,
     /// The value stands there as it is.
     #[serde(default)]
     pub(super) fixed: bool,
-    /// The library's type does not have this property.
+    /// Whether the library's type lacks this property.
     #[serde(default)]
     pub(super) unknown: bool,
-    /// Every resource has it. Said for types that the library does not have.
+    /// Whether every resource has this property. It is set only for types that the library does not have.
     #[serde(default)]
     pub(super) common: bool,
-    /// Of `action`: one that the type has not.
+    /// For the property `action`: an action that the type does not have.
     pub(super) bad: Option<String>,
     /// A name that exists and is nearly the same.
     pub(super) near: Option<String>,
@@ -244,7 +245,7 @@ impl OneOrMany {
 }
 
 impl Resource {
-    /// The values of a property that are texts; none where it is not set or computed.
+    /// Returns the values of a property that are texts, or `None` if it is not set or is computed.
     pub(super) fn texts(&self, name: &str) -> Option<Vec<String>> {
         let property = self.property(name)?;
         let texts = property.values.as_ref()?.iter().flat_map(texts_in);
@@ -255,7 +256,7 @@ impl Resource {
         self.properties.iter().rev().find(|property| property.name == name)
     }
 
-    /// The texts of a property that follows the resource's name where it is not set; none where they are computed.
+    /// Returns the texts of a property whose default is the resource's name, or `None` if they are computed.
     pub(super) fn named_by(&self, property: &str) -> Option<Vec<String>> {
         if self.property(property).is_some() {
             return self.texts(property);

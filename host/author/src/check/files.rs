@@ -6,7 +6,8 @@ use super::judge::Verdict;
 use serde_json::Value;
 use text::nearest;
 
-/// Types that take a file from a cookbook, the cookbook's folder, and what a resource's name becomes without a `source`.
+/// Types that take a file from a cookbook, with the cookbook's folder and the ending that is added to a resource's name
+/// without a `source`.
 const TAKING: [(&str, &str, &str); 3] =
     [("template", "templates", ".erb"), ("cookbook_file", "files", ""), ("remote_directory", "files", "")];
 
@@ -30,7 +31,7 @@ pub(super) fn missing(gathered: &Gathered, file: &str, resource: &Resource, line
     let verdict = if file.starts_with("recipes/") || named {
         Verdict::problem("source", format!("`{kind}`: there is no {shown} in {folder}/"))
     } else {
-        // Without `cookbook`, a custom resource takes files of the cookbook whose recipe declares it.
+        // Without the property `cookbook`, a custom resource takes files from the cookbook whose recipe declares it.
         let message = format!("`{kind}`: there is no {shown} in {folder}/: the cookbook that uses it has to have one");
         Verdict::note("source", message)
     };
@@ -58,14 +59,14 @@ fn is_own(gathered: &Gathered, resource: &Resource) -> bool {
     !is_local && cookbook
 }
 
-/// What follows from the resource's name or path; none where that is computed.
+/// Returns the file names that follow from the resource's name or path, or `None` if that is computed.
 fn default_sources(resource: &Resource, ending: &str) -> Option<Vec<String>> {
     let names = resource.named_by("name")?;
     let base = |name: &String| Some(format!("{}{ending}", name.trim_end_matches('/').rsplit('/').next()?));
     names.iter().map(base).collect()
 }
 
-/// Whether a folder of a host, a platform or `default`, or the folder itself, has the file.
+/// Tells whether the file exists in the folder itself, or in a folder for a host, a platform or `default`.
 fn is_there(gathered: &Gathered, kind: &str, folder: &str, source: &str) -> bool {
     let wanted = source.trim_matches('/');
     let is_directory = kind == "remote_directory";

@@ -1,4 +1,4 @@
-//! Has the guest read a cookbook's files, and of the cookbooks that it depends on those that bring types and methods.
+//! Lets the guest read all files of a cookbook, and the shared files (types and methods) of the cookbooks that it depends on.
 
 use super::facts::{Fact, What};
 use super::{Ask, CheckError, Readers, elsewhere};
@@ -12,14 +12,14 @@ use std::sync::Arc;
 /// The most facts that are taken from one cookbook.
 const MAX_FACTS: usize = 100_000;
 
-/// The most defaults that are kept, and the most values of one.
+/// Largest number of stored defaults, and of values of one default.
 const MAX_DEFAULTS: usize = 10_000;
 const MAX_VALUES: usize = 20;
 
-/// Over how many files the instance may be lost; each time it is replaced.
+/// Largest number of files that may crash the Ruby instance. It is replaced each time.
 const MAX_LOST: usize = 10;
 
-/// Folders whose files bring what other cookbooks use.
+/// Folders with files that other cookbooks use.
 const SHARED: [&str; 4] = ["libraries/", "resources/", "providers/", "definitions/"];
 
 /// What was found in a cookbook and in those that it depends on.
@@ -36,11 +36,11 @@ pub(super) struct Gathered {
     pub(super) brought: Vec<(String, Fact)>,
     /// The cookbooks that it depends on, with their constraints.
     pub(super) depends: BTreeMap<String, String>,
-    /// Those that are not there, theirs too.
+    /// The dependencies that do not exist, also those of dependencies.
     pub(super) missing: BTreeSet<String>,
     /// All cookbooks that it depends on, theirs too.
     pub(super) reached: BTreeSet<String>,
-    /// The names of the recipes of each other cookbook that is here and that its files include from by name.
+    /// The recipes of each existing cookbook from which its files include a recipe by a literal name.
     pub(super) included: BTreeMap<String, BTreeSet<String>>,
     /// Resources of the recipes that its own include from other cookbooks, and those of theirs, with their files.
     pub(super) included_resources: Vec<(String, Fact)>,
@@ -48,7 +48,7 @@ pub(super) struct Gathered {
     pub(super) includes_unknown: bool,
     /// The other system that all of the cookbook is for (`elsewhere.rs`).
     pub(super) only_on: Option<String>,
-    /// Only what a run list reaches is looked at (`reach.rs`).
+    /// Whether only the parts that a run list reaches are checked (`reach.rs`).
     pub(super) is_followed: bool,
 }
 
@@ -80,7 +80,7 @@ impl Gathered {
     }
 }
 
-/// The name of the recipe that a file of a cookbook has. Recipes in folders below `recipes/` have the name of their file.
+/// Returns the name of the recipe in a file. A recipe in a folder below `recipes/` has the name of its file.
 fn recipe_of(path: &str) -> Option<&str> {
     if path.starts_with("recipe.") {
         return Some("default");
@@ -92,13 +92,13 @@ fn recipe_of(path: &str) -> Option<&str> {
 
 /// The cookbooks that are asked about.
 pub(super) enum Wanted<'a> {
-    /// Those of some folders, in their order.
+    /// The cookbooks in some folders, in their order.
     Folders(&'a [String]),
-    /// Those with some names, and all that they depend on, in the order in which they are found.
+    /// The cookbooks with some names, and all that they depend on, in the order in which they are found.
     Named(&'a [String]),
 }
 
-/// Reads cookbooks, and of those that they depend on what these bring.
+/// Reads cookbooks, and the shared files of those that they depend on.
 ///
 /// # Errors
 /// There is no sandbox to read them in.
@@ -119,7 +119,7 @@ pub(super) fn gather(
             };
         });
         opened.map_err(CheckError::Reader)?;
-        // An instance that was lost over a file is replaced; what it has read is kept, and the file is not tried again.
+        // An instance that crashed over a file is replaced. Its earlier results are kept, and the file is not tried again.
         if let Ok(gathered) = gathered {
             return Ok(gathered);
         }
@@ -134,10 +134,10 @@ fn is_shared(file: &str) -> bool {
     SHARED.iter().any(|folder| file.starts_with(folder))
 }
 
-/// The instance is gone.
+/// The instance has crashed.
 struct Lost;
 
-/// What was found in files, by folder and path; none where the instance was lost over it.
+/// The facts of files, by folder and path; `None` if the instance crashed over the file.
 type Read = BTreeMap<(String, String), Option<Vec<Fact>>>;
 
 /// What is known of the cookbooks that one depends on.
@@ -154,7 +154,7 @@ struct Gathering<'a> {
     ask: &'a mut Ask<'a>,
     read: &'a mut Read,
     defaults: Defaults,
-    /// The folders by the names that the cookbooks' metadata say; read when somebody asks first.
+    /// The folders by the names in the cookbooks' metadata; read at the first use.
     by_name: Option<BTreeMap<String, String>>,
 }
 
@@ -271,7 +271,7 @@ impl Gathering<'_> {
         self.files(folder).iter().any(|file| file == "metadata.rb" || file == "metadata.json")
     }
 
-    /// What the metadata say, and the file that they are in.
+    /// Returns the facts in the metadata, and the file's path.
     fn metadata(&mut self, folder: &str) -> Result<(String, Vec<Fact>), Lost> {
         let json = self.files(folder).iter().any(|file| file == "metadata.json");
         let file = if json { "metadata.json" } else { "metadata.rb" };
@@ -302,7 +302,7 @@ impl Gathering<'_> {
         Ok(Shared { brought, missing, reached })
     }
 
-    /// The folder of a cookbook: called like it, or with metadata that say so.
+    /// Returns the folder of a cookbook: the one with its name, or one whose metadata have the name.
     fn folder_of(&mut self, name: &str) -> Result<Option<String>, Lost> {
         if self.cookbooks.names().any(|folder| folder == name) && self.has_metadata(name) {
             return Ok(Some(name.to_owned()));
@@ -369,7 +369,7 @@ fn names_of_included(own: &str, facts: &[(String, Fact)], found: &mut Vec<(Strin
     all_known
 }
 
-/// What attributes and properties stand for where nobody sets them, as far as that was read already.
+/// Default values of attributes and properties, as far as they have been read.
 #[derive(Default)]
 struct Defaults {
     /// By path, its keys separated by a zero character.
@@ -378,7 +378,7 @@ struct Defaults {
 }
 
 impl Defaults {
-    /// Takes what a file brings to those that are read later. Of properties only shared files' are anybody else's.
+    /// Stores a file's defaults for the files that are read later. Defaults of properties count only in shared files.
     fn take(&mut self, file: &str, facts: &[Fact]) {
         for fact in facts.iter().filter(|fact| fact.platform.is_none()) {
             match &fact.what {
@@ -404,7 +404,8 @@ fn add(table: &mut BTreeMap<String, Vec<Value>>, key: String, values: &[Value]) 
     }
 }
 
-/// Attributes first, then the files that resources share, since others' values are made of theirs.
+/// Returns the sort key for reading files: attributes first, then shared files, because values in other files are made of
+/// their defaults.
 fn reading_order(file: &str) -> (u8, String) {
     let rank = match file {
         "attributes/default.rb" | "attributes.rb" => 0,
@@ -420,7 +421,7 @@ fn is_partial(file: &str) -> bool {
     file.starts_with("resources/") && name.starts_with('_')
 }
 
-/// Reads a guest's answer; what is not a fact becomes one that tells the error.
+/// Reads the facts in a guest's answer. An invalid answer becomes a fact that describes the error.
 pub(super) fn facts(answer: Result<Value, Failure>) -> Vec<Fact> {
     match answer {
         Ok(Value::Array(all)) => {

@@ -1,7 +1,7 @@
 //! The findings of `wrun cookbook check`: problems and notes.
 //!
-//! A *problem* fails, or does nothing, whenever a Linux node reaches it. A *note* may fail: parts for other systems, code that is
-//! prepared to fail, and whatever cannot be told from the text.
+//! A *problem* always fails, or has no effect, when a Linux node runs the code. A *note* may fail: code for other systems,
+//! code that handles its own failure, and code whose behaviour the text does not show.
 
 use super::beside::Beside;
 use super::elsewhere::types_of_others;
@@ -17,13 +17,13 @@ use text::nearest;
 /// A problem or a note about a place in a cookbook.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Finding {
-    /// It fails, or does nothing, whenever a Linux node reaches it; else it is a note.
+    /// Whether this is a problem, which always fails or has no effect on Linux; otherwise it is a note.
     pub is_problem: bool,
     /// The subject: `resource`, `library`, ..
     pub kind: &'static str,
-    /// A sentence. The cookbook's text: escape before showing.
+    /// The message, a sentence. It contains text of the cookbook, so escape it before showing it.
     pub message: String,
-    /// What to do about it: a near name, another way.
+    /// A remedy, such as a near name.
     pub hint: Option<String>,
     /// The file below the cookbook: `recipes/default.rb`.
     pub file: String,
@@ -41,7 +41,7 @@ pub(super) struct Judgement {
     pub(super) left_out: Vec<LeftOut>,
 }
 
-/// What the cookbook and those that it depends on bring themselves.
+/// The types, methods and constants that the cookbook and its dependencies define.
 pub(super) struct Brought<'a> {
     pub(super) types: BTreeSet<&'a str>,
     pub(super) methods: BTreeSet<&'a str>,
@@ -72,7 +72,7 @@ impl<'a> Brought<'a> {
                 What::Method { name } => {
                     brought.methods.insert(name);
                 }
-                // Modules of libraries give properties to those that include them.
+                // A property in a library's module belongs to the types that include the module.
                 What::Member { name, .. } if !file.contains("resources/") => {
                     brought.methods.insert(name);
                 }
@@ -132,7 +132,7 @@ impl Verdict {
         Self { hint, ..self }
     }
 
-    /// With a near name as its hint.
+    /// Sets a near name as the hint.
     pub(super) fn near(self, near: Option<&str>) -> Self {
         self.hint(near.map(|near| format!("did you mean `{near}`?")))
     }
@@ -148,7 +148,7 @@ pub(super) fn judge(gathered: &Gathered, all: &[Gathered], beside: Beside<'_>, i
     let mut left_out = left_out::Counter::default();
     for (file, fact) in &gathered.facts {
         for (line, verdict) in judge.fact(file, fact) {
-            // Errors of a whole file are errors on every system.
+            // An error of a whole file is an error on every system.
             let excused = (fact.platform.is_some() || fact.optional) && !matches!(fact.what, What::Error { .. });
             if verdict.weight == Weight::LeftOut {
                 left_out.add(verdict.kind, verdict.message);
@@ -180,7 +180,7 @@ pub(super) struct Judge<'a> {
 }
 
 impl Judge<'_> {
-    /// What is said of files by where they lie.
+    /// Returns findings about the places of files.
     fn folders(&self) -> Vec<Finding> {
         let mut findings = vec![];
         for (folder, kind, message) in [
@@ -245,7 +245,7 @@ impl Judge<'_> {
             What::Recipe { values: None, .. } if self.gathered.is_followed => {
                 Some(Verdict::note("cookbook", "the name of the included recipe is computed: it was not followed"))
             }
-            // The parts of a composed name may have other values in a run.
+            // Only literal names are judged: parts of a composed name may have other values in a run.
             What::Recipe { values: Some(names), literal: true } => {
                 return names.iter().flat_map(|name| self.recipe(name)).map(|verdict| (fact.line, verdict)).collect();
             }
@@ -308,7 +308,7 @@ impl Judge<'_> {
         self.gathered.facts.iter().any(|(_, fact)| is_one(fact))
     }
 
-    /// Whether the gems that a resource names are among those that the metadata name, which can travel.
+    /// Tells whether a resource's gems are in the cookbook's metadata. Such gems can be put into the artifact.
     fn travels(&self, resource: &Resource) -> bool {
         let names = resource.named_by("package_name").unwrap_or_default();
         !names.is_empty() && names.iter().all(|name| self.gems().any(|gem| gem == name))
@@ -365,7 +365,7 @@ impl Judge<'_> {
                 Some(action) => no_action(kind, action, None),
                 None if property.unknown && !self.brought.methods.contains(name) => {
                     let message = format!("resource type `{kind}` has no property `{name}`");
-                    // What a cookbook that is not here adds to the type nobody knows.
+                    // A missing cookbook may add actions to the type, so this counts only if none is missing.
                     if self.gathered.missing.is_empty() {
                         Verdict::problem("property", message)
                     } else {
@@ -404,7 +404,8 @@ impl Judge<'_> {
         })
     }
 
-    /// A recipe that is included by a literal name: it may be absent, and so may its cookbook in the metadata.
+    /// Returns findings about a recipe that is included by a literal name: the recipe may not exist, or the metadata may lack
+    /// its cookbook.
     fn recipe(&self, name: &str) -> Vec<Verdict> {
         let (cookbook, recipe) = self.gathered.recipe_name(name);
         let mut found = vec![];
@@ -422,7 +423,7 @@ impl Judge<'_> {
         } else if cookbook != self.gathered.name && !self.gathered.depends.contains_key(cookbook) {
             let message =
                 format!("recipe {name} is included, and the metadata do not depend on the cookbook {cookbook}");
-            // Chef warns of it: another cookbook of the run may bring it.
+            // Chef only warns about this, because another cookbook of the run may depend on it.
             found.push(Verdict::note("cookbook", message));
         }
         found
@@ -443,7 +444,7 @@ fn error(file: &str, class: &str, message: &str) -> Verdict {
     Verdict::problem(kind, format!("{class}: {message}"))
 }
 
-/// What is said of an action that a type does not have.
+/// Returns the finding about an action that a type does not have.
 pub(super) fn no_action(kind: &str, action: &str, near: Option<&str>) -> Verdict {
     Verdict::problem("action", format!("resource type `{kind}` has no action `{action}`")).near(near)
 }

@@ -1,4 +1,4 @@
-//! Checks cookbooks in Ruby before any run: what they need of a node, and which parts of them would not work.
+//! Checks cookbooks in Ruby before any run: finds what they need from a node, and parts of them that would not work.
 //!
 //! ```text
 //! facts       what the Ruby library finds in one file: it parses the text and evaluates only metadata
@@ -11,7 +11,7 @@
 //! rest        the needs of a recipe's text after a line
 //! ```
 //!
-//! This room cannot start Ruby: [`Readers`] opens instances that read.
+//! This crate cannot start Ruby. Callers implement [`Readers`], which opens Ruby instances.
 
 mod beside;
 mod composed;
@@ -65,14 +65,14 @@ pub trait Readers {
     ) -> Result<(), Box<dyn Error + Send + Sync>>;
 }
 
-/// The cookbooks to check, and those beside them.
+/// The cookbooks to check, and the other cookbooks in the same directories.
 pub struct Subject {
     /// The folders' names, in the order of the reports.
     folders: Vec<String>,
     files: Arc<CookbookFolders>,
-    /// The places of folders beside them that have no metadata.
+    /// The paths of the folders beside them without metadata.
     left_out: Vec<PathBuf>,
-    /// Its directories are all that a run has.
+    /// Whether its directories contain all cookbooks of a run.
     is_whole: bool,
 }
 
@@ -89,7 +89,7 @@ pub struct Report {
     pub findings: Vec<Finding>,
     /// Checks that could not be made.
     pub left_out: Vec<LeftOut>,
-    /// What it needs of a node.
+    /// The cookbook's needs from a node.
     pub needs: Needs,
     /// The other system that all of the cookbook is for.
     pub only_on: Option<String>,
@@ -121,11 +121,11 @@ impl Report {
     }
 }
 
-/// Where cookbooks usually lie, from the working directory.
+/// The usual directory of cookbooks, below the working directory.
 const USUAL_DIRECTORY: &str = "cookbooks";
 
 impl Subject {
-    /// Finds the cookbook in a folder, with those beside it and in other directories.
+    /// Finds the cookbook in a folder, and the other cookbooks beside it and in other directories.
     ///
     /// # Errors
     /// There is no cookbook, or a directory cannot be read.
@@ -141,7 +141,8 @@ impl Subject {
         if name.starts_with('.') {
             return Err(CheckError::Hidden(name.to_owned()));
         }
-        // Of two folders with one name the later directory's is taken, and that is the one that was asked about.
+        // Of two folders with the same name, the one in the later directory is used: so the directory of the requested
+        // cookbook comes last.
         let mut all = directories.to_vec();
         all.push(parent.to_owned());
         Ok(Self {
@@ -174,18 +175,18 @@ impl Subject {
         Ok(Self { folders, files: Arc::new(files), left_out, is_whole: false })
     }
 
-    /// The same where nothing but these directories is at hand in a run: a dependency that is in none of them is a problem.
+    /// Declares that a run has only these directories, so that a dependency outside of them is a problem.
     #[must_use]
     pub fn whole(self) -> Self {
         Self { is_whole: true, ..self }
     }
 
-    /// The folders beside the cookbooks that are none, because they have no metadata.
+    /// Returns the folders beside the cookbooks that are not cookbooks, because they do not have metadata.
     pub fn left_out(&self) -> &[PathBuf] {
         &self.left_out
     }
 
-    /// The cookbooks whose folders' names are not known. `None`: all are.
+    /// Returns only the cookbooks with unknown folder names, or `None` if all names are known.
     #[must_use]
     pub fn without(&self, is_known: impl Fn(&str) -> bool) -> Option<Self> {
         let folders: Vec<String> = self.folders.iter().filter(|folder| !is_known(folder)).cloned().collect();
@@ -198,7 +199,7 @@ impl Subject {
     }
 }
 
-/// Whoever types a cookbook's name instead of its folder is told where one of that name is.
+/// Returns the error about a missing folder. If the user typed the name of a cookbook, it has the cookbook's path.
 fn absent(folder: &Path, directories: &[PathBuf], source: std::io::Error) -> CheckError {
     let usual = Path::new(USUAL_DIRECTORY);
     let all = directories.iter().map(PathBuf::as_path).chain([usual]);
@@ -206,9 +207,9 @@ fn absent(folder: &Path, directories: &[PathBuf], source: std::io::Error) -> Che
     CheckError::Absent { folder: folder.to_owned(), found, source }
 }
 
-/// Checks cookbooks. With a run list (`recipe[web]`, `web::site`, several with commas) only what it reaches is looked at.
-/// `node` is the platform whose parts are looked at, with its family; empty: all Linux platforms. `automatic` are the names
-/// of the facts that a node has: `platform`, `ipaddress`.
+/// Checks cookbooks. With a run list (`recipe[web]`, `web::site`, several with commas) only the parts that it reaches are
+/// checked. `node` is the platform to check, with its family; empty: all Linux platforms. `automatic` are the names of the
+/// facts that a node has: `platform`, `ipaddress`.
 ///
 /// # Errors
 /// The run list has something else than recipes of these cookbooks, or no instance could be opened.

@@ -1,10 +1,10 @@
-//! Permission bits that were meant in octal and written as a decimal number: `mode 644`, which is 01204.
+//! Finds permission bits that were meant in octal but written as a decimal number: `mode 644` means the bits 1204.
 
 use super::facts::Property;
 use super::judge::Verdict;
 use serde_json::Value;
 
-/// What is said of a `mode` whose number was most likely meant in octal.
+/// Returns the finding about a `mode` whose number was most likely meant in octal.
 pub(super) fn decimal(property: &Property) -> Option<Verdict> {
     let numbers = property.values.iter().flatten().filter_map(Value::as_u64);
     let written = numbers.filter(|_| property.name == "mode").find(|number| is_slip(*number))?;
@@ -12,13 +12,14 @@ pub(super) fn decimal(property: &Property) -> Option<Verdict> {
     Some(Verdict::note("property", message).hint(Some(format!("write `mode '{written:04}'`"))))
 }
 
-/// Its decimal digits are usual permission bits, and the bits that it stands for are not.
+/// Tells whether a number's decimal digits are usual permission bits when read in octal, while its own bits are unusual.
 fn is_slip(number: u64) -> bool {
     let digits = number.to_string();
     matches!(digits.len(), 3 | 4) && u64::from_str_radix(&digits, 8).is_ok_and(is_usual) && !is_usual(number)
 }
 
-/// The owner may do all that the group may, the group all that others may, and all of them are usual sets.
+/// Tells whether permission bits are usual: the owner has all rights of the group, the group all rights of others, and each
+/// has a usual combination.
 fn is_usual(bits: u64) -> bool {
     let sets = [bits >> 6 & 7, bits >> 3 & 7, bits & 7];
     let shrinks = sets.windows(2).all(|pair| matches!(pair, [more, less] if more & less == *less));

@@ -1,4 +1,4 @@
-//! What a cookbook needs from the sandbox, as far as its text says it: by kind, with the places that ask for it.
+//! Finds a cookbook's needs that its text shows, by kind and with their places.
 
 use super::composed;
 use super::facts::{Access, Fact, OneOrMany, Resource, What};
@@ -8,16 +8,16 @@ use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use text::toml_string;
 
-/// One thing that is needed.
+/// One need of a cookbook.
 #[derive(Debug, Default)]
 pub struct Need {
     /// The files and lines that need it.
     pub places: BTreeSet<(String, u32)>,
-    /// Some place is for Linux.
+    /// Whether it is needed on Linux in at least one place.
     pub here: bool,
-    /// The Linux families and platforms that conditions around all of its places name. Empty: it is needed on any.
+    /// The Linux families and platforms that need it, if all of its places have such conditions. Empty: all need it.
     pub families: BTreeSet<String>,
-    /// More about it: a cookbook's version constraint, a script's interpreter.
+    /// A detail, such as a cookbook's version constraint or a script's interpreter.
     pub note: Option<String>,
 }
 
@@ -26,11 +26,11 @@ pub struct Need {
 pub struct Needs {
     /// By kind and name.
     pub known: BTreeMap<Kind, BTreeMap<String, Need>>,
-    /// Places whose need is computed, and so not known before a run.
+    /// Places with a computed need, which is unknown before a run.
     pub computed: BTreeMap<Kind, BTreeSet<(String, u32)>>,
 }
 
-/// What kinds of needs there are, in the order in which they are shown.
+/// The kinds of needs, in the order of the output.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Kind {
     /// Resource types that recipes declare.
@@ -63,7 +63,7 @@ pub enum Kind {
     Reboot,
     /// Command lines that are run as they are.
     Commands,
-    /// Scripts; the note is the interpreter.
+    /// Scripts. The note has the interpreter.
     Scripts,
     /// Servers that are downloaded from.
     Hosts,
@@ -115,7 +115,7 @@ impl Kind {
     }
 }
 
-/// What types do to the thing that a property names; the property follows the resource's name where it is not set.
+/// Types, the property that names what they act on, and the kind of the need. The property's default is the resource's name.
 const OF_TYPES: [(&[&str], &str, Kind); 10] = [
     (&["file", "template", "cookbook_file", "remote_file", "directory", "remote_directory"], "path", Kind::Paths),
     (&["link"], "target_file", Kind::Paths),
@@ -133,7 +133,7 @@ const OF_TYPES: [(&[&str], &str, Kind); 10] = [
     (&["cron_d", "cron"], "user", Kind::CronUsers),
 ];
 
-/// Where types write what the resource's name says.
+/// Types that write a file named after the resource, with its folder.
 const FILES_OF: [(&str, &str); 2] = [("systemd_unit", "/etc/systemd/system/"), ("cron_d", "/etc/cron.d/")];
 
 /// The resource types that run a script.
@@ -187,7 +187,7 @@ pub(super) fn needs(gathered: &Gathered, automatic: &BTreeSet<String>) -> Needs 
     collector.needs
 }
 
-/// The name of the type that a file declares.
+/// Returns the name of the type that a fact declares.
 fn type_of(fact: &Fact) -> Option<&str> {
     match &fact.what {
         What::Type { name, .. } => Some(name),
@@ -199,7 +199,7 @@ struct Collector<'a> {
     gathered: &'a Gathered,
     /// The cookbook's own types.
     own: BTreeSet<&'a str>,
-    /// Methods of libraries, which recipes call as they declare resources.
+    /// Methods of libraries. A call of one looks like the declaration of a resource.
     helpers: BTreeSet<&'a str>,
     automatic: &'a BTreeSet<String>,
     needs: Needs,
@@ -212,7 +212,7 @@ impl Collector<'_> {
         if fact.platform.is_some() {
             return;
         }
-        // What one place needs everywhere is needed everywhere.
+        // If one place needs it on all platforms, it is needed on all platforms.
         let is_everywhere = fact.families.is_empty() || (need.here && need.families.is_empty());
         need.here = true;
         if is_everywhere { need.families.clear() } else { need.families.extend(fact.families.iter().cloned()) }
@@ -224,7 +224,7 @@ impl Collector<'_> {
         }
     }
 
-    /// Values that may be known. What is only for other systems and computed is nobody's concern.
+    /// Adds needs with these values, or a computed need. Computed needs of other systems are ignored.
     fn all(&mut self, kind: Kind, values: Option<Vec<String>>, file: &str, fact: &Fact) {
         match values {
             Some(values) => values.iter().for_each(|value| self.add(kind, value, file, fact)),
@@ -258,7 +258,8 @@ impl Collector<'_> {
             What::Attribute { name, below } => self.attribute(name, below, file, fact),
             What::Written { name } if !self.belongs(name) => self.add(Kind::WrittenAttributes, name, file, fact),
             What::Address { value } => {
-                // Addresses among the attributes are what is fetched from; of others nobody knows what they are for.
+                // An address in an attributes file is most likely a download server. The purpose of other addresses is
+                // unknown.
                 let kind = if file.starts_with("attributes") { Kind::Hosts } else { Kind::Addresses };
                 self.addresses(kind, Some(vec![value.clone()]), file, fact);
             }
@@ -273,7 +274,7 @@ impl Collector<'_> {
 
     fn attribute(&mut self, name: &str, below: &[String], file: &str, fact: &Fact) {
         if self.automatic.contains(name) {
-            // As far as grants can name it: a dot begins a key there.
+            // The path ends before a key that grants cannot name, such as one with a dot.
             let below =
                 below.iter().map(String::as_str).take_while(|key| !key.is_empty() && !key.contains(['.', '*', '\\']));
             let path = std::iter::once(name).chain(below).collect::<Vec<_>>().join(".");
@@ -295,7 +296,7 @@ impl Collector<'_> {
         }
         for (_, property, needed) in OF_TYPES.iter().filter(|(kinds, ..)| kinds.contains(&kind)) {
             let values = match property {
-                // A job without a user is root's.
+                // A cron job without a user runs as root.
                 &"user" if resource.property("user").is_none() => Some(vec!["root".to_owned()]),
                 _ => resource.named_by(property),
             };
@@ -323,7 +324,8 @@ impl Collector<'_> {
         }
     }
 
-    /// The commands of `execute`, with all that a grant of a command says. Where a part of it is computed, so is the need.
+    /// Adds the commands of an `execute` resource, with all parts that a grant of a command has. If one part is computed, the
+    /// need counts as computed.
     fn execute(&mut self, resource: &Resource, file: &str, fact: &Fact) {
         let Some((lines, context)) = command_values(resource).zip(CommandContext::of(resource)) else {
             return self.all(Kind::Commands, None, file, fact);
@@ -350,7 +352,7 @@ impl Collector<'_> {
                 LineAsked::Arguments(words) => words.join(" "),
                 LineAsked::Text(text) | LineAsked::Script { code: text, .. } => text.to_owned(),
             };
-            // One entry a need: the same text as another user is another one.
+            // Each entry of the grants is one need: the same command as another user is another need.
             if entry == toml_string(&text) {
                 self.add(Kind::Commands, &text, file, fact);
             } else {
@@ -361,7 +363,7 @@ impl Collector<'_> {
     }
 
     fn script(&mut self, resource: &Resource, file: &str, fact: &Fact) {
-        // An entry without them would be for root, in `/`.
+        // An entry without these properties would be for root in the folder `/`.
         let is_plain = !CONTEXT.iter().any(|name| resource.property(name).is_some());
         let code = resource.texts("code").filter(|_| is_plain);
         let interpreter = match resource.texts("interpreter") {
@@ -384,7 +386,7 @@ impl Collector<'_> {
     }
 }
 
-/// What a grant of a command names besides its text.
+/// Properties that a grant of a command contains, besides the command's text.
 const CONTEXT: [&str; 7] = ["user", "group", "cwd", "environment", "umask", "input", "login"];
 
 /// The literal parts of a command's grant besides its text.
@@ -396,7 +398,7 @@ struct CommandContext {
 }
 
 impl CommandContext {
-    /// `None`: a part of it is computed, has several values, or cannot be written down here.
+    /// Returns the parts, or `None` if one is computed, has several values, or cannot be written in a grant here.
     fn of(resource: &Resource) -> Option<Self> {
         if ["umask", "input", "login"].iter().any(|name| resource.property(name).is_some()) {
             return None;
@@ -452,7 +454,7 @@ fn line(words: &OneOrMany) -> String {
     }
 }
 
-/// `https://name` of an address; none of what is not an address, or has none of a server.
+/// Returns the server of an address as `https://name`, or `None` if the text is not an address with a server.
 pub(super) fn server(address: &str) -> Option<String> {
     let (scheme, rest) = address.split_once("://")?;
     let server = rest.split(['/', '?', '#']).next()?.rsplit('@').next()?;

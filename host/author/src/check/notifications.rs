@@ -49,14 +49,14 @@ impl<'a> Declared<'a> {
         }
     }
 
-    /// What is said of the targets of one notification.
+    /// Returns the findings about the targets of one notification.
     pub(super) fn missing(&self, targets: &[String]) -> Vec<Verdict> {
         targets.iter().filter_map(|target| self.missing_target(target)).collect()
     }
 
     fn missing_target(&self, target: &str) -> Option<Verdict> {
         let (kind, name) = target.strip_suffix(']')?.split_once('[')?;
-        // Several names in one target, and types that are known under several names, are left alone.
+        // Targets with several names, and types with several names, are not judged.
         if name.contains([',', '[', '#']) || kind.ends_with("package") {
             return None;
         }

@@ -1,7 +1,7 @@
 //! Follows a run list: its recipes, the recipes that these include, and the resource types that they use.
 //!
-//! Attributes, libraries and definitions of a reached cookbook, and of those that it depends on, are always loaded, and so
-//! are reached. An included recipe whose name is computed is not followed, and neither are other systems' parts.
+//! The attributes, libraries and definitions of a reached cookbook, and of its dependencies, are always loaded, so they count
+//! as reached. Included recipes with a computed name are not followed, and neither are parts for other systems.
 
 use super::CheckError;
 use super::facts::{Fact, What};
@@ -9,7 +9,7 @@ use super::gather::Gathered;
 use node::run_list::{RunList, RunListItemKind};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The recipes of a run list as it is typed.
+/// Returns the recipes of a typed run list.
 ///
 /// # Errors
 /// An item that is not a recipe: roles are not read here.
@@ -23,7 +23,7 @@ pub(super) fn recipes(texts: &[String]) -> Result<Vec<String>, CheckError> {
     recipes.collect()
 }
 
-/// Takes out the cookbooks and files that the recipes do not reach.
+/// Removes the cookbooks and files that the recipes do not reach.
 ///
 /// # Errors
 /// A recipe or its cookbook is missing.
@@ -83,14 +83,14 @@ impl<'a> Following<'a> {
         Self { all, by_name, types, facts, files: BTreeMap::new(), next: vec![] }
     }
 
-    /// Reaches a recipe, and with it its cookbook. False if it is missing.
+    /// Marks a recipe and its cookbook as reached. Returns false if the recipe is missing.
     fn include(&mut self, from: usize, recipe: &str) -> bool {
         let all = self.all;
         let Some(gathered) = all.get(from) else { return false };
         let (cookbook, _) = gathered.recipe_name(recipe);
         let Some(at) = self.by_name.get(cookbook).copied() else { return false };
         self.load(at);
-        // `::inner` is the including cookbook's own.
+        // `::inner` names a recipe of the including cookbook itself.
         match all.get(at).and_then(|gathered| gathered.recipe_file(recipe)) {
             Some(file) => {
                 self.reach(at, file);
@@ -100,7 +100,7 @@ impl<'a> Following<'a> {
         }
     }
 
-    /// Reaches a cookbook and those that it depends on: the files that are always loaded.
+    /// Marks the files of a cookbook and its dependencies that are always loaded as reached.
     fn load(&mut self, at: usize) {
         let all = self.all;
         let mut cookbooks = vec![at];

@@ -1,7 +1,7 @@
-//! Reads the rest of recipes that ended early, so that a dry run can say which literal needs it did not come to.
+//! Reads the rest of recipes that ended early, so that a dry run can list the literal needs that it did not reach.
 //!
-//! Nothing is evaluated: these are the needs that the text after a line names, whether a run would come to them or not.
-//! Recipes that the rest includes by a literal name are read too, from their first line.
+//! No code is evaluated: these are the needs in the text after a line, even if a run would not reach them. Recipes that the
+//! rest includes by a literal name are also read, from their first line.
 
 use super::facts::{Fact, What};
 use super::gather::{self, Gathered};
@@ -13,7 +13,7 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 /// The most files that are read for the rest of a policy's recipes.
 pub const MAX_REST_FILES: usize = 100;
 
-/// The most needs that are kept of one recipe.
+/// Largest number of needs of one recipe.
 const MAX_ENTRIES: usize = 500;
 
 /// The most names of custom resource types that are kept of one recipe, and the most bytes of such a name.
@@ -27,7 +27,7 @@ pub struct Line {
     pub cookbook: String,
     /// The file below the cookbook: `recipes/default.rb`.
     pub file: String,
-    /// From 1; 0 stands for the whole file.
+    /// The line, from 1; 0 means the whole file.
     pub line: u32,
 }
 
@@ -40,7 +40,7 @@ pub struct Rest {
     pub computed: usize,
     /// Custom resource types that the rest declares: the needs of their actions are not read.
     pub types: BTreeSet<String>,
-    /// A file could not be read or parsed, or there was too much to read or to keep.
+    /// Whether needs may be missing: a file could not be read or parsed, or a limit was reached.
     pub incomplete: bool,
 }
 
@@ -62,7 +62,7 @@ pub struct RestReader<'a> {
     automatic: &'a BTreeSet<String>,
     /// Each cookbook that a recipe was included from, with the paths of its files.
     cookbooks: BTreeMap<String, Gathered>,
-    /// How many more files may be read.
+    /// The number of files that may still be read.
     left: usize,
 }
 
@@ -124,13 +124,14 @@ impl<'a> RestReader<'a> {
         rest
     }
 
-    /// The begin of a recipe's file. `None`: the policy does not have it.
+    /// Returns the start of a recipe's file, or `None` if the policy does not have the recipe.
     pub fn begin(&mut self, recipe: &str) -> Option<Line> {
         let (cookbook, name) = recipe.split_once("::").unwrap_or((recipe, "default"));
         self.first_line(cookbook, &format!("{cookbook}::{name}"))
     }
 
-    /// The file of a recipe that is included by name. `None`: it was begun already, or the policy does not have it.
+    /// Returns the file of a recipe that is included by name, or `None` if the recipe has run or been read already, or does
+    /// not exist.
     fn recipe(&mut self, name: &str, from: &str) -> Option<Line> {
         let (cookbook, recipe) = name.split_once("::").unwrap_or((name, "default"));
         let cookbook = if cookbook.is_empty() { from } else { cookbook };
@@ -164,7 +165,7 @@ impl Rest {
 
 fn file(line: &Line, ask: &mut Ask<'_>) -> Vec<Fact> {
     let Line { cookbook, file, .. } = line;
-    // Attributes may have other values in this run than their defaults: what is made of them counts as computed.
+    // Attributes may have other values in this run than their defaults, so values made of them count as computed.
     let question = Question::Check(Box::new(FileCheck {
         cookbook: cookbook.clone(),
         name: cookbook.clone(),
@@ -176,7 +177,8 @@ fn file(line: &Line, ask: &mut Ask<'_>) -> Vec<Fact> {
     gather::facts(ask(question))
 }
 
-/// Whether the recipe had not come to a fact when it ended in this line. A resource counts that was being declared.
+/// Tells whether the recipe had not reached a fact when it ended in this line. The resource that it was just declaring counts
+/// as not reached.
 fn is_after(fact: &Fact, line: u32) -> bool {
     let reaches = |properties: &[super::facts::Property]| properties.iter().any(|property| property.line >= line);
     match &fact.what {

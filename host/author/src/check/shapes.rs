@@ -1,7 +1,8 @@
 //! The properties and actions of a cookbook's own resource types, read from their files.
 //!
-//! A type may come from several files (`provides` with filters), and a file may take in others (`use '_partial'`). A type is
-//! *closed* if its text shows all its properties and actions; only then is anything missing from it.
+//! A type may have several files (`provides` with filters), and a file may include others (`use '_partial'`). A type is
+//! *closed* if its text shows all of its properties and actions. Only for a closed type can a property or action be called
+//! missing.
 
 use super::facts::{Fact, What};
 use serde_json::Value;
@@ -59,7 +60,7 @@ pub(super) struct Shapes<'a> {
 }
 
 impl<'a> Shapes<'a> {
-    /// Takes facts with their files. A type that any other file declares may have more than can be told.
+    /// Collects the shapes from facts with their files. A type that is also declared in another kind of file counts as open.
     pub(super) fn of(facts: impl Iterator<Item = (&'a str, &'a Fact)>) -> Self {
         let mut files: BTreeMap<&str, (Shape<'_>, BTreeSet<&str>)> = BTreeMap::new();
         let mut open_types = BTreeSet::new();
@@ -76,7 +77,7 @@ impl<'a> Shapes<'a> {
                 What::Member { name, kinds } => shape.take(name, kinds.as_deref()),
                 What::Action { name } => drop(shape.actions.insert(name.as_str())),
                 What::TakesIn { name } => drop(shape.takes_in.insert(name.as_str())),
-                // A file that cannot be read may say anything.
+                // A file that cannot be read may add any property or action.
                 What::Open {} | What::Error { .. } | What::TooMuch {} => shape.open = true,
                 _ => {}
             }
@@ -95,12 +96,12 @@ impl<'a> Shapes<'a> {
         shapes
     }
 
-    /// The shape of a type, if a file of its own declares it and all of it can be told.
+    /// Returns the shape of a type, if it is closed and declared in a file of its own.
     pub(super) fn of_type(&self, name: &str) -> Option<&Shape<'a>> {
         self.by_type.get(name).filter(|shape| shape.is_closed())
     }
 
-    /// The shape of the type that a file is about, if all of it can be told.
+    /// Returns the shape of the type that a file is about, if the type is closed.
     pub(super) fn of_file(&self, file: &str) -> Option<&Shape<'a>> {
         self.by_file.get(file).filter(|shape| shape.is_closed() && !is_partial(file))
     }
@@ -115,7 +116,7 @@ fn is_partial(file: &str) -> bool {
     file.rsplit('/').next().is_some_and(|name| name.starts_with('_'))
 }
 
-/// A file's shape with those of the files that it takes in, and that these take in.
+/// Returns a file's shape, with those of all files that it includes directly or indirectly.
 fn with_partials<'a>(
     file: &str,
     shape: &Shape<'a>,

@@ -1,5 +1,5 @@
-//! The lines of the operator's grants file that a cookbook needs, as far as its text says it. What is computed is not among
-//! them: a dry run with `wrun grants suggest` finds that.
+//! Suggests the lines of the operator's grants file that a cookbook needs according to its text. Computed needs are not among
+//! them: a dry run with `wrun grants suggest` finds those.
 
 use super::needs::{Kind, Need, Needs, kinds_of_type};
 use grants::{Addition, Grants, is_harmless_fact, script_entry};
@@ -25,8 +25,8 @@ const KEYS: [(&str, Kind); 14] = [
     ("write_attributes", Kind::WrittenAttributes),
 ];
 
-/// Returns the table of a policy for the operator's file; empty if nothing is needed. What only some Linux families need is
-/// a comment.
+/// Returns the table of a policy for the operator's file; empty if nothing is needed. Entries that only some Linux families
+/// need are comments.
 pub fn table(policy: &str, needs: &Needs) -> String {
     let mut by_families: BTreeMap<String, Vec<(&str, Vec<String>)>> = BTreeMap::new();
     for Entry { key, value, need } in entries(needs) {
@@ -80,7 +80,8 @@ pub(super) struct Entry<'n> {
 }
 
 impl Entry<'_> {
-    /// Whether grants can have the entry: a path with `..` is none that they know, and would spoil the file.
+    /// Tells whether the entry is valid in grants. An invalid one, such as a path with `..`, would make the whole file
+    /// invalid.
     fn is_sound(&self) -> bool {
         let Self { key, value, .. } = self;
         let list = if *key == "reboot" { value.clone() } else { format!("[{value}]") };
@@ -99,7 +100,7 @@ pub(super) fn entries(needs: &Needs) -> Vec<Entry<'_>> {
     let reboot =
         wanted(needs, Kind::Reboot).take(1).map(|(_, need)| Entry { key: "reboot", value: "true".to_owned(), need });
     let lists = KEYS.iter().flat_map(|(key, kind)| names(*key, *kind));
-    // What is more than a text is an entry already, and its note is the text.
+    // A need with a note is a complete entry already, and the note has the command's text.
     let commands = wanted(needs, Kind::Commands).map(|(name, need)| {
         let value = if need.note.is_some() { name.to_owned() } else { toml_string(name) };
         Entry { key: "commands", value, need }
@@ -108,12 +109,13 @@ pub(super) fn entries(needs: &Needs) -> Vec<Entry<'_>> {
     all.filter(Entry::is_sound).collect()
 }
 
-/// What is needed on this system and can be written down: patterns in names would grant more than is asked for.
+/// Returns the needs on Linux that an entry can express. A name with pattern characters is left out, because it would grant
+/// more than is needed.
 fn wanted(needs: &Needs, kind: Kind) -> impl Iterator<Item = (&str, &Need)> {
     let is_path = matches!(kind, Kind::Paths | Kind::ReadPaths);
     let is_code = matches!(kind, Kind::Commands | Kind::Scripts);
     let known = needs.known.get(&kind);
-    // A fact is granted with all that is below it.
+    // A grant of a fact includes everything below it.
     let is_within = move |name: &str| {
         let mut wider = name.rmatch_indices('.').filter_map(|(at, _)| name.get(..at));
         kind == Kind::Facts
@@ -122,7 +124,7 @@ fn wanted(needs: &Needs, kind: Kind) -> impl Iterator<Item = (&str, &Need)> {
     let is_free = move |name: &str| kind == Kind::Facts && is_harmless_fact(name);
     let asked = known.into_iter().flatten().filter(move |(name, _)| !is_within(name) && !is_free(name));
     asked.filter_map(move |(name, need)| {
-        // Bytes that are not text came as U+FFFD.
+        // Invalid bytes were replaced by U+FFFD.
         let is_text = !name.is_empty() && !name.contains('\u{fffd}');
         let fits = (!is_path || name.starts_with('/')) && (is_code || !name.contains(['*', '?', '[', '{']));
         (need.here && is_text && fits).then_some((name.as_str(), need))

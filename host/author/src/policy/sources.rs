@@ -1,7 +1,7 @@
 //! Finds the templates and files that a cookbook's Rust sources name.
 //!
-//! Only what is certain is found: a resource whose source is a text literal and that is declared in the same expression,
-//! as in `template("/etc/x").source("x.j2").declare()`. The rest shows in a dry run.
+//! It finds only certain cases: a resource with a text literal as its source that is declared in the same expression, as in
+//! `template("/etc/x").source("x.j2").declare()`. A dry run shows the others.
 
 /// What a source is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -17,7 +17,7 @@ pub(super) struct Reference {
     pub(super) name: String,
     /// The line of the source that names it, from 1.
     pub(super) line: usize,
-    /// The code does not say the name: it follows from the path.
+    /// Whether the name follows from the path, because the code does not name a source.
     pub(super) is_usual: bool,
 }
 
@@ -83,7 +83,7 @@ fn declared(tokens: &[(Token, usize)], kind: Kind) -> Option<Reference> {
         match method.as_str() {
             "source" => source = Some((literal(arguments)?.to_owned(), *line)),
             "path" => path = literal(arguments).map(str::to_owned),
-            // It is looked for elsewhere, or not at all.
+            // With one of these, the file is in another cookbook or not needed.
             "cookbook" | "content" => return None,
             "declare" | "build" => {
                 let is_usual = source.is_none();
@@ -148,7 +148,7 @@ fn tokens(code: &str) -> Vec<(Token, usize)> {
     tokens
 }
 
-/// The token that code begins with, if it is none to be left out, and its length in bytes.
+/// Returns the first token of the code and its length in bytes. The token is `None` for comments and blanks.
 fn token(code: &str, first: char) -> (Option<Token>, usize) {
     if code.starts_with("//") {
         return (None, code.find('\n').unwrap_or(code.len()));
@@ -169,7 +169,7 @@ fn token(code: &str, first: char) -> (Option<Token>, usize) {
     }
     match first {
         '"' => text(code),
-        // A lifetime is read as a sign and a word, a letter as nothing.
+        // A lifetime is read as a sign and a word. A character literal is skipped.
         '\'' => (None, letter(code).unwrap_or(1)),
         _ if first.is_alphanumeric() || first == '_' => {
             let length = code.find(|letter: char| !letter.is_alphanumeric() && letter != '_').unwrap_or(code.len());
@@ -219,7 +219,7 @@ fn text(code: &str) -> (Option<Token>, usize) {
     (None, code.len())
 }
 
-/// The length of a letter in single quotes; none: it is a lifetime.
+/// Returns the length of a character literal in single quotes, or `None` if this is a lifetime.
 fn letter(code: &str) -> Option<usize> {
     let mut letters = code.char_indices().skip(1);
     let (_, first) = letters.next()?;

@@ -1,7 +1,9 @@
-//! A Chef server, as chef-cli asks it: what it offers, versions and artifacts of cookbooks, the locks of its policies.
+//! Reads from a Chef server, like chef-cli: the list of its cookbooks, their versions and artifacts, and the locks of its
+//! policies.
 //!
-//! Requests are signed with a client's key, and a signature does not name the server that it was made for. So only the server
-//! that the settings name gets any: a Policyfile, which may be a stranger's, could send them to somebody who uses them there.
+//! Requests are signed with a client's key, and a signature does not contain the name of the server. So signed requests go
+//! only to the server that the settings name: an untrusted Policyfile could otherwise send them to an attacker, who would
+//! replay them.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -21,16 +23,17 @@ use super::unpack::{MAX_UNPACKED, plain_path};
 /// The largest key file, in bytes.
 const MAX_KEY: u64 = 64 << 10;
 
-/// The version of the interface that is spoken: every Chef server since 12 has it.
+/// The version of the server's API. Every Chef server since version 12 has it.
 const API_VERSION: &str = "1";
 
-/// The version of Chef's client whose form of answers is wanted. Servers answer otherwise to very old ones.
+/// The version of Chef's client that requests name. Servers answer very old clients in another form.
 const CHEF_VERSION: &str = "18.11.21";
 
-/// The most characters of a server's words that a message shows.
+/// Largest length of a server's text in a message, in characters.
 const MAX_SHOWN: usize = 300;
 
-/// The lists of files that a cookbook has on a server: one since version 2 of the interface, before it one for each kind.
+/// The keys of a cookbook's file lists on a server. Since version 2 of the API there is one list; before, there was one for
+/// each kind.
 const FILE_LISTS: [&str; 10] = [
     "all_files",
     "attributes",
@@ -53,7 +56,7 @@ pub struct ChefServer {
     pub client: Option<String>,
     /// The file with the client's key.
     pub key: Option<PathBuf>,
-    /// Tells what time it is: a signature counts for a quarter of an hour.
+    /// Returns the current time. A signature is valid for a quarter of an hour.
     pub now: fn() -> Moment,
 }
 
@@ -160,7 +163,7 @@ impl Session<'_> {
         Ok(files)
     }
 
-    /// One file. The server may name a store of another host, whose addresses are signed in their own way.
+    /// One file. The server may redirect to a storage server on another host, whose addresses contain their own signature.
     fn server_file(&self, url: &str) -> Result<Vec<u8>, String> {
         let own = self.tools.chef_server.as_ref().and_then(|server| authority(&server.url));
         match authority(url) {
@@ -195,7 +198,7 @@ impl Session<'_> {
     }
 }
 
-/// A name as part of an address. Chef's names have no other characters.
+/// Checks a name that becomes part of an address. Chef's names contain only these characters.
 fn segment(name: &str) -> Result<&str, PolicyfileError> {
     let is_sound = !name.is_empty()
         && !matches!(name, "." | "..")

@@ -1,4 +1,4 @@
-//! `wrun policy diff`: what differs between two locks.
+//! Compares two locks for `wrun policy diff`.
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -17,7 +17,7 @@ const CONTEXT: usize = 3;
 /// A lock to compare.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Base {
-    /// The lock that lies there.
+    /// The lock file in the folder.
     Local,
     /// The lock as it is in a commit.
     Git(String),
@@ -74,7 +74,7 @@ impl Side {
     }
 }
 
-/// What differs, as chef-cli shows it. `None`: nothing does.
+/// Returns the differences as chef-cli shows them, or `None` if there are none.
 #[must_use]
 pub fn compare(old: &Side, new: &Side) -> Option<String> {
     let sections =
@@ -144,7 +144,7 @@ fn heading(text: &mut String, title: &str, line: char) {
     let _ = writeln!(text, "{title}\n{under}");
 }
 
-/// One line for each item: a lock is a stranger's, and what is compared here has not been checked.
+/// Returns one line for each item. Texts are escaped, because the locks are untrusted and have not been checked.
 fn items(value: &Value) -> Vec<String> {
     let text = |value: &Value| value.as_str().map_or_else(|| value.to_string(), escape_line);
     value.as_array().map_or_else(|| vec![text(value)], |items| items.iter().map(text).collect())
@@ -189,7 +189,7 @@ mod tests {
     use super::*;
     use serde_json::json;
 
-    /// A lock of a stranger's is compared as it is: whatever it says stays on its own line.
+    /// An untrusted lock is compared unchecked: none of its texts may forge another line.
     #[test]
     fn texts_of_a_lock_forge_no_line_of_the_comparison() {
         let forged = "x\nerror: forged\n@@ -1 +1 @@";

@@ -1,4 +1,4 @@
-//! Cookbooks in Rust, as the resolver sees them: a path and one version. Cargo resolves what they link.
+//! Cookbooks in Rust for the resolver: a path and one version. Cargo resolves the crates that they link.
 
 use std::path::Path;
 

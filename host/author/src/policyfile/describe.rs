@@ -1,4 +1,4 @@
-//! `wrun cookbook describe`: what identifies a cookbook.
+//! Describes the identity of a cookbook for `wrun cookbook describe`.
 
 use std::path::{Path, PathBuf};
 
@@ -8,7 +8,7 @@ use super::cookbook::{LocalCookbook, checksums};
 use super::error::PolicyfileError;
 use super::{Session, Tools};
 
-/// What identifies a cookbook.
+/// The identity of a cookbook.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Described {
     /// The path of the cookbook's folder.

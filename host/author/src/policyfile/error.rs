@@ -1,4 +1,4 @@
-//! What can go wrong between a Policyfile and its lock.
+//! The errors of Policyfiles and their locks.
 
 use std::path::PathBuf;
 
@@ -10,7 +10,7 @@ use policyfile::model::Problem;
 
 use super::git::GitError;
 
-/// Why there is no lock, or no use of one.
+/// The reasons why a Policyfile or a lock cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum PolicyfileError {
     /// There is no Policyfile.
@@ -25,7 +25,7 @@ pub enum PolicyfileError {
         /// Where it was looked for.
         path: PathBuf,
     },
-    /// The file's name says that it is something else.
+    /// The file's name has an unexpected extension.
     #[error("Policyfile names must end with .rb or .lock.json; {} does not", path.display())]
     FileName {
         /// The path that has that name.
@@ -54,7 +54,7 @@ pub enum PolicyfileError {
         path: PathBuf,
         /// The most bytes that are read.
         limit: u64,
-        /// What there is too much of: bytes or files.
+        /// The things that are too many: bytes or files.
         of: &'static str,
     },
     /// A file's name is not text.
@@ -74,7 +74,7 @@ pub enum PolicyfileError {
         /// The folder of the cookbook.
         cookbook: PathBuf,
     },
-    /// A Policyfile, a lock or a cookbook's folder that is a link out of the folder where it was found.
+    /// A Policyfile, a lock or a cookbook's folder is a link that leads out of its folder.
     #[error(
         "{} is a link that leads out of {}: put what it leads to there, since wrun would read what the policy does not have",
         path.display(), folder.display()
@@ -85,12 +85,12 @@ pub enum PolicyfileError {
         /// The folder that it leads out of.
         folder: PathBuf,
     },
-    /// The Policyfile says something impossible.
+    /// The Policyfile has errors.
     #[error("{}", listed(file, problems))]
     Problems {
         /// The path of the Policyfile.
         file: PathBuf,
-        /// All that is wrong.
+        /// All errors that were found.
         problems: Vec<Problem>,
     },
     /// Evaluating the Policyfile raised an exception.
@@ -105,14 +105,14 @@ pub enum PolicyfileError {
         /// The exception that the code raised.
         failure: Box<Failure>,
     },
-    /// A lock is malformed, or states something of its content that is not so.
+    /// A lock is malformed or inconsistent.
     #[error("{}{}", of_lock(place, invalid), remedy.words())]
     Lock {
         /// The lock's path or address.
         place: String,
         /// What is wrong with the lock.
         invalid: InvalidLock,
-        /// What helps against it, as a sentence.
+        /// A remedy, as a sentence.
         remedy: Remedy,
     },
     /// No lock can be made.
@@ -120,9 +120,9 @@ pub enum PolicyfileError {
     Compile {
         /// The path of the Policyfile.
         file: PathBuf,
-        /// Why. Part of the message.
+        /// The reason. It is part of the message.
         error: Box<CompileError>,
-        /// What helps, as a further line. Empty: nothing that is known.
+        /// A hint, as a further line; empty if there is none.
         hint: String,
     },
     /// An attribute cannot be in a lock.
@@ -142,10 +142,10 @@ pub enum PolicyfileError {
         /// What is wrong with it.
         what: String,
     },
-    /// A cookbook is not the one that was meant.
+    /// A folder has another cookbook than the expected one.
     #[error("{0}")]
     Cookbook(String),
-    /// What a lock says is no longer what its policy says.
+    /// The lock does not match its policy any more.
     #[error(
         "{} no longer fits what it locks:\n{}\n`wrun policy update` locks what is there now",
         lock.display(), differences.iter().map(|one| format!("- {one}")).collect::<Vec<_>>().join("\n")
@@ -196,7 +196,7 @@ pub enum PolicyfileError {
         /// The files that would be replaced.
         found: Vec<String>,
     },
-    /// A cookbook that the Policyfile names cannot be had.
+    /// A cookbook of the Policyfile is not available.
     #[error("{}: cookbook {name:?} from {origin}: {what}", place(file, Some(*line).filter(|line| *line > 0)))]
     Source {
         /// The Policyfile, policy.toml or lock.
@@ -215,16 +215,16 @@ pub enum PolicyfileError {
     Ruby(#[source] Box<dyn std::error::Error + Send + Sync>),
 }
 
-/// What helps against a lock that is not sound.
+/// The remedy for an invalid lock.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Remedy {
-    /// It is this policy's own lock.
+    /// The lock is the policy's own: `wrun policy update` replaces it.
     Update,
-    /// It is the lock of a policy that is included.
+    /// The lock belongs to an included policy, which has to be updated.
     UpdateIncluded,
-    /// It is part of an archive.
+    /// The lock is part of an archive, which has to be exported again.
     Export,
-    /// It is compared, and nothing more.
+    /// There is no remedy: the lock is only compared.
     Nothing,
 }
 
@@ -252,7 +252,7 @@ impl PolicyfileError {
     }
 }
 
-/// The file that a lock belongs to: the one that is locked to have it.
+/// Returns the file that a lock belongs to, such as `Policyfile.rb`.
 fn locked_file(lock: &std::path::Path) -> String {
     let text = lock.display().to_string();
     let stem = text.strip_suffix(".lock.json").unwrap_or(&text);
@@ -285,7 +285,7 @@ fn listed(file: &std::path::Path, problems: &[Problem]) -> String {
 
 fn raised(failure: &Failure) -> String {
     let text = failure.to_string();
-    // Nothing is ever granted here, so the lines that would allow it help nobody.
+    // There are no grants for this Ruby code, so hints about grants are left out.
     let of_grants = |line: &&str| line.starts_with("to allow it:") || line.starts_with("the list of denials");
     let is_denied = text.lines().any(|line| of_grants(&line));
     let mut lines: Vec<&str> = text.lines().filter(|line| !of_grants(line)).collect();
@@ -295,7 +295,7 @@ fn raised(failure: &Failure) -> String {
     format!("{}: {}", failure.class(), lines.join("\n"))
 }
 
-/// The line that raised, below the message.
+/// Returns the code line that raised, for the line below the message.
 fn quoted(line: Option<u32>, code: &str) -> String {
     match line {
         Some(line) if !code.is_empty() => format!("\n  {line}: {code}"),

@@ -1,4 +1,4 @@
-//! Git, by its own program: repositories are fetched into a cache, commits are taken out of it.
+//! Runs the program git: fetches repositories into a cache, and reads commits from it.
 
 use std::path::{Path, PathBuf};
 
@@ -9,7 +9,7 @@ use policyfile::model::GitSource;
 use sha1::{Digest as _, Sha1};
 use text::hex;
 
-/// The reasons why git did not do what was asked.
+/// The errors of running git.
 #[derive(Debug, thiserror::Error)]
 pub enum GitError {
     /// The program cannot be started.
@@ -23,7 +23,7 @@ pub enum GitError {
         /// The text that git wrote to standard error.
         message: String,
     },
-    /// An address, a name or a folder that git would take for an option.
+    /// Git would take an address, a name or a folder for an option.
     #[error("{text:?} cannot be a git repository, revision or folder: git could take it for an option")]
     Option {
         /// The address or name that was refused.
@@ -32,17 +32,17 @@ pub enum GitError {
     /// There is no folder to fetch into.
     #[error("nothing can be fetched here; `wrun policy build` fetches what a policy needs")]
     NoCache,
-    /// Git waits for something.
+    /// Git ran without progress for too long, so it was ended.
     #[error("`git {command}` was ended after {seconds} s; {hint}")]
     Waits {
         /// The command, without the options that are always given.
         command: String,
         /// How long it ran.
         seconds: u64,
-        /// Where a person looks for the cause.
+        /// A hint about the cause.
         hint: &'static str,
     },
-    /// Git writes more than is read of it.
+    /// The output of git exceeds the limit.
     #[error("`git {command}` wrote more than {limit} bytes")]
     TooMuch {
         /// The command, without the options that are always given.
@@ -50,7 +50,7 @@ pub enum GitError {
         /// How many bytes are read.
         limit: u64,
     },
-    /// A repository is larger than any of cookbooks.
+    /// A repository is larger than any repository of cookbooks should be.
     #[error(
         "`git {command}` was ended: the repository is larger than {limit} bytes, or what its server sends is damaged"
     )]
@@ -60,12 +60,12 @@ pub enum GitError {
         /// The most bytes of one of its files.
         limit: u64,
     },
-    /// A commit has more than a cookbook may have.
+    /// A commit has more files or bytes than a cookbook may have.
     #[error("the files of {commit} are more than {limit} {of}, which no cookbook may have")]
     TooManyFiles {
         /// The identifier of the commit.
         commit: String,
-        /// What there is too much of: files or bytes.
+        /// The things that are too many: files or bytes.
         of: &'static str,
         /// How many there may be.
         limit: u64,
@@ -83,7 +83,7 @@ pub enum GitError {
         /// What git said about it.
         source: Box<Self>,
     },
-    /// A repository whose own settings may start programs.
+    /// A repository's own settings may start programs.
     #[error(
         "{}: git is not asked there, since its configuration sets {key}, which may start a program or lead elsewhere",
         place.display()
@@ -94,7 +94,7 @@ pub enum GitError {
         /// The setting that names a program.
         key: String,
     },
-    /// Something at which git would wait, or which it would read without end.
+    /// Git would wait for a pipe, or read a device without end.
     #[error(
         "{} is neither a plain file nor a folder, so that git is not asked: it would wait there, or read without end",
         place.display()
@@ -103,7 +103,7 @@ pub enum GitError {
         /// The path of the pipe or device.
         place: PathBuf,
     },
-    /// A link out of a repository.
+    /// A link leads out of a repository.
     #[error("the folder {rel:?} of the repository is a link that leads out of it")]
     Outside {
         /// The folder, as the source names it.
@@ -122,7 +122,7 @@ pub enum GitError {
 /// The branch of a cookbook whose source names none.
 const DEFAULT_BRANCH: &str = "main";
 
-/// All branches and tags of a repository. Those that are gone there are removed.
+/// All branches and tags of a repository. Branches and tags that were deleted there are deleted in the cache too.
 const BRANCHES_AND_TAGS: [&str; 2] = ["+refs/heads/*:refs/heads/*", "+refs/tags/*:refs/tags/*"];
 
 /// The commit that the repository calls HEAD, under a name that fetching branches does not touch.
@@ -148,7 +148,7 @@ impl<'a> Repositories<'a> {
         self.folder.join(hex(Sha1::digest(uri)))
     }
 
-    /// Fetches a repository, anew or what it has got since.
+    /// Fetches a repository: all of it at the first time, and later only new commits.
     pub(super) fn fetch(&self, uri: &str) -> Result<PathBuf, GitError> {
         check(uri)?;
         if !self.folder.is_absolute() {
@@ -171,7 +171,7 @@ impl<'a> Repositories<'a> {
             self.fetch_into(&place, uri, &BRANCHES_AND_TAGS)?;
             return Ok(place);
         }
-        // Whole or not at all: a name of its own, until it is complete.
+        // The repository has a temporary name until it is complete.
         let unfinished = self.folder.join(plain_files::unfinished_name().map_err(failed)?);
         let name = unfinished.to_string_lossy().into_owned();
         let cloned =
@@ -181,7 +181,7 @@ impl<'a> Repositories<'a> {
         moved.map(|()| place)
     }
 
-    /// Waits until no other process fetches the same repository: git leaves a branch alone that another one is writing.
+    /// Waits until no other process fetches the same repository, because git skips a branch that another process is writing.
     fn lock(&self, place: &Path) -> Result<std::fs::File, GitError> {
         let locks = self.folder.with_file_name("locks");
         let made = std::fs::create_dir_all(&locks);
@@ -190,7 +190,7 @@ impl<'a> Repositories<'a> {
         locked.map_err(|source| GitError::Cache { path: self.folder.clone(), source })
     }
 
-    /// Brings a repository up to date that was fetched before.
+    /// Updates a repository that was fetched before.
     fn fetch_into(&self, place: &Path, uri: &str, what: &[&str]) -> Result<(), GitError> {
         let options = ["fetch", "--progress", "--force", "--prune", "--no-tags", "--", uri];
         let arguments: Vec<&str> = options.iter().chain(what).copied().collect();
@@ -210,7 +210,7 @@ impl<'a> Repositories<'a> {
         if place.is_dir() && has() { Ok(place) } else { self.fetch(uri) }
     }
 
-    /// The commit that a cookbook's source means now: a whole id.
+    /// Returns the full id of the commit that a cookbook's source means now.
     pub(super) fn commit_of(&self, source: &GitSource) -> Result<String, GitError> {
         if let Some(revision) = &source.revision {
             return self.pinned(&source.uri, revision);
@@ -220,8 +220,8 @@ impl<'a> Repositories<'a> {
         self.resolve(&source.uri, wanted.unwrap_or(DEFAULT_BRANCH))
     }
 
-    /// The whole id of a commit that somebody names. A whole id means itself, whatever the repository has. Anything shorter may
-    /// be a branch or a tag, and those move: the repository is asked.
+    /// Returns the full id of a named commit. A full id is returned unchanged, without asking the repository. A shorter name
+    /// may be a branch or a tag, which can move, so the repository is asked.
     pub(super) fn pinned(&self, uri: &str, revision: &str) -> Result<String, GitError> {
         check(revision)?;
         let is_whole = ID_LENGTHS.contains(&revision.len()) && revision.chars().all(|one| one.is_ascii_hexdigit());
@@ -237,7 +237,7 @@ impl<'a> Repositories<'a> {
     pub(super) fn resolve(&self, uri: &str, name: &str) -> Result<String, GitError> {
         check(name)?;
         let place = self.place(uri);
-        // What the clone calls so may be a branch that is gone.
+        // The `HEAD` of the clone may name a deleted branch.
         let name = if name == "HEAD" {
             let _alone = self.lock(&place)?;
             self.fetch_into(&place, uri, &[&format!("+HEAD:{REMOTE_HEAD}")])?;
@@ -262,7 +262,7 @@ impl<'a> Repositories<'a> {
         let work = into.join("work");
         std::fs::create_dir_all(&work).map_err(failed)?;
         let index = into.join("index");
-        // A branch may have the name of a commit, and git would take the branch; no branch is called so.
+        // A branch may have the name of a commit, and git would use the branch. With this suffix the name cannot be a branch.
         let commit = format!("{commit}^{{commit}}");
         self.check_size(repository, &commit, rel)?;
         write_as_committed(repository)?;
@@ -277,7 +277,8 @@ impl<'a> Repositories<'a> {
         Ok(found)
     }
 
-    /// Refuses a commit whose files are more than a cookbook may have, before any is written: packed they can be small.
+    /// Refuses a commit with more files or bytes than a cookbook may have, before any file is written. In packed form such
+    /// files can be small.
     fn check_size(&self, repository: &Path, commit: &str, rel: Option<&str>) -> Result<(), GitError> {
         let (files, bytes) = self.size(repository, commit, rel)?;
         let too_many = |of, limit| GitError::TooManyFiles { commit: commit.to_owned(), of, limit };
@@ -290,7 +291,7 @@ impl<'a> Repositories<'a> {
 
     /// The number of files of a commit, or of one folder in it, and their bytes.
     fn size(&self, repository: &Path, commit: &str, rel: Option<&str>) -> Result<(usize, u64), GitError> {
-        // A folder could have the name of an option, with which git lists less than it writes.
+        // Without `--`, a name could be read as an option, and git would list fewer files than it writes.
         let list = ["ls-tree", "-r", "-l", "-z", "--full-tree", "--", commit];
         let arguments: Vec<&str> = list.into_iter().chain(rel).collect();
         let listed = self.run(repository, &arguments)?;
@@ -310,14 +311,14 @@ impl<'a> Repositories<'a> {
         self.run(repository, &["cat-file", "blob", &format!("{commit}:{path}")])
     }
 
-    /// Runs git on a repository of the cache, and on no other: a damaged one is not looked for in the folders above it.
+    /// Runs git on exactly this repository of the cache. If it is damaged, git must not search the folders above it.
     fn run(&self, repository: &Path, arguments: &[&str]) -> Result<String, GitError> {
         in_cache(&self.folder, arguments, &[("GIT_DIR", repository)])
     }
 }
 
-/// Lets git write files of a repository of the cache as they were committed, whatever attributes say that came with them: an
-/// encoding or a keyword makes a file larger than the size that was looked at, and other bytes than its commit names.
+/// Makes git write the files of a cached repository exactly as committed, whatever its attributes say. An encoding or a
+/// keyword would make a file larger than the checked size, and different from the commit.
 fn write_as_committed(repository: &Path) -> Result<(), GitError> {
     const AS_COMMITTED: &[u8] = b"* -text -ident -filter -working-tree-encoding -eol\n";
     let info = repository.join("info");
@@ -331,7 +332,7 @@ fn check_folder(name: &str) -> Result<(), GitError> {
     if name.is_empty() { Ok(()) } else { check(name) }
 }
 
-/// Checks that git takes an address, or a name, for nothing else.
+/// Checks that git cannot take an address or a name for an option or something else.
 pub(super) fn check(text: &str) -> Result<(), GitError> {
     let is_sound = !text.is_empty() && !text.starts_with('-') && !text.contains(char::is_control);
     if is_sound { Ok(()) } else { Err(GitError::Option { text: text.chars().take(200).collect() }) }

@@ -1,5 +1,5 @@
-//! What git would read on this machine, looked at before git is asked: where git expects a file there may lie a named pipe, at
-//! which it would wait, or a device, which it would read without end.
+//! Checks the files that git would read on this machine before git is started. A file may be a named pipe, for which git
+//! would wait, or a device, which it would read without end.
 
 use std::fs::{self, FileType};
 use std::os::unix::ffi::OsStringExt as _;
@@ -7,10 +7,10 @@ use std::path::{Path, PathBuf};
 
 use super::git::GitError;
 
-/// The most files and folders of a repository that are looked at. A larger one is left to the time that git has.
+/// Largest number of checked files and folders of a repository. For a larger one only git's time limit applies.
 const MAX_ENTRIES: usize = 200_000;
 
-/// The most bytes of a file that names another folder.
+/// Largest size of a file that names another folder, in bytes.
 const MAX_NAME: u64 = 8192;
 
 /// Endings that git tries where an address has no repository itself.
@@ -47,7 +47,7 @@ pub(super) fn check_source(uri: &str, folder: &Path) -> Result<(), GitError> {
     Ok(())
 }
 
-/// The path of an address that names a place on this machine: `file:///srv/a`, `/srv/a`. `HOST:PATH` names another machine.
+/// Returns the path of an address on this machine, such as `file:///srv/a` or `/srv/a`. `HOST:PATH` names another machine.
 fn local_path(uri: &str) -> Option<PathBuf> {
     if let Some(rest) = uri.strip_prefix("file://") {
         let path = rest.get(rest.find('/')?..)?;
@@ -68,7 +68,7 @@ fn check_git_folder(git: &Path) -> Result<(), GitError> {
         git.parent().unwrap_or(Path::new("")).join(named)
     };
     check_below(&folder)?;
-    // A further working tree has most of its repository elsewhere.
+    // An additional working tree has most of its repository in another folder.
     match named_in(&folder.join("commondir"), "") {
         Some(common) => check_below(&folder.join(common)),
         None => Ok(()),
@@ -86,7 +86,7 @@ fn check_below(folder: &Path) -> Result<(), GitError> {
     let mut folders = vec![folder.to_owned()];
     let mut seen = 0;
     while let Some(folder) = folders.pop() {
-        // What cannot be listed is git's to complain of.
+        // Git itself reports a folder that cannot be listed.
         let Ok(entries) = fs::read_dir(&folder) else { continue };
         for entry in entries.flatten() {
             seen += 1;
@@ -105,7 +105,7 @@ fn check_below(folder: &Path) -> Result<(), GitError> {
 
 /// Checks one place, or what a link leads to. Returns its kind; `None`: nothing is there.
 fn check_one(place: &Path) -> Result<Option<FileType>, GitError> {
-    // What cannot be looked at is git's to complain of.
+    // Git itself reports a file that cannot be read.
     let Ok(about) = fs::metadata(place) else { return Ok(None) };
     let kind = about.file_type();
     if kind.is_file() || kind.is_dir() { Ok(Some(kind)) } else { Err(GitError::NotPlain { place: place.to_owned() }) }
@@ -159,7 +159,7 @@ mod tests {
         refused(check_source(&format!("{place}/bare"), Path::new("/")), &bare.join("HEAD"));
         symlink("/dev/zero", &ended).unwrap();
         refused(check_source(&format!("{place}/ended"), Path::new("/")), &ended);
-        // The `.git` of a further working tree is a file that names the folder.
+        // The `.git` of an additional working tree is a file that names the folder.
         let tree = folder.path().join("tree");
         fs::create_dir(&tree).unwrap();
         fs::write(tree.join(".git"), "gitdir: ../bare\n").unwrap();

@@ -1,5 +1,5 @@
-//! Runs the program git, with settings under which a repository's own programs are not started. What git writes is bounded, and so is
-//! the time for which it does nothing: a server may accept a connection and stay silent, a file may be a pipe.
+//! Runs the program git with settings that prevent it from starting a repository's own programs. The output of git is
+//! limited, and so is the time without progress: a server may accept a connection and stay silent, or a file may be a pipe.
 
 use std::io::Read;
 use std::path::Path;
@@ -12,9 +12,9 @@ use std::time::{Duration, Instant};
 use super::MAX_TEXT;
 use super::git::GitError;
 
-/// Settings of every call: a repository's own hooks and monitors are not run, no other program makes the connection, and a server
-/// that sends less than 1000 bytes a second for a minute is left. Without encryption a server is spoken to only where the
-/// address that was asked for says so: no answer leads there, and git would send the address's password along.
+/// Settings of every call. A repository's own hooks and monitors are not run, and no other program makes the connection. A
+/// server that sends less than 1000 bytes a second for a minute is given up. Git connects without encryption only if the
+/// requested address says so, and not after a redirect, because it would send the address's password along.
 const ALWAYS: [&str; 10] = [
     "core.hooksPath=/dev/null",
     "core.fsmonitor=false",
@@ -28,10 +28,11 @@ const ALWAYS: [&str; 10] = [
     "protocol.ssh.allow=always",
 ];
 
-/// A setting for folders of strangers: a folder that looks like a bare repository is not taken for one.
+/// A setting for untrusted folders: git does not accept a folder as a bare repository just because it looks like one.
 const NO_BARE: &str = "safe.bareRepository=explicit";
 
-/// Variables that name another repository, or another configuration, than those of the folder, or that make names patterns.
+/// Environment variables that would make git use another repository or configuration than the folder's, or treat names as
+/// patterns.
 const OTHER_REPOSITORY: [&str; 11] = [
     "GIT_DIR",
     "GIT_WORK_TREE",
@@ -55,51 +56,51 @@ const BLOCK: u64 = 512;
 /// The variable with the command that makes git's connections over ssh.
 const SSH_COMMAND: &str = "GIT_SSH_COMMAND";
 
-/// ssh as git starts it, without questions: the address may be a stranger's, and a question would be asked on the author's terminal.
+/// The ssh command without questions. The address may be untrusted, and ssh would ask on the author's terminal.
 const SSH_WITHOUT_QUESTIONS: &str = "ssh -o BatchMode=yes";
 
-/// What git says when the limit has ended a part of its: 25 is Linux's number of SIGXFSZ. The second is also said of a server
-/// that sends something else than a repository.
+/// Git's messages when the file size limit has ended one of its processes: 25 is the number of SIGXFSZ on Linux. The second
+/// message also appears if a server sends something else than a repository.
 const FILE_TOO_LARGE: [&str; 2] = ["died of signal 25", "invalid index-pack output"];
 
-/// The time between two looks whether git has ended.
+/// Time between two checks whether git has ended.
 const TICK: Duration = Duration::from_millis(2);
 
 /// The most bytes of git's messages that are kept: the last ones.
 const MAX_MESSAGES: usize = 64 << 10;
 
-/// How long git may take.
+/// The time limits of a git command.
 struct Patience {
     /// How long git may write nothing.
     silent: Duration,
     /// How long git may take in all.
     whole: Duration,
-    /// Where a person looks if it takes longer.
+    /// A hint for the message if it takes longer.
     hint: &'static str,
 }
 
-/// Of questions about a working tree, which is on this machine.
+/// The limits for questions about a working tree on this machine.
 const QUESTION: Patience = Patience {
     silent: Duration::from_secs(60),
     whole: Duration::from_secs(60),
     hint: "look whether the repository's files are plain files",
 };
 
-/// Of work in the cache, such as writing the files of a commit.
+/// The limits for work in the cache, such as writing the files of a commit.
 const WORK: Patience = Patience {
     silent: Duration::from_secs(1200),
     whole: Duration::from_secs(1200),
     hint: "look whether the disk of the cache folder answers",
 };
 
-/// Of fetching. Git tells its progress meanwhile, and so does the server.
+/// The limits for fetching. Git and the server report their progress meanwhile.
 const TRANSFER: Patience = Patience {
     silent: Duration::from_secs(300),
     whole: Duration::from_secs(2 * 3600),
     hint: "look whether the server of the repository answers",
 };
 
-/// Asks about a working tree that may be a stranger's. Returns what git writes to standard output.
+/// Runs git in a working tree that may be untrusted. Returns git's standard output.
 pub(super) fn ask(folder: &Path, arguments: &[&str]) -> Result<String, GitError> {
     let mut command = prepared(folder, &[NO_BARE], arguments);
     told(arguments, &finished(&mut command, arguments, &QUESTION)?)
@@ -123,8 +124,8 @@ fn transfer_at_most(
     arguments: &[&str],
     environment: &[(&str, &Path)],
 ) -> Result<(), GitError> {
-    // What a server sends becomes one file. Only a process itself can limit that before its children exist: the shell does,
-    // and becomes git.
+    // The received data become one file. A process can set such a limit only for itself before it starts children: so a shell
+    // sets it and then becomes git.
     let mut command = Command::new("sh");
     command.args(["-c", r#"ulimit -f "$0" && exec git "$@""#, &(most / BLOCK).to_string()]);
     let mut command = prepared_as(command, folder, &[], arguments);
@@ -141,7 +142,7 @@ fn transfer_at_most(
     told(arguments, &output).map(|_| ())
 }
 
-/// Whether the person says how git starts ssh: in the environment or in the configuration.
+/// Tells whether the user has configured how git starts ssh, in the environment or in git's configuration.
 fn names_ssh(folder: &Path) -> bool {
     let is_set = |variable| std::env::var_os(variable).is_some();
     let configured = || prepared(folder, &[NO_BARE], &["config", "--get", "core.sshCommand"]).output();
@@ -152,16 +153,16 @@ fn prepared(folder: &Path, settings: &[&str], arguments: &[&str]) -> Command {
     prepared_as(Command::new("git"), folder, settings, arguments)
 }
 
-/// `command` becomes git when it is given git's arguments.
+/// Adds git's settings and arguments to `command`, which is git or becomes git.
 fn prepared_as(mut command: Command, folder: &Path, settings: &[&str], arguments: &[&str]) -> Command {
     let settings = ALWAYS.iter().chain(settings).flat_map(|setting| ["-c", setting]);
     command.args(settings).args(arguments).current_dir(folder);
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
-    // A password is not asked for: nobody may be there to answer.
+    // Git must not ask for a password, because nobody may be there to answer.
     command.env("GIT_TERMINAL_PROMPT", "0").env("LC_ALL", "C");
-    // The name of a folder is that folder, and not a pattern.
+    // The name of a folder is not a pattern.
     command.env("GIT_LITERAL_PATHSPECS", "1");
-    // What a stranger's repository lacks is not fetched by the programs that it names.
+    // Git must not fetch missing objects of an untrusted repository by programs that the repository names.
     command.env("GIT_NO_LAZY_FETCH", "1");
     for variable in OTHER_REPOSITORY {
         command.env_remove(variable);
@@ -199,7 +200,8 @@ fn finished(command: &mut Command, arguments: &[&str], patience: &Patience) -> R
     Ok(Output { status, stdout, stderr })
 }
 
-/// Reads what git writes, so that it never waits for a reader. Beyond the limit the reader goes away, which ends git.
+/// Reads git's output in a thread, so that git never waits for a reader. Beyond the limit the reader closes the pipe, which
+/// ends git.
 fn collect(from: impl Read + Send + 'static) -> JoinHandle<Vec<u8>> {
     std::thread::spawn(move || {
         let mut all = vec![];

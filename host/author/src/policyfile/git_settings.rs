@@ -1,8 +1,8 @@
-//! Whether git may be asked about a working tree. Its own configuration may be a stranger's, came with a copied folder, and names
-//! programs: `core.fsmonitor`, filters, `core.sshCommand`, includes. Only settings are accepted that name neither a program nor
-//! another place; what the person has set for all repositories is the person's own.
+//! Decides whether git may be run in a working tree. Its configuration may be untrusted if the folder was copied, and can
+//! name programs: `core.fsmonitor`, filters, `core.sshCommand`, includes. Only settings that name neither a program nor
+//! another place are accepted. The user's own settings for all repositories are trusted.
 
-/// Settings of one repository that say how git keeps what it has, by section.
+/// Harmless settings of a repository, by section.
 const PLAIN: [(&str, &[&str]); 14] = [
     ("branch", &["description", "merge", "rebase", "remote", "vscode-merge-base"]),
     ("color", &["branch", "diff", "status", "ui"]),
@@ -35,11 +35,11 @@ const PLAIN: [(&str, &[&str]); 14] = [
     ("user", &["email", "name", "signingkey"]),
 ];
 
-/// The arguments with which git lists all settings and whose they are.
+/// The arguments with which git lists all settings with their scopes.
 pub(super) const LIST: [&str; 4] = ["config", "--list", "--show-scope", "-z"];
 
-/// The first setting of the repository itself that may start a program or lead elsewhere. `listed`: what git says to [`LIST`]:
-/// `SCOPE\0KEY\nVALUE\0` for each.
+/// Returns the first setting of the repository itself that may start a program or lead to another place. `listed`: the output
+/// of git for [`LIST`]: `SCOPE\0KEY\nVALUE\0` for each.
 pub(super) fn first_not_plain(listed: &str) -> Option<&str> {
     let mut words = listed.split('\0');
     while let (Some(scope), Some(setting)) = (words.next(), words.next()) {

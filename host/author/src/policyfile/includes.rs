@@ -15,20 +15,20 @@ use super::loops::{Base, Way};
 use super::paths::{expanded, inside, relative};
 use super::{FOLDER_LOCK, MAX_TEXT, Place, Session, read_text};
 
-/// The lock's path in a repository that does not say.
+/// The default path of the lock in a repository.
 pub(super) const LOCK: &str = "Policyfile.lock.json";
 
-/// The length of a revision's beginning by which one may be named.
+/// Smallest length of an abbreviated revision.
 const SHORT_REVISION: usize = 10;
 
-/// What an update does with the commits that the lock has of included policies.
+/// The commits of the previous lock that an update keeps.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Pins<'a> {
-    /// The lock as it was before; `None`: it does not exist yet.
+    /// The previous lock; `None` if it does not exist.
     pub(super) lock: Option<&'a Lock>,
-    /// The includes that are to be taken anew, by name; `all` means all of them.
+    /// The names of the includes to update; `all` means all of them.
     pub(super) renewed: &'a [String],
-    /// Cookbooks that were fetched stay at the commits of the lock.
+    /// Whether fetched cookbooks stay at the commits of the lock.
     pub(super) keeps_fetched: bool,
 }
 
@@ -42,7 +42,8 @@ const REVISION: &str = "policy_revision_id";
 const POLICY: &str = "policy_name";
 
 impl Pins<'_> {
-    /// What an include stays at, unless its options changed: a commit (`revision`), or a revision on a server.
+    /// Returns the commit (`revision`), or the revision on a server, that an include keeps. `None` if it is updated or its
+    /// options changed.
     fn kept(&self, include: &IncludeSpec, key: &str) -> Option<String> {
         if self.renewed.iter().any(|name| *name == include.name || name == "all") {
             return None;
@@ -54,8 +55,8 @@ impl Pins<'_> {
         (options == include.options).then_some(kept)
     }
 
-    /// The policy with the fetched cookbooks of the lock at their commits, if they are to be kept. What an included policy
-    /// locks is its own matter, and a source that says something else than the lock is taken as it is written.
+    /// Pins the policy's fetched cookbooks to the commits of the lock, if they are to be kept. Cookbooks of included policies
+    /// are not pinned here, and neither are those whose source was changed since.
     pub(super) fn keep_fetched(&self, policy: &Policy, includes: &[Included]) -> Result<Policy, PolicyfileError> {
         let mut policy = policy.clone();
         let Some(lock) = self.lock.filter(|_| self.keeps_fetched) else { return Ok(policy) };
@@ -101,7 +102,7 @@ impl Session<'_> {
         let mut all = vec![];
         for include in &policy.includes {
             let asked = Asked { include, pins, policyfile: &place.policyfile };
-            // Whatever is wrong with an included lock is told with the line that includes it.
+            // Errors of an included lock name the line that includes it.
             let placed = |error: PolicyfileError| match error {
                 error @ PolicyfileError::Include { .. } => error,
                 error => asked.wrong(error_chain(&error)),
@@ -224,7 +225,7 @@ impl Session<'_> {
             add("git", Some(&address));
             add("revision", Some(&commit));
             add("branch", option("branch"));
-            // As chef-cli: a tag counts beside a branch only.
+            // As in chef-cli, a tag counts only together with a branch.
             add("tag", option("branch").and(option("tag")));
             add("ref", option("ref"));
             add("rel", Some(rel.as_str()).filter(|rel| !rel.is_empty()));
@@ -236,13 +237,13 @@ impl Session<'_> {
     }
 }
 
-/// Whether a source that somebody wrote is the one that a lock has.
+/// Tells whether a source in the policy is the same as in the lock.
 fn is_locked_as(spec: &CookbookSpec, locked: &Map<String, Value>) -> bool {
     spec.options.iter().all(|(key, value)| match (key.as_str(), value.as_str()) {
         ("github", Some(place)) => {
             locked.get("git").and_then(Value::as_str) == Some(&format!("https://github.com/{place}.git"))
         }
-        // A lock has the whole id.
+        // The lock has the full id.
         ("revision", Some(name)) if name.chars().all(|one| one.is_ascii_hexdigit()) => {
             locked.get(key).and_then(Value::as_str).is_some_and(|locked| locked.starts_with(&name.to_ascii_lowercase()))
         }
@@ -266,7 +267,7 @@ impl Asked<'_> {
         self.include.options.get(key).and_then(Value::as_str)
     }
 
-    /// The commit or the revision that it stays at: see [`Pins::kept`].
+    /// Returns the commit or the revision that it keeps: see [`Pins::kept`].
     fn kept(&self, key: &str) -> Option<String> {
         self.pins.kept(self.include, key)
     }
@@ -290,7 +291,7 @@ struct Found {
     place: String,
     /// The source options that the including lock keeps.
     options: Map<String, Value>,
-    /// What its paths are relative to.
+    /// The folder or commit that its paths are relative to.
     base: Base,
 }
 
@@ -344,7 +345,7 @@ fn source_options(document: &mut Value) -> impl Iterator<Item = &mut Map<String,
     locks.filter_map(|lock| lock.get_mut("source_options")?.as_object_mut())
 }
 
-/// `github.com/org/repo.git` means https. Paths and `user@host:path` are left as they are.
+/// Adds `https://` to an address such as `github.com/org/repo.git`. Paths and `user@host:path` are returned unchanged.
 pub(super) fn with_scheme(uri: &str) -> String {
     let host = uri.split('/').next().unwrap_or_default();
     let is_host = host.contains('.') && !host.starts_with('.') && !host.contains([':', '@']) && uri.contains('/');

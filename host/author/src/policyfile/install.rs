@@ -20,7 +20,7 @@ use super::includes::Pins;
 use super::locate::Located;
 use super::{Place, Session, Tools};
 
-/// What an installation did to the lock.
+/// The result of an installation or an update.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Installed {
     /// A lock was written.
@@ -28,15 +28,15 @@ pub enum Installed {
         /// The revision of the lock.
         revision_id: String,
     },
-    /// The cookbooks of the lock that was there are installed.
+    /// The cookbooks of the existing lock are installed.
     FromLock,
-    /// The attributes of the lock are new.
+    /// The attributes of the lock were updated.
     Attributes,
     /// Nothing had to be changed.
     UpToDate,
 }
 
-/// What an update takes anew.
+/// The parts that an update replaces.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Update {
     /// These cookbooks, with what they depend on. Empty: all.
@@ -49,7 +49,7 @@ pub struct Update {
     pub includes: Vec<String>,
 }
 
-/// Installs what the lock says; without a lock, makes one.
+/// Installs the cookbooks of the lock. Without a lock, makes one.
 ///
 /// # Errors
 /// The Policyfile or the lock is wrong, or a cookbook cannot be had.
@@ -65,7 +65,7 @@ pub fn install(place: &Place, tools: &Tools<'_>) -> Result<Installed, Policyfile
     session.generate(place, &policy, Pins { lock: None, renewed: &[], keeps_fetched: false })
 }
 
-/// Makes the lock anew, as far as is asked for.
+/// Updates the lock, or the requested parts of it.
 ///
 /// # Errors
 /// As [`install`].
@@ -77,7 +77,7 @@ pub fn update(place: &Place, wanted: &Update, tools: &Tools<'_>) -> Result<Insta
     }
     let before = if is_there { Some(place.read_lock()) } else { None };
     let before = match before {
-        // What is to be replaced as a whole need not be sound.
+        // A lock that is replaced completely need not be valid.
         Some(Err(PolicyfileError::Lock { place, invalid, .. }))
             if wanted.cookbooks.is_empty() && !wanted.attributes =>
         {
@@ -106,7 +106,7 @@ fn check_there(place: &Place) -> Result<(), PolicyfileError> {
     if needed.exists() { Ok(()) } else { Err(PolicyfileError::NotFound { path: needed.clone() }) }
 }
 
-/// Keeps all cookbooks at their locked versions and sources but those that are to be updated.
+/// Pins all cookbooks to their locked versions and sources, except for those to update.
 fn pin_others(policy: &mut Policy, lock: &Lock, wanted: &Update, tools: &Tools<'_>) -> Result<(), PolicyfileError> {
     let unknown: Vec<_> = wanted.cookbooks.iter().filter(|name| !lock.dependencies.has(name)).cloned().collect();
     if !unknown.is_empty() {
@@ -139,7 +139,7 @@ pub(super) fn exactly(name: &str, version: &str) -> Result<Constraint, Policyfil
 }
 
 pub(super) fn source_of(name: &str, options: &Map<String, Value>) -> Result<Option<CookbookSource>, PolicyfileError> {
-    // A source that has several versions of a cookbook names the one.
+    // If a source has several versions of a cookbook, the options must name the locked one.
     let mut options = options.clone();
     if options.contains_key("path") {
         options.shift_remove("version");
@@ -229,8 +229,8 @@ impl Session<'_> {
         Ok((make_lock(&input, &chosen, entries).map_err(failed)?, located))
     }
 
-    /// Compares the cookbooks of included policies with what those have locked. A fetched one must be the same. A folder is taken as
-    /// it is, as Chef does; where it has changed since, that is said.
+    /// Compares the cookbooks of included policies with what those have locked. A fetched cookbook must be the same. A
+    /// cookbook in a folder is used as it is now, as in Chef; a change is reported.
     fn compare_with_included(
         &self,
         place: &Place,
@@ -270,7 +270,7 @@ impl Session<'_> {
             let Some(what) = other_identifier(place, name, &locked.identifier, &found.cookbook)? else { continue };
             match locked.place {
                 CookbookPlace::Cached { .. } => return Err(changed_in_cache(&what)),
-                // What lies beside the Policyfile may change, and is used as it is: Chef does so too.
+                // A cookbook in a folder may have changed, and is used as it is now, as in Chef.
                 CookbookPlace::Local { .. } => {
                     (self.tools.say)(&format!("note: {what}; `wrun policy update` locks what is there now"));
                 }
@@ -279,7 +279,7 @@ impl Session<'_> {
         Ok(())
     }
 
-    /// Finds a cookbook of a lock. The inner error: it is there in another version or under another name, as a sentence.
+    /// Finds a cookbook of a lock. The inner error is a sentence: the folder has another version or another cookbook.
     pub(super) fn locate_locked(
         &mut self,
         place: &Place,
@@ -325,7 +325,7 @@ impl Session<'_> {
         Ok(Installed::Attributes)
     }
 
-    /// Says anew which commits the lock's folders are at. The folders have to be there.
+    /// Updates the commits of the lock's folders. The folders must exist.
     pub(super) fn refresh_commits(&mut self, place: &Place, lock: &mut Lock) -> Result<(), PolicyfileError> {
         for (name, locked) in &mut lock.cookbooks {
             if let CookbookPlace::Local { source, scm_info } = &mut locked.place {
@@ -344,7 +344,7 @@ impl Session<'_> {
 
 /// The cookbooks that have a source of their own, or are locked by an included policy.
 fn kept_universe(includes: &[Included], own: &BTreeMap<String, OwnCookbook>) -> Universe {
-    // What does not agree is told where cookbooks are chosen.
+    // Conflicts are reported later, when cookbooks are chosen.
     let mut universe = policyfile::include::universe(includes).unwrap_or_default();
     for (name, cookbook) in own {
         universe.insert(name.clone(), BTreeMap::from([(cookbook.version.clone(), cookbook.dependencies.clone())]));
@@ -352,7 +352,7 @@ fn kept_universe(includes: &[Included], own: &BTreeMap<String, OwnCookbook>) -> 
     universe
 }
 
-/// The error for a cookbook that cannot be had, at the line that names its source.
+/// Returns the error for a cookbook that is not available, at the line that names its source.
 fn of_source(file: &Path, line: u32, name: &str, source: &CookbookSource, error: &PolicyfileError) -> PolicyfileError {
     PolicyfileError::Source {
         file: file.to_owned(),
@@ -392,7 +392,7 @@ pub(super) fn gone(name: &str, source: &str, folder: &Path) -> PolicyfileError {
     ))
 }
 
-/// How a cookbook's identifier differs from the locked one, as a sentence that begins with the lock's line. `None`: it does not.
+/// Returns a sentence if a cookbook's identifier differs from the locked one. It begins with the lock's line.
 pub(super) fn other_identifier(
     place: &Place,
     name: &str,
@@ -419,8 +419,8 @@ pub(super) fn compile_error(place: &Place, error: CompileError) -> PolicyfileErr
     PolicyfileError::Compile { file: place.policyfile.clone(), error: Box::new(error), hint: String::new() }
 }
 
-/// The line that would let a policy take the cookbooks that its sources do not have from elsewhere. Empty: they all have them, or
-/// a server was asked already.
+/// Returns a hint: the line that adds a source for a missing cookbook. The hint is empty if no cookbook is missing, or if a
+/// server is a source already.
 fn other_sources(place: &Place, policy: &Policy, error: &CompileError) -> String {
     let CompileError::Solve(SolveError::NoSolution { absent, .. }) = error else { return String::new() };
     let is_folder = |source: &DefaultSource| matches!(source.place, DefaultPlace::ChefRepo(_));

@@ -1,5 +1,5 @@
-//! The cache of fetched cookbooks. A folder's name says what is in it: the cookbook, its version or commit, and a digest of
-//! all that says where it is from. A folder is there whole or not at all, and is never written again.
+//! The cache of fetched cookbooks. The name of a folder has the cookbook, its version or commit, and a digest of its source.
+//! A folder is always complete, and is never written again.
 
 use std::path::{Path, PathBuf};
 
@@ -19,7 +19,7 @@ use super::unpack::unpacked;
 /// How many characters of a digest are in the name of a cached cookbook's folder.
 const DIGEST_LENGTH: usize = 32;
 
-/// The key that a lock has of a cookbook from git, as Chef writes it.
+/// Returns the cache key in a lock for a cookbook from git, as Chef writes it.
 pub(super) fn commit_key(name: &str, commit: &str) -> String {
     format!("{name}-{commit}")
 }
@@ -36,7 +36,7 @@ pub(super) fn server_key(name: &str, source: &ServerSource) -> String {
 }
 
 impl Session<'_> {
-    /// The folder that a fetched cookbook has in the cache, whether it is there or not. `None`: it is not a fetched one.
+    /// Returns the folder of a fetched cookbook in the cache, which may not exist yet. `None` if the cookbook is not fetched.
     pub(super) fn kept(&self, name: &str, source: &CookbookSource) -> Result<Option<PathBuf>, PolicyfileError> {
         match source {
             CookbookSource::Path(_) => Ok(None),
@@ -49,7 +49,7 @@ impl Session<'_> {
         }
     }
 
-    /// The folder of a commit. Whatever else has the commit's name, such as a branch of another repository, has another folder.
+    /// Returns the folder of a commit. A branch or another repository with the same name has another folder.
     pub(super) fn kept_commit(&self, name: &str, source: &GitSource, commit: &str) -> Result<PathBuf, PolicyfileError> {
         self.folder(&commit_key(name, commit), &json!([source.uri, commit, source.rel]))
     }
@@ -79,7 +79,7 @@ impl Session<'_> {
         Ok(self.tools.cache.join("cookbooks").join(format!("{key}-{digest}")))
     }
 
-    /// Puts a folder into the cache that `make` makes in a scratch folder: whole or not at all.
+    /// Adds a folder to the cache atomically. `make` fills a temporary folder, which is renamed.
     pub(super) fn keep(
         &self,
         place: &Path,
@@ -90,7 +90,7 @@ impl Session<'_> {
         let scratch = cookbooks.join(scratch);
         std::fs::create_dir_all(&scratch).map_err(PolicyfileError::write(&scratch))?;
         let moved = make(&scratch).and_then(|found| match std::fs::rename(&found, place) {
-            // Another process was faster, and has put the same there.
+            // Another process was faster and has added the same folder.
             Err(_) if place.is_dir() => Ok(()),
             moved => moved.map_err(PolicyfileError::write(place)),
         });
@@ -98,7 +98,7 @@ impl Session<'_> {
         moved
     }
 
-    /// The folder of the cache that has the cookbook of an archive. One that is not what was asked for is not kept.
+    /// The folder of the cache that has the cookbook of an archive. A cookbook other than the requested one is not cached.
     pub(super) fn unpack_archive(
         &self,
         name: &str,
@@ -112,14 +112,14 @@ impl Session<'_> {
         (self.tools.say)(&format!("Installing {name} {}", source.version));
         let bytes = self.tools.download(&source.url).map_err(PolicyfileError::Cookbook)?;
         let files = unpacked(&bytes, "the archive of a cookbook").map_err(PolicyfileError::Cookbook)?;
-        // As a Supermarket packs them: one folder, with the cookbook's name.
+        // A Supermarket's archive has one folder with the cookbook's name.
         let below = |path: &str| Some(path.strip_prefix(name)?.strip_prefix('/')?.to_owned());
         let files = files.into_iter().filter_map(|(path, content)| Some((below(&path)?, content)));
         self.keep_files(&place, files, &source.url, |cookbook| cookbook.check(name, constraint))?;
         Ok(place)
     }
 
-    /// The folder of the cache that has a cookbook of a Chef server. One that is not what was asked for is not kept.
+    /// The folder of the cache that has a cookbook of a Chef server. A cookbook other than the requested one is not cached.
     pub(super) fn take_from_server(
         &self,
         name: &str,

@@ -35,7 +35,7 @@ enum Origin {
 }
 
 impl Located {
-    /// Whether it was fetched, and must be what was locked.
+    /// Tells whether the cookbook was fetched. Then it must equal the locked one.
     pub(super) fn is_fetched(&self) -> bool {
         !matches!(self.origin, Origin::Folder(_))
     }
@@ -128,8 +128,9 @@ impl Session<'_> {
         if CookbookIdentifier::of(&sums).as_str() == locked {
             return Ok(true);
         }
-        // Who locked it may have done so in the repository's working tree, where a `chefignore` above the cookbook counts. The
-        // cache has the cookbook's folder alone, as Chef's has.
+        // The cookbook may have been locked in the repository's working tree, where a `chefignore` above the cookbook counts.
+        // The cache has only the cookbook's folder, as Chef's cache has. So the identifier is computed again with that
+        // `chefignore`.
         let Origin::Commit { source, commit } = &located.origin else { return Ok(false) };
         let rel = source.rel.as_deref().and_then(|rel| inside("", rel)).unwrap_or_default();
         if rel.is_empty() || located.cookbook.path.join(IGNORE).exists() {
@@ -166,7 +167,8 @@ impl Session<'_> {
         let place = match &located.origin {
             Origin::Folder(source) => {
                 add("path", Some(source));
-                // A policy.toml's lock says what is run, and not which commit somebody had checked out.
+                // The lock of a policy.toml does not have the commit of the working tree, because that does not change what
+                // is run.
                 let scm_info = match self.takes_crates {
                     true => Value::Null,
                     false => self.working_trees.info(&cookbook.path, self.tools.say)?,

@@ -1,5 +1,5 @@
-//! Looks for policies that include themselves, over others: what an included lock includes is read as far as it can be, from where
-//! its own lock says that it was. What cannot be read is told, and leads nowhere.
+//! Finds policies that include themselves through other policies. It reads the locks that an included lock names, as far as
+//! possible. A lock that cannot be read is reported, and its includes are ignored.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -14,10 +14,10 @@ use super::{PolicyfileError, Session};
 /// The most policies that one includes.
 const MAX_INCLUDED: usize = 1000;
 
-/// How many policies that include each other are followed.
+/// Largest length of a chain of included policies.
 const MAX_CHAIN: usize = 32;
 
-/// The most locks of other servers and repositories that are read only to look for loops.
+/// Largest number of locks that are fetched from servers and repositories only to find loops.
 const MAX_DISTANT: usize = 100;
 
 /// What the paths in a lock are relative to.
@@ -34,23 +34,24 @@ pub(super) enum Base {
         /// The folder's path, empty for the top.
         folder: String,
     },
-    /// The lock came alone: no path leads anywhere.
+    /// The lock was downloaded alone, so its paths cannot be followed.
     Alone,
 }
 
-/// The way from a policy to one that it includes, over others.
+/// The chain of includes that is being followed.
 #[derive(Debug)]
 pub(super) struct Way {
     /// The names of the policies on it.
     names: Vec<String>,
-    /// The locks from which no way leads back, and places without a lock: each is read once, however many policies include it.
+    /// The locks that are not part of a loop, and places without a lock. Each is read only once, even if many policies
+    /// include it.
     followed: BTreeSet<String>,
-    /// How many locks were read from elsewhere.
+    /// The number of locks that were fetched.
     distant: usize,
 }
 
 impl Way {
-    /// The way that begins with a policy.
+    /// Starts the chain with a policy.
     pub(super) fn from(name: String) -> Self {
         Self { names: vec![name], followed: BTreeSet::new(), distant: 0 }
     }
@@ -65,7 +66,7 @@ enum Next {
 }
 
 impl Next {
-    /// The text by which it is known. A file is the same by whichever path.
+    /// Returns the key that identifies a lock, such as the resolved path of a file.
     fn key(&self) -> String {
         match self {
             Self::File(file) => file.display().to_string(),
@@ -109,7 +110,7 @@ impl Session<'_> {
             }
             match self.read_next(way, next) {
                 Ok((document, base)) => self.follow(way, &document, &base, &key)?,
-                // It leads nowhere: that is said once.
+                // A lock that cannot be read is reported only once.
                 Err(what) => note(&what),
             }
             way.followed.insert(key);

@@ -1,8 +1,8 @@
-//! Paths as Ruby's `File.expand_path` and `Pathname#relative_path_from` make them: by their text alone.
+//! Computes paths like Ruby's `File.expand_path` and `Pathname#relative_path_from`, without looking at the disk.
 
 use std::path::{Component, Path, PathBuf};
 
-/// A path without `.` and `..`, below a folder if it is relative.
+/// Returns a path without `.` and `..`. A relative path begins at `folder`.
 #[must_use]
 pub fn expanded(path: impl AsRef<Path>, folder: &Path) -> PathBuf {
     let mut out = PathBuf::new();

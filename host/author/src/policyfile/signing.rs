@@ -1,6 +1,6 @@
-//! Requests to a Chef server, signed by version 1.3 of its protocol: RSA (PKCS#1 v1.5) with SHA-256 over the method, the path,
-//! the body's digest, the moment, the client's name and the version of the interface. The older versions sign with SHA-1, and
-//! every server that is still maintained takes 1.3.
+//! Requests to a Chef server, signed by version 1.3 of its protocol: RSA (PKCS#1 v1.5) with SHA-256 over the method, the
+//! path, the body's digest, the moment, the client's name and the version of the interface. Older versions sign with SHA-1,
+//! and every maintained server accepts 1.3.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -12,7 +12,7 @@ use sha2::{Digest as _, Sha256};
 /// How many characters of a signature one header has.
 const LINE: usize = 60;
 
-/// The key of a Chef server's client, with the client's name. It is not shown.
+/// The key of a Chef server's client, with the client's name. `Debug` does not show the key.
 pub struct ClientKey {
     name: String,
     key: RsaKeyPair,

@@ -1,4 +1,4 @@
-//! Unpacks strangers' archives into memory, with limits: nothing in them but plain files counts.
+//! Unpacks untrusted archives into memory, with limits. Only plain files in them count.
 
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
@@ -11,7 +11,7 @@ use flate2::read::GzDecoder;
 
 use crate::tar_entries::each_entry;
 
-/// What an archive may hold, unpacked, in bytes.
+/// Largest size of an unpacked archive, in bytes.
 pub(super) const MAX_UNPACKED: u64 = 256 << 20;
 
 /// How deep its folders may be nested.
@@ -20,7 +20,7 @@ const MAX_DEPTH: usize = 40;
 /// The plain files of a compressed archive, by their paths. `kind`: what the archive should be, for messages.
 pub(super) fn unpacked(bytes: &[u8], kind: &str) -> Result<BTreeMap<String, Vec<u8>>, String> {
     let unreadable = |error: std::io::Error| format!("it is not {kind}: {error}");
-    // Whatever the archive says about itself, no more than this comes out of it.
+    // This limits the unpacked size, whatever sizes the archive states.
     let reader = GzDecoder::new(bytes).take(MAX_UNPACKED);
     let (mut files, mut entries) = (BTreeMap::new(), 0_usize);
     each_entry(reader, unreadable, |path, entry| {
@@ -53,7 +53,8 @@ pub(super) fn unpacked(bytes: &[u8], kind: &str) -> Result<BTreeMap<String, Vec<
     Ok(files)
 }
 
-/// A path below the top of what holds the file. `holder`: what that is, for messages.
+/// Returns a relative path inside an archive as text, and refuses one that leads out of it. `holder`: the kind of archive,
+/// for messages.
 pub(super) fn plain_path(path: &Path, holder: &str) -> Result<String, String> {
     let mut parts = vec![];
     for part in path.components() {

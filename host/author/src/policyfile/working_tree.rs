@@ -1,8 +1,9 @@
-//! Which commit a folder of the author's own machine is at, and what a file was in a commit. The folder may be a stranger's.
+//! Finds the commit of a folder on the author's machine, and reads a file as it was in a commit. The folder may be untrusted.
 //!
-//! Git reads the configuration of the repository that it finds, and configurations name programs. So git is asked twice in the same
-//! folder, the one that has `.git`: first which settings there are ([`git_settings`]), then what is wanted. In a folder below it, git
-//! might find another repository: every folder with `HEAD`, `objects` and `refs` passes for a bare one.
+//! Git reads the configuration of the repository that it finds, and a configuration can name programs. So git is run twice in
+//! the same folder, the one with `.git`: first to list the settings ([`git_settings`]), then for the actual question. In a
+//! folder below it, git might find another repository, because it accepts every folder with `HEAD`, `objects` and `refs` as a
+//! bare one.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -16,14 +17,15 @@ use serde_json::{Value, json};
 /// The most characters of a setting's name that are shown.
 const MAX_KEY: usize = 100;
 
-/// Which commit the cookbooks in working trees are.
+/// Finds the commits of cookbooks in working trees.
 #[derive(Debug, Default)]
 pub(super) struct WorkingTrees {
     known: BTreeMap<PathBuf, Value>,
 }
 
 impl WorkingTrees {
-    /// The `scm_info` of a folder: null where it is in no repository, or in one whose own settings may start programs.
+    /// Returns the `scm_info` of a folder. It is null if the folder is not in a repository, or if the repository's own
+    /// settings may start programs.
     pub(super) fn info(&mut self, folder: &Path, say: &dyn Fn(&str)) -> Result<Value, GitError> {
         let Some(top) = folder.ancestors().find(|above| above.join(".git").exists()) else { return Ok(Value::Null) };
         if let Some(known) = self.known.get(top) {
@@ -55,7 +57,7 @@ fn strange_setting(top: &Path) -> Result<Option<String>, GitError> {
 /// The content of a file in a revision of the repository that it lies in.
 pub(super) fn file_of_revision(folder: &Path, revision: &str, file: &str) -> Result<String, GitError> {
     check(revision)?;
-    // The Policyfile may lie in another folder than the one where the command was typed.
+    // The Policyfile may be in another folder than the working directory.
     let path = folder.join(file);
     let (Some(folder), Some(name)) = (path.parent(), path.file_name().and_then(|name| name.to_str())) else {
         return Err(GitError::Option { text: file.to_owned() });
@@ -71,15 +73,17 @@ pub(super) fn file_of_revision(folder: &Path, revision: &str, file: &str) -> Res
     }
     let below = folder.strip_prefix(top).unwrap_or(Path::new("")).join(name);
     let below = below.to_str().ok_or_else(|| GitError::Option { text: file.to_owned() })?;
-    // The bytes as they were committed: `git show` runs them through programs that attributes name, and follows submodules.
+    // `git cat-file` gives the committed bytes. `git show` would filter them through programs that attributes name, and
+    // follow submodules.
     ask(top, &["cat-file", "blob", &format!("{revision}:{below}")]).map_err(|error| match error {
         GitError::Failed { message, .. } => failed(message),
         error => error,
     })
 }
 
-/// The address of a remote as everybody may read it, who reads the lock. Of `https://USER:TOKEN@HOST/` both are left out: a token may
-/// stand for either. Of `ssh://USER@HOST/` the user stays, who is a part of the address.
+/// Removes secrets from the address of a remote, because everybody who reads the lock can see it. In
+/// `https://USER:TOKEN@HOST/` user and token are removed, because either can be secret. In `ssh://USER@HOST/` the user stays,
+/// because the address needs it.
 fn without_secrets(remote: &str) -> String {
     let Some((scheme, rest)) = remote.split_once("://") else { return remote.to_owned() };
     let end = rest.find(['/', '?', '#']).unwrap_or(rest.len());
@@ -96,7 +100,7 @@ fn working_tree(top: &Path) -> Result<Value, GitError> {
     let line = |arguments: &[&str]| ask(top, arguments).map(|text| text.trim().to_owned());
     let revision = match line(&["rev-parse", "--verify", "HEAD"]) {
         Ok(revision) => Some(revision),
-        // Nothing was committed yet. Where there is no branch either, something else is wrong.
+        // The repository may not have commits yet. If it does not have a branch either, the error is a real one.
         Err(error) => line(&["symbolic-ref", "-q", "HEAD"]).map(|_| None).map_err(|_| error)?,
     };
     let branch = line(&["rev-parse", "--abbrev-ref", "HEAD"]).unwrap_or_default();
@@ -105,7 +109,7 @@ fn working_tree(top: &Path) -> Result<Value, GitError> {
         "" | "." => None,
         remote => Some(without_secrets(&line(&["config", "--get", &format!("remote.{remote}.url")])?)),
     };
-    // Submodules have settings of their own, which nobody has looked at.
+    // Submodules are ignored, because they have settings of their own that were not checked.
     let is_clean = match ask(top, &["diff-files", "--quiet", "--ignore-submodules=all"]) {
         Ok(_) => true,
         Err(GitError::Failed { message, .. }) if message.is_empty() => false,

@@ -1,10 +1,10 @@
-# The second script, as root: it says what the machine has, and then carries out one order after the other.
+# The second script runs as root. It reports the machine's state, and then carries out one order after the other.
 umask 077
 LC_ALL=C
 PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin
 DEBIAN_FRONTEND=noninteractive
 export LC_ALL PATH DEBIAN_FRONTEND
-# A connection that breaks ends nothing in the middle: the package manager and a run go on.
+# A broken connection must not interrupt the package manager or a run.
 trap '' HUP PIPE
 say() { printf '%s %s\n' @MARK@ "$*"; }
 made=
@@ -44,17 +44,18 @@ for path in @FILES@; do
     fi
 done
 say ready
-# Takes the next bytes of standard input into a new file beside its place. Fewer bytes: the connection is gone.
+# Copies the next bytes of standard input to a new file beside the final path. If there are fewer bytes, the connection is
+# broken.
 take() {
     made=$(mktemp "$1.wrun-XXXXXX") || stop write "$1"
     head -c "$2" >"$made" || stop write "$1"
     [ "$(wc -c <"$made")" -eq "$2" ] || stop short "$1"
     [ "$(sum "$made")" = "$3" ] || stop digest "$1"
 }
-# Packages lie in a folder of root's until they are installed.
+# Packages are stored in a private folder of root until they are installed.
 work_folder() { work=$(mktemp -d /var/tmp/wrun-XXXXXX) || stop write /var/tmp; }
 install_package() {
-    # Its words go to a file first: a connection that breaks must not end it.
+    # The output of dpkg goes to a file first, since a broken connection must not end dpkg.
     dpkg --force-confold --force-confdef --install "$1" >"$work/said" 2>&1 </dev/null
     code=$?
     cat "$work/said"

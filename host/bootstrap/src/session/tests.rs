@@ -1,4 +1,4 @@
-//! The words of the connection; the scripts themselves are tried with a real sshd in `tests/tests/bootstrap.rs`.
+//! Tests of the connection's protocol. The scripts themselves are tested with a real sshd in `tests/tests/bootstrap.rs`.
 
 use super::*;
 
@@ -19,7 +19,8 @@ fn marks() -> Marks {
     Marks { login: "M1".into(), orders: "M2".into() }
 }
 
-/// Opens a session with a machine that says this, and returns what was shown and how it ended.
+/// Opens a session with a simulated machine that sends `said`. Returns the displayed lines, the result, and the data that was
+/// sent.
 fn check(said: &str, password: Option<&str>) -> (Vec<String>, Result<Found, String>, String) {
     let mut people = Nobody(vec![], password.map(str::to_owned));
     let mut sent = vec![];
@@ -69,7 +70,7 @@ fn lines_of_programs_are_shown_without_control_characters() {
     assert_eq!(found.unwrap_err(), "https://x cannot be fetched by the machine");
 }
 
-/// A policy's command may list all programs with their arguments, and write a line like those of the scripts.
+/// A policy's command can list all programs with their arguments, and can print lines like those of the scripts.
 #[test]
 fn a_mark_that_programs_can_read_says_nothing_once_the_second_script_has_begun() {
     for forged in ["M1 done 0", "M1 failed dpkg 2", "M1 ready", "M1 end", "M1 password", "half M1 done 0"] {

@@ -1,4 +1,4 @@
-//! Why a policy must end.
+//! The reasons why a policy must end.
 
 use super::{FreeEntries, Inner, Limit};
 use crate::{Failure, GuestLost, StopReason, signal_name};
@@ -6,10 +6,10 @@ use grants::LimitSetting;
 use node::origin::Origin;
 use std::fmt;
 
-/// Why a policy must end.
+/// The reason why a policy must end.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Ended {
-    /// It exceeded a limit.
+    /// The policy exceeded a limit.
     Exceeded(Box<Exceeded>),
     /// A signal asks the run to end.
     Stopped(StopReason),
@@ -25,7 +25,7 @@ pub struct Exceeded {
 }
 
 impl Exceeded {
-    /// So much was used, and so much more asked for.
+    /// Creates the error for a limit, with the used and the requested amount.
     pub(super) fn new(inner: &Inner, limit: Limit, used: u64, wanted: u64) -> Self {
         let most = limit.shown(inner.limits.most(limit));
         let LimitSetting { words, key, .. } = limit.setting();
@@ -38,7 +38,7 @@ impl Exceeded {
         Self { policy: inner.policy.clone(), why, origin: None }
     }
 
-    /// wrun's memory grew by more than what was charged explains.
+    /// Creates the error for memory growth of wrun that exceeds the charges.
     pub(super) fn growth(inner: &Inner, grown: u64) -> Self {
         let limit = Limit::HostMemory;
         let why = format!(
@@ -51,7 +51,7 @@ impl Exceeded {
         Self { policy: inner.policy.clone(), why, origin: None }
     }
 
-    /// A file system has too little room for what was to be written.
+    /// Creates the error for a file system with too little free space.
     pub(super) fn floor(inner: &Inner, free: u64) -> Self {
         let [free, least] = [free, inner.least_free].map(|bytes| Limit::Disk.shown(bytes));
         let why = format!(
@@ -60,7 +60,7 @@ impl Exceeded {
         Self { policy: inner.policy.clone(), why, origin: None }
     }
 
-    /// A file system can have few more files, directories and links.
+    /// Creates the error for a file system with too few free entries.
     pub(super) fn entries_floor(inner: &Inner, entries: FreeEntries) -> Self {
         let why = format!(
             "may not write to a file system that can have {} more files: room for {} is always left",
@@ -70,7 +70,7 @@ impl Exceeded {
         Self { policy: inner.policy.clone(), why, origin: None }
     }
 
-    /// Of the room of a file system, the other policies' half is all that is left.
+    /// Creates the error for a policy that has used up its half of a file system's free space.
     pub(super) fn share(inner: &Inner, taken: u64) -> Self {
         let why = format!(
             "wrote {} to a file system that has less than half of its room left, which is for the other policies (a limit \
@@ -81,12 +81,12 @@ impl Exceeded {
         Self { policy: inner.policy.clone(), why, origin: None }
     }
 
-    /// Charged to an account that belongs to no policy.
+    /// Creates the error for an account that belongs to no policy.
     pub(super) fn nobodys() -> Self {
         Self { policy: String::new(), why: "asked for something before its account was opened".into(), origin: None }
     }
 
-    /// The same with the place that asked. An origin that knows no more than the policy says nothing.
+    /// Adds the place of the request. It ignores an origin without a file.
     pub(super) fn at(mut self, origin: Origin) -> Self {
         if origin.file.is_some() {
             self.origin = Some(origin);
@@ -96,7 +96,7 @@ impl Exceeded {
 }
 
 impl Ended {
-    /// The same with the place where it happened, if it does not have one yet.
+    /// Adds the place, if the error has none yet.
     #[must_use]
     pub fn or_at(self, origin: impl FnOnce() -> Origin) -> Self {
         match self {
@@ -129,7 +129,7 @@ impl From<Ended> for Failure {
     }
 }
 
-/// A place as a frame of a backtrace: `COOKBOOK/FILE:LINE: in COOKBOOK::RECIPE`.
+/// Returns a place as a frame of a backtrace: `COOKBOOK/FILE:LINE: in COOKBOOK::RECIPE`.
 fn frame(origin: &Origin) -> Option<String> {
     let (cookbook, file, line) = (origin.cookbook.as_ref()?, origin.file.as_ref()?, origin.line?);
     let recipe = origin.recipe.as_ref().map(|recipe| format!(": in {cookbook}::{recipe}"));

@@ -1,9 +1,9 @@
-//! How much a policy may cost the host.
+//! The limits of a policy's use of the host.
 
 use grants::{LimitDefault, LimitSetting, LimitUnit};
 use std::time::Duration;
 
-/// What is limited, and under which name.
+/// The limits, with their names in the grants.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Limit {
     /// Bytes of the host's memory that are kept for the policy.
@@ -48,12 +48,12 @@ impl Limit {
         }
     }
 
-    /// A duration in this limit's unit of account, which is the millisecond.
+    /// Converts a duration to this limit's unit, the millisecond.
     pub(crate) fn amount(self, time: Duration) -> u64 {
         u64::try_from(time.as_millis()).unwrap_or(u64::MAX)
     }
 
-    /// An amount as people read it.
+    /// Formats an amount for people.
     pub(crate) fn shown(self, amount: u64) -> String {
         match self.setting().unit {
             LimitUnit::Mebibytes if amount.is_multiple_of(1 << 20) => format!("{} MiB", amount >> 20),
@@ -67,7 +67,7 @@ impl Limit {
     }
 }
 
-/// How much a policy may cost the host.
+/// The limits of a policy's use of the host.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct AccountLimits {
     /// Bytes of the host's memory.
@@ -101,7 +101,7 @@ impl AccountLimits {
         wall: Duration::ZERO,
     };
 
-    /// The limits of a policy whose guest may have so many bytes of memory, if nobody says otherwise.
+    /// Returns the default limits of a policy whose guest may have `bytes` bytes of memory.
     pub const fn for_guest_memory(bytes: u64) -> Self {
         Self {
             host_memory: match Limit::HostMemory.setting().default {
@@ -118,7 +118,7 @@ impl AccountLimits {
         }
     }
 
-    /// The most of one kind, in its unit of account: bytes, milliseconds, a number.
+    /// Returns one limit in its unit: bytes, milliseconds or a count.
     pub(crate) fn most(&self, limit: Limit) -> u64 {
         match limit {
             Limit::HostMemory => self.host_memory,

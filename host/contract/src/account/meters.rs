@@ -1,26 +1,26 @@
-//! Counters and clocks of an account.
+//! The counters and clocks of an account.
 
 use crate::Stop;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread::ThreadId;
 use std::time::{Duration, Instant};
 
-/// How long the kernel is not asked again for processor time and memory. Asking is a system call.
+/// The minimum time between two queries of processor time and memory. A query is a system call.
 const BETWEEN_LOOKS: Duration = Duration::from_millis(5);
 
-/// How the process's own use is measured. By default nothing is.
+/// The functions that measure the process's own use. The default measures nothing.
 #[derive(Debug, Clone, Copy)]
 pub struct Meters {
-    /// Returns the bytes of memory that the process has by itself, without files that are mapped. `None`: unknown.
+    /// Returns the bytes of the process's own memory, without mapped files, or `None` if unknown.
     pub resident: Option<fn() -> Option<u64>>,
     /// Returns the processor time of the present thread.
     pub processor: Option<fn() -> Duration>,
-    /// How many bytes the process may grow in a policy's turn beyond what the policy may be charged.
+    /// The bytes by which the process may grow in a policy's turn in addition to the policy's limit.
     pub slack: u64,
 }
 
 impl Meters {
-    /// The usual slack: buffers of the host's own work, copies of the node.
+    /// The default slack: space for the host's own buffers and copies of the node.
     pub const SLACK: u64 = 256 << 20;
 }
 
@@ -30,12 +30,12 @@ impl Default for Meters {
     }
 }
 
-/// What a policy has used.
+/// The usage of a policy.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Usage {
-    /// Bytes of the host's memory that are kept now.
+    /// Bytes of the host's memory that are in use now.
     pub host_memory: u64,
-    /// The most that were kept at a time.
+    /// The maximum number of bytes in use at a time.
     pub host_memory_peak: u64,
     /// Processor time of the host's own work.
     pub host_time: Duration,
@@ -45,9 +45,9 @@ pub struct Usage {
     pub disk: u64,
     /// Files, directories and links made.
     pub entries: u64,
-    /// The most files that were open at a time.
+    /// The maximum number of open files at a time.
     pub open_files: u64,
-    /// The most processes that one command was seen to have.
+    /// The maximum number of processes of one command.
     pub processes: u64,
     /// Time in which the policy waited.
     pub pauses: Duration,
@@ -55,7 +55,7 @@ pub struct Usage {
     pub work: u64,
 }
 
-/// An amount that is charged.
+/// A charged amount and its peak.
 #[derive(Debug, Default)]
 pub(super) struct Counter {
     used: AtomicU64,
@@ -63,7 +63,7 @@ pub(super) struct Counter {
 }
 
 impl Counter {
-    /// Adds an amount, if that does not make it more than `most`.
+    /// Adds an amount and returns true, unless the sum would exceed `most`.
     pub(super) fn add(&self, amount: u64, most: u64) -> bool {
         let added = self.used.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |used| {
             used.checked_add(amount).filter(|sum| *sum <= most)
@@ -74,14 +74,14 @@ impl Counter {
         added.is_ok()
     }
 
-    /// Adds whatever the limit, and returns the sum.
+    /// Adds an amount without a limit, and returns the sum.
     pub(super) fn add_all(&self, amount: u64) -> u64 {
         let sum = self.used.fetch_add(amount, Ordering::Relaxed).saturating_add(amount);
         self.saw(sum);
         sum
     }
 
-    /// Notes an amount that was found, and not added up.
+    /// Records a measured amount in the peak.
     pub(super) fn saw(&self, amount: u64) {
         self.peak.fetch_max(amount, Ordering::Relaxed);
     }
@@ -100,21 +100,21 @@ impl Counter {
     }
 }
 
-/// The turn of a policy: while it lasts, its time runs.
+/// The turn of a policy, during which its time runs.
 #[derive(Debug, Default)]
 pub(super) struct Turn {
     pub(super) stop: Stop,
     pub(super) deadline: Option<Instant>,
-    /// The bytes that the process may have at most besides the guest's own, and those it had when the turn began.
+    /// The maximum bytes of the process without the guest's own memory, and its bytes at the start of the turn.
     memory: Option<(u64, u64)>,
-    /// When this turn began to count on its thread; `None` while it is not the policy's turn.
+    /// The start of the measurement on the turn's thread. `None` outside of the policy's turn.
     since: Option<Since>,
     /// The host's processor time in earlier turns.
     pub(super) before: Duration,
-    /// The time that an error says the host has used. Part of it may be the guest's own once its turn ends, and a report must
-    /// not contradict the error.
+    /// The host's time according to an error. Later the turn may count part of it as the guest's, but a report must not
+    /// contradict the error.
     pub(super) told: Duration,
-    /// The host's processor time when it was asked last, and when that was.
+    /// The time and the result of the last query of the host's processor time.
     last: Option<(Instant, Duration)>,
 }
 
@@ -147,26 +147,26 @@ impl Turn {
         self.memory = None;
     }
 
-    /// Whether the kernel is to be asked again.
+    /// Returns true if the last query is old enough to query the kernel again.
     pub(super) fn looks_again(&self, now: Instant) -> bool {
         self.last.is_none_or(|(at, _)| now.saturating_duration_since(at) >= BETWEEN_LOOKS)
     }
 
-    /// By how many bytes the process has grown in this turn besides the guest's own memory, if that is too much. Memory that
-    /// cannot be measured is too much.
+    /// Returns the growth of the process in this turn without the guest's own memory, in bytes, if it is too much. Memory
+    /// that cannot be measured counts as too much.
     pub(super) fn grown_too_much(&self, meters: &Meters, guest_memory: u64) -> Option<u64> {
         let (most, at_first) = self.memory?;
         let now = meters.resident?().unwrap_or(u64::MAX).saturating_sub(guest_memory);
         (now > most).then(|| now.saturating_sub(at_first))
     }
 
-    /// The host's processor time for the policy.
+    /// Returns the host's processor time for the policy.
     pub(super) fn host_time(&mut self, now: Instant, meters: &Meters, guest: u64) -> Duration {
         if let Some((_, known)) = self.last.filter(|_| !self.looks_again(now)) {
             return known;
         }
         if self.since.is_some_and(|since| since.thread != std::thread::current().id()) {
-            // Another thread's clock says nothing about the time before: begin anew.
+            // The turn runs on another thread now, whose clock cannot be compared. So the measurement starts again.
             self.since = meters.processor.map(|processor| Since::now(processor, guest));
         }
         let time = self.before + self.of_this_turn(meters, guest);
@@ -174,7 +174,7 @@ impl Turn {
         time
     }
 
-    /// Has the kernel asked again.
+    /// Makes the next check query the kernel again.
     #[cfg(test)]
     pub(super) fn forget_last_look(&mut self) {
         self.last = None;

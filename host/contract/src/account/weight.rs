@@ -1,20 +1,20 @@
-//! About how many bytes of the host's memory a value takes, never less than half of them.
+//! Estimates the host's memory for values. An estimate is never less than half of the real size.
 
 use crate::{Claim, Failure, Guard, Property, Raised, ResourceRef, Test, Wish};
 use crate::{CommandLine, CommandTest};
 use node::origin::Origin;
 use serde_json::Value;
 
-/// The cell of a JSON value, in an array or by itself.
+/// Bytes of a JSON value itself, in an array or alone.
 const VALUE: u64 = 32;
 
-/// A member of an object besides the text of its key: two cells, a hash, a place in the table.
+/// Bytes of an object's member without the text of its key: two cells, a hash and a table entry.
 const MEMBER: u64 = 80;
 
-/// What the allocator takes for a text besides the text.
+/// Additional bytes of the allocator for a text.
 const TEXT: u64 = 40;
 
-/// Bytes that a JSON value takes, with all that is in it.
+/// Estimates the bytes of a JSON value with all its parts.
 pub fn value_bytes(value: &Value) -> u64 {
     match value {
         Value::String(text) => VALUE + text_bytes(text),
@@ -27,18 +27,19 @@ pub fn value_bytes(value: &Value) -> u64 {
     }
 }
 
-/// Bytes that a JSON text takes once it is parsed, at most: found without parsing it.
+/// Estimates the maximum bytes of a JSON text's value, without parsing the text.
 pub fn json_text_bytes(json: &str) -> u64 {
-    // Most are one text or number. What is neither a list nor an object is one value, whatever signs it has.
+    // Most texts are one string or number. A text that is neither a list nor an object is one value, so its characters need
+    // not be counted.
     if !json.trim_ascii_start().starts_with(['[', '{']) {
         return json.len() as u64 + VALUE + TEXT;
     }
-    // Each value but the first follows one of these.
+    // Each value except the first follows one of these characters.
     let values = json.bytes().filter(|byte| matches!(byte, b',' | b'[' | b'{' | b':')).count() as u64;
     json.len() as u64 + (values + 1).saturating_mul(VALUE + TEXT)
 }
 
-/// Bytes that a claim and its claimant take, at most: a claimant's key has about as many as an identity's name.
+/// Estimates the maximum bytes of a claim and its claimant. A claimant's key is about as long as an identity's name.
 pub fn claim_bytes(claim: &Claim) -> u64 {
     let aspects = claim.aspects.iter();
     let aspects = aspects.map(|(_, value)| MEMBER + value.as_ref().map_or(0, |value| text_bytes(value)));
@@ -83,7 +84,7 @@ fn command_bytes(command: &CommandTest) -> u64 {
     256 + line + options + variables.sum::<u64>() + input
 }
 
-/// A wish and the notification that is made of it, with the sender's key.
+/// Estimates the bytes of a wish (a declared notification) and of the notification itself, with the sender's key.
 pub(crate) fn wish_bytes(wish: &Wish, key: &str) -> u64 {
     let other = match &wish.other {
         ResourceRef::Key(key) => text_bytes(key),

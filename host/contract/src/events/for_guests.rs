@@ -1,20 +1,20 @@
-//! Events as guests hear them: Chef's names, and details as JSON (docs/events.md).
+//! Converts events for guests: Chef's names, and details as JSON (docs/events.md).
 
 use super::{Event, Status};
 use crate::{Failure, Resource, ResourceId};
 use serde_json::{Value, json};
 
-/// An event on its way to the guest.
+/// An event for a guest.
 #[derive(Debug, Clone, PartialEq)]
 pub struct GuestEvent {
     /// Chef's name of the event, one of [`Event::NAMES`].
     pub name: &'static str,
-    /// An object; `name` is a key of it.
+    /// A JSON object, which also has the key `name`.
     pub details: Value,
 }
 
 impl Status {
-    /// The name of the event that tells guests of the end of an action.
+    /// Returns the name of the event for the end of an action.
     fn guest_name(self) -> &'static str {
         match self {
             Self::Updated => "resource_updated",
@@ -29,7 +29,8 @@ impl Status {
 }
 
 impl Event<'_> {
-    /// The names that guests may listen to, Chef's where it has one. The runner hands over exactly these (docs/events.md).
+    /// The names of the events to which guests may subscribe, Chef's names if it has them. The runner sends exactly these
+    /// events (docs/events.md).
     pub const NAMES: [&'static str; 17] = [
         "run_started",
         "converge_start",
@@ -50,7 +51,7 @@ impl Event<'_> {
         "run_failed",
     ];
 
-    /// The name under which guests hear of it. `None`: they do not.
+    /// Returns the event's name for guests, or `None` if guests do not get it.
     pub fn guest_name(&self) -> Option<&'static str> {
         Some(match self {
             Self::PolicyLoaded { .. } => "run_started",
@@ -69,7 +70,7 @@ impl Event<'_> {
         })
     }
 
-    /// The event for a guest that listens to these names. `None`: it does not hear of it.
+    /// Returns the event for a guest that has subscribed to these names, or `None` for other events.
     pub(crate) fn for_guests_who(&self, listen: impl FnOnce(&str) -> bool) -> Option<GuestEvent> {
         let name = self.guest_name().filter(|name| listen(name))?;
         let mut details = match self {
@@ -80,7 +81,7 @@ impl Event<'_> {
                 of_action(*id, resource, action, json!({ "notified": notified }))
             }
             Self::Retrying { id, resource, action, left, failure, .. } => {
-                // Chef counts the attempt that comes next.
+                // Chef's count includes the next attempt.
                 let left = left.saturating_add(1);
                 of_action(*id, resource, action, json!({ "left": left, "error": error(failure) }))
             }

@@ -1,5 +1,5 @@
-//! The node as a policy sees it, and the ways to change it. Whoever changes it for a guest has the proof that the guest may,
-//! and has paid for the growth before anything is written.
+//! The node's attributes in a policy's run, and the functions that change them. A change for a guest needs a proof of the
+//! grant, and the policy's account pays for the growth before the write.
 
 use super::Run;
 use crate::{Event, Failure, Outcome};
@@ -8,26 +8,26 @@ use node::attributes::{AttributeError, Attributes, GuestValue, Level};
 use node::origin::Origin;
 use serde_json::{Map, Value};
 
-/// What a compiled recipe takes besides the copies of its name.
+/// Bytes of a compiled recipe in addition to the copies of its name.
 const RECIPE_BYTES: u64 = 256;
 
-/// How often its name is kept: here, and twice among the attributes.
+/// The number of copies of its name: one here, and two in the attributes.
 const RECIPE_COPIES: u64 = 3;
 
-/// A change that a guest asks for.
+/// A change of attributes that a guest requests.
 pub struct AttributeChange<'a> {
-    /// The proof that the guest may change what is at its path.
+    /// The proof that the guest may change the path.
     pub granted: &'a GrantedAttribute,
-    /// The level's name, for those who watch.
+    /// The level's name, for the observer.
     pub level_name: &'static str,
-    /// The level and the value to write; `None`: something is removed.
+    /// The level and the value to write, or `None` for a removal.
     pub written: Option<(Level, Value)>,
-    /// The place in the guest's code that asks, for the attribute's history.
+    /// The place in the guest's code, for the attribute's history.
     pub origin: &'a Origin,
 }
 
 impl Run {
-    /// The node's levels, as they are: for those who ask what compile alone has set.
+    /// Returns the node's present levels, for example to show the values that compile has set.
     pub fn levels(&self) -> Map<String, Value> {
         let empty = || Value::Object(Map::new());
         let levels = [
@@ -38,16 +38,16 @@ impl Run {
         levels.into_iter().map(|(name, value)| (name.to_owned(), value.unwrap_or_else(empty))).collect()
     }
 
-    /// The node as this policy sees it.
+    /// Returns the node's attributes in this policy's run.
     pub fn attributes(&self) -> &Attributes {
         &self.node
     }
 
-    /// Changes attributes at a granted path. What the change may add is paid for before it is made, and what it has not
-    /// added is given back. `change` gets the path and the value to write, `null` for a removal.
+    /// Changes attributes at a granted path. The account pays for the maximum growth before the change, and gets the rest
+    /// back afterwards. `change` gets the path and the value to write, or `null` for a removal.
     ///
     /// # Errors
-    /// The policy's memory is used up: nothing is changed. Inside: `change`'s own.
+    /// The policy's memory is used up, and nothing is changed. The inner result has the error of `change`.
     pub fn change_attributes<T>(
         &mut self,
         asked: AttributeChange<'_>,
@@ -65,10 +65,10 @@ impl Run {
         Ok(changed)
     }
 
-    /// Puts a value in place of the marker that the guest has computed it for. The marker was paid for and granted.
+    /// Replaces a marker by the value that the guest has computed for it. The marker was already granted and paid for.
     ///
     /// # Errors
-    /// The policy's memory is used up; the value cannot be there.
+    /// The policy's memory is used up, or the path cannot have the value.
     pub fn freeze_attribute(&mut self, marker: &GuestValue, value: Value) -> Outcome {
         let origin = Origin::policy(&self.policy);
         let growth = self.node.most_growth(Some((marker.level, &value)), &marker.path, &origin);
@@ -76,7 +76,7 @@ impl Run {
         frozen.map_err(|error| Failure::raised(error.kind(), error.to_string()))
     }
 
-    /// Puts facts that were gathered anew in place of the old ones of the same first key.
+    /// Replaces facts by new ones with the same first key.
     ///
     /// # Errors
     /// As [`freeze_attribute`](Self::freeze_attribute).
@@ -92,8 +92,8 @@ impl Run {
         Ok(())
     }
 
-    /// Begins to compile a recipe, `cookbook::recipe`, which is from now on one of the node's recipes. False: it was
-    /// compiled before.
+    /// Begins to compile a recipe, `cookbook::recipe`, and adds it to the node's recipes. Returns false if it was compiled
+    /// before.
     ///
     /// # Errors
     /// The policy's memory is used up.
@@ -109,7 +109,7 @@ impl Run {
         Ok(true)
     }
 
-    /// Makes a change for which so many bytes are paid beforehand; afterwards what the attributes take is paid for.
+    /// Pays for the maximum growth, makes the change, and then adjusts the charge to the attributes' real size.
     fn paying_for<T>(
         &mut self,
         growth: u64,

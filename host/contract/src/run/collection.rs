@@ -1,4 +1,4 @@
-//! The resource collection of a policy: types, declarations, and how a resource is found.
+//! The resource collection of a policy: types, declarations and lookup.
 
 use super::amending::{check_actions, check_retry_delay};
 use super::declaration::BUILTIN_OF_GUEST;
@@ -12,10 +12,10 @@ use node::origin::Origin;
 use std::sync::Arc;
 
 impl Run {
-    /// Announces a type that a guest implements; a later definition of that guest replaces an earlier one.
+    /// Registers a type that a guest implements. A later definition of the same guest replaces an earlier one.
     ///
     /// # Errors
-    /// The name is empty or too long; the policy's memory is used up.
+    /// The name is empty or too long, or the policy's memory is used up.
     pub fn define(&mut self, guest_id: GuestId, name: String, guest_type: GuestType) -> Outcome {
         if name.is_empty() || name.len() > 256 {
             return Err(Failure::raised(ErrorKind::InvalidArgument, "a resource type's name has 1 to 256 characters"));
@@ -33,33 +33,34 @@ impl Run {
         &*self.builtin
     }
 
-    /// The type's traits, if the guest that declares a resource of it implements it.
+    /// Returns the type's definition, if this guest implements the type.
     pub fn guest_type(&self, guest_id: GuestId, kind: &str) -> Option<GuestType> {
         self.types.get(&guest_id)?.get(kind).copied()
     }
 
-    /// The same of a declared resource.
+    /// Returns the definition of a resource's type, if its guest implements the type.
     pub fn type_of(&self, declaration: &Declaration) -> Option<GuestType> {
         self.guest_type(declaration.guest_id, &declaration.kind)
     }
 
-    /// Puts a resource into its context, or changes nothing and says why not. In a unified context the guest must send
+    /// Declares a resource in its context, or returns an error and changes nothing. In a unified context, the guest must send
     /// [`crate::Errand::Settle`] next.
     ///
     /// # Errors
-    /// Unknown type, property, action or context; too many resources; a notification that cannot be.
+    /// The type, a property, an action or the context is unknown, the policy has too many resources, or a notification is
+    /// invalid.
     pub fn declare(&mut self, mut declaration: Declaration) -> Result<ResourceId, Failure> {
         let nesting = self.open(declaration.context)?.nesting;
         if let Some(builtin) = declaration.kind.strip_prefix(BUILTIN_PREFIX) {
             declaration.kind = builtin.to_owned();
             declaration.guest_id = BUILTIN_OF_GUEST;
         } else if declaration.guest_id != HOST_AS_GUEST && self.type_of(&declaration).is_none() {
-            // A type of this name that the guest announces later is not this resource's.
+            // The guest may announce a type of this name later. This resource keeps the built-in type.
             declaration.guest_id = BUILTIN_OF_GUEST;
         }
         self.check(&mut declaration)?;
         self.suppress_shown(&mut declaration);
-        // The mask of an action holds for all that happens inside it.
+        // The mask of an action applies to everything inside it.
         if declaration.umask.is_none() {
             declaration.umask = self.umask_around(declaration.context);
         }
@@ -67,7 +68,7 @@ impl Run {
         let wishes = declaration.notifications.clone();
         let id = self.add(declaration, nesting)?;
         let key = Arc::clone(&self.known(id)?.key);
-        // All or nothing: a notification must never outlive a resource that was refused.
+        // The declaration succeeds as a whole or not at all, so that a refused resource leaves no notifications.
         let notifications: Result<Vec<_>, _> = wishes.into_iter().map(|wish| self.interpret(id, wish)).collect();
         match notifications {
             Ok(notifications) => {
@@ -92,10 +93,10 @@ impl Run {
         Ok(id)
     }
 
-    /// Adds a resource that no collection has yet.
+    /// Adds a resource without putting it into a collection.
     ///
     /// # Errors
-    /// There are too many, or the policy's memory is used up.
+    /// The policy has too many resources, or its memory is used up.
     pub fn add(&mut self, declaration: Declaration, nesting: u32) -> Result<ResourceId, Failure> {
         if self.resources.len() >= MAX_RESOURCES {
             let message =
@@ -124,13 +125,13 @@ impl Run {
         Ok(id)
     }
 
-    /// The file mode creation mask of the action that a context is around.
+    /// Returns the file mode creation mask of the action to which a context belongs.
     fn umask_around(&self, context: ContextId) -> Option<u32> {
         let (owner, _) = self.contexts.get(context as usize)?.owner?;
         self.resources.get(owner as usize)?.declaration.umask
     }
 
-    /// The name of a type. Resources of one type often follow each other: they share it.
+    /// Returns the name of a type. Successive resources of the same type share the text.
     fn shared_kind(&self, kind: &str) -> Arc<str> {
         let before = self.resources.last().filter(|before| &*before.kind == kind);
         before.map_or_else(|| kind.into(), |before| Arc::clone(&before.kind))
@@ -150,7 +151,7 @@ impl Run {
         }
     }
 
-    /// A guest may name any number; this is where it is held against what there is.
+    /// Returns the resource with a number, which a guest may choose freely.
     ///
     /// # Errors
     /// The resource does not exist.
@@ -160,7 +161,7 @@ impl Run {
             .ok_or_else(|| Failure::raised(ErrorKind::InvalidResourceId, format!("there is no resource {id}")))
     }
 
-    /// The same, to be changed.
+    /// Returns the resource with a number, for a change.
     ///
     /// # Errors
     /// The resource does not exist.
@@ -170,7 +171,7 @@ impl Run {
             .ok_or_else(|| Failure::raised(ErrorKind::InvalidResourceId, format!("there is no resource {id}")))
     }
 
-    /// A context that is open.
+    /// Returns an open context.
     ///
     /// # Errors
     /// The context does not exist, or it has ended.
@@ -179,7 +180,7 @@ impl Run {
         open.ok_or_else(|| Failure::raised(ErrorKind::ContextEnded, format!("context {context} is not open")))
     }
 
-    /// Checks a value of a built-in type's property that is known only now.
+    /// Checks a value of a built-in type's property that became known after the declaration.
     ///
     /// # Errors
     /// [`ErrorKind::InvalidValue`].
@@ -194,7 +195,7 @@ impl Run {
         Ok(property)
     }
 
-    /// Whether everything that an action of a built-in type needs is set.
+    /// Checks that all required properties of a built-in type's action are set.
     ///
     /// # Errors
     /// [`ErrorKind::InvalidValue`].
@@ -203,7 +204,7 @@ impl Run {
         self.builtin.check_required(&declaration.kind, action, &|name| declaration.property(name).is_some())
     }
 
-    /// A place in a cookbook as a person finds it: absolute where the cookbook lies in a folder of the machine.
+    /// Returns a place in a cookbook for people. The path is absolute if the cookbook comes from a folder of the machine.
     pub fn place(&self, origin: &Origin) -> String {
         let (Some(file), Some(line)) = (&origin.file, origin.line) else { return String::new() };
         let folder = origin.cookbook.as_ref().and_then(|cookbook| self.places.get(cookbook));
@@ -217,17 +218,17 @@ impl Run {
         }
     }
 
-    /// Whether an action of a built-in type looks at a property.
+    /// Returns true if an action of a built-in type uses a property.
     pub fn uses(&self, kind: &str, action: &str, name: &str) -> bool {
         self.builtin.uses(kind, action, name)
     }
 
-    /// Tells whether the actions of a built-in type are made of other resources.
+    /// Returns true for a composite built-in type, whose actions consist of other resources.
     pub fn is_composite(&self, kind: &str) -> bool {
         self.builtin.is_composite(kind)
     }
 
-    /// Returns the failure of each action of a resource whose type nobody carries out; `None` for other resources.
+    /// Returns the failure of each action if wrun cannot run the resource's type, or `None`.
     ///
     /// # Errors
     /// The resource does not exist.
@@ -237,7 +238,7 @@ impl Run {
         Ok(why.map(|why| Failure::raised(ErrorKind::NoProvider, chef::without_provider(&declaration.key(), &why))))
     }
 
-    /// Takes a resource out of its context; it is not run where it stands, and nobody finds it any more.
+    /// Removes a resource from its context. It does not run in its normal order, and lookups do not find it.
     ///
     /// # Errors
     /// The resource does not exist.
@@ -246,7 +247,7 @@ impl Run {
         let (context, key) = (resource.declaration.context, Arc::clone(&resource.key));
         self.open(context)?;
         let _looked_at_later = self.account.work(1);
-        // It keeps its place in the list, so that nothing moves.
+        // It keeps its place in the list, so that other places do not change.
         self.known_mut(id)?.retracted = true;
         let Some(there) = self.contexts.get_mut(context as usize) else { return Ok(()) };
         if there.by_key.get(&key) == Some(&id) {
@@ -255,7 +256,8 @@ impl Run {
         Ok(())
     }
 
-    /// Looks in the context and in those around it; of two with one key the last declared wins.
+    /// Finds a resource by key in the context or in an enclosing one. If a context has several, returns the last declared
+    /// one.
     pub fn find(&self, context: ContextId, key: &str) -> Option<ResourceId> {
         let mut context = self.contexts.get(context as usize)?;
         loop {
@@ -266,17 +268,17 @@ impl Run {
         }
     }
 
-    /// The resources of a context, in order.
+    /// Returns the resources of a context, in order.
     pub fn all(&self, context: ContextId) -> Vec<ResourceId> {
         let listed = self.contexts.get(context as usize).into_iter().flat_map(|context| &context.resources);
         listed.copied().filter(|id| self.known(*id).is_ok_and(|resource| !resource.retracted)).collect()
     }
 
-    /// The resource at a place in the list of a context, counted with those that were taken out.
+    /// Returns the resource at a place in the list of a context. Removed resources count, too.
     pub fn listed(&self, context: ContextId, at: usize) -> Option<ResourceId> {
         self.contexts.get(context as usize)?.resources.get(at).copied()
     }
 }
 
-/// What a type takes besides its name.
+/// Bytes of a type in addition to its name.
 const TYPE_BYTES: u64 = 128;

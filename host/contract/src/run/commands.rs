@@ -1,4 +1,4 @@
-//! The commands that the guest's own code runs, beside its resources.
+//! Records the commands that the guest's own code runs, outside of resources.
 
 use super::{MAX_RECORDS, Run};
 use crate::account::{origin_bytes, text_bytes};
@@ -7,40 +7,41 @@ use node::origin::Origin;
 use std::sync::Arc;
 use text::cut;
 
-/// The longest beginning of a command that is reported, in bytes.
+/// The maximum length of a command in reports, in bytes.
 const MAX_SHOWN: usize = 512;
 
 /// The text of a command of a sensitive resource.
 const HIDDEN: &str = "(a command that is not shown, since the resource is sensitive)";
 
-/// A command that guest code ran by itself, through the machine; in a dry run one that it asked for.
+/// A command that guest code ran itself through the machine interface. In a dry run, a command that it requested.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct GuestCommand {
-    /// The line, or program and arguments with blanks between them, shortened. Guest text: escape before showing.
+    /// The shortened line, or the program and its arguments separated by blanks. It is guest text, so escape it before
+    /// showing it.
     pub command: String,
     /// How much is known of its changes.
     pub effect: CommandEffect,
-    /// The place of the code: cookbook, recipe, file and line as far as the guest says them, else those of the resource.
+    /// The place of the code: cookbook, recipe, file and line from the guest, or else the place of the resource.
     pub origin: Origin,
     /// `type[name]` of the innermost resource whose action was running; `None` while a recipe is compiled.
     pub resource: Option<Arc<str>>,
-    /// How often it was run in a row.
+    /// The number of consecutive runs.
     pub times: u32,
 }
 
-/// How much is known of what a command changed.
+/// The knowledge about a command's changes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CommandEffect {
-    /// It was run, and may have changed anything.
+    /// The command was run, and may have changed anything.
     Ran,
-    /// A dry run let it look at the machine, and it ended without trying to change anything.
+    /// A dry run ran the command with read access only, and it did not try to change anything.
     Looked,
-    /// A dry run stopped it where it was about to change something, or could not run it.
+    /// A dry run stopped the command at its first change, or could not run it.
     Unknown,
 }
 
 impl CommandEffect {
-    /// One word for reports.
+    /// Returns the word for reports.
     pub fn name(self) -> &'static str {
         match self {
             Self::Ran => "ran",
@@ -51,7 +52,7 @@ impl CommandEffect {
 }
 
 impl GuestCommand {
-    /// Whether another one says the same of the same place.
+    /// Returns true if another record has the same command, effect and place.
     fn is_like(&self, other: &Self) -> bool {
         self.command == other.command
             && self.effect == other.effect
@@ -59,17 +60,17 @@ impl GuestCommand {
             && self.resource == other.resource
     }
 
-    /// Whether it is an effect of its own: nothing else reports what it may have changed. What runs in an action belongs to
-    /// the action's resource.
+    /// Returns true if no resource's report covers the command's changes. A command inside an action belongs to the action's
+    /// resource.
     pub fn is_own_effect(&self) -> bool {
         self.resource.is_none() && self.effect != CommandEffect::Looked
     }
 }
 
 impl Run {
-    /// Records a command that guest code ran by itself. It is shown if it is an effect of its own.
+    /// Records a command that guest code ran itself. It notifies the observer if no resource's report covers the command.
     ///
-    /// `origin`: the place of the code; `None` if the guest does not say it.
+    /// `origin` is the place of the code, or `None` if the guest did not send it.
     ///
     /// # Errors
     /// The policy's memory is used up.
@@ -94,7 +95,7 @@ impl Run {
     }
 }
 
-/// A command as reports show it.
+/// Returns the text of a command for reports.
 fn shown(command: &CommandTest) -> String {
     if command.sensitive {
         return HIDDEN.to_owned();

@@ -1,54 +1,54 @@
-//! A run context: where resources are declared, found and notified.
+//! Run contexts, in which resources are declared, found and notified.
 
 use super::{Notification, ResourceId, ResourceRef, Timing};
 use std::collections::hash_map::Entry;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-/// A context; an index that is never reused within a run.
+/// The number of a context. It is never reused within a run.
 pub type ContextId = u32;
 
-/// The context that recipes declare into.
+/// The root context, for the resources of recipes.
 pub const ROOT: ContextId = 0;
 
 /// A delayed notification that waits for the end of its context.
 #[derive(Debug, Clone)]
 pub struct Due {
-    /// The resource that is to act.
+    /// The receiver.
     pub target: ResourceRef,
-    /// The action that the receiver is to do.
+    /// The action that the receiver runs.
     pub action: String,
     /// `type[name]` of the sender; empty if an earlier run left it due.
     pub sender: String,
-    /// None of its senders surely changes: see [`super::Notified::unsure`].
+    /// True if no sender is sure to change: see [`super::Notified::unsure`].
     pub unsure: bool,
     /// The earlier run that left it due.
     pub since: Option<String>,
 }
 
-/// A context and what is declared in it. One that has ended keeps its place and nothing else.
+/// A context with its resources. An ended context keeps only its number.
 #[derive(Debug, Default)]
 pub struct Context {
     pub(crate) parent: Option<ContextId>,
-    /// Children converge where they are declared.
+    /// True if resources converge at their declaration.
     pub(super) unified: bool,
-    /// The guest-made resource whose action this context is around, and whether the guest entered it on its own.
+    /// The resource to whose action this context belongs, and whether the guest opened the context itself.
     pub(crate) owner: Option<(ResourceId, bool)>,
     pub(crate) nesting: u32,
     pub(crate) resources: Vec<ResourceId>,
     pub(crate) by_key: HashMap<Arc<str>, ResourceId>,
-    /// Grouped by sender, groups in the order in which the sender was first seen.
+    /// The notifications, grouped by sender in the order of first occurrence.
     pub(crate) groups: Vec<Group>,
     pub(crate) group_of: HashMap<String, usize>,
-    /// The places of immediate notifications, group and number in it, by the receiver as it was written.
+    /// The places (group and index) of immediate notifications, by the receiver as the cookbook wrote it.
     pub(crate) immediate_to: HashMap<ResourceRef, Vec<(usize, usize)>>,
     /// Delayed notifications, in the order in which they were queued first.
     pub(super) delayed: Vec<Due>,
-    /// Where in `delayed` it is, by receiver and action, so that queueing again costs nothing.
+    /// The index in `delayed` by receiver and action, so that repeated queueing is cheap.
     pub(crate) queued: HashMap<(ResourceRef, String), usize>,
-    /// The keys of resources that changed in it, `type[name]`.
+    /// The keys (`type[name]`) of changed resources in this context.
     pub(super) updated: HashSet<String>,
-    /// While converging: where the next declared resource goes.
+    /// During converge, the index for the next declared resource.
     pub(super) insert_at: Option<usize>,
     pub(crate) ended: bool,
 }
@@ -57,7 +57,7 @@ pub struct Context {
 #[derive(Debug, Default)]
 pub(crate) struct Group {
     pub(crate) notes: Vec<Notification>,
-    /// The places of those of each timing.
+    /// The indexes of the notifications by timing.
     before: Vec<usize>,
     immediate: Vec<usize>,
     delayed: Vec<usize>,
@@ -84,7 +84,7 @@ impl Group {
 }
 
 impl Context {
-    /// Keeps a notification of its sender's.
+    /// Stores a notification in its sender's group.
     pub(crate) fn register(&mut self, note: Notification) {
         let group = match self.group_of.get(&note.sender_key) {
             Some(group) => *group,
@@ -103,15 +103,16 @@ impl Context {
         }
     }
 
-    /// The `at`-th notification that `sender` sends at that time; by number, since actions may add more meanwhile.
+    /// Returns the notification with index `at` of a sender and a timing. It uses an index, because running actions may add
+    /// notifications.
     pub fn sent(&self, sender: &str, timing: Timing, at: usize) -> Option<Notification> {
         let group = self.groups.get(*self.group_of.get(sender)?)?;
         let at = *group.at(timing).get(at)?;
         group.notes.get(at).cloned()
     }
 
-    /// The immediate notifications to a resource, which has this number and this key: in the order of their senders.
-    /// Beside them how many were looked at.
+    /// Returns the immediate notifications to a resource with this number and key, in the order of their senders. Also
+    /// returns the number of inspected notifications.
     pub(crate) fn immediately_to(&self, receiver: ResourceId, key: &str) -> (Vec<Notification>, u64) {
         let parties = [ResourceRef::Resource(receiver), ResourceRef::Key(key.to_owned())];
         let places = parties.iter().filter_map(|party| self.immediate_to.get(party)).flatten();
@@ -120,11 +121,11 @@ impl Context {
         places.dedup();
         let looked_at = places.len() as u64;
         let notes = places.into_iter().filter_map(|(group, at)| self.groups.get(group)?.notes.get(at));
-        // A key that is a resource by now may be another one of that key.
+        // A key may have been resolved to another resource with the same key.
         (notes.filter(|note| parties.contains(&note.target)).cloned().collect(), looked_at)
     }
 
-    /// A notification that was queued by a key now has its receiver: it is the same one, also where it waits.
+    /// Replaces the key of a queued notification by its receiver, in the queue, too.
     pub(crate) fn resolve_queued(&mut self, was: &ResourceRef, receiver: ResourceId, action: &str, sender: &str) {
         let Some(at) = self.queued.get(&(was.clone(), action.to_owned())).copied() else { return };
         if let Some(due) = self.delayed.get_mut(at)
@@ -135,13 +136,13 @@ impl Context {
         }
     }
 
-    /// Whether a delayed notification waits already.
+    /// Returns true if a delayed notification is already queued.
     pub(crate) fn is_queued(&self, due: &Due) -> bool {
         self.queued.contains_key(&(due.target.clone(), due.action.clone()))
     }
 
-    /// Queues a delayed notification, once per receiver and action; the first place in the queue stays.
-    /// True: it was not queued yet.
+    /// Queues a delayed notification, once per receiver and action. It keeps its first place in the queue. Returns true if it
+    /// was not queued yet.
     pub(crate) fn queue(&mut self, due: Due) -> bool {
         match self.queued.entry((due.target.clone(), due.action.clone())) {
             Entry::Vacant(place) => {

@@ -1,4 +1,4 @@
-//! A resource as the cookbook wrote it: `wit/deps/resources/collection.wit`, without its bindings.
+//! Declarations of resources: `wit/deps/resources/collection.wit`, without its bindings.
 
 use super::ContextId;
 use crate::{Callback, CommandTest, Receipt};
@@ -6,23 +6,23 @@ use node::origin::Origin;
 use serde_json::Value;
 use std::sync::Arc;
 
-/// A declared resource; an index that is never reused within a run.
+/// The number of a declared resource. It is never reused within a run.
 pub type ResourceId = u32;
 
-/// Which of a policy's guests: cookbooks of two languages have an instance each. Types, closures and exceptions belong to
-/// the guest that made them.
+/// The number of one of a policy's guests. Cookbooks in two languages have one guest each. Types, closures and exceptions
+/// belong to the guest that created them.
 pub type GuestId = u8;
 
-/// Stands for the host in resources that it declares itself: no guest has types for them.
+/// Marks resources that the host declares itself. No guest defines types for this number.
 pub const HOST_AS_GUEST: GuestId = GuestId::MAX;
 
-/// Stands for the guest in resources of built-in types: no guest has types for them.
+/// Marks resources of built-in types. No guest defines types for this number.
 pub(super) const BUILTIN_OF_GUEST: GuestId = GuestId::MAX - 1;
 
-/// Stands before the name of a built-in type in a declaration whose guest may have a type of that name: the built-in type is meant.
+/// A prefix of the type's name that selects the built-in type, even if the guest has a type of that name.
 pub const BUILTIN_PREFIX: &str = "builtin:";
 
-/// A resource as the cookbook wrote it.
+/// A resource as the cookbook declared it.
 #[derive(Debug, Clone, Default)]
 pub struct Declaration {
     /// The context it is declared in.
@@ -31,34 +31,34 @@ pub struct Declaration {
     pub kind: String,
     /// The resource's name, such as `/etc/motd`.
     pub name: String,
-    /// Who wrote it, and where; shared with the records of its actions.
+    /// The place of the declaration, shared with the records of its actions.
     pub origin: Arc<Origin>,
-    /// What to do, in order; filled with the default action by [`Run::declare`](crate::Run::declare).
+    /// The actions, in order. [`Run::declare`](crate::Run::declare) adds the default action to an empty list.
     pub actions: Vec<String>,
     /// Properties by name, each at most once.
     pub properties: Vec<(String, Property)>,
-    /// In the order written.
+    /// The guards, in the order of the cookbook.
     pub guards: Vec<Guard>,
-    /// In the order written.
+    /// The notifications, in the order of the cookbook.
     pub notifications: Vec<Wish>,
-    /// How often to try again.
+    /// The number of retries after a failure.
     pub retries: u32,
     /// The pause between two attempts, in seconds.
     pub retry_delay: u32,
-    /// What becomes of a failure.
+    /// The handling of a failure.
     pub on_failure: FailureMode,
-    /// Its properties, content and diffs are shown nowhere.
+    /// True if its properties, content and diffs must never be shown.
     pub sensitive: bool,
-    /// The file mode creation mask while it acts.
+    /// The file mode creation mask for its actions.
     pub umask: Option<u32>,
-    /// Stands in no collection; only `run_action` runs it.
+    /// True if the resource is outside of the collection, so that only `run_action` runs it.
     pub detached: bool,
-    /// The guest that declared it, whose types it may be of.
+    /// The guest that declared it. The resource may use this guest's types.
     pub guest_id: GuestId,
 }
 
 impl Declaration {
-    /// A property as it was declared or amended last.
+    /// Returns a property's latest value from the declaration or an amendment.
     pub fn property(&self, name: &str) -> Option<&Property> {
         self.properties.iter().rev().find(|(other, _)| other == name).map(|(_, property)| property)
     }
@@ -76,27 +76,27 @@ pub enum Property {
     Plain(Value),
     /// Content that need not be text.
     Bytes(Vec<u8>),
-    /// Asked for right before the action.
+    /// A closure that the host calls right before the action.
     Lazy(Callback),
-    /// A template's text, asked for after all other lazy properties and only if the action needs it.
+    /// A closure that renders a template. The host calls it after all other lazy properties, and only if the action needs it.
     Rendered(Callback),
-    /// A block that must approve the staged content.
+    /// A block that checks the staged content.
     Verify(Callback),
 }
 
-/// What becomes of a failure.
+/// The handling of a failure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum FailureMode {
     /// The failure is raised and ends the policy's run.
     #[default]
     Raise,
-    /// It is recorded and shown.
+    /// The failure is recorded and shown, and the run continues.
     Ignore,
-    /// It is recorded, without a line in the log.
+    /// The failure is recorded without a line in the log, and the run continues.
     IgnoreQuietly,
 }
 
-/// One `only_if` or `not_if`.
+/// A guard: `only_if` or `not_if`.
 #[derive(Debug, Clone)]
 pub struct Guard {
     /// True for `not_if`, false for `only_if`.
@@ -105,21 +105,21 @@ pub struct Guard {
     pub test: Test,
 }
 
-/// How a guard finds its truth.
+/// The test of a guard.
 #[derive(Debug, Clone)]
 pub enum Test {
     /// A command, which is true if its exit code is 0.
     Command(Box<CommandTest>),
-    /// Neither null nor false.
+    /// A closure, which is true unless it returns null or false.
     Block(Callback),
-    /// Known already: the host decided it when it declared the resource.
+    /// A fixed result, which the host decided at the declaration.
     Decided(bool),
 }
 
-/// When a notification takes effect.
+/// The timing of a notification.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Timing {
-    /// Before the sender changes, if a dry run says that it would.
+    /// Before the sender changes, if a trial run predicts a change.
     Before,
     /// Right after the sender changed.
     Immediate,
@@ -128,7 +128,7 @@ pub enum Timing {
 }
 
 impl Timing {
-    /// Chef's word for it.
+    /// Returns Chef's name of the timing.
     pub fn name(self) -> &'static str {
         match self {
             Self::Before => "before",
@@ -141,17 +141,17 @@ impl Timing {
 /// A notification as the cookbook wrote it.
 #[derive(Debug, Clone)]
 pub struct Wish {
-    /// What the receiver is to do.
+    /// The action that the receiver runs.
     pub action: String,
     /// The receiver of `notifies`, the sender of `subscribes`.
     pub other: ResourceRef,
-    /// When the receiver acts: at once, before, or at the end.
+    /// The timing of the receiver's action.
     pub timing: Timing,
-    /// The other resource is the sender.
+    /// True if the other resource is the sender.
     pub subscribes: bool,
 }
 
-/// The other end of a notification.
+/// The other resource of a notification.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum ResourceRef {
     /// `type[name]`, which may be declared later.
@@ -163,11 +163,11 @@ pub enum ResourceRef {
 /// A resource type that the guest implements.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct GuestType {
-    /// Children converge where they are declared.
+    /// True if child resources converge at their declaration.
     pub unified: bool,
-    /// Whether it has a `load_current_value`, so that the host asks for its state.
+    /// True if the type has a `load_current_value`, so that the host requests its state.
     pub inspects: bool,
-    /// Cannot be simulated: a dry run leaves its actions out.
+    /// True if its actions cannot be simulated, so that a dry run skips them.
     pub bypassed_in_why_run: bool,
 }
 
@@ -178,7 +178,7 @@ pub enum Amendment {
     Actions(Vec<String>),
     /// Sets or replaces a property.
     Property(String, Property),
-    /// Takes a property back.
+    /// Clears a property.
     Clear(String),
     /// Adds a guard after those it has.
     Guard(Guard),
@@ -186,49 +186,50 @@ pub enum Amendment {
     Notification(Wish),
     /// Queues an action for the end of the context.
     Delayed(String),
-    /// Replaces tries and seconds between them.
+    /// Replaces the number of retries and the seconds between them.
     Retries(u32, u32),
-    /// Replaces what becomes of a failure.
+    /// Replaces the handling of a failure.
     OnFailure(FailureMode),
     /// Replaces whether it is sensitive.
     Sensitive(bool),
 }
 
-/// A declared resource and what has become of it.
+/// A declared resource and its state in the run.
 #[derive(Debug)]
 pub struct Resource {
-    /// As it was declared and amended.
+    /// The declaration with all amendments.
     pub declaration: Declaration,
     /// Its key for notifications and messages, as `type[name]`.
     pub key: Arc<str>,
-    /// Its type. Resources of one type that follow each other share the text.
+    /// The name of its type. Successive resources of one type share the text.
     pub kind: Arc<str>,
-    /// Some action changed it.
+    /// True if an action has changed it.
     pub updated: bool,
-    /// The last action changed it.
+    /// True if the last action changed it.
     pub updated_by_last_action: bool,
-    /// In a dry run: whether the last action would change it is not known. Only with `updated_by_last_action`.
+    /// True in a dry run if it is unknown whether the last action would change it. Then `updated_by_last_action` is true,
+    /// too.
     pub unsure: bool,
-    /// Some action surely changed it.
+    /// True if an action has surely changed it.
     pub surely_updated: bool,
-    /// The guest action that is running has said that it changes something; it counts once the action has succeeded.
+    /// True if the running guest action has reported a change. The change counts only if the action succeeds.
     pub converged: bool,
-    /// All its actions have run where it stands.
+    /// True if all its actions have run in their normal order.
     pub executed: bool,
-    /// It was taken out of its context.
+    /// True if it was removed from its context.
     pub retracted: bool,
-    /// The state of a guest-made resource before its last action, for the report.
+    /// The state before the last action, for the report. Only resources of guest types have it.
     pub before: Option<Value>,
     /// Its state after that action, as in `before`.
     pub after: Option<Value>,
-    /// How deep it is nested in others: 0 for a recipe's.
+    /// The depth of nesting inside other resources. It is 0 for a recipe's resource.
     pub nesting: u32,
-    /// Pays for the host's memory that it takes.
+    /// The receipt for its memory.
     pub(crate) paid: Receipt,
 }
 
 impl Resource {
-    /// Says whether its last action changed it, for sure.
+    /// Records with certainty whether the last action changed it.
     pub fn mark(&mut self, updated: bool) {
         self.updated |= updated;
         self.updated_by_last_action = updated;

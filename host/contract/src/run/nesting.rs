@@ -1,4 +1,4 @@
-//! Contexts inside contexts: how they are opened, found and ended.
+//! Opens, finds and ends nested contexts.
 
 use super::{Context, ContextId, MAX_OPEN_CONTEXTS, ResourceId, Run};
 use crate::Failure;
@@ -6,10 +6,10 @@ use errors::ErrorKind;
 use std::collections::HashSet;
 
 impl Run {
-    /// Opens a context around an action of `owner`; `by_guest`: the guest entered it on its own.
+    /// Opens a context for an action of `owner`. `by_guest` is true if the guest opens it itself.
     ///
     /// # Errors
-    /// Too many are open, or the policy's memory is used up.
+    /// Too many contexts are open, or the policy's memory is used up.
     pub fn begin(&mut self, parent: ContextId, owner: ResourceId, by_guest: bool) -> Result<ContextId, Failure> {
         if self.open_contexts.len() >= MAX_OPEN_CONTEXTS {
             let message = format!("more than {MAX_OPEN_CONTEXTS} contexts are open at a time");
@@ -21,7 +21,7 @@ impl Run {
             None => self.is_composite(&owner.declaration.kind),
         });
         let outer = self.contexts.get(parent as usize);
-        // A context that the guest enters around an inner action nests its resources no deeper.
+        // A context that the guest opens for an inner action does not increase the depth.
         let nesting = outer.map_or(0, |outer| outer.nesting) + u32::from(!by_guest);
         let owner = Some((owner, by_guest));
         self.contexts.push(Context { parent: Some(parent), unified, owner, nesting, ..Context::default() });
@@ -30,10 +30,10 @@ impl Run {
         Ok(id)
     }
 
-    /// Opens a context around an action that an action calls.
+    /// Opens a context for an action that another action of the same resource calls.
     ///
     /// # Errors
-    /// `parent` is not around an action of `owner`; or as [`begin`](Self::begin).
+    /// `parent` does not belong to an action of `owner`, or [`begin`](Self::begin) fails.
     pub fn enter(&mut self, owner: ResourceId, parent: ContextId) -> Result<ContextId, Failure> {
         self.known(owner)?;
         match self.open(parent)?.owner {
@@ -45,10 +45,10 @@ impl Run {
         }
     }
 
-    /// The resource that a context entered by the guest is around.
+    /// Returns the resource of a context that the guest has opened itself.
     ///
     /// # Errors
-    /// The context is not open, or the runner made it.
+    /// The context is not open, or the runner opened it.
     pub fn entered_for(&self, context: ContextId) -> Result<ResourceId, Failure> {
         match self.open(context)?.owner {
             Some((owner, true)) => Ok(owner),
@@ -59,11 +59,11 @@ impl Run {
         }
     }
 
-    /// The contexts inside `context` that are still open, innermost first. Linear in the number of open contexts.
+    /// Returns the open contexts inside `context`, innermost first, in time linear in the number of open contexts.
     pub fn open_inside(&self, context: ContextId) -> Vec<ContextId> {
         let mut inside = HashSet::from([context]);
         let mut found = Vec::new();
-        // A context has a larger number than the one around it, so that one look at each is enough.
+        // A context has a larger number than its parent, so one pass is enough.
         for at in self.open_contexts.iter().copied().filter(|at| *at > context) {
             let _looked_at_later = self.account.work(1);
             let parent = self.contexts.get(at as usize).and_then(|context| context.parent);
@@ -76,8 +76,8 @@ impl Run {
         found
     }
 
-    /// Keeps a context's resources for the report, drops what only a live context needs. What changed in it counts as a
-    /// change of its resource.
+    /// Ends a context: keeps its resources for the report and drops its other data. If a resource in it changed, its owner
+    /// counts as changed.
     pub fn end(&mut self, id: ContextId) {
         self.open_contexts.retain(|open| *open != id);
         let Some(context) = self.contexts.get_mut(id as usize) else { return };
@@ -96,7 +96,7 @@ impl Run {
             owner.mark(true);
             owner.unsure = !(surely || was_sure);
         }
-        // Nobody asks for these any more; what they were is in the records.
+        // These values are no longer needed, because the records have the results.
         for child in resources {
             if let Some(child) = self.resources.get_mut(child as usize) {
                 child.declaration.properties = Vec::new();

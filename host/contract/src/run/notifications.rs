@@ -1,28 +1,28 @@
-//! Who tells whom, when and in which context.
+//! Registers and resolves notifications.
 
 use super::{Due, ResourceId, ResourceRef, Run, Timing, Wish};
 use crate::{Failure, Outcome, Raised};
 use errors::{ErrorKind, chef};
 use node::origin::Origin;
 
-/// The most resources whose names are compared with a receiver's that was not found.
+/// The maximum number of resources that are compared with a missing receiver, for a hint.
 const MAX_COMPARED: usize = 1_000;
 
-/// A notification as its context keeps it.
+/// A notification in its context.
 #[derive(Debug, Clone)]
 pub struct Notification {
     /// `type[name]` of the sender.
     pub sender_key: String,
-    /// The resource that is to act.
+    /// The receiver.
     pub target: ResourceRef,
-    /// The action that the receiver is to do.
+    /// The action that the receiver runs.
     pub action: String,
-    /// When the receiver does it.
+    /// The timing of the action.
     pub timing: Timing,
 }
 
 impl Run {
-    /// Who tells whom, and in which context: the sender's where it is known, else the resource's own.
+    /// Returns the notification for a wish, and its context: the sender's context if it is known, or else the resource's own.
     pub(super) fn interpret(&self, id: ResourceId, wish: Wish) -> Result<(super::ContextId, Notification), Failure> {
         let own = self.known(id)?;
         let other = match &wish.other {
@@ -62,7 +62,7 @@ impl Run {
         Ok(())
     }
 
-    /// The immediate notifications to a resource from its own context, in the order of their senders.
+    /// Returns the immediate notifications to a resource from its own context, in the order of their senders.
     ///
     /// # Errors
     /// The resource does not exist, or its context has ended.
@@ -73,17 +73,17 @@ impl Run {
         Ok(notes)
     }
 
-    /// Whether a dry run found no action of a sender that would surely change it.
+    /// Returns true if a dry run expects a change of the sender but is not sure of it.
     pub fn is_unsure(&self, context: super::ContextId, sender: &str) -> bool {
         let sender = self.find(context, sender).and_then(|id| self.resources.get(id as usize));
         sender.is_some_and(|sender| sender.updated && !sender.surely_updated)
     }
 
-    /// Turns the keys in a resource's notifications into resources. In a unified context those that nobody has declared
-    /// yet stay keys until `always`.
+    /// Resolves the keys in a resource's notifications to resources. In a unified context, keys of undeclared resources stay
+    /// unresolved unless `always` is true.
     ///
     /// # Errors
-    /// Nobody declared a receiver, or a key names several.
+    /// A receiver is not declared, or a key names several resources.
     pub fn resolve(&mut self, id: ResourceId, always: bool) -> Outcome {
         let Some(own) = self.resources.get(id as usize) else { return Ok(()) };
         let context_id = own.declaration.context;
@@ -121,8 +121,8 @@ impl Run {
         Ok(())
     }
 
-    /// Returns the failure of a notification whose receiver nobody declared, at the place of its sender. Its hint is the
-    /// nearest key that there is.
+    /// Returns the failure of a notification with an undeclared receiver, at the place of its sender. Its hint is the most
+    /// similar declared key.
     pub fn no_receiver(
         &self,
         context: super::ContextId,
@@ -134,7 +134,7 @@ impl Run {
         let declared = self.contexts.get(context as usize).into_iter().flat_map(|context| &context.resources);
         let known = declared.take(MAX_COMPARED).filter_map(|id| self.known(*id).ok());
         let hint = text::did_you_mean(target, known.map(|resource| &*resource.key));
-        // A type alone stands for its resource without a name.
+        // A bare type means the resource of this type without a name.
         let unnamed = target.strip_suffix("[]").unwrap_or(target);
         let hint = hint.unwrap_or_else(|| format!("declare {unnamed} in a recipe that this policy runs"));
         let mut raised = not_found(sender, &self.place(origin), unnamed, action);
@@ -145,20 +145,20 @@ impl Run {
         raised.with_hint(hint).into()
     }
 
-    /// Whether a key is a list, `type[a,b]`, of resources that are all there.
+    /// Returns true if a key is a list, `type[a,b]`, and all its resources exist.
     fn finds_several(&self, context: super::ContextId, key: &str) -> bool {
         let Some((kind, names)) = key.strip_suffix(']').and_then(|key| key.split_once('[')) else { return false };
         names.contains(',') && names.split(',').all(|name| self.find(context, &format!("{kind}[{name}]")).is_some())
     }
 }
 
-/// Chef's sentence for several receivers in one notification, which names an object; which one it is, is the hint.
+/// Returns Chef's error about several receivers in one notification, with the receivers in the hint.
 fn too_many(sender: &str, place: &str, target: &str) -> Failure {
     let raised = Raised::new(ErrorKind::InvalidResourceKey, chef::several_receivers(sender, place));
     raised.with_hint(format!("notify each of {target} by itself")).into()
 }
 
-/// Chef's sentence for a receiver that nobody declared.
+/// Returns Chef's error about an undeclared receiver.
 fn not_found(sender: &str, place: &str, target: &str, action: &str) -> Raised {
     Raised::new(
         ErrorKind::ResourceNotFound,

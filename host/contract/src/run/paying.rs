@@ -1,45 +1,45 @@
-//! What a policy's run takes of the host's memory, and who pays for it.
+//! Charges the host's memory for a policy's run.
 //!
-//! A resource has a receipt of its own, which shrinks when its context ends; what stays until the end of the run is paid
-//! by the run's purse. Text of a guest is stored in this room only after one of them has grown.
+//! Each resource has its own receipt, which shrinks when its context ends. The run's purse pays for memory that is used until
+//! the end of the run. A guest's text is stored only after one of these receipts has grown.
 
 use super::{ActionRecord, Declaration, ResourceId, Run, Wish};
 use crate::account::{failure_bytes, guard_bytes, origin_bytes, property_bytes, text_bytes, wish_bytes};
 use crate::{Account, Change, Failure, Limit, Outcome, Receipt, ValueChange, value_bytes};
 use serde_json::Value;
 
-/// What an action takes in the record of a run besides its texts: the names of its members, numbers.
+/// Bytes of an action in a run's record in addition to its texts: names of members and numbers.
 const RECORD_ON_DISK: u64 = 256;
 
-/// What a resource takes besides its texts and values: its cells in the run and its context.
+/// Bytes of a resource in addition to its texts and values: its entries in the run and its context.
 const RESOURCE_BYTES: u64 = 768;
 
-/// How often a resource's key is kept: type and name, the key itself, its place in the context, as a sender, as updated.
+/// The number of copies of a resource's key: type and name, the key itself, in the context, as a sender, and as updated.
 const KEY_COPIES: u64 = 5;
 
 impl Run {
-    /// The account that all is charged to.
+    /// Returns the account to which everything is charged.
     pub fn account(&self) -> &Account {
         &self.account
     }
 
-    /// Charges everything from now on to an account. For a run that has nothing yet.
+    /// Sets the account for all later charges. Only for a run that is still empty.
     pub fn charge_to(&mut self, account: Account) {
         let nothing = |account: &Account| account.keep(0, Default::default).unwrap_or_default();
         (self.purse, self.attributes_paid) = (nothing(&account), nothing(&account));
         self.account = account;
     }
 
-    /// Pays for bytes that are kept until the end of the run.
+    /// Charges bytes that are used until the end of the run.
     ///
     /// # Errors
-    /// The policy may not have them; it is lost.
+    /// The bytes exceed the policy's limit, which ends the policy.
     pub fn pay(&mut self, bytes: u64) -> Outcome {
         let Self { purse, open_records, records, policy, .. } = self;
         purse.grow(bytes, || super::reporting::here(open_records, records, policy)).map_err(Failure::from)
     }
 
-    /// Pays for a record and keeps it.
+    /// Charges a record and stores it.
     ///
     /// # Errors
     /// As [`pay`](Self::pay).
@@ -53,12 +53,12 @@ impl Run {
         Ok(self.records.len() - 1)
     }
 
-    /// Makes room for a record of each resource, so that a long list of them is not moved while it grows.
+    /// Reserves space for a record of each resource, so that a long list is not moved while it grows.
     pub fn expect_records(&mut self) {
         self.records.reserve(self.resources.len());
     }
 
-    /// Pays for words that the record of an action keeps.
+    /// Charges a text for an action's record.
     ///
     /// # Errors
     /// As [`pay`](Self::pay).
@@ -67,7 +67,7 @@ impl Run {
         self.spend_on_record(text_bytes(words))
     }
 
-    /// Pays for a state that the record of an action keeps.
+    /// Charges a state for an action's record.
     ///
     /// # Errors
     /// As [`pay`](Self::pay).
@@ -76,7 +76,7 @@ impl Run {
         self.spend_on_record(value_bytes(state))
     }
 
-    /// Pays for a failure that a record or a dry run keeps.
+    /// Charges a failure for a record or a dry run.
     ///
     /// # Errors
     /// As [`pay`](Self::pay).
@@ -86,10 +86,10 @@ impl Run {
         self.spend_on_record(bytes)
     }
 
-    /// Charges bytes of the policy's part of the node, which is about to be saved: its levels are written twice.
+    /// Charges the bytes for saving the policy's part of the node. Its levels are written twice.
     ///
     /// # Errors
-    /// The policy may not write them; it is lost.
+    /// The bytes exceed the policy's limit, which ends the policy.
     pub fn pay_for_saved_node(&self) -> Outcome {
         self.spend_on_record(2 * self.node.held_bytes())
     }
@@ -104,18 +104,18 @@ impl Run {
         let (what, diff) = (text_bytes(&change.what), change.diff.as_ref().map_or(0, |diff| text_bytes(diff)));
         let fingerprint = change.planned_against.as_ref().map_or(0, |found| text_bytes(found.text()));
         let values = change.values.iter().map(value_change_bytes).sum::<u64>() + fingerprint;
-        // Whoever watches the run keeps the sentence, too.
+        // The observer keeps a copy of the sentence, too.
         self.pay(2 * what + diff + values)?;
         self.spend_on_record(what + diff + values)
     }
 
-    /// Pays for a declaration that is about to be kept.
+    /// Charges a declaration before it is stored.
     pub(super) fn pay_for_declaration(&self, declaration: &Declaration) -> Result<Receipt, Failure> {
         let bytes = declaration_bytes(declaration);
         self.account.keep(bytes, || declaration.origin.as_ref().clone()).map_err(Failure::from)
     }
 
-    /// Pays for more of a resource, or for less.
+    /// Increases or decreases the charge of a resource.
     pub(super) fn pay_for_more_of(&mut self, id: ResourceId, more: u64, less: u64) -> Outcome {
         let resource = self.known_mut(id)?;
         let bytes = resource.paid.bytes().saturating_add(more).saturating_sub(less);
@@ -124,7 +124,7 @@ impl Run {
     }
 }
 
-/// Bytes that a value before and after a change takes, at most.
+/// Returns the maximum bytes of a changed value.
 fn value_change_bytes(change: &ValueChange) -> u64 {
     let texts = [&change.of, &change.before, &change.after];
     text_bytes(change.aspect) + texts.into_iter().flatten().map(|text| text_bytes(text)).sum::<u64>()
@@ -143,7 +143,7 @@ pub(super) fn declaration_bytes(declaration: &Declaration) -> u64 {
         + sent
 }
 
-/// A wish, its notification and the sender's key, of which only the length matters.
+/// Returns the bytes of a wish and its notification. Only the length of the sender's key matters.
 fn wish_bytes_of(wish: &Wish, key: u64) -> u64 {
     wish_bytes(wish, "") + key
 }

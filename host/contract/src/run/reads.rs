@@ -1,30 +1,30 @@
-//! The facts and attributes that a policy asked for: which it read and wrote, and which it could not see.
+//! Records the facts and attributes that a policy read and wrote, and those that are hidden from it.
 //!
-//! Guests choose what they read, so everything here is bounded, and a path is kept once however often it is read.
+//! Guests choose the paths, so all lists have limits. Each path is stored once, even if it is read often.
 
 use node::origin::Origin;
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
-/// The most paths that are kept of each kind.
+/// The maximum number of stored paths of each kind.
 pub const MAX_READ_PATHS: usize = 1_000;
 
-/// The most hidden reads that are kept.
+/// The maximum number of stored hidden reads.
 pub const MAX_HIDDEN_READS: usize = 200;
 
-/// The most bytes of one path that is kept.
+/// The maximum length of a stored path in bytes.
 const MAX_PATH_BYTES: usize = 1_024;
 
-/// Where a read looks for a value that belongs to somebody else.
+/// The owner of a value that the policy does not own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum ReadKind {
-    /// In the facts of the machine.
+    /// A fact of the machine.
     Fact,
-    /// In what other policies left: the inherited layer, and `normal`.
+    /// An attribute of another policy: in the inherited layer or in `normal`.
     Attribute,
 }
 
 impl ReadKind {
-    /// The word in reports.
+    /// Returns the word for reports.
     pub fn name(self) -> &'static str {
         match self {
             Self::Fact => "fact",
@@ -33,16 +33,16 @@ impl ReadKind {
     }
 }
 
-/// A read of a value that is there and that the policy may not see.
+/// A read of an existing value that the policy may not read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct HiddenRead {
     /// A fact, or another policy's attribute.
     pub kind: ReadKind,
-    /// The path that was read; empty for everything.
+    /// The path of the read. An empty path means everything.
     pub path: Vec<String>,
-    /// The policy saw a part of the value.
+    /// True if the policy got a part of the value.
     pub partly: bool,
-    /// The read was refused: the policy got an error.
+    /// True if the read was refused with an error.
     pub refused: bool,
     /// The first place that read it.
     pub origin: Origin,
@@ -50,24 +50,24 @@ pub struct HiddenRead {
     pub grant: String,
 }
 
-/// What one policy read and wrote of the node beyond its own cookbooks.
+/// One policy's reads and writes of the node outside of its own cookbooks.
 #[derive(Debug, Clone, Default)]
 pub struct Reads {
-    /// Facts that were read, seen or not.
+    /// The facts that were read, including hidden ones.
     pub facts: BTreeSet<Vec<String>>,
-    /// Attributes of other policies that were read, seen or not.
+    /// The attributes of other policies that were read, including hidden ones.
     pub attributes: BTreeSet<Vec<String>>,
     /// Attributes that were written at any level.
     pub written: BTreeSet<Vec<String>>,
-    /// Reads of what the policy may not see, in the order in which they first happened.
+    /// Reads of hidden values, in the order of first occurrence.
     pub hidden: Vec<HiddenRead>,
-    /// Something was left out of the lists, because they were full.
+    /// True if a list is incomplete because it was full.
     pub incomplete: bool,
     known: HashSet<(ReadKind, Vec<String>)>,
 }
 
 impl Reads {
-    /// Notes that a value of this kind was read at a path. True: for the first time.
+    /// Records a read of a value of this kind. Returns true for the first read of the path.
     pub fn read(&mut self, kind: ReadKind, path: &[String]) -> bool {
         let set = match kind {
             ReadKind::Fact => &mut self.facts,
@@ -78,17 +78,17 @@ impl Reads {
         kept == Some(true)
     }
 
-    /// Notes that a path was written.
+    /// Records a write to a path.
     pub fn wrote(&mut self, path: &[String]) {
         self.incomplete |= keep(&mut self.written, path).is_none();
     }
 
-    /// Whether a hidden read of this kind and path is kept.
+    /// Returns true if a hidden read of this kind and path is stored.
     pub fn has_hidden(&self, kind: ReadKind, path: &[String]) -> bool {
         self.hidden.iter().any(|read| read.kind == kind && read.path == path)
     }
 
-    /// Notes a hidden read. True: it is the first of its path and is kept.
+    /// Records a hidden read. Returns true if it is the first of its path and is stored.
     pub fn hid(&mut self, read: HiddenRead) -> bool {
         let key = (read.kind, read.path.clone());
         if self.known.contains(&key) {
@@ -104,7 +104,8 @@ impl Reads {
         true
     }
 
-    /// A guest that keeps attributes finds out first that something is hidden, and then says where it was asked for it.
+    /// Adds data of a later read to a stored one. A guest with a cache first finds out that a value is hidden, and then sends
+    /// the place of the read.
     fn complete(&mut self, read: &HiddenRead) {
         let known = self.hidden.iter_mut().find(|known| known.kind == read.kind && known.path == read.path);
         if let Some(known) = known {
@@ -115,8 +116,8 @@ impl Reads {
         }
     }
 
-    /// The hint for an error of the policy: the lines of its table that would show it the hidden facts and attributes it
-    /// read. `None` where it read none that `said`, the error's own text, does not speak of already.
+    /// Returns a hint for an error of the policy: the lines of the grants that would allow the hidden reads. Returns `None`
+    /// if there were no hidden reads, or if the error's own text, `said`, names all of them.
     pub fn hint(&self, policy: &str, said: &str) -> Option<String> {
         let told = self.hidden.iter().filter(|read| !said.contains(&read.grant)).collect::<Vec<_>>();
         if told.is_empty() {
@@ -130,13 +131,13 @@ impl Reads {
 }
 
 impl HiddenRead {
-    /// The path with dots, as rules of the grants have it; `*` for everything.
+    /// Returns the path with dots, as in rules of the grants, or `*` for everything.
     pub fn shown(&self) -> String {
         dotted_path(&self.path)
     }
 }
 
-/// A path with dots, as rules of the grants have it: `*` for everything, a dot within a key as `\.`.
+/// Returns a path with dots, as in rules of the grants: `*` for everything, and `\.` for a dot within a key.
 pub fn dotted_path(path: &[String]) -> String {
     if path.is_empty() {
         return "*".to_owned();
@@ -145,7 +146,7 @@ pub fn dotted_path(path: &[String]) -> String {
     steps.join(".")
 }
 
-/// The lines that would allow hidden reads, one per key of the policy's table.
+/// Returns the lines of the grants that would allow hidden reads, one line per key.
 fn grant_lines(reads: &[&HiddenRead]) -> Vec<String> {
     let mut by_key: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
     for (key, entry) in grant_entries(reads.iter().map(|read| read.grant.as_str())) {
@@ -154,9 +155,9 @@ fn grant_lines(reads: &[&HiddenRead]) -> Vec<String> {
     by_key.into_iter().map(|(key, entries)| format!("{key} = [{}]", entries.join(", "))).collect()
 }
 
-/// The keys and entries of lines with one entry each, such as `facts = ["memory"]`; each once. An entry for a path allows all
-/// below it, so that those below are left out; the entry for everything (`"*"`) is there only if its key has no other. A path
-/// with an empty key is left out: no rule can name it.
+/// Returns the keys and entries of lines with one entry each, such as `facts = ["memory"]`, without duplicates. It omits
+/// entries below another entry, because an entry allows everything below its path. It returns the entry for everything
+/// (`"*"`) only if its key has no other entry. It omits paths with an empty key, because no rule can name them.
 pub fn grant_entries<'l>(lines: impl Iterator<Item = &'l str>) -> Vec<(&'l str, &'l str)> {
     let parts = |line: &'l str| line.split_once(" = [").and_then(|(key, rest)| Some((key, rest.strip_suffix(']')?)));
     let has_names = |(_, entry): &(&str, &str)| entry.trim_matches('"').split('.').all(|name| !name.is_empty());
@@ -173,7 +174,7 @@ pub fn grant_entries<'l>(lines: impl Iterator<Item = &'l str>) -> Vec<(&'l str, 
     asked.iter().copied().filter(needed).collect()
 }
 
-/// Whether the path is new; `None`: it was left out.
+/// Adds a path. Returns true if it is new, or `None` if it was omitted.
 fn keep(set: &mut BTreeSet<Vec<String>>, path: &[String]) -> Option<bool> {
     if set.contains(path) {
         return Some(false);

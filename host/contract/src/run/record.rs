@@ -1,4 +1,4 @@
-//! What happened, for reports: one record per action, in the order in which they began.
+//! Records of actions for reports, one per action in the order of their start.
 
 use super::{Resource, ResourceId, Timing};
 use crate::{Change, Failure, Status};
@@ -14,25 +14,25 @@ pub struct ActionRecord {
     pub kind: Arc<str>,
     /// The resource's name, such as `/etc/motd`.
     pub name: String,
-    /// Where it was declared.
+    /// The place of the resource's declaration.
     pub origin: Arc<Origin>,
     /// True for a sensitive resource: its content is never shown.
     pub sensitive: bool,
     /// The action's name, such as `create`.
     pub action: String,
-    /// Whether the action changed something, was skipped or failed.
+    /// The outcome of the action.
     pub status: Status,
-    /// How deep the resource is nested in others: 0 for a recipe's.
+    /// The depth of nesting inside other resources. It is 0 for a recipe's resource.
     pub nesting: u32,
     /// The changes that were made, or that a dry run would make.
     pub changes: Vec<Change>,
-    /// What a dry run takes for granted or cannot know.
+    /// The assumptions and unknowns of a dry run.
     pub uncertain: Vec<String>,
-    /// Why it ran, if not in its turn.
+    /// The notification that started it, or `None` if it ran in its normal order.
     pub notified: Option<Notified>,
-    /// The trial run that `:before` makes.
+    /// True for the trial run of a `:before` notification.
     pub forced_why_run: bool,
-    /// How often it was tried again.
+    /// The number of retries.
     pub retried: u32,
     /// The guard that skipped it.
     pub conditional: Option<String>,
@@ -42,40 +42,40 @@ pub struct ActionRecord {
     pub ignored: bool,
     /// How long it took, in seconds.
     pub seconds: f64,
-    /// Of a guest-made resource: what was there before, and after.
+    /// The state before the action. Only resources of guest types have it.
     pub before: Option<serde_json::Value>,
     /// The state after the action; absent as `before` is.
     pub after: Option<serde_json::Value>,
 }
 
-/// What made an action run out of its turn.
+/// The notification that started an action.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Notified {
-    /// When the notification is carried out.
+    /// The timing of the notification.
     pub timing: Timing,
     /// `type[name]` of the sender; not kept for delayed ones, which may have several.
     pub by: Option<String>,
-    /// In a dry run: the sender of which it is not known whether it would change. None: some sender surely would.
+    /// In a dry run, the sender for which a change is not certain. `None` if a sender would surely change.
     pub unsure: Option<String>,
     /// The earlier run that left it due.
     pub since: Option<String>,
 }
 
-/// How many actions ended in which way.
+/// The number of actions by outcome.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Tally {
-    /// They changed something, or would in a real run.
+    /// Actions that changed something, or would change it in a real run.
     pub updated: usize,
-    /// A dry run cannot know whether they would.
+    /// Actions for which a dry run cannot tell whether they would change something.
     pub unknown: usize,
-    /// They failed, or would in a real run, and nobody forgave it.
+    /// Actions that failed, or would fail in a real run, without ignored failures.
     pub failed: usize,
     /// The number of all actions, whatever their status.
     pub total: usize,
 }
 
 impl Tally {
-    /// Counts; the trial runs that `:before` makes count as actions only.
+    /// Counts records by outcome. Trial runs for `:before` count only in `total`.
     pub fn of<'a>(records: impl IntoIterator<Item = &'a ActionRecord>) -> Self {
         let mut tally = Self::default();
         for record in records {
@@ -85,7 +85,7 @@ impl Tally {
                 Status::Updated => tally.updated += 1,
                 Status::Unknown => tally.unknown += 1,
                 Status::Interrupted => {}
-                // One that was never carried out may have failed too: a notification's receiver is missing.
+                // An action that never ran can have a failure, too, such as the missing receiver of a notification.
                 _ if record.failure.is_some() && !record.ignored => tally.failed += 1,
                 _ => {}
             }
@@ -95,7 +95,7 @@ impl Tally {
 }
 
 impl ActionRecord {
-    /// The record of an action that begins.
+    /// Creates the record of an action that begins.
     pub fn new(resource: &Resource, id: ResourceId, action: &str, status: Status) -> Self {
         let declaration = &resource.declaration;
         Self {

@@ -1,13 +1,13 @@
-//! What happens in a run, as those who watch it hear it: lines, changes, and where the policy is.
+//! Reports the events of a run to the observer: log lines, changes and places.
 
 use super::{ActionRecord, HOST_AS_GUEST, Resource, ResourceId, Run};
 use crate::{Change, Event, Failure, GuestEvent, LogLevel, LogSource, Observer, Outcome};
 use node::origin::Origin;
 
-/// What a line of the log takes besides its text.
+/// Bytes of a log line in addition to its text.
 const LINE_BYTES: u64 = 64;
 
-/// What an event may show of the run while the observer is borrowed.
+/// The parts of a run that an event may use while the observer is borrowed.
 pub struct Parts<'a> {
     /// The declared resources, by number: see [`Run::resources`].
     pub resources: &'a [Resource],
@@ -16,14 +16,14 @@ pub struct Parts<'a> {
 }
 
 impl Run {
-    /// Tells whoever watches the run.
+    /// Sends an event to the observer.
     pub fn notice(&mut self, event: &Event<'_>) {
         if let Some(observer) = &mut self.observer {
             observer.notice(event);
         }
     }
 
-    /// As [`notice`](Self::notice), for events that show a part of the run itself.
+    /// Does the same as [`notice`](Self::notice) for events with references to the run itself.
     pub fn notice_with<'a>(&'a mut self, event: impl FnOnce(Parts<'a>) -> Option<Event<'a>>) {
         let Self { observer, resources, records, .. } = self;
         if let (Some(observer), Some(event)) = (observer, event(Parts { resources, records })) {
@@ -31,7 +31,8 @@ impl Run {
         }
     }
 
-    /// As [`notice_with`](Self::notice_with), for what the guest may listen to: what is to be handed to it, if it does.
+    /// Does the same as [`notice_with`](Self::notice_with), and returns the event for the guest if the guest has subscribed
+    /// to it.
     #[must_use]
     pub fn happened<'a>(&'a mut self, event: impl FnOnce(Parts<'a>) -> Option<Event<'a>>) -> Option<GuestEvent> {
         let Self { observer, resources, records, listens, .. } = self;
@@ -42,45 +43,45 @@ impl Run {
         event.for_guests_who(|name| listens.contains(name))
     }
 
-    /// Where the policy is: the place of the resource whose action is being done, else no more than the policy.
+    /// Returns the policy's present place: that of the resource with the running action, or else only the policy.
     pub fn here(&self) -> Origin {
         here(&self.open_records, &self.records, &self.policy)
     }
 
-    /// Whether what is being done is, or is inside, the action of a sensitive resource.
+    /// Returns true if the running action, or an enclosing one, belongs to a sensitive resource.
     pub fn is_sensitive_here(&self) -> bool {
         self.open_records.iter().any(|at| self.records.get(*at).is_some_and(|record| record.sensitive))
     }
 
-    /// Gives the observer back, for what happens between policies.
+    /// Removes and returns the observer, for events between policies.
     pub fn take_observer(&mut self) -> Option<Box<dyn Observer>> {
         self.observer.take()
     }
 
-    /// Lets somebody watch the run.
+    /// Sets the observer of the run.
     pub fn set_observer(&mut self, observer: Option<Box<dyn Observer>>) {
         self.observer = observer;
     }
 
-    /// The first failure of a dry run that went on after it: a real run would end there. It is given once.
+    /// Removes and returns the first failure of a dry run that continued after it. A real run would end there.
     pub fn take_kept(&mut self) -> Option<Failure> {
         let kept = std::mem::take(&mut self.kept);
         kept.into_iter().next().map(|(_, failure)| failure)
     }
 
-    /// The same, to look at.
+    /// Returns the first failure of a dry run that continued after it.
     pub fn kept(&self) -> Option<&Failure> {
         self.kept.first().map(|(_, failure)| failure)
     }
 
-    /// Pays for a line of the log. Those that are kept with the run are written to the disk, too.
+    /// Charges a log line. Lines from level `info` on are also written to the run's record on disk.
     fn pay_for_line(&mut self, level: LogLevel, line: &str) -> Outcome {
         let bytes = line.len() as u64 + LINE_BYTES;
         self.pay(bytes)?;
         if level < LogLevel::Info { Ok(()) } else { self.spend_on_record(bytes) }
     }
 
-    /// Writes a line of the host's own to the log. A line that the policy cannot pay for is dropped: the policy ends.
+    /// Writes a line of the host to the log. If the line exceeds the policy's limit, it is dropped, and the policy ends.
     pub fn log(&mut self, level: LogLevel, line: &str) {
         if self.pay_for_line(level, line).is_err() {
             return;
@@ -88,7 +89,7 @@ impl Run {
         self.notice(&Event::Log { source: LogSource::Host, level, line });
     }
 
-    /// Writes a line of a cookbook's to the log, as [`log`](Self::log).
+    /// Writes a line of a cookbook to the log, as [`log`](Self::log) does.
     pub fn cookbook_log(&mut self, level: LogLevel, line: &str) {
         if self.pay_for_line(level, line).is_err() {
             return;
@@ -107,7 +108,8 @@ impl Run {
         }
     }
 
-    /// Says whether a guest action may go through with a change. Its resource is updated once the action has succeeded.
+    /// Records a guest action's change, and returns true if the action may make it. The resource counts as updated after the
+    /// action has succeeded.
     ///
     /// # Errors
     /// The resource does not exist.
@@ -138,7 +140,8 @@ impl Run {
         Ok(())
     }
 
-    /// Returns the resource whose sentences those of a resource are: the owner of a child without a row, else itself.
+    /// Returns the resource that reports a resource's changes: the owner for a child without its own row, or else the
+    /// resource itself.
     pub fn reported_as(&self, id: ResourceId) -> ResourceId {
         let declaration = self.resources.get(id as usize).map(|resource| &resource.declaration);
         let without_row = declaration.filter(|it| it.detached && it.guest_id == HOST_AS_GUEST);
@@ -146,19 +149,19 @@ impl Run {
         owner.map_or(id, |(owner, _)| owner)
     }
 
-    /// Records what `load_current_value` found before the running action.
+    /// Records the state that `load_current_value` found before the running action.
     ///
     /// # Errors
     /// The resource does not exist.
     pub fn observed(&mut self, id: ResourceId, state: serde_json::Value) -> Outcome {
         self.known(id)?;
-        // The record keeps it after the resource.
+        // The record also keeps the state after the resource drops it.
         self.pay_for_state(&state)?;
         self.known_mut(id)?.before = Some(state);
         Ok(())
     }
 
-    /// Marks a resource as updated, or not, without a change of its own.
+    /// Marks a resource as updated or not, without recording a change.
     ///
     /// # Errors
     /// The resource does not exist.

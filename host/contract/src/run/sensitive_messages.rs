@@ -1,33 +1,34 @@
-//! The messages that the code of sensitive resources raised. The policy's own code may rescue such an error and reads its
-//! message. Where that code raises the message again, writes it to the log or declares a resource that does, whole or by its lines,
-//! reports do not show it.
+//! Hides error messages that the code of sensitive resources raised. The policy's own code may rescue such an error and read
+//! its message. If the code raises the message again, logs it, or declares a `log` resource with it, reports do not show it.
+//! This also holds for single lines of the message.
 //!
-//! This keeps a policy from showing its secrets by accident. It cannot keep code from showing a secret on purpose: half of a
-//! line, or the message in another encoding, is not known again.
+//! This prevents a policy from showing its secrets by accident. It cannot prevent code from doing so on purpose, because it
+//! does not recognize half a line or a message in another encoding.
 
 use super::{Declaration, Property, Run};
 use crate::{Failure, Raised};
 use serde_json::Value;
 use std::borrow::Cow;
 
-/// What a report has in place of such a message.
+/// The text in reports instead of such a message.
 const SUPPRESSED: &str = "the message is not shown, since the resource is sensitive";
 
-/// The most messages that are known again, and their bytes together: each is looked for in what the policy says later.
-/// Beyond that the policy's code reads the suppressed text too.
+/// The maximum number of recognized messages, and of their bytes together. Later texts of the policy are searched for each.
+/// Beyond these limits, the policy's code gets only the suppressed text, too.
 const MOST: usize = 64;
 const MOST_BYTES: usize = 64 << 10;
 
-/// Shorter messages are known again only as a whole: they stand in many words by chance.
+/// Shorter messages are recognized only as a whole, because they occur in many words by chance.
 const SHORTEST_PART: usize = 4;
 
-/// Shorter lines of a longer message are not known again by themselves, for the same reason.
+/// Shorter lines of a longer message are not recognized alone, for the same reason.
 const SHORTEST_LINE: usize = 8;
 
-/// The most lines of all messages together.
+/// The maximum number of lines of all messages together.
 const MOST_LINES: usize = 512;
 
-/// How a line begins that every command that failed has in its message. It tells nothing, and would hide other errors.
+/// The beginning of a line in the message of every failed command. It is not secret, and recognizing it would hide other
+/// errors.
 const OF_ANY_COMMAND: &str = "Expected process to exit with [";
 
 /// A message that only the policy's own code reads. It cannot be printed.
@@ -35,7 +36,7 @@ const OF_ANY_COMMAND: &str = "Expected process to exit with [";
 pub struct SensitiveMessage(String);
 
 impl SensitiveMessage {
-    /// The message, for the guest that raised it.
+    /// Returns the message, for the guest that raised it.
     pub fn for_its_guest(self) -> String {
         self.0
     }
@@ -47,11 +48,11 @@ impl std::fmt::Debug for SensitiveMessage {
     }
 }
 
-/// The exceptions of sensitive resources that are known again.
+/// The recognized exceptions of sensitive resources.
 #[derive(Debug, Default)]
 pub(super) struct Known {
     messages: Vec<SensitiveMessage>,
-    /// The lines of messages that have several: streams and logs get them one by one.
+    /// The lines of messages with several lines, because code often logs them one by one.
     lines: Vec<SensitiveMessage>,
     objects: Vec<u32>,
     bytes: usize,
@@ -74,7 +75,7 @@ impl Known {
 }
 
 impl Run {
-    /// A failure of a sensitive resource, without its message. The class and the place stay.
+    /// Hides the message of a sensitive resource's failure. Its class and place stay visible.
     pub fn hide(&mut self, failure: Failure) -> Failure {
         match failure {
             Failure::Raised(raised) if raised.unshown.is_none() => Failure::Raised(Box::new(self.hide_raised(*raised))),
@@ -82,7 +83,7 @@ impl Run {
         }
     }
 
-    /// What guest code raised, without its message if that is a sensitive resource's.
+    /// Hides the message of a guest's exception if it contains a sensitive resource's message.
     pub fn known_again(&mut self, raised: Raised) -> Raised {
         if self.unshown.messages.is_empty() {
             return raised;
@@ -90,13 +91,14 @@ impl Run {
         if self.unshown.knows(&raised) { self.hide_raised(raised) } else { raised }
     }
 
-    /// A text that guest code writes to the log, or the suppressed text if it holds what a sensitive resource raised. The
-    /// host's own lines are never looked at: a policy must not choose which of them are shown.
+    /// Returns a guest's log line, or the suppressed text if the line contains a sensitive resource's message. The host's own
+    /// lines are never checked, because a policy must not control which of them appear.
     pub fn without_unshown<'a>(&self, line: Cow<'a, str>) -> Cow<'a, str> {
         if self.unshown.is_in(&line) { Cow::Borrowed(SUPPRESSED) } else { line }
     }
 
-    /// Takes what a sensitive resource raised out of the texts of a declaration that people only read: a line of the log.
+    /// Hides sensitive messages in the texts of a declaration that are only shown to people, such as a `log` resource's
+    /// message.
     pub(super) fn suppress_shown(&self, declaration: &mut Declaration) {
         if self.unshown.messages.is_empty() || self.type_of(declaration).is_some() {
             return;
@@ -109,7 +111,7 @@ impl Run {
         }
     }
 
-    /// The same of one property.
+    /// Hides a sensitive message in one property.
     pub(super) fn suppress_property(&self, kind: &str, name: &str, property: &mut Property) {
         if let Property::Plain(Value::String(text)) = property
             && !self.unshown.messages.is_empty()
@@ -131,7 +133,7 @@ impl Run {
         }
     }
 
-    /// Whether a message will be known again.
+    /// Stores a message for recognition. Returns false if the limits do not allow it.
     fn keep_unshown(&mut self, message: &str, object: Option<u32>) -> bool {
         let known = self.unshown.messages.iter().any(|known| known.0 == message);
         let objects = usize::from(object.is_some_and(|object| !self.unshown.objects.contains(&object)));
@@ -156,7 +158,7 @@ impl Run {
     }
 }
 
-/// The lines of a message by which it is known again, if it has several.
+/// Returns the lines by which a message with several lines is recognized.
 fn telling_lines(message: &str) -> impl Iterator<Item = &str> {
     let has_several = message.trim_end().contains('\n');
     let lines = message.lines().map(str::trim).filter(move |_| has_several);

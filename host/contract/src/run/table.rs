@@ -1,7 +1,7 @@
-//! The table of built-in types that a run's checks ask.
+//! The table of built-in types for a run's checks.
 //!
-//! A run is handed over between the host and its guests, and an empty one stays behind. Whoever asks that one is refused: a
-//! check without a table must not pass.
+//! A run is moved between the host and its guests, which leaves an empty run behind. Each check of the empty run fails,
+//! because a check without a table must not pass.
 
 use super::{Amendment, Declaration, Property};
 use crate::{Failure, Outcome, Types};
@@ -9,7 +9,7 @@ use errors::ErrorKind;
 use std::ops::Deref;
 use std::sync::Arc;
 
-/// A table; by default one that refuses everything.
+/// A table of types. The default refuses everything.
 pub(super) struct Table(pub(super) Arc<dyn Types>);
 
 impl Default for Table {
@@ -26,7 +26,7 @@ impl Deref for Table {
     }
 }
 
-/// The table of a run that was handed over.
+/// The table of a run that was moved away.
 struct NoTypes;
 
 impl NoTypes {

@@ -1,4 +1,4 @@
-//! Recipes of which a dry run did not see everything.
+//! Recipes that a dry run could not compile completely.
 
 use super::Run;
 use crate::account::text_bytes;

@@ -1,4 +1,4 @@
-//! What the guest's own code changes on the machine, beside its resources.
+//! Records changes that the guest's own code makes on the machine, outside of resources.
 
 use super::{MAX_RECORDS, Run};
 use crate::account::{origin_bytes, text_bytes};
@@ -6,34 +6,34 @@ use crate::{Change, Event, Outcome};
 use node::origin::Origin;
 use std::sync::Arc;
 
-/// One change that guest code made by itself, through the machine; in a dry run one that it would make.
+/// A change that guest code made itself through the machine interface, or would make in a real run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct GuestWrite {
     /// The real path inside the root.
     pub path: String,
     /// The sentence for reports, as in `write file /etc/motd`.
     pub what: String,
-    /// The place of the code: cookbook, recipe, file and line as far as the guest says them, else those of the resource.
+    /// The place of the code: cookbook, recipe, file and line from the guest, or else the place of the resource.
     pub origin: Origin,
     /// `type[name]` of the innermost resource whose action was running; `None` while a recipe is compiled.
     pub resource: Option<Arc<str>>,
-    /// How often it was done in a row.
+    /// The number of consecutive repetitions.
     pub times: u32,
 }
 
 impl GuestWrite {
-    /// Whether another one says the same of the same place.
+    /// Returns true if another record has the same change and place.
     fn is_like(&self, other: &Self) -> bool {
         self.what == other.what && self.origin == other.origin && self.resource == other.resource
     }
 }
 
 impl Run {
-    /// Records a change that guest code made by itself. It belongs to the innermost open action, or to none while the policy
-    /// compiles. It is shown, but it updates no resource: only `converge_by` and children do. A change that is made several
-    /// times in a row, as by a file that is opened, written and closed, is told once.
+    /// Records a change that guest code made itself. It belongs to the innermost open action, or to no action while the
+    /// policy compiles. It is shown, but it does not mark the resource as updated: only `converge_by` and child resources do.
+    /// Consecutive equal changes are reported once, for example if a file is opened, written and closed.
     ///
-    /// `origin`: the place of the code; `None` if the guest does not say it.
+    /// `origin` is the place of the code, or `None` if the guest did not send it.
     ///
     /// # Errors
     /// The policy's memory is used up.

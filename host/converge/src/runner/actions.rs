@@ -1,4 +1,4 @@
-//! One action: its notifications around it, its guards, its attempts, its record.
+//! Runs one action, with its notifications, guards, attempts and record.
 
 use super::Runner;
 use contract::Due;
@@ -11,7 +11,7 @@ use errors::chef;
 use std::pin::Pin;
 use std::time::Instant;
 
-/// How an action ended, for its record.
+/// The end of an action, for its record.
 #[derive(Clone, Copy)]
 struct Closing<'a> {
     status: Status,
@@ -26,18 +26,18 @@ impl Default for Closing<'_> {
     }
 }
 
-/// How an attempt went, if it did not fail.
+/// The outcome of an attempt that did not fail.
 pub(super) enum ActionOutcome {
     Skipped(String),
     UpToDate,
     Updated,
-    /// A dry run cannot know.
+    /// The outcome is unknown in a dry run.
     Unknown,
     Bypassed,
 }
 
 impl<G: Guest, P: Providers> Runner<'_, G, P> {
-    /// One action with its notifications. Boxed: an action leads to others.
+    /// Runs one action with its notifications. The future is boxed because actions can run other actions.
     pub(super) fn run_action(
         &mut self,
         context: ContextId,
@@ -58,7 +58,7 @@ impl<G: Guest, P: Providers> Runner<'_, G, P> {
         })
     }
 
-    /// Counts an action that begins inside the open ones, and what notifications start at once.
+    /// Counts a new action within the open ones, and the number of immediate notifications.
     fn may_begin(&mut self, resource: ResourceId, notified: Option<&Notified>) -> Outcome {
         let is_at_once = notified.is_some_and(|notified| notified.timing != Timing::Delayed);
         if is_at_once && !self.run.count_notified_at_once() {
@@ -92,7 +92,7 @@ impl<G: Guest, P: Providers> Runner<'_, G, P> {
         let mut at = 0;
         while let Some(note) = self.run.open(context)?.sent(&key, Timing::Immediate, at) {
             at += 1;
-            // A key that nobody has declared yet: a unified context runs it when it is declared.
+            // No resource has this key yet. A unified context runs the notification when it is declared.
             if let ResourceRef::Resource(target) = note.target {
                 let by = key.to_string();
                 let notified = Notified {
@@ -117,12 +117,12 @@ impl<G: Guest, P: Providers> Runner<'_, G, P> {
         self.remember()
     }
 
-    /// A trial run; if it would change the resource, the `:before` notifications run first.
+    /// Makes a trial run. If it would change the resource, the `:before` notifications run first.
     async fn notify_before(&mut self, context: ContextId, resource: ResourceId, key: &str, action: &str) -> Outcome {
         let survey = self.run.is_survey();
         let was_dry = self.run.begin_trial();
         self.trial += u32::from(!was_dry);
-        // In a survey an action has one turn, and that is not this one.
+        // In a survey each action runs only once, and the trial run must not use that.
         let outcome = if survey { Ok(()) } else { self.act(resource, action, None).await };
         self.trial -= u32::from(!was_dry);
         self.run.end_trial(was_dry);
@@ -143,7 +143,7 @@ impl<G: Guest, P: Providers> Runner<'_, G, P> {
         Ok(())
     }
 
-    /// One action without notifications: guards, attempts, failures forgiven.
+    /// Runs one action without notifications: guards, attempts, and `ignore_failure`.
     pub(super) async fn act(&mut self, resource: ResourceId, action: &str, notified: Option<Notified>) -> Outcome {
         self.go_on()?;
         if self.had_its_turn(resource, action) {
@@ -163,7 +163,7 @@ impl<G: Guest, P: Providers> Runner<'_, G, P> {
                 let ended = self.attempts(resource, action, record).await;
                 self.finish_record(resource, action, record, began, ended).await
             }
-            // Chef has begun by then: in the report it stands as an action that was never carried out.
+            // In Chef, the action has begun by then, so the report lists it as an action that was not carried out.
             Err(failure) => {
                 let closing = Closing { failure: Some(&failure), ..Closing::default() };
                 self.close_record(resource, action, record, began, closing).await?;
@@ -258,7 +258,7 @@ impl<G: Guest, P: Providers> Runner<'_, G, P> {
         self.surveyed(resource, skips, outcome, ActionOutcome::Updated)
     }
 
-    /// Says that the open action was notified by a sender of which it is not known whether it changes.
+    /// Returns the uncertainty of an action that was notified by a sender with an unknown outcome.
     fn unsure_sender(&self) -> Option<String> {
         let sender = self.run.open_record()?.notified.as_ref()?.unsure.as_deref()?;
         Some(format!("notified by {sender}, and whether that would change is not known"))
@@ -308,7 +308,8 @@ impl<G: Guest, P: Providers> Runner<'_, G, P> {
             Ok(ActionOutcome::Bypassed) => (Status::Bypassed, None, None),
             Err(failure) if self.is_interrupted_by(&failure) => (Status::Interrupted, None, Some(failure)),
             Err(_) if unshown.is_some() => (Status::Unprocessed, None, unshown.clone()),
-            // What Ruby's `rescue` lets pass ends the run in the middle of the action, of which Chef then hears no more.
+            // An exception that Ruby's plain `rescue` does not catch ends the run in the middle of the action. Chef then does
+            // not report the action's end.
             Err(failure @ Failure::Raised(_)) if !failure.is_standard() => (Status::Unprocessed, None, Some(failure)),
             Err(failure) => (Status::Failed, None, Some(failure)),
         };
@@ -329,18 +330,19 @@ impl<G: Guest, P: Providers> Runner<'_, G, P> {
             return Err(failure);
         }
         if mode == FailureMode::Ignore {
-            // What shows a run on a terminal knows the line by its end.
+            // The terminal output recognizes this line by its end.
             self.run.log(LogLevel::Error, &format!("{failure}; ignore_failure is set, continuing"));
         }
         Ok(())
     }
 
-    /// Whether an action failed of the signal that ends the run: its code was ended, its command, or a child of its.
+    /// Tells whether an action failed because of the signal that ends the run: its code, its command or a child process was
+    /// ended.
     fn is_interrupted_by(&self, failure: &Failure) -> bool {
         matches!(self.stop.requested(), Some(StopReason::Signal(_))) && *failure.kind() == ErrorKind::Signalled
     }
 
-    /// Writes down how an action ended, and tells it.
+    /// Records the end of an action, and sends its event.
     async fn close_record(
         &mut self,
         id: ResourceId,
@@ -350,7 +352,7 @@ impl<G: Guest, P: Providers> Runner<'_, G, P> {
         closing: Closing<'_>,
     ) -> Outcome {
         let Closing { status, conditional, failure, ignored } = closing;
-        // What ends the policy is kept in any case: it is told once.
+        // A failure that ends the policy is always stored, because there is only one.
         let paid = match failure {
             Some(failure) if failure.is_final() => Ok(()),
             Some(failure) => self.run.pay_for_failure(failure),
@@ -358,12 +360,12 @@ impl<G: Guest, P: Providers> Runner<'_, G, P> {
         };
         if let Some(record) = self.run.end_action(at) {
             record.status = status;
-            // Nothing to do is sure, whatever a guard or a sender would have said.
+            // If nothing is to be done, the outcome is certain, whatever a guard or sender would decide.
             if matches!(status, Status::UpToDate | Status::Skipped) {
                 record.uncertain.clear();
             }
             record.conditional = conditional.filter(|_| paid.is_ok()).map(Into::into);
-            // What cannot be paid for is not kept; the policy ends.
+            // Text that exceeds the limit is not stored; the policy ends.
             record.failure = failure.filter(|_| paid.is_ok()).cloned();
             record.ignored = ignored;
             record.seconds = began.elapsed().as_secs_f64();
@@ -386,8 +388,8 @@ impl<G: Guest, P: Providers> Runner<'_, G, P> {
         Ok(())
     }
 
-    /// Chef shows a resource that failed as it was written, and computes its lazy values once more for that. What one of
-    /// them raises then takes the failure's place, without the resource's name, and no `ignore_failure` holds it back.
+    /// Chef shows a failed resource with its properties, and evaluates its lazy values once more for that. An exception in
+    /// one of them replaces the failure, without the resource's name, and `ignore_failure` does not apply to it.
     async fn show_failed(&mut self, id: ResourceId) -> Option<Failure> {
         let mut at = 0;
         while let Ok(resource) = self.run.known(id)
@@ -398,7 +400,7 @@ impl<G: Guest, P: Providers> Runner<'_, G, P> {
             let Property::Lazy(callback) = property else { continue };
             let callback = *callback;
             match self.evaluate(callback, None).await {
-                // A value of the wrong kind is shown as it is.
+                // A value of a wrong type is shown unchanged.
                 Ok(_) => {}
                 Err(failure) if *failure.kind() == ErrorKind::InvalidValue => {}
                 Err(failure) => return Some(failure),
@@ -407,7 +409,8 @@ impl<G: Guest, P: Providers> Runner<'_, G, P> {
         None
     }
 
-    /// A failure as the resource's declarer hears of it: same kind and exception object, with the place it passed.
+    /// Returns a failure as the resource's declarer gets it: with the same kind and exception object, and the place of the
+    /// resource.
     fn in_resource(&self, id: ResourceId, failure: Failure) -> Failure {
         let Ok(resource) = self.run.known(id) else { return failure };
         if !failure.is_standard() {
@@ -428,10 +431,10 @@ impl<G: Guest, P: Providers> Runner<'_, G, P> {
         }
     }
 
-    /// Records and shows what a dry run cannot be sure of.
+    /// Records and shows an uncertainty of a dry run.
     pub(super) fn uncertain(&mut self, id: ResourceId, what: &str) {
         let id = self.run.reported_as(id);
-        // A policy that cannot pay is at its end, and needs no doubts.
+        // If the policy's limit is exceeded, it ends, and the uncertainty does not matter.
         if self.run.pay_for_words(what).is_err() {
             return;
         }
@@ -442,13 +445,13 @@ impl<G: Guest, P: Providers> Runner<'_, G, P> {
         });
     }
 
-    /// Whether something is queued in the root context; for tests and the journal.
+    /// Returns the number of queued delayed notifications in the root context.
     pub fn pending(&self) -> usize {
         self.run.delayed_in(ROOT)
     }
 }
 
-/// Where a resource was written, in Chef's words.
+/// Returns the place of a resource's declaration, in Chef's words.
 fn defined_at(origin: &node::origin::Origin) -> String {
     match (&origin.cookbook, &origin.recipe, &origin.file, origin.line) {
         (Some(cookbook), Some(recipe), _, Some(line)) => format!("{cookbook}::{recipe} line {line}"),

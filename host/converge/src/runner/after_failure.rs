@@ -1,23 +1,24 @@
-//! A dry run goes on after a failure, so that people see everything that is in the way.
+//! A dry run continues after a failure, so that people see all problems at once.
 //!
-//! The failure of an action is kept where the action runs: inside the custom resource around it, which then fails of it as
-//! it would in a real run, once its other children have had their turn; or, for a recipe's own resources, as the policy's.
-//! The first one kept in each place is the one that a real run would have met.
+//! The failure of an action is kept at the place where the action runs. Inside a custom resource, that resource then fails
+//! with it, as in a real run, after its other children have run. For a recipe's own resources, the policy fails with it. The
+//! first failure kept at each place is the one that a real run would report.
 //!
-//! A guest that declares children where it stands hears that a failed child is settled, and declares the next: its code
-//! cannot both go on and see the exception. Only an action that it runs by itself (`run_action`) raises, as in a real run:
-//! whoever calls one by name expects an answer, and may rescue it.
+//! For a guest that declares children one after the other, a failed child counts as settled, and it declares the next one:
+//! its code cannot both continue and see the exception. Only an action that the guest runs itself (`run_action`) raises the
+//! exception, as in a real run. Its caller expects an answer and may rescue the exception.
 
 use super::Runner;
 use contract::{Failure, Guest, Outcome, Providers};
 
 impl<G: Guest, P: Providers> Runner<'_, G, P> {
-    /// Whether this is a dry run, and not the trial that `:before` makes in a real one.
+    /// Tells whether this is a dry run, and not a trial run for `:before` in a real one.
     pub(super) fn is_dry(&self) -> bool {
         self.run.why_run() && self.trial == 0
     }
 
-    /// In a dry run keeps a failure for what is around it, and goes on. A lost guest and a signal end it all the same.
+    /// In a dry run, keeps a failure for the enclosing resource or policy, and continues. A lost guest and a signal still end
+    /// the run.
     pub(super) fn kept_if_dry(&mut self, outcome: Outcome) -> Outcome {
         match outcome {
             Err(failure) if self.is_dry() && !failure.is_final() => self.run.keep_failure(failure),
@@ -25,8 +26,8 @@ impl<G: Guest, P: Providers> Runner<'_, G, P> {
         }
     }
 
-    /// In a dry run keeps the refusal that a recipe ended with while it was compiled, and goes on with the next recipe: all
-    /// that is refused is told at once. So does a survey with any failure.
+    /// In a dry run, keeps the refusal that ended the compilation of a recipe, and continues with the next recipe. So all
+    /// refusals are reported at once. A survey does the same for every failure.
     pub(crate) fn kept_if_denied(&mut self, recipe: &str, compiled: Outcome) -> Outcome {
         match &compiled {
             Err(failure) if self.run.is_survey() || failure.is_denial() || failure.is_dry_refusal() => {
@@ -39,8 +40,8 @@ impl<G: Guest, P: Providers> Runner<'_, G, P> {
         }
     }
 
-    /// In a dry run, that no recipe is compiled, since an attributes file ended with a refusal. What the recipes would read is
-    /// not there, so that going on would tell of other errors.
+    /// In a dry run, records that no recipe is compiled because an attributes file ended with a refusal. The recipes would
+    /// lack these attributes and report misleading errors.
     pub(crate) fn note_unseen(&mut self, recipes: &[String], failure: &Failure) -> Outcome {
         if self.is_dry() && !failure.is_final() && (failure.is_denial() || failure.is_dry_refusal()) {
             recipes.iter().try_for_each(|recipe| self.run.recipe_ended(recipe, failure))?;
@@ -48,11 +49,12 @@ impl<G: Guest, P: Providers> Runner<'_, G, P> {
         Ok(())
     }
 
-    /// In a dry run, what code was refused: it is not known what it would have done, and an earlier resource may bring what it
-    /// did not find.
+    /// In a dry run, returns the refused operation of some code. The effect of the code is then unknown, and an earlier
+    /// resource may create the file that it did not find.
     ///
     /// # Errors
-    /// The failure, where it is another one, or this is not a dry run or a survey, which tells what it did not see.
+    /// Returns the failure itself if it is not such a refusal, if this is a real run, or in a survey, which reports skipped
+    /// parts itself.
     pub(super) fn refused_in_dry(&self, failure: Failure) -> Result<String, Failure> {
         match failure.dry_refusal() {
             Some(what) if self.is_dry() && !self.run.is_survey() => Ok(what.to_owned()),
@@ -60,7 +62,7 @@ impl<G: Guest, P: Providers> Runner<'_, G, P> {
         }
     }
 
-    /// How the open action ended, with the failure that was kept inside it: that came first.
+    /// Returns the outcome of the open action. A failure that was kept inside it has precedence, because it came first.
     pub(super) fn with_kept<T>(&mut self, outcome: Result<T, Failure>) -> Result<T, Failure> {
         let Some(first) = self.run.take_kept_here() else { return outcome };
         match outcome {

@@ -1,7 +1,8 @@
-//! Actions of composite types: they are made of other resources, which the host declares and converges inside the action.
+//! Actions of composite types. They consist of other resources, which the host declares and converges inside the action.
 //!
-//! Children converge in order, each where it is declared, as those of Chef's own types do. A child without a row is a step of the
-//! action itself. A composition that has sentences of its own is a change that a dry run shows by these sentences.
+//! Children are converged one after the other when they are declared, like those of Chef's own types. A child without a row
+//! in the report is a step of the action itself. If a composition has its own sentences, a dry run shows the change by these
+//! sentences.
 
 use super::Runner;
 use super::actions::ActionOutcome;
@@ -47,7 +48,7 @@ impl<G: Guest, P: Providers> Runner<'_, G, P> {
             Ok(()) => self.converge_context(context).await,
             Err(failure) => Err(failure),
         };
-        // No guest has entered this context, so no guest has to forget it.
+        // The guest does not know this context, so it need not be told of its end.
         for context in self.run.open_inside(context).into_iter().chain([context]) {
             self.run.end(context);
         }
@@ -61,7 +62,7 @@ impl<G: Guest, P: Providers> Runner<'_, G, P> {
         }
     }
 
-    /// The children of an action, what the resource itself claims, and what is not shown of it.
+    /// Returns the children of an action, the claims of the resource itself, and its secret values.
     async fn compose(
         &mut self,
         id: ResourceId,
@@ -77,7 +78,7 @@ impl<G: Guest, P: Providers> Runner<'_, G, P> {
         let secrets = SecretValues::of(&wanted);
         let composition = composed.map_err(|raised| {
             let failure = why(self.run, raised);
-            // A denial says nothing of a sensitive resource's values already.
+            // A denial never contains values of a sensitive resource.
             if failure.is_denial() { failure } else { self.hidden(id, failure) }
         })?;
         Ok((composition, claims, secrets))
@@ -123,7 +124,7 @@ impl<G: Guest, P: Providers> Runner<'_, G, P> {
         }
     }
 
-    /// Declares a child of an action; it has the origin of its owner, whom it keeps secret with itself.
+    /// Declares a child of an action; it has the origin of its owner, and is sensitive if the owner is.
     pub(super) fn declare_child(
         &mut self,
         owner: ResourceId,
@@ -136,7 +137,7 @@ impl<G: Guest, P: Providers> Runner<'_, G, P> {
         self.run.declare(Declaration { context, origin, sensitive, detached, guest_id: HOST_AS_GUEST, ..child })
     }
 
-    /// Carries out a child that has no row. In a dry run whose sentences are known it is planned only.
+    /// Carries out a child without a row in the report. In a dry run with known sentences it is only planned.
     async fn carry_out(
         &mut self,
         owner: ResourceId,
@@ -164,7 +165,7 @@ impl<G: Guest, P: Providers> Runner<'_, G, P> {
         Ok(())
     }
 
-    /// Plans a child, and its own children: what they are denied is an error in a dry run too.
+    /// Plans a child and its own children: a denial is an error in a dry run too.
     fn plan_child(&mut self, child: ResourceId) -> Pin<Box<dyn Future<Output = Outcome> + Send + '_>> {
         Box::pin(async move {
             let actions = self.run.known(child)?.declaration.actions.clone();
@@ -186,7 +187,7 @@ impl<G: Guest, P: Providers> Runner<'_, G, P> {
         })
     }
 
-    /// Declares a resource of the whole policy, unless it is there, and adds a line to it; or has it act.
+    /// Declares a resource for the whole policy unless it exists, and adds a line to it, or runs its action.
     async fn share(&mut self, owner: ResourceId, shared: Shared) -> Outcome {
         let Shared { declaration, action, delayed, line } = shared;
         let key = declaration.key();
@@ -211,7 +212,7 @@ impl<G: Guest, P: Providers> Runner<'_, G, P> {
                 id
             }
         };
-        // A shared resource is as sensitive as the most sensitive of those that share it.
+        // A shared resource is sensitive if one of its users is.
         if self.is_sensitive(owner) {
             self.run.amend(id, Amendment::Sensitive(true))?;
         }
@@ -231,5 +232,5 @@ impl<G: Guest, P: Providers> Runner<'_, G, P> {
     }
 }
 
-/// The property of a shared file that has its lines.
+/// The property with the lines of a shared file.
 const CONTENT: &str = "content";

@@ -1,4 +1,4 @@
-//! Converging a context: its resources in order, then its delayed notifications, then forgetting it.
+//! Converges a context: its resources in order, then its delayed notifications. Then the context ends.
 
 use super::Runner;
 use contract::Due;
@@ -8,12 +8,12 @@ use contract::{
 };
 
 impl<G: Guest, P: Providers> Runner<'_, G, P> {
-    /// Converges a context and then its delayed notifications, these also after a failure.
+    /// Converges a context and then its delayed notifications, which also run after a failure.
     pub(super) async fn converge_context(&mut self, context: ContextId) -> Outcome {
         let main = self.converge_each(context).await;
         let mut failures: Vec<_> = main.err().map(|failure| (Place::Converge, failure)).into_iter().collect();
         let mut at = 0;
-        // A signal leaves what is due in the journal for the next run, also one that ended the command that failed.
+        // After a signal, due notifications stay recorded for the next run, also if the signal ended the failed command.
         while (failures.is_empty() || self.stop.requested().is_none())
             && let Some(due) = self.delayed(context, at)
         {
@@ -40,7 +40,7 @@ impl<G: Guest, P: Providers> Runner<'_, G, P> {
         let notified = Notified { timing: Timing::Delayed, by: None, unsure: unsure.then_some(sender), since };
         let receiver = self.run.known(target)?.key.clone();
         let outcome = self.run_action(context, target, action.clone(), Some(notified)).await;
-        // What was stopped or denied did not run: it is due until somebody has granted it.
+        // A stopped or denied notification did not run, so it stays due until it is granted.
         let is_still_due = |failure: &Failure| matches!(failure, Failure::Stopped(_)) || failure.is_denial();
         if context == ROOT && !self.run.why_run() && !outcome.as_ref().is_err_and(is_still_due) {
             self.memory.done(self.run.policy(), &receiver, &action);
@@ -61,7 +61,7 @@ impl<G: Guest, P: Providers> Runner<'_, G, P> {
                 continue;
             }
             self.run.declare_at(context, at);
-            // In a unified context the guest settled all it declared; what it forgot is settled here.
+            // In a unified context the guest itself settles the declared resources. Any others are run here.
             if !(unified && self.run.known(resource)?.executed) {
                 self.run_all(context, resource).await?;
             }
@@ -75,7 +75,8 @@ impl<G: Guest, P: Providers> Runner<'_, G, P> {
         Ok(())
     }
 
-    /// Runs all actions of a resource, then, in a unified context, what earlier resources wanted of it at once.
+    /// Runs all actions of a resource. In a unified context, it then runs the immediate notifications that earlier resources
+    /// sent to it.
     pub(super) async fn run_all(&mut self, context: ContextId, resource: ResourceId) -> Outcome {
         let outcome = self.run_all_actions(context, resource).await;
         self.run.known_mut(resource)?.executed = true;
@@ -110,7 +111,7 @@ impl<G: Guest, P: Providers> Runner<'_, G, P> {
         Ok(())
     }
 
-    /// Ends a context and what the guest left open inside it.
+    /// Ends a context, and the contexts that the guest left open inside it.
     pub(super) async fn end(&mut self, context: ContextId) -> Outcome {
         let mut outcome = Ok(());
         for context in self.run.open_inside(context).into_iter().chain([context]) {
@@ -121,7 +122,7 @@ impl<G: Guest, P: Providers> Runner<'_, G, P> {
         outcome
     }
 
-    /// Records the actions of the policy's own resources whose turn never came, even if a notification ran one before.
+    /// Records the actions of the policy's own resources that never ran in order, even if a notification ran one of them.
     pub(super) fn report_unprocessed(&mut self) {
         for id in self.run.all(ROOT) {
             let Ok(resource) = self.run.known(id) else { continue };

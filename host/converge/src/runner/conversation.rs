@@ -1,4 +1,4 @@
-//! Asking the guest: one request, and whatever errands come before its answer.
+//! Sends a request to the guest, and carries out the guest's tasks until it answers.
 
 use super::Runner;
 use contract::{
@@ -9,7 +9,7 @@ use serde_json::Value;
 use std::pin::Pin;
 
 impl<G: Guest, P: Providers> Runner<'_, G, P> {
-    /// Sends a request and carries out the guest's errands until it answers.
+    /// Sends a request and carries out the guest's tasks until it answers.
     pub(super) async fn ask(&mut self, request: Request) -> Result<Answer, Failure> {
         let mut tell = HostMessage::Request(request);
         loop {
@@ -23,7 +23,7 @@ impl<G: Guest, P: Providers> Runner<'_, G, P> {
         }
     }
 
-    /// Why a guest can no longer be asked: the second signal ends its code wherever that is.
+    /// Returns why a guest is lost: a second signal ends its code at any point.
     fn ended_or_lost(&self, lost: GuestLost) -> Failure {
         let reason = self.stop.requested().filter(|_| self.stop.step() >= Some(StopStep::AtOnce));
         reason.map_or_else(|| lost.into(), Failure::Stopped)
@@ -32,12 +32,12 @@ impl<G: Guest, P: Providers> Runner<'_, G, P> {
     pub(super) async fn evaluate(&mut self, callback: Callback, input: Option<Value>) -> Result<ClosureValue, Failure> {
         match self.ask(Request::Evaluate { callback, input }).await? {
             Answer::Value(value) => Ok(value),
-            // The sandbox lets no answer of the wrong kind through.
+            // The sandbox rejects answers of a wrong kind, so this does not happen.
             _ => Err(self.lost("gave no value".into())),
         }
     }
 
-    /// Boxed: an errand of an action leads to other actions.
+    /// Carries out a task of the guest. The future is boxed because a task can run other actions.
     fn errand(&mut self, errand: Errand) -> Pin<Box<dyn Future<Output = Outcome> + Send + '_>> {
         Box::pin(async move {
             match errand {

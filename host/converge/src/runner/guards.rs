@@ -1,4 +1,4 @@
-//! Guards: all `only_if`, then all `not_if`; the first that fails skips.
+//! Guards: all `only_if`, then all `not_if`; the first one that is not fulfilled skips the action.
 
 use super::Runner;
 use super::sensitive::SUPPRESSED_GUARD;
@@ -8,12 +8,12 @@ use contract::{
 };
 use serde_json::Value;
 
-/// What a resource's guards say.
+/// The decision of a resource's guards.
 pub(super) enum Verdict {
     Run,
-    /// The guard that skips it, in Chef's words.
+    /// Skip the action because of this guard, in Chef's words.
     Skip(String),
-    /// A dry run cannot know.
+    /// The decision is unknown in a dry run.
     Unknown(String),
 }
 
@@ -66,7 +66,7 @@ impl<G: Guest, P: Providers> Runner<'_, G, P> {
 }
 
 impl<G: Guest, P: Providers> Runner<'_, G, P> {
-    /// A block that gives a text was most likely meant to be a command. Chef's sentence.
+    /// Warns if a block returns a text, which was probably meant to be a command. Uses Chef's sentence.
     fn warn_of_text(&mut self, id: ResourceId, negated: bool, got: &ClosureValue) {
         let (ClosureValue::Json(Value::String(text)), Ok(resource)) = (got, self.run.known(id)) else { return };
         if text.is_empty() {
@@ -83,7 +83,7 @@ impl<G: Guest, P: Providers> Runner<'_, G, P> {
         self.run.log(LogLevel::Warn, &line);
     }
 
-    /// A denial names the resource and who declared it.
+    /// Runs a guard's command. A denial names the resource and its origin.
     pub(super) fn guard_command(
         &mut self,
         id: ResourceId,
@@ -103,14 +103,14 @@ impl<G: Guest, P: Providers> Runner<'_, G, P> {
     }
 }
 
-/// So much is shown of a text that a guard's block gave.
+/// Maximum length of the shown text of a guard's block.
 const SHOWN_OF_TEXT: usize = 1_000;
 
 fn word(negated: bool) -> &'static str {
     if negated { "not_if" } else { "only_if" }
 }
 
-/// A guard in Chef's words.
+/// Describes a guard in Chef's words.
 fn describe(guard: &Guard, sensitive: bool) -> String {
     let word = word(guard.negated);
     match &guard.test {
@@ -123,7 +123,7 @@ fn describe(guard: &Guard, sensitive: bool) -> String {
     }
 }
 
-/// Null and false are false, as in Ruby.
+/// Tells whether a value counts as true: all except null and false, as in Ruby.
 pub(super) fn is_true(got: &ClosureValue) -> bool {
     !matches!(got, ClosureValue::Json(Value::Null | Value::Bool(false)))
 }

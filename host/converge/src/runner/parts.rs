@@ -1,4 +1,4 @@
-//! The resources that a provider makes as parts of an action, as nested actions of the report.
+//! Reports parts of an action as nested actions: resources that a provider creates within it.
 
 use super::Runner;
 use super::actions::ActionOutcome;
@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 impl<G: Guest, P: Providers> Runner<'_, G, P> {
-    /// Writes down the parts of the action that is open. A part that failed is the error, with the part's name.
+    /// Records the parts of the open action. If a part failed, returns its error with the part's name.
     pub(super) async fn report_parts(&mut self, parent: ResourceId) -> Outcome {
         for part in self.providers.parts() {
             let began = Instant::now();
@@ -29,7 +29,7 @@ impl<G: Guest, P: Providers> Runner<'_, G, P> {
         Ok(())
     }
 
-    /// Adds a part to the run's resources. Only the report finds it: it belongs to no collection.
+    /// Adds a part to the run's resources. It is not in a collection, so only the report contains it.
     fn add_part(&mut self, parent: ResourceId, part: Part) -> Result<ResourceId, Failure> {
         let resource = self.run.known(parent)?;
         let (of, nesting) = (&resource.declaration, resource.nesting.saturating_add(1));

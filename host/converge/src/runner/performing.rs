@@ -1,4 +1,4 @@
-//! Performing an action: in the guest for its own types, through a provider for built-in ones.
+//! Carries out an action: in the guest for the guest's own types, through a provider for built-in types.
 
 use super::Runner;
 use super::actions::ActionOutcome;
@@ -26,7 +26,7 @@ impl<G: Guest, P: Providers> Runner<'_, G, P> {
         let parent = self.run.known(resource)?.declaration.context;
         let context = self.run.begin(parent, resource, false)?;
         let call = Call { resource, action: action.into(), context, why_run: self.run.why_run() };
-        // An action of this very resource may be running already, and have called this one.
+        // An action of the same resource may already be running, and may have called this one.
         let outer = std::mem::take(&mut self.run.known_mut(resource)?.converged);
         let mut outcome = match self.ask(Request::Act(call)).await {
             Ok(_) => self.converge_context(context).await,
@@ -55,7 +55,7 @@ impl<G: Guest, P: Providers> Runner<'_, G, P> {
         self.outcome_of(resource)
     }
 
-    /// The outcome of an action whose children have been converged.
+    /// Returns the outcome of an action after its children have been converged.
     pub(super) fn outcome_of(&self, resource: ResourceId) -> Result<ActionOutcome, Failure> {
         let this = self.run.known(resource)?;
         Ok(match (this.updated_by_last_action, this.unsure) {
@@ -65,7 +65,7 @@ impl<G: Guest, P: Providers> Runner<'_, G, P> {
         })
     }
 
-    /// Puts what `load_current_value` found before and after into the action's record.
+    /// Stores the states that `load_current_value` found before and after the action in its record.
     fn keep_states(&mut self, id: ResourceId) -> Outcome {
         let resource = self.run.known_mut(id)?;
         let (before, after) = (resource.before.take(), resource.after.take());
@@ -83,7 +83,7 @@ impl<G: Guest, P: Providers> Runner<'_, G, P> {
         outcome
     }
 
-    /// Tells the providers that nobody knows what an action of this dry run would leave behind.
+    /// Tells the providers that the results of an action of this dry run are unknown.
     fn cannot_foresee(&mut self, id: ResourceId, action: &str) -> Outcome {
         let declaration = &self.run.known(id)?.declaration;
         self.providers.cannot_foresee(&Wanted { resource: id, declaration, action, resolved: vec![], why_run: true });
@@ -142,7 +142,7 @@ impl<G: Guest, P: Providers> Runner<'_, G, P> {
             Expected::Change(plan) => plan,
         };
         if why_run {
-            // Whatever counts as a change has a line. A plan that is only assumed has no sentences of its own.
+            // Every change needs a line in the report. A plan that is only assumed has no sentences of its own.
             let assumed = plan.is_none() && changes.is_empty();
             let changes = if assumed { vec![self.only_assumed(id, action)?] } else { changes };
             self.changed(id, changes)?;
@@ -172,8 +172,8 @@ impl<G: Guest, P: Providers> Runner<'_, G, P> {
         Ok(ActionOutcome::Updated)
     }
 
-    /// The end of an action that found nothing to do. A dry run finds the machine as it was before all that comes first: other
-    /// policies, and earlier resources of this one.
+    /// Ends an action that found nothing to do. A dry run sees the machine without the changes of earlier policies and
+    /// resources.
     pub(super) fn up_to_date(
         &mut self,
         id: ResourceId,
@@ -190,18 +190,19 @@ impl<G: Guest, P: Providers> Runner<'_, G, P> {
         Ok(ActionOutcome::Updated)
     }
 
-    /// The sentence about an action that a dry run takes for granted without having made a plan for it.
+    /// Returns the sentence for an action that a dry run assumes without a plan.
     fn only_assumed(&self, id: ResourceId, action: &str) -> Result<Change, Failure> {
         Ok(Change::new(format!("{action} {}", self.run.known(id)?.key)))
     }
 
-    /// Whether claims are compared: there are other policies or this is a dry run, and not the trial run that `:before` makes.
+    /// Tells whether claims are compared: if there are several policies or this is a dry run, but not in a trial run for
+    /// `:before`.
     pub(super) fn claims_count(&self) -> bool {
         self.claims.is_some() && self.trial == 0
     }
 
-    /// Holds the claims of an action that went well against those before it. Returns who has changed the thing to another state
-    /// before.
+    /// Compares the claims of a successful action with earlier ones. Returns the source of an earlier change to another
+    /// state.
     pub(super) fn claim(
         &mut self,
         id: ResourceId,
@@ -211,7 +212,7 @@ impl<G: Guest, P: Providers> Runner<'_, G, P> {
     ) -> Result<Option<ChangedBy>, Failure> {
         let mut changed_by = None;
         for claim in claims {
-            // Others hear of it, and it outlives the policy's turn.
+            // The claim outlives the policy's run, so its memory is charged.
             self.run.pay(claim_bytes(&claim))?;
             let Some(all) = self.claims.as_deref_mut() else { return Ok(None) };
             let resource = self.run.known(id)?;
@@ -227,8 +228,8 @@ impl<G: Guest, P: Providers> Runner<'_, G, P> {
         Ok(changed_by)
     }
 
-    /// Resolves and validates lazy values, right before the action, and the texts that the guest renders after all others.
-    /// Returns the blocks of `verify`, too.
+    /// Resolves and validates lazy values right before the action, then the texts that the guest renders. Also returns the
+    /// blocks of `verify`.
     pub(super) async fn resolve_properties(
         &mut self,
         id: ResourceId,
@@ -238,7 +239,7 @@ impl<G: Guest, P: Providers> Runner<'_, G, P> {
         let mut checks = Vec::new();
         let mut at = 0;
         let mut are_others_known = false;
-        // By number: what is evaluated may change the declaration.
+        // The loop uses an index, because an evaluation may change the declaration.
         loop {
             let properties = &self.run.known(id)?.declaration.properties;
             let Some((name, property)) = properties.get(at) else {
@@ -277,7 +278,7 @@ impl<G: Guest, P: Providers> Runner<'_, G, P> {
         Ok((resolved, checks))
     }
 
-    /// Whether a lazy value is needed, now that these are known.
+    /// Tells whether a lazy value is needed, judging by the known values.
     fn needs(
         &mut self,
         id: ResourceId,
@@ -292,7 +293,7 @@ impl<G: Guest, P: Providers> Runner<'_, G, P> {
         answer.map_err(|raised| why(self.run, raised))
     }
 
-    /// Asks the guest's `verify` blocks about the staged content; the plan again, if they accept it.
+    /// Runs the guest's `verify` blocks on the staged content. Returns the plan if they accept it.
     async fn verify(&mut self, id: ResourceId, mut plan: P::Plan, checks: Vec<Callback>) -> Result<P::Plan, Failure> {
         if checks.is_empty() {
             return Ok(plan);
@@ -324,7 +325,7 @@ impl<G: Guest, P: Providers> Runner<'_, G, P> {
     }
 }
 
-/// Why a provider failed: the end of the policy's account or a signal, if one of them ended a step of its, or what it says.
+/// Returns why a provider failed: the policy's limit or a signal, if one of them ended its step, otherwise its own error.
 pub(super) fn why(run: &Run, raised: Raised) -> Failure {
     match run.account().interruption() {
         Some(ended) => ended.or_at(|| run.here()).into(),

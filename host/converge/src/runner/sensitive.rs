@@ -1,4 +1,4 @@
-//! What sensitive resources must not show: their guards, what their blocks and lazy values raise.
+//! Hides secrets of sensitive resources: their guards, and the errors of their blocks and lazy values.
 
 use super::Runner;
 use contract::{
@@ -7,37 +7,37 @@ use contract::{
 use errors::chef::OUTPUT_BEGINS;
 use serde_json::Value;
 
-/// What stands for a guard.
+/// The text in place of a guard.
 pub(super) const SUPPRESSED_GUARD: &str = "suppressed sensitive guard";
 
-/// What stands for the sentences of a composite action.
+/// The text in place of the sentences of a composite action.
 pub(super) const SUPPRESSED_CHANGE: &str = "suppressed sensitive resource";
 
-/// What stands for a value of a sensitive resource in a sentence of its provider.
+/// The text in place of a secret value in a provider's sentence.
 const SUPPRESSED_VALUE: &str = "(not shown)";
 
-/// The least bytes of a value that is looked for in a sentence. Shorter ones are in words of the sentence itself.
+/// Minimum length of a hidden value, in bytes. Shorter ones occur in words of the sentence itself.
 const LEAST_VALUE: usize = 4;
 
-/// The most bytes of a value that is looked for: no sentence quotes a longer one.
+/// Maximum length of a hidden value, in bytes: no sentence quotes a longer one.
 const LONGEST_VALUE: usize = 64 << 10;
 
-/// The most bytes that are looked through for all values of one sentence. A longer sentence, or one for more values, is not
+/// Maximum amount of text that is searched for the values of one sentence, in bytes. If there is more, the sentence is not
 /// shown at all.
 const MOST_WORK: usize = 16 << 20;
 
-/// Properties that reports show of sensitive resources too, as `docs/SECURITY.md` says.
+/// Properties that reports show even for sensitive resources (see `docs/SECURITY.md`).
 const PLAIN_TO_SEE: [&str; 3] = ["owner", "group", "mode"];
 
-/// The values of a sensitive resource, to take them out of what its provider says. The resource's name stays, as it does
-/// everywhere.
+/// The secret values of a sensitive resource, for hiding them in the texts of its provider. The resource's name is never
+/// hidden.
 pub(super) struct SecretValues {
     is_sensitive: bool,
     texts: Vec<String>,
 }
 
 impl SecretValues {
-    /// None, if the resource is not sensitive.
+    /// Collects the secret values; none if the resource is not sensitive.
     pub(super) fn of(wanted: &Wanted<'_>) -> Self {
         let mut texts: Vec<String> = Vec::new();
         let is_sensitive = wanted.declaration.sensitive;
@@ -61,13 +61,13 @@ impl SecretValues {
         texts.retain(|text| text.len() >= LEAST_VALUE && !name.contains(text.as_str()));
         let escaped: Vec<_> = texts.iter().map(|text| text.escape_debug().to_string()).collect();
         texts.extend(escaped);
-        // The longest first: what holds another value goes as a whole.
+        // The longest first, so that a value which contains another one is hidden completely.
         texts.sort_by_key(|text| std::cmp::Reverse(text.len()));
         texts.dedup();
         Self { is_sensitive, texts }
     }
 
-    /// A sentence without them.
+    /// Hides the values in a sentence.
     pub(super) fn hide(&self, mut said: String) -> String {
         if said.len().saturating_mul(self.texts.len()) > MOST_WORK {
             return SUPPRESSED_CHANGE.to_owned();
@@ -80,12 +80,12 @@ impl SecretValues {
         said
     }
 
-    /// A provider's failure without them. A denial shows nothing of a sensitive resource already.
+    /// Hides the values in a provider's failure. A denial never contains them.
     pub(super) fn hide_in(&self, failure: Failure) -> Failure {
         match failure {
             failure if !self.is_sensitive || failure.is_denial() => failure,
             Failure::Raised(mut raised) => {
-                // What a command printed is as secret as the command.
+                // The output of a command is as secret as the command.
                 if let Some((sentence, _)) = raised.message.split_once(OUTPUT_BEGINS) {
                     raised.message =
                         format!("{sentence}the command's output is not shown, since the resource is sensitive");
@@ -108,7 +108,7 @@ fn text_of(bytes: &[u8]) -> Option<String> {
     Some(text.to_owned())
 }
 
-/// All texts and numbers in a value.
+/// Collects all texts and numbers in a value.
 fn collect(value: &Value, texts: &mut Vec<String>) {
     match value {
         Value::String(text) if text.len() > LONGEST_VALUE => {}
@@ -121,7 +121,7 @@ fn collect(value: &Value, texts: &mut Vec<String>) {
 }
 
 impl<G: Guest, P: Providers> Runner<'_, G, P> {
-    /// Evaluates a closure of a resource. What it raises is as sensitive as the resource.
+    /// Evaluates a closure of a resource. Its exception is as secret as the resource's values.
     pub(super) async fn evaluate_of(
         &mut self,
         resource: ResourceId,
@@ -130,14 +130,14 @@ impl<G: Guest, P: Providers> Runner<'_, G, P> {
     ) -> Result<ClosureValue, Failure> {
         match self.ask(Request::Evaluate { callback, input }).await {
             Ok(Answer::Value(value)) => Ok(value),
-            // The sandbox lets no answer of the wrong kind through.
+            // The sandbox rejects answers of a wrong kind, so this does not happen.
             Ok(_) => Err(self.lost("gave no value".into())),
             Err(failure) => Err(self.hidden(resource, failure)),
         }
     }
 
-    /// A failure without its message, if the resource is sensitive. The class and the place stay; so does that a dry run
-    /// refused something.
+    /// Removes the message of a failure if the resource is sensitive. The class and the place stay, and also the fact that a
+    /// dry run refused an operation.
     pub(super) fn hidden(&mut self, resource: ResourceId, failure: Failure) -> Failure {
         if !self.is_sensitive(resource) {
             return failure;

@@ -1,21 +1,21 @@
-//! A survey: a dry run that asks for everything that a real run could come to, whatever the machine looks like now.
+//! A survey: a dry run that checks all grants that a real run could need, whatever the machine's present state is.
 //!
-//! Guards are asked, since what they run has to be granted, and their answers do not count. Each action notifies as if it had
-//! changed something. Each action of a resource has one turn, so that notifications in a circle come to an end.
+//! Guards are evaluated, because their commands need grants too, but their results do not count. Each action sends its
+//! notifications as if it had changed something. Each action of a resource runs once, so that circular notifications end.
 
 use super::Runner;
 use contract::{Failure, GuardResult, Guest, Providers, ResourceId, Test};
 
-/// How a record says that the survey did not see all of an action: what failed follows.
+/// The beginning of the text in a record if the survey did not see all of an action. The failure follows.
 pub const UNSEEN: &str = "not all that it would ask for is seen: ";
 
 impl<G: Guest, P: Providers> Runner<'_, G, P> {
-    /// Whether an action has had its turn in a survey; from now on it has.
+    /// Tells whether an action has already run in this survey, and records that it has.
     pub(super) fn had_its_turn(&mut self, resource: ResourceId, action: &str) -> bool {
         self.run.is_survey() && !self.run.has_first_turn(resource, action)
     }
 
-    /// Asks all guards of a resource. True: one of them would skip it, or cannot be asked.
+    /// Evaluates all guards of a resource. Returns true if one of them would skip the action, or cannot be evaluated.
     pub(super) async fn survey_guards(&mut self, resource: ResourceId) -> Result<bool, Failure> {
         let mut skips = false;
         let mut at = 0;
@@ -41,7 +41,8 @@ impl<G: Guest, P: Providers> Runner<'_, G, P> {
         Ok(skips)
     }
 
-    /// How an action ended in a survey. One that a guard would have skipped may fail for want of what the guard looks for.
+    /// Returns the outcome of an action in a survey. If a guard would have skipped it, the action may fail because of a
+    /// missing file or program, which is then only recorded.
     pub(super) fn surveyed<T>(
         &mut self,
         resource: ResourceId,

@@ -1,12 +1,12 @@
-//! The resources of a policy as its recipes declared them: what a policy's own tests look at.
+//! The resources of a policy as its recipes declared them, for the policy's own tests.
 
 use contract::{Declaration, FailureMode, Property, ROOT, ResourceRef, Run, Wish};
 use serde_json::{Map, Value, json};
 
 /// Returns the resources of a policy's recipes, in order: type, name, actions, properties, notifications, place.
 ///
-/// A value that only the guest can compute is `{"lazy": true}`, content that is not text `{"bytes": LENGTH}`. Nothing of a
-/// sensitive resource's properties is shown.
+/// A value that only the guest can compute is `{"lazy": true}`. Content that is not text is `{"bytes": LENGTH}`. Properties
+/// of a sensitive resource are not shown.
 pub(super) fn declared(run: &Run) -> Vec<Value> {
     let resources = run.all(ROOT).into_iter().filter_map(|id| run.known(id).ok());
     resources.map(|resource| one(run, &resource.declaration)).collect()
@@ -36,7 +36,7 @@ fn one(run: &Run, declaration: &Declaration) -> Value {
     })
 }
 
-/// A property's value. `None` for checks of content, which are code.
+/// Returns a property's value, or `None` for checks of content, which are code.
 fn value(property: &Property) -> Option<Value> {
     match property {
         Property::Plain(value) => Some(value.clone()),

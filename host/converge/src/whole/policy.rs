@@ -14,15 +14,15 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Instant;
 
-/// What is known of a policy before it runs.
+/// The data of a policy before it runs.
 #[derive(Default)]
 pub struct PolicyInput {
-    /// Its name; for a run list without a policy, the node's.
+    /// The policy's name; for a run list without a policy, the node's name.
     pub name: String,
     /// Its revision, as Chef computes it.
     pub revision: String,
-    /// The digest of its artifact, hexadecimal; empty where cookbooks run from folders. Two policies are the same one
-    /// exactly if this is the same.
+    /// The digest of its artifact, hexadecimal; empty where cookbooks run from folders. Two policies are identical exactly if
+    /// their digests are equal.
     pub artifact: String,
     /// Its cookbooks with their versions, in load order.
     pub cookbooks: Vec<(String, String)>,
@@ -30,27 +30,27 @@ pub struct PolicyInput {
     pub recipes: Vec<String>,
     /// Group, run list and attributes.
     pub start: PolicyStart,
-    /// The folder that its cookbooks in Ruby keep downloads in. None: Chef's.
+    /// The download folder of its cookbooks in Ruby. `None`: Chef's.
     pub file_cache: Option<String>,
-    /// Where cookbooks lie that are read from folders, by name.
+    /// The folders of cookbooks that are read from folders, by name.
     pub places: BTreeMap<String, String>,
-    /// What is known already to keep it from running: a role that is not there, a constraint that cannot be met.
+    /// A known reason why it cannot run, such as a missing role or a constraint that cannot be met.
     pub refused: Option<Failure>,
 }
 
-/// A policy's instance and the providers that act for it.
+/// A policy's instance, with its providers.
 pub trait Instance: Send {
-    /// One conversation with the guest.
+    /// One session with the guest.
     type Session<'a>: Guest
     where
         Self: 'a;
     /// The providers that inspect and change the machine for this policy.
     type Providers: Providers;
 
-    /// Begins a conversation, and lends the providers that act in it.
+    /// Starts a session, and returns the providers for it.
     fn conversation(&mut self) -> (Self::Session<'_>, &mut Self::Providers);
 
-    /// Ends a conversation: the guest returns from its loop.
+    /// Ends a session: the guest returns from its loop.
     fn end<'a>(session: Self::Session<'a>) -> impl Future<Output = Result<(), GuestLost>> + Send
     where
         Self: 'a;
@@ -61,18 +61,18 @@ pub(super) struct FinishedPolicy<I> {
     pub(super) run: Run,
     pub(super) revision: String,
     pub(super) artifact: String,
-    /// The node as it would be saved.
+    /// The node data that would be saved.
     node: NodeState,
-    /// Nothing but compile was asked for, and it succeeded.
+    /// True if only compiling was requested, and it succeeded.
     compiled_only: bool,
     lists_declared: bool,
-    /// None: it was refused, or could not be started.
+    /// The instance. `None`: the policy was refused, or could not be started.
     instance: Option<I>,
-    /// How long it took, in seconds.
+    /// Duration, in seconds.
     seconds: f64,
 }
 
-/// How the whole run ended, for the handlers of all policies.
+/// The outcome of the whole run, for the handlers of all policies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum RunEnd {
     Succeeded,
@@ -103,20 +103,20 @@ impl RunEnd {
 }
 
 impl<I: Instance> FinishedPolicy<I> {
-    /// Whether it has handlers of the run's end.
+    /// Tells whether it has handlers for the end of the run.
     pub(super) fn listens(&self, end: RunEnd) -> bool {
         self.run.listens_to(end.handler()) || self.run.listens_to(end.event())
     }
 
-    /// Runs the late handlers in a conversation of their own.
+    /// Runs the handlers for the end of the run, in a new session.
     pub(super) async fn handle(&mut self, end: RunEnd, mut status: Value, memory: &mut dyn Memory, stop: &Stop) {
         let Some(instance) = &mut self.instance else { return };
         let (mut session, providers) = instance.conversation();
-        // The handlers are the end of the run, which a first signal lets come. They have a time of their own.
+        // The handlers belong to the end of the run, which a first signal does not cut off. They have their own time limit.
         let stop = stop.only_at_once();
         let account = self.run.account().clone();
         account.begin_turn(stop.clone());
-        // There may be a million records: what the handlers are told of them is paid for before it is made.
+        // There may be a million records, so the memory for the handlers' data is charged before it is allocated.
         let paid = match report::resources(&self.run, &account) {
             Ok((resources, paid)) => {
                 if let Some(object) = status.as_object_mut() {
@@ -141,7 +141,7 @@ impl<I: Instance> FinishedPolicy<I> {
         account.end_turn();
     }
 
-    /// What is left for the report.
+    /// Returns the policy's data for the report.
     pub(super) fn ended(self) -> report::EndedPolicy {
         let Self { run, revision, artifact, node, compiled_only, lists_declared, seconds, .. } = self;
         report::EndedPolicy { run, revision, artifact, node, compiled_only, lists_declared, seconds }
@@ -149,7 +149,7 @@ impl<I: Instance> FinishedPolicy<I> {
 }
 
 impl<H: RunHost> WholeRun<'_, H> {
-    /// Runs one policy. On failure none of its attribute writes remain.
+    /// Runs one policy. If it fails, its attribute writes are dropped.
     pub(super) async fn run_policy(&mut self, node: &mut NodeObject, mut policy: PolicyInput) -> Outcome {
         let began = Instant::now();
         policy.start.cookbooks.clone_from(&policy.cookbooks);
@@ -192,7 +192,7 @@ impl<H: RunHost> WholeRun<'_, H> {
         outcome
     }
 
-    /// The policy's life in its instance, and its commit.
+    /// Runs the policy in its instance, and commits its attributes.
     async fn live_in(
         &mut self,
         instance: &mut H::Instance,
@@ -210,14 +210,14 @@ impl<H: RunHost> WholeRun<'_, H> {
             Runner::new(run, &mut session, providers, memory, self.stop.clone()).with_claims(self.claims.as_mut());
         let outcome = live(&mut runner, load, began, recipes, self.options.compile_only).await;
         if outcome.is_err() {
-            // What could not be computed is left out of the report; the first failure is the one worth telling.
+            // A value that could not be computed is missing in the report. Only the first failure is reported.
             let _ = runner.freeze_attributes().await;
         }
         let ended = H::Instance::end(session).await.map_err(Failure::from);
         let outcome = outcome.and(ended);
-        // The last action has nothing behind it that would look.
+        // No later check follows the last action, so the limits are checked here.
         let outcome = outcome.and_then(|()| within_limits(run));
-        // Of a dry run that went on to its end the next policies see what they would see once its failures are mended.
+        // If a dry run continued to its end, later policies see the data that they would see after its failures are fixed.
         let outcome = outcome.and_then(|()| self.commit(node, policy, run));
         let outcome = match run.take_kept() {
             Some(first) if !outcome.as_ref().is_err_and(Failure::is_final) => Err(first),
@@ -230,11 +230,11 @@ impl<H: RunHost> WholeRun<'_, H> {
         outcome
     }
 
-    /// The input of the first phase.
+    /// Returns the input of the first phase.
     fn load_input(&self, policy: &PolicyInput, node: &NodeObject) -> Load {
         let start = &policy.start;
         let environment = start.group.as_deref().filter(|_| start.name.is_some());
-        // What the node keeps, where something else is run this once.
+        // The node's own run list, if this run uses another one.
         let primary = Some(node.run_list()).filter(|kept| start.name.is_none() && **kept != start.run_list);
         Load {
             policy: policy.name.clone(),
@@ -250,7 +250,7 @@ impl<H: RunHost> WholeRun<'_, H> {
         }
     }
 
-    /// The run of a policy, with the node as this policy may see it.
+    /// Creates the run of a policy, with the node data that this policy may see.
     fn begin(&mut self, node: &NodeObject, policy: &PolicyInput) -> Result<Run, Failure> {
         let run_host = &*self.run_host;
         let sight = ReadFilter {
@@ -276,7 +276,7 @@ impl<H: RunHost> WholeRun<'_, H> {
         Ok(run)
     }
 
-    /// Lets the next policies and runs see what this one left.
+    /// Makes the policy's results visible to later policies and runs.
     fn commit(&mut self, node: &mut NodeObject, policy: &PolicyInput, run: &mut Run) -> Outcome {
         let run_host = &*self.run_host;
         let sight = NormalAccess {
@@ -300,7 +300,7 @@ impl<H: RunHost> WholeRun<'_, H> {
     }
 }
 
-/// Fails if the policy has exceeded a limit. A signal that comes now has nothing left to end.
+/// Fails if the policy has exceeded a limit. A signal at this point has no effect, because nothing is left to end.
 fn within_limits(run: &Run) -> Outcome {
     match run.account().check() {
         Err(exceeded @ Ended::Exceeded(_)) => Err(exceeded.into()),

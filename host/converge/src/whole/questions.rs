@@ -1,4 +1,4 @@
-//! Questions that an instance answers before a policy begins: what a cookbook's metadata says, what a role holds.
+//! Questions that an instance answers before a policy begins, such as a cookbook's metadata or a role's content.
 
 use super::Instance;
 use contract::{
@@ -9,7 +9,7 @@ use node::attributes::Attributes;
 use serde_json::Value;
 use std::sync::Arc;
 
-/// A conversation of questions. The instance that had it is used for nothing else.
+/// A session of questions. Its instance is not used for anything else.
 pub struct Questions<'a, I: Instance + 'a> {
     session: I::Session<'a>,
     run: Run,
@@ -17,13 +17,13 @@ pub struct Questions<'a, I: Instance + 'a> {
 }
 
 impl<'a, I: Instance + 'a> Questions<'a, I> {
-    /// Begins to ask. `stop`: a signal ends the question that is asked, and no further one is.
+    /// Starts a session. A signal in `stop` ends the present question, and no further question is asked.
     pub fn new(instance: &'a mut I, policy: &str, builtin: Arc<dyn Types>, account: Account, stop: Stop) -> Self {
         let (session, _) = instance.conversation();
         let mut run = Run::new(policy, true, Attributes::new(), builtin);
         account.begin_turn(stop.clone());
         run.charge_to(account);
-        // Nothing is half done when a question is cut short.
+        // An interrupted question leaves nothing half done.
         run.set_compiling(true);
         Self { session, run, stop }
     }
@@ -63,7 +63,7 @@ impl<'a, I: Instance + 'a> Questions<'a, I> {
         }
     }
 
-    /// Ends the conversation.
+    /// Ends the session.
     ///
     /// # Errors
     /// The guest is lost.

@@ -1,4 +1,4 @@
-//! What a run leaves for those who ask later: one report per policy, with all that happened in it.
+//! The report of a run: one part per policy, with all its actions.
 
 use super::PolicyInput;
 use contract::{
@@ -11,14 +11,14 @@ use node::object::PolicyStart;
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 
-/// How a policy ended.
+/// The outcome of a policy.
 #[derive(Debug)]
 pub enum PolicyOutcome {
-    /// The policy was converged without a failure that counts.
+    /// The policy was converged without a failure, except ignored ones.
     Succeeded,
     /// The policy failed with this error.
     Failed(Failure),
-    /// An earlier one failed, or the run was stopped.
+    /// The policy did not run, because an earlier one failed or the run was stopped.
     NotRun,
 }
 
@@ -26,7 +26,7 @@ pub enum PolicyOutcome {
 const INTERRUPTED: &str = "interrupted";
 
 impl PolicyOutcome {
-    /// Returns why the policy was ended before its time, if it was: by a signal, or since the node is started again.
+    /// Returns why the policy ended early, if it did: because of a signal, or because the node reboots.
     pub fn stopped(&self) -> Option<StopReason> {
         let Self::Failed(failure) = self else { return None };
         let reason = |failure: &Failure| match failure {
@@ -39,7 +39,7 @@ impl PolicyOutcome {
         }
     }
 
-    /// One word for reports.
+    /// Returns the outcome as one word, for reports.
     pub fn name(&self) -> &'static str {
         match self {
             Self::Succeeded => "success",
@@ -49,7 +49,7 @@ impl PolicyOutcome {
     }
 }
 
-/// One policy's part of a run.
+/// The report of one policy.
 #[derive(Debug)]
 pub struct PolicyReport {
     /// The policy's name, as the operator gave it.
@@ -60,44 +60,44 @@ pub struct PolicyReport {
     pub artifact: String,
     /// Whether the policy was converged, failed or was not run.
     pub outcome: PolicyOutcome,
-    /// Every action, in the order in which they began.
+    /// All actions, in the order in which they began.
     pub records: Vec<ActionRecord>,
-    /// What its code changed on the machine by itself, in order.
+    /// The changes that its own code made on the machine, in order.
     pub writes: Vec<GuestWrite>,
-    /// The commands that its code ran by itself, in order.
+    /// The commands that its own code ran, in order.
     pub commands: Vec<GuestCommand>,
-    /// The recipes that ended early while a dry run compiled them, in order: the rest of each was not seen.
+    /// The recipes that ended early while a dry run compiled them, in order. The rest of each recipe was not seen.
     pub ended_recipes: Vec<EndedRecipe>,
     /// The recipes that were compiled, in the order of the run list.
     pub recipes: Vec<String>,
-    /// The compiled collection of the root context, where nothing but compile was asked for: type, name, actions, origin.
+    /// The compiled resources of the root context, if only compiling was requested: type, name, actions, origin.
     pub collection: Vec<Value>,
-    /// Nothing but compile was asked for, and it succeeded.
+    /// True if only compiling was requested, and it succeeded.
     pub compiled_only: bool,
-    /// The resources as the recipes declared them, where a test asks for them.
+    /// The resources as the recipes declared them, if a test requests them.
     pub declared: Vec<Value>,
-    /// The facts and attributes that it read and wrote, and those that it could not see.
+    /// The facts and attributes that the policy read and wrote, and hidden ones that it tried to read.
     pub reads: Reads,
-    /// What it cost the host, and what it might.
+    /// The policy's costs for the host, and their limits.
     pub account: Account,
-    /// The node as this policy left it; none if it never began.
+    /// The node data after this policy; `None` if it never began.
     pub node: Option<NodeState>,
-    /// How long it took, in seconds, without its handlers; 0 if it never began.
+    /// Duration in seconds, without the handlers; 0 if it never began.
     pub seconds: f64,
 }
 
-/// The node as it would be saved, after a failure as it stood then.
+/// The node data that would be saved; after a failure, the data at that time.
 #[derive(Debug, Clone, Default)]
 pub struct NodeState {
     /// `normal`, and `default` and `override` combined.
     pub levels: Map<String, Value>,
     /// The name of its Chef environment.
     pub chef_environment: String,
-    /// The run list that was run, as it was written, or what the run made of it.
+    /// The run list as written, or as the run changed it.
     pub run_list: Vec<String>,
-    /// All recipes that were compiled or begun, those that others included too: `automatic.recipes`.
+    /// All recipes that were compiled or started, including those that other recipes included: `automatic.recipes`.
     pub recipes: Value,
-    /// The roles that the run list led to.
+    /// The roles in the expanded run list.
     pub roles: Vec<String>,
 }
 
@@ -115,30 +115,30 @@ impl NodeState {
     }
 }
 
-/// What one run did, policy by policy.
+/// The report of one run, policy by policy.
 #[derive(Debug)]
 pub struct RunReport {
-    /// Why the run was ended before its time, if it was. The action that was cut off may tell of a failure of its own.
+    /// The reason why the run ended early, if it did. The interrupted action may also report its own failure.
     pub stopped: Option<StopReason>,
     /// Identifies the run in its record and in the log.
     pub run_id: String,
-    /// It was a dry run: nothing was changed.
+    /// True for a dry run, which changed nothing.
     pub why_run: bool,
     /// The moment at which the run began.
     pub started: Moment,
-    /// How long it took.
+    /// Duration, in seconds.
     pub seconds: f64,
     /// One report for each policy, in the order of the run.
     pub policies: Vec<PolicyReport>,
-    /// What several policies want differently, in the order in which it was found.
+    /// The conflicts between policies, in the order of their detection.
     pub conflicts: Vec<Conflict>,
-    /// How many conflicts and comparisons there was no room for.
+    /// The number of conflicts and comparisons that were dropped because of limits.
     pub conflicts_left_out: usize,
-    /// Cookbooks that several policies have, by name.
+    /// Cookbooks that several policies contain, by name.
     pub shared_cookbooks: Vec<SharedCookbook>,
 }
 
-/// A cookbook of one name that several policies have. Each has its own copy: nothing is wrong with that.
+/// A cookbook that several policies contain. Each policy has its own copy, so this is not a problem.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SharedCookbook {
     /// The cookbook's name, the same in all the policies.
@@ -148,7 +148,7 @@ pub struct SharedCookbook {
 }
 
 impl SharedCookbook {
-    /// Those of a run.
+    /// Finds the shared cookbooks of a run's policies.
     pub(super) fn of(policies: &[PolicyInput]) -> Vec<Self> {
         let mut by_name: BTreeMap<&str, Vec<String>> = BTreeMap::new();
         for policy in policies {
@@ -161,7 +161,7 @@ impl SharedCookbook {
     }
 }
 
-/// What is left of a policy that ran.
+/// The data of a policy after its run, for the report.
 pub(super) struct EndedPolicy {
     pub(super) run: Run,
     pub(super) revision: String,
@@ -173,7 +173,7 @@ pub(super) struct EndedPolicy {
 }
 
 impl PolicyReport {
-    /// The report of a policy that never began.
+    /// Creates the report of a policy that never began.
     pub fn not_run(name: String) -> Self {
         Self {
             name,
@@ -226,24 +226,24 @@ impl PolicyReport {
 }
 
 impl PolicyReport {
-    /// How many commands its code ran by itself outside of all actions; in a dry run those whose changes are unknown.
+    /// Returns how many commands the policy's own code ran outside of actions; in a dry run, those with unknown effects.
     pub fn own_commands(&self) -> usize {
         self.commands.iter().filter(|command| command.is_own_effect()).count()
     }
 }
 
 impl RunReport {
-    /// Tells whether a signal ended the run before its time, such as Ctrl-C.
+    /// Tells whether a signal such as Ctrl-C ended the run early.
     pub fn is_interrupted(&self) -> bool {
         matches!(self.ended_early(), Some(StopReason::Signal(_)))
     }
 
-    /// Returns why the run was ended before its time, if it was.
+    /// Returns why the run ended early, if it did.
     pub fn ended_early(&self) -> Option<StopReason> {
         self.stopped.or_else(|| self.policies.iter().find_map(|policy| policy.outcome.stopped()))
     }
 
-    /// The failure of the first policy that failed.
+    /// Returns the failure of the first failed policy.
     pub fn failure(&self) -> Option<(&str, &Failure)> {
         self.policies.iter().find_map(|policy| match &policy.outcome {
             PolicyOutcome::Failed(failure) => Some((policy.name.as_str(), failure)),
@@ -271,24 +271,24 @@ impl RunReport {
         if self.has_interrupted(policy) { INTERRUPTED } else { policy.outcome.name() }
     }
 
-    /// How many changes the code of all policies made by itself.
+    /// Returns how many changes the own code of all policies made.
     pub fn writes(&self) -> usize {
         self.policies.iter().map(|policy| policy.writes.len()).sum()
     }
 
-    /// How many commands the code of all policies ran by itself outside of all actions; in a dry run those whose changes are
-    /// unknown.
+    /// Returns how many commands the own code of all policies ran outside of actions; in a dry run, those with unknown
+    /// effects.
     pub fn commands(&self) -> usize {
         self.policies.iter().map(PolicyReport::own_commands).sum()
     }
 
-    /// How the actions of all policies ended.
+    /// Counts the outcomes of all policies' actions.
     pub fn tally(&self) -> Tally {
         Tally::of(self.policies.iter().flat_map(|policy| &policy.records))
     }
 }
 
-/// The resources of the root context, as `--compile-only` prints them.
+/// Returns the resources of the root context, as `--compile-only` prints them.
 fn collection(run: &Run) -> Vec<Value> {
     let resources = run.all(ROOT).into_iter().filter_map(|id| run.known(id).ok());
     resources
@@ -320,16 +320,16 @@ pub(super) fn exception(listener: &str, outcomes: &[(String, PolicyOutcome)]) ->
     }
 }
 
-/// Bytes of a record as JSON, besides its texts.
+/// The size of a record as JSON without its texts, in bytes.
 const RECORD: u64 = 1024;
 
-/// How often it is there at the same time: as it is made, as a copy for the event, and as text on its way to the guest.
+/// The number of copies that exist at the same time: the original, a copy for the event, and the text for the guest.
 const COPIES: u64 = 3;
 
-/// The actions of a policy, as its handlers hear of them, and the receipt for them.
+/// Returns the actions of a policy in the format for its handlers, with the receipt for their memory.
 ///
 /// # Errors
-/// They take more than the policy may have of the host's memory.
+/// They need more of the host's memory than the policy may use.
 pub(super) fn resources(run: &Run, account: &Account) -> Result<(Value, Receipt), Ended> {
     let records = || run.records().iter().filter(|record| !record.forced_why_run);
     let length = |text: Option<&str>| text.map_or(0, |text| text.len() as u64);

@@ -1,11 +1,11 @@
-//! The sentences of Ruby's `Net::HTTP`, and of Chef's client around it.
+//! Error messages of Ruby's `Net::HTTP` and of Chef's client.
 
 use crate::{ConnectionError, ErrorKind, SystemError};
 
-/// What Ruby's reader of URLs says of no URL at all.
+/// The message of Ruby's URL parser for a missing URL.
 pub const NO_URL: &str = "bad URI(is not URI?): nil";
 
-/// Returns the message of a server that gave no whole answer.
+/// Returns the message for a server without a complete response.
 pub fn unreachable(host: &str, port: u16, error: &ConnectionError) -> String {
     let server = format!("{host}:{port}");
     match error {
@@ -26,12 +26,13 @@ pub fn unreachable(host: &str, port: u16, error: &ConnectionError) -> String {
     }
 }
 
-/// Returns the message of a status that is not a success: `404 "Not Found"`.
+/// Returns the message for an unsuccessful status: `404 "Not Found"`.
 pub fn status(number: u16, reason: &str) -> String {
     format!("{number} \"{reason}\"")
 }
 
-/// Returns the message that Chef's client puts in the place of Ruby's, which names the address. `None`: it keeps Ruby's.
+/// Returns the message with the URL by which Chef's client replaces Ruby's message. Returns `None` if Chef keeps Ruby's
+/// message.
 pub fn with_address(kind: &ErrorKind, message: &str, url: &str) -> Option<String> {
     match kind {
         ErrorKind::System(SystemError::ConnectionRefused) => {

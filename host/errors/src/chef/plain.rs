@@ -1,19 +1,20 @@
-//! Errors for people who have not seen Ruby. A run's record has a class and a message, in Chef's words; here they become
-//! plain sentences again.
+//! Converts Chef's errors to plain sentences, for people who do not know Ruby. A run's record has a class and a message in
+//! Chef's words.
 
 use crate::{ErrorKind, SystemError};
 
-/// The beginning of what a dry run refused a guest in Ruby, after which the sentence goes on with `would`.
+/// The beginning of the message of a dry run's refusal in Ruby. The message continues with `would`.
 const DRY_RUN: &str = "this is a dry run, which ";
 
-/// Returns whether the class says nothing to any author: it is wrun's own.
+/// Returns true if the class is wrun's own, so that its name does not help authors.
 pub fn is_own(class: &str) -> bool {
     class.starts_with("Wrun::")
 }
 
-/// Returns what a dry run refused: `would run /usr/bin/x: its program is not on this machine`. `None`: it refused nothing.
+/// Returns the change that a dry run refused: `would run /usr/bin/x: its program is not on this machine`. Returns `None` for
+/// other errors.
 ///
-/// A guest in Ruby is told of it as of a read-only file system, and passes that on.
+/// A Ruby guest gets such a refusal as the error of a read-only file system, and passes this error on.
 pub fn dry_refusal<'a>(kind: &ErrorKind, message: &'a str) -> Option<&'a str> {
     match kind {
         ErrorKind::DryRun => Some(message),
@@ -36,7 +37,8 @@ pub fn plainly(class: &str, message: &str) -> String {
     said.unwrap_or_else(|| if message.is_empty() { class.to_owned() } else { message.to_owned() })
 }
 
-/// `Option action must be equal to one of: :start, :stop!  You passed :strat.`, also with a resource in front of it.
+/// Rewrites the message of an invalid value, also with a resource before it: `Option action must be equal to one of: :start,
+/// :stop!  You passed :strat.`
 fn invalid_value(message: &str) -> Option<String> {
     let (before, option) = message.split_at(message.find("Option ")?);
     let option = option.strip_prefix("Option ")?;
@@ -54,10 +56,11 @@ fn invalid_value(message: &str) -> Option<String> {
     ))
 }
 
-/// What Chef's message says after a receiver that nobody declared, before the sender's place.
+/// The part of Chef's message between an undeclared receiver and the sender's place.
 const NOT_DECLARED: &str = " cannot be found in the resource collection.";
 
-/// `resource file[/x] is configured to notify resource service[y] with action restart, but service[y] cannot be found ..`
+/// Rewrites the message of an undeclared receiver: `resource file[/x] is configured to notify resource service[y] with action
+/// restart, but service[y] cannot be found ..`
 fn no_receiver(message: &str) -> Option<String> {
     let (sender, rest) = message.strip_prefix("resource ")?.split_once(" is configured to notify resource ")?;
     let (target, rest) = rest.split_once(" with action ")?;
@@ -65,8 +68,8 @@ fn no_receiver(message: &str) -> Option<String> {
     Some(format!("{sender} notifies {target} ({action}), which no recipe declared"))
 }
 
-/// Returns the message without what reports say beside it or what it says twice: the place at its end that Chef writes as
-/// Ruby does, `FILE:LINE:in 'from_file'`, and the beginning of `Connection refused - Connection refused connecting to ..`.
+/// Removes repetitions from a message. It removes the place at the end, `FILE:LINE:in 'from_file'`, which reports show
+/// separately. And it removes the first part of `Connection refused - Connection refused connecting to ..`.
 pub fn without_repetition<'a>(class: &str, message: &'a str) -> &'a str {
     match (super::kind(class), message.find(NOT_DECLARED)) {
         (ErrorKind::ResourceNotFound, Some(at)) => message.get(..at + NOT_DECLARED.len() - 1).unwrap_or(message),
@@ -75,13 +78,13 @@ pub fn without_repetition<'a>(class: &str, message: &'a str) -> &'a str {
     }
 }
 
-/// Returns the message without its beginning if the rest begins with the same words.
+/// Removes the beginning of a message if the rest begins with the same words.
 fn said_once(message: &str) -> &str {
     let rest = message.split_once(" - ").map(|(sentence, rest)| (rest, rest.starts_with(sentence)));
     rest.filter(|(_, repeats)| *repeats).map_or(message, |(rest, _)| rest)
 }
 
-/// `Expected process to exit with [0, 2], but received '3'`, and the output below it.
+/// Rewrites the message of a failed command: `Expected process to exit with [0, 2], but received '3'`, with the output below.
 fn exited(message: &str) -> Option<String> {
     let (first, output) = message.split_once('\n').map_or((message, None), |(first, rest)| (first, Some(rest)));
     let (wanted, received) = first.strip_prefix("Expected process to exit with [")?.split_once("], but received ")?;
@@ -90,7 +93,7 @@ fn exited(message: &str) -> Option<String> {
     Some(format!("the command ended with {received}, not with {wanted}{output}"))
 }
 
-/// `No such file or directory @ rb_sysopen - /srv/x`: the function is one of Ruby's.
+/// Rewrites a system error with the name of Ruby's function: `No such file or directory @ rb_sysopen - /srv/x`.
 fn system_error(message: &str) -> Option<String> {
     let (sentence, about) = message.split_once(" - ")?;
     let sentence = sentence.split(" @ ").next().unwrap_or(sentence);
@@ -101,7 +104,7 @@ fn system_error(message: &str) -> Option<String> {
     Some(format!("{first}{}{about}", letters.as_str()))
 }
 
-/// The same of a guest's own call, which names the path alone: `/srv/x`.
+/// Rewrites a system error of a guest's direct call, whose message is only the path: `/srv/x`.
 fn named_error(error: SystemError, about: &str) -> Option<String> {
     let words = match error {
         SystemError::Access | SystemError::NotPermitted => "permission denied",
@@ -115,7 +118,7 @@ fn named_error(error: SystemError, about: &str) -> Option<String> {
         SystemError::ReadOnly => "a dry run changes nothing",
         _ => return None,
     };
-    // A word is a program that was looked for in PATH.
+    // A single word is a program that was not found in PATH.
     let is_program = error == SystemError::NotFound && !about.is_empty() && !about.contains(char::is_whitespace);
     match about.starts_with('/') && !about.contains('\n') {
         true => Some(format!("{about}: {words}")),

@@ -1,20 +1,20 @@
-//! The sentences of Mixlib::ShellOut, which runs Chef's commands.
+//! Error messages of Mixlib::ShellOut, which runs Chef's commands.
 
 use crate::SystemError;
 use std::time::Duration;
 
-/// The most characters of each output that a message repeats.
+/// The maximum number of characters of each output in a message.
 const MAX_SHOWN: usize = 65_536;
 
 /// The beginning of a command's output in a message.
 pub const OUTPUT_BEGINS: &str = "---- Begin output of ";
 
-/// How a command ended.
+/// The result of a command.
 #[derive(Debug, Clone, Copy)]
 pub struct CommandEnd<'a> {
     /// The command, as messages show it.
     pub shown: &'a str,
-    /// Its exit code. `None`: it did not end by itself.
+    /// Its exit code, or `None` if a signal ended it.
     pub code: Option<i32>,
     /// The bytes that it wrote to its standard output.
     pub output: &'a [u8],
@@ -22,7 +22,7 @@ pub struct CommandEnd<'a> {
     pub errors: &'a [u8],
 }
 
-/// Returns the message of a command that ended with another exit code than those that are successes.
+/// Returns the message of a command with an exit code that is not among the successful ones.
 pub fn unexpected_exit(successes: &[i32], end: CommandEnd<'_>) -> String {
     let successes: Vec<String> = successes.iter().map(ToString::to_string).collect();
     format!(
@@ -42,12 +42,12 @@ pub fn timed_out(after: Duration, end: CommandEnd<'_>) -> String {
     )
 }
 
-/// Returns the error output of Chef's child that does not find its directory. `sentence` is the C library's.
+/// Returns the error output of Chef's child process if its working directory is missing. `sentence` is the C library's text.
 pub fn without_directory(sentence: &str, error: SystemError, directory: &str) -> String {
     format!("in `chdir': {sentence} @ dir_s_chdir - {directory} (Errno::{})", error.name())
 }
 
-/// What a command is to run as, and is looked up by its name.
+/// The kind of account that is looked up by name, to run a command as it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum AccountLookup {
     /// A user of the machine.
@@ -56,9 +56,9 @@ pub enum AccountLookup {
     Group,
 }
 
-/// Returns the error output of Chef's child that looks up the account that it is to run as, and does not find it.
+/// Returns the error output of Chef's child process if the account that should run the command is missing.
 ///
-/// `sentence` says that it was not found.
+/// `sentence` is the text about the missing account.
 pub fn without_account(lookup: AccountLookup, sentence: &str) -> String {
     let call = match lookup {
         AccountLookup::User => "getpwnam",

@@ -1,5 +1,6 @@
-//! `ipaddress`, `ip6address`, `macaddress` where the routes do not tell them. Ohai's plugin NetworkAddresses: the addresses
-//! of the default interface first, then by reach, then the smallest network, then the lowest number.
+//! Chooses `ipaddress`, `ip6address` and `macaddress` if the routes do not determine them. As in Ohai's plugin
+//! NetworkAddresses, addresses of the default interface come first. Then the scope decides, then the smallest network, then
+//! the lowest number.
 
 use std::net::IpAddr;
 
@@ -9,7 +10,7 @@ use super::routes::contains;
 use super::tables::Family;
 use crate::machine::Gathered;
 
-/// Scopes from the farthest reach to the nearest.
+/// Scopes from the widest to the narrowest.
 const REACH: [&str; 5] = ["global", "site", "link", "host", "node"];
 
 struct Candidate<'a> {
@@ -20,7 +21,7 @@ struct Candidate<'a> {
     peer: Option<IpAddr>,
 }
 
-/// The address of a family that a node should be called by, and its interface.
+/// Returns the node's address of a family, and its interface.
 pub(crate) fn address_of(network: &Gathered, interfaces: &Gathered, family: Family) -> Option<(IpAddr, String)> {
     let mut candidates = candidates(interfaces, family);
     candidates.sort_by_key(|candidate| (candidate.reach, u8::MAX - candidate.prefix_length, candidate.address));
@@ -47,7 +48,7 @@ pub(crate) fn address_of(network: &Gathered, interfaces: &Gathered, family: Fami
     Some((chosen.address, chosen.interface.to_owned()))
 }
 
-/// The hardware address of an interface, in capitals.
+/// Returns the hardware address of an interface, in upper case.
 pub(crate) fn hardware_address_of(interfaces: &Gathered, interface: &str) -> Option<String> {
     let addresses = interfaces.get(interface)?.get("addresses")?.as_object()?;
     let is_hardware = |fields: &Value| fields.get("family").and_then(Value::as_str) == Some("lladdr");

@@ -1,5 +1,6 @@
-//! `network.interfaces` and `counters.network.interfaces` from the tables, in the shape that Ohai gives to the words of
-//! `ip`: numbers are texts, scopes are capitalised, hardware addresses stand among the addresses in capitals.
+//! Builds `network.interfaces` and `counters.network.interfaces` from the tables, in the format that Ohai derives from the
+//! output of `ip`. Numbers are texts, scopes are capitalised, and hardware addresses are listed among the addresses in upper
+//! case.
 
 use std::fmt::Write as _;
 use std::net::{IpAddr, Ipv4Addr};
@@ -10,7 +11,7 @@ use super::tables::{Address, Family, Link, Neighbour, Tables, Vlan};
 use crate::machine::Gathered;
 use crate::topics::{known, one};
 
-/// Flags of an interface that Ohai keeps, in the order in which `ip` prints them.
+/// The flags of an interface that Ohai reports, in the order in which `ip` prints them.
 const FLAGS: [(u32, &str); 12] = [
     (0x8, "LOOPBACK"),
     (0x2, "BROADCAST"),
@@ -27,13 +28,13 @@ const FLAGS: [(u32, &str); 12] = [
 ];
 const FLAG_LOWER_UP: (u32, &str) = (0x1_0000, "LOWER_UP");
 
-/// The states of an interface; each is at its number `IF_OPER_*`.
+/// The states of an interface; the index of each is its number `IF_OPER_*`.
 const STATES: [&str; 7] = ["unknown", "notpresent", "down", "lowerlayerdown", "testing", "dormant", "up"];
 
-/// Kinds of hardware whose addresses are bytes, and Ohai's names for them.
+/// Hardware types whose addresses are bytes, and Ohai's names for them.
 const ENCAPSULATIONS: [(u16, &str); 4] = [(1, "Ethernet"), (32, "infiniband"), (512, "ppp"), (772, "Loopback")];
 
-/// Flags of an address that `ip` prints behind its scope. `permanent` is printed where it is missing, as `dynamic`.
+/// Flags of an address that `ip` prints after its scope. If `permanent` is missing, `ip` prints `dynamic`.
 const ADDRESS_FLAGS: [(u32, &str); 12] = [
     (0x1, "temporary"),
     (0x2, "nodad"),
@@ -50,13 +51,13 @@ const ADDRESS_FLAGS: [(u32, &str); 12] = [
 ];
 const ADDRESS_PERMANENT: u32 = 0x80;
 
-/// The interfaces by name.
+/// Returns the interfaces by name.
 pub(crate) fn interfaces(tables: &Tables) -> Gathered {
     let mut interfaces = Gathered::new();
     for link in &tables.links {
         interfaces.insert(link.name.clone(), Value::Object(interface(link)));
     }
-    // `ip` tells all IPv4 addresses of an interface before those of IPv6.
+    // `ip` lists the IPv4 addresses of an interface before the IPv6 addresses.
     for family in [Family::Inet, Family::Inet6] {
         for address in tables.addresses.iter().filter(|address| address.family == family) {
             add_address(&mut interfaces, &tables.links, address);
@@ -75,10 +76,10 @@ pub(crate) fn interfaces(tables: &Tables) -> Gathered {
     interfaces
 }
 
-/// What each interface has sent and received, as texts.
+/// Returns the numbers of sent and received bytes, packets and errors of each interface, as texts.
 pub(crate) fn counters(tables: &Tables) -> Gathered {
     let counters = tables.links.iter().map(|link| {
-        // The places of the counters in `rtnl_link_stats64`.
+        // The indexes of the counters in `rtnl_link_stats64`.
         let count = |place: usize| link.counters.get(place).map(u64::to_string);
         let receive = [("bytes", 2), ("packets", 0), ("errors", 4), ("drop", 6), ("overrun", 11)];
         let send = [("bytes", 3), ("packets", 1), ("errors", 5), ("drop", 7), ("carrier", 17), ("collisions", 9)];
@@ -91,7 +92,7 @@ pub(crate) fn counters(tables: &Tables) -> Gathered {
     counters.collect()
 }
 
-/// The name of an interface by its number.
+/// Returns the name of an interface by its number.
 pub(crate) fn name_of(links: &[Link], index: u32) -> Option<&str> {
     links.iter().find(|link| link.index == index).map(|link| link.name.as_str())
 }
@@ -100,7 +101,7 @@ fn interface(link: &Link) -> Gathered {
     let (kind, number) = kind_and_number(&link.name).unzip();
     let mut flags: Vec<&str> =
         FLAGS.iter().chain([&FLAG_LOWER_UP]).filter(|(bit, _)| link.flags & bit != 0).map(|(_, name)| *name).collect();
-    // Ohai takes a single flag for none.
+    // Ohai ignores a single flag.
     if flags.len() < 2 {
         flags.clear();
     }
@@ -123,7 +124,7 @@ fn interface(link: &Link) -> Gathered {
     interface
 }
 
-/// `eth0` is number `0` of type `eth`; `enp0s3` is number `0s3` of type `enp`.
+/// Splits a name: `eth0` is number `0` of type `eth`; `enp0s3` is number `0s3` of type `enp`.
 fn kind_and_number(name: &str) -> Option<(&str, &str)> {
     let position = name.char_indices().skip(1).find(|(_, character)| character.is_ascii_digit())?.0;
     let (kind, number) = name.split_at_checked(position)?;
@@ -142,7 +143,7 @@ fn hardware_address(bytes: &[u8]) -> String {
 
 fn add_address(interfaces: &mut Gathered, links: &[Link], address: &Address) {
     let Some(name) = name_of(links, address.index) else { return };
-    // An alias of old, such as `eth0:1`, is an interface of its own for Ohai.
+    // For Ohai, an old-style alias such as `eth0:1` is a separate interface.
     let alias = address.label.as_deref().filter(|label| {
         let number = label.strip_prefix(name).and_then(|rest| rest.strip_prefix(':'));
         number.is_some_and(|number| !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit()))
@@ -166,7 +167,7 @@ fn address_fields(address: &Address) -> Gathered {
     let text = |address: Option<IpAddr>| address.map(|address| Value::from(address.to_string()));
     match address.family {
         Family::Inet => {
-            // `ip` puts the length behind the peer's address, where Ohai does not see it.
+            // `ip` prints the prefix length after the peer's address, where Ohai does not look for it.
             let length = if address.peer.is_some() { 32 } else { address.prefix_length };
             known([
                 ("family", Some(Value::from("inet"))),

@@ -1,8 +1,8 @@
-//! The kernel's network tables, and the shape that Ohai gives them.
+//! The kernel's network tables, and their conversion to Ohai's format.
 //!
-//! Ohai reads what `ip addr`, `ip link`, `ip neigh` and `ip route` print. Those programs ask the kernel over a netlink
-//! socket, and so does `netlink`; `tables` takes the answers apart; the rest builds Ohai's objects from them and knows
-//! nothing of sockets.
+//! Ohai reads the output of `ip addr`, `ip link`, `ip neigh` and `ip route`. Those programs query the kernel over a netlink
+//! socket, and so does `netlink`. `tables` parses the answers. The other modules build Ohai's objects from them and do not
+//! use sockets.
 
 pub(crate) mod choice;
 pub(crate) mod interfaces;
@@ -12,7 +12,7 @@ pub(crate) mod tables;
 
 use tables::{Kind, Tables};
 
-/// Reads the tables of the machine; what cannot be read is empty.
+/// Reads the network tables of the machine. A table that cannot be read is empty.
 pub(crate) fn read_tables() -> Tables {
     let mut tables = Tables::default();
     for kind in [Kind::Links, Kind::Addresses, Kind::Routes, Kind::Neighbours] {

@@ -1,4 +1,4 @@
-//! One question to the kernel's routing tables, see `rtnetlink(7)`.
+//! Queries the kernel's routing tables, see `rtnetlink(7)`.
 
 use std::time::Duration;
 
@@ -21,16 +21,16 @@ const MESSAGE_DONE: u16 = 3;
 /// The kernel answers at once or not at all.
 const PATIENCE: Duration = Duration::from_secs(1);
 
-/// The bodies of all messages of one table, without their headers; as many as came before something went wrong.
+/// Returns the bodies of all messages of one table, without their headers. After an error, returns those received so far.
 pub(super) fn dump(request: u16) -> Vec<Vec<u8>> {
     let mut bodies = Vec::new();
-    // What came until then is still true.
+    // The messages received before an error are still valid.
     let _ = collect(request, &mut bodies);
     bodies
 }
 
 fn collect(request: u16, bodies: &mut Vec<Vec<u8>>) -> Result<(), Errno> {
-    // Of the kernel's netlink protocols, the default is the one for routing tables.
+    // The kernel's default netlink protocol is that of the routing tables.
     let socket = socket_with(AddressFamily::NETLINK, SocketType::RAW, SocketFlags::CLOEXEC, None)?;
     set_socket_timeout(&socket, Timeout::Recv, Some(PATIENCE))?;
     sendto(&socket, &question(request), SendFlags::empty(), &SocketAddrNetlink::new(0, 0))?;
@@ -50,7 +50,8 @@ fn collect(request: u16, bodies: &mut Vec<Vec<u8>>) -> Result<(), Errno> {
     Ok(())
 }
 
-/// A message that asks for all of a table, for all families: the header and a body of zeros, long enough for each kind.
+/// Builds a message that requests a whole table for all families: the header, and a body of zeros that is long enough for
+/// each kind.
 fn question(request: u16) -> Vec<u8> {
     let mut message = vec![0_u8; HEADER + 16];
     let length = u32::try_from(message.len()).unwrap_or_default();
@@ -61,7 +62,7 @@ fn question(request: u16) -> Vec<u8> {
     message
 }
 
-/// Takes the messages out of a datagram; tells whether the answer ends with it.
+/// Extracts the messages of a datagram. Returns whether the answer ends with it.
 fn take_messages(mut datagram: &[u8], bodies: &mut Vec<Vec<u8>>) -> bool {
     while let (Some(length), Some(kind)) = (u32_at(datagram, 0), u16_at(datagram, 4)) {
         let length = usize::try_from(length).unwrap_or(usize::MAX);

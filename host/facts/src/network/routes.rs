@@ -1,4 +1,4 @@
-//! The routes of each interface, the default route of each family, and the route that tells the node's own address.
+//! The routes of each interface, the default route of each family, and the route that determines the node's own address.
 //! Ohai's plugin Network for Linux.
 
 use std::net::IpAddr;
@@ -10,7 +10,7 @@ use super::tables::{Family, Hop, Route, Tables};
 use crate::machine::Gathered;
 use crate::topics::known;
 
-/// Who made a route, as `ip` names it. Routes made at boot are what is usual and have no name.
+/// The origin of a route, as `ip` names it. Routes made at boot are the default and have no name.
 const PROTOCOLS: [(u8, &str); 12] = [
     (1, "redirect"),
     (2, "kernel"),
@@ -27,17 +27,17 @@ const PROTOCOLS: [(u8, &str); 12] = [
 ];
 const MADE_AT_BOOT: u8 = 3;
 
-/// A route as Ohai sees it: through one interface, with its words as texts.
+/// A route in Ohai's view: through one interface, with its fields as texts.
 #[derive(Clone, Debug)]
 pub(crate) struct Path {
     pub(crate) interface: String,
     pub(crate) family: Family,
-    /// Nothing for a default route.
+    /// The destination. `None` for a default route.
     pub(crate) destination: Option<(IpAddr, u8)>,
     pub(crate) via: Option<IpAddr>,
     pub(crate) source: Option<IpAddr>,
     pub(crate) metric: Option<u32>,
-    /// Whether the interface was told by the source address rather than by the route.
+    /// True if the interface was derived from the source address and not from the route.
     pub(crate) is_inferred: bool,
     scope: u8,
     protocol: u8,
@@ -75,8 +75,8 @@ impl Path {
     }
 }
 
-/// The routes of one family through interfaces that are known, in the kernel's order. A route whose source address is
-/// not the interface's own is left out, as containers see such of their host.
+/// Returns the routes of one family through known interfaces, in the kernel's order. A route whose source address does not
+/// belong to the interface is left out; containers see such routes of their host.
 pub(crate) fn paths(tables: &Tables, interfaces: &Gathered, family: Family) -> Vec<Path> {
     let routes = tables.routes.iter().filter(|route| route.family == family);
     let paths = routes.flat_map(|route| {
@@ -112,7 +112,7 @@ fn path(tables: &Tables, interfaces: &Gathered, route: &Route, hop: &Hop, has_se
     })
 }
 
-/// Lists the paths at their interfaces.
+/// Adds the paths to their interfaces.
 pub(crate) fn add_to_interfaces(interfaces: &mut Gathered, paths: &[Path]) {
     for path in paths {
         let Some(Value::Object(interface)) = interfaces.get_mut(&path.interface) else { continue };
@@ -122,12 +122,12 @@ pub(crate) fn add_to_interfaces(interfaces: &mut Gathered, paths: &[Path]) {
     }
 }
 
-/// The default route with the lowest metric; none counts as 0, and of equals the first is taken.
+/// Returns the default route with the lowest metric. A missing metric counts as 0, and the first of equal routes is taken.
 pub(crate) fn default_path(paths: &[Path]) -> Option<&Path> {
     paths.iter().filter(|path| path.destination.is_none()).min_by_key(|path| path.metric.unwrap_or(0))
 }
 
-/// The route whose source address is the node's own: a default route, or one that leads to the default gateway.
+/// Returns the route whose source address is the node's own: a default route, or one to the default gateway.
 pub(crate) fn favoured_path<'a>(paths: &'a [Path], interfaces: &Gathered, default: &Path) -> Option<&'a Path> {
     let reaches_gateway = |path: &Path| match (path.destination, default.via) {
         (None, _) => true,
@@ -151,7 +151,7 @@ pub(crate) fn favoured_path<'a>(paths: &'a [Path], interfaces: &Gathered, defaul
     })
 }
 
-/// Whether an address lies in a network.
+/// Tells whether an address is in a network.
 pub(crate) fn contains(network: IpAddr, length: u8, address: IpAddr) -> bool {
     let (network, address, bits) = match (network, address) {
         (IpAddr::V4(network), IpAddr::V4(address)) => {

@@ -1,13 +1,13 @@
-//! The messages of the kernel's network tables, taken apart. Layouts: `linux/if_link.h`, `if_addr.h`, `rtnetlink.h` and
-//! `neighbour.h` of the kernel's user interface. A message that is too short or odd is left out.
+//! Parses the messages of the kernel's network tables. Layouts: `linux/if_link.h`, `if_addr.h`, `rtnetlink.h` and
+//! `neighbour.h` of the kernel's user interface. A message that is too short or malformed is left out.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-/// The table of routes that packets are sent by unless rules say otherwise.
+/// The number of the main routing table, which is used unless rules say otherwise.
 const MAIN_TABLE: u32 = 254;
-/// A route to a neighbour or a gateway, not one that refuses, broadcasts or belongs to the machine itself.
+/// The type of a normal route, to a neighbour or a gateway. Other types refuse, broadcast, or are for the machine itself.
 const UNICAST: u8 = 1;
-/// A route that the kernel made from another one for a single destination.
+/// The flag of a route that the kernel derived from another one for a single destination.
 const CLONED: u32 = 0x200;
 
 /// The table that a message belongs to.
@@ -20,7 +20,7 @@ pub(crate) enum Kind {
 }
 
 impl Kind {
-    /// The number of the request (`RTM_GETLINK` and its kin).
+    /// Returns the number of the request, such as `RTM_GETLINK`.
     pub(super) fn request(self) -> u16 {
         match self {
             Self::Links => 18,
@@ -47,7 +47,7 @@ impl Family {
         }
     }
 
-    /// Its name in `ip` and Ohai.
+    /// Returns the family's name in `ip` and Ohai.
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Inet => "inet",
@@ -55,7 +55,7 @@ impl Family {
         }
     }
 
-    /// The length of an address in bits.
+    /// Returns the length of an address, in bits.
     pub(crate) fn bits(self) -> u8 {
         match self {
             Self::Inet => 32,
@@ -64,12 +64,12 @@ impl Family {
     }
 }
 
-/// A network interface, as the kernel's table of links has it.
+/// A network interface from the kernel's table of links.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Link {
     pub(crate) index: u32,
     pub(crate) name: String,
-    /// What kind of hardware, `ARPHRD_*`.
+    /// The hardware type, `ARPHRD_*`.
     pub(crate) hardware: u16,
     /// The interface's flags, bits of `IFF_*`.
     pub(crate) flags: u32,
@@ -83,7 +83,7 @@ pub(crate) struct Link {
     pub(crate) vlan: Option<Vlan>,
 }
 
-/// What an interface of a virtual network is told to be.
+/// The settings of a VLAN interface.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Vlan {
     pub(crate) identity: Option<u16>,
@@ -111,7 +111,7 @@ pub(crate) struct Address {
 #[derive(Clone, Debug)]
 pub(crate) struct Route {
     pub(crate) family: Family,
-    /// Nothing for the default route.
+    /// The destination. `None` for the default route.
     pub(crate) destination: Option<(IpAddr, u8)>,
     pub(crate) protocol: u8,
     pub(crate) scope: u8,
@@ -121,7 +121,7 @@ pub(crate) struct Route {
     pub(crate) hops: Vec<Hop>,
 }
 
-/// Where a route leads first.
+/// The first hop of a route.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Hop {
     pub(crate) index: Option<u32>,
@@ -209,7 +209,8 @@ fn address(body: &[u8]) -> Option<Address> {
             _ => {}
         }
     }
-    // Where both are told, the first is the peer's, which for a broadcast network is one's own again.
+    // If both attributes are present, the first is the address of the peer. For a broadcast network it equals the own
+    // address.
     let peer = own.filter(|own| local.is_some_and(|local| local != *own));
     Some(Address {
         index: u32_at(body, 4)?,
@@ -253,7 +254,7 @@ fn route(body: &[u8]) -> Option<Route> {
     Some(route)
 }
 
-/// The hops of a route over several paths: each with a length, an interface and attributes of its own.
+/// Parses the hops of a route over several paths. Each hop has its own length, interface and attributes.
 fn hops(family: Family, mut list: &[u8]) -> Vec<Hop> {
     let mut hops = Vec::new();
     while let (Some(length), Some(index)) = (u16_at(list, 0), u32_at(list, 4)) {
@@ -273,7 +274,7 @@ fn hops(family: Family, mut list: &[u8]) -> Vec<Hop> {
     hops
 }
 
-/// A gateway that may be of another family than the route.
+/// Parses a gateway, which may be of another family than the route.
 fn via(value: &[u8]) -> Option<IpAddr> {
     let family = Family::from_number(u8::try_from(u16_at(value, 0)?).ok()?)?;
     ip(family, value.get(2..)?)
@@ -295,11 +296,11 @@ fn neighbour(body: &[u8]) -> Option<Neighbour> {
     (!hardware.is_empty() && !needs_none).then_some(Neighbour { index, family, address: address?, hardware })
 }
 
-/// The attributes in a list: kind and value. A length that does not fit ends the list.
+/// Returns the attributes in a list, as type and value. A length that does not fit ends the list.
 fn attributes(mut list: &[u8]) -> impl Iterator<Item = (u16, &[u8])> {
     std::iter::from_fn(move || {
         let length = usize::from(u16_at(list, 0)?);
-        // The highest bits of the kind say only how the value is nested and ordered.
+        // The highest bits of the type only describe nesting and byte order.
         let kind = u16_at(list, 2)? & 0x3fff;
         let value = list.get(4..length)?;
         list = list.get(aligned(length)..).unwrap_or_default();
@@ -319,17 +320,17 @@ fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(&bytes).into_owned()
 }
 
-/// A length with the padding that follows, to a multiple of four.
+/// Rounds a length up to a multiple of four.
 pub(super) fn aligned(length: usize) -> usize {
     length.saturating_add(3) & !3
 }
 
-/// A number in the machine's byte order.
+/// Reads a number in the machine's byte order.
 pub(super) fn u16_at(bytes: &[u8], offset: usize) -> Option<u16> {
     Some(u16::from_ne_bytes(bytes.get(offset..offset.checked_add(2)?)?.try_into().ok()?))
 }
 
-/// A number in the machine's byte order.
+/// Reads a number in the machine's byte order.
 pub(super) fn u32_at(bytes: &[u8], offset: usize) -> Option<u32> {
     Some(u32::from_ne_bytes(bytes.get(offset..offset.checked_add(4)?)?.try_into().ok()?))
 }

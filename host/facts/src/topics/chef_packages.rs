@@ -1,7 +1,8 @@
 //! `chef_packages`: Ohai's plugins Chef and Ohai.
 //!
-//! Cookbooks ask it what they may use (`Gem::Version.new(node['chef_packages']['chef']['version'])`), so it names the
-//! releases of Chef and Ohai that this program behaves like. Where those would be installed is not said: they are not.
+//! Cookbooks use it to find which features exist (`Gem::Version.new(node['chef_packages']['chef']['version'])`). So it has
+//! the versions of Chef and Ohai whose behaviour this program follows. It does not have the paths of their installation,
+//! because they are not installed.
 
 use crate::machine::{Gathered, Machine};
 use crate::topics::one;

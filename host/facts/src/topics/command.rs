@@ -1,4 +1,4 @@
-//! `command`: an empty object that cookbooks and plugins of old put commands in. Ohai's plugin Command.
+//! `command`: an empty object, to which old cookbooks and plugins add commands. Ohai's plugin Command.
 
 use crate::machine::{Gathered, Machine};
 use crate::topics::one;

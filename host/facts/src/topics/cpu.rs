@@ -1,8 +1,8 @@
 //! `cpu`: Ohai's plugin CPU, which reads `lscpu` and `/proc/cpuinfo`.
 //!
-//! What `lscpu` prints is taken from where it looks itself, `/proc/cpuinfo` and `/sys/devices/system/cpu`. The processor's
-//! own word on its hypervisor is not asked for (it takes an instruction that safe code has no name for); the kernel's
-//! clock sources and the firmware name the same vendors.
+//! The data of `lscpu` comes from the same sources: `/proc/cpuinfo` and `/sys/devices/system/cpu`. The processor itself is
+//! not asked about its hypervisor, because safe code cannot use the necessary instruction. The kernel's clock sources and the
+//! firmware name the same vendors.
 
 use std::collections::BTreeMap;
 
@@ -13,7 +13,7 @@ use crate::machine::{Gathered, Machine};
 use crate::topics::cpu_topology::{Processor, caches, memory_nodes, processors, processors_in};
 use crate::topics::{known, one};
 
-/// Lines of `/proc/cpuinfo` that are told of each processor, and Ohai's names for them.
+/// Lines of `/proc/cpuinfo` for each processor, and Ohai's names for them.
 const PROCESSOR_LINES: [(&str, &str); 7] = [
     ("vendor_id", "vendor_id"),
     ("cpu family", "family"),
@@ -24,7 +24,7 @@ const PROCESSOR_LINES: [(&str, &str); 7] = [
     ("bogomips", "bogomips"),
 ];
 
-/// Companies that make ARM processors, by the number in `CPU implementer`, as `lscpu` names them.
+/// Manufacturers of ARM processors by the number in `CPU implementer`, with the names of `lscpu`.
 const ARM_IMPLEMENTERS: [(&str, &str); 6] = [
     ("0x41", "ARM"),
     ("0x42", "Broadcom"),
@@ -34,7 +34,7 @@ const ARM_IMPLEMENTERS: [(&str, &str); 6] = [
     ("0xc0", "Ampere"),
 ];
 
-/// Clock sources that only one hypervisor's guests have, and its vendor in the words of `lscpu`.
+/// Clock sources that exist only in guests of one hypervisor, with the vendor's name in `lscpu`.
 const HYPERVISOR_CLOCKS: [(&str, &str); 4] = [
     ("kvm-clock", "KVM"),
     ("hyperv_clocksource_tsc_page", "Microsoft"),
@@ -42,7 +42,7 @@ const HYPERVISOR_CLOCKS: [(&str, &str); 4] = [
     ("xen", "Xen"),
 ];
 
-/// Makers of virtual hardware and the vendors of their hypervisors.
+/// Manufacturers of virtual hardware, with the vendors of their hypervisors.
 const HYPERVISOR_MAKERS: [(&str, &str); 5] =
     [("QEMU", "KVM"), ("Amazon EC2", "KVM"), ("VMware", "VMware"), ("Microsoft", "Microsoft"), ("innotek", "Oracle")];
 
@@ -100,7 +100,7 @@ struct Counts {
 }
 
 impl Counts {
-    /// Counts what a list of processors, which is not empty, is spread over. Unlike parts are rounded up.
+    /// Counts sockets, cores and threads of a list of processors, which is not empty. Uneven numbers are rounded up.
     fn of(processors: &[Processor]) -> Self {
         let count = |place: fn(&Processor) -> usize| processors.iter().map(place).max().map_or(1, |most| most + 1);
         let sockets = count(|processor| processor.socket);
@@ -113,7 +113,7 @@ impl Counts {
     }
 }
 
-/// The lines of `/proc/cpuinfo` by processor. A paragraph without a number (ARM's last one) is left out.
+/// Returns the lines of `/proc/cpuinfo` by processor. A paragraph without a number (ARM's last one) is left out.
 fn lines_of_processors(text: &str) -> BTreeMap<usize, Lines<'_>> {
     let mut processors = BTreeMap::new();
     let mut current: Option<(usize, Lines<'_>)> = None;
@@ -161,7 +161,7 @@ fn told_of_processor(lines: &Lines<'_>) -> Gathered {
     told
 }
 
-/// The flags of a processor, sorted; ARM calls them features.
+/// Returns the sorted flags of a processor; ARM calls them features.
 fn flags(lines: &Lines<'_>) -> Gathered {
     let sorted = |flags: &str| {
         let mut flags: Vec<&str> = flags.split_whitespace().collect();
@@ -219,7 +219,7 @@ fn hypervisor_vendor(machine: &Machine) -> Option<&'static str> {
     })
 }
 
-/// What the kernel says of each known weakness of the processor, in the words of `lscpu`.
+/// Returns the kernel's statement about each known vulnerability of the processor, in the words of `lscpu`.
 fn vulnerabilities(machine: &Machine) -> Gathered {
     let directory = "/sys/devices/system/cpu/vulnerabilities";
     let said = machine.machine.names(directory).into_iter().filter_map(|name| {

@@ -1,4 +1,4 @@
-//! Which processors there are, and how they share sockets, cores and caches, from `/sys/devices/system/cpu`.
+//! The processors, and how they share sockets, cores and caches, from `/sys/devices/system/cpu`.
 
 use std::collections::BTreeMap;
 
@@ -15,13 +15,13 @@ const PROCESSORS: &str = "/sys/devices/system/cpu";
 pub(crate) struct Processor {
     /// Its number in the kernel, from 0.
     pub(crate) number: usize,
-    /// Its core, counted over all sockets from 0 in order of appearance.
+    /// Its core, numbered from 0 over all sockets, in order of appearance.
     pub(crate) core: usize,
-    /// Its socket, counted likewise.
+    /// Its socket, numbered in the same way.
     pub(crate) socket: usize,
 }
 
-/// The processors that are on line. `fallback` gives socket and core of one where the kernel does not say.
+/// Returns the online processors. `fallback` returns socket and core of a processor if the kernel does not.
 pub(crate) fn processors(files: &SystemFiles, fallback: impl Fn(usize) -> Option<(i64, i64)>) -> Vec<Processor> {
     let online = files.line(&format!("{PROCESSORS}/online")).unwrap_or_default();
     let (mut sockets, mut cores) = (Vec::new(), Vec::new());
@@ -44,7 +44,7 @@ fn place_of<T: PartialEq>(seen: &mut Vec<T>, value: T) -> usize {
     })
 }
 
-/// The numbers in a list of ranges such as `0-3,8`; a range without end is cut.
+/// Returns the numbers in a list of ranges such as `0-3,8`. A very long range is cut.
 pub(crate) fn processors_in(list: &str) -> Vec<usize> {
     let ranges = list.trim().split(',').filter_map(|range| {
         let (first, last) = range.split_once('-').unwrap_or((range, range));
@@ -53,7 +53,7 @@ pub(crate) fn processors_in(list: &str) -> Vec<usize> {
     ranges.flatten().take(limits::PROCESSORS).collect()
 }
 
-/// The processors of each memory node, by the node's number as text.
+/// Returns the processors of each memory node, by the node's number as text.
 pub(crate) fn memory_nodes(files: &SystemFiles) -> Gathered {
     let mut nodes: Vec<(usize, Value)> = files
         .names("/sys/devices/system/node")
@@ -68,7 +68,7 @@ pub(crate) fn memory_nodes(files: &SystemFiles) -> Gathered {
     nodes.into_iter().map(|(number, processors)| (number.to_string(), processors)).collect()
 }
 
-/// The caches of all processors together, in the words of `lscpu`: `{"l1d_cache": "96 KiB (2 instances)"}`.
+/// Returns the caches of all processors together, in the format of `lscpu`: `{"l1d_cache": "96 KiB (2 instances)"}`.
 pub(crate) fn caches(files: &SystemFiles, processors: &[Processor]) -> Gathered {
     let mut sizes: BTreeMap<String, Vec<(String, u64)>> = BTreeMap::new();
     for processor in processors {

@@ -1,14 +1,14 @@
 //! `dmi`: Ohai's plugin DMI, which reads the firmware's tables through `dmidecode`.
 //!
-//! The kernel offers what cookbooks read of them (maker, product, serial numbers) as files. Serial numbers are for root's
-//! eyes only and absent for others. A machine without such firmware has an empty `dmi`.
+//! The kernel provides the parts that cookbooks read (manufacturer, product, serial numbers) as files. Only root may read
+//! serial numbers; for other users they are absent. On a machine without such firmware, `dmi` is empty.
 
 use serde_json::{Value, json};
 
 use crate::machine::{Gathered, Machine};
 use crate::topics::one;
 
-/// One record: its key, dmidecode's title and number for it, and its fields: dmidecode's name and the kernel's file.
+/// One record: its key, its title and number in dmidecode, and its fields, each with dmidecode's name and the kernel's file.
 type Record = (&'static str, &'static str, u8, &'static [(&'static str, &'static str)]);
 
 const RECORDS: [Record; 4] = [
@@ -64,7 +64,7 @@ const RECORDS: [Record; 4] = [
     ),
 ];
 
-/// Kinds of chassis by their number, from 1 (System Management BIOS specification 3.7, section 7.4.1).
+/// Types of chassis by number, from 1 (System Management BIOS specification 3.7, section 7.4.1).
 const CHASSIS: [&str; 36] = [
     "Other",
     "Unknown",
@@ -109,8 +109,8 @@ pub(crate) fn gather(machine: &Machine) -> Gathered {
     one("dmi", records.collect::<Gathered>())
 }
 
-/// A record with all its fields twice, as Ohai gives it: under dmidecode's names in `all_records`, and under simpler ones
-/// in the record itself.
+/// Reads a record. As in Ohai, it has all fields twice: under dmidecode's names in `all_records`, and under simpler names in
+/// the record itself.
 fn read_record(machine: &Machine, (_, title, number, fields): &Record) -> Option<Value> {
     let mut simple = Gathered::new();
     let mut full = Gathered::new();
@@ -127,7 +127,7 @@ fn read_record(machine: &Machine, (_, title, number, fields): &Record) -> Option
     if full.is_empty() {
         return None;
     }
-    // Ohai calls the number of the record's kind its size.
+    // Ohai calls the number of the record's type its size.
     let mut record = one("size", number.to_string());
     record.extend(one("application_identifier", *title));
     record.extend(full);

@@ -1,8 +1,8 @@
 //! `filesystem`: by device, by mount point and by pair of both. Ohai's plugin Filesystem.
 //!
-//! Ohai joins what `df`, `df -i`, `mount`, `lsblk` and `blkid` print, and the shapes are theirs: sizes are texts in
-//! kibibytes, only file systems with a size have one, and of a device mounted twice only one mount does. Of a root that
-//! is not running, the mounts below it are told as they would look from inside.
+//! Ohai combines the output of `df`, `df -i`, `mount`, `lsblk` and `blkid`, in their formats. Sizes are texts in kibibytes.
+//! Only file systems with a size have one, and if a device is mounted twice, only one of the mounts has it. For a root that
+//! is not running, the mounts below it are reported with their paths inside it.
 
 use std::path::Path;
 
@@ -13,8 +13,8 @@ use crate::machine::{Gathered, Machine};
 use crate::topics::filesystem_identity::{block_devices, real_root_device};
 use crate::topics::{known, one};
 
-/// Kinds of file systems that hold no files of their own and that `df` therefore passes over. Asking an automounter for
-/// its size would make it mount.
+/// File system types without files of their own, which `df` therefore skips. Reading the size of an automount point would
+/// trigger a mount.
 const WITHOUT_SIZE: &[&str] = &[
     "autofs",
     "proc",
@@ -60,7 +60,7 @@ const REMOTE: &[&str] = &[
 #[derive(Debug, PartialEq)]
 struct Mount {
     device: String,
-    /// Where it is mounted, as seen from inside the root.
+    /// The mount point, as seen from inside the root.
     point: String,
     kind: String,
     options: String,
@@ -116,7 +116,7 @@ fn parse(table: &str) -> Vec<Mount> {
     mounts.collect()
 }
 
-/// A field of the table, in which blanks and backslashes are written as `\040`.
+/// Decodes a field of the table, in which blanks and backslashes are written as `\040`.
 fn unescaped(field: &str) -> String {
     let mut plain = Vec::with_capacity(field.len());
     let mut bytes = field.as_bytes();
@@ -136,8 +136,8 @@ fn unescaped(field: &str) -> String {
     String::from_utf8_lossy(&plain).into_owned()
 }
 
-/// The mounts that can be seen from inside the root, with their points as seen from there. The file system that holds the
-/// root's own directory is its `/`.
+/// Returns the mounts that are visible from inside the root, with their mount points as seen from there. The file system of
+/// the root's own directory is `/`.
 fn mounts_below(mounts: Vec<Mount>, machine: &Machine) -> Vec<Mount> {
     if machine.is_running_system {
         return mounts;
@@ -182,7 +182,7 @@ fn with_sizes<'a>(machine: &Machine, mounts: &'a [Mount]) -> Vec<(&'a Mount, Gat
     listed.into_iter().map(|(mount, fields, _)| (mount, fields)).collect()
 }
 
-/// The columns of `df -P` and `df -iP`; empty where the file system has no blocks.
+/// Returns the columns of `df -P` and `df -iP`; empty if the file system has no blocks.
 fn figures(space: &rustix::fs::StatVfs) -> Gathered {
     let kibibytes = |blocks: u64| {
         let bytes = u128::from(blocks) * u128::from(space.f_frsize);
@@ -207,7 +207,7 @@ fn figures(space: &rustix::fs::StatVfs) -> Gathered {
     ])
 }
 
-/// A share in whole percent, rounded up as `df` does; nothing of nothing.
+/// Returns a share in whole percent, rounded up as in `df`. Returns `None` if the whole is zero.
 fn percent_of(part: u64, whole: u64) -> Option<String> {
     (whole > 0).then(|| format!("{}%", (u128::from(part) * 100).div_ceil(u128::from(whole))))
 }
@@ -215,12 +215,12 @@ fn percent_of(part: u64, whole: u64) -> Option<String> {
 fn insert_fields(pairs: &mut Gathered, device: &str, point: &str, fields: Gathered) {
     let entry = pairs.entry(format!("{device},{point}")).or_insert_with(|| json!({"device": device}));
     let Value::Object(entry) = entry else { return };
-    // Ohai has the mount point after the figures; the order of the keys is all that differs here.
+    // In Ohai the mount point comes after the figures. Only the order of keys differs here.
     entry.insert("mount".to_owned(), point.into());
     entry.extend(fields);
 }
 
-/// Adds what is known of a block device to its mounts, or, of a running system, as a device that is not mounted.
+/// Adds the identity of a block device to its mounts. On a running system, a device that is not mounted gets its own entry.
 fn add_device(pairs: &mut Gathered, path: &str, identity: &Gathered, is_running_system: bool) {
     let mut is_mounted = false;
     for (_, entry) in pairs.iter_mut().filter(|(_, entry)| entry.get("device").and_then(Value::as_str) == Some(path)) {
@@ -236,8 +236,7 @@ fn add_device(pairs: &mut Gathered, path: &str, identity: &Gathered, is_running_
     }
 }
 
-/// The pairs by one of their halves; the other halves are listed under `list`, and where entries of one half differ the
-/// last one counts.
+/// Groups the pairs by one of their halves. `list` has the other halves. If entries of one half differ, the last one is used.
 fn view(pairs: &Gathered, half: &str, other: &str, list: &str) -> Gathered {
     let mut view = Gathered::new();
     for entry in pairs.values().filter_map(Value::as_object) {

@@ -1,7 +1,7 @@
-//! What file system a block device holds: its kind, UUID and label, as `lsblk` and `blkid` tell them.
+//! The file system on a block device: its type, UUID and label, as `lsblk` and `blkid` report them.
 //!
-//! udev keeps what it found out about every device as a file. Where udev does not run (containers, small virtual
-//! machines), the superblocks of the usual file systems are read from the device itself.
+//! udev stores its data about every device in a file. If udev does not run (in containers and small virtual machines), the
+//! superblocks of common file systems are read from the device itself.
 
 use std::fmt::Write as _;
 
@@ -10,21 +10,22 @@ use rustix::fs::{major, minor};
 use crate::machine::{Gathered, Machine};
 use crate::topics::known;
 
-/// Devices whose superblocks are read at most: each costs the disk a few reads.
+/// Maximum number of devices whose superblocks are read. Each needs a few reads from the disk.
 const MOST_PROBES: usize = 64;
 
-/// Bytes read of a device: enough for the superblock that lies farthest, that of btrfs, 4 kB at 64 kB.
+/// The number of bytes read from a device. It includes the farthest superblock, that of btrfs: 4 kB at 64 kB.
 const PROBE_LENGTH: usize = 68 * 1024;
 
 /// One block device, with the identity of the file system on it.
 pub(crate) struct BlockDevice {
-    /// Where it lies: `/dev/vda1`, `/dev/mapper/name`.
+    /// The path of the device: `/dev/vda1`, `/dev/mapper/name`.
     pub(crate) path: String,
-    /// `fs_type`, `uuid` and `label`, as far as known.
+    /// `fs_type`, `uuid` and `label`, if they are known.
     pub(crate) identity: Gathered,
 }
 
-/// The block devices in the order of their names, without those that `lsblk` hides: memory disks and idle loop devices.
+/// Returns the block devices in the order of their names, without those that `lsblk` hides: RAM disks and unused loop
+/// devices.
 pub(crate) fn block_devices(machine: &Machine) -> Vec<BlockDevice> {
     let files = &machine.machine;
     let mut probes = MOST_PROBES;
@@ -53,7 +54,8 @@ pub(crate) fn block_devices(machine: &Machine) -> Vec<BlockDevice> {
     devices.collect()
 }
 
-/// The device that holds what is mounted at `point`, for the name `/dev/root`, which stands for it and exists nowhere.
+/// Returns the device of the file system that is mounted at `point`. It replaces the name `/dev/root`, which does not exist
+/// as a device.
 pub(crate) fn real_root_device(machine: &Machine, point: &str) -> Option<String> {
     let (_, number) = machine.root.space(point)?;
     let link = machine.machine.link_target(&format!("/sys/dev/block/{}:{}", major(number), minor(number)))?;
@@ -69,7 +71,7 @@ fn identity_in_udev(record: &str) -> Gathered {
 }
 
 /// Reads the superblock at the start of a device. Layouts: the kernel's `fs/ext4/ext4.h`, `fs/xfs/libxfs/xfs_format.h`,
-/// `include/uapi/linux/btrfs_tree.h`, `include/linux/swap.h`; all but XFS count from fixed places.
+/// `include/uapi/linux/btrfs_tree.h`, `include/linux/swap.h`; all except XFS use fixed offsets.
 fn identity_in_superblock(start: &[u8]) -> Gathered {
     let at = |offset: usize, length: usize| start.get(offset..offset.checked_add(length)?);
     let is = |offset: usize, magic: &[u8]| at(offset, magic.len()) == Some(magic);
@@ -84,7 +86,7 @@ fn identity_in_superblock(start: &[u8]) -> Gathered {
         let compatible = at(0x45c, 1).and_then(<[u8]>::first).copied().unwrap_or(0);
         let incompatible =
             at(0x460, 2).map_or(0, |bytes| bytes.iter().rev().fold(0_u16, |sum, byte| (sum << 8) | u16::from(*byte)));
-        // Extents, 64 bits and flexible groups came with ext4; a journal is what ext3 has over ext2.
+        // Extents, 64 bits and flexible groups came with ext4; ext3 is ext2 with a journal.
         let kind = match (incompatible & 0x02c0 != 0, compatible & 0x4 != 0) {
             (true, _) => "ext4",
             (false, true) => "ext3",

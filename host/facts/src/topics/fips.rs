@@ -1,4 +1,4 @@
-//! `fips.kernel.enabled`: Ohai's plugin Fips. A kernel without the switch is one where it is off.
+//! `fips.kernel.enabled`: Ohai's plugin Fips. If the kernel does not have this setting, it counts as off.
 
 use crate::machine::{Gathered, Machine};
 use crate::topics::one;

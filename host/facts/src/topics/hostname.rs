@@ -1,9 +1,9 @@
 //! `machinename`, `hostname`, `fqdn`, `domain`: Ohai's plugin Hostname.
 //!
-//! Ohai asks the resolver for the canonical name, which may wait for name servers for many seconds. Here the files that
-//! the resolver would read decide: `/etc/hosts`, and the search domain of `/etc/resolv.conf` for a short name that no
-//! line of the former knows (what a cloud's name server answers for its own machines). A root that is not running takes
-//! its name from its `/etc/hostname`, and without one the name that systemd would start it with.
+//! Ohai asks the resolver for the canonical name, which may wait for name servers for many seconds. Here, the resolver's own
+//! files decide: `/etc/hosts`, and the search domain of `/etc/resolv.conf` for a short name that is not in `/etc/hosts`. That
+//! is also the answer of a cloud's name server for its own machines. For a root that is not running, the name comes from its
+//! `/etc/hostname`, or else is systemd's default name.
 
 use std::net::IpAddr;
 
@@ -11,7 +11,7 @@ use crate::machine::{Gathered, Machine};
 use crate::topics::known;
 use crate::topics::os_release::OsRelease;
 
-/// The name of a system that nobody gave one, see `hostname(5)`.
+/// The default name of a system without a configured name, see `hostname(5)`.
 const NAME_OF_THE_NAMELESS: &str = "localhost";
 
 pub(crate) fn gather(machine: &Machine) -> Gathered {
@@ -43,7 +43,7 @@ fn is_host_name(name: &str) -> bool {
     name.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'.' | b'_'))
 }
 
-/// The name that the resolver would call canonical for `name`.
+/// Returns the canonical name that the resolver would return for `name`.
 fn canonical_name(name: &str, hosts: &str, resolver: &str) -> String {
     let lines = || hosts.lines().filter_map(host_line);
     let own_line = lines().find(|(_, names)| names.iter().any(|own| own.eq_ignore_ascii_case(name)));
@@ -52,7 +52,7 @@ fn canonical_name(name: &str, hosts: &str, resolver: &str) -> String {
         if canonical.contains('.') {
             return canonical.to_owned();
         }
-        // A short canonical name is looked up once more by its address, as Ohai does.
+        // A short canonical name is looked up again by its address, as in Ohai.
         let by_address = lines().find(|(other, _)| *other == address).and_then(|(_, names)| names.first().copied());
         return by_address.unwrap_or(canonical).to_owned();
     }
@@ -69,7 +69,7 @@ fn host_line(line: &str) -> Option<(IpAddr, Vec<&str>)> {
     Some((address, words.collect()))
 }
 
-/// The first search domain of a resolver's configuration; the last `domain` or `search` line counts, see
+/// Returns the first search domain of a resolver's configuration. The last `domain` or `search` line counts, see
 /// `resolv.conf(5)`.
 fn search_domain(resolver: &str) -> Option<&str> {
     let line = resolver.lines().rfind(|line| line.starts_with("search") || line.starts_with("domain"))?;

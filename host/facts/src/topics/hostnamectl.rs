@@ -1,4 +1,4 @@
-//! `hostnamectl`: what `hostnamectl status` says, where it is installed. Ohai's plugin Hostnamectl.
+//! `hostnamectl`: the output of `hostnamectl status`, if it is installed. Ohai's plugin Hostnamectl.
 
 use serde_json::Value;
 
@@ -6,7 +6,7 @@ use crate::machine::{Gathered, Machine};
 use crate::topics::os_release::OsRelease;
 use crate::topics::{known, one};
 
-/// What systemd calls the machines that run others, by the names of `virtualization.system`.
+/// systemd's names of hypervisors, by their names in `virtualization.system`.
 const VIRTUAL_MACHINES: &[(&str, &str)] = &[
     ("amazonec2", "amazon"),
     ("hyperv", "microsoft"),

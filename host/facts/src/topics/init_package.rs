@@ -1,7 +1,7 @@
 //! `init_package`: the name of the first process. Ohai's plugin InitPackage.
 //!
-//! Cookbooks use it to tell systemd from the rest. Of a root that is not running, the first process would be what
-//! `/sbin/init` leads to; only systemd gives itself another name than that of the file it was started by.
+//! Cookbooks use it to detect systemd. For a root that is not running, the first process would be the target of `/sbin/init`.
+//! Only systemd gives its process another name than that of the started file.
 
 use crate::machine::{Gathered, Machine};
 use crate::topics::one;

@@ -6,7 +6,7 @@ use crate::limits;
 use crate::machine::{Gathered, Machine};
 use crate::topics::{known, one};
 
-/// Families whose `uname -p` repeats the machine; elsewhere (Debian, Arch, Alpine) it says `unknown`.
+/// Platform families on which `uname -p` prints the same as `uname -m`. On others (Debian, Arch, Alpine) it prints `unknown`.
 const FAMILIES_THAT_NAME_THE_PROCESSOR: [&str; 4] = ["rhel", "fedora", "amazon", "suse"];
 
 pub(crate) fn gather(machine: &Machine) -> Gathered {
@@ -28,7 +28,7 @@ pub(crate) fn gather(machine: &Machine) -> Gathered {
     one("kernel", kernel)
 }
 
-/// The loaded modules: size and number of users as texts, and the version where the module tells one.
+/// Returns the loaded modules: size and number of users as texts, and the version if the module has one.
 fn modules(machine: &Machine) -> Gathered {
     let text = machine.machine.text_within("/proc/modules", limits::TABLE_FILE).unwrap_or_default();
     let modules = text.lines().filter_map(|line| {

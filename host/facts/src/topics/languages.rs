@@ -1,8 +1,8 @@
 //! `languages`: Ohai's plugins Languages and Perl.
 //!
-//! Ohai starts every interpreter it can find and asks for its version. Nothing is started here, so only what the files
-//! say is known: Debian keeps Perl's library in a directory named by its version. Every other language is absent, as it is
-//! for Ohai where the interpreter is not installed.
+//! Ohai starts every interpreter that it finds and asks for its version. Nothing is started here, so only data from files is
+//! known: Debian has Perl's library in a directory named by its version. Every other language is absent, as in Ohai when the
+//! interpreter is not installed.
 
 use serde_json::Value;
 

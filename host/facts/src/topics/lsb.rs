@@ -1,14 +1,14 @@
-//! `lsb`: what `lsb_release -a` says. Ohai's plugin LSB.
+//! `lsb`: the data of `lsb_release -a`. Ohai's plugin LSB.
 //!
-//! Ohai starts `lsb_release`, and leaves `lsb` empty where it is not installed. The program only rewords
-//! `/etc/lsb-release` and `/etc/os-release`, so that is done here, and `lsb` is there on every system: cookbooks that ask
-//! for `lsb.codename` mean the release, not the program.
+//! Ohai starts `lsb_release`, and leaves `lsb` empty if it is not installed. That program only formats `/etc/lsb-release` and
+//! `/etc/os-release`. Here those files are read directly, so `lsb` exists on every system: cookbooks that read `lsb.codename`
+//! want the release, not the program.
 
 use crate::machine::{Gathered, Machine};
 use crate::topics::os_release::OsRelease;
 use crate::topics::{known, one};
 
-/// Distributors that do not call themselves by their capitalised platform, by Ohai's platform.
+/// Distributors whose name is not the capitalised platform, by Ohai's platform.
 const DISTRIBUTORS: &[(&str, &str)] = &[
     ("almalinux", "AlmaLinux"),
     ("centos", "CentOS"),
@@ -32,7 +32,7 @@ pub(crate) fn gather(machine: &Machine) -> Gathered {
     let version = || machine.get("platform_version").and_then(|version| version.as_str()).map(str::to_owned);
     let own_name = own.as_ref().and_then(|release| release.get("DISTRIB_ID")).map(str::to_owned);
     let distributor = own_name.or_else(|| platform.filter(|platform| *platform != "linux").map(distributor_of));
-    // A system that does not say what it is has no release either, but for its kernel's.
+    // A system without a distributor does not get a release: its version would be that of the kernel.
     let release = field("DISTRIB_RELEASE", "VERSION_ID").or_else(version).filter(|_| distributor.is_some());
     let codename = field("DISTRIB_CODENAME", "VERSION_CODENAME")
         .or_else(|| codename_in_brackets(general.as_ref()?.get("VERSION")?));
@@ -55,7 +55,7 @@ fn distributor_of(platform: &str) -> String {
     letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
 }
 
-/// `8.9 (Green Obsidian)` is called `GreenObsidian`.
+/// Returns the code name of a version: `8.9 (Green Obsidian)` has `GreenObsidian`.
 fn codename_in_brackets(version: &str) -> Option<String> {
     let (_, rest) = version.split_once('(')?;
     let (name, _) = rest.split_once(')')?;

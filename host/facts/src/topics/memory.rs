@@ -5,7 +5,7 @@ use serde_json::Value;
 use crate::machine::{Gathered, Machine};
 use crate::topics::one;
 
-/// Lines of `/proc/meminfo`, the part of `memory` they go to (empty: `memory` itself), and their name there.
+/// Lines of `/proc/meminfo`, with their section of `memory` (empty for `memory` itself) and their name there.
 const LINES: &[(&str, &str, &str)] = &[
     ("MemTotal", "", "total"),
     ("MemFree", "", "free"),

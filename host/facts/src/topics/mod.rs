@@ -1,4 +1,4 @@
-//! The topics: each gathers some top-level keys together, as one plugin of Ohai does.
+//! The topics. Each gathers some top-level keys together, like one plugin of Ohai.
 
 mod block_device;
 mod chef_packages;
@@ -40,11 +40,11 @@ use serde_json::Value;
 
 use crate::machine::{Gathered, Machine};
 
-/// One topic: the keys that it gathers, and how.
+/// One topic: its keys, and the function that gathers them.
 pub(crate) struct Topic {
     /// The top-level keys it may gather. No two topics share one.
     pub(crate) keys: &'static [&'static str],
-    /// Gathers them; what cannot be known is left out.
+    /// Gathers the keys. Unknown ones are left out.
     pub(crate) gather: fn(&Machine) -> Gathered,
 }
 
@@ -83,12 +83,12 @@ pub(crate) const TOPICS: &[Topic] = &[
     Topic { keys: &["ohai_time"], gather: ohai_time::gather },
 ];
 
-/// One key and its value.
+/// Returns an object with one key and its value.
 pub(crate) fn one(key: &str, value: impl Into<Value>) -> Gathered {
     Gathered::from_iter([(key.to_owned(), value.into())])
 }
 
-/// Those of the pairs whose value is known.
+/// Returns the pairs with a known value.
 pub(crate) fn known<'a, V: Into<Value>>(pairs: impl IntoIterator<Item = (&'a str, Option<V>)>) -> Gathered {
     pairs.into_iter().filter_map(|(key, value)| Some((key.to_owned(), value?.into()))).collect()
 }

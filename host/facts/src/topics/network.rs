@@ -1,6 +1,7 @@
 //! `network`, `counters`, `ipaddress`, `ip6address`, `macaddress`: Ohai's plugins Network and NetworkAddresses.
 //!
-//! Ohai asks `ethtool` for more (ring sizes, offloads); of that, speed, duplex and driver are told, from `/sys/class/net`.
+//! Ohai also asks `ethtool`, for ring sizes and offloads. Of these data, only speed, duplex and driver are reported, from
+//! `/sys/class/net`.
 
 use serde_json::{Value, json};
 
@@ -24,7 +25,7 @@ pub(crate) fn gather(machine: &Machine) -> Gathered {
     gathered
 }
 
-/// Everything that the kernel's tables tell.
+/// Builds all facts that come from the kernel's tables.
 fn from_tables(tables: &Tables) -> Gathered {
     let mut network = Gathered::new();
     let mut all = interfaces::interfaces(tables);
@@ -68,8 +69,8 @@ fn add_default(network: &mut Gathered, family: Family, default: &routes::Path) {
     network.insert(format!("{prefix}_gateway"), gateway.into());
 }
 
-/// The hardware address that a route's interface gives to the node. Interfaces without address resolution have none
-/// that means anything.
+/// Returns the node's hardware address from the interface of a route. For interfaces without address resolution it has no
+/// meaning.
 fn hardware_address_for_route(interfaces: &Gathered, interface: &str) -> Option<String> {
     let flags = interfaces.get(interface)?.get("flags").and_then(Value::as_array);
     let has = |flag: &str| flags.is_some_and(|flags| flags.iter().any(|other| other.as_str() == Some(flag)));
@@ -84,7 +85,7 @@ fn add_hardware(machine: &Machine, name: &str, interface: &mut Gathered) {
         return;
     }
     let directory = format!("/sys/class/net/{name}");
-    // A link that is down has the speed -1, and one of a virtual machine often none.
+    // The speed of a link that is down is -1, and a virtual machine's link often has no speed.
     let speed = machine.machine.number::<u64>(&format!("{directory}/speed"));
     let duplex = machine.machine.line(&format!("{directory}/duplex")).and_then(|duplex| match duplex.as_str() {
         "full" => Some("Full"),

@@ -1,4 +1,4 @@
-//! `ohai_time`: when the facts were gathered, as seconds since 1970. Ohai's plugin OhaiTime.
+//! `ohai_time`: the time of gathering, in seconds since 1970. Ohai's plugin OhaiTime.
 
 use crate::machine::{Gathered, Machine};
 use crate::topics::one;

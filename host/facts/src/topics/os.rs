@@ -3,7 +3,7 @@
 use crate::machine::{Gathered, Machine};
 use crate::topics::known;
 
-/// The running kernel's release (`6.1.0-18-amd64`), which Ohai also takes for the version of systems that have none.
+/// Returns the running kernel's release (`6.1.0-18-amd64`). Ohai also uses it as the version of systems without one.
 pub(crate) fn kernel_release() -> String {
     rustix::system::uname().release().to_string_lossy().into_owned()
 }

@@ -13,7 +13,7 @@ use crate::topics::{known, one};
 pub(crate) struct OsRelease(Vec<(String, String)>);
 
 impl OsRelease {
-    /// Reads one file of a system; nothing if it does not exist.
+    /// Reads an os-release file of a system, or returns `None` if it does not exist.
     pub(crate) fn read(files: &SystemFiles, path: &str) -> Option<Self> {
         Some(Self::parse(&files.text(path)?))
     }
@@ -27,7 +27,7 @@ impl OsRelease {
         Self(fields.collect())
     }
 
-    /// The value of a field, if the file has it and it is not empty.
+    /// Returns the value of a field, if it exists and is not empty.
     pub(crate) fn get(&self, name: &str) -> Option<&str> {
         let (_, value) = self.0.iter().rfind(|(field, _)| field == name)?;
         (!value.is_empty()).then_some(value.as_str())
@@ -51,7 +51,7 @@ pub(crate) fn gather(machine: &Machine) -> Gathered {
     }
 }
 
-/// A value without the quotes and backslashes of the shell.
+/// Returns a value without shell quotes and backslashes.
 fn unquoted(value: &str) -> String {
     let inside = |quote: char| value.strip_prefix(quote).and_then(|value| value.strip_suffix(quote));
     if let Some(literal) = inside('\'') {

@@ -1,7 +1,7 @@
 //! `packages`: Ohai's plugin Packages, from dpkg's own database.
 //!
-//! The database of RPM is a binary file that only its library reads; there `packages` is absent rather than empty, so
-//! that no cookbook takes everything for not installed.
+//! RPM's database is a binary file that only RPM's library can read. On such systems `packages` is absent and not empty, so
+//! that no cookbook concludes that nothing is installed.
 
 use serde_json::{Value, json};
 
@@ -16,7 +16,7 @@ pub(crate) fn gather(machine: &Machine) -> Gathered {
     }
 }
 
-/// The packages of a dpkg status file that are installed in any degree, sorted by name as `dpkg-query` lists them.
+/// Returns the packages of a dpkg status file, except those that are not installed at all, sorted by name as in `dpkg-query`.
 fn packages(status: &str) -> Gathered {
     let mut packages: Vec<(&str, Value)> = paragraphs(status).filter_map(package).collect();
     packages.sort_by_key(|(name, _)| *name);
@@ -60,7 +60,7 @@ struct Paragraph<'a> {
 
 fn package(paragraph: Paragraph<'_>) -> Option<(&str, Value)> {
     let name = paragraph.name.filter(|name| !name.is_empty())?;
-    // Three words: what is wanted, whether it is in order, and how far it is installed.
+    // Three words: the wanted state, the error flag, and the present state.
     let status = paragraph.status?.split_whitespace().nth(2).filter(|status| *status != "not-installed")?;
     let package = json!({
         "version": paragraph.version.unwrap_or_default(),

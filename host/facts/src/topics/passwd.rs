@@ -1,7 +1,7 @@
 //! `etc.passwd`, `etc.group`, `current_user`: Ohai's plugin Passwd.
 //!
-//! Ohai asks the name service, which a directory may extend by thousands of users; here the root's own files speak, the
-//! same for a running system and for an image.
+//! Ohai asks the name service, which may have thousands of users of a directory service. Here only the root's own files are
+//! read. That works in the same way for a running system and an image.
 
 use serde_json::{Value, json};
 
@@ -25,7 +25,7 @@ pub(crate) fn gather(machine: &Machine) -> Gathered {
     gathered
 }
 
-/// The users of a `passwd` file; the first line of a name counts.
+/// Returns the users of a `passwd` file. If a name occurs twice, the first line counts.
 fn users(text: &str) -> Gathered {
     let mut users = Gathered::new();
     for line in text.lines() {
@@ -41,7 +41,7 @@ fn users(text: &str) -> Gathered {
     users
 }
 
-/// The groups of a `group` file; the last line of a name counts.
+/// Returns the groups of a `group` file. If a name occurs twice, the last line counts.
 fn groups(text: &str) -> Gathered {
     let mut groups = Gathered::new();
     for line in text.lines() {
@@ -56,7 +56,7 @@ fn groups(text: &str) -> Gathered {
     groups
 }
 
-/// Whether a line names somebody: not a comment, and not an entry that NIS would fill in (`+`, `-name`).
+/// Tells whether a name is a real one: not a comment, and not an entry that NIS would replace (`+`, `-name`).
 fn is_name(name: &str) -> bool {
     !name.is_empty() && !name.starts_with(['#', '+', '-'])
 }

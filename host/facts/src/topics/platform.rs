@@ -1,7 +1,7 @@
 //! `platform`, `platform_version`, `platform_family`: Ohai's plugin Platform.
 //!
-//! The most-read facts of all: cookbooks choose package names by them, so the names must be Ohai's, which differ from
-//! those of os-release(5) (`rhel` is `redhat`, `amzn` is `amazon`).
+//! These facts are read more often than all others: cookbooks choose package names by them. So the names must be those of
+//! Ohai, which differ from those of os-release(5) (`rhel` is `redhat`, `amzn` is `amazon`).
 
 use crate::files::SystemFiles;
 use crate::machine::{Gathered, Machine};
@@ -9,7 +9,7 @@ use crate::topics::known;
 use crate::topics::os::kernel_release;
 use crate::topics::os_release::OsRelease;
 
-/// Names that Ohai gave before os-release existed, by the `ID` of os-release.
+/// Ohai's names from the time before os-release, by the `ID` of os-release.
 const RENAMED: &[(&str, &str)] = &[
     ("alinux", "alibabalinux"),
     ("amzn", "amazon"),
@@ -24,8 +24,7 @@ const RENAMED: &[(&str, &str)] = &[
     ("xenenterprise", "xenserver"),
 ];
 
-/// Parts of a platform's name and the family they stand for; the first that is found in the name decides, as in Ohai,
-/// whose order this is.
+/// Parts of platform names by family. The first part that occurs in the name decides. The order is that of Ohai.
 const FAMILIES: &[(&str, &[&str])] = &[
     ("debian", &["ubuntu", "debian", "linuxmint", "raspbian", "cumulus", "kali", "pop"]),
     (
@@ -70,7 +69,7 @@ pub(crate) fn gather(machine: &Machine) -> Gathered {
     known([("platform", Some(platform)), ("platform_version", version), ("platform_family", Some(family))])
 }
 
-/// Name and version of the system in a root. A root that does not say is called by its kernel, `linux`.
+/// Returns name and version of the system in a root. If the root does not tell, the name is `linux`.
 fn platform_of(root: &SystemFiles) -> (String, Option<String>) {
     if let Some(release) = OsRelease::read(root, "/etc/os-release").filter(|release| release.get("ID").is_some()) {
         return by_os_release(root, &release);
@@ -88,9 +87,9 @@ fn by_os_release(root: &SystemFiles, release: &OsRelease) -> (String, Option<Str
     let identity = release.get("ID").unwrap_or_default();
     let version = release.get("VERSION_ID").map(str::to_owned);
     let version = match identity {
-        // CentOS gives no more than its major version there.
+        // On CentOS, os-release has only the major version.
         "centos" => root.line("/etc/redhat-release").and_then(|line| version_after_space(&line)).or(version),
-        // Debian testing and unstable give none.
+        // On Debian testing and unstable, os-release has no version.
         "debian" => version.or_else(|| root.line("/etc/debian_version")),
         _ => version.or_else(|| Some(kernel_release())),
     };
@@ -99,7 +98,7 @@ fn by_os_release(root: &SystemFiles, release: &OsRelease) -> (String, Option<Str
     (renamed.to_owned(), version)
 }
 
-/// The files that systems named themselves by before os-release, in Ohai's order.
+/// Reads the identification files that were used before os-release, in Ohai's order.
 fn by_older_files(root: &SystemFiles) -> Option<(String, Option<String>)> {
     let named = |path: &str, name: &str| {
         let line = root.line(path)?;
@@ -144,7 +143,7 @@ fn suse_without_os_release(root: &SystemFiles) -> Option<(String, Option<String>
         (version, _) => version,
     };
     let major = version.as_deref().and_then(|version| version.split('.').next()?.parse::<u32>().ok()).unwrap_or(0);
-    // openSUSE counts on from 42 since it is called Leap.
+    // openSUSE's version numbers start again at 42 with the name Leap.
     let name = match (text.starts_with("openSUSE"), major) {
         (false, _) => "suse",
         (true, ..42) => "opensuse",
@@ -153,7 +152,7 @@ fn suse_without_os_release(root: &SystemFiles) -> Option<(String, Option<String>
     Some((name.to_owned(), version))
 }
 
-/// `CentOS release 6.10 (Final)` is `centos`; Red Hat's own is `redhat`.
+/// Returns the name in a release line: `CentOS release 6.10 (Final)` is `centos`; Red Hat itself is `redhat`.
 fn redhat_like_name(line: &str) -> Option<String> {
     if line.get(..7).is_some_and(|start| start.eq_ignore_ascii_case("red hat")) {
         return Some("redhat".to_owned());
@@ -162,14 +161,14 @@ fn redhat_like_name(line: &str) -> Option<String> {
     line.split(|character: char| !is_word(character)).find(|word| !word.is_empty()).map(str::to_lowercase)
 }
 
-/// The first run of digits and dots that follows a space: `CentOS release 6.10 (Final)` has `6.10`.
+/// Returns the first run of digits and dots after a space: `CentOS release 6.10 (Final)` has `6.10`.
 fn version_after_space(line: &str) -> Option<String> {
     let is_part = |character: char| character.is_ascii_digit() || character == '.';
     let rest = line.split(' ').skip(1).find(|word| word.starts_with(is_part))?;
     Some(rest.chars().take_while(|character| is_part(*character)).collect())
 }
 
-/// Returns the family of a platform, `rhel` for `rocky`, where Ohai knows one.
+/// Returns the family of a platform, such as `rhel` for `rocky`, if Ohai knows one.
 pub fn platform_family(platform: &str) -> Option<&'static str> {
     FAMILIES.iter().find(|(_, parts)| parts.iter().any(|part| platform.contains(part))).map(|(family, _)| *family)
 }

@@ -1,7 +1,7 @@
-//! `shard_seed`: a number between 0 and 2^28 that stays with a node, for rolling changes out to a share of all nodes.
-//! Ohai's plugin ShardSeed: the first seven hexadecimal digits of a digest over machine name, serial number and UUID.
+//! `shard_seed`: a permanent number of a node between 0 and 2^28, for rolling out changes to a part of all nodes. Ohai's
+//! plugin ShardSeed: the first seven hexadecimal digits of a digest over machine name, serial number and UUID.
 //!
-//! As for Ohai, a machine whose firmware tells no serial number or UUID has none.
+//! As in Ohai, it is absent if the firmware does not have a serial number or UUID.
 
 use md5::{Digest as _, Md5};
 use serde_json::Value;

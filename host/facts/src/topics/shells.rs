@@ -1,4 +1,4 @@
-//! `shells`: the lines of `/etc/shells` that name a path. Ohai's plugin Shells.
+//! `shells`: the lines of `/etc/shells` that are paths. Ohai's plugin Shells.
 
 use serde_json::Value;
 

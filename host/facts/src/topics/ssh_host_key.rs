@@ -1,9 +1,9 @@
-//! `keys.ssh`: the public halves of the SSH server's keys. Ohai's plugins Keys and SSHHostKey.
+//! `keys.ssh`: the public keys of the SSH server. Ohai's plugins Keys and SSHHostKey.
 
 use crate::machine::{Gathered, Machine};
 use crate::topics::one;
 
-/// Kinds of keys, in the order Ohai looks for their usual files.
+/// Key types, in the order in which Ohai looks for their usual files.
 const USUAL_KEYS: [&str; 4] = ["dsa", "rsa", "ecdsa", "ed25519"];
 
 pub(crate) fn gather(machine: &Machine) -> Gathered {

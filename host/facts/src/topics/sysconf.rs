@@ -1,6 +1,6 @@
-//! `sysconf`: Ohai's plugin Sysconf, which lists what `getconf -a` prints.
+//! `sysconf`: Ohai's plugin Sysconf, which has the output of `getconf -a`.
 //!
-//! Most of that list are constants of the C library that no cookbook reads; here are the values that differ between
+//! Most values are constants of the C library that no cookbook reads. This module reports only those that differ between
 //! machines, under the same names.
 
 use rustix::process::{Resource, getrlimit};
@@ -10,7 +10,7 @@ use crate::machine::{Gathered, Machine};
 use crate::topics::cpu_topology::processors_in;
 use crate::topics::{known, one};
 
-/// The longest host name that Linux takes, `__NEW_UTS_LEN`.
+/// Maximum length of a host name in Linux, `__NEW_UTS_LEN`.
 const HOST_NAME_MAX: u32 = 64;
 
 pub(crate) fn gather(machine: &Machine) -> Gathered {

@@ -1,7 +1,7 @@
-//! `systemd_paths`: the directories that `systemd-path` names, where it is installed. Ohai's plugin SystemdPaths.
+//! `systemd_paths`: the directories of `systemd-path`, if it is installed. Ohai's plugin SystemdPaths.
 //!
-//! Those of the system are the same everywhere but for two that differ by distribution; those of the calling user are
-//! not of the node and are left out.
+//! The system's directories are the same everywhere, except two that depend on the distribution. The directories of the
+//! calling user do not belong to the node and are left out.
 
 use serde_json::Value;
 
@@ -36,7 +36,7 @@ const SYSTEM_DIRECTORIES: &[(&str, &str)] = &[
     ("catalog", "/usr/lib/systemd/catalog"),
 ];
 
-/// Those in systemd's own directory.
+/// The names of directories within systemd's own directory.
 const OWN_DIRECTORIES: [(&str, &str); 6] = [
     ("systemd-system-unit", "system"),
     ("systemd-system-preset", "system-preset"),
@@ -50,7 +50,7 @@ pub(crate) fn gather(machine: &Machine) -> Gathered {
     if !machine.root.has_program("systemd-path") {
         return Gathered::new();
     }
-    // Where /lib is still a directory of its own, systemd lives there.
+    // If /lib is not a link to /usr/lib, systemd is installed there.
     let own = if machine.root.link_target("/sbin/init").is_some_and(|target| target.starts_with("/lib/")) {
         "/lib/systemd"
     } else {

@@ -1,7 +1,7 @@
-//! `time.timezone`: the abbreviation in force now (`CET`). Ohai's plugin Timezone.
+//! `time.timezone`: the abbreviation that applies now (`CET`). Ohai's plugin Timezone.
 //!
-//! The rules are those of the root's `/etc/localtime`; a system without one keeps UTC. The variable `TZ` is of the caller,
-//! not of the system, and is not looked at.
+//! The rules come from the root's `/etc/localtime`; without that file the time zone is UTC. The variable `TZ` belongs to the
+//! caller and not to the system, so it is ignored.
 
 use jiff::tz::TimeZone;
 

@@ -24,7 +24,7 @@ pub(crate) fn gather(machine: &Machine) -> Gathered {
     ])
 }
 
-/// A number of seconds as Ohai words it.
+/// Formats a number of seconds as Ohai does.
 fn in_words(seconds: u64) -> String {
     let (days, hours, minutes) = (seconds / DAY, seconds % DAY / HOUR, seconds % HOUR / MINUTE);
     let rest = seconds % MINUTE;

@@ -1,8 +1,8 @@
 //! `virtualization`: Ohai's plugin Virtualization.
 //!
-//! `systems` tells everything that was found; `system` and `role` tell what was found last, and the order in which Ohai
-//! looks is what makes them right (a Docker container on a KVM guest is `docker`), so it is kept. Kernel and firmware are
-//! the machine's; programs and container marks are the root's.
+//! `systems` has everything that was found; `system` and `role` have the last finding. Ohai's order of checks makes them
+//! correct (a Docker container on a KVM guest is `docker`), so the same order is used here. Kernel and firmware are read from
+//! the machine; programs and marks of containers from the root.
 
 use crate::limits;
 use crate::machine::{Gathered, Machine};
@@ -23,7 +23,7 @@ impl Role {
     }
 }
 
-/// What was found so far.
+/// The findings so far.
 #[derive(Default)]
 struct Found {
     system: Option<&'static str>,
@@ -94,7 +94,7 @@ fn find_kvm(machine: &Machine, found: &mut Found) {
     if models.iter().any(|model| processors.contains(model)) {
         found.add("kvm", Role::Guest);
     }
-    // A guest sees the mark of a hypervisor in its processor; a host that runs guests has the device alone.
+    // A guest sees the flag of a hypervisor in its processor. A host that runs guests has only the device.
     if machine.machine.exists("/sys/devices/virtual/misc/kvm") {
         found.add("kvm", if processors.contains("hypervisor") { Role::Guest } else { Role::Host });
     } else if machine.get("cpu").and_then(|cpu| cpu.get("hypervisor_vendor")?.as_str()) == Some("KVM") {
@@ -109,7 +109,7 @@ fn find_by_firmware(machine: &Machine, found: &mut Found) {
     }
 }
 
-/// The hypervisor that calls its virtual hardware so.
+/// Returns the hypervisor for names of virtual hardware.
 fn system_of_firmware(manufacturer: &str, product: &str) -> Option<&'static str> {
     const MANUFACTURERS: [(&str, &str); 8] = [
         ("OpenStack", "openstack"),
@@ -124,7 +124,7 @@ fn system_of_firmware(manufacturer: &str, product: &str) -> Option<&'static str>
     const PRODUCTS: [(&str, &str); 5] =
         [("VirtualBox", "vbox"), ("OpenStack", "openstack"), ("KVM", "kvm"), ("RHEV", "kvm"), ("BHYVE", "bhyve")];
     let by_manufacturer = MANUFACTURERS.iter().find(|(name, _)| manufacturer.contains(name));
-    // Microsoft makes real machines, too.
+    // Microsoft also makes physical machines.
     let by_manufacturer =
         by_manufacturer.filter(|(name, _)| *name != "Microsoft" || product.contains("Virtual Machine"));
     let by_product = || PRODUCTS.iter().find(|(name, _)| product.contains(name));
@@ -177,7 +177,7 @@ fn find_containers(machine: &Machine, found: &mut Found) {
     }
 }
 
-/// The container system that a control group's path names: `/docker/0123..` or `/system.slice/docker-0123..scope`.
+/// Returns the container system in the path of a control group: `/docker/0123..` or `/system.slice/docker-0123..scope`.
 fn container_of_group(path: &str) -> Option<&'static str> {
     let mut parts = path.split('/').skip(1);
     let (first, second) = (parts.next()?, parts.next()?);

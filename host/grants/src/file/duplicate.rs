@@ -1,16 +1,16 @@
-//! A key that is in one table twice: the usual outcome of pasting a suggested line below the one that is there.
+//! Explains a key that occurs twice in one table. That often happens after pasting a suggested line below an existing one.
 
 use std::ops::Range;
 use toml::de::{DeTable, DeValue};
 
-/// What TOML's reader says of it.
+/// The message of the TOML parser for it.
 const COMPLAINT: &str = "duplicate key";
 
-/// The most characters of a joined list that an error shows.
+/// Maximum length of a joined list in an error, in characters.
 const MAX_SHOWN: usize = 300;
 
-/// Explains the reader's complaint about the key at `span`: which key, where the first one is, and what to write instead.
-/// `None` if the complaint is another one.
+/// Explains the parser's error about the key at `span`: which key it is, where the first one is, and the line to write
+/// instead. Returns `None` for any other error.
 pub(super) fn explain(text: &str, span: &Range<usize>, complaint: &str) -> Option<String> {
     if complaint != COMPLAINT {
         return None;
@@ -49,7 +49,7 @@ pub(super) fn explain(text: &str, span: &Range<usize>, complaint: &str) -> Optio
     Some(format!("the key `{wanted}` is in this table twice{place}; {instead}"))
 }
 
-/// One line with the entries of both lists, if both values are lists and the line is short enough to be shown.
+/// Returns one line with the entries of both lists, if both values are lists and the line is short enough.
 fn joined(key: &str, first: &str, second: &str) -> Option<String> {
     let mut entries: Vec<&str> = Vec::new();
     for source in [first, second] {

@@ -1,25 +1,25 @@
-//! Users and groups whose rights are worth more than their own files.
+//! Users and groups with more rights than those to their own files.
 
-/// How much more than its own files an account reaches on this machine. Providers find it out.
+/// The power of an account on this machine. Providers determine it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Standing {
-    /// An account of the operator's or of a policy's, or one that does not exist yet.
+    /// An ordinary account of the operator or a policy, or one that does not exist yet.
     #[default]
     Ordinary,
-    /// An account of the system or of a package: its number is below those of people.
+    /// An account of the system or of a package. Its id is below those of people.
     System,
-    /// As good as root: number 0, named in sudoers, or a member of a group that is.
+    /// An account with the power of root: id 0, named in sudoers, or a member of such a group.
     Elevated,
 }
 
 impl Standing {
-    /// What a group's name alone says of it.
+    /// Returns the standing of a group by its name alone.
     pub fn by_name_of_group(name: &str) -> Self {
         if group(name) { Self::Elevated } else { Self::Ordinary }
     }
 }
 
-/// Groups whose members can become root, or read or change what belongs to all.
+/// Groups whose members can become root, or can read or change the files of everybody.
 const GROUPS: [&str; 34] = [
     "root",
     "sudo",
@@ -57,12 +57,13 @@ const GROUPS: [&str; 34] = [
     "lpadmin",
 ];
 
-/// Returns whether membership of the group is worth more than the group's own files. sudo takes `SUDO` for `sudo`.
+/// Tells whether membership of the group gives more rights than those to the group's own files. Case is ignored, as sudo
+/// accepts `SUDO` for `sudo`.
 pub(crate) fn group(name: &str) -> bool {
     GROUPS.iter().any(|group| group.eq_ignore_ascii_case(name))
 }
 
-/// Returns whether the user is root, also to sudo, for which `ROOT` is.
+/// Tells whether the user is root. Case is ignored, as sudo accepts `ROOT`.
 pub(crate) fn user(name: &str) -> bool {
     name.eq_ignore_ascii_case("root")
 }

@@ -1,6 +1,6 @@
-//! Names of files that are privileged or secret wherever they stand, and the places of secrets.
+//! Names of files that are privileged or secret in any directory, and the places of secrets.
 
-/// Names that are privileged wherever they stand: keys and what they open, and what a shell or a mail program runs.
+/// Names that are privileged in any directory: keys and related files, and files that shells or mail programs run.
 pub(super) const NAMES: [&str; 35] = [
     ".ssh",
     ".gnupg",
@@ -39,10 +39,10 @@ pub(super) const NAMES: [&str; 35] = [
     ".gdbinit",
 ];
 
-/// Beginnings of such names: `.zshrc`, `.zshenv`.
+/// The beginnings of such names, as in: `.zshrc`, `.zshenv`.
 pub(super) const NAME_BEGINNINGS: [&str; 2] = [".zsh", ".zlog"];
 
-/// Names that are privileged in a home: settings of whatever its owner starts, and programs that are found first.
+/// Names that are privileged in a home: settings of programs that its owner starts, and programs that shells find first.
 pub(super) const NAMES_IN_HOMES: [&str; 41] = [
     ".config",
     ".local",
@@ -87,7 +87,8 @@ pub(super) const NAMES_IN_HOMES: [&str; 41] = [
     ".subversion",
 ];
 
-/// Each of these and all below it is a secret: it gives away what lets one become somebody else, or another team's data.
+/// Secret paths, each with everything below it: with their content, a reader could act as another user or read another team's
+/// data.
 pub(super) const SECRETS: [&str; 72] = [
     "/etc/shadow",
     "/etc/shadow-",
@@ -163,7 +164,7 @@ pub(super) const SECRETS: [&str; 72] = [
     "/var/lib/kubelet",
 ];
 
-/// Names that are secrets wherever they stand.
+/// Names that are secret in any directory.
 pub(super) const SECRET_NAMES: [&str; 18] = [
     ".ssh",
     ".gnupg",
@@ -185,7 +186,7 @@ pub(super) const SECRET_NAMES: [&str; 18] = [
     ".pypirc",
 ];
 
-/// Folders with keys and tokens in a user's configuration, wherever homes are: those that sign releases among them.
+/// Folders with keys and tokens in a user's configuration, in any home, including the keys that sign releases.
 pub(super) const SECRETS_IN_HOMES: [&str; 6] = [
     "/.config/wrun/keys",
     "/.config/gcloud",

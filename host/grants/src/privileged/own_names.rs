@@ -1,16 +1,16 @@
-//! wrun's own package and services, and the units with which the machine starts, ends and sleeps. A policy that stops or starts
-//! them ends the runs of all others, so a rule with wildcards was hardly meant for them. `services = ["*"]` is not the right to
-//! restart the machine.
+//! wrun's own package and services, and the units that start, stop and suspend the machine. A policy that stops or starts
+//! them ends the runs of all others. A rule with wildcards was hardly meant for that: `services = ["*"]` is not the right to
+//! reboot the machine.
 
-/// The package, and how the names of all services begin.
+/// The name of the package, and the beginning of all service names.
 const OWN: &str = "wrun";
 
-/// Units that are more than a service: they start and end others, are what all services run in, or mount file systems, for
-/// which there is a right of its own.
+/// Types of units that are more than a service. They start and stop other units, contain all services, or mount file systems,
+/// for which there is a separate right.
 const KINDS: [&str; 7] = [".target", ".slice", ".scope", ".mount", ".automount", ".swap", ".device"];
 
-/// Services of systemd with which the machine begins, ends, sleeps, makes file systems, loads modules, or does without its log and
-/// its devices.
+/// systemd services that start, stop or suspend the machine, create file systems, load modules, or provide its log and
+/// devices.
 const SYSTEM: [&str; 31] = [
     "debug-shell",
     "emergency",
@@ -45,8 +45,8 @@ const SYSTEM: [&str; 31] = [
     "systemd-udevd",
 ];
 
-/// Init scripts of Debian, and of others that still have them, that end the machine, change its run level, kill what runs, or mount
-/// and unmount its disks. Some have `.sh` after their name.
+/// Init scripts that stop the machine, change its run level, kill processes, or mount and unmount its disks. They exist on
+/// Debian and similar systems. Some have `.sh` after their name.
 const SCRIPTS: [&str; 25] = [
     "checkfs",
     "checkroot",
@@ -75,21 +75,21 @@ const SCRIPTS: [&str; 25] = [
     "umountroot",
 ];
 
-/// Units that start the service of their name.
+/// Types of units that start the service of the same name.
 const STARTERS: [&str; 4] = [".service", ".socket", ".timer", ".path"];
 
-/// Returns whether a package is wrun's own. The architecture may follow its name.
+/// Tells whether a package is wrun's own, with or without an architecture.
 pub(crate) fn package(name: &str) -> bool {
     name.split(':').next() == Some(OWN)
 }
 
-/// The name of the service that a socket, a timer or a path unit starts; the name itself of other units.
+/// Returns the name of the service that a socket, timer or path unit starts; for other units, the name itself.
 pub(crate) fn unit_stem(name: &str) -> &str {
     STARTERS.iter().find_map(|kind| name.strip_suffix(kind)).unwrap_or(name)
 }
 
-/// Returns whether a service, a timer or another unit is wrun's own, or one that the whole machine depends on: with what starts
-/// it, and with its parts and aliases (`systemd-journald-dev-log.socket`, `dbus-org.freedesktop.login1`).
+/// Tells whether a unit belongs to wrun, or is one that the whole machine depends on. That includes units that start it, its
+/// parts and its aliases (`systemd-journald-dev-log.socket`, `dbus-org.freedesktop.login1`).
 pub(crate) fn service(name: &str) -> bool {
     let stem = unit_stem(name);
     let is_of =

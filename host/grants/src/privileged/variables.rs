@@ -1,4 +1,4 @@
-//! Environment variables that decide what a program loads, runs or whom it speaks to.
+//! Environment variables that decide which code a program loads or runs, or which servers it connects to.
 
 /// Variables that are privileged.
 const VARIABLES: &[&str] = &[
@@ -73,7 +73,7 @@ const VARIABLES: &[&str] = &[
     "MAKEFILES",
     "CC",
     "CXX",
-    // Programs that others start, and the files that they read options from.
+    // Programs that other programs start, and files from which they read options.
     "PAGER",
     "MANPAGER",
     "EDITOR",
@@ -100,7 +100,7 @@ const VARIABLES: &[&str] = &[
     "WGETRC",
     "INPUTRC",
     "DEBIAN_FRONTEND",
-    // Commands that programs run to hear a password or to reach a server.
+    // Commands that programs run to get a password or to reach a server.
     "BORG_PASSCOMMAND",
     "BORG_RSH",
     "RESTIC_PASSWORD_COMMAND",
@@ -111,7 +111,7 @@ const VARIABLES: &[&str] = &[
     "HGRCPATH",
     "HGEDITOR",
     "RCLONE_PASSWORD_COMMAND",
-    // Frameworks that load what they name.
+    // Frameworks that load the named code.
     "DOTNET_STARTUP_HOOKS",
     "CORECLR_PROFILER_PATH",
     "CORECLR_PROFILER",
@@ -124,7 +124,7 @@ const VARIABLES: &[&str] = &[
     "GRADLE_OPTS",
     "SBT_OPTS",
     "OPENSSL_CONF_INCLUDE",
-    // Folders and files that a program takes its settings, credentials or messages from.
+    // Folders and files from which a program reads its settings, credentials or messages.
     "LANGUAGE",
     "CREDENTIALS_DIRECTORY",
     "RUNTIME_DIRECTORY",
@@ -147,7 +147,7 @@ const VARIABLES: &[&str] = &[
     "AWS_SHARED_CREDENTIALS_FILE",
 ];
 
-/// Beginnings of such variables' names.
+/// The beginnings of names of such variables.
 const BEGINNINGS: &[&str] = &[
     "LD_",
     "BASH_FUNC_",
@@ -176,7 +176,7 @@ const BEGINNINGS: &[&str] = &[
     "POSTFIX_",
 ];
 
-/// Variables that are known to decide nothing of what a program runs, loads or reads.
+/// Variables that are known to have no effect on the code that a program runs, loads or reads.
 const PLAIN: [&str; 19] = [
     "LANG",
     "PORT",
@@ -199,32 +199,33 @@ const PLAIN: [&str; 19] = [
     "REDISCLI_AUTH",
 ];
 
-/// Parts of the names of variables that hold secrets, in capital letters.
+/// Parts of the names of variables with secrets, in upper case.
 const SECRET_PARTS: [&str; 10] =
     ["PASS", "PWD", "SECRET", "TOKEN", "KEY", "CREDENTIAL", "AUTH", "COOKIE", "SALT", "PHRASE"];
 
-/// How the first line of a private key's armour ends, whatever its kind and whether it is locked.
+/// The end of the first line of a private key in PEM format, whatever its type and encryption.
 const PRIVATE_KEY: &str = "PRIVATE KEY-----";
 
-/// Variables that name a server in between, in small letters; programs know both cases.
+/// Variables that name a proxy server, in lower case; programs accept both cases.
 const PROXIES: [&str; 6] = ["http_proxy", "https_proxy", "ftp_proxy", "all_proxy", "no_proxy", "rsync_proxy"];
 
-/// Returns whether the variable decides what a program loads, runs or speaks to. Rules with `<any>` or wildcards do not
-/// reach its value.
+/// Tells whether the variable decides which code a program loads or runs, or which servers it connects to. Rules with `<any>`
+/// or wildcards do not cover its value.
 pub(crate) fn variable(name: &str) -> bool {
     VARIABLES.contains(&name)
         || BEGINNINGS.iter().any(|beginning| name.starts_with(beginning))
         || PROXIES.iter().any(|proxy| proxy.eq_ignore_ascii_case(name))
 }
 
-/// Returns whether a suggested rule may leave the variable's value open: one that is known to decide nothing, and not merely
-/// one of which nothing is known.
+/// Tells whether a suggested rule may allow any value of the variable. The variable must be known to be harmless; it is not
+/// enough that nothing is known about it.
 pub(crate) fn is_plain_variable(name: &str) -> bool {
     (PLAIN.contains(&name) || name.starts_with("LC_")) && !variable(name)
 }
 
-/// Returns whether a variable's value should not stand in a log: by its name, or since it is a private key, or an address with
-/// a user's name and password. One that decides what is run is shown, whatever it is called: somebody has to read it.
+/// Tells whether a variable's value should not appear in a log. That is decided by its name, or because the value is a
+/// private key or an address with user name and password. The value of a variable that decides which code runs is always
+/// shown, because the operator must be able to read it.
 pub(crate) fn may_be_secret(name: &str, value: &str) -> bool {
     let capitals = name.to_ascii_uppercase();
     let has_login = || value.split_once("://").is_some_and(|(_, rest)| rest.contains('@'));

@@ -1,17 +1,17 @@
-//! Comments for a file of grants that say why entries open a lot.
+//! Comments in a file of grants that explain why entries are risky.
 
 use std::borrow::Cow;
 
-/// The longest line of a comment, in characters: indented by four, it fits a terminal.
+/// Maximum length of a comment's line, in characters. With an indent of four it fits a terminal.
 const MAX_COMMENT: usize = 76;
 
-/// The longest entry that a comment repeats, in bytes. Of a longer one it names the beginning.
+/// Maximum length of an entry that a comment repeats, in bytes. For a longer one, only its beginning is shown.
 const MAX_REPEATED: usize = 200;
 
-/// The longest beginning of an entry that a comment names, in bytes.
+/// Maximum length of the beginning of an entry in a comment, in bytes.
 const MAX_BEGINNING: usize = 60;
 
-/// Returns comments for a file of grants that name entries with the reasons why they open a lot, each reason once.
+/// Returns comments that name entries with the reasons why they are risky, each reason once.
 pub fn risk_comments<'a>(found: impl IntoIterator<Item = (&'a str, &'static str)>) -> Vec<String> {
     let mut by_reason: Vec<(&str, Vec<&str>)> = Vec::new();
     for (value, reason) in found {
@@ -33,7 +33,7 @@ pub fn risk_comments<'a>(found: impl IntoIterator<Item = (&'a str, &'static str)
     lines
 }
 
-/// Returns an entry as a sentence names it: whole, or by its first words.
+/// Returns an entry as a sentence names it: complete, or only its first words.
 fn named(value: &str) -> Cow<'_, str> {
     if value.len() <= MAX_REPEATED {
         return value.into();

@@ -1,13 +1,13 @@
-//! Commands that root may run without giving anything away: what they do is in their words, and no word leads further.
+//! Commands that are harmless as root: their words tell everything that they do, and no word gives more rights.
 //!
-//! Rejected: a list of the commands that are dangerous. Too many programs start others, load code or write where an option says,
-//! so that such a list is never complete; whatever is not known here is shown to the operator, who reads it.
+//! Rejected: a list of dangerous commands. Too many programs start other programs, load code or write where an option says,
+//! so such a list is never complete. Every command that is not known here is shown to the operator, who reads it.
 
 use crate::commands::WordPattern;
 use crate::privileged;
 
-/// Programs, the words that each of their arguments may be, and whether arguments may be plain names, too. A policy reads
-/// what they print: none of them prints what only root may read, such as password hashes, command lines and logs.
+/// Programs with the words that their arguments may be, and whether arguments may also be plain names. A policy reads their
+/// output. So none of them prints data that only root may read, such as password hashes, command lines and logs.
 struct Harmless {
     programs: &'static [&'static str],
     words: &'static [&'static str],
@@ -18,7 +18,7 @@ const fn harmless(programs: &'static [&'static str], words: &'static [&'static s
     Harmless { programs, words, takes_names }
 }
 
-/// Programs that do nothing with what their arguments say but answer or wait.
+/// Programs that only print an answer or wait, whatever their arguments are.
 const ONLY_ANSWER: [&str; 12] =
     ["true", "false", "test", "[", "echo", "printf", "sleep", "which", "id", "whoami", "uname", "uptime"];
 
@@ -57,8 +57,8 @@ const HARMLESS: [Harmless; 21] = [
 /// The folders of the system's own programs.
 const FOLDERS: [&str; 4] = ["/bin/", "/sbin/", "/usr/bin/", "/usr/sbin/"];
 
-/// What a service may be told. The other verbs of `systemctl` come to more: unit files, the machine's state; `status` has
-/// lines of the journal and other programs' arguments.
+/// The harmless verbs for a service. Other verbs of `systemctl` do more: they change unit files or the machine's state.
+/// `status` prints lines of the journal and the arguments of other programs.
 const VERBS: [&str; 14] = [
     "daemon-reload",
     "is-active",
@@ -76,7 +76,7 @@ const VERBS: [&str; 14] = [
     "reset-failed",
 ];
 
-/// Whether a command is known to do nothing more than its words say.
+/// Tells whether a command is known to do only what its words say.
 pub(super) fn is_harmless(words: &[WordPattern]) -> bool {
     let plain: Option<Vec<&str>> = words
         .iter()
@@ -96,10 +96,10 @@ pub(super) fn is_harmless(words: &[WordPattern]) -> bool {
         })
 }
 
-/// The databases that everybody may ask `getent` about. `shadow` and `gshadow` have password hashes.
+/// The databases of `getent` that everybody may read. `shadow` and `gshadow` contain password hashes.
 const DATABASES: [&str; 7] = ["passwd", "group", "hosts", "services", "protocols", "networks", "ahosts"];
 
-/// Whether an entry of an open database is asked for.
+/// Tells whether the command queries such a database.
 fn asks_an_open_database(program: &str, arguments: &[&str]) -> bool {
     match (program, arguments) {
         ("getent", [database, names @ ..]) => DATABASES.contains(database) && names.iter().all(|name| is_name(name)),
@@ -107,7 +107,7 @@ fn asks_an_open_database(program: &str, arguments: &[&str]) -> bool {
     }
 }
 
-/// Whether a service is started, stopped or asked about.
+/// Tells whether the command starts, stops or queries a service.
 fn tells_a_service(program: &str, arguments: &[&str]) -> bool {
     let words: Vec<&str> = arguments.iter().copied().filter(|word| !matches!(*word, "--quiet" | "-q")).collect();
     match (program, words.as_slice()) {
@@ -117,7 +117,7 @@ fn tells_a_service(program: &str, arguments: &[&str]) -> bool {
     }
 }
 
-/// Whether a word is the name of a service, a site or a package, and not a path, an option or a target.
+/// Tells whether a word is the name of a service, a site or a package, and not a path, an option or a target.
 fn is_name(word: &str) -> bool {
     let is_plain = |letter: char| letter.is_ascii_alphanumeric() || "@:._-".contains(letter);
     word.starts_with(|first: char| first.is_ascii_alphanumeric())

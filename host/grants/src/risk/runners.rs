@@ -1,8 +1,9 @@
-//! Programs that do more than their names say: they run others, change accounts, or start containers.
+//! Programs that run other programs, change accounts, or start containers.
 
 use crate::commands::WordPattern;
 
-/// Programs that run code or another program that their arguments name. Versions and `-` with more may follow the name.
+/// Programs that run code or another program that their arguments name. A version, or `-` with more text, may follow the
+/// name.
 const RUNNERS: [&str; 54] = [
     "sh",
     "ash",
@@ -60,7 +61,7 @@ const RUNNERS: [&str; 54] = [
     "socat",
 ];
 
-/// Programs that can make an account as good as root.
+/// Programs that can make an account as powerful as root.
 const ACCOUNT_TOOLS: [&str; 15] = [
     "adduser",
     "chpasswd",
@@ -79,7 +80,7 @@ const ACCOUNT_TOOLS: [&str; 15] = [
     "visudo",
 ];
 
-/// Programs that start containers, whose root may be the machine's.
+/// Programs that start containers, whose root user may be that of the machine.
 const CONTAINER_TOOLS: [&str; 12] = [
     "buildah",
     "crictl",
@@ -95,23 +96,23 @@ const CONTAINER_TOOLS: [&str; 12] = [
     "runc",
 ];
 
-/// Whether the program changes accounts.
+/// Tells whether the program changes accounts.
 pub(super) fn changes_accounts(words: &[WordPattern]) -> bool {
     name(words).is_some_and(|name| ACCOUNT_TOOLS.contains(&name))
 }
 
-/// Whether the program starts containers.
+/// Tells whether the program starts containers.
 pub(super) fn starts_containers(words: &[WordPattern]) -> bool {
     name(words).is_some_and(|name| CONTAINER_TOOLS.contains(&name))
 }
 
-/// The program's name without its directory.
+/// Returns the program's name without its directory.
 fn name(words: &[WordPattern]) -> Option<&str> {
     let Some(WordPattern::Word(program)) = words.first() else { return None };
     Some(program.rsplit('/').next().unwrap_or(program))
 }
 
-/// Whether the program runs code, or another program, that its arguments name.
+/// Tells whether the program runs code, or another program, that its arguments name.
 pub(super) fn runs_others(words: &[WordPattern]) -> bool {
     let Some(name) = name(words) else { return true };
     let plain = name.trim_end_matches(|last: char| last.is_ascii_digit() || matches!(last, '.' | '-'));

@@ -1,19 +1,20 @@
 //! Answers that the test of a policy gives in place of programs.
 //!
-//! Where they are given, no program is started, whoever asks for it: a test server is not a way to the machine that it runs on.
+//! If a test gives answers, no program is started, for the host either. So a server that runs tests gives no access to its
+//! machine.
 
 use super::{Answer, CommandFailure, Launch};
 use contract::{CommandOutcome, ErrorKind};
 use std::fmt;
 use std::sync::Arc;
 
-/// Why a command without an answer is unknown.
+/// The reason why a command without an answer is unknown.
 const NOT_GIVEN: &str = "the test does not say what it answers";
 
-/// Returns how a program ends. `None`: the test does not say.
+/// Returns the outcome of a program, or `None` if the test does not state it.
 type Given = dyn Fn(&Launch) -> Option<CommandOutcome> + Send + Sync;
 
-/// How programs end that are not started.
+/// The outcomes of programs that are not started.
 #[derive(Clone)]
 pub struct Answers(Arc<Given>);
 
@@ -24,17 +25,17 @@ impl fmt::Debug for Answers {
 }
 
 impl Answers {
-    /// Answers of a function. `None`: how the program ends is unknown.
+    /// Takes answers from a function. It returns `None` if the outcome of the program is unknown.
     pub fn new(given: impl Fn(&Launch) -> Option<CommandOutcome> + Send + Sync + 'static) -> Self {
         Self(Arc::new(given))
     }
 
-    /// Answers a command that a dry run asks.
+    /// Answers a confined command of a dry run.
     pub(super) fn ask(&self, launch: &Launch) -> Answer {
         (self.0)(launch).map_or_else(|| Answer::Unknown(NOT_GIVEN.into()), Answer::Ended)
     }
 
-    /// Answers a program that would be run.
+    /// Answers in place of running a program.
     pub(super) fn run(&self, launch: &Launch) -> Result<CommandOutcome, CommandFailure> {
         let why = || format!("{}: {NOT_GIVEN}", launch.shown());
         (self.0)(launch).ok_or_else(|| CommandFailure::CannotLook { kind: ErrorKind::Unknown, why: why() })

@@ -1,18 +1,19 @@
-//! A dry run's commands: started to be asked, and kept from changing anything.
+//! Commands of a dry run: they run so that wrun gets their answers, but they cannot change anything.
 //!
-//! A guard's command, or one that Ruby code runs, is asked what is so; a dry run needs the answer as much as a real one. So
-//! it runs, in a world where everything can be read and nothing can be changed:
-//! - [`view`]: all mounts are read-only and all devices dead, in a mount namespace; scratch directories take what is thrown
-//!   away afterwards. Process, host name and shared memory namespaces are its own.
-//! - Landlock ([`launcher`]): no writing, not even into devices and named pipes; no look into other processes.
-//! - [`calls`]: a list of allowed system calls. No sockets but to itself, no mounts, modules, clocks, keys.
-//! - Capabilities: to read, and to become another user.
-//! - [`tracer`]: whatever was refused is noticed, the program is ended, and the answer is *unknown*, with the reason.
+//! A guard's command, or one that Ruby code runs, inspects the machine, and a dry run needs the answer as much as a real run.
+//! So wrun runs it in an environment where it can read everything and change nothing:
+//! - [`view`]: all mounts are read-only, and devices do not work, in a private mount namespace. Writes to scratch directories
+//!   are discarded. Process, host name and shared memory namespaces are private, too.
+//! - Landlock ([`launcher`]): forbids writing, even to devices and named pipes, and access to other processes.
+//! - [`calls`]: a list of allowed system calls. It refuses sockets that lead out of the confinement, mounts, modules, clocks
+//!   and keys.
+//! - Capabilities: only those to read all files and to become another user.
+//! - [`tracer`]: notices each refused call, ends the program, and makes the answer *unknown*, with the reason.
 //!
-//! Rejected: taking the exit code for the answer whatever was refused (a `systemctl is-active` that may not ask systemd says
-//! *no*); seccomp's notification by a descriptor, which needs `unsafe` and does not see how a call ends.
+//! Rejected: using the exit code even after a refusal (a `systemctl is-active` that cannot reach systemd says *no*). Also
+//! rejected: seccomp's notification by a descriptor, which needs `unsafe` and does not see the result of a call.
 //!
-//! Where a kernel or a container does not allow all of this, nothing runs, and the answer is unknown too.
+//! If a kernel or a container does not support all of this, the command does not run, and the answer is unknown too.
 
 #[cfg(target_arch = "x86_64")]
 mod calls;
@@ -41,25 +42,25 @@ pub use launcher::launch_confined;
 
 use contract::CommandOutcome;
 
-/// The directory of a file that a confined command is asked about, in its scratch directory.
+/// The directory, within the scratch directory, of a file that a confined command examines.
 pub const PLACED: &str = "/tmp/.wrun-asked";
 
-/// How large such a file may be, in bytes: it is sent to the launcher with the command.
+/// The maximum size of such a file, in bytes: wrun sends it to the launcher with the command.
 pub const MAX_PLACED: u64 = 2 << 20;
 
-/// Why there is no knowing where the program is not installed.
+/// The reason for an unknown answer if the program is not installed.
 pub const MISSING_PROGRAM: &str = "its program is not on this machine";
 
-/// What came of asking.
+/// The answer of a confined command.
 #[derive(Debug)]
 pub enum Answer {
-    /// It ran to its end, and nothing was refused.
+    /// The program ran to its end, and the confinement refused it nothing.
     Ended(CommandOutcome),
-    /// There is no knowing, and why: a clause to follow what it is about.
+    /// The outcome is unknown. The text is a clause with the reason, to append to the subject.
     Unknown(String),
 }
 
-/// The tracer reads registers, and those are each processor's own.
+/// The tracer reads registers, which differ between processor types: other processors get this replacement.
 #[cfg(not(target_arch = "x86_64"))]
 mod elsewhere {
     use super::Answer;

@@ -1,34 +1,35 @@
-//! What a cookbook put into its environment: its commands find it there, as a program's children do.
+//! Environment variables that a cookbook sets: its commands inherit them, as a program's children do.
 
 use super::DEFAULT_PATH;
 use contract::MachineError;
 use std::collections::{BTreeMap, HashSet};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// The most bytes of names and values together: as much as a program can be given with room for its own.
+/// The maximum size of all names and values, in bytes. It leaves room for the program's own environment.
 const MOST: usize = 128 << 10;
 
-/// The locale is the host's to choose, which reads what commands print; Chef sets it for its commands too.
+/// Variables that only the host sets: it parses the output of commands, so it chooses the locale. Chef sets them for its
+/// commands, too.
 const OF_THE_HOST: [&str; 3] = ["LANG", "LANGUAGE", "LC_ALL"];
 
-/// Variables by name, shared by all who start programs for one policy.
+/// Variables by name, shared by all parts of wrun that start programs for one policy.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Exported(Arc<Mutex<Variables>>);
 
 #[derive(Debug, Default)]
 struct Variables {
     by_name: BTreeMap<String, String>,
-    /// Only commands that the policy was granted find them.
+    /// True if only granted commands of the policy get them.
     for_granted: bool,
 }
 
 impl Exported {
-    /// Sets a variable; none unsets it. `for_granted`: from now on only commands that the policy was granted find any of them.
-    /// In a dry run these are confined, and programs of the host's own choosing are not: `PATH` and the loader's variables
-    /// would choose what runs.
+    /// Sets a variable, or unsets it if `value` is `None`. If `for_granted` is true, from now on only granted commands get
+    /// any of these variables. In a dry run those commands are confined, but programs that the host chooses are not: `PATH`
+    /// and the loader's variables could decide which code runs.
     ///
     /// # Errors
-    /// A name or a value that no environment can hold (`EINVAL`), or too much of them.
+    /// A name or a value is impossible in an environment (`EINVAL`), or the variables are too large.
     pub(crate) fn set(&self, name: &str, value: Option<&str>, for_granted: bool) -> Result<(), MachineError> {
         let impossible = name.is_empty() || name.contains(['=', '\0']) || value.is_some_and(|it| it.contains('\0'));
         if impossible {
@@ -50,8 +51,8 @@ impl Exported {
         Ok(())
     }
 
-    /// Adds the variables to an environment, or puts them in the place of those that are there. `PATH` keeps the folders
-    /// that the system's own programs lie in. `granted`: it is the environment of a command that the policy was granted.
+    /// Adds the variables to an environment and replaces those of the same name. `PATH` keeps the default folders of the
+    /// system's programs. `granted` is true for a command that the policy was granted.
     pub(super) fn put_into(&self, environment: &mut Vec<(String, String)>, granted: bool) {
         let variables = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if variables.for_granted && !granted {

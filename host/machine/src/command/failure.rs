@@ -7,7 +7,7 @@ use errors::chef::{self, AccountLookup, CommandEnd};
 use std::io;
 use std::time::Duration;
 
-/// Why a program did not run to its end.
+/// The reason why a program did not run to its end.
 #[derive(Debug, thiserror::Error)]
 pub enum CommandFailure {
     /// The system refused to start it.
@@ -17,10 +17,10 @@ pub enum CommandFailure {
         error: SystemError,
         /// The C library's sentence.
         sentence: String,
-        /// What it was about.
+        /// The command or the path that the error concerns.
         about: String,
     },
-    /// wrun limits which programs it starts, and cannot tell which ones it needs.
+    /// wrun limits the programs that this program may start, but cannot tell which ones it needs.
     #[error("{program} is not started: it is {what}, so that wrun cannot limit which programs it starts")]
     NotLimited {
         /// The path of the program.
@@ -28,7 +28,7 @@ pub enum CommandFailure {
         /// The kind of file that it is, such as `a script`.
         what: &'static str,
     },
-    /// It took too long, and was ended with all that it started.
+    /// The program exceeded its timeout and was ended with everything it started.
     #[error("{}", chef::timed_out(*after, end(shown, outcome)))]
     TimedOut {
         /// The command, as messages show it.
@@ -46,7 +46,7 @@ pub enum CommandFailure {
         /// The time after which it was ended.
         after: Duration,
     },
-    /// The run is to end at once: it was ended, was left running, or was not even started.
+    /// The run must end at once: the program was ended, was left running, or was not started.
     #[error("the run was stopped: {shown} {what}")]
     Stopped {
         /// The command, as messages show it.
@@ -54,7 +54,7 @@ pub enum CommandFailure {
         /// The rest of the sentence: `was not started`.
         what: &'static str,
     },
-    /// A dry run could not ask it, which is not a failure of what it was asked about.
+    /// A dry run could not run the command. That does not mean that the real run would fail.
     #[error("{why}")]
     CannotLook {
         /// One of [`ErrorKind::Assumed`] and [`ErrorKind::Unknown`].
@@ -75,7 +75,7 @@ pub(super) struct Nobody {
 }
 
 impl Nobody {
-    /// Chef's child looks up whom it is to run as, dies of not finding anybody, and says so.
+    /// Returns the outcome that Chef would see: its child process looks up the user or group, fails, and prints the error.
     pub(super) fn into_outcome(self) -> CommandOutcome {
         let lookup = if self.kind == "user" { AccountLookup::User } else { AccountLookup::Group };
         let errors = chef::without_account(lookup, &self.to_string()).into_bytes();
@@ -89,8 +89,8 @@ impl CommandFailure {
         Self::NotStarted { error: system_error(errno), sentence: sentence(error), about: about.into() }
     }
 
-    /// In a dry run a program that is missing may be one that an earlier resource's package brings, and one that an
-    /// ordinary user may not start inside another root has said nothing.
+    /// Adjusts the failure for a dry run. A missing program may come with an earlier resource's package. And if an ordinary
+    /// user may not start a program inside another root, the answer is unknown.
     pub fn in_dry_run(self, packages_to_come: bool) -> Self {
         let Self::NotStarted { error, about, .. } = &self else { return self };
         let program = about.split_ascii_whitespace().next().unwrap_or_default();
@@ -107,7 +107,7 @@ impl CommandFailure {
         }
     }
 
-    /// The exception that a cookbook may rescue.
+    /// Returns the exception that a cookbook may rescue.
     pub fn into_raised(self, _launch: &Launch) -> Raised {
         let message = self.to_string();
         let kind = match self {
@@ -120,7 +120,7 @@ impl CommandFailure {
             }
             Self::NotStarted { error, .. } => error.into(),
             Self::TimedOut { .. } | Self::HeldUp { .. } => ErrorKind::CommandTimeout,
-            // No `rescue` without a class and no `ignore_failure` goes on after it.
+            // Neither a `rescue` without a class nor `ignore_failure` continues after it.
             Self::Stopped { .. } => ErrorKind::Signalled,
             Self::CannotLook { kind, .. } => kind,
         };
@@ -128,7 +128,7 @@ impl CommandFailure {
     }
 }
 
-/// The C library's sentence for an error.
+/// Returns the C library's sentence for an error.
 pub(super) fn sentence(error: &io::Error) -> String {
     error.to_string().split(" (os error").next().unwrap_or_default().to_owned()
 }

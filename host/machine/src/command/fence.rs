@@ -1,8 +1,8 @@
-//! Fences: programs of the host's own choosing that write, and start, no more than they need.
+//! Fences: limits for programs that the host chooses, so that they write and start no more than they need.
 //!
-//! A program that works in a place which a policy fills may be led elsewhere: by a directory that becomes a link, or by a
-//! configuration that names programs. Landlock keeps to the place whoever is led away. It counts for one thread and for what
-//! that starts, so the thread that is about to start the program puts it up, by safe calls. A kernel without Landlock starts
+//! A program that works in a directory of a policy may be misled: by a directory that becomes a link, or by a configuration
+//! that names programs. Landlock then still limits it to that directory. A Landlock rule set applies to one thread and
+//! everything it starts, so the thread that starts the program sets it up, by safe calls. A kernel without Landlock starts
 //! the program without a fence, so callers must be safe without one too.
 
 use landlock::{
@@ -14,7 +14,7 @@ use std::io::{self, Read as _};
 use std::os::unix::fs::FileExt as _;
 use std::path::Path;
 
-/// What all programs may write to.
+/// The file that every program may write to.
 const SINK: &str = "/dev/null";
 
 /// How much of a program is read for its headers, in bytes.
@@ -26,27 +26,28 @@ const MAXIMUM_LOADER: u64 = 4096;
 /// The type of the header that names the loader of a program.
 const LOADER_HEADER: u64 = 3;
 
-/// What a program may write and start.
+/// The files that a program may write, and the programs that it may start.
 #[derive(Debug, Clone, Default)]
 pub struct Fence {
-    /// It may make, change and remove what is in its working directory.
+    /// True if it may create, change and remove files in its working directory.
     pub writes_here: bool,
-    /// Files elsewhere that it may write to, such as `/root/.ssh/known_hosts`. Those that are missing stay missing.
+    /// Files elsewhere that it may write to, such as `/root/.ssh/known_hosts`. Files that do not exist cannot be created.
     pub files: Vec<String>,
-    /// Programs, and directories of programs, that it may start beside itself; `None`: all. A script is not started then:
-    /// nobody knows what it needs.
+    /// Programs, and directories of programs, that it may start beside itself. `None`: all. If this is set, scripts are not
+    /// started, because wrun cannot know which programs they need.
     pub programs: Option<&'static [&'static str]>,
 }
 
-/// Why the fence could not be put up.
+/// The reason why the fence could not be set up.
 #[derive(Debug)]
 pub(super) enum NoFence {
     System(io::Error),
-    /// It cannot be told what the kernel starts to start the program. The rest of the sentence `it is ..`.
+    /// wrun cannot tell which other program (such as a loader) the kernel runs to start this one. The text completes the
+    /// sentence `it is ..`.
     UnknownProgram(&'static str),
 }
 
-/// Puts a fence around the calling thread, and around all that it starts. For good.
+/// Sets up a fence for the calling thread and everything that it starts. This cannot be undone.
 ///
 /// # Errors
 /// The working directory cannot be opened, the kernel has Landlock and refuses, or the programs cannot be limited.
@@ -56,7 +57,7 @@ pub(super) fn put_up(fence: &Fence, program: &Path) -> Result<(), NoFence> {
     let handled = if programs.is_some() { writes | AccessFs::Execute } else { writes };
     let mut rules = vec![];
     let mut allow = |path: &str, access: BitFlags<AccessFs>| {
-        // What is not there is not reached either.
+        // A missing file needs no rule.
         rules.extend(PathFd::new(path).map(|place| PathBeneath::new(place, access)));
     };
     for file in fence.files.iter().map(String::as_str).chain([SINK]) {
@@ -86,10 +87,10 @@ pub(super) fn put_up(fence: &Fence, program: &Path) -> Result<(), NoFence> {
     }
 }
 
-/// The loader that the kernel starts to start a program; `None`: it needs none.
+/// Returns the loader that the kernel runs to start the program, or `None` if it needs no loader.
 ///
 /// # Errors
-/// It is not a program of the kernel's own format. The rest of the sentence `it is ..`.
+/// The file is not an ELF program. The error completes the sentence `it is ..`.
 fn loader(program: &Path) -> Result<Option<String>, &'static str> {
     let unreadable = "a file that cannot be read";
     let file = File::open(program).map_err(|_| unreadable)?;
@@ -107,8 +108,8 @@ fn loader(program: &Path) -> Result<Option<String>, &'static str> {
     name.map(Some).ok_or("a file that names no loader")
 }
 
-/// The place and the length of a loader's name in a program of the format ELF, by the program's beginning. `None` within: it
-/// names none; `None`: it is not of this format.
+/// Returns the offset and length of the loader's path in an ELF program, from the file's first bytes. The inner `None` means
+/// that the program names no loader; the outer `None` means that the file is not ELF.
 fn place_of_loader(head: &[u8]) -> Option<Option<(u64, u64)>> {
     let rest = head.strip_prefix(b"\x7fELF")?;
     let (is_wide, is_big) = (*rest.first()? == 2, *rest.get(1)? == 2);
@@ -118,7 +119,8 @@ fn place_of_loader(head: &[u8]) -> Option<Option<(u64, u64)>> {
         let join = |sum: u64, byte: &u8| sum << 8 | u64::from(*byte);
         Some(if is_big { bytes.iter().fold(0, join) } else { bytes.iter().rev().fold(0, join) })
     };
-    // Where the headers begin, how long one is, and how many there are; then in a header the place and the length.
+    // Offsets of the header table's position, of the size of one header, and of their count; then, within a header, offsets
+    // of the position and the length.
     let (table, size, count) = if is_wide { ((32, 8), 54, 56) } else { ((28, 4), 42, 44) };
     let (offset, length, width) = if is_wide { (8, 32, 8) } else { (4, 16, 4) };
     let (table, size, count) = (number(table.0, table.1)?, number(size, 2)?, number(count, 2)?);

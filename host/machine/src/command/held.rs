@@ -1,7 +1,7 @@
-//! Programs that nobody cuts off: a package manager that is ended in the middle leaves packages half installed.
+//! Programs that a run does not cut off: a package manager that is ended in the middle leaves packages half installed.
 //!
-//! Anybody may call a program `dpkg`. So only root's count, by the user who started them: a program that lends its owner's
-//! rights keeps the other one.
+//! Anybody may name a program `dpkg`. So only processes that root started count. A setuid program does not count, because it
+//! keeps the real user of the process that started it.
 
 use rustix::process::Pid;
 use std::path::Path;
@@ -10,7 +10,7 @@ use std::path::Path;
 const PACKAGE_MANAGERS: [&str; 11] =
     ["apt", "apt-get", "aptitude", "dnf", "dnf5", "dpkg", "microdnf", "rpm", "tdnf", "yum", "zypper"];
 
-/// The package manager that runs in a group of processes, as `apt-get (process 123)`.
+/// Returns the package manager that runs in a group of processes, as `apt-get (process 123)`.
 pub(super) fn package_manager(group: Pid) -> Option<String> {
     let processes = std::fs::read_dir("/proc").ok()?.flatten();
     let found = processes.filter_map(|process| {
@@ -20,19 +20,19 @@ pub(super) fn package_manager(group: Pid) -> Option<String> {
         let is_one = of == group.as_raw_nonzero().get() && PACKAGE_MANAGERS.contains(&name);
         (is_one && is_roots(&process.path())).then(|| (number, name.to_owned()))
     });
-    // The one that started the others.
+    // The lowest number is the process that started the others.
     let (number, name) = found.min()?;
     Some(format!("{name} (process {number})"))
 }
 
-/// Whether root started a process, by its folder in `/proc`.
+/// Tells whether root started a process, by its folder in `/proc`.
 fn is_roots(process: &Path) -> bool {
     let status = std::fs::read_to_string(process.join("status")).unwrap_or_default();
     let users = status.lines().find_map(|line| line.strip_prefix("Uid:"));
     users.and_then(|users| users.split_whitespace().next()) == Some("0")
 }
 
-/// Name and process group in the words of the kernel's `stat`: `12 (name) S 1 12 ..`; the dead no longer count.
+/// Parses the name and process group from the kernel's `stat` line: `12 (name) S 1 12 ..`. Returns `None` for a dead process.
 fn name_and_group(stat: &str) -> Option<(&str, i32)> {
     let (head, rest) = stat.rsplit_once(") ")?;
     let (_, name) = head.split_once(" (")?;

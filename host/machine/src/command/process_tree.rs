@@ -1,20 +1,21 @@
-//! The processes of a command: those of its group and session, and all that descend from it.
+//! The processes of a command: those of its process group and session, and all descendants.
 //!
-//! They are counted while it runs, by looking at `/proc` now and then. A limit of the kernel's own would count otherwise:
-//! `RLIMIT_NPROC` counts all processes of a user and does not hold for root, and a control group needs rights over wrun's own,
-//! which few machines give. A process that has left group, session and descent is not found.
+//! wrun counts them while the command runs, by reading `/proc` now and then. Limits of the kernel count differently.
+//! `RLIMIT_NPROC` counts all processes of a user and does not apply to root. A control group needs rights over wrun's own
+//! group, which few machines give. A process that has left the group, the session and the line of descent is not found.
 
 use rustix::process::{Pid, Signal, kill_process, kill_process_group};
 use std::collections::{BTreeSet, HashMap};
 use std::time::{Duration, Instant};
 
-/// How long new processes are looked for before those that were found are killed.
+/// The time to search for new processes before the found ones are killed.
 const GRACE: Duration = Duration::from_secs(3);
 
-/// The longest line of descent that is followed: the kernel's table has no circles, and a copy of it read in pieces may.
+/// The maximum length of a line of descent. The kernel's table has no circles, but a copy that is read in pieces may have
+/// some.
 const MAX_DESCENT: usize = 10_000;
 
-/// What the kernel says of one process.
+/// The kernel's data about one process.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Process {
     /// The program's name, or that of the thread that made it, cut to 15 bytes.
@@ -24,7 +25,8 @@ struct Process {
     session: i32,
 }
 
-/// Returns the processes of a command, the leader of whose group this is, dead ones that nobody has buried included.
+/// Returns the processes of a command, by the leader of its process group. The list includes dead processes that no parent
+/// has waited for.
 pub(super) fn of(leader: Pid) -> Vec<Pid> {
     let all = processes();
     let leader = leader.as_raw_nonzero().get();
@@ -34,8 +36,8 @@ pub(super) fn of(leader: Pid) -> Vec<Pid> {
     kin.into_iter().filter_map(Pid::from_raw).collect()
 }
 
-/// Kills the processes of a command. All are stopped first: whoever kills a parent before its children cannot find them any
-/// more, and one that runs on makes others meanwhile.
+/// Kills the processes of a command. It stops all of them first. The children of a killed parent cannot be found any more,
+/// and a running process may start others meanwhile.
 pub(super) fn kill(leader: Pid) {
     let until = Instant::now() + GRACE;
     let mut stopped: BTreeSet<i32> = BTreeSet::new();
@@ -64,7 +66,7 @@ pub(super) fn kill_children_of_thread(name: &str) {
     }
 }
 
-/// Whether a process belongs to the leader's command. What is found out of those on the way is kept.
+/// Tells whether a process belongs to the leader's command. Caches the result for the ancestors that it passes.
 fn is_kin(pid: i32, leader: i32, all: &HashMap<i32, Process>, known: &mut HashMap<i32, bool>) -> bool {
     let mut way = vec![];
     let mut here = pid;
@@ -98,7 +100,7 @@ fn processes() -> HashMap<i32, Process> {
     folder.filter_map(of).collect()
 }
 
-/// Reads a line of `/proc/PID/stat`. The program's name, in brackets, may hold anything.
+/// Reads a line of `/proc/PID/stat`. The program's name, in parentheses, may contain any characters.
 fn parse(stat: &str) -> Option<Process> {
     let (name, rest) = stat.rsplit_once(')')?;
     let (_, name) = name.split_once('(')?;

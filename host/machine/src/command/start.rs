@@ -1,4 +1,4 @@
-//! Starting a program with an identity of its own. The parent module says why a thread.
+//! Starts a program with its own identity. The parent module explains why this takes a thread.
 
 use super::failure::Nobody;
 use super::fence::NoFence;
@@ -28,17 +28,17 @@ const LOOK: Duration = Duration::from_millis(200);
 /// How many starts there were, to tell their threads apart by name.
 static STARTS: AtomicU64 = AtomicU64::new(0);
 
-/// As whom a program runs.
+/// The user and groups that a program runs as.
 #[derive(Debug, Clone)]
 pub(super) struct Identity {
     pub(super) name: String,
     pub(super) home: String,
     pub(super) shell: String,
-    /// Numbers to take on; none: those of wrun.
+    /// The numeric ids to take on. `None`: those of wrun.
     pub(super) ids: Option<Ids>,
 }
 
-/// The numbers that an identity is to the kernel.
+/// The numeric ids of an identity.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) struct Ids {
     pub(super) uid: Option<u32>,
@@ -53,15 +53,15 @@ impl Ids {
     }
 }
 
-/// Why there is no child.
+/// The reason why the child process was not started.
 pub(super) enum Refusal {
     Failure(CommandFailure),
-    /// To the one who asked, it looks as if it had run and failed.
+    /// For the caller it looks as if the program had run and failed.
     Outcome(CommandOutcome),
 }
 
 impl Identity {
-    /// The identity that a launch asks for, by name or number.
+    /// Looks up the identity of a launch, by name or number.
     ///
     /// # Errors
     /// The user or the group does not exist in the root.
@@ -99,7 +99,8 @@ fn group_number(wanted: &str, users: &mut Users) -> Result<u32, Nobody> {
     number.ok_or_else(|| Nobody { kind: "group", name: wanted.into() })
 }
 
-/// A number without a name: its group is the one of the same number, as for a user that was made for it.
+/// Returns a user for a number without a name. Its group has the same number, as for a user that was created with its own
+/// group.
 fn unknown(uid: u32) -> MachineUser {
     MachineUser {
         name: uid.to_string(),
@@ -182,8 +183,8 @@ fn enter(launch: &Launch, root: Option<&Path>, identity: &Identity) -> io::Resul
     match root {
         None => unshare(CloneFlags::CLONE_FS)?,
         Some(root) => {
-            // What lives below another root has no business with this machine's name. Whoever may not make a name space of
-            // its own may not set the name, either.
+            // A program below another root must not change this machine's host name. A process that may not make a namespace
+            // may not set the name either.
             match unshare(CloneFlags::CLONE_FS | CloneFlags::CLONE_NEWUTS) {
                 Err(Errno::EPERM) => unshare(CloneFlags::CLONE_FS)?,
                 other => other?,
@@ -195,13 +196,13 @@ fn enter(launch: &Launch, root: Option<&Path>, identity: &Identity) -> io::Resul
     identity.ids.as_ref().map_or(Ok(()), look_as)
 }
 
-/// Where the program starts.
+/// Returns the directory in which the program starts.
 pub(super) fn directory(launch: &Launch) -> String {
     launch.cwd.clone().unwrap_or_else(|| "/".into())
 }
 
-/// Goes to a directory that was resolved before. Whoever put a link on the way since then leads nowhere: nothing is started
-/// but in the very directory that was granted.
+/// Changes to a directory that was resolved before. If somebody put a link into the path since then, it fails: a program
+/// starts only in the very directory that was granted.
 pub(super) fn go_to(cwd: &str) -> Result<(), rustix::io::Errno> {
     rustix::process::chdir(cwd)?;
     let there = rustix::process::getcwd(Vec::new())?;
@@ -211,7 +212,8 @@ pub(super) fn go_to(cwd: &str) -> Result<(), rustix::io::Errno> {
     Ok(())
 }
 
-/// The home directory of who is asked for by name or number, wrun's own user where nobody is; `None`: that user does not exist.
+/// Returns the home directory of a user, by name or number; without a user, that of wrun's own user. Returns `None` if the
+/// user does not exist.
 pub fn home(user: Option<&str>, users: &mut Users) -> Option<String> {
     match user {
         Some(user) => find_user(user, users).ok().map(|user| user.home),
@@ -248,7 +250,7 @@ fn leave_keyring() -> io::Result<()> {
     }
 }
 
-/// Takes numbers on, for the calling thread. Only for a process that has no other purpose: see the parent module.
+/// Sets the numeric ids of the calling thread. Only for a process that has no other purpose: see the parent module.
 pub(super) fn take_on(ids: &Ids) -> io::Result<()> {
     let groups: Vec<Gid> = ids.groups.iter().map(|gid| Gid::from_raw(*gid)).collect();
     let gid = Gid::from_raw(ids.gid);
@@ -260,7 +262,7 @@ pub(super) fn take_on(ids: &Ids) -> io::Result<()> {
     Ok(())
 }
 
-/// What Mixlib::ShellOut's child reports when its directory is missing: it fails as a program would.
+/// Returns the outcome that the child of Mixlib::ShellOut reports for a missing directory: it fails as a program would.
 pub(super) fn no_directory(error: &io::Error, cwd: &str) -> CommandOutcome {
     let CommandFailure::NotStarted { error, sentence, .. } = CommandFailure::of_system(error, cwd) else {
         return CommandOutcome { code: Some(1), ..CommandOutcome::default() };
@@ -269,7 +271,8 @@ pub(super) fn no_directory(error: &io::Error, cwd: &str) -> CommandOutcome {
     CommandOutcome { code: Some(1), errors, ..CommandOutcome::default() }
 }
 
-/// What a shell says of a program that it cannot start; none: of this it says nothing of its own.
+/// Returns the outcome that a shell reports for a program that it cannot start, or `None` if the shell has no message for the
+/// error.
 fn shell_says(error: &io::Error, program: &str) -> Option<CommandOutcome> {
     let (code, words) = match error.kind() {
         io::ErrorKind::NotFound => (127, "not found"),
@@ -295,12 +298,12 @@ fn spawn(
     }
 }
 
-/// Whether a file can be executed, but says not how.
+/// Tells whether the error means that the file is executable but has no known format.
 fn is_formless(error: &io::Error) -> bool {
     rustix::io::Errno::from_io_error(error) == Some(rustix::io::Errno::NOEXEC)
 }
 
-/// The same file and arguments for a shell.
+/// Builds the command that runs the same file with the same arguments through a shell.
 fn by_shell(command: &Command, environment: &[(String, String)]) -> Command {
     let mut shell = Command::new(SHELL);
     shell.arg0(SHELL_NAME).arg(command.get_program()).args(command.get_args());
@@ -313,16 +316,17 @@ fn spawn_piped(mut command: Command, user: Option<u32>) -> io::Result<Child> {
     if let Some(user) = user {
         command.uid(user);
     }
-    // A group of its own, so that a terminal's Ctrl-C does not reach it and a timeout ends all that it started.
+    // A process group of its own: Ctrl-C in a terminal does not reach the program, and a timeout ends everything it started.
     if !has_terminal() {
         command.process_group(0);
         return command.spawn();
     }
-    // And a session of its own, without the operator's terminal: whoever has that can type into it, whichever user it is.
+    // Also a session of its own, without the operator's terminal: any process with that terminal can type into it, whoever
+    // its user is.
     let mut command = CommandWrap::from(command);
     command.wrap(ProcessSession);
     let mut started = Err(io::ErrorKind::NotFound.into());
-    // The child is ours to wait for: the wrapper's own child is not made.
+    // wrun waits for the child itself, so the wrapper must not create one.
     let _wrapped = command.spawn_with(|command| {
         started = command.spawn();
         Err(io::ErrorKind::Other.into())
@@ -330,7 +334,7 @@ fn spawn_piped(mut command: Command, user: Option<u32>) -> io::Result<Child> {
     started
 }
 
-/// Whether wrun has a terminal that it could lend.
+/// Tells whether wrun has a terminal that a program could inherit.
 fn has_terminal() -> bool {
     static HAS: OnceLock<bool> = OnceLock::new();
     *HAS.get_or_init(|| {
@@ -338,7 +342,7 @@ fn has_terminal() -> bool {
     })
 }
 
-/// The program, found as the calling thread sees it.
+/// Builds the command, with the program looked up as the calling thread sees the file system.
 pub(super) fn command(words: &[String], arg0: Option<&str>, environment: &[(String, String)]) -> io::Result<Command> {
     let (program, arguments) = words.split_first().ok_or(io::ErrorKind::NotFound)?;
     let path = environment.iter().find(|(name, _)| name == "PATH").map_or(DEFAULT_PATH, |(_, path)| path.as_str());

@@ -1,4 +1,4 @@
-//! Waiting for a program: its output, its end, its time.
+//! Waits for a program: its output, its end, its timeout.
 
 use super::{held, process_tree};
 use contract::{Account, CommandOutcome, Ended, Stop, StopStep};
@@ -11,32 +11,32 @@ use std::os::unix::process::ExitStatusExt as _;
 use std::process::{Child, ChildStderr, ChildStdin, ChildStdout};
 use std::time::{Duration, Instant};
 
-/// The most bytes of each output that are kept; the rest is read and dropped, so that the program does not stall.
+/// The most bytes of each output that are kept; wrun reads and drops the rest, so that the program does not block.
 pub const MAX_OUTPUT: usize = 16 * 1024 * 1024;
 
-/// How long a program that was asked to end may take before it is killed, as Mixlib::ShellOut gives it.
+/// The time between asking a program to end and killing it, as in Mixlib::ShellOut.
 const GRACE: Duration = Duration::from_secs(3);
 
-/// How long a program that is ended with the run may take before it is killed.
+/// The time before a program that is ended with the run is killed.
 const STOPPING_GRACE: Duration = Duration::from_secs(5);
 
-/// How often to look whether a program has ended where the kernel does not say.
+/// The interval for checking whether a program has ended, if the kernel does not report it.
 const TICK: Duration = Duration::from_millis(20);
 
-/// How often to look whether the run is to end at once.
+/// The interval for checking whether the run must end at once.
 const LOOK: Duration = Duration::from_millis(200);
 
-/// How long to go on reading after the program's end, while something it left behind still writes.
+/// The time to go on reading after the program's end, while a process that it left behind still writes.
 const LINGER: Duration = Duration::from_millis(100);
 
-/// How long a program is waited for, and for whom.
+/// The limits for waiting for a program.
 #[derive(Clone, Copy)]
 pub(super) struct Patience<'a> {
     /// The timeout of the program itself.
     pub(super) timeout: Duration,
-    /// The policy whose wall time ends it, too.
+    /// The policy whose wall time also ends the program.
     pub(super) account: Option<&'a Account>,
-    /// Its processes are counted.
+    /// True if its processes are counted.
     pub(super) counts: bool,
 }
 
@@ -49,11 +49,11 @@ struct Streams<'a> {
     live: Option<&'a super::Live>,
 }
 
-/// Feeds the program, gathers what it writes, and waits for its end, or ends it with all its kin: when its time is over, and
-/// when the run is to end at once. Then a package manager is left to finish.
+/// Feeds the program, collects its output and waits for its end. Ends it with all its descendants when its time is over, or
+/// when the run must end at once. When the run ends at once, a package manager is allowed to finish.
 ///
 /// # Errors
-/// The system fails; `Interrupted`: the program was left running.
+/// A system call fails. `Interrupted` means that the program was left running.
 pub(super) fn wait(
     mut child: Child,
     input: Option<&[u8]>,
@@ -100,8 +100,8 @@ pub(super) fn wait(
             if patience.counts {
                 require_few(&mut child, pid, account)?;
             }
-            // The policy chooses its own timeouts; what it may keep others waiting is the operator's to say, and what reading
-            // the program's output costs. A first signal lets the program run to its end.
+            // The policy chooses its own timeouts. The operator limits how long it may keep others waiting, including the
+            // time for reading the program's output. A first signal lets the program run to its end.
             if let Err(ended @ Ended::Exceeded(_)) = account.check()
                 && held::package_manager(pid).is_none()
             {
@@ -134,10 +134,10 @@ pub(super) fn wait(
     Ok(outcome)
 }
 
-/// Ends a command that has more processes than its policy may have. A package manager is left to finish.
+/// Ends a command that has more processes than its policy may have. A package manager is allowed to finish.
 ///
 /// # Errors
-/// It had, and is ended.
+/// The command had too many processes and was ended.
 fn require_few(child: &mut Child, leader: Pid, account: &Account) -> io::Result<()> {
     let alive = process_tree::of(leader).len() as u64;
     match account.has_processes(alive) {
@@ -151,13 +151,13 @@ fn require_few(child: &mut Child, leader: Pid, account: &Account) -> io::Result<
     }
 }
 
-/// Ends a group of processes: asks first, and kills what is left when the time is over or nobody wants to wait.
+/// Ends a process group: asks the processes first, and kills the rest when the time is over or the run must not wait.
 fn end_group(child: &mut Child, leader: Pid, stop: &Stop) -> io::Result<()> {
     let until = Instant::now() + STOPPING_GRACE;
     let mut sent = kill_process_group(leader, Signal::TERM);
     while sent.is_ok() && Instant::now() < until && stop.step() != Some(StopStep::WithoutWaiting) {
         std::thread::sleep(TICK);
-        // One that nobody has heard the end of still counts as one of the group.
+        // A dead process still counts as a member of the group until its parent has waited for it.
         child.try_wait()?;
         sent = test_kill_process_group(leader);
     }
@@ -167,27 +167,27 @@ fn end_group(child: &mut Child, leader: Pid, stop: &Stop) -> io::Result<()> {
     Ok(())
 }
 
-/// The ends of a program's pipes that are ours.
+/// wrun's ends of a program's pipes.
 pub(super) struct Pipes {
     pub(super) input: ChildStdin,
     pub(super) output: ChildStdout,
     pub(super) errors: ChildStderr,
 }
 
-/// What ends a program that somebody else waits for, beside its own timeout.
+/// The reasons to end a program that another thread waits for, in addition to its timeout.
 #[derive(Clone, Copy)]
 pub(super) struct Watch<'a> {
-    /// The run is to end at once.
+    /// Tells whether the run must end at once.
     pub(super) stop: &'a Stop,
-    /// The policy whose processes the program's are; `None`: they are not counted.
+    /// The policy that the program's processes count for. `None`: they are not counted.
     pub(super) account: Option<&'a Account>,
 }
 
-/// The same for a program that somebody else waits for: until `end` can be read, or its time is over. `leader`: what started
-/// it, which is not counted with its processes.
+/// Does the same for a program that another thread waits for. Returns when `end` can be read, or when the time is over.
+/// `leader` is the process that started the program; it does not count.
 ///
 /// # Errors
-/// The system fails, or there are more processes than the policy may have. The program is left to whoever waits for it.
+/// A system call fails, or the policy has too many processes. The caller must then end the program.
 pub(super) fn follow(
     leader: Pid,
     pipes: Pipes,
@@ -225,8 +225,9 @@ pub(super) fn follow(
     Ok(streams.outcome)
 }
 
-/// Ends whatever a program started that did not end with it, and waits until it is gone: the kernel only notes a signal
-/// and lets the sender go on. Not for ever: where process 1 buries nobody, the dead stay in the group.
+/// Ends the processes that the program started and that did not end with it, and waits until they are gone: the kernel only
+/// notes a signal and does not wait. The wait is limited: if process 1 does not wait for its children, dead ones stay in the
+/// group.
 fn end_kin(leader: Pid) {
     let until = Instant::now() + GRACE;
     while kill_process_group(leader, Signal::KILL).is_ok() && Instant::now() < until {
@@ -235,7 +236,8 @@ fn end_kin(leader: Pid) {
 }
 
 impl Streams<'_> {
-    /// Waits until something can be read or written, or the program ends, and does it. True if there was something.
+    /// Waits until it can read or write something, or until the program ends, and does that. Returns true if there was
+    /// something.
     fn exchange(&mut self, wait: Option<Duration>) -> io::Result<bool> {
         let wait = wait.map(|wait| Timespec {
             tv_sec: i64::try_from(wait.as_secs()).unwrap_or(i64::MAX),
@@ -292,7 +294,7 @@ impl Streams<'_> {
         Ok(polled.iter().any(|end| !end.revents().is_empty()))
     }
 
-    /// Writes what fits; a program that reads no further is left alone, as a shell does.
+    /// Writes as much as fits. If the program stops reading, that is not an error, as in a shell.
     fn feed(&mut self) {
         let Some((pipe, left)) = &mut self.input else { return };
         let written = match pipe.write(left) {
@@ -306,7 +308,8 @@ impl Streams<'_> {
         }
     }
 
-    /// Reads what is left after the end. Not until the pipes are closed: a daemon that was started holds them for ever.
+    /// Reads the remaining output after the end. It does not wait until the pipes are closed, because a started daemon holds
+    /// them open for ever.
     fn drain(&mut self) -> io::Result<()> {
         self.input = None;
         self.end = None;

@@ -1,5 +1,5 @@
-//! Data in folders beside the cookbooks, as a Chef repository has it: `data_bags/BAG/ITEM.json`, `nodes/NAME.json`; roles
-//! and environments come read, since some are Ruby that only a guest can evaluate.
+//! Data in folders, laid out as in a Chef repository: `data_bags/BAG/ITEM.json`, `nodes/NAME.json`. Roles and environments
+//! arrive already evaluated, since some are Ruby code that only a guest can run.
 
 use super::refused;
 use super::secrets::BagSecrets;
@@ -12,47 +12,47 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// The largest file that is read, in bytes.
+/// Maximum size of a file, in bytes.
 const MAX_BYTES: u64 = 16 << 20;
 
-/// The most entries of a folder.
+/// Maximum number of entries in a folder.
 const MAX_ENTRIES: usize = 100_000;
 
-/// How the files' names end.
+/// The extension of the files.
 const EXTENSION: &str = ".json";
 
 /// The data in the folders.
 #[derive(Debug, Default)]
 pub struct DataFolders {
-    /// Where the data bags are.
+    /// The folder of the data bags.
     pub data_bags: Option<PathBuf>,
-    /// Where other nodes are.
+    /// The folder of the saved objects of other nodes.
     pub nodes: Option<PathBuf>,
-    /// This node as it was saved last.
+    /// This node's object as it was last saved.
     pub own_node: Option<Value>,
-    /// Roles by name, or why one cannot be had.
+    /// Roles by name, or the reason why a role could not be read.
     pub roles: BTreeMap<String, Result<Value, String>>,
-    /// Environments by name, or why one cannot be had.
+    /// Environments by name, or the reason why an environment could not be read.
     pub environments: BTreeMap<String, Result<Value, String>>,
     /// The secrets for encrypted items.
     pub secrets: BagSecrets,
 }
 
-/// The data of one policy: what the folders hold, within its grants.
+/// The data of one policy: the content of the folders, within its grants.
 pub struct FolderData {
     grants: Arc<PolicyGrants>,
     folders: Arc<DataFolders>,
-    /// Searching is charged to it.
+    /// The account that pays for searches.
     account: Account,
 }
 
 impl FolderData {
-    /// Makes the data that one policy sees, within its grants.
+    /// Creates the data of one policy, within its grants.
     pub fn new(grants: Arc<PolicyGrants>, folders: Arc<DataFolders>, account: Account) -> Self {
         Self { grants, folders, account }
     }
 
-    /// A bag's folder. Only a name that is there becomes part of a path.
+    /// Returns the folder of a bag. Only a name that the folder really contains becomes part of a path.
     fn bag_folder(&self, bag: &str) -> Result<PathBuf, DataError> {
         let folder = self.folders.data_bags.as_deref();
         let bags = folder.map_or_else(|| Ok(vec![]), folders_in)?;
@@ -77,12 +77,12 @@ impl FolderData {
         object_of(&folder, id, "id")
     }
 
-    /// Shows every object of an index, by name. Each is read when its turn comes, so that one at a time is in memory.
+    /// Passes each object of an index, with its name, to `look`. It reads them one at a time, so that only one is in memory.
     fn each(&self, index: &str, mut look: impl FnMut(&str, Value) -> Result<(), DataError>) -> Result<(), DataError> {
         match index {
             "node" => self.each_node(look),
             "role" => all(&self.folders.roles, look),
-            // As in local mode: `_default` can be asked for, and is not found.
+            // As in Chef's local mode: `_default` can be requested, but a search does not find it.
             "environment" => all(&self.folders.environments, look),
             "client" => Ok(()),
             bag => {
@@ -99,7 +99,7 @@ impl FolderData {
         {
             names.insert(name.to_owned(), Some(own));
         }
-        // What was saved counts before the node as it is now.
+        // The saved object of this node takes precedence over the node in memory.
         if let Some(folder) = &self.folders.nodes {
             names.extend(names_in(folder)?.into_iter().map(|name| (name, None)));
         }
@@ -128,7 +128,7 @@ impl Data for FolderData {
     }
 
     fn bag_secret(&mut self) -> Result<Option<Vec<u8>>, DataError> {
-        // Whoever may read no bag has nothing to decrypt.
+        // A policy that may not read any data bag has nothing to decrypt.
         let secret = self.folders.secrets.of(self.grants.policy());
         Ok(secret.filter(|_| self.grants.has_any(Capability::DataBags)).map(|secret| secret.reveal().to_vec()))
     }
@@ -166,7 +166,7 @@ impl Data for FolderData {
     }
 }
 
-/// Whether a check went well; nothing here is an effect that needs its proof.
+/// Turns the result of a check into `Ok` or an error, and drops the proof, because reading data needs no proof.
 fn allowed<Proof>(checked: Result<Proof, Denied>) -> Result<(), DataError> {
     checked.map(drop).map_err(refused)
 }
@@ -196,7 +196,7 @@ fn all(
     })
 }
 
-/// An object in a folder, of a name that is there; `key` is where it has its name, also if its file does not say so.
+/// Reads an object of an existing name from a folder. Adds the name under `key` if the file does not contain it.
 fn object_of(folder: &Path, name: &str, key: &str) -> Result<Value, DataError> {
     let mut value = read(&folder.join(format!("{name}{EXTENSION}")))?;
     if let Some(object) = value.as_object_mut() {
@@ -213,7 +213,7 @@ fn short(text: &str) -> String {
     text.chars().take(200).collect()
 }
 
-/// The names of a folder's entries that `name` takes, sorted.
+/// Returns the sorted names that the function `name` gives for a folder's entries.
 fn entries(folder: &Path, name: impl Fn(&std::fs::DirEntry) -> Option<String>) -> Result<Vec<String>, DataError> {
     let failed = |error: std::io::Error| DataError::Invalid(format!("{} cannot be read: {error}", folder.display()));
     let mut names = vec![];
@@ -234,7 +234,7 @@ fn folders_in(folder: &Path) -> Result<Vec<String>, DataError> {
     })
 }
 
-/// The names of the JSON files in a folder, without their ending.
+/// Returns the names of the JSON files in a folder, without the extension.
 fn names_in(folder: &Path) -> Result<Vec<String>, DataError> {
     entries(folder, |entry| {
         let name = entry.file_name().into_string().ok()?;

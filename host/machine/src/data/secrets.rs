@@ -1,17 +1,17 @@
-//! The secrets for encrypted items that an operator keeps.
+//! The operator's secrets for encrypted data bag items.
 
 use databag::Secret;
 use std::collections::BTreeMap;
 
-/// The secrets that an operator keeps for encrypted items.
+/// The operator's secrets for encrypted data bag items.
 #[derive(Debug, Clone, Default)]
 pub enum BagSecrets {
-    /// The operator keeps no secrets, so encrypted items stay encrypted.
+    /// No secrets: encrypted items stay encrypted.
     #[default]
     None,
-    /// One for every policy that reads data bags.
+    /// One secret for all policies that read data bags.
     Shared(Secret),
-    /// One for each policy, by its name.
+    /// One secret for each policy, by the policy's name.
     ByPolicy(BTreeMap<String, Secret>),
 }
 

@@ -1,18 +1,18 @@
-//! JSON as people write it into data bags, roles and environments: with comments, which Chef's own parser takes for white
+//! JSON as people write it in data bags, roles and environments: with comments, which Chef's own parser treats as white
 //! space.
 
 use serde_json::Value;
 use std::borrow::Cow;
 
-/// Reads JSON in which `// ..` to the end of a line and `/* .. */` may stand between values.
+/// Parses JSON with comments between values: `// ..` to the end of a line, and `/* .. */`.
 ///
 /// # Errors
-/// It is not valid even so; lines and columns are those of the text.
+/// The text is not valid JSON even without comments. The error's line and column refer to the original text.
 pub fn parse_written_json(text: &str) -> serde_json::Result<Value> {
     serde_json::from_str(&without_comments(text))
 }
 
-/// The text with blanks where comments are. What begins like one and does not end stays, and is the parser's to refuse.
+/// Returns the text with its comments replaced by blanks. An unclosed comment stays, and the parser rejects it.
 fn without_comments(text: &str) -> Cow<'_, str> {
     if !text.contains('/') {
         return Cow::Borrowed(text);
@@ -37,7 +37,7 @@ fn without_comments(text: &str) -> Cow<'_, str> {
     Cow::Owned(kept)
 }
 
-/// Where a text in quotes ends; a single character is its own end.
+/// Returns the end of a quoted string; for any other character, the position after it.
 fn text_end(found: &str) -> usize {
     if !found.starts_with('"') {
         return 1;

@@ -1,6 +1,6 @@
-//! By what a server can be asked whether a file changed since it was downloaded.
+//! Records of downloads, used to ask a server whether a file has changed since.
 //!
-//! Kept per address in wrun's cache directory, in Chef's form, with the digest of the file that it belongs to: it counts
+//! They are kept per address in wrun's cache directory, in Chef's format. Each has the digest of its file, and it is used
 //! only as long as the file on the node still has that digest.
 
 use crate::digest::Digest;
@@ -8,14 +8,14 @@ use crate::root::{Fault, ModeBits, NewFileAttributes, Root};
 use serde_json::{Value, json};
 use ureq::http::HeaderMap;
 
-/// The longest ETag that is kept, in bytes.
+/// Maximum length of a stored ETag, in bytes.
 const MAXIMUM_TAG: usize = 1024;
 
 /// The record of one download.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct CacheControl {
     pub etag: Option<String>,
-    /// As the server wrote it.
+    /// The header `Last-Modified`, as the server wrote it.
     pub modified: Option<String>,
     checksum: Option<String>,
 }
@@ -33,19 +33,19 @@ impl CacheControl {
         Self { checksum: Some(checksum.to_owned()), ..self }
     }
 
-    /// The record of an address, if there is one.
+    /// Reads the record of an address, if one exists.
     pub fn load(cache: &Root, url: &str) -> Option<Self> {
         let record: Value = serde_json::from_slice(&cache.read(&path(url)).ok()?).ok()?;
         let text = |name: &str| record.get(name).and_then(Value::as_str).map(str::to_owned);
         Some(Self { etag: text("etag"), modified: text("mtime"), checksum: text("checksum") })
     }
 
-    /// Whether it belongs to a file with this digest.
+    /// Tells whether the record belongs to a file with this digest.
     pub fn is_about(&self, digest: &Digest) -> bool {
         self.checksum.as_deref() == Some(digest.text())
     }
 
-    /// Keeps it. Returns its path in the cache directory.
+    /// Saves the record and returns its path in the cache directory.
     ///
     /// # Errors
     /// The cache directory cannot be written.
@@ -58,7 +58,7 @@ impl CacheControl {
     }
 }
 
-/// `remote_file/READABLE-DIGEST.json`, as Chef names it.
+/// Returns the record's path, `remote_file/READABLE-DIGEST.json`, as in Chef.
 fn path(url: &str) -> String {
     let plain = |one: char| if one.is_ascii_alphanumeric() || one == '_' { one } else { '_' };
     let readable: String = url.chars().take(64).map(plain).collect();

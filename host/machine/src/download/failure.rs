@@ -1,4 +1,4 @@
-//! What went wrong with a request.
+//! The failures of a request.
 
 use contract::{ErrorKind, Raised};
 use errors::{ConnectionError, chef};
@@ -7,12 +7,12 @@ use std::io;
 use ureq::http::{Response, StatusCode};
 use ureq::{Body, Error, Timeout};
 
-/// A status that is not a success.
+/// Returns the failure for a status that is not a success.
 pub(super) fn of_status(response: &Response<Body>) -> Raised {
     of_number(response.status().as_u16())
 }
 
-/// The same by its number.
+/// Returns the failure for the number of a status.
 pub(super) fn of_number(status: u16) -> Raised {
     let kind = match status {
         400..=499 => ErrorKind::HttpClientError,
@@ -24,7 +24,7 @@ pub(super) fn of_number(status: u16) -> Raised {
     Raised::new(kind, chef::status(status, reason.unwrap_or_default()))
 }
 
-/// A request without an answer.
+/// Returns the failure for a request without a response.
 pub(super) fn of_call(error: &Error, url: &GrantedUrl) -> Raised {
     let why = || error.to_string();
     let error = match error {
@@ -46,7 +46,7 @@ pub(super) fn of_call(error: &Error, url: &GrantedUrl) -> Raised {
     raised(&error, url)
 }
 
-/// An answer that broke off.
+/// Returns the failure for a response that broke off.
 pub(super) fn of_body(error: &io::Error, url: &GrantedUrl) -> Raised {
     match error.get_ref().and_then(|inner| inner.downcast_ref::<Error>()) {
         Some(Error::Io(inner)) => raised(&of_io(inner), url),

@@ -1,11 +1,11 @@
-//! Where an answer says to ask instead.
+//! The targets of redirects.
 
 use contract::{ErrorKind, Raised};
 use grants::GrantedUrl;
 use ureq::Body;
 use ureq::http::Response;
 
-/// The address that a redirect names, as written.
+/// Returns the target of a redirect, as the server wrote it.
 pub(super) fn location(response: &Response<Body>) -> Option<String> {
     if !matches!(response.status().as_u16(), 300..=303 | 305 | 307 | 308) {
         return None;
@@ -14,7 +14,8 @@ pub(super) fn location(response: &Response<Body>) -> Option<String> {
     Some(String::from_utf8_lossy(value.as_bytes()).into_owned())
 }
 
-/// An address relative to another. What is odd about it is left as it is: the grant is asked about the result.
+/// Resolves an address relative to another one. It does not clean up unusual parts, because the grant is checked for the
+/// result.
 pub(super) fn join(base: &str, location: &str) -> String {
     let is_absolute = location.split_once("://").is_some_and(|(scheme, _)| {
         !scheme.is_empty() && scheme.chars().all(|one| one.is_ascii_alphanumeric() || matches!(one, '+' | '-' | '.'))
@@ -39,10 +40,10 @@ pub(super) fn join(base: &str, location: &str) -> String {
     format!("{scheme}://{server}{folder}{location}")
 }
 
-/// Refuses a redirect from https to http: whoever is between could put anything in the place of what was asked for.
+/// Refuses a redirect from https to http: an attacker on the way could replace the response.
 ///
 /// # Errors
-/// It is such a redirect.
+/// The redirect leads from https to another scheme.
 pub(super) fn check_secrecy(from: &GrantedUrl, to: &GrantedUrl) -> Result<(), Raised> {
     if from.scheme() != "https" || to.scheme() == "https" {
         return Ok(());

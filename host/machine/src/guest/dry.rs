@@ -1,6 +1,6 @@
-//! The machine as a guest's own code sees it in a dry run: with what that code would have changed.
+//! The machine as a guest's own code sees it in a dry run, including the changes that this code would have made.
 //!
-//! Every look and every change asks for the grants that it asks for in a real run.
+//! Every read and every change needs the same grants as in a real run.
 
 use super::layer::{self, Content, Layer, MAX_BYTES, Node};
 use super::{GuestMachine, MAX_NAMES, change, fault, stat_of};
@@ -10,13 +10,13 @@ use grants::GrantedPath;
 use std::collections::BTreeSet;
 use std::sync::MutexGuard;
 
-/// The most links that one path may lead over.
+/// Maximum number of links in one path.
 const MAX_LINKS: u32 = 40;
 
-/// Bytes of content that are a unit of work.
+/// The number of bytes of content that count as one unit of work.
 const BYTES_PER_UNIT: u64 = 64;
 
-/// The longest path or text of a link, which is the system's own limit.
+/// Maximum length of a path or of a link's text, in bytes: the system's own limit.
 const MAX_TEXT: usize = 4_096;
 
 impl GuestMachine {
@@ -24,12 +24,12 @@ impl GuestMachine {
         self.commands.overlay().layer()
     }
 
-    /// Whether the guest would have changed nothing yet.
+    /// Tells whether the guest has made no change so far.
     pub(super) fn is_untouched(&self) -> bool {
         self.layer().is_empty()
     }
 
-    /// The real path that a path leads to, with the links and directories that the layer has and lacks.
+    /// Resolves a path to its real path, with the links and directories that the layer adds or removes.
     fn key(&self, path: &str, follow: bool) -> Result<String, Dead> {
         if let Err(found) = self.root.locate(path)
             && (!path.starts_with('/') || path.len() > MAX_TEXT || path.contains('\0'))
@@ -48,7 +48,7 @@ impl GuestMachine {
             let is_last = left.is_empty();
             let dead = |error: MachineError, left: &[String]| Dead { asked: by_text(&next, left), error };
             match self.step(&next).map_err(|error| dead(error, &left))? {
-                // As in a real run: where it leads tells that there is such a process, and what it has open.
+                // As in a real run, this fails: the target would reveal that the process exists and which files it has open.
                 Step::Link(_) if (!is_last || follow) && is_of_a_process(key.split('/').skip(1), &name) => {
                     return Err(dead(system("EACCES", path), &left));
                 }
@@ -74,7 +74,7 @@ impl GuestMachine {
         Ok(if key.is_empty() { "/".to_owned() } else { key })
     }
 
-    /// What is at a path on the way; its directory is real.
+    /// Looks at one step of a path, whose directory is already resolved.
     fn step(&self, key: &str) -> Result<Step, MachineError> {
         let layer = self.layer();
         if layer.unknown.contains_key(key) {
@@ -97,7 +97,8 @@ impl GuestMachine {
         })
     }
 
-    /// The real path that a path leads to, if the policy may read it. Why it leads nowhere is told only then.
+    /// Resolves a path to its real path, if the policy may read it. It reports why the path leads nowhere only after the
+    /// grant was found.
     fn readable_key(&self, path: &str, follow: bool) -> Result<String, MachineError> {
         let key = self.key(path, follow);
         let asked = key.as_ref().unwrap_or_else(|dead| &dead.asked);
@@ -105,7 +106,7 @@ impl GuestMachine {
         key.map_err(|dead| dead.error)
     }
 
-    /// What would be at a real path.
+    /// Returns the attributes that a real path would have.
     fn there(&self, key: &str) -> Result<Option<Stat>, MachineError> {
         let (refusal, known) = {
             let layer = self.layer();
@@ -118,7 +119,7 @@ impl GuestMachine {
         }
     }
 
-    /// What the machine itself has at a real path, and keeps.
+    /// Returns the machine's own entry at a real path, unless the dry run would have removed it with a directory above it.
     fn on_machine(&self, key: &str) -> Result<Option<Entry>, MachineError> {
         if self.layer().is_emptied(key) {
             return Ok(None);
@@ -126,7 +127,7 @@ impl GuestMachine {
         self.root.entry(key).map_err(fault)
     }
 
-    /// Whether the machine itself has something at a real path.
+    /// Tells whether the machine itself has such an entry.
     fn is_on_machine(&self, key: &str) -> Result<bool, MachineError> {
         Ok(self.on_machine(key)?.is_some())
     }
@@ -168,7 +169,7 @@ impl GuestMachine {
 
     fn names(&self, key: &str) -> Result<Vec<String>, MachineError> {
         for (unknown, by) in self.layer().unknown_in(key) {
-            // What the machine has stays there, whatever becomes of its content.
+            // If the machine has the entry, its name stays in the list, even if its content is unknown.
             if self.root.entry(unknown).map_err(fault)?.is_none() {
                 return Err(MachineError::DryRun(format!("list {key}, where {by} would change {unknown} before")));
             }
@@ -214,7 +215,7 @@ impl GuestMachine {
         if self.there(&key)?.is_some() { Ok(key) } else { Err(system("ENOENT", &key)) }
     }
 
-    /// Keeps a change as a real run would make it, within the same grants.
+    /// Records a change as a real run would make it, within the same grants.
     pub(super) fn dry_apply(&self, path: &str, change: MachineChange) -> Result<Applied, MachineError> {
         let (key, proof) = self.manageable_key(path, change::follows(&change))?;
         let what = change::sentence(&key, &change);
@@ -250,7 +251,7 @@ impl GuestMachine {
             MachineChange::Write(..) | MachineChange::Append(..) if kind == Some(StatKind::Directory) => {
                 return Err(system("EISDIR", path));
             }
-            // A pipe, a socket or a device is never written to.
+            // A dry run cannot write to a pipe, socket or device.
             MachineChange::Write(..) | MachineChange::Append(..) if kind == Some(StatKind::Special) => {
                 return Err(system("EINVAL", path));
             }
@@ -296,7 +297,8 @@ impl GuestMachine {
         self.layer().put(key, stat, content)
     }
 
-    /// All bytes of a file that the layer does not have, which the guest need not be able to read. Reading them is work.
+    /// Reads the whole content of a file that the layer does not have. The guest need not be able to read it. The read counts
+    /// as work.
     fn whole(&self, key: &str, path: &str) -> Result<Vec<u8>, MachineError> {
         let most = MAX_BYTES as u64;
         let (handle, entry) = self.root.locate(key).and_then(|place| place.open_file()).map_err(fault)?;
@@ -349,7 +351,8 @@ impl GuestMachine {
         Ok(())
     }
 
-    /// A directory of the machine stays where it is: all that is in it would have to be kept.
+    /// Renames a directory of the layer. A directory of the machine is not renamed, because the layer would have to keep its
+    /// whole content.
     fn dry_rename_tree(
         &self,
         (path, key): (&str, &str),
@@ -373,7 +376,8 @@ impl GuestMachine {
             Some(_) => return Err(system("ENOTDIR", path)),
             None => {}
         }
-        // Names in the layer are not listed here: where a rule refuses reads, one of them could become readable.
+        // If a rule refuses reads, an entry could become readable under its new path. The names are not checked for that
+        // here, so such a rename is refused.
         if self.is_on_machine(key)? || self.layer().is_from_wrun(key) || self.settings.grants.refuses_reads() {
             return Err(MachineError::DryRun(what.to_owned()));
         }
@@ -383,7 +387,7 @@ impl GuestMachine {
         Ok(())
     }
 
-    /// The directory that something new is made in must be there.
+    /// Fails unless the parent directory of a new entry exists.
     fn require_directory(&self, key: &str, path: &str) -> Result<(), MachineError> {
         let parent = key.rsplit_once('/').map_or("/", |(parent, _)| if parent.is_empty() { "/" } else { parent });
         match self.there(parent)?.map(|stat| stat.kind) {
@@ -393,7 +397,8 @@ impl GuestMachine {
         }
     }
 
-    /// The proof for what a path leads to. Why it leads nowhere is told only after the grant was found.
+    /// Returns the real path and the proof for the target of a path. It reports why the path leads nowhere only after the
+    /// grant was found.
     fn manageable_key(&self, path: &str, follow: bool) -> Result<(String, GrantedPath), MachineError> {
         let key = self.key(path, follow);
         let asked = key.as_ref().unwrap_or_else(|dead| &dead.asked);
@@ -404,12 +409,12 @@ impl GuestMachine {
 
 /// A path that leads nowhere.
 struct Dead {
-    /// The path by which the grant is asked for: as far as the path leads, and its text from there on.
+    /// The path for the grant check: resolved as far as the path leads, and then its text.
     asked: String,
     error: MachineError,
 }
 
-/// A path's text from where it leads nowhere; `left`: the names that follow, last first.
+/// Returns a resolved path with the remaining names appended. `left` has these names, last first.
 fn by_text(key: &str, left: &[String]) -> String {
     let mut asked = key.to_owned();
     for name in left.iter().rev() {
@@ -423,18 +428,18 @@ fn by_text(key: &str, left: &[String]) -> String {
     if asked.is_empty() { "/".to_owned() } else { asked }
 }
 
-/// What is at a path on the way to another.
+/// The kind of entry at one step of a path.
 enum Step {
     Nothing,
     Directory,
-    /// A link, with its text.
+    /// A symbolic link, with its text.
     Link(String),
     Other,
-    /// Something that nobody knows.
+    /// An entry of unknown kind, because an earlier resource would change it.
     Unknown,
 }
 
-/// A file that is written anew keeps its owner and its permission bits.
+/// Returns the attributes of a rewritten file: owner and permission bits stay.
 fn written_now(stat: Stat, now: i64) -> Stat {
     Stat { kind: StatKind::File, modified: now, links: 1, ..stat }
 }

@@ -1,10 +1,10 @@
-//! What a guest's own code would have changed in a dry run, and what the policy's resources would have.
+//! The changes of a dry run: those of a guest's own code, and those of the policy's resources.
 //!
-//! Changes are kept in memory, by real path, over the machine as it is. The guest finds them, and so do providers that look at
-//! the content of files; commands do not, so that a command which names such a path is unknown. All of it is gone with the
-//! policy.
+//! The layer keeps changes in memory, by real path, over the real machine. The guest sees them, and so do providers that read
+//! the content of files. Commands do not see them, so the result of a command that names such a path is unknown. The layer
+//! ends with the policy.
 //!
-//! Rejected: to refuse every write, which ended the dry run of each policy that writes while it compiles.
+//! Rejected: refusing every write. That ended the dry run of each policy that writes while it compiles.
 
 use super::named::first_named;
 use super::planned::Outcome;
@@ -14,46 +14,46 @@ use std::fmt;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// The most bytes of files, and the most changed paths, that a dry run keeps for one policy.
+/// Maximum size of all files, in bytes, and maximum number of changed paths, in the dry run of one policy.
 pub(super) const MAX_BYTES: usize = 64 << 20;
 const MAX_PATHS: usize = 10_000;
 
-/// The longest path, which is the system's own limit.
+/// Maximum length of a path, in bytes: the system's own limit.
 pub(super) const MAX_PATH: usize = 4_096;
 
-/// What one policy's code would have changed, shared by those who look at the machine for that policy.
+/// The layer of one policy, shared by all parts of the host that read the machine for that policy.
 #[derive(Debug, Clone, Default)]
 pub struct Overlay(Arc<Mutex<Layer>>);
 
-/// Whether a dry run has left out something whose effects nobody can foresee: a command, a package, a policy's own code. The
-/// policies of a run share it, since the later ones find what the earlier ones bring.
+/// Records whether a dry run has skipped something with unknown effects: a command, a package, a policy's own code. The
+/// policies of a run share this record, since later ones find the effects of earlier ones.
 #[derive(Debug, Clone, Default)]
 pub struct LeftOut(Arc<AtomicBool>);
 
 impl LeftOut {
-    /// Notes that something was left out.
+    /// Records that something was skipped.
     pub fn note(&self) {
         self.0.store(true, Ordering::Relaxed);
     }
 
-    /// Returns whether anything was left out so far.
+    /// Tells whether anything was skipped so far.
     pub fn is_anything(&self) -> bool {
         self.0.load(Ordering::Relaxed)
     }
 }
 
 impl Overlay {
-    /// Has the policy share with others what their dry run leaves out.
+    /// Makes the policy share the given record with other policies.
     pub fn share(&self, left_out: LeftOut) {
         self.layer().left_out = left_out;
     }
 
-    /// What this dry run has left out.
+    /// Returns the record of skipped actions.
     pub fn left_out(&self) -> LeftOut {
         self.layer().left_out.clone()
     }
 
-    /// Whether something at a real path would be changed, or might be.
+    /// Tells whether a real path would change, or might change.
     pub fn has_changed(&self, path: &str) -> bool {
         let layer = self.layer();
         layer.nodes.contains_key(path) || layer.unknown.contains_key(path) || layer.is_incomplete
@@ -63,27 +63,27 @@ impl Overlay {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// From now on the guest finds these directories, which wrun itself makes in a real run.
+    /// Adds directories that wrun itself creates in a real run. The guest sees them from now on.
     pub fn has_from_wrun(&self, directories: Vec<String>) {
         self.layer().from_wrun.extend(directories);
     }
 
-    /// Whether the guest finds a directory at this real path that the machine does not have, and that no resource would make.
+    /// Tells whether the guest sees a directory at this real path that neither the machine has nor a resource would create.
     pub fn has_directory(&self, path: &str) -> bool {
         let layer = self.layer();
         layer.is_directory(path) && !layer.owners.contains_key(path)
     }
 
-    /// Whether so many paths would be changed that some of them were dropped.
+    /// Tells whether there were too many changes, so that some of them were dropped.
     pub fn is_incomplete(&self) -> bool {
         let layer = self.layer();
         layer.is_incomplete && !layer.is_compiling
     }
 
-    /// A changed path that one of some texts names. Looking for it is charged to the account, if there is one.
+    /// Returns a changed path that one of the texts names. Charges the search to the account, if there is one.
     ///
     /// # Errors
-    /// The policy may not go on.
+    /// The policy must end.
     pub fn named_by<'t>(
         &self,
         texts: impl IntoIterator<Item = &'t str>,
@@ -97,66 +97,67 @@ impl Overlay {
 #[derive(Debug, Default)]
 pub(super) struct Layer {
     pub(super) nodes: BTreeMap<String, Node>,
-    /// Changed paths as the guest wrote them, where the real path is another one.
+    /// Changed paths as the guest wrote them, if they differ from the real paths.
     aliases: BTreeSet<String>,
-    /// By real path, the resource that put the node there, as `type[name]`.
+    /// The resource that created the node, as `type[name]`, by real path.
     pub(super) owners: BTreeMap<String, Arc<str>>,
-    /// Real paths of which nothing can be said, with the resource that would change them.
+    /// Real paths whose state is unknown, with the resource that would change them.
     pub(super) unknown: BTreeMap<String, Arc<str>>,
-    /// The bytes of these paths and resources.
+    /// The size of `unknown`, in bytes.
     pub(super) unknown_bytes: usize,
-    /// Real paths of files with content of sensitive resources, or made of it.
+    /// Real paths of files whose content comes from sensitive resources, directly or not.
     pub(super) secret: BTreeSet<String>,
-    /// Real paths of files that resources would write and that the policy's code has read since.
+    /// Real paths of files that resources would write and that the policy's code has read after that.
     pub(super) read: BTreeSet<String>,
-    /// Directories that a resource would remove: what the machine has below them is gone, also if they are made again.
+    /// Directories that a resource would remove. The machine's files below them are gone, even if a directory is created
+    /// again.
     pub(super) emptied: BTreeSet<String>,
-    /// Whether recipes are being compiled, which see the machine as it is.
+    /// True while recipes are being compiled. They see the machine as it is.
     pub(super) is_compiling: bool,
-    /// Outcomes of actions that recipes ran while they were compiled, in order.
+    /// The results of actions that recipes ran while they were compiled, in order.
     pub(super) waiting: Vec<Outcome>,
-    /// The bytes of these outcomes.
+    /// The size of `waiting`, in bytes.
     pub(super) waiting_bytes: usize,
-    /// All bytes of files that resources would write.
+    /// Size of all files that resources would write, in bytes.
     pub(super) planned_bytes: usize,
-    /// Some outcome was too much, and was dropped.
+    /// True if an outcome was dropped because of a limit.
     pub(super) is_incomplete: bool,
-    /// Pays for all of it.
+    /// The account's charge for everything in the layer.
     paid: Option<Receipt>,
-    /// Directories that wrun makes before the policy begins: programs are asked about them as the machine is.
+    /// Directories that wrun creates before the policy begins. Commands run on the machine without them.
     from_wrun: BTreeSet<String>,
-    /// All bytes of all files.
+    /// Size of all files in the layer, in bytes.
     bytes: usize,
-    /// How many were ever made: their inode numbers.
+    /// The number of nodes ever created, used for inode numbers.
     made: u64,
-    /// Shared with the other policies of the run.
+    /// The record of skipped actions, shared by all policies of the run.
     left_out: LeftOut,
 }
 
-/// What the layer has at a path.
+/// The entry of the layer for a path.
 #[derive(Debug)]
 pub(super) enum Node {
-    /// Guest code removed what was there.
+    /// The entry was removed.
     Gone,
-    /// Something, as it would look.
+    /// An entry, with its attributes and content.
     There(Stat, Content),
 }
 
-/// The content of what would be at a path.
+/// The content of an entry.
 #[derive(Clone, PartialEq, Eq)]
 pub(super) enum Content {
     /// The content of a regular file.
     Bytes(Vec<u8>),
-    /// A directory, with what the machine and the layer have below it.
+    /// A directory. Its content comes from the machine and the layer.
     Directory,
-    /// What a symbolic link says.
+    /// The text of a symbolic link.
     Link(String),
-    /// The machine's own: only the looks change.
+    /// The machine's own content. Only the attributes change.
     Machines,
 }
 
 impl fmt::Debug for Content {
-    /// Shows the length alone: the content may be secret.
+    /// Shows only the length: the content may be secret.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Content").field("size", &self.held()).finish_non_exhaustive()
     }
@@ -177,10 +178,10 @@ impl Layer {
         self.nodes.is_empty() && self.from_wrun.is_empty() && self.unknown.is_empty() && !self.is_incomplete
     }
 
-    /// Has the account pay for all that the layer holds now.
+    /// Charges the account for everything in the layer.
     ///
     /// # Errors
-    /// The policy may not keep more.
+    /// The policy's limit is exceeded.
     pub(super) fn pay(&mut self, account: &Account) -> Result<(), Ended> {
         let paths = self.nodes.len() + self.aliases.len() + self.emptied.len() + self.secret.len() + self.read.len();
         let held = (paths * MAX_PATH + self.bytes + self.unknown_bytes + self.waiting_bytes) as u64;
@@ -193,17 +194,17 @@ impl Layer {
         }
     }
 
-    /// The real paths that would be changed, and how the guest calls some of them.
+    /// Returns the changed real paths, and the other names that the guest uses for them.
     pub(super) fn changed(&self) -> (&BTreeMap<String, Node>, &BTreeSet<String>) {
         (&self.nodes, &self.aliases)
     }
 
-    /// What the layer has at a real path.
+    /// Returns the layer's entry for a real path.
     pub(super) fn node(&self, path: &str) -> Option<&Node> {
         self.nodes.get(path)
     }
 
-    /// How a path looks, if the layer knows; inner `None`: it is gone.
+    /// Returns the attributes of a path, or `None` if the layer does not know it. The inner `None` means that it was removed.
     pub(super) fn stat(&self, path: &str) -> Option<Option<Stat>> {
         match self.nodes.get(path) {
             Some(Node::Gone) => Some(None),
@@ -212,7 +213,7 @@ impl Layer {
         }
     }
 
-    /// Whether the layer made a directory at a path.
+    /// Tells whether the layer has a directory at a path.
     pub(super) fn is_directory(&self, path: &str) -> bool {
         match self.nodes.get(path) {
             Some(node) => matches!(node, Node::There(_, Content::Directory)),
@@ -220,12 +221,12 @@ impl Layer {
         }
     }
 
-    /// Whether wrun itself makes a directory there in a real run.
+    /// Tells whether wrun itself creates a directory there in a real run.
     pub(super) fn is_from_wrun(&self, path: &str) -> bool {
         self.from_wrun.contains(path)
     }
 
-    /// A part of a file's content, if the layer has that.
+    /// Returns a part of a file's content, if the layer has the content.
     pub(super) fn read(&self, path: &str, offset: u64, length: u64) -> Option<Vec<u8>> {
         let Some(Node::There(_, Content::Bytes(content))) = self.nodes.get(path) else { return None };
         let start = usize::try_from(offset).unwrap_or(usize::MAX).min(content.len());
@@ -233,22 +234,22 @@ impl Layer {
         Some(content.get(start..end).unwrap_or_default().to_vec())
     }
 
-    /// The names in a directory that the layer knows of, and whether something is there.
+    /// Returns the names in a directory that the layer knows, and whether each exists.
     pub(super) fn names(&self, path: &str) -> Vec<(String, bool)> {
         let within = format!("{}/", path.trim_end_matches('/'));
         let after = self.nodes.range(within.clone()..);
         let below = after.map_while(|(name, node)| Some((name.strip_prefix(&within)?, node)));
         let changed = below.map(|(name, node)| (name, matches!(node, Node::There(..))));
         let given = self.from_wrun.iter().filter_map(|path| Some((path.strip_prefix(&within)?, true)));
-        // Given directories first: the guest may have removed one.
+        // Directories of wrun come first, because the guest may have removed one of them.
         let direct = given.chain(changed).filter(|(name, _)| !name.contains('/') && !name.is_empty());
         direct.map(|(name, is_there)| (name.to_owned(), is_there)).collect()
     }
 
-    /// Puts something at a path.
+    /// Adds or replaces the entry of a path.
     ///
     /// # Errors
-    /// It is more than a dry run keeps.
+    /// A limit of the layer is exceeded.
     pub(super) fn put(&mut self, path: &str, stat: Stat, content: Content) -> Result<(), MachineError> {
         let node = match content {
             Content::Machines => Node::There(stat, content),
@@ -261,10 +262,10 @@ impl Layer {
         self.set(path, node)
     }
 
-    /// Adds to a file's content where it is. `None`: the layer does not have its content.
+    /// Appends to a file's content in place. Returns `None` if the layer does not have the content.
     ///
     /// # Errors
-    /// It is more than a dry run keeps.
+    /// A limit of the layer is exceeded.
     pub(super) fn append(&mut self, path: &str, more: &[u8], now: i64) -> Option<Result<(), MachineError>> {
         let Some(Node::There(stat, Content::Bytes(content))) = self.nodes.get_mut(path) else { return None };
         let bytes = self.bytes.saturating_add(more.len());
@@ -277,31 +278,31 @@ impl Layer {
         Some(Ok(()))
     }
 
-    /// Changes how something looks, whose content stays as it is.
+    /// Changes the attributes of an entry; its content stays.
     ///
     /// # Errors
-    /// It is more than a dry run keeps.
+    /// A limit of the layer is exceeded.
     pub(super) fn look(&mut self, path: &str, looks: Stat) -> Result<(), MachineError> {
         match self.nodes.get_mut(path) {
             Some(Node::There(stat, _)) => {
                 *stat = looks;
                 Ok(())
             }
-            // The machine does not have it.
+            // The machine does not have this directory.
             None if self.from_wrun.contains(path) => self.put(path, looks, Content::Directory),
             Some(Node::Gone) | None => self.set(path, Node::There(looks, Content::Machines)),
         }
     }
 
-    /// Whether the layer has the content of what is at a path, or the text of a link.
+    /// Tells whether the layer has the content of an entry, or the text of a link.
     pub(super) fn has_content(&self, path: &str) -> bool {
         matches!(self.nodes.get(path), Some(Node::There(_, content)) if *content != Content::Machines)
     }
 
-    /// Gives something that the layer has another path, in place of what is there. `below`: as in [`remove`](Self::remove).
+    /// Moves an entry of the layer to another path and replaces the entry there. For `below` see [`remove`](Self::remove).
     ///
     /// # Errors
-    /// It is more than a dry run keeps.
+    /// A limit of the layer is exceeded.
     pub(super) fn rename(&mut self, from: &str, to: &str, below: bool) -> Result<(), MachineError> {
         let more = usize::from(below && !self.nodes.contains_key(to));
         if self.nodes.len() + more > MAX_PATHS || to.len() > MAX_PATH {
@@ -317,10 +318,10 @@ impl Layer {
         Ok(())
     }
 
-    /// Takes away what is at a path. `below`: there would be something without the layer's word.
+    /// Removes the entry of a path. `below` is true if the machine has an entry there, which the layer must then hide.
     ///
     /// # Errors
-    /// It is more than a dry run keeps.
+    /// A limit of the layer is exceeded.
     pub(super) fn remove(&mut self, path: &str, below: bool) -> Result<(), MachineError> {
         if below {
             return self.set(path, Node::Gone);
@@ -329,7 +330,7 @@ impl Layer {
         Ok(())
     }
 
-    /// Forgets all that is known of a path.
+    /// Forgets everything about a path.
     pub(super) fn forget(&mut self, path: &str) {
         let gone = self.nodes.remove(path);
         self.bytes = self.bytes.saturating_sub(held(gone.as_ref()));
@@ -341,7 +342,7 @@ impl Layer {
         }
     }
 
-    /// The content at a path has another path now: it is the guest's, and as secret as before.
+    /// Updates the records after a move: the content now belongs to the guest, and stays as secret as before.
     fn is_moved(&mut self, from: &str, to: &str) {
         self.owners.remove(from);
         self.owners.remove(to);
@@ -361,7 +362,7 @@ impl Layer {
         if old.is_none() && self.nodes.len() >= MAX_PATHS || path.len() > MAX_PATH {
             return Err(too_many_paths());
         }
-        // What replaces a secret may have been made of it.
+        // The replacement of a secret content may have been made from it.
         let is_secret = self.secret.contains(path) && !matches!(node, Node::Gone);
         self.forget(path);
         self.nodes.insert(path.to_owned(), node);
@@ -372,24 +373,24 @@ impl Layer {
         Ok(())
     }
 
-    /// Remembers how the guest calls a path.
+    /// Records the name that the guest uses for a path.
     pub(super) fn is_called(&mut self, path: &str, written: &str) {
         if path != written && self.aliases.len() < MAX_PATHS && written.len() <= MAX_PATH {
             self.aliases.insert(written.to_owned());
         }
     }
 
-    /// The names that the layer has below a directory, as seen from it.
+    /// Returns the names of the layer below a directory, relative to it.
     pub(super) fn names_below(&self, key: &str) -> Vec<String> {
         let within = format!("{key}/");
         let below = self.nodes.range(within.clone()..).map_while(|(name, _)| name.strip_prefix(&within));
         below.map(str::to_owned).collect()
     }
 
-    /// Gives a directory that only the layer has, and all below it, another path.
+    /// Moves a directory that only the layer has, with everything below it, to another path.
     ///
     /// # Errors
-    /// One of the paths would be longer than a dry run keeps.
+    /// One of the new paths would be too long.
     pub(super) fn rename_tree(&mut self, from: &str, to: &str) -> Result<(), MachineError> {
         let below: Vec<String> = self.names_below(from).into_iter().map(|name| format!("{from}/{name}")).collect();
         let longest = below.iter().map(String::len).max().unwrap_or(from.len());
@@ -423,7 +424,7 @@ fn held(node: Option<&Node>) -> usize {
     }
 }
 
-/// What something new looks like: wrun's own, with these permission bits.
+/// Returns the attributes of a new entry: owned by wrun's user, with these permission bits.
 pub(super) fn looks(kind: StatKind, mode: u32, now: i64) -> Stat {
     Stat {
         kind,

@@ -1,7 +1,7 @@
-//! Which changed path a text names.
+//! Finds the changed paths that a text names.
 //!
-//! Guests choose both the text and thousands of paths. Each place of the text where a path may begin is looked up in the
-//! sorted paths, so that the time does not grow with their number, and every look is counted as work.
+//! Guests choose both the text and thousands of paths. The search looks up each place of the text where a path may begin in
+//! the sorted paths. So its time does not grow with the number of paths, and every lookup counts as work.
 
 use super::layer::{Content, Layer, MAX_PATH, Node};
 use contract::{Account, Ended, StatKind};
@@ -9,23 +9,23 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Bound;
 use std::sync::Arc;
 
-/// Bytes that are one unit of work.
+/// The number of bytes that count as one unit of work.
 const BYTES_PER_UNIT: usize = 64;
 
 /// The changed paths, sorted.
 struct Paths<'l> {
     nodes: &'l BTreeMap<String, Node>,
     aliases: &'l BTreeSet<String>,
-    /// Paths of which nothing can be said.
+    /// Paths whose state is unknown.
     unknown: &'l BTreeMap<String, Arc<str>>,
-    /// The bytes that paths begin with.
+    /// The first bytes of all paths.
     first: BTreeSet<u8>,
 }
 
-/// A changed path that one of some texts names, or one below it.
+/// Returns a changed path that one of the texts names directly or as the directory of a longer path.
 ///
 /// # Errors
-/// The policy may not go on.
+/// The policy must end.
 pub(super) fn first_named<'t>(
     layer: &Layer,
     texts: impl IntoIterator<Item = &'t str>,
@@ -37,7 +37,8 @@ pub(super) fn first_named<'t>(
         return Ok(None);
     }
     let pay = |bytes: usize| account.map_or(Ok(()), |account| account.work((bytes / BYTES_PER_UNIT) as u64 + 1));
-    // Real paths all begin so. There may be one for each resource of a run, and each guard asks.
+    // All real paths begin with `/`. They are not scanned, because there may be one for each resource and every guard does
+    // this search.
     let mut first: BTreeSet<u8> = aliases.iter().filter_map(|path| path.bytes().next()).collect();
     first.insert(b'/');
     let paths = Paths { nodes, aliases, unknown, first };
@@ -81,15 +82,15 @@ fn up_to(most: &str) -> (Bound<&str>, Bound<&str>) {
     (Bound::Unbounded, Bound::Included(most))
 }
 
-/// The bytes of a text before which a path may end, ascending.
+/// Returns the offsets in a text at which a path may end, ascending.
 fn ends(text: &str) -> Vec<usize> {
     let is_part_of_name = |letter: char| letter.is_alphanumeric() || "._-+~%".contains(letter);
     let places = text.char_indices().filter(|(_, letter)| !is_part_of_name(*letter)).map(|(at, _)| at);
     places.chain([text.len()]).collect()
 }
 
-/// The path that the text names at byte `at`. `last`: the last path in the order of paths that is not behind a text, and
-/// whether what is below it would be changed with it.
+/// Returns the path that the text names at byte `at`. `last` returns the last path that sorts up to a given text, and whether
+/// paths below it would change with it.
 fn at_place<'l>(
     text: &str,
     at: usize,
@@ -111,7 +112,7 @@ fn at_place<'l>(
                 }
                 most = at + name.len() - 1;
             }
-            // A path that the text begins with is in the order before this one, and a beginning of it.
+            // Paths that the text begins with sort before this one and share its beginning.
             Some((path, _)) => {
                 most = at + path.bytes().zip(name.bytes()).take_while(|(one, other)| one == other).count();
             }

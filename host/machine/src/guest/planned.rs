@@ -1,11 +1,12 @@
-//! What the resources of a dry run would leave behind, for those who look at the machine later in the same policy.
+//! The results of a dry run's resources, for code that reads the machine later in the same policy.
 //!
-//! Once an action is planned, the outcome of its steps is put into the policy's layer, over the machine and over what the
-//! policy's own code wrote before. Later code of the policy finds it as a real run would. Where an outcome is not known (a
-//! download, a command, an action that failed), the path is *unknown*: whoever looks at it hears so, also where the machine
-//! has an older version of it.
+//! When an action has been planned, the results of its steps go into the policy's layer. They cover the machine and earlier
+//! writes of the policy's own code. Later code of the policy sees them as in a real run. If a result is not known (a
+//! download, a command, a failed action), the path is *unknown*. Reading it returns an error that says so, even if the
+//! machine has an older version.
 //!
-//! Recipes that are still being compiled see the machine as it is. Outcomes of actions that they run wait until then.
+//! While recipes are being compiled, they see the machine as it is. Results of actions that they run at that time are added
+//! when compiling ends.
 
 use super::layer::{Content, Layer, MAX_PATH, Node, looks};
 use super::{Overlay, stat_of};
@@ -17,28 +18,28 @@ use std::io::{Seek as _, Write as _};
 use std::os::fd::OwnedFd;
 use std::sync::Arc;
 
-/// The most bytes of files that resources would write which a dry run keeps for one policy. What is beyond is unknown.
+/// Maximum size of all files that resources would write, in bytes, in the dry run of one policy. Further files are unknown.
 const MAX_PLANNED: usize = 16 << 20;
 
-/// The most outcomes that wait for the end of compiling, and the most unknown paths.
+/// Maximum number of outcomes that wait for the end of compiling, and of unknown paths.
 const MAX_OUTCOMES: usize = 10_000;
 
-/// Permission bits of a new file and of a new directory that nobody chose: those of the usual mask, `022`.
+/// Default permission bits of a new file and a new directory: those under the usual mask `022`.
 const NEW_FILE: u32 = 0o644;
 const NEW_DIRECTORY: u32 = 0o755;
 
-/// The owner, the group and the permission bits that a resource sets; `None`: they stay as they are.
+/// The owner, the group and the permission bits that a resource sets; `None` keeps the present value.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct PlannedAccess {
-    /// The permission bits, such as `0o644`.
+    /// Permission bits, such as `0o644`.
     pub mode: Option<u32>,
-    /// The number of the owner.
+    /// Numeric id of the owner.
     pub uid: Option<u32>,
-    /// The number of the group.
+    /// Numeric id of the group.
     pub gid: Option<u32>,
 }
 
-/// What an action would leave at one real path.
+/// The state of one real path after an action.
 #[derive(Clone, PartialEq, Eq)]
 pub enum Planned {
     /// A regular file with this content.
@@ -47,24 +48,24 @@ pub enum Planned {
         content: Vec<u8>,
         /// Owner, group and mode, as far as the resource sets them.
         access: PlannedAccess,
-        /// The content is that of a sensitive resource: no difference to it is ever shown.
+        /// True if the content comes from a sensitive resource. A diff of it is never shown.
         is_secret: bool,
     },
-    /// A directory. One that is there keeps what is in it.
+    /// A directory. An existing one keeps its content.
     Directory(PlannedAccess),
     /// A symbolic link with this text.
     Link(String),
-    /// The same thing with another owner, group or mode.
+    /// The present entry with another owner, group or mode.
     Access(PlannedAccess),
-    /// The same thing, modified now.
+    /// The present entry, with the present time as its modification time.
     Touched,
-    /// Nothing, also below the path.
+    /// Nothing exists at the path or below it.
     Gone,
-    /// Something that a dry run does not know.
+    /// A state that a dry run cannot know.
     Unknown,
 }
 
-/// An outcome, with the resource that it is of.
+/// The planned state of a path, with its resource.
 #[derive(Clone)]
 pub(super) struct Outcome {
     path: String,
@@ -84,22 +85,22 @@ pub enum ForeseenFile {
         content: Vec<u8>,
         /// Size, owner, group, mode and time.
         stat: Stat,
-        /// No difference to this content may be shown.
+        /// True if a diff of this content must not be shown.
         is_secret: bool,
-        /// Only resources know of it: the policy's own code neither wrote nor read it.
+        /// True if only resources used it: the policy's own code neither wrote nor read it.
         is_unread: bool,
     },
 }
 
 impl fmt::Debug for Outcome {
-    /// Shows the path alone: the content may be secret.
+    /// Shows only the path and the resource: the content may be secret.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Outcome").field("path", &self.path).field("by", &self.by).finish_non_exhaustive()
     }
 }
 
 impl fmt::Debug for ForeseenFile {
-    /// Shows the size alone: the content may be secret.
+    /// Shows only the size: the content may be secret.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Absent => f.write_str("Absent"),
@@ -111,11 +112,11 @@ impl fmt::Debug for ForeseenFile {
 }
 
 impl Overlay {
-    /// Takes what an action of the resource `by` would leave behind, by real path. The account pays for it as long as the
+    /// Adds the results of an action of the resource `by`, by real path. The account is charged for them as long as the
     /// overlay lives.
     ///
     /// # Errors
-    /// The policy may not keep more.
+    /// The policy's limit is exceeded.
     pub fn foresee(
         &self,
         outcomes: Vec<(String, Planned)>,
@@ -135,13 +136,13 @@ impl Overlay {
         layer.pay(account)
     }
 
-    /// The policy's recipes are compiled from now on. Before its first action they see the machine as it is, in a real run too,
-    /// and an error there would end a dry run.
+    /// Marks the start of compiling. Before the first action, recipes see the machine as it is in a real run too, and an
+    /// error there would end a dry run.
     pub fn begin_compile(&self) {
         self.layer().is_compiling = true;
     }
 
-    /// The policy's recipes have been compiled: from now on its code finds what its resources would leave behind.
+    /// Marks the end of compiling: from now on the policy's code sees the results of its resources.
     pub fn end_compile(&self, root: &Root) {
         let mut layer = self.layer();
         layer.is_compiling = false;
@@ -151,13 +152,13 @@ impl Overlay {
         }
     }
 
-    /// The resource that would change what is at a real path before whoever asks now.
+    /// Returns the resource that would already have changed a real path.
     pub fn changed_by(&self, path: &str) -> Option<String> {
         let layer = self.layer();
         layer.unknown.get(path).or_else(|| layer.owners.get(path)).map(|by| by.as_ref().to_owned())
     }
 
-    /// The file at a real path, if it would be another than the machine's and is known.
+    /// Returns the file at a real path, if it would differ from the machine's file and its content is known.
     pub fn foreseen_file(&self, path: &str) -> Option<ForeseenFile> {
         let layer = self.layer();
         if layer.unknown.contains_key(path) {
@@ -189,17 +190,17 @@ impl Outcome {
 }
 
 impl Layer {
-    /// Why nothing can be said of a real path; `None`: something can.
+    /// Returns an error if the state of a real path is unknown, else `None`.
     pub(super) fn refusal(&self, path: &str) -> Option<MachineError> {
         if let Some(by) = self.unknown.get(path) {
             return Some(MachineError::DryRun(format!("look at {path}, which {by} would change before")));
         }
-        // What was dropped may be about this path.
+        // A dropped outcome may concern this path.
         let is_lost = self.is_incomplete && !self.is_compiling && !self.nodes.contains_key(path);
         is_lost.then(|| MachineError::DryRun(format!("look at {path}: {TOO_MANY}")))
     }
 
-    /// Whether the machine's own things at a real path would be gone with a directory above it.
+    /// Tells whether the machine's own entry at a real path would be gone, because a directory above it would be removed.
     pub(super) fn is_emptied(&self, path: &str) -> bool {
         let mut above = path;
         while let Some((parent, _)) = above.rsplit_once('/').filter(|_| !self.emptied.is_empty()) {
@@ -211,7 +212,7 @@ impl Layer {
         false
     }
 
-    /// An unknown path directly below a directory.
+    /// Returns the unknown paths directly below a directory.
     pub(super) fn unknown_in(&self, directory: &str) -> impl Iterator<Item = (&String, &Arc<str>)> {
         let within = format!("{}/", directory.trim_end_matches('/'));
         let after = self.unknown.range(within.clone()..);
@@ -284,7 +285,7 @@ impl Layer {
         }
     }
 
-    /// What is at a real path by now, as far as it can be seen.
+    /// Returns the present attributes of a real path, as far as they can be read.
     fn there(&self, path: &str, root: &Root) -> Option<Stat> {
         match self.stat(path) {
             Some(known) => known,
@@ -293,7 +294,7 @@ impl Layer {
         }
     }
 
-    /// Forgets all below a directory, and hides what the machine has there.
+    /// Forgets everything below a directory, and hides the machine's files there.
     fn empty(&mut self, directory: &str) {
         let within = format!("{directory}/");
         let is_below = |path: &String| path.starts_with(&within);
@@ -305,7 +306,7 @@ impl Layer {
         self.emptied.insert(directory.to_owned());
     }
 
-    /// From now on nothing can be said of a real path.
+    /// Marks the state of a real path as unknown from now on.
     fn do_not_know(&mut self, path: String, by: Arc<str>) {
         self.forget(&path);
         let bytes = self.unknown_bytes.saturating_add(path.len() + by.len());
@@ -318,7 +319,7 @@ impl Layer {
     }
 }
 
-/// Makes a file that only this process has, with this content.
+/// Creates a file in memory with this content. Only this process has it.
 ///
 /// # Errors
 /// The system has no memory or no descriptor for it.
@@ -330,10 +331,10 @@ pub fn in_memory(content: &[u8]) -> std::io::Result<OwnedFd> {
     Ok(file.into())
 }
 
-/// Why a dry run cannot tell what a path would be.
+/// The reason why a dry run cannot tell the state of a path.
 pub(crate) const TOO_MANY: &str = "earlier resources would change more than a dry run keeps";
 
-/// The same thing with another owner, group and mode.
+/// Returns the attributes with another owner, group and mode.
 fn accessed(stat: Stat, access: PlannedAccess) -> Stat {
     let PlannedAccess { mode, uid, gid } = access;
     Stat { mode: mode.unwrap_or(stat.mode), uid: uid.unwrap_or(stat.uid), gid: gid.unwrap_or(stat.gid), ..stat }

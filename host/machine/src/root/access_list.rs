@@ -1,4 +1,4 @@
-//! Access lists (`setfacl`): they let users and groups write whom a mode does not name.
+//! Access lists (`setfacl`). They can let users and groups write that the file mode does not name.
 
 use super::pinned::in_proc;
 use super::{Entry, Kind};
@@ -6,19 +6,21 @@ use rustix::fd::{AsFd, AsRawFd as _};
 use rustix::fs::{AtFlags, CWD, Mode};
 use rustix::io::Errno;
 
-/// The list that counts for a file or directory itself.
+/// The attribute with the list of the file or directory itself.
 pub(super) const ACCESS: &str = "system.posix_acl_access";
 
-/// The list that a directory gives to all that is made in it. The file mode creation mask does not apply where there is one.
+/// The attribute with the list that a directory passes on to new entries. If it exists, the file mode creation mask does not
+/// apply.
 const DEFAULT: &str = "system.posix_acl_default";
 
-/// The kernel's number for the only format there is.
+/// The kernel's number of the only existing format.
 const VERSION: [u8; 4] = [2, 0, 0, 0];
 
-/// The bytes that are enough for most lists: 31 entries.
+/// A size in bytes that is enough for most lists: 31 entries.
 const USUAL_LIST: usize = 4 + 31 * 8;
 
-/// The longest list that is read, in bytes: more than file systems keep. The kernel clears as many for each question.
+/// Maximum size of a list, in bytes: more than file systems store. Each read costs the kernel as many bytes to clear, so the
+/// smaller size is tried first.
 const MAXIMUM_LIST: usize = 64 << 10;
 
 const MAY_READ: u8 = 4;
@@ -28,8 +30,8 @@ const OWNING_GROUP: u16 = 0x04;
 const GROUP: u16 = 0x08;
 const OTHERS: u16 = 0x20;
 
-/// Whether the access list of something open names anybody who may write besides its owner, root and one user, whatever the
-/// mask takes away: the next `chmod` gives it back. A list that cannot be read counts as one that does.
+/// Tells whether the access list of an open file names a writer besides its owner, root and one user. It ignores the mask,
+/// because the next `chmod` may change the mask. An unreadable list counts as one with such a writer.
 pub(super) fn lets_others_write(handle: impl AsFd, kind: Kind, uid: u32) -> bool {
     kind != Kind::Link && names_somebody(&handle, ACCESS, MAY_WRITE, uid)
 }
@@ -39,7 +41,7 @@ pub(super) fn lets_others_read(handle: impl AsFd, kind: Kind, uid: u32) -> bool 
     kind != Kind::Link && names_somebody(&handle, ACCESS, MAY_READ, uid)
 }
 
-/// Whether what is made in an open directory may be written by others than its owner, root and one user.
+/// Tells whether new entries in an open directory may be written by users other than their owner, root and one user.
 pub(super) fn passes_writers_on(handle: impl AsFd, kind: Kind, uid: u32) -> bool {
     kind == Kind::Directory && names_somebody(&handle, DEFAULT, MAY_WRITE, uid)
 }
@@ -71,7 +73,7 @@ pub(super) fn remove(handle: impl AsFd) -> Result<(), Errno> {
 }
 
 fn names_somebody(handle: &impl AsFd, list: &str, right: u8, uid: u32) -> bool {
-    // A descriptor without rights to the content has its attributes read through /proc only.
+    // The attributes of a descriptor without rights to the content can be read only through /proc.
     let path = in_proc("self", handle.as_fd().as_raw_fd());
     let value = read_whole(&path, list);
     value.map_or_else(|errno| !is_absent(errno), |value| is_for_others(&value, list == DEFAULT, right, uid))
@@ -89,7 +91,7 @@ fn read_whole(path: &str, list: &str) -> Result<Vec<u8>, Errno> {
     }
 }
 
-/// A list of at most so many bytes.
+/// Reads a list of at most `limit` bytes.
 fn read(path: &str, list: &str, limit: usize) -> Result<Vec<u8>, Errno> {
     let mut value = Vec::with_capacity(limit);
     rustix::fs::getxattr(path, list, rustix::buffer::spare_capacity(&mut value))?;

@@ -1,33 +1,33 @@
-//! Which written paths led to which resolved ones: refusals name a path as the policy wrote it.
+//! Remembers which written paths led to which resolved paths, so that refusals can name a path as the policy wrote it.
 //!
-//! A provider resolves a path and then asks for the right to it. So the last path that led there is the one that it asked
-//! about; looking for it among all texts of a resource would tell whether another text leads to the same place.
+//! A provider resolves a path and then checks the grant for it. So the last path that led there is the one that the policy
+//! used. Searching all texts of a resource instead would reveal whether another text leads to the same place.
 
 use std::collections::VecDeque;
 use std::sync::{Mutex, PoisonError};
 
-/// How many paths are remembered.
+/// The number of paths that are remembered.
 const KEPT: usize = 64;
 
 /// The last paths that were resolved, the newest last.
 #[derive(Debug, Default)]
 pub(super) struct Asked(Mutex<VecDeque<Written>>);
 
-/// What is known of how a resolved path was asked for.
+/// The origin of a resolved path.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum PathSource {
-    /// The policy wrote it, in these words.
+    /// The policy wrote the path in this form.
     Written(Written),
-    /// In words that are forgotten.
+    /// The policy may have written it, but the form is forgotten.
     Forgotten,
-    /// Nobody wrote it: the host chose it.
+    /// The host chose the path.
     Unwritten,
 }
 
-/// A written path, and where it leads.
+/// A written path, and the path that it resolves to.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Written {
-    /// As it was written.
+    /// The path as the policy wrote it.
     pub text: String,
     /// The path after all links, such as `/etc/shadow`.
     pub real: String,
@@ -44,8 +44,8 @@ impl Asked {
         all.push_back(Written { text, real: real.to_owned() });
     }
 
-    /// The newest that led to a resolved path, or to one above or below it. The root is above all of them, so it counts
-    /// for itself only.
+    /// Returns the newest written path that led to a resolved path, or to one above or below it. The root directory is above
+    /// all paths, so it counts only for itself.
     pub(super) fn find(&self, resolved: &str) -> PathSource {
         let all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let is_within = |inner: &str, outer: &str| {

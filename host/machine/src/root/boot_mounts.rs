@@ -1,8 +1,8 @@
-//! Paths that the table of file systems names. What is mounted there at the next start is mounted where the path leads *then*,
-//! as root: whoever may exchange a directory on the way for a link would choose the place.
+//! Paths in the table of file systems (`/etc/fstab`). At the next start, root mounts there wherever the path leads *then*. So
+//! anybody who can replace a directory on the way by a link could choose the mount point.
 //!
-//! So what `/etc/fstab` names (mount points, devices and directories of options that are paths, and all directories that lead
-//! to them) is neither renamed nor replaced by a link, and no directory of it is removed, whatever else is granted, until its line is gone.
+//! So wrun protects all paths that `/etc/fstab` names: mount points, devices, directories in options, and all directories
+//! above them. They are not renamed, replaced by a link or removed, whatever else is granted, until their line is gone.
 
 use cap_std::fs::Dir;
 use rustix::fs::{Mode, OFlags, ResolveFlags};
@@ -13,7 +13,7 @@ use std::io::{self, Read as _};
 /// The table, below the root.
 const TABLE: &str = "etc/fstab";
 
-/// The longest table that is read, in bytes.
+/// Maximum size of the table, in bytes.
 const MAX_TABLE: u64 = 1 << 20;
 
 /// The table of one root.
@@ -27,18 +27,18 @@ impl BootMounts {
         Self { root }
     }
 
-    /// Refuses a resolved path that the table names, or that leads to one.
+    /// Refuses a resolved path that the table names, or a directory above such a path.
     ///
     /// # Errors
-    /// `EBUSY`; or the table is there and cannot be read.
+    /// `EBUSY`; or the table exists and cannot be read.
     pub(super) fn check(&self, real: &str) -> Result<(), Errno> {
         if names(&self.text()?, real) { Err(Errno::BUSY) } else { Ok(()) }
     }
 
-    /// Whether the table names something below a resolved path.
+    /// Tells whether the table names a path below a resolved path.
     ///
     /// # Errors
-    /// The table is there and cannot be read.
+    /// The table exists and cannot be read.
     pub(super) fn names_below(&self, real: &str) -> Result<bool, Errno> {
         let real = real.trim_end_matches('/');
         Ok(all_paths(&self.text()?).any(|path| path.strip_prefix(real).is_some_and(|rest| rest.starts_with('/'))))
@@ -67,7 +67,7 @@ impl BootMounts {
     }
 }
 
-/// Whether a table names a path, or one below it.
+/// Tells whether a table names a path, or one below it.
 fn names(table: &str, real: &str) -> bool {
     let leads_to = |path: &str| {
         path.strip_prefix(real).is_some_and(|rest| rest.is_empty() || rest.starts_with('/') || real == "/")
@@ -75,24 +75,24 @@ fn names(table: &str, real: &str) -> bool {
     all_paths(table).any(|path| leads_to(&path))
 }
 
-/// The absolute paths of all lines, in their plain form.
+/// Returns the absolute paths of all lines, normalized.
 fn all_paths(table: &str) -> impl Iterator<Item = String> {
     let lines = table.lines().map(str::trim_start).filter(|line| !line.starts_with('#'));
     lines.flat_map(paths).map(|path| plain(&path))
 }
 
-/// The absolute paths of a line: the device, the mount point, and those that options name.
+/// Returns the absolute paths of a line: the device, the mount point, and those in options.
 fn paths(line: &str) -> Vec<String> {
     let mut words = line.split_ascii_whitespace();
     let mut all: Vec<&str> = words.by_ref().take(2).collect();
-    // The kind of file system.
+    // Skips the file system type.
     words.next();
     let options = words.next().unwrap_or_default().split(',');
     all.extend(options.filter_map(|option| option.split_once('=')).flat_map(|(_, value)| value.split(':')));
     all.into_iter().map(unescape).filter(|path| path.starts_with('/')).collect()
 }
 
-/// A path without empty parts, dots and a slash at its end.
+/// Normalizes a path: removes empty parts, dots and a final slash.
 fn plain(path: &str) -> String {
     let mut parts: Vec<&str> = vec![];
     for part in path.split('/') {
@@ -105,7 +105,7 @@ fn plain(path: &str) -> String {
     format!("/{}", parts.join("/"))
 }
 
-/// White space is escaped in the table by its octal number.
+/// Decodes white space, which the table writes as octal numbers.
 fn unescape(word: &str) -> String {
     word.replace("\\040", " ").replace("\\011", "\t").replace("\\012", "\n").replace("\\134", "\\")
 }

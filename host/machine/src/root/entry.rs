@@ -1,11 +1,11 @@
-//! What is at a path.
+//! File system entries: their kind and attributes.
 
 use cap_std::fs::{FileTypeExt as _, Metadata, MetadataExt as _};
 use rustix::fd::AsFd;
 use rustix::fs::{FileType, Stat};
 use std::io;
 
-/// What kind of thing is at a path.
+/// The kind of an entry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
     /// A regular file, with content.
@@ -22,12 +22,12 @@ pub enum Kind {
     Pipe,
     /// A socket of the local machine.
     Socket,
-    /// Something that this kernel knows and wrun does not.
+    /// A kind that wrun does not know.
     Unknown,
 }
 
 impl Kind {
-    /// Chef's words for it, as in its messages.
+    /// Returns the kind in Chef's words, as in its messages.
     pub fn words(self) -> &'static str {
         match self {
             Self::File => "file",
@@ -41,7 +41,7 @@ impl Kind {
         }
     }
 
-    /// What a directory's listing says of a name; `Unknown` where it does not.
+    /// Returns the kind from a directory listing, or `Unknown` if the listing does not contain it.
     pub(super) fn of_entry(file_type: &cap_std::fs::FileType) -> Self {
         if file_type.is_file() {
             Self::File
@@ -76,26 +76,26 @@ impl Kind {
     }
 }
 
-/// What is at a path.
+/// An entry of the file system with its attributes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Entry {
-    /// The kind of thing, such as a directory.
+    /// The kind of the entry, such as a directory.
     pub kind: Kind,
-    /// Permission bits, set-id and sticky too.
+    /// Permission bits, including set-id and sticky bits.
     pub mode: u32,
-    /// The number of the user who owns it.
+    /// Numeric id of the owner.
     pub uid: u32,
-    /// The number of the group that owns it.
+    /// Numeric id of the group.
     pub gid: u32,
-    /// The length of its content in bytes.
+    /// Size of the content, in bytes.
     pub size: u64,
-    /// When its content changed last, in seconds since 1970.
+    /// Time of the last change of the content, in seconds since 1970.
     pub modified: i64,
-    /// The part of that moment which is less than a second, in nanoseconds.
+    /// The fraction of a second of that time, in nanoseconds.
     pub modified_nanos: u64,
     /// Device and inode numbers, which together identify it on this machine.
     pub identity: (u64, u64),
-    /// How many names it has.
+    /// The number of its names (hard links).
     pub links: u64,
 }
 
@@ -117,24 +117,24 @@ impl Entry {
     }
 }
 
-/// The permission bits by which others than the owner may write.
+/// The permission bits that let users other than the owner write.
 const OTHERS_WRITE: u32 = 0o022;
 
 impl Entry {
-    /// Tells whether a group or everybody may write to it. Of a link the bits mean nothing.
+    /// Tells whether a group or everybody may write to it. For a link the bits have no meaning.
     pub fn others_may_write(&self) -> bool {
         self.kind != Kind::Link && self.mode & OTHERS_WRITE != 0
     }
 
-    /// What an open handle holds.
+    /// Returns the entry behind an open handle.
     ///
     /// # Errors
-    /// The kernel refuses to look at it.
+    /// The kernel refuses the call.
     pub fn of_handle(handle: impl AsFd) -> io::Result<Self> {
         Ok(Self::of(&rustix::fs::fstat(handle)?))
     }
 
-    /// From what cap-std says of a name.
+    /// Converts the metadata of cap-std.
     pub(super) fn of_metadata(metadata: &Metadata) -> Self {
         Self {
             kind: Kind::of(FileType::from_raw_mode(metadata.mode())),

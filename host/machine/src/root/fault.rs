@@ -1,4 +1,4 @@
-//! What the kernel refused of a call about a file.
+//! Errors of system calls for files.
 
 use contract::{Ended, FileCall, Raised, SystemError};
 use errors::chef;
@@ -10,22 +10,22 @@ use rustix::io::Errno;
 pub struct Fault {
     /// The error number of the refused call.
     pub errno: Errno,
-    /// What wrun was doing.
+    /// The kind of call that wrun made.
     call: FileCall,
-    /// What it was about, as seen from inside the root.
+    /// The path of the call, as seen from inside the root.
     pub path: String,
-    /// The resolved path that it is about, as far as it resolves. Who may not look there does not hear of the refusal.
+    /// The resolved path, as far as it resolves. A policy that may not read this path does not see the error.
     reached: Option<String>,
-    /// What a person could do about it.
+    /// Advice for the reader of the message.
     hint: Option<Hint>,
 }
 
-/// Advice for people about a refusal that the system's words do not explain.
+/// Advice about an error that the system's message does not explain.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Hint {
-    /// The table of file systems names it, and it stays where it is.
+    /// `/etc/fstab` names the path, so wrun does not move or remove it.
     BootMount,
-    /// The path is relative, and there is nothing that it could be relative to.
+    /// The path is relative, and no directory is defined that it could be relative to.
     NotAbsolute,
 }
 
@@ -42,45 +42,45 @@ impl Hint {
 
 impl Fault {
     pub fn new(errno: Errno, call: FileCall, path: &str) -> Self {
-        // Whoever says a path of megabytes gets the beginning of it back.
+        // An overlong path is cut in the message.
         let path = path.chars().take(super::MAXIMUM_PATH).collect();
         Self { errno, call, path, reached: None, hint: None }
     }
 
-    /// The same about a resolved path.
+    /// Adds the resolved path.
     #[must_use]
     pub(super) fn reached(self, path: String) -> Self {
         Self { reached: Some(path), ..self }
     }
 
-    /// The resolved path that it is about, where it is known.
+    /// Returns the resolved path, if it is known.
     pub fn real(&self) -> Option<&str> {
         self.reached.as_deref()
     }
 
-    /// Nothing is there, or no directory to be in.
+    /// Tells whether the entry, or the directory of the entry, does not exist.
     pub fn is_absence(&self) -> bool {
         matches!(self.errno, Errno::NOENT | Errno::NOTDIR)
     }
 
-    /// The error, by the system's name.
+    /// Returns the error by its system name.
     pub fn error(&self) -> SystemError {
         system_error(self.errno)
     }
 
-    /// The same under another path: the one that the cookbook wrote.
+    /// Replaces the path by another one: the one that the cookbook wrote.
     #[must_use]
     pub fn about(self, path: &str) -> Self {
         Self { reached: self.reached, hint: self.hint, ..Self::new(self.errno, self.call, path) }
     }
 
-    /// The same with what a person could do about it.
+    /// Adds advice.
     #[must_use]
     pub(super) fn because(self, hint: Hint) -> Self {
         Self { hint: Some(hint), ..self }
     }
 
-    /// The same of another call.
+    /// Replaces the kind of call.
     #[must_use]
     pub fn during(self, call: FileCall) -> Self {
         Self { call, ..self }
@@ -94,12 +94,13 @@ impl From<Fault> for Raised {
     }
 }
 
-/// The errno of a refused call. What cap-std refuses by itself, before the kernel is asked, is not permitted.
+/// Returns the error number of a refused call. If cap-std refused it without asking the kernel, the error is `EPERM`.
 pub(super) fn errno(error: &std::io::Error) -> Errno {
     Errno::from_io_error(error).unwrap_or(Errno::PERM)
 }
 
-/// The errno of a step that an account ended. The runner says why; guest code cannot go on for long.
+/// Returns the error number for a step that an account ended. The runner reports the reason, and guest code cannot continue
+/// for long.
 pub(super) fn errno_of(ended: &Ended) -> Errno {
     match ended {
         Ended::Exceeded(_) => Errno::DQUOT,
@@ -107,7 +108,7 @@ pub(super) fn errno_of(ended: &Ended) -> Errno {
     }
 }
 
-/// The C library's sentence.
+/// Returns the C library's text for an error.
 fn description(errno: Errno) -> String {
     let text = std::io::Error::from(errno).to_string();
     match text.rfind(" (os error") {
@@ -116,7 +117,7 @@ fn description(errno: Errno) -> String {
     }
 }
 
-/// The error with its name. Those that nothing here meets are errors of the device.
+/// Returns the error by its name. Error numbers that are not expected here become I/O errors.
 pub(crate) fn system_error(errno: Errno) -> SystemError {
     match errno {
         Errno::ACCESS => SystemError::Access,

@@ -1,19 +1,20 @@
-//! Chef's file cache, which cookbooks put downloads into and never make themselves: Chef makes it before a run.
+//! Chef's file cache. Cookbooks put downloads into it without creating it, because Chef creates it before a run.
 
 use super::{Fault, ModeBits, Root, Site};
 use contract::FileCall;
 use rustix::io::Errno;
 
-/// Everybody may read what is in there, and only root writes, whatever the file mode creation mask: as Chef's.
+/// The mode of the folders, whatever the file mode creation mask is: everybody may read, and only root may write, as in Chef.
 const MODE: u32 = 0o755;
 
 impl Root {
-    /// Makes the folders that are missing. It is the host's own doing and nobody's wish, so no grant is asked; who may
-    /// write into them is. An operator may keep it elsewhere by a link; but a policy that may manage such a folder can lay
-    /// one too, so nothing is made where `guarded` says that more than a file would come of it.
+    /// Creates the missing folders. The host needs them itself and no resource asked for them, so creating them needs no
+    /// grant; writing into them does. An operator may place the cache elsewhere by a link. But a policy that may manage such
+    /// a folder can also create a link there. So the function does not create folders behind a link into a path that
+    /// `guarded` protects.
     ///
     /// # Errors
-    /// The kernel refuses; or a link leads to something guarded.
+    /// The kernel refuses a call, or a link leads to a guarded path.
     pub fn make_file_cache(&self, path: &str, guarded: impl Fn(&str) -> bool) -> Result<(), Fault> {
         let ends = path.match_indices('/').map(|(at, _)| at).skip(1).chain([path.len()]);
         for folder in ends.filter_map(|end| path.get(..end)) {

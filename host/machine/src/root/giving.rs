@@ -1,8 +1,9 @@
-//! Who gets power over what is in a directory with its owner or its permission bits.
+//! Checks changes of owner, group or mode that give other users power over files.
 //!
-//! Whoever may write in a directory may give everything in it another name, at once and at any time. So a directory is given
-//! away as a whole: a right to the directory alone does not cover the keys of a home, what another rule refuses, or what the
-//! policy may not read; and one on the way to what `/etc/fstab` names needs a rule that names it. A file is given away with its content, which the policy must be allowed to read, and with its other names.
+//! A user who may write in a directory may rename everything in it at any time. So a change of a directory's owner counts as
+//! a change of its whole content. A right to the directory alone does not cover SSH keys of a home, paths that another rule
+//! refuses, or files that are hidden from the policy. A directory above a path in `/etc/fstab` needs a rule that names it. A
+//! file is given away with its content, which the policy must be allowed to read, and with its other names (hard links).
 
 use super::{Entry, Fault, Kind, Place, absent, access_list, fault, open, tree};
 use contract::FileCall;
@@ -20,18 +21,18 @@ const GROUP_WRITES: u32 = 0o020;
 /// The bits by which everybody may write.
 const OTHERS_WRITE: u32 = 0o002;
 
-/// Owner, group and permission bits that something gets; `None`: it keeps its own.
+/// New owner, group and permission bits. `None` keeps the present value.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Given {
-    /// The number of the new owner.
+    /// Numeric id of the new owner.
     pub uid: Option<u32>,
-    /// The number of the new group.
+    /// Numeric id of the new group.
     pub gid: Option<u32>,
     /// The new permission bits.
     pub mode: Option<u32>,
 }
 
-/// Who may change names in a directory, or read a file, root aside.
+/// The users, besides root, who may rename entries of a directory or read a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Holders {
     owner: u32,
@@ -42,12 +43,13 @@ struct Holders {
 }
 
 impl Holders {
-    /// Those who may change names in a directory. `named`: its access list lets others do so.
+    /// Returns the users who may rename entries of a directory. `named`: its access list lets others do so.
     fn writers(entry: &Entry, given: Given, named: bool) -> Self {
         Self::by_bits(entry, given, (GROUP_WRITES, OTHERS_WRITE), named)
     }
 
-    /// Those who may read a file. An owner may give the right to itself. `named`: its access list lets others do so.
+    /// Returns the users who may read a file. The owner counts, because an owner can always add the right. `named`: its
+    /// access list lets others do so.
     fn readers(entry: &Entry, given: Given, named: bool) -> Self {
         Self::by_bits(entry, given, (GROUP_READS, OTHERS_READ), named)
     }
@@ -62,7 +64,7 @@ impl Holders {
         }
     }
 
-    /// Whether there is somebody who was not one before.
+    /// Tells whether somebody is added who did not have the right before.
     fn adds_to(self, before: Self) -> bool {
         let owner = self.owner != 0 && self.owner != before.owner;
         let group = self.group.is_some_and(|group| group != 0 && before.group != Some(group));
@@ -71,11 +73,11 @@ impl Holders {
 }
 
 impl Place {
-    /// Whether owner and bits may be given to the directory that is there, with all that is in it, or to the file, with all its
-    /// names. Of anything else, and where nobody gets power who had none, nothing is asked.
+    /// Checks whether the policy may set owner, group and mode of the directory, with its content, or of the file, with all
+    /// its names. Other kinds of entries need no check, and neither does a change that gives nobody new power.
     ///
     /// # Errors
-    /// What is in it cannot be seen; something in it is not granted, or another name of the file.
+    /// The content cannot be read. The inner error means that an entry of it, or another name of the file, is not granted.
     pub fn require_giving(&self, grants: &PolicyGrants, given: Given) -> Result<Result<(), Denied>, Fault> {
         if grants.allows_everything() {
             return Ok(Ok(()));
@@ -110,10 +112,10 @@ impl Place {
         }))
     }
 
-    /// Whether the file that is there may be changed in place, with all its names.
+    /// Checks whether the policy may change the file in place, with all its names.
     ///
     /// # Errors
-    /// The names beside it cannot be seen; it has one that is not granted.
+    /// The names beside it cannot be read. The inner error means that a name is not granted.
     pub fn require_names(&self, grants: &PolicyGrants) -> Result<Result<(), Denied>, Fault> {
         if grants.allows_everything() {
             return Ok(Ok(()));
@@ -160,8 +162,7 @@ impl Place {
         }
     }
 
-    /// The number of names in the same directory that the file has and the policy may manage. Names elsewhere are not searched
-    /// for.
+    /// Returns how many names of the file lie in the same directory and are granted. It does not search for names elsewhere.
     fn granted_names(&self, grants: &PolicyGrants, entry: &Entry) -> Result<u64, Fault> {
         let silent = grants.silent();
         let directory = self.real().rsplit_once('/').map_or("", |(directory, _)| directory);

@@ -1,4 +1,4 @@
-//! Files without a name: for content that is not at its place yet, and that nobody else can reach.
+//! Unnamed files: for content that is not yet at its place and that no other process can reach.
 
 use super::fault::errno;
 use super::{Fault, Root};
@@ -9,24 +9,24 @@ use rustix::io::Errno;
 use std::fs::File;
 use std::io::Seek;
 
-/// Content in a file that is only reached through this.
+/// Content in a file that can be reached only through this value.
 #[derive(Debug)]
 pub struct NamelessFile {
-    /// The file's handle, open for reading.
+    /// The open file.
     pub file: File,
-    /// The length of the content in bytes.
+    /// Size of the content, in bytes.
     pub size: u64,
-    /// Of all of it.
+    /// The digest of the whole content.
     pub digest: Digest,
-    /// Counts it as open.
+    /// Counts the file as open in the policy's account.
     pub _open: OpenFile,
 }
 
 impl NamelessFile {
-    /// Reads from its beginning. Not for two readers at once: they share a position.
+    /// Returns a reader from the beginning. Two readers must not be used at once, because they share a position.
     ///
     /// # Errors
-    /// The kernel refuses.
+    /// The kernel refuses a call.
     pub fn reader(&self) -> std::io::Result<File> {
         let mut file = self.file.try_clone()?;
         file.rewind()?;
@@ -34,7 +34,7 @@ impl NamelessFile {
     }
 }
 
-/// Makes a file in memory, for a dry run that finds no directory of wrun's own.
+/// Creates a file in memory, for a dry run without a directory of wrun's own.
 ///
 /// # Errors
 /// The kernel refuses.
@@ -45,7 +45,7 @@ pub(crate) fn memory_file() -> Result<File, Fault> {
 }
 
 impl Root {
-    /// Makes a file without a name in a directory of wrun's own. It is gone when it is closed, or the process is killed.
+    /// Creates an unnamed file in one of wrun's own directories. It disappears when it is closed or the process is killed.
     ///
     /// # Errors
     /// The root was not opened with [`Root::open_own`], or the kernel refuses.

@@ -1,8 +1,8 @@
-//! Resolved paths for programs that take nothing but a path, such as `mount`.
+//! Resolved paths for programs that accept only a path, such as `mount`.
 //!
-//! Whoever owns a directory on the way may exchange it for a link until the program looks. So the path is opened here, without
-//! following a link, and the program gets a name for what is open: its own file in `/proc`, which leads there whatever
-//! happens to the path. Where nobody but root can exchange anything on the way, the path itself is as good.
+//! The owner of a directory on the way could replace it by a link before the program uses the path. So wrun opens the path
+//! itself, without following a link, and gives the program its own file in `/proc`. That leads to the open file whatever
+//! happens to the path. If only root can replace anything on the way, the path itself is safe.
 
 use super::{Entry, Fault, Kind, PLAIN_DIRECTORY, Root, absent, access_list, plain, tree};
 use cap_std::fs::Dir;
@@ -13,10 +13,10 @@ use rustix::fs::OFlags;
 use rustix::io::Errno;
 use std::os::fd::RawFd;
 
-/// The bit of a directory's mode by which only its owner and theirs may exchange names in it.
+/// The sticky bit. In a directory with this bit, only the directory's owner and the owner of an entry may rename the entry.
 const STICKY: u32 = 0o1000;
 
-/// Something that is open, and by which path programs reach it.
+/// An open file with a path that programs can use.
 #[derive(Debug)]
 pub struct Pinned {
     handle: OwnedFd,
@@ -24,18 +24,18 @@ pub struct Pinned {
 }
 
 impl Pinned {
-    /// The path by which a program of this machine reaches it, while this value lives.
+    /// Returns the path by which a program of this machine reaches the file while this value lives.
     pub fn path(&self) -> String {
         in_proc(&own_number(), self.handle.as_raw_fd())
     }
 
-    /// What it is; never a link.
+    /// Returns the kind of the file; it is never a link.
     pub fn kind(&self) -> Kind {
         self.kind
     }
 }
 
-/// The name that something open has in `/proc`.
+/// Returns the name of an open file in `/proc`.
 pub(super) fn in_proc(process: &str, descriptor: RawFd) -> String {
     format!("/proc/{process}/fd/{descriptor}")
 }
@@ -45,10 +45,10 @@ fn own_number() -> String {
 }
 
 impl Root {
-    /// Opens what is at a resolved path.
+    /// Opens the file at a resolved path.
     ///
     /// # Errors
-    /// Nothing is there, or a link is on the way or at its end: `ELOOP`.
+    /// The path does not exist, or a link is on the way or at its end (`ELOOP`).
     pub fn pin(&self, real: &str) -> Result<Pinned, Fault> {
         let fault = |errno| Fault::new(errno, FileCall::Open, real);
         let handle = self.open_plain(real, OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC).map_err(fault)?;
@@ -59,19 +59,20 @@ impl Root {
         }
     }
 
-    /// Whether root alone may exchange any directory that leads to a resolved path, and the path's own last name.
+    /// Tells whether only root may replace the directories on the way to a resolved path, and its last name.
     ///
     /// # Errors
-    /// A directory is missing or may not be looked at; a link is on the way.
+    /// A directory is missing or may not be read, or a link is on the way.
     pub fn is_roots_alone(&self, real: &str) -> Result<bool, Fault> {
         self.is_alone_of(real, 0)
     }
 
-    /// Whether nobody but root and one user may exchange any directory that leads to a resolved path, and the path's own last
-    /// name. In a directory like `/tmp`, where everybody may make names, nobody else may exchange what is theirs.
+    /// Tells whether only root and one user may replace the directories on the way to a resolved path, and its last name.
+    /// Directories like `/tmp` are accepted: everybody may create names there, but nobody else may replace the names of these
+    /// users.
     ///
     /// # Errors
-    /// A directory is missing or may not be looked at; a link is on the way.
+    /// A directory is missing or may not be read, or a link is on the way.
     pub fn is_alone_of(&self, real: &str, uid: u32) -> Result<bool, Fault> {
         let is_theirs = |entry: &Entry| entry.uid == 0 || entry.uid == uid;
         let fault = |errno| Fault::new(errno, FileCall::Look, real);
@@ -92,10 +93,10 @@ impl Root {
         Ok(true)
     }
 
-    /// Whether root alone may exchange or change the file at a resolved path.
+    /// Tells whether only root may replace or change the file at a resolved path.
     ///
     /// # Errors
-    /// As [`is_roots_alone`](Self::is_roots_alone); it is no file.
+    /// As for [`is_roots_alone`](Self::is_roots_alone). If the path is not a regular file, the result is false.
     pub fn is_roots_own_file(&self, real: &str) -> Result<bool, Fault> {
         self.is_own_file_of(real, 0)
     }
@@ -110,10 +111,10 @@ impl Root {
         Ok(is_own && self.is_alone_of(real, uid)?)
     }
 
-    /// The first of some resolved paths that others than root and one user may change, or `None`.
+    /// Returns the first of some resolved paths that users other than root and one user may change, or `None`.
     ///
     /// # Errors
-    /// A path may not be looked at.
+    /// A path may not be read.
     pub fn changeable_by_others<'path>(
         &self,
         paths: impl IntoIterator<Item = &'path str>,
@@ -127,11 +128,12 @@ impl Root {
         Ok(None)
     }
 
-    /// The first directory at or below a resolved path that others than root and one user may change, or `None`; what has the
-    /// name `except` in it is left out. The work is charged, and the names are bounded as those of a tree that is removed.
+    /// Returns the first directory, at or below a resolved path, that users other than root and one user may change, or
+    /// `None`. It skips the entry `except` of the top directory. The work is charged, and the number of names is limited as
+    /// for the removal of a tree.
     ///
     /// # Errors
-    /// A directory may not be looked at, or there are too many names.
+    /// A directory may not be read, or there are too many names.
     pub fn directory_of_others(&self, real: &str, except: &str, uid: u32) -> Result<Option<String>, Fault> {
         let fault = |errno| Fault::new(errno, FileCall::List, real);
         let top = self.locate(real)?.open_directory()?;
@@ -142,7 +144,7 @@ impl Root {
         tree::find_directory(&top, real, except, &is_odd, self.account()).map_err(fault)
     }
 
-    /// Something at a resolved path, held without any right to its content, and its attributes.
+    /// Opens an entry without a right to its content, and returns its attributes.
     fn held(&self, real: &str) -> Result<(OwnedFd, Entry), Fault> {
         let fault = |errno| Fault::new(errno, FileCall::Look, real);
         let handle = self.open_plain(real, OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC).map_err(fault)?;
@@ -150,10 +152,10 @@ impl Root {
         Ok((handle, entry))
     }
 
-    /// Unmounts what is mounted at a resolved path, and nothing that a link at that name leads to.
+    /// Unmounts the file system at a resolved path, never one that a link of that name leads to.
     ///
     /// # Errors
-    /// Nothing is mounted there; it is in use: `EBUSY`; a link is on the way.
+    /// Nothing is mounted there; the mount is in use (`EBUSY`); a link is on the way.
     pub fn unmount(&self, real: &str) -> Result<(), Fault> {
         let fault = |errno| Fault::new(errno, FileCall::Unmount, real);
         let (folder, name) = plain(real).ok_or_else(|| fault(Errno::INVAL))?;
@@ -164,7 +166,7 @@ impl Root {
     }
 }
 
-/// Whether others than root and one user own something open, may write to it, or may write to what is made in it.
+/// Tells whether users other than root and one user own an open file, may write to it, or may write to new entries in it.
 fn is_of_others(handle: impl AsFd, entry: &Entry, uid: u32) -> bool {
     (entry.uid != 0 && entry.uid != uid)
         || entry.others_may_write()

@@ -1,4 +1,4 @@
-//! Looking at a place that a path leads to: what is there, its content, its names.
+//! Reads a place that a path leads to: its entry, content and names.
 
 use super::fault::errno;
 use super::{Entry, Fault, Kind, Place, disk, fault, open, tree};
@@ -12,41 +12,42 @@ use rustix::io::Errno;
 use std::io;
 
 impl Place {
-    /// The absolute path without links, as seen from inside the root.
+    /// Returns the absolute path without links, as seen from inside the root.
     pub fn real(&self) -> &str {
         &self.real
     }
 
-    /// What is done there is charged to it.
+    /// Returns the account that pays for operations at this place.
     pub(super) fn account(&self) -> &Account {
         self.open.account()
     }
 
-    /// The last component; `.` for the root itself.
+    /// Returns the last component; `.` for the root itself.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// What is there; a link is not followed.
+    /// Returns the entry at this place; does not follow a link.
     ///
     /// # Errors
-    /// Nothing is there, or it may not be looked at.
+    /// The entry does not exist, or may not be read.
     pub fn entry(&self) -> Result<Entry, Fault> {
         let metadata = self.parent.symlink_metadata(&self.name);
         metadata.map(|it| Entry::of_metadata(&it)).map_err(|error| self.refused(&error, FileCall::LookAtLink))
     }
 
-    /// Opens the regular file that is there, for reading.
+    /// Opens the regular file at this place for reading.
     ///
     /// # Errors
-    /// It is not a plain file (a directory: `EISDIR`, anything else: `EINVAL`), or may not be read.
+    /// The entry is not a regular file (a directory: `EISDIR`, anything else: `EINVAL`), or may not be read.
     pub fn open_file(&self) -> Result<(OwnedFd, Entry), Fault> {
         let wrong = |kind| match kind {
             Kind::File => None,
             Kind::Directory => Some(Errno::ISDIR),
             _ => Some(Errno::INVAL),
         };
-        // Opening a device or a pipe can have effects, so it is looked at before; and again, since it may be swapped.
+        // Opening a device or a pipe can have effects, so the kind is checked before. It is checked again afterwards, because
+        // the entry may have been replaced.
         if let Some(errno) = wrong(self.entry()?.kind) {
             return Err(self.fault(errno, FileCall::Open));
         }
@@ -59,45 +60,47 @@ impl Place {
         }
     }
 
-    /// What the link that is there says.
+    /// Returns the text of the link at this place.
     ///
     /// # Errors
-    /// It is not a link, or says something that is not UTF-8.
+    /// The entry is not a link, or its text is not UTF-8.
     pub fn read_link(&self) -> Result<String, Fault> {
         let text = self.parent.read_link_contents(&self.name);
         let text = text.map_err(|error| self.refused(&error, FileCall::ReadLink))?;
         text.into_os_string().into_string().map_err(|_| self.fault(Errno::ILSEQ, FileCall::ReadLink))
     }
 
-    /// The names in the directory that is there, sorted; those that are not UTF-8 with replacement characters.
+    /// Returns the sorted names in the directory at this place. Names that are not UTF-8 get replacement characters.
     ///
     /// # Errors
-    /// It is not a directory, or may not be read.
+    /// The entry is not a directory, or may not be read.
     pub fn names(&self) -> Result<Vec<String>, Fault> {
         let handle = self.open_directory()?;
         tree::names(&handle).map_err(|errno| self.fault(errno, FileCall::List))
     }
 
-    /// Whether this process may create and remove names in the directory that is there.
+    /// Tells whether this process may create and remove names in the directory at this place.
     pub fn is_writable(&self) -> bool {
         let flags = AtFlags::EACCESS;
         rustix::fs::accessat(&self.parent, self.name.as_str(), Access::WRITE_OK, flags).is_ok()
     }
 
-    /// All real paths below the directory that is there, parents after what is in them. Links are not followed.
+    /// Returns all real paths below the directory at this place. The content of a directory comes before the directory. Links
+    /// are not followed.
     ///
     /// # Errors
-    /// It may not be read, changes meanwhile, or holds more than [`tree::MAXIMUM_ENTRIES`] names.
+    /// The directory may not be read, changes meanwhile, or has more than [`tree::MAXIMUM_ENTRIES`] names.
     pub fn descendants(&self) -> Result<Vec<(String, Kind)>, Fault> {
         let handle = self.open_directory()?;
         tree::descendants(&handle, &self.real, self.account()).map_err(|errno| self.fault(errno, FileCall::List))
     }
 
-    /// Whether all that is in the directory that is there may be changed with it: keys need a rule of their own. Of
-    /// anything but a directory, nothing is in it.
+    /// Checks whether the whole content of the directory at this place may be changed with it: keys need their own rule. For
+    /// anything but a directory this succeeds.
     ///
     /// # Errors
-    /// It may not be read, changes meanwhile, or holds too many names; a name is not granted.
+    /// The directory may not be read, changes meanwhile, or has too many names. The inner error means that a name is not
+    /// granted.
     pub fn require_below(&self, grants: &PolicyGrants, tree: &GrantedTree) -> Result<Result<(), Denied>, Fault> {
         if grants.allows_everything() || self.entry()?.kind != Kind::Directory {
             return Ok(Ok(()));
@@ -105,11 +108,11 @@ impl Place {
         Ok(self.names_below()?.iter().try_for_each(|name| grants.manage_below(tree, name)))
     }
 
-    /// All names below the directory that is there, as seen from it, to be looked at and not to be opened: what is not
-    /// UTF-8 in them is replaced.
+    /// Returns all names below the directory at this place, relative to it. They are for checks and not for opening, because
+    /// parts that are not UTF-8 are replaced.
     ///
     /// # Errors
-    /// It may not be read, changes meanwhile, or holds more than [`tree::MAXIMUM_ENTRIES`] names.
+    /// The directory may not be read, changes meanwhile, or has more than [`tree::MAXIMUM_ENTRIES`] names.
     pub fn names_below(&self) -> Result<Vec<String>, Fault> {
         let handle = self.open_directory()?;
         tree::names_below(&handle, self.account()).map_err(|errno| self.fault(errno, FileCall::List))
@@ -119,7 +122,7 @@ impl Place {
         self.parent.open_dir_nofollow(&self.name).map_err(|error| self.refused(&error, FileCall::List))
     }
 
-    /// Charges an entry that is about to be made there, and keeps the floor of the file system.
+    /// Charges a new entry at this place, and requires the operator's minimum of free space.
     pub(super) fn spend_entry(&self) -> Result<(), Fault> {
         let charged =
             self.account().spend(Limit::Entries, 1).and_then(|()| disk::leave_room(self.account(), &self.parent));

@@ -1,9 +1,9 @@
-//! New content for a file: written beside it, dressed, and put in place by one rename.
+//! Replaces the content of a file: writes it to a new file beside it, sets the attributes, and renames it in one step.
 //!
-//! At every instant the name leads to the whole old file or the whole new one, with the right owner and mode. Data are
-//! flushed to the disk before the rename where an old file is replaced, so that a power failure cannot leave an empty one;
-//! a file that is new is not flushed, since the next converge makes it again and a flush per file costs milliseconds.
-//! Extended attributes (labels, access lists) of the old file are kept, except those that vouch for its content.
+//! At every moment the name leads to the whole old file or the whole new one, with the right owner and mode. If an old file
+//! is replaced, the data are flushed to the disk before the rename. So a power failure cannot leave an empty file. A new file
+//! is not flushed: the next converge would create it again, and each flush costs milliseconds. Extended attributes (labels,
+//! access lists) of the old file are kept, except those that certify its content.
 
 use super::fault::{errno, errno_of};
 use super::staging::{self, unused_file};
@@ -19,17 +19,17 @@ use rustix::io::Errno;
 use std::fs::File;
 use std::io::{self, Read, Seek, Write};
 
-/// How much is copied at once, in bytes.
+/// The size of one copied block, in bytes.
 const CHUNK: usize = 64 << 10;
 
-/// Room for the names of a file's extended attributes, and for one value: the kernel's own limit.
+/// Maximum size of the list of a file's extended attributes, and of one value, in bytes: the kernel's own limit.
 const MAXIMUM_ATTRIBUTE: usize = 64 << 10;
 
-/// Attributes that say something about the content they were made for.
+/// Attributes that certify the content for which they were set.
 const CONTENT_ATTRIBUTES: [&[u8]; 3] = [b"security.capability", b"security.ima", b"security.evm"];
 
-/// Permission bits that may be set: granted ones, or plain ones. Bits that were granted for a directory are refused
-/// for anything else, by the handle that is open when they are set.
+/// Permission bits that may be set, either granted or plain. If bits were granted for a directory, they are refused for any
+/// other kind of entry. That check uses the open handle.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ModeBits {
     bits: u32,
@@ -37,25 +37,25 @@ pub struct ModeBits {
 }
 
 impl ModeBits {
-    /// Bits that give no one else's rights away: set-id ones are dropped.
+    /// Creates bits without set-id bits, which would give away rights of the owner or group.
     pub const fn plain(bits: u32) -> Self {
         Self { bits: bits & 0o1777, only_directory: false }
     }
 
-    /// The bits themselves, set-id and sticky ones too.
+    /// Returns all bits, including set-id and sticky bits.
     pub const fn bits(self) -> u32 {
         self.bits
     }
 
-    /// The bits with which something is made: never set-id ones, which are set on the open handle afterwards.
+    /// Returns the bits for creating an entry: without set-id bits, which are set later on the open handle.
     pub(super) const fn at_creation(self) -> u32 {
         self.bits & 0o1777
     }
 
-    /// The bits for something of this kind.
+    /// Returns the bits for an entry of this kind.
     ///
     /// # Errors
-    /// They were granted for a directory, and this is none: `ENOTDIR`.
+    /// The bits were granted for a directory, and the entry is not one (`ENOTDIR`).
     pub(super) fn of(self, kind: super::Kind) -> Result<u32, Errno> {
         if self.only_directory && kind != super::Kind::Directory { Err(Errno::NOTDIR) } else { Ok(self.bits) }
     }
@@ -67,24 +67,24 @@ impl From<&GrantedMode> for ModeBits {
     }
 }
 
-/// What a new file gets before it is put in place.
+/// The attributes of a new file, set before it gets its name.
 #[derive(Debug, Default)]
 pub struct NewFileAttributes {
-    /// Permission bits; none: those it was staged with.
+    /// Permission bits. `None`: those of the staged file.
     pub mode: Option<ModeBits>,
-    /// Owner; none: as made.
+    /// Numeric id of the owner. `None`: that of the old file, else the one at creation.
     pub uid: Option<u32>,
-    /// Group; none: as made.
+    /// Numeric id of the group. `None`: that of the old file, else the one at creation.
     pub gid: Option<u32>,
-    /// The file it replaces: its attributes are kept, and its owner and group if no others are said.
+    /// The file to replace. Its extended attributes are kept, and also its owner and group unless others are given.
     pub old: Option<OwnedFd>,
-    /// True: the content is written over the old one's. None: only where it cannot be replaced. False: never.
+    /// True: overwrite the content of the old file. `None`: only if the file cannot be replaced. False: never.
     pub in_place: Option<bool>,
-    /// Nothing has the target's name: what somebody else makes there meanwhile is not replaced (`EEXIST`).
+    /// True if the target does not exist. A file that appears there meanwhile is not replaced (`EEXIST`).
     pub is_new: bool,
 }
 
-/// A file that is being written under a name of its own, and vanishes unless it is put in place.
+/// A new file under a temporary name. It is removed unless it is published.
 #[derive(Debug)]
 pub struct StagedFile {
     account: Account,
@@ -94,7 +94,7 @@ pub struct StagedFile {
     parent: Dir,
     name: String,
     target: String,
-    /// Real path of the target.
+    /// The real path of the target.
     real: String,
     published: bool,
 }
@@ -112,7 +112,7 @@ pub(super) fn stage(place: &Place, creation_mode: ModeBits) -> Result<StagedFile
 }
 
 impl StagedFile {
-    /// The staged file's own real path.
+    /// Returns the staged file's own real path.
     pub fn path(&self) -> String {
         match self.real.rsplit_once('/') {
             Some((parent, _)) => format!("{parent}/{}", self.name),
@@ -120,7 +120,7 @@ impl StagedFile {
         }
     }
 
-    /// A name for a copy of it that is kept elsewhere. No other copy of this process has it.
+    /// Returns a name for a copy that is kept elsewhere. No other copy of this process gets this name.
     pub fn copys_name(&self) -> String {
         staging::own_name(&self.target)
     }
@@ -139,7 +139,7 @@ impl StagedFile {
         given.map_err(|errno| Fault::new(errno, FileCall::Change, &self.path()))
     }
 
-    /// Adds content.
+    /// Appends content.
     ///
     /// # Errors
     /// The disk is full, or fails.
@@ -148,10 +148,10 @@ impl StagedFile {
         self.file.write_all(content).map_err(|error| self.input_output(&error))
     }
 
-    /// Adds all of another open file.
+    /// Appends the whole content of another open file.
     ///
     /// # Errors
-    /// It cannot be read or written.
+    /// Reading or writing fails.
     pub fn copy_from(&mut self, content: io::Result<File>) -> Result<(), Fault> {
         let mut content = content.map_err(|error| self.input_output(&error))?;
         let mut buffer = vec![0; CHUNK];
@@ -164,20 +164,21 @@ impl StagedFile {
         }
     }
 
-    /// What was written so far, from the beginning.
+    /// Returns a reader of the content so far, from the beginning.
     ///
     /// # Errors
-    /// It cannot be read.
+    /// Reading fails.
     pub fn content(&self) -> Result<File, Fault> {
         let mut file = self.file.try_clone().map_err(|error| self.input_output(&error))?;
         file.rewind().map_err(|error| self.input_output(&error))?;
         Ok(file)
     }
 
-    /// Gives it its attributes and puts it in place of its target in one step.
+    /// Sets its attributes and renames it to its target in one step.
     ///
     /// # Errors
-    /// The kernel refuses; then it is removed and the target is as before.
+    /// The kernel refuses a call. The staged file is then removed, and the target is as before. Only if the content was
+    /// written in place, the target may have a part of the new content.
     pub fn publish(mut self, new_attributes: &NewFileAttributes) -> Result<(), Fault> {
         let fault = |errno| Fault::new(errno, FileCall::Change, &self.real);
         put_on(new_attributes, &self.file, Some(&self.parent)).map_err(fault)?;
@@ -192,16 +193,16 @@ impl StagedFile {
                 self.published = true;
                 Ok(())
             }
-            // The target is a mount point (a container runtime mounts single files): its name cannot be given away.
+            // The target is a mount point (container runtimes mount single files), so it cannot be replaced by a rename.
             Err(Errno::BUSY) if new_attributes.in_place != Some(false) => self.pour(new_attributes),
             Err(errno) => Err(Fault::new(errno, FileCall::Rename, &self.real)),
         }
     }
 
-    /// What has the target's name now; a link is not followed.
+    /// Returns the present entry with the target's name; does not follow a link.
     ///
     /// # Errors
-    /// Nothing, or it may not be looked at.
+    /// The entry does not exist, or may not be read.
     pub fn target_entry(&self) -> Result<Entry, Fault> {
         let metadata = self.parent.symlink_metadata(&self.target);
         metadata
@@ -213,11 +214,11 @@ impl StagedFile {
         self.parent.rename(&self.name, &self.parent, &self.target)
     }
 
-    /// The same, unless something has the name.
+    /// Does the same, unless the name exists.
     fn take_free_name(&self) -> io::Result<()> {
         let (name, target, flags) = (self.name.as_str(), self.target.as_str(), RenameFlags::NOREPLACE);
         match rustix::fs::renameat_with(&self.parent, name, &self.parent, target, flags) {
-            // The file system does not know the flag: a look right before the rename is the next best.
+            // The file system does not support the flag. A check right before the rename is the next best.
             Err(Errno::INVAL | Errno::NOSYS | Errno::OPNOTSUPP) => match self.target_entry() {
                 Ok(_) => Err(Errno::EXIST.into()),
                 Err(fault) if fault.is_absence() => self.take_name(),
@@ -227,10 +228,10 @@ impl StagedFile {
         }
     }
 
-    /// Writes the content over the target's, which keeps its identity. A reader may see half of it.
+    /// Writes the content over the target, which keeps its identity. A reader may see a part of it.
     ///
     /// # Errors
-    /// The kernel refuses.
+    /// The kernel refuses a call, or the policy must end. The target may then have a part of the new content.
     pub fn pour(self, new_attributes: &NewFileAttributes) -> Result<(), Fault> {
         let mut content = self.content()?;
         let open = || {
@@ -238,12 +239,12 @@ impl StagedFile {
             if Entry::of(&rustix::fs::fstat(&file)?).kind != super::Kind::File {
                 return Err(io::Error::from(Errno::INVAL));
             }
-            // What stood for the old content must not stand for the new one, however far it comes.
+            // Attributes that certify the old content must not apply to the new one, even if it is incomplete.
             withdraw(new_attributes, &file)?;
             file.set_len(0)?;
             Ok(file)
         };
-        // It is emptied only if there is time to begin.
+        // The target is emptied only if the policy has time left.
         let ended = |ended| Fault::new(errno_of(&ended), FileCall::Open, &self.real);
         self.account.check().map_err(ended)?;
         let mut target = open().map_err(|error| self.input_output(&error))?;
@@ -255,7 +256,7 @@ impl StagedFile {
         put_on(new_attributes, &target, None).map_err(|errno| Fault::new(errno, FileCall::Change, &self.real))
     }
 
-    /// Copies all of the content, as long as the policy may go on.
+    /// Copies the whole content, unless the policy must end.
     fn pour_into(&self, target: &mut File, content: &mut File) -> Result<(), Fault> {
         let disk = Disk::of(&self.account, &*target);
         let mut buffer = vec![0; CHUNK];
@@ -267,7 +268,7 @@ impl StagedFile {
         }
     }
 
-    /// Charges bytes that are about to be written, and looks whether the policy may go on.
+    /// Charges bytes before they are written, and checks whether the policy may continue.
     fn spend_on(&self, disk: &Disk, file: &File, bytes: usize) -> Result<(), Fault> {
         let spent = disk.write(file, bytes as u64);
         spent.map_err(|ended| Fault::new(errno_of(&ended), FileCall::Open, &self.real))?;
@@ -282,21 +283,21 @@ impl StagedFile {
 impl Drop for StagedFile {
     fn drop(&mut self) {
         if !self.published {
-            // Nothing can be done about a leftover that cannot be removed; its name says what it is.
+            // If the leftover cannot be removed, nothing else can be done; its name tells its origin.
             let _ = self.parent.remove_file(&self.name);
         }
     }
 }
 
-/// Takes from an open file, before its content changes, the permission bits that it will not have, set-id ones above all, and
-/// gives it the new owner.
+/// Prepares an open file before its content changes: removes permission bits that it will not keep, above all set-id bits,
+/// and sets the new owner.
 fn withdraw(new_attributes: &NewFileAttributes, file: &File) -> Result<(), Errno> {
     let now = Entry::of(&rustix::fs::fstat(file)?);
     let wanted = new_attributes.mode.map_or(Ok(now.mode), |mode| mode.of(now.kind))?;
     let bits = now.mode & wanted & 0o777;
     if bits != now.mode & 0o7777 {
         match rustix::fs::fchmod(file, Mode::from_raw_mode(bits)) {
-            // Nobody asked for another mode, and the kernel takes set-id bits away from what others than root write to.
+            // No other mode was requested. The kernel removes set-id bits when a user other than root writes to the file.
             Err(Errno::PERM) if new_attributes.mode.is_none() => {}
             other => other?,
         }
@@ -304,7 +305,7 @@ fn withdraw(new_attributes: &NewFileAttributes, file: &File) -> Result<(), Errno
     give(new_attributes, &now, None, file)
 }
 
-/// Gives an open file its owner and group: those that are asked for, else those of the file that it replaces.
+/// Sets owner and group of an open file: the requested ones, else those of the old file.
 fn give(new_attributes: &NewFileAttributes, now: &Entry, old: Option<Entry>, file: &File) -> Result<(), Errno> {
     let uid = new_attributes.uid.or(old.map(|old| old.uid)).filter(|uid| *uid != now.uid);
     let gid = new_attributes.gid.or(old.map(|old| old.gid)).filter(|gid| *gid != now.gid);
@@ -312,13 +313,13 @@ fn give(new_attributes: &NewFileAttributes, now: &Entry, old: Option<Entry>, fil
         return Ok(());
     }
     match rustix::fs::fchown(file, uid.map(Uid::from_raw), gid.map(Gid::from_raw)) {
-        // Only root can keep another's ownership; as anyone else, the new file is one's own.
+        // Only root can set another owner. For any other user, the new file belongs to that user.
         Err(Errno::PERM) if new_attributes.uid.is_none() && new_attributes.gid.is_none() => Ok(()),
         other => other,
     }
 }
 
-/// Gives an open file owner, attributes and mode. `folder`: the file was just made there.
+/// Sets owner, extended attributes and mode of an open file. `folder`: the file was just made there.
 fn put_on(new_attributes: &NewFileAttributes, file: &File, folder: Option<&Dir>) -> Result<(), Errno> {
     let now = Entry::of(&rustix::fs::fstat(file)?);
     let old = new_attributes.old.as_ref().and_then(|old| rustix::fs::fstat(old).ok()).map(|stat| Entry::of(&stat));
@@ -328,14 +329,15 @@ fn put_on(new_attributes: &NewFileAttributes, file: &File, folder: Option<&Dir>)
     }
     if let Some(from) = &new_attributes.old {
         let dressed = Entry::of(&rustix::fs::fstat(file)?);
-        // Whoever owned the old file may have named others in its access list, and whoever owned the folder in the list for new ones.
+        // If the owner changes, the access list is not kept: the old file's owner may have added other users. The default
+        // list of the directory may have added some, too.
         let keeps_list = old.is_some_and(|old| (old.uid, old.gid) == (dressed.uid, dressed.gid));
         if !keeps_list {
             let _none = rustix::fs::fremovexattr(file, access_list::ACCESS);
         }
         copy_attributes(from, file, keeps_list);
     }
-    // Last: a change of owner takes set-id bits away.
+    // The mode is set last, because a change of owner removes set-id bits.
     let Some(mode) = new_attributes.mode else { return Ok(()) };
     rustix::fs::fchmod(file, Mode::from_raw_mode(mode.of(now.kind)?))
 }
@@ -347,7 +349,7 @@ fn refuse_inherited_list(file: &File, folder: &Dir) -> Result<(), Errno> {
     if folder == 0 || folder == owner { Ok(()) } else { access_list::remove(file) }
 }
 
-/// Copies extended attributes as far as the file system takes them.
+/// Copies extended attributes as far as the file system accepts them.
 fn copy_attributes(old: &OwnedFd, new: impl AsFd, keeps_list: bool) {
     let mut names = Vec::with_capacity(MAXIMUM_ATTRIBUTE);
     if rustix::fs::flistxattr(old, rustix::buffer::spare_capacity(&mut names)).is_err() || names.is_empty() {

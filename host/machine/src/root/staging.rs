@@ -1,7 +1,7 @@
-//! Names of what is made beside its target, and the end of what a killed process left under them.
+//! Names of temporary files beside their targets, and removal of files that a killed process left under such names.
 //!
-//! A file that is being written is locked. A killed process leaves its file without a lock under a name that the next one
-//! for the same target tries first; so the next converge removes it. What somebody else put there is left alone.
+//! A temporary file is locked while it is written. A killed process leaves its file without a lock, under a name that the
+//! next process for the same target tries first. So the next converge removes it. Files of other users are left alone.
 
 use super::{Entry, Kind, open};
 use cap_std::fs::{Dir, OpenOptions};
@@ -11,16 +11,17 @@ use std::fs::File;
 use std::io;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// How many names every process tries for a file. More than the processes that write one target at once.
+/// The number of names that every process tries for a target: more than the number of processes that write one target at
+/// once.
 const SHARED_NAMES: u32 = 8;
 
-/// How often another name of the process's own is tried. Someone else's files may have the first ones.
+/// The number of attempts with names of this process. Other users' files may already have the first names.
 const OWN_NAMES: u32 = 64;
 
-/// The longest name that file systems take, in bytes.
+/// Maximum length of a name in a file system, in bytes.
 const MAXIMUM_NAME: usize = 255;
 
-/// Makes a file beside its target, and takes away the one that a killed process left there. Returns its name.
+/// Creates a temporary file beside its target, and removes one that a killed process left there. Returns its name.
 pub(super) fn unused_file(parent: &Dir, target: &str, options: &OpenOptions) -> io::Result<(String, File)> {
     for number in 0..SHARED_NAMES {
         let name = staged_name(target, &format!("wrun-{number}"));
@@ -36,7 +37,7 @@ pub(super) fn unused_file(parent: &Dir, target: &str, options: &OpenOptions) -> 
     made.map(|file| (name, file)).ok_or_else(|| Errno::IO.into())
 }
 
-/// Makes something under a name that nothing has yet, and returns the name.
+/// Creates an entry under an unused name, and returns the name.
 pub(super) fn unused_name(target: &str, mut make: impl FnMut(&str) -> io::Result<()>) -> io::Result<String> {
     for _ in 0..OWN_NAMES {
         let name = own_name(target);
@@ -49,14 +50,14 @@ pub(super) fn unused_name(target: &str, mut make: impl FnMut(&str) -> io::Result
     Err(Errno::EXIST.into())
 }
 
-/// Returns a name that this process returns once.
+/// Returns a name that this process never returns again.
 pub(super) fn own_name(target: &str) -> String {
     static COUNTER: AtomicU64 = AtomicU64::new(0);
     let process = rustix::process::getpid().as_raw_nonzero();
     staged_name(target, &format!("{process}-{}", COUNTER.fetch_add(1, Ordering::Relaxed)))
 }
 
-/// The file, locked; none: the name is somebody else's.
+/// Creates the file and locks it. Returns `None` if another user or process has the name.
 fn make_locked(parent: &Dir, name: &str, options: &OpenOptions) -> io::Result<Option<File>> {
     let make = || parent.open_with(name, options).map(cap_std::fs::File::into_std);
     let file = match make() {
@@ -65,7 +66,7 @@ fn make_locked(parent: &Dir, name: &str, options: &OpenOptions) -> io::Result<Op
     };
     match file {
         Ok(file) if is_locked(&file) && rustix::fs::fstat(&file).is_ok_and(|stat| stat.st_nlink > 0) => Ok(Some(file)),
-        // Another process took it for a leftover before it was locked, or the file system has no locks.
+        // Another process removed it as a leftover before it was locked, or the file system does not support locks.
         Ok(file) => {
             if has_name(parent, name, &file) {
                 parent.remove_file(name)?;
@@ -77,7 +78,8 @@ fn make_locked(parent: &Dir, name: &str, options: &OpenOptions) -> io::Result<Op
     }
 }
 
-/// Removes a plain file of this user that nobody has locked. False: it is something else, or is being written.
+/// Removes a regular file of this user that no process has locked. Returns false if it is something else, or is being
+/// written.
 fn remove_leftover(parent: &Dir, name: &str) -> bool {
     let Ok(file) = parent.open_with(name, &open::to_read()) else { return false };
     let file = file.into_std();
@@ -85,11 +87,11 @@ fn remove_leftover(parent: &Dir, name: &str) -> bool {
         let entry = Entry::of(&stat);
         entry.kind == Kind::File && entry.uid == rustix::process::geteuid().as_raw() && stat.st_nlink == 1
     });
-    // Under the lock, only this process gives the name away.
+    // Only the process with the lock may remove the name.
     is_own && is_locked(&file) && has_name(parent, name, &file) && parent.remove_file(name).is_ok()
 }
 
-/// Locks an open file for as long as it is open. False: another process has locked it.
+/// Locks an open file as long as it is open. Returns false if another process has locked it.
 fn is_locked(file: &File) -> bool {
     rustix::fs::flock(file, FlockOperation::NonBlockingLockExclusive).is_ok()
 }
@@ -102,7 +104,8 @@ fn has_name(parent: &Dir, name: &str, file: &File) -> bool {
     (open.st_dev, open.st_ino) == (named.st_dev, named.st_ino)
 }
 
-/// Chef's naming: `.chef-NAME` with something of its own before the extension, which commands that verify look at.
+/// Builds a name as Chef does: `.chef-NAME` with a unique part before the extension. Commands that verify a file look at the
+/// extension.
 fn staged_name(target: &str, unique: &str) -> String {
     let (stem, extension) = match target.find('.') {
         Some(at) if at > 0 => target.split_at(at),

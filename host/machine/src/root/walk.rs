@@ -1,12 +1,12 @@
-//! Resolves a path component by component, links inside the root.
+//! Resolves a path component by component, with links resolved inside the root.
 //!
-//! The kernel could do this alone (`openat2(RESOLVE_IN_ROOT)`), but would not say the real path, which has to be asked of
-//! `/proc` afterwards: a second look, and there is no `/proc` in some images. A walk over handles knows it, works where
-//! `openat2` is forbidden.
+//! The kernel alone could do this (`openat2(RESOLVE_IN_ROOT)`), but does not return the real path. That would need a second
+//! look through `/proc`, which some images do not have. A walk over handles knows the real path, and works where `openat2` is
+//! forbidden.
 //!
-//! `NAME/..` is left out of a path before anything is looked at, as Ruby's `File.expand_path` has it, and so it is in the
-//! text of a link. The kernel looks whether NAME is a directory: whoever asked for `/root/.ssh/../../srv/own` would hear
-//! from the answer whether there is a directory that he may not see.
+//! `NAME/..` is removed from a path, and from the text of a link, before anything is looked up, as in Ruby's
+//! `File.expand_path`. The kernel would check whether NAME is a directory. A policy that asks for `/root/.ssh/../../srv/own`
+//! could then learn whether a hidden directory exists.
 
 use super::fault::errno;
 use super::{Fault, Kind, MAXIMUM_DEPTH, Place, Root, entry::Entry, tree};
@@ -15,10 +15,10 @@ use cap_std::fs::Dir;
 use contract::{FileCall, OpenFile};
 use rustix::io::Errno;
 
-/// How many links a path may lead over: the kernel's own limit.
+/// Maximum number of links in a path: the kernel's own limit.
 const MAXIMUM_LINKS: u32 = 40;
 
-/// Directories from the root's first component on; the root itself is not in it.
+/// The open directories of a walk, from the first component on. The root itself is not included.
 struct Trail<'a> {
     root: &'a Root,
     directories: Vec<(Dir, String, OpenFile)>,
@@ -37,14 +37,14 @@ impl Trail<'_> {
         self.directories.iter().fold(String::new(), |path, (_, name, _)| path + "/" + name)
     }
 
-    /// The place of a name in the directory reached.
+    /// Returns the place of a name in the last directory.
     fn place(self, name: String) -> Result<Place, Errno> {
         let real = self.real() + "/" + &name;
         let parent = self.last().try_clone().map_err(|_| Errno::MFILE)?;
         Ok(self.root.place(parent, name, real))
     }
 
-    /// The place of the directory reached itself.
+    /// Returns the place of the last directory itself.
     fn into_place(mut self) -> Result<Place, Errno> {
         match self.directories.pop() {
             Some((_, name, _)) => self.place(name),
@@ -56,13 +56,13 @@ impl Trail<'_> {
     }
 }
 
-/// Where a path leads; `follow`: the last link too. A missing last component is a place as well.
+/// Resolves a path. If `follow` is true, it follows also a link in the last component. The last component may be missing.
 pub(super) fn walk(root: &Root, path: &str, follow: bool) -> Result<Place, Fault> {
     resolve(root, path, follow).map_err(|(errno, reached)| Fault::new(errno, FileCall::Open, path).reached(reached))
 }
 
-/// The path that a path leads to, all links followed as far as they can be. The rest is the text's own: what is missing, what
-/// may not be searched, what leads in a circle.
+/// Returns the real path, with links followed as far as possible. The rest stays as written: missing parts, directories that
+/// may not be searched, and links in a circle.
 pub(super) fn as_far_as_possible(root: &Root, path: &str) -> String {
     match resolve(root, path, true) {
         Ok(place) => place.real,
@@ -70,7 +70,7 @@ pub(super) fn as_far_as_possible(root: &Root, path: &str) -> String {
     }
 }
 
-/// An absolute path out of these names, `..` taken by its text.
+/// Builds an absolute path from names; `..` removes the name before it.
 pub(super) fn by_text<'n>(names: impl Iterator<Item = &'n str>) -> String {
     let mut kept: Vec<&str> = Vec::new();
     for name in names.filter(|name| !matches!(*name, "" | ".")) {
@@ -83,24 +83,24 @@ pub(super) fn by_text<'n>(names: impl Iterator<Item = &'n str>) -> String {
     format!("/{}", kept.join("/"))
 }
 
-/// Whether a link with this name, in these directories from the root on, leads out of `/proc` to what a process has: its root, its
-/// directory, its files.
+/// Tells whether a link with this name leads out of `/proc` to something of a process: its root, its directory or its files.
+/// `directories` are those from the root on.
 pub(crate) fn is_of_a_process<'n>(mut directories: impl Iterator<Item = &'n str>, name: &str) -> bool {
     directories.next() == Some("proc")
         && (matches!(name, "root" | "cwd" | "exe") || directories.any(|one| matches!(one, "fd" | "map_files" | "ns")))
 }
 
-/// A walk on its way.
+/// The state of a walk.
 struct Walk<'a> {
     trail: Trail<'a>,
-    /// The component that is looked at.
+    /// The present component.
     name: Option<String>,
-    /// What is still to be walked, the next component last.
+    /// The remaining components, the next one last.
     ahead: Vec<String>,
 }
 
 impl Walk<'_> {
-    /// Walks on. Afterwards the place is that of the name in the directory reached, or that directory itself.
+    /// Continues the walk to its end. The place is then the present name in the last directory, or that directory itself.
     fn go_on(&mut self, follow: bool) -> Result<(), Errno> {
         let mut links = 0;
         while let Some(name) = self.ahead.pop() {
@@ -117,7 +117,7 @@ impl Walk<'_> {
             };
             match Entry::of_metadata(&metadata).kind {
                 Kind::Link if is_last && !follow => return Ok(()),
-                // Where it leads tells that there is such a process, and what it has open.
+                // The target would reveal that the process exists and which files it has open.
                 Kind::Link if self.trail.is_of_a_process(name) => return Err(Errno::ACCESS),
                 Kind::Link => {
                     links += 1;
@@ -136,7 +136,7 @@ impl Walk<'_> {
                     if self.trail.directories.len() >= MAXIMUM_DEPTH {
                         return Err(Errno::NAMETOOLONG);
                     }
-                    // If it became a link since the look above, this fails with ENOTDIR.
+                    // If the entry has become a link meanwhile, this fails with ENOTDIR.
                     let handle = self.trail.last().open_dir_nofollow(name).map_err(|error| errno(&error))?;
                     let open = tree::opened(self.trail.root.account())?;
                     self.trail.directories.extend(self.name.take().map(|name| (handle, name, open)));
@@ -148,7 +148,7 @@ impl Walk<'_> {
         Ok(())
     }
 
-    /// The directory reached, and what was still ahead by its text.
+    /// Returns the real path so far, with the remaining components as written.
     fn reached(&self) -> String {
         let real = self.trail.real();
         let rest = self.name.iter().chain(self.ahead.iter().rev()).map(String::as_str);
@@ -156,7 +156,7 @@ impl Walk<'_> {
     }
 }
 
-/// The place; or why there cannot be one, and the path that was reached.
+/// Returns the place, or the error with the path that was reached.
 fn resolve(root: &Root, path: &str, follow: bool) -> Result<Place, (Errno, String)> {
     let trail = Trail { root, directories: Vec::new() };
     let mut walk = Walk { trail, name: None, ahead: components(path).collect() };
@@ -171,8 +171,8 @@ fn resolve(root: &Root, path: &str, follow: bool) -> Result<Place, (Errno, Strin
     place.map_err(|errno| (errno, by_text(path.split('/'))))
 }
 
-/// The components of a path that lead anywhere, last first. `..` is left only where nothing stands before it: at the
-/// beginning of a link's text.
+/// Returns the components of a path, last first, without empty ones and `.`. A `..` stays only if no name is before it, as at
+/// the beginning of a link's text.
 pub(crate) fn components(path: &str) -> impl Iterator<Item = String> {
     let mut kept: Vec<&str> = Vec::new();
     for name in path.split('/').filter(|name| !matches!(*name, "" | ".")) {

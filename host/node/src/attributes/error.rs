@@ -1,15 +1,15 @@
-//! What can go wrong with an attribute.
+//! The errors of reads, writes and removals of attributes.
 
 use errors::ErrorKind;
 use thiserror::Error;
 
 use super::Level;
 
-/// A refused attribute call. Nothing has changed when one of these is returned.
+/// The reason why a call on attributes was refused. The attributes are unchanged then.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum AttributeError {
-    /// The level belongs to the host.
+    /// Guests may not write the level, as `automatic`.
     #[error("attribute {path} cannot be changed in the {level} level, which is read-only to policies")]
     ReadOnlyLevel {
         /// The level asked for.
@@ -17,13 +17,13 @@ pub enum AttributeError {
         /// The attribute, as `a.b.c`.
         path: String,
     },
-    /// A strict write met something that is neither object nor array on its way.
+    /// The path of a strict write leads through a value that is neither an object nor an array.
     #[error("attribute {path} leads through a value that is neither an object nor an array")]
     TypeMismatch {
         /// The attribute, as `a.b.c`.
         path: String,
     },
-    /// A strict read or removal found nothing.
+    /// A strict read or removal named an attribute that does not exist.
     #[error("no such attribute: {path}")]
     NoSuchAttribute {
         /// The attribute, as `a.b.c`.
@@ -32,13 +32,13 @@ pub enum AttributeError {
     /// A write or removal without any path.
     #[error("an attribute path needs at least one step")]
     EmptyPath,
-    /// A marker of a guest value in data that did not come from a running guest, or a malformed marker.
+    /// The value holds a malformed marker of a guest value, or a marker where only a running guest may write one.
     #[error("attribute {path} holds a value that only a running policy can compute")]
     GuestValueNotAccepted {
         /// The attribute, as `a.b.c`.
         path: String,
     },
-    /// The host wanted to freeze a guest value where none stands.
+    /// The host wanted to freeze a guest value, but the attribute does not hold one.
     #[error("attribute {path} is not a value that a policy computes")]
     NoGuestValue {
         /// The attribute, as `a.b.c`.
@@ -85,7 +85,7 @@ pub enum AttributeError {
 }
 
 impl AttributeError {
-    /// Returns what went wrong, as the kind of the failure that it becomes.
+    /// Returns the kind of error that the run reports.
     pub fn kind(&self) -> ErrorKind {
         match self {
             Self::ReadOnlyLevel { .. } => ErrorKind::ReadOnlyAttribute,

@@ -1,4 +1,4 @@
-//! Why an attribute has the value that it has: per level who wrote it, and who won.
+//! Explains the value of an attribute: for each level the writes to it, and whether its value is the one that readers get.
 
 use std::borrow::Cow;
 
@@ -9,21 +9,21 @@ use super::merge::{Found, View};
 use super::path;
 use super::{Attributes, Level};
 
-/// What became of one level's value.
+/// The effect of one level's value on the merged value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Outcome {
-    /// The level has nothing there.
+    /// The level does not have the attribute.
     NotPresent,
-    /// The level's value is the one that is seen.
+    /// Readers get exactly this level's value.
     Wins,
     /// The level's value is merged with that of others.
     Contributes,
-    /// A higher level hides it.
+    /// A higher level hides the value.
     Hidden,
 }
 
 impl Outcome {
-    /// One word for people and for JSON.
+    /// Returns the outcome as one word, for people and for JSON.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::NotPresent => "not present",
@@ -34,24 +34,24 @@ impl Outcome {
     }
 }
 
-/// One level's part in an attribute.
+/// What one level adds to an attribute's value.
 #[derive(Debug, Clone, PartialEq)]
 pub struct LevelExplanation {
     /// The level of precedence that is explained.
     pub level: Level,
-    /// Its own value there.
+    /// The level's own value of the attribute.
     pub value: Option<Value>,
-    /// What became of it.
+    /// The effect of that value on the merged value.
     pub outcome: Outcome,
-    /// Who wrote there, above or below it; oldest first. For the inherited level: the writes of earlier policies,
-    /// each with the level it was made in.
+    /// The writes to the attribute, to an object around it or to a part of it, oldest first. For the inherited level: the
+    /// writes of earlier policies, each with the level it was made in.
     pub writes: Vec<WriteRecord>,
 }
 
-/// How an attribute came by its value.
+/// An attribute's value, with each level's contribution to it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Explanation {
-    /// What a reader sees.
+    /// The merged value that readers get.
     pub value: Option<Value>,
     /// All levels, lowest first.
     pub levels: Vec<LevelExplanation>,
@@ -89,7 +89,7 @@ impl Attributes {
     }
 }
 
-/// Whether a write that an earlier policy made in `written` shows in `level` of this one.
+/// Tells whether this policy sees an earlier policy's write to the level `written` in its own `level`.
 fn bears_on(written: Level, level: Level) -> bool {
     match written {
         Level::Normal => level == Level::Normal,
@@ -98,7 +98,7 @@ fn bears_on(written: Level, level: Level) -> bool {
     }
 }
 
-/// Explains without values: one line per level that has something, lowest first.
+/// Writes one line for each level that has the attribute, lowest first, and one for each write. Values are left out.
 impl std::fmt::Display for Explanation {
     fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         for level in self.levels.iter().filter(|level| level.outcome != Outcome::NotPresent) {

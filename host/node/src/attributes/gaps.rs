@@ -1,10 +1,11 @@
-//! Removal from an object whose members keep their order, without moving all members behind the removed one.
+//! Removes members of an object in constant time. The other members keep their order.
 //!
-//! `serde_json`'s map moves them one place up, so that a policy which removes n attributes of one object would make the
-//! host move n times n members. Here a removed member of a large object leaves a *gap*: a member with a reserved key and
-//! no value in its place. An object also counts its gaps, under another reserved key, and is freed of them when they are
-//! half of its members: so a removal costs what it removes, and a read at most twice what it returns. Gaps are seen by no
-//! reader: [`child`](super::path::child) does not find them, and what leaves the levels goes through [`without_gaps`].
+//! `serde_json`'s map moves all later members one place up. A policy that removes n attributes of one object would make the
+//! host move n times n members. Here a removed member of a large object leaves a *gap*: a member with a reserved key and no
+//! value in its place. An object also counts its gaps, under another reserved key. When half of its members are gaps, all
+//! gaps are removed. So a removal costs a constant time on average, and a read visits at most twice the members that it
+//! returns. Readers never see gaps: [`child`](super::path::child) does not find them, and every value that leaves the levels
+//! goes through [`without_gaps`].
 
 use std::borrow::Cow;
 
@@ -14,15 +15,15 @@ use serde_json::{Map, Value};
 /// that begin so, see [`limits`](super::limits).
 const GAP: &str = "\u{0}gap";
 
-/// Up to how many members an object is simply closed up.
+/// Largest number of members of an object that gets no gaps: its later members are moved up.
 const SMALL: usize = 64;
 
-/// Whether a key is the host's own and no attribute.
+/// Tells whether a key is a gap or the count of gaps, and not an attribute.
 pub(crate) fn is_gap(key: &str) -> bool {
     key.starts_with(GAP)
 }
 
-/// Takes a member out of an object. The others keep their order.
+/// Removes a member of an object and returns its value. The other members keep their order.
 pub(crate) fn remove(object: &mut Map<String, Value>, key: &str) -> Option<Value> {
     if is_gap(key) || !object.contains_key(key) {
         return None;
@@ -47,17 +48,17 @@ pub(crate) fn remove(object: &mut Map<String, Value>, key: &str) -> Option<Value
     removed
 }
 
-/// How many gaps an object has of its own.
+/// Returns the number of gaps of an object, without those of objects inside it.
 pub(crate) fn count(object: &Map<String, Value>) -> u64 {
     object.get(GAP).and_then(Value::as_u64).unwrap_or(0)
 }
 
-/// The value without gaps: itself, where none were ever made.
+/// Returns the value without gaps. It is borrowed if no gap was ever made.
 pub(crate) fn without_gaps(value: &Value, were_made: bool) -> Cow<'_, Value> {
     if were_made { Cow::Owned(copy(value)) } else { Cow::Borrowed(value) }
 }
 
-/// Takes the gaps out of an object and of all below it.
+/// Removes the gaps of an object and of all objects inside it.
 pub(crate) fn close(object: &mut Map<String, Value>) {
     close_here(object);
     object.values_mut().for_each(close_in);

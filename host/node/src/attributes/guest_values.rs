@@ -1,9 +1,9 @@
-//! Values that only the guest can compute.
+//! Markers for values that only the guest can compute.
 //!
-//! Ruby cookbooks put `lazy` blocks and Procs into attributes. The host keeps a marker in their place, the object
-//! `{"\u0000guest": N}`, where `N` is the guest's own number for the value. A marker is a leaf: it is replaced and
-//! never merged. It means nothing outside the instance that made it, so it is accepted from a guest's own writes
-//! only, and before a policy's attributes go on, the host has each computed and calls [`Attributes::freeze`].
+//! Ruby cookbooks put `lazy` blocks and Procs into attributes. In place of each the host stores a marker: the object
+//! `{"\u0000guest": N}`, where `N` is the guest's own number for the value. A marker is a leaf: it is replaced and never
+//! merged. It is valid only in the instance that made it, so the host accepts it only from a guest's own writes. Before the
+//! next policy gets the attributes, the host asks the guest for each value and calls [`Attributes::freeze`].
 
 use serde_json::{Map, Value};
 
@@ -13,12 +13,12 @@ use super::{AttributeError, Attributes, Level, path};
 /// The only key of a marker. It begins with NUL so that no attribute of a real cookbook collides with it.
 pub const GUEST_VALUE_KEY: &str = "\u{0}guest";
 
-/// Where a marker stands.
+/// The place of a marker in the attributes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct GuestValue {
     /// The level that holds it.
     pub level: Level,
-    /// The way to it inside that level; array elements by their index.
+    /// The path of the marker inside that level. Elements of arrays are named by their index.
     pub path: Vec<String>,
     /// The guest's number for it.
     pub number: u64,
@@ -39,7 +39,7 @@ pub(crate) fn is_guest_value(object: &Map<String, Value>) -> bool {
     object.len() == 1 && object.get(GUEST_VALUE_KEY).is_some_and(Value::is_u64)
 }
 
-/// Whether the marker's key stands anywhere in `value`. Data that did not come from a running guest must not have it.
+/// Tells whether any object in `value` has the marker's key. Only data from a running guest may have it.
 pub fn mentions_guest_values(value: &Value) -> bool {
     match value {
         Value::Object(object) => object.contains_key(GUEST_VALUE_KEY) || object.values().any(mentions_guest_values),
@@ -48,7 +48,7 @@ pub fn mentions_guest_values(value: &Value) -> bool {
     }
 }
 
-/// Replaces every marker in `value` by null. Returns the way to each with the guest's number, in order.
+/// Replaces every marker in `value` by null. Returns the path and the guest's number of each, in order.
 pub fn take_guest_values(value: &mut Value) -> Vec<(Vec<String>, u64)> {
     let mut taken = Vec::new();
     take(value, &mut Vec::new(), &mut taken);
@@ -90,7 +90,7 @@ impl Attributes {
         self.may_hold_guest_values
     }
 
-    /// Every marker in every level, lowest level first.
+    /// Returns all markers of all levels, lowest level first.
     pub fn guest_values(&self) -> Vec<GuestValue> {
         let mut found = Vec::new();
         if self.may_hold_guest_values {

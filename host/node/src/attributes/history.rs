@@ -1,8 +1,8 @@
-//! Who wrote what: a record per write, also of those that were overwritten later.
+//! Records the writes to attributes with their origins, also those that were overwritten later.
 //!
-//! Records are kept per level and path. The first and the newest ones of a path stay, those between are counted, so
-//! that a loop in a recipe costs no more than a few records. Values are kept where they are short and described
-//! where they are not: the record says who spoke, the levels say what holds.
+//! Records are kept per level and path. Of each path the first and the newest records are kept. Equal writes in a row are one
+//! record with a count. So a loop in a recipe costs only a few records. A short value is stored in the record; of a long one
+//! only the size is. The levels themselves hold the current values.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -16,17 +16,17 @@ use crate::origin::Origin;
 /// Records kept per level and path: the first, and the newest after it.
 pub const MAX_RECORDS_PER_PATH: usize = 16;
 
-/// Bytes that the records of one policy may take. A policy that writes more has no records of the later writes; the
-/// attributes themselves are not affected.
+/// Bytes that the records of one policy may take. Later writes of a policy that exceeds it are not recorded. The attributes
+/// themselves are not affected.
 pub const MAX_HISTORY_BYTES: usize = 64 * 1024 * 1024;
 
-/// What a record costs besides its texts.
+/// Bytes that a record takes in memory without its texts.
 const BYTES_PER_RECORD: usize = 160;
 
 /// Bytes of text up to which a written value is kept in its record.
 pub const MAX_KEPT_VALUE_BYTES: usize = 256;
 
-/// What a write put in place.
+/// The value that a write stored, or its size.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum WrittenValue {
     /// A number, a boolean, null or a short text, as written.
@@ -53,12 +53,12 @@ impl WrittenValue {
     }
 }
 
-/// What a record tells of.
+/// The kind of change that a record describes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Change {
     /// A value was written.
     Set(WrittenValue),
-    /// A value was joined with what the level had there: both are parts of the result.
+    /// A value was merged with the level's earlier value: both are parts of the result.
     Joined(WrittenValue),
     /// The attribute was removed.
     Removed,
@@ -77,7 +77,7 @@ pub struct WriteRecord {
     pub change: Change,
     /// How often the same origin did the same thing in a row; at least 1.
     pub times: u64,
-    /// The policy, recipe and line that wrote.
+    /// The policy, recipe and line of the write.
     pub origin: Arc<Origin>,
 }
 
@@ -109,7 +109,7 @@ impl History {
         self.is_incomplete
     }
 
-    /// The records that bear on `path`: written there, above it or below it. In the order of writing.
+    /// Returns the records of writes to `path`, to an object around it or to a part of it, in the order of writing.
     pub fn about<Step: AsRef<str>>(&self, path: &[Step]) -> Vec<&WriteRecord> {
         let bears_on = |written: &[String]| written.iter().zip(path).all(|(one, other)| one == other.as_ref());
         let records = self.by_level_and_path.iter().filter(|((_, written), _)| bears_on(written));
@@ -123,8 +123,8 @@ impl History {
         self.about::<&str>(&[])
     }
 
-    /// Takes over from an earlier run what is still true: writes to `normal` that this run has not repeated and whose
-    /// attribute is still there. They come before this run's.
+    /// Takes over an earlier run's records of writes to `normal`, if the attribute still exists and this run has not written
+    /// it. They come before this run's records.
     pub(crate) fn keep_normal_of(&mut self, earlier: &Self, normal: &Map<String, Value>) {
         let is_there = |path: &[String]| {
             let (first, rest) = path.split_first()?;
@@ -161,7 +161,7 @@ impl History {
         self.add(level, path, Change::Removed, origin, 1);
     }
 
-    /// Leaves out a record: those after it keep their places in the order of all writes.
+    /// Skips one number in the order of writes, for a record that is left out. So later records keep their numbers.
     pub(super) fn skip(&mut self) {
         self.next_sequence = self.next_sequence.saturating_add(1);
     }
@@ -199,7 +199,7 @@ impl History {
         }
     }
 
-    /// One shared copy of each origin; `None` where there is no room for another.
+    /// Returns the shared copy of an origin, or `None` if another one would exceed the limit.
     fn shared(&mut self, origin: &Origin) -> Option<Arc<Origin>> {
         if let Some(known) = self.origins.get(origin) {
             return Some(Arc::clone(known));
@@ -215,7 +215,7 @@ impl History {
     }
 }
 
-/// The most bytes that the records of one change take, which may remove from all levels before it writes.
+/// Returns the largest size, in bytes, of the records of one change. A change may remove from all levels before it writes.
 pub(super) fn most_bytes(path: &[String], origin: &Origin) -> u64 {
     let records = (Level::ALL.len() + 1) * cost_of(path, &Change::Removed);
     (records + MAX_KEPT_VALUE_BYTES + cost_of_origin(origin)) as u64
@@ -226,7 +226,7 @@ fn cost_of_origin(origin: &Origin) -> usize {
     BYTES_PER_RECORD + 2 * texts.into_iter().flatten().map(String::len).sum::<usize>()
 }
 
-/// About what a record takes; its path is kept twice.
+/// Estimates the bytes that a record takes. Its path is stored twice.
 fn cost_of(path: &[String], change: &Change) -> usize {
     let value = match change {
         Change::Set(WrittenValue::Value(Value::String(text))) => text.len(),

@@ -1,4 +1,5 @@
-//! Records of writes as JSON, as they were kept before [`super::history_text`]: nodes that were saved so are still read.
+//! Reads records of writes from JSON, the older format: [`super::history_text`] has replaced it, but nodes saved in it are
+//! still read.
 //!
 //! One record: `{"level", "path": [..], "times", "by": {"policy", "cookbook"?, "recipe"?, "file"?, "line"?}}` with one
 //! of `"value"`, `"text_bytes"`, `"array_length"`, `"object_keys"`, `"withheld": true`, `"removed": true`; and `"joined": true` where it was joined with earlier values.
@@ -10,7 +11,7 @@ use super::{Level, path};
 use crate::origin::Origin;
 
 impl History {
-    /// Reads records back. `None`: one of them is invalid.
+    /// Reads records back, or returns `None` if one of them is invalid.
     pub fn from_json(json: &Value) -> Option<Self> {
         let mut history = Self::default();
         for record in json.as_array()? {

@@ -1,9 +1,9 @@
-//! Records of writes as one short text, for keeping them from run to run.
+//! Writes the records of a policy's writes as one short text, which is saved between runs, and reads it back.
 //!
-//! A policy leaves thousands of records that say much the same: so names and sources stand once, and records refer to them. The
-//! text is JSON: `[2, [NAME, ..], [[POLICY, COOKBOOK, RECIPE, FILE], ..], [[LEVEL, SOURCE, LINE, TIMES, [NAME, ..], KIND, VALUE],
-//! ..]]`, with numbers for levels, sources and names in records, and 0 for a line that is not known. Whoever does not ask for it
-//! need not take it apart.
+//! A policy leaves thousands of similar records. So each name and source is stored once, and records refer to it by number.
+//! The text is JSON: `[2, [NAME, ..], [[POLICY, COOKBOOK, RECIPE, FILE], ..], [[LEVEL, SOURCE, LINE, TIMES, [NAME, ..], KIND,
+//! VALUE], ..]]`, with numbers for levels, sources and names in records, and 0 for an unknown line. The text is parsed only
+//! if somebody asks for the records.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -36,11 +36,12 @@ type OlderText<'text> = (
     Vec<(usize, usize, u64, Vec<usize>, &'text str, Scalar<'text>)>,
 );
 
-/// What begins the kind of a value that was joined with earlier ones.
+/// The prefix of `KIND` for a value that was merged with earlier ones.
 const JOINED: char = '+';
 
 impl History {
-    /// The newest records as a text that `fits`; without their values in the levels that `is_withheld` names.
+    /// Returns as many of the newest records as `fits` accepts, as one text. It leaves out values of the levels that
+    /// `is_withheld` names.
     pub fn to_text(&self, is_withheld: impl Fn(Level) -> bool, fits: impl Fn(&str) -> bool) -> String {
         let all = self.all();
         let mut newest = all.as_slice();
@@ -54,7 +55,7 @@ impl History {
         }
     }
 
-    /// Reads records back: all, or those that bear on a path. `None`: it is not such a text.
+    /// Reads records back: all, or those about one path. Returns `None` if the text is not in this format.
     pub fn from_text(text: &str, about: Option<&[String]>) -> Option<Self> {
         if !text.starts_with(&format!("[{VERSION},")) {
             return Self::from_older_text(text, about);
@@ -84,13 +85,13 @@ impl History {
     }
 }
 
-/// A value of a record, which is kept only if somebody asks for the record.
+/// A value of a record. It is copied only if somebody asks for the record.
 enum Scalar<'text> {
     Null,
     Bool(bool),
     Number(Number),
     Text(Cow<'text, str>),
-    /// One that only the policy's code can compute.
+    /// The marker of a value that only the policy's code can compute.
     Guest(Value),
 }
 
@@ -162,7 +163,7 @@ struct Reading<'a> {
 }
 
 impl Reading<'_> {
-    /// Adds a record, or passes over it if it does not bear on the path that is asked about.
+    /// Adds a record, or skips it if it is not about the path that was asked for.
     fn add(
         &mut self,
         level: usize,
@@ -207,7 +208,7 @@ fn text_of(records: &[&WriteRecord], is_withheld: &impl Fn(Level) -> bool) -> St
         let (kind, value) = kind_of(&record.change, is_withheld(record.level));
         short.push((level, source, line.unwrap_or(0), record.times, steps, kind, value));
     }
-    // Texts and numbers: there is nothing that JSON cannot hold.
+    // Texts and numbers can always be written as JSON.
     serde_json::to_string(&(VERSION, names, sources, short)).unwrap_or_default()
 }
 

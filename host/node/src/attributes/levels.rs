@@ -1,7 +1,7 @@
 //! The levels of precedence, lowest to highest.
 //!
-//! Chef has ten. Below them stands an eleventh, *inherited*: what the policies that ran earlier on this node left.
-//! It is at the very bottom, so that an earlier policy informs a later one and never overrules it.
+//! Chef has ten. wrun adds an eleventh, *inherited*: the attributes that earlier policies of this run left. It is the lowest
+//! level, so that an earlier policy informs a later one and never overrules it.
 
 use std::fmt;
 use std::sync::Arc;
@@ -11,7 +11,7 @@ use serde_json::{Map, Value};
 /// One level of precedence. The order of the variants is the order of precedence, lowest first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Level {
-    /// What earlier policies of this run left; no guest can write it.
+    /// The attributes that earlier policies of this run left. A guest cannot write this level.
     Inherited,
     /// `default` in cookbooks: the lowest that guests write.
     Default,
@@ -21,7 +21,7 @@ pub enum Level {
     RoleDefault,
     /// `force_default` in cookbooks: the highest default level.
     ForceDefault,
-    /// `normal`: belongs to the node and outlives the run.
+    /// `normal`: belongs to the node and is kept after the run.
     Normal,
     /// `override` in cookbooks: the lowest override level.
     Override,
@@ -31,11 +31,12 @@ pub enum Level {
     EnvOverride,
     /// `force_override` in cookbooks: the highest level that guests write.
     ForceOverride,
-    /// Facts; the host's alone.
+    /// The facts. Only the host writes them.
     Automatic,
 }
 
-/// Levels that are merged with each other, arrays united, before the groups are laid over one another.
+/// A group of levels. Levels of one group are merged first, with arrays united; then each group is merged over the lower
+/// ones.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Group {
     /// The level [`Level::Inherited`] alone, below all others.
@@ -89,7 +90,7 @@ impl Level {
         }
     }
 
-    /// The level of that name, if there is one.
+    /// Returns the level with this name, or `None` if the name is unknown.
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|level| level.as_str() == name)
     }
@@ -130,9 +131,9 @@ pub(crate) struct LevelTrees {
     role_override: Value,
     env_override: Value,
     force_override: Value,
-    /// There are thousands of facts, which nearly nobody changes: copies of attributes share them.
+    /// Copies of attributes share the facts: there are thousands of them, and they rarely change.
     automatic: Arc<Value>,
-    /// Whether a removal left a gap in any of them ([`gaps`](super::gaps)): readers look for gaps only then.
+    /// Whether a removal has left a [gap](super::gaps) in any of the trees. Readers look for gaps only then.
     has_gaps: bool,
 }
 

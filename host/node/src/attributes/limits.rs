@@ -1,7 +1,7 @@
-//! How much a policy may put into the node.
+//! Limits of the attributes that a policy may write.
 //!
-//! A guest's writes are counted as what they add to what the policy found, so that a node that other policies filled
-//! does not stop this one, and replacing a value never costs more than the new value.
+//! A policy's usage counts only what its writes add to the attributes that it found. So a node that other policies filled
+//! does not stop this policy, and replacing a value never costs more than the new value.
 
 use serde_json::{Map, Value};
 
@@ -28,17 +28,17 @@ pub const MAX_BYTES: u64 = 64 * 1024 * 1024;
 /// What every value costs besides its text: the size of its cell.
 const BYTES_PER_VALUE: u64 = 32;
 
-/// What an object costs besides what it holds: its table.
+/// Bytes that an object takes in memory without its members: the table.
 const BYTES_PER_OBJECT: u64 = 128;
 
-/// What a policy has added so far. Removing what others left counts as negative.
+/// The values and bytes that a policy has added so far. Removals of what others left count as negative.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Usage {
     values: i64,
     bytes: i64,
 }
 
-/// What a write makes besides the value itself.
+/// What a write creates along its path, besides the value itself.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct MadeOnTheWay {
     /// Objects that did not exist.
@@ -49,15 +49,16 @@ pub(crate) struct MadeOnTheWay {
     pub(crate) padding: usize,
 }
 
-/// What one walk over a value from a guest finds out.
+/// The result of one walk over a value from a guest.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Inspection {
     usage: Usage,
-    /// Whether markers of guest values stand inside.
+    /// Whether the value contains markers of guest values.
     pub(crate) holds_guest_values: bool,
 }
 
-/// Walks a value that is to stand at `path` and refuses what nobody may store.
+/// Checks a value that is to be written to `path`, and refuses one that is nested too deeply or has a reserved or too long
+/// key.
 pub(crate) fn inspect<Step: AsRef<str>>(value: &Value, path: &[Step]) -> Result<Inspection, AttributeError> {
     let mut inspection = Inspection::default();
     inspect_below(value, MAX_DEPTH.saturating_sub(path.len()), &mut inspection).map_err(|refusal| match refusal {
@@ -92,7 +93,7 @@ pub(crate) fn bytes_of(value: &Value, made: MadeOnTheWay) -> u64 {
     Usage::of_made(made).plus(Usage::of(value)).bytes()
 }
 
-/// Whether a key means something to the host, so that no guest may write it by itself.
+/// Tells whether a key is reserved by the host. A guest may not write such a key.
 fn is_reserved(key: &str) -> bool {
     key == GUEST_VALUE_KEY || is_gap(key)
 }
@@ -161,13 +162,13 @@ impl Usage {
         u64::try_from(self.bytes).unwrap_or(0)
     }
 
-    /// The usage after `old` has gone, with the key it stood under.
+    /// Returns the usage after the member `key` with the value `old` was removed.
     pub(crate) fn after_removing(self, key: &str, old: &Value) -> Self {
         self.minus(Self::of(old)).minus(Self { values: 0, bytes: signed(key.len() as u64) })
     }
 
-    /// The usage after an object's gaps have become more or fewer. A gap costs as much as a null, which is no more than what
-    /// stood there.
+    /// Returns the usage after an object's number of gaps changed. A gap costs as much as a null, so never more than the
+    /// value that it replaced.
     pub(crate) fn after_gaps(self, before: u64, now: u64) -> Self {
         self.plus(Self::of_gaps(now)).minus(Self::of_gaps(before))
     }
@@ -187,7 +188,7 @@ impl Usage {
         Self::of_one(value).plus(below)
     }
 
-    /// The value without what stands below it, but with its keys and gaps.
+    /// Returns the usage of one value without its members or elements, but with its keys and gaps.
     fn of_one(value: &Value) -> Self {
         let more = match value {
             Value::String(text) => text.len() as u64,

@@ -1,7 +1,7 @@
-//! All levels seen at one path.
+//! Merges the levels at one path.
 //!
-//! A [`View`] holds, per level, what stands at the path, with everything that cannot be seen from above taken out.
-//! Going one step down is one lookup per level that is left; only the end of a path is ever merged.
+//! A [`View`] holds each level's value at the path. Values that a higher level hides are left out. A step down costs one
+//! lookup for each remaining level; only the values at the end of the path are merged.
 //!
 //! The rules (Chef's): inside the group of defaults and inside the group of overrides, objects merge and arrays are
 //! united; a value of another kind hides what is below it. Between groups only objects merge. `null` is a value.
@@ -15,7 +15,8 @@ use super::path::{self, Kind, kind_of};
 use super::{Level, Shape, gaps};
 use crate::deep_merge::union;
 
-/// What the levels hold at one path, lowest first; `None` where a level has nothing there or is hidden.
+/// The values of the levels at one path, lowest level first. `None` if the level does not have a value there, or a higher
+/// level hides it.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct View<'tree> {
     values: [Option<&'tree Value>; 11],
@@ -24,11 +25,11 @@ pub(crate) struct View<'tree> {
     has_gaps: bool,
 }
 
-/// What a path leads to.
+/// The result of following a path.
 pub(crate) enum Found<'tree> {
-    /// A place that levels share; at least one of them has a value.
+    /// A place where at least one level has a value. Several levels may have one.
     Shared(View<'tree>),
-    /// Something inside an array, which is never merged any further.
+    /// A value inside an array. Such values are not merged.
     Element(Value),
 }
 
@@ -43,13 +44,15 @@ impl<'tree> View<'tree> {
         Self::new(trees.each().map(|(level, tree)| (level.group() == group).then_some(tree)), trees.has_gaps())
     }
 
-    /// The roots of what a policy leaves for the next one: neither `normal`, which goes on as itself, nor `automatic`.
+    /// Returns the roots of the levels that a policy leaves for the next one: all but `normal`, which stays a level of its
+    /// own, and `automatic`.
     pub(crate) fn leaving(trees: &'tree LevelTrees) -> Self {
         let stays = |level: Level| matches!(level, Level::Normal | Level::Automatic);
         Self::new(trees.each().map(|(level, tree)| (!stays(level)).then_some(tree)), trees.has_gaps())
     }
 
-    /// Hides what is hidden: from the highest level down, until a value of another kind ends the group or the view.
+    /// Drops the hidden values: it walks from the highest level down until a value of another kind ends the group or the
+    /// view.
     fn new(mut values: [Option<&'tree Value>; 11], has_gaps: bool) -> Self {
         let mut seen: Option<Kind> = None;
         let mut group: Option<(Group, Kind)> = None;
@@ -80,7 +83,7 @@ impl<'tree> View<'tree> {
         Self { values, kind: seen, has_gaps }
     }
 
-    /// Follows a path. `None` where it leads to nothing.
+    /// Follows a path. Returns `None` if nothing exists there.
     pub(crate) fn follow<Step: AsRef<str>>(self, path: &[Step]) -> Option<Found<'tree>> {
         let mut here = self;
         let mut rest = path;
@@ -111,7 +114,7 @@ impl<'tree> View<'tree> {
         Level::ALL.into_iter().zip(self.values).filter_map(|(level, value)| Some((level, value?)))
     }
 
-    /// The value, where one level alone makes it.
+    /// Returns the value if only one level has one.
     fn only(&self) -> Option<&'tree Value> {
         let mut present = self.values.iter().flatten();
         present.next().filter(|_| present.next().is_none()).copied()
@@ -122,7 +125,7 @@ impl<'tree> View<'tree> {
         union(whole.iter().filter_map(|value| value.as_array()))
     }
 
-    /// A value as readers see it.
+    /// Returns a value without gaps, as readers see it.
     fn whole(&self, value: &'tree Value) -> Cow<'tree, Value> {
         gaps::without_gaps(value, self.has_gaps)
     }
@@ -152,7 +155,7 @@ impl<'tree> View<'tree> {
         })
     }
 
-    /// Kind, length and keys, without building what stands below.
+    /// Returns the kind, with the length or the keys, without building the values below.
     pub(crate) fn shape(&self) -> Option<Shape> {
         Some(match self.kind? {
             Kind::Scalar => Shape::Scalar,

@@ -1,12 +1,12 @@
 //! Node attributes: eleven levels of precedence, seen as one tree.
 //!
-//! Each level is a tree of its own; nothing merged is ever stored. A read of a path walks all levels down that path
-//! together ([`merge`]) and merges only what stands at its end, so that reads cost what they return and writes
-//! invalidate nothing. Rejected: a cache of merged top-level keys, as Chef keeps one; a loop that writes one key of
-//! a large subtree and reads another one merges that subtree every time.
+//! Each level is a tree of its own; merged values are never stored. A read follows its path in all levels together
+//! ([`merge`]) and merges only the values at the end. So the cost of a read depends only on its result, and a write does not
+//! invalidate anything. Rejected: a cache of merged top-level keys, like Chef's. A loop that writes one key of a large
+//! subtree and reads another one would merge that subtree every time.
 //!
-//! Guests are not trusted: every write is checked against [`limits`] before anything changes, two levels are closed
-//! to guests, and each write leaves a record of who made it ([`history`], [`explain`]).
+//! Guests are not trusted. Every write is checked against [`limits`] before anything changes. Guests cannot write two of the
+//! levels. Each write is recorded with its origin ([`history`], [`explain`]).
 
 mod error;
 pub mod explain;
@@ -59,7 +59,7 @@ pub struct Attributes {
     withheld: Withheld,
     version: u64,
     may_hold_guest_values: bool,
-    /// The recipes in `automatic.recipes`, once somebody has asked; `None` after a write to `automatic`.
+    /// The recipes in `automatic.recipes`, cached at the first use; `None` after a write to `automatic`.
     recipes: Option<HashSet<String>>,
 }
 
@@ -69,7 +69,8 @@ impl Attributes {
         Self::default()
     }
 
-    /// Counts changes: two equal numbers mean that nothing was written in between, so a guest may keep what it read.
+    /// Returns the number of changes so far. While it stays the same, nothing was written, so a guest may reuse values that
+    /// it has read.
     pub fn version(&self) -> u64 {
         self.version
     }
@@ -84,10 +85,10 @@ impl Attributes {
         gaps::without_gaps(self.trees.tree(level), self.trees.has_gaps())
     }
 
-    /// Replaces a whole level: for the host, which loads facts, saved attributes and a policy's own attributes.
+    /// Replaces a whole level. Only the host calls this, to load facts, saved attributes and a policy's own attributes.
     ///
-    /// Each value that is not an object is recorded as written by `origin`; facts, `normal` and what is inherited are not,
-    /// as their writers are others than the one who loads them.
+    /// Each value that is not an object is recorded as written by `origin`. Values of `automatic`, `normal` and `inherited`
+    /// are not recorded: they were written before.
     ///
     /// # Errors
     /// Where the data holds markers of guest values, or is nested too deeply.
@@ -95,7 +96,7 @@ impl Attributes {
         self.set_level_from(level, data, &|_| origin.clone())
     }
 
-    /// As [`set_level`](Self::set_level), where `origin` knows of each path who set it.
+    /// Replaces a whole level like [`set_level`](Self::set_level), with an origin for each path.
     pub(crate) fn set_level_from(
         &mut self,
         level: Level,
@@ -114,7 +115,8 @@ impl Attributes {
         Ok(())
     }
 
-    /// Adds a recipe that is being compiled to `automatic.recipes`, once. Returns how many recipes were looked at.
+    /// Adds a recipe that is being compiled to `automatic.recipes`, once. Returns the number of recipes that were compared,
+    /// which the policy is charged for.
     pub fn host_add_recipe(&mut self, recipe: &str) -> u64 {
         let Value::Object(automatic) = self.trees.tree_mut(Level::Automatic) else { return 0 };
         let recipes = automatic.entry("recipes").or_insert_with(|| Value::Array(vec![]));
@@ -137,14 +139,14 @@ impl Attributes {
         history.saturating_add(value)
     }
 
-    /// Records that `origin` gave these `normal` attributes, which [`set_level`](Self::set_level) has put in place.
+    /// Records that `origin` gave these `normal` attributes. [`set_level`](Self::set_level) has stored them already.
     pub(crate) fn record_given_normal(&mut self, given: &Map<String, Value>, origin: &Origin) {
         for (name, value) in given {
             self.history.record(Level::Normal, &[name], WrittenValue::summary(value), origin);
         }
     }
 
-    /// What earlier policies of this run wrote, so that explanations can name them.
+    /// Sets the histories of this run's earlier policies, so that explanations can name their writes.
     pub fn set_earlier_history(&mut self, earlier: Vec<Arc<History>>) {
         self.earlier = earlier;
     }
@@ -154,7 +156,7 @@ impl Attributes {
         &self.history
     }
 
-    /// Gives up the record of writes.
+    /// Turns the attributes into the record of their writes.
     pub(crate) fn into_history(self) -> History {
         self.history
     }

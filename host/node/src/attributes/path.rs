@@ -1,4 +1,4 @@
-//! Steps along a path.
+//! Follows paths through JSON values.
 //!
 //! A path is a list of strings. In an object a step is a key; in an array it is an index written in decimal, where
 //! a negative one counts from the end, as in Ruby.
@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::gaps::is_gap;
 use super::guest_values::is_guest_value;
 
-/// What a value is to a reader who wants to go on.
+/// The kind of a value, for a reader that wants to take a further step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
     /// Cannot be entered: text, number, boolean, null, or a value that only the guest can compute.
@@ -26,7 +26,8 @@ pub(crate) fn kind_of(value: &Value) -> Kind {
     }
 }
 
-/// The index that `step` names in an array of `length` elements; it may lie behind the end, never before the start.
+/// Returns the index that `step` names in an array of `length` elements. It may lie behind the end, but never before the
+/// start.
 pub(crate) fn array_index(step: &str, length: usize) -> Option<usize> {
     let digits = step.strip_prefix('-').unwrap_or(step);
     if digits.is_empty() || !digits.bytes().all(|byte| byte.is_ascii_digit()) {
@@ -36,7 +37,7 @@ pub(crate) fn array_index(step: &str, length: usize) -> Option<usize> {
     if digits.len() == step.len() { Some(number) } else { length.checked_sub(number) }
 }
 
-/// One step down, or `None` where there is nothing.
+/// Returns the member or element that `step` names, or `None` if it does not exist.
 pub(crate) fn child<'value>(value: &'value Value, step: &str) -> Option<&'value Value> {
     match value {
         Value::Object(object) if !is_guest_value(object) && !is_gap(step) => object.get(step),
@@ -45,7 +46,7 @@ pub(crate) fn child<'value>(value: &'value Value, step: &str) -> Option<&'value 
     }
 }
 
-/// All the way down, or `None` where there is nothing.
+/// Returns the value at `path`, or `None` if it does not exist.
 pub(crate) fn descend<'value, Step: AsRef<str>>(value: &'value Value, path: &[Step]) -> Option<&'value Value> {
     path.iter().try_fold(value, |here, step| child(here, step.as_ref()))
 }

@@ -9,7 +9,7 @@ use super::path::{self, Kind, kind_of};
 use super::{AttributeError, Attributes, Group, Level, gaps};
 use crate::deep_merge::hash_only_merge;
 
-/// What stands at a path, without what stands below it.
+/// The kind of the value at a path, without the values below it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Shape {
     /// Text, number, boolean, null, or a value that only the guest can compute.
@@ -31,7 +31,7 @@ impl Shape {
 }
 
 impl Attributes {
-    /// The merged value at `path`, or `None` where there is nothing. An empty path reads everything.
+    /// Returns the merged value at `path`, or `None` if it does not exist. An empty path reads everything.
     ///
     /// Chef's `read` and `dig`, which give nil for both nothing and nil.
     pub fn read<Step: AsRef<str>>(&self, path: &[Step]) -> Option<Value> {
@@ -55,13 +55,13 @@ impl Attributes {
         }
     }
 
-    /// Chef's `exist?`, which is true of every top-level name, also of one that nobody set; use
-    /// [`is_present`](Self::is_present) for the plain question.
+    /// Answers Chef's `exist?`, which is true for every top-level name, even one that nobody set.
+    /// [`is_present`](Self::is_present) tells whether the attribute really exists.
     pub fn exist<Step: AsRef<str>>(&self, path: &[Step]) -> bool {
         path.len() <= 1 || self.is_present(path)
     }
 
-    /// Whether the merged view has anything at `path`, null included.
+    /// Tells whether the merged view has a value at `path`. Null counts as a value.
     pub fn is_present<Step: AsRef<str>>(&self, path: &[Step]) -> bool {
         View::root(&self.trees).follow(path).is_some()
     }
@@ -71,7 +71,7 @@ impl Attributes {
         self.trees.each().into_iter().any(|(_, tree)| path::child(tree, name).is_some())
     }
 
-    /// Kind, length or keys of what stands at `path`, without building what stands below.
+    /// Returns the kind of the value at `path`, with its length or keys, without building the values below it.
     pub fn shape<Step: AsRef<str>>(&self, path: &[Step]) -> Option<Shape> {
         match View::root(&self.trees).follow(path)? {
             Found::Shared(view) => view.shape(),
@@ -99,7 +99,7 @@ impl Attributes {
         self.stored(level, path).map(|value| gaps::without_gaps(value, self.trees.has_gaps()))
     }
 
-    /// Whether one level has anything at `path`, null included.
+    /// Tells whether one level has a value at `path`. Null counts as a value.
     pub fn has_in_level<Step: AsRef<str>>(&self, level: Level, path: &[Step]) -> bool {
         self.stored(level, path).is_some()
     }
@@ -115,7 +115,8 @@ impl Attributes {
         Level::ALL.into_iter().map(|level| (level, self.read_level(level, path))).collect()
     }
 
-    /// What `debug_value` looks like to a guest: `[["default", VALUE or "not_present"], ..]`, Chef's ten levels.
+    /// Returns the result of `debug_value` as JSON for a guest: `[["default", VALUE or "not_present"], ..]`, with Chef's ten
+    /// levels.
     pub fn debug_value_json<Step: AsRef<str>>(&self, path: &[Step]) -> Value {
         let rows = self.debug_value(path).into_iter().filter(|(level, _)| *level != Level::Inherited);
         rows.map(|(level, value)| {
@@ -125,8 +126,8 @@ impl Attributes {
         .collect()
     }
 
-    /// What the policy leaves for the next one: all but `normal`, which goes on as itself, and `automatic`; with what
-    /// it inherited and was not shown.
+    /// Returns the attributes that the policy leaves for the next one: all levels but `normal`, which stays a level of its
+    /// own, and `automatic`. It includes inherited attributes that the policy was not shown.
     pub(crate) fn left_behind(&self) -> Map<String, Value> {
         let left = into_object(View::leaving(&self.trees).merged());
         hash_only_merge(self.withheld.inherited.clone(), left)

@@ -1,8 +1,8 @@
-//! Removing attributes: from one level, from a group, from everywhere a policy may write.
+//! Removes attributes from one level, from a group of levels, or from all levels that a policy may write.
 //!
-//! Removing from the defaults, or from everywhere, also takes the attribute out of what this policy inherited: a
-//! policy that clears an attribute before it sets it must not find an earlier policy's keys in it again. The earlier
-//! policies' own records stay as they are.
+//! A removal from the defaults, or from all levels, also removes the attribute from the inherited level: a policy that clears
+//! an attribute before it sets it must not find an earlier policy's keys in it again. The earlier policies' own records stay
+//! as they are.
 
 use serde_json::Value;
 
@@ -12,7 +12,7 @@ use super::{AttributeError, Attributes, Group, Level, gaps, limits};
 use crate::origin::Origin;
 
 impl Attributes {
-    /// Removes an attribute from one level and returns what stood there. Chef's `unlink`.
+    /// Removes an attribute from one level and returns its value there. Chef's `unlink`.
     ///
     /// Where the path ends in an array, elements *equal to* the last step are removed, as in Chef.
     ///
@@ -28,7 +28,7 @@ impl Attributes {
         self.host_unlink(level, path, origin)
     }
 
-    /// Removes an attribute that must be there. Chef's `unlink!`.
+    /// Removes an attribute from one level, and fails if it does not exist. Chef's `unlink!`.
     ///
     /// # Errors
     /// [`AttributeError::NoSuchAttribute`] where the level has nothing there, and those of [`unlink`](Self::unlink).
@@ -42,7 +42,7 @@ impl Attributes {
         self.host_unlink_strict(level, path, origin)
     }
 
-    /// Removes from any level what must be there: for the host.
+    /// Removes an attribute from any level, and fails if it does not exist. Only the host calls this.
     ///
     /// # Errors
     /// Those of [`unlink_strict`](Self::unlink_strict) but for the level's.
@@ -58,7 +58,7 @@ impl Attributes {
         self.host_unlink(level, path, origin)
     }
 
-    /// Removes from any level: for the host.
+    /// Removes an attribute from any level. Only the host calls this.
     ///
     /// # Errors
     /// An empty or too long path.
@@ -92,7 +92,7 @@ impl Attributes {
         Ok(removed.map(|removed| gaps::without_gaps(&removed, were_made).into_owned()))
     }
 
-    /// Removes an attribute from every level that a policy may write, and returns what was seen there. Chef's `rm`.
+    /// Removes an attribute from every level that a policy may write, and returns its merged value. Chef's `rm`.
     ///
     /// Nothing is removed where the merged parent is not an object.
     ///
@@ -115,7 +115,7 @@ impl Attributes {
         Ok(seen)
     }
 
-    /// Removes an attribute from the default levels and returns what they made of it. Chef's `rm_default`.
+    /// Removes an attribute from the default levels and returns their merged value. Chef's `rm_default`.
     ///
     /// # Errors
     /// An empty or too long path.
@@ -129,7 +129,7 @@ impl Attributes {
         self.remove_group(Group::Default, &Level::DEFAULTS, path, origin)
     }
 
-    /// Removes an attribute from `normal` and returns what stood there. Chef's `rm_normal`.
+    /// Removes an attribute from `normal` and returns its value there. Chef's `rm_normal`.
     ///
     /// # Errors
     /// An empty or too long path.
@@ -141,7 +141,7 @@ impl Attributes {
         self.unlink(Level::Normal, path, origin)
     }
 
-    /// Removes an attribute from the override levels and returns what they made of it. Chef's `rm_override`.
+    /// Removes an attribute from the override levels and returns their merged value. Chef's `rm_override`.
     ///
     /// # Errors
     /// An empty or too long path.
@@ -194,7 +194,7 @@ fn descend_mut<'tree, Step: AsRef<str>>(tree: &'tree mut Value, path: &[Step]) -
     })
 }
 
-/// Takes out the elements that are the text `wanted`, or the integer that it writes.
+/// Removes the elements that equal the text `wanted`, or the integer that it spells.
 fn remove_equal(array: &mut Vec<Value>, wanted: &str) -> Option<Value> {
     let number = wanted.parse::<i64>().ok();
     let is_wanted = |element: &Value| match element {

@@ -1,4 +1,4 @@
-//! Tags: a list of words under `normal.tags`, so that they outlive the run.
+//! Tags: a list of words in `normal.tags`, which is kept after the run.
 
 use std::borrow::Cow;
 use std::collections::HashSet;
@@ -12,7 +12,7 @@ use crate::origin::Origin;
 const TAGS: &str = "tags";
 
 impl Attributes {
-    /// The tags; makes the list where it does not exist, and a list of a single value. Chef's `tags`.
+    /// Returns the tags. Creates the list if it does not exist, and turns a single value into a list. Chef's `tags`.
     ///
     /// # Errors
     /// A broken limit.
@@ -28,7 +28,7 @@ impl Attributes {
         Ok(tags)
     }
 
-    /// Adds tags that are not there yet. Chef's `tag`.
+    /// Adds the tags that the node does not have yet. Chef's `tag`.
     ///
     /// # Errors
     /// A broken limit.
@@ -46,7 +46,7 @@ impl Attributes {
         Ok(tags)
     }
 
-    /// Takes tags away. Chef's `untag`.
+    /// Removes tags. Chef's `untag`.
     ///
     /// # Errors
     /// A broken limit.

@@ -1,8 +1,9 @@
-//! What a policy is not shown.
+//! Hides attributes that a policy may not read.
 //!
-//! Reading what other policies left, `normal` attributes of others, and most facts, needs a grant. What a policy may not read is taken out of its
-//! levels before it starts, so that no way of reading can reach it, and is put back when the node object goes on.
-//! The host can still tell that it is there, so that a read of it does not pass for a read of nothing.
+//! A policy needs a grant to read attributes that other policies left, `normal` attributes of others, and most facts. Before
+//! the policy starts, the host moves all values that it may not read out of its levels, so that no kind of read can reach
+//! them. It puts them back when the policy has ended. The host still knows that such a value exists, so that it can tell a
+//! read of it from a read of an absent attribute.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -19,30 +20,30 @@ use crate::layers::LayerLevels;
 pub(super) struct Withheld {
     pub(super) inherited: Map<String, Value>,
     normal: Map<String, Value>,
-    /// Of the `env_default` level.
+    /// The hidden part of the `env_default` level.
     default_layers: Map<String, Value>,
-    /// Of the `env_override` level.
+    /// The hidden part of the `env_override` level.
     override_layers: Map<String, Value>,
     automatic: Arc<Map<String, Value>>,
 }
 
 impl Attributes {
-    /// Leaves only a part of what the policy inherited.
+    /// Hides all inherited attributes but the visible part.
     pub(crate) fn show_inherited(&mut self, visible: impl FnOnce(&Value) -> Cow<'_, Value>) {
         self.withheld.inherited = self.show(Level::Inherited, visible);
     }
 
-    /// Leaves only a part of the node's own attributes.
+    /// Hides all `normal` attributes but the visible part.
     pub(crate) fn show_normal(&mut self, visible: impl FnOnce(&Value) -> Cow<'_, Value>) {
         self.withheld.normal = self.show(Level::Normal, visible);
     }
 
-    /// Leaves only a part of the facts.
+    /// Hides all facts but the visible part.
     pub(crate) fn show_automatic(&mut self, visible: impl FnOnce(&Value) -> Cow<'_, Value>) {
         self.withheld.automatic = Arc::new(self.show(Level::Automatic, visible));
     }
 
-    /// Sets the levels of layers, of which the policy sees a part, and records which layer wrote what it sees.
+    /// Sets the two levels of layers, of which the policy sees a part, and records which layer wrote each visible value.
     pub(crate) fn set_layers(
         &mut self,
         layers: &LayerLevels,
@@ -70,44 +71,44 @@ impl Attributes {
         Ok(())
     }
 
-    /// The value of the fact at `path`, or of its part that this policy does not see. `None` where the machine has no
-    /// value, or only null.
+    /// Returns the fact at `path`, or its hidden part. `None` if all of it is visible, or if the machine does not have a
+    /// value or has null.
     pub fn withheld_fact<Step: AsRef<str>>(&self, path: &[Step]) -> Option<&Value> {
         below(&self.withheld.automatic, path)
     }
 
-    /// The value at `path` that earlier policies of this run left and that this policy does not see, or its part.
+    /// Returns the hidden value, or hidden part of a value, at `path` that earlier policies of this run left.
     pub fn withheld_inherited<Step: AsRef<str>>(&self, path: &[Step]) -> Option<&Value> {
         below(&self.withheld.inherited, path)
     }
 
-    /// The value at `path` that layers set by default and that this policy does not see, or its part.
+    /// Returns the hidden value, or hidden part of a value, at `path` of the `env_default` level.
     pub fn withheld_default_layers<Step: AsRef<str>>(&self, path: &[Step]) -> Option<&Value> {
         below(&self.withheld.default_layers, path)
     }
 
-    /// The value at `path` that layers override and that this policy does not see, or its part.
+    /// Returns the hidden value, or hidden part of a value, at `path` of the `env_override` level.
     pub fn withheld_override_layers<Step: AsRef<str>>(&self, path: &[Step]) -> Option<&Value> {
         below(&self.withheld.override_layers, path)
     }
 
-    /// The value at `path` of `normal` that this policy does not see, or its part.
+    /// Returns the hidden value, or hidden part of a value, at `path` of `normal`.
     pub fn withheld_normal<Step: AsRef<str>>(&self, path: &[Step]) -> Option<&Value> {
         below(&self.withheld.normal, path)
     }
 
-    /// Whether any fact is kept from this policy.
+    /// Tells whether any fact is hidden from this policy.
     pub fn withholds_facts(&self) -> bool {
         !self.withheld.automatic.is_empty()
     }
 
-    /// Whether attributes of other policies, or of the operator, are kept from this one.
+    /// Tells whether attributes of other policies, or of the operator, are hidden from this one.
     pub fn withholds_attributes(&self) -> bool {
         let Withheld { inherited, normal, default_layers, override_layers, .. } = &self.withheld;
         [inherited, normal, default_layers, override_layers].iter().any(|hidden| !hidden.is_empty())
     }
 
-    /// Takes out the `normal` attributes as this policy leaves them, without those that it was not shown.
+    /// Moves out the `normal` attributes as this policy leaves them, without the hidden ones.
     pub(crate) fn take_normal(&mut self) -> Map<String, Value> {
         self.changed();
         let mut normal = taken(self.trees.tree_mut(Level::Normal));
@@ -117,7 +118,7 @@ impl Attributes {
         normal
     }
 
-    /// The facts, with those that were not shown. They are copied only if some were not: there are many.
+    /// Returns all facts, the hidden ones too. They are copied only if some are hidden, because there are thousands.
     pub(crate) fn whole_automatic(&self) -> Cow<'_, Map<String, Value>> {
         match (self.trees.tree(Level::Automatic), &*self.withheld.automatic) {
             (Value::Object(shown), withheld) if withheld.is_empty() => Cow::Borrowed(shown),
@@ -146,7 +147,7 @@ fn below<'all, Step: AsRef<str>>(all: &'all Map<String, Value>, path: &[Step]) -
     path::descend(all.get(first.as_ref())?, rest).filter(|value| !value.is_null())
 }
 
-/// The object that a level is, moved out of it.
+/// Moves the object of a level out of its tree.
 fn taken(tree: &mut Value) -> Map<String, Value> {
     match tree.take() {
         Value::Object(all) => all,
@@ -154,7 +155,7 @@ fn taken(tree: &mut Value) -> Map<String, Value> {
     }
 }
 
-/// What `all` has and `shown` has not.
+/// Returns the members of `all` that `shown` does not have.
 fn without(all: Map<String, Value>, shown: &Map<String, Value>) -> Map<String, Value> {
     let rest = all.into_iter().filter_map(|(key, value)| match (value, shown.get(&key)) {
         (value, None) => Some((key, value)),

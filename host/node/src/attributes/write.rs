@@ -1,7 +1,8 @@
-//! Writing one attribute into one level.
+//! Writes one attribute into one level.
 //!
-//! Two ways, as in Chef. The lenient one makes objects where the path leads through nothing, and replaces what can not
-//! be entered. The strict one refuses to replace. Both leave everything as it was when they fail.
+//! There are two kinds of write, as in Chef. A lenient write creates missing objects along the path, and replaces a value
+//! that cannot have members. A strict write creates missing objects too, but fails at such a value. A write that fails
+//! changes nothing.
 
 use serde_json::{Map, Value};
 
@@ -10,7 +11,7 @@ use super::path::{self, Kind, array_index, child, kind_of};
 use super::{AttributeError, Attributes, Level, WrittenValue};
 use crate::origin::Origin;
 
-/// Whether a write may replace what it cannot enter.
+/// Whether a write may replace a value along its path that cannot have members.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum OnTheWay {
     Replace,
@@ -18,8 +19,8 @@ enum OnTheWay {
 }
 
 impl Attributes {
-    /// Writes a value, making objects on the way and replacing what cannot be entered. Chef's `node.default[..] = ..`,
-    /// `write`, and also `default!`, `normal!` and `override!`.
+    /// Writes a value. Creates missing objects along the path, and replaces values there that cannot have members. Chef's
+    /// `node.default[..] = ..`, `write`, and also `default!`, `normal!` and `override!`.
     ///
     /// # Errors
     /// A level that guests may not write, a broken limit, a malformed marker. Nothing changes then.
@@ -34,7 +35,7 @@ impl Attributes {
         self.write_anywhere(level, path, value, origin, OnTheWay::Replace)
     }
 
-    /// Writes a value, making objects on the way. Chef's `write!`.
+    /// Writes a value and creates missing objects along the path, but does not replace other values there. Chef's `write!`.
     ///
     /// # Errors
     /// [`AttributeError::TypeMismatch`] where the path leads through something that cannot be entered, and those of
@@ -50,7 +51,7 @@ impl Attributes {
         self.write_anywhere(level, path, value, origin, OnTheWay::Refuse)
     }
 
-    /// Writes only where this level itself has nothing or null, and says whether it did. Chef's `default_unless`,
+    /// Writes only if this level itself has nothing or null there, and returns whether it did. Chef's `default_unless`,
     /// `normal_unless` and `override_unless`; other levels do not matter.
     ///
     /// # Errors
@@ -100,7 +101,7 @@ impl Attributes {
         self.write(Level::ForceOverride, path, value, origin)
     }
 
-    /// Writes into any level: for the host, which alone may write `automatic`.
+    /// Writes into any level. Only the host calls this, also for `automatic`.
     ///
     /// # Errors
     /// A broken limit, a malformed marker.
@@ -114,7 +115,7 @@ impl Attributes {
         self.write_anywhere(level, path, value, origin, OnTheWay::Replace)
     }
 
-    /// Writes into any level, refusing to replace what cannot be entered: for the host.
+    /// Writes into any level, but does not replace values along the path. Only the host calls this.
     ///
     /// # Errors
     /// Those of [`write_strict`](Self::write_strict) but for the level's.
@@ -128,7 +129,8 @@ impl Attributes {
         self.write_anywhere(level, path, value, origin, OnTheWay::Refuse)
     }
 
-    /// Bytes that a value takes with all that is made on the way to it, at most: what it replaces is not taken off.
+    /// Returns the most bytes that a write adds: the value and what is created along its path. The size of a replaced value
+    /// is not subtracted.
     pub(super) fn bytes_of_write(&self, level: Level, path: &[String], value: &Value) -> u64 {
         let made = find_place(self.trees.tree(level), path, OnTheWay::Replace).map(|place| place.made);
         let padding = made.map_or(0, |made| made.padding);
@@ -136,7 +138,7 @@ impl Attributes {
         limits::bytes_of(value, MadeOnTheWay { objects: path.len(), key_bytes, padding })
     }
 
-    /// Whether a value could be written anywhere, so that a call which removes first cannot fail half-way.
+    /// Checks whether a value could be written to any level, so that a call that removes first cannot fail half-way.
     fn check_room<Step: AsRef<str>>(&self, value: &Value, path: &[Step]) -> Result<(), AttributeError> {
         limits::check_path(path)?;
         let key_bytes = path.iter().map(|step| step.as_ref().len()).sum();
@@ -184,9 +186,9 @@ pub(super) fn check_guest_writable<Step: AsRef<str>>(level: Level, path: &[Step]
     }
 }
 
-/// Where a write will end up.
+/// The place that a write will change.
 struct Place<'tree> {
-    /// The value that goes away.
+    /// The value that the write replaces.
     replaced: Option<&'tree Value>,
     made: MadeOnTheWay,
 }
@@ -228,7 +230,7 @@ fn padding(here: &Value, step: &str) -> Option<usize> {
     array_index(step, length)?.checked_sub(length)
 }
 
-/// One step down, making what is missing.
+/// Goes one step down and creates a missing member or element.
 fn enter<'tree>(here: &'tree mut Value, step: &str) -> Option<&'tree mut Value> {
     let is_enterable = match kind_of(here) {
         Kind::Object => true,

@@ -1,4 +1,4 @@
-//! What the layers of a node come to for one policy, and which layer said what.
+//! The merged attributes of a node's layers for one policy, with the layer that set each of them.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! Layers as JSON: how the state keeps them, with their content.
+//! Layers as JSON with their content, as the state folder has them.
 
 use serde_json::{Map, Value, json};
 
@@ -99,7 +99,7 @@ impl Layer {
         let mut tree = |key: &str| {
             let lines = layer.shift_remove(&format!("{key}_lines"));
             let values = object(layer.shift_remove(key), key)?;
-            // Lines only explain: what is no list of them says nothing. Older nodes have numbers.
+            // Lines serve only explanations, so an invalid list counts as unknown lines. Older nodes have a list of numbers.
             let lines = lines.and_then(|lines| match lines {
                 Value::String(text) => lines::from_text(&text, count(&values)),
                 numbers => serde_json::from_value(numbers).ok(),

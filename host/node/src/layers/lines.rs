@@ -22,7 +22,7 @@ pub(super) fn to_text(lines: &[u32]) -> String {
     parts.join(" ")
 }
 
-/// Reads lines back. `None`: it is not such a text, or it has other than `count` lines.
+/// Reads lines back. Returns `None` if the text is invalid or does not have `count` lines.
 pub(super) fn from_text(text: &str, count: usize) -> Option<Vec<u32>> {
     let mut lines = Vec::new();
     for part in text.split(' ').filter(|part| !part.is_empty()) {

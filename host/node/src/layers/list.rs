@@ -51,7 +51,7 @@ pub enum LayerListError {
         /// The names of all layers.
         names: Vec<String>,
     },
-    /// The list is shorter than the place asked for.
+    /// The requested place is behind the end of the list.
     #[error("there is no place {place} in a list of {length}")]
     NoSuchPlace {
         /// The place, from 1.
@@ -67,7 +67,7 @@ pub enum LayerListError {
 /// Layers that an error names.
 const MAX_NAMED: usize = 10;
 
-/// The layers that somebody may have meant.
+/// Returns the end of an error message: the layers that the user may have meant.
 fn known(name: &str, names: &[String]) -> String {
     let near = did_you_mean(name, names.iter().map(String::as_str)).map(|near| format!("; {near}"));
     match names {
@@ -125,7 +125,7 @@ impl Layers {
         Ok(())
     }
 
-    /// Puts another layer in the place of the one of a name.
+    /// Replaces the layer with this name by another one, at the same place.
     ///
     /// # Errors
     /// The layer does not exist, or another one has the new name.

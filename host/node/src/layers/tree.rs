@@ -1,4 +1,4 @@
-//! Attributes with the line of each.
+//! A tree of attributes with the line of each attribute in its file.
 
 use serde_json::{Map, Value};
 use thiserror::Error;
@@ -30,7 +30,7 @@ pub enum TreeError {
 }
 
 impl LayerTree {
-    /// Makes attributes of values and their lines. Lines of another number than there are members are not used.
+    /// Creates attributes from values and their lines. If the numbers of lines and members differ, the lines are dropped.
     pub fn new(values: Map<String, Value>, lines: Vec<u32>) -> Self {
         let lines = if lines.len() == count(&values) { lines } else { Vec::new() };
         Self { values, lines }
@@ -41,7 +41,7 @@ impl LayerTree {
         &self.values
     }
 
-    /// Returns the lines in the order of the walk; none if no line is known.
+    /// Returns the lines in the order of the walk. The slice is empty if the lines are unknown.
     pub fn lines(&self) -> &[u32] {
         &self.lines
     }
@@ -51,13 +51,13 @@ impl LayerTree {
         self.values.is_empty()
     }
 
-    /// Calls `visit` for each member of each object, a member before those below it.
+    /// Calls `visit` for each member of each object, and for a member before the members inside it.
     pub fn walk(&self, visit: &mut Visit<'_>) {
         let mut lines = self.lines.iter().copied();
         walk(&self.values, &mut vec![], &mut lines, true, visit);
     }
 
-    /// Sets the value at a path; objects on the way are made. The line of the value is not known any more.
+    /// Sets the value at a path and creates missing objects along it. The line of the value is unknown afterwards.
     ///
     /// # Errors
     /// The path is empty or leads through a value that is not an object.

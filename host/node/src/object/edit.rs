@@ -1,6 +1,6 @@
 //! Changes that an operator makes to a node: its run list, environment, tags, attributes and layers.
 //!
-//! A change is a value, which can wait on the disk until a run has ended and is applied to the node then.
+//! A change is a value: it can be stored while a run is under way, and is applied to the node when the run has ended.
 
 use serde_json::{Map, Value, json};
 use thiserror::Error;
@@ -15,7 +15,7 @@ use crate::layers::{Layer, LayerFormat, LayerListError, Place, TreeError};
 use crate::policy_in_group::{PolicyInGroup, PolicyInGroupError};
 use crate::run_list::{RunList, RunListEdit, RunListError};
 
-/// Steps of an attribute's path.
+/// Largest number of keys in an attribute's path.
 pub(super) const MAX_STEPS: usize = 64;
 
 /// A change of a node.
@@ -27,14 +27,15 @@ pub enum NodeEdit {
     AddToRunList {
         /// The items to add, in order, such as `recipe[nginx]`.
         items: Vec<String>,
-        /// The place of the first one; those that are in the list already stay where they are.
+        /// The place of the first added item. Items that are in the list already stay where they are.
         place: Place,
     },
     /// Removes items from the run list.
     RemoveFromRunList(Vec<String>),
     /// Replaces the node's environment, by its name.
     SetEnvironment(String),
-    /// Sets the policies that the node is to run, in order; none: those that the settings name.
+    /// Sets the policies that the node runs, in order. If the list is empty, the node runs the policies that the settings
+    /// name.
     SetPolicies(Vec<PolicyInGroup>),
     /// Adds these tags to the node's own.
     AddTags(Vec<String>),
@@ -54,9 +55,9 @@ pub enum NodeEdit {
     },
     /// Replaces what an operator may change of the node: see [`NodeObject::editable`].
     Replace {
-        /// What the node must still have; `None`: whatever it has.
+        /// The document that the node must still equal. `None`: the change is made in any case.
         expected: Option<Box<Value>>,
-        /// What the node gets.
+        /// The new document of the node.
         new: Box<Value>,
     },
     /// Adds a layer to the node's list.
@@ -66,7 +67,7 @@ pub enum NodeEdit {
         /// The place it gets in the list.
         place: Place,
     },
-    /// Puts another layer in the place of one.
+    /// Replaces a layer at its place in the list.
     ReplaceLayer {
         /// The name of the old one.
         name: String,
@@ -100,10 +101,10 @@ pub enum NodeEdit {
     },
 }
 
-/// The reasons why a node cannot be changed so.
+/// The reasons why a change of a node is refused.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum EditError {
-    /// The node's run lists are its policies'.
+    /// The node runs policies, which have run lists of their own.
     #[error("the node {node} runs policies, and each has its own run list; a policy's run list is in its policy.toml")]
     RunListOfPolicies {
         /// The name of the node that runs policies.
@@ -121,16 +122,16 @@ pub enum EditError {
     /// An item cannot be in a run list.
     #[error(transparent)]
     RunList(#[from] RunListError),
-    /// The node is not as it was when somebody began to change it.
+    /// Somebody else changed the node after the document was read.
     #[error("the node {node} has changed meanwhile")]
     ChangedMeanwhile {
         /// The name of the node that changed.
         node: String,
     },
-    /// A document of a node has something wrong in it.
+    /// The document of a node is invalid.
     #[error(transparent)]
     Document(ObjectError),
-    /// A document has a key that says nothing of a node.
+    /// The document has an unknown key, or one that cannot be changed.
     #[error("`{key}` cannot be changed in a node's document; it has {known}")]
     UnknownKey {
         /// The key, as written.
@@ -138,7 +139,7 @@ pub enum EditError {
         /// The keys that the document may have.
         known: String,
     },
-    /// The path of an attribute cannot be one.
+    /// The path of an attribute is invalid.
     #[error("an attribute is named by 1 to {MAX_STEPS} keys, none of them empty, as in `ntp.servers`")]
     BadPath,
     /// The attribute is not there.
@@ -146,22 +147,22 @@ pub enum EditError {
     NoAttribute {
         /// The name of the node without the attribute.
         node: String,
-        /// The keys that were to lead to it.
+        /// The path that was given.
         path: Vec<String>,
     },
-    /// The value holds what only a running guest may store.
+    /// The value holds a marker of a guest value, which only a running guest may store.
     #[error("the value holds a key that begins with the character NUL")]
     GuestValue,
-    /// The value cannot be an attribute's.
+    /// An attribute cannot have the value.
     #[error(transparent)]
     Value(AttributeError),
-    /// Tags are changed by commands of their own.
+    /// The change names `tags`, which other commands change.
     #[error("tags are changed with `wrun node tag`")]
     Tags,
     /// A tag is empty.
     #[error("a tag is text that is not empty")]
     EmptyTag,
-    /// A layer in Ruby cannot be changed in part.
+    /// The layer is written in Ruby, so a single value of it cannot be set.
     #[error(
         "layer {layer} was written in Ruby, so a value cannot be set in it: change the file and run \
          `wrun layer replace {layer} FILE`, or add a layer after it"
@@ -184,10 +185,10 @@ pub enum EditError {
     /// The environment's name is invalid.
     #[error(transparent)]
     Environment(ObjectError),
-    /// A policy is not named as one.
+    /// The name of a policy is invalid.
     #[error(transparent)]
     Policy(#[from] PolicyInGroupError),
-    /// What was kept is not a change.
+    /// The stored JSON is not a valid change.
     #[error("this is not a change of a node: {0}")]
     NotAnEdit(String),
 }
@@ -313,8 +314,8 @@ impl NodeObject {
         Value::Object(document)
     }
 
-    /// Makes the node what a document says. A part that it does not have stays; other keys of a saved node are passed over,
-    /// unless a person has edited it.
+    /// Changes the node to match a document. Parts that the document does not have stay as they are. Keys of a saved node
+    /// that cannot be changed are ignored, unless a person has edited the document.
     fn replace_editable(&mut self, new: &Value, is_edited: bool) -> Result<(), EditError> {
         let wrong = |key: &str, expected| {
             EditError::Document(ObjectError::WrongKind { document: "node", key: key.to_owned(), expected })
@@ -371,7 +372,7 @@ impl NodeObject {
     }
 }
 
-/// Refuses a value that could not be read again, or that only a running policy may store.
+/// Refuses a value that is nested too deeply to be read back, or that only a running policy may store.
 fn check_value<Step: AsRef<str>>(value: &Value, path: &[Step]) -> Result<(), EditError> {
     if mentions_guest_values(value) {
         return Err(EditError::GuestValue);

@@ -1,4 +1,4 @@
-//! Changes of a node as JSON: they wait on the disk until a run has ended.
+//! Changes of a node as JSON. They are stored so until the current run has ended.
 
 use serde_json::{Value, json};
 

@@ -1,4 +1,4 @@
-//! What can be wrong with a node object.
+//! The errors of reading, changing and saving a node object.
 
 use errors::ErrorKind;
 use thiserror::Error;

@@ -1,4 +1,4 @@
-//! Why an attribute of the saved node has the value that it has: each policy's part, and who wrote it.
+//! Explains the value of an attribute of the saved node: each policy's part in it, with its writes.
 
 use std::borrow::Cow;
 
@@ -9,24 +9,25 @@ use crate::attributes::{Attributes, Level, WriteRecord};
 use crate::deep_merge::hash_only_merge;
 use crate::origin::Origin;
 
-/// What one policy did to an attribute.
+/// One policy's part in an attribute of the saved node.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PolicyPart {
     /// The policy; absent for a run list without one.
     pub policy: Option<String>,
-    /// What its default levels made of the attribute.
+    /// The merged value of the policy's default levels.
     pub default: Option<Value>,
-    /// What its override levels made of it.
+    /// The merged value of the policy's override levels.
     pub r#override: Option<Value>,
-    /// What the attribute was at the end of this policy.
+    /// The value of the attribute when this policy ended.
     pub seen: Option<Value>,
-    /// What it would be now, if operators changed `normal` attributes since and this one is another for it.
+    /// The value that this policy would see now, if it differs because operators have changed `normal` attributes since.
+    /// `Some(None)`: the attribute would be absent.
     pub changed_to: Option<Option<Value>>,
-    /// Its writes there, above and below, oldest first.
+    /// The policy's writes to the attribute, to an object around it or to a part of it, oldest first.
     pub writes: Vec<WriteRecord>,
 }
 
-/// How an attribute of the saved node came by its value.
+/// An attribute of the saved node, with each policy's part in its value.
 #[derive(Debug, Clone, PartialEq)]
 pub struct NodeExplanation {
     /// The fact of that name.
@@ -35,7 +36,7 @@ pub struct NodeExplanation {
     pub normal: Option<Value>,
     /// Each policy's part, in the order in which they run.
     pub policies: Vec<PolicyPart>,
-    /// What it is now: what the last policy saw, with what operators changed since.
+    /// The value now: the last policy's, with the changes that operators made since.
     pub now: Option<Value>,
 }
 
@@ -101,7 +102,7 @@ impl NodeObject {
     }
 }
 
-/// What lies on the way to a path and below it: a node has thousands of other attributes.
+/// Copies only the objects along a path and the values below it, because a node has thousands of other attributes.
 fn along<Step: AsRef<str>>(all: &Map<String, Value>, path: &[Step]) -> Map<String, Value> {
     let Some((first, rest)) = path.split_first() else { return all.clone() };
     let mut found = Map::new();
@@ -115,7 +116,7 @@ fn along<Step: AsRef<str>>(all: &Map<String, Value>, path: &[Step]) -> Map<Strin
     found
 }
 
-/// Attributes for looking at only. What was saved has been checked when it was read.
+/// Returns attributes that are only read. Saved data was checked when it was read.
 fn as_seen(levels: &[(Level, &Map<String, Value>)]) -> Attributes {
     let mut attributes = Attributes::new();
     for (level, data) in levels {

@@ -1,8 +1,9 @@
-//! Who wrote what, kept from run to run.
+//! The records of writes to attributes, which are saved between runs.
 //!
-//! The saved node has no room for it, so it is a document of its own, which the room that keeps state stores beside
-//! the node: `{"version": 2, "policies": {NAME: TEXT}, "unseen_edits": [..]}`, with a [text](crate::attributes) that is taken
-//! apart only if somebody asks, and what operators [changed since](super::unseen_edits). It only ever explains: where it is lost, damaged or older than the node, attributes are as they are.
+//! The saved node, whose format is Chef's, cannot hold them. So they are a document of their own, which the crate `state`
+//! stores beside the node: `{"version": 2, "policies": {NAME: TEXT}, "unseen_edits": [..]}`, with a [text](crate::attributes)
+//! that is parsed only when it is needed, and the changes that operators [made since](super::unseen_edits). The document
+//! serves only explanations: if it is lost, damaged or older than the node, no attribute changes.
 
 use std::sync::{Arc, OnceLock};
 
@@ -36,9 +37,9 @@ pub(super) struct Histories {
 /// The records of one policy.
 #[derive(Debug, Clone)]
 struct Kept {
-    /// As they were saved, if they were.
+    /// The records as saved text; `None` if they have not been saved.
     text: Option<Arc<str>>,
-    /// The histories as they were taken apart.
+    /// The parsed records, once somebody has asked for them.
     history: OnceLock<Arc<History>>,
 }
 
@@ -47,7 +48,7 @@ impl Kept {
         Self { text: None, history: OnceLock::from(history) }
     }
 
-    /// All records. A damaged text has none.
+    /// Returns all records. They are empty if the text is damaged.
     fn history(&self) -> &Arc<History> {
         let parse = || {
             let text = self.text.as_deref().unwrap_or_default();
@@ -56,7 +57,7 @@ impl Kept {
         self.history.get_or_init(parse)
     }
 
-    /// The records that bear on a path.
+    /// Returns the records about a path.
     fn about<Step: AsRef<str>>(&self, path: &[Step]) -> Vec<WriteRecord> {
         let records = |history: &History| history.about(path).into_iter().cloned().collect();
         match (&self.text, self.history.get()) {
@@ -101,7 +102,7 @@ impl Histories {
         self.find(policy).map(|kept| kept.history().as_ref())
     }
 
-    /// The records of a policy that bear on a path, in the order of writing.
+    /// Returns a policy's records about a path, in the order of writing.
     pub(super) fn about<Step: AsRef<str>>(&self, policy: Option<&str>, path: &[Step]) -> Vec<WriteRecord> {
         self.find(policy).map(|kept| kept.about(path)).unwrap_or_default()
     }
@@ -113,8 +114,8 @@ impl Histories {
 }
 
 impl NodeObject {
-    /// The document to store beside the saved node. Of levels that are saved in part only, who wrote is kept and what
-    /// was written is not.
+    /// Returns the document to store beside the saved node. For levels that are saved only in part, it has the origins of
+    /// writes but not the values.
     pub fn histories_to_json(&self, filters: &SavedFilters) -> Value {
         let is_withheld = |level: Level| {
             *match level.group() {

@@ -11,12 +11,12 @@ use text::nearest;
 
 const DOCUMENT: &str = "JSON attributes";
 
-/// JSON attributes with the keys that are not attributes taken out.
+/// JSON attributes, split into the keys with a special meaning and the attributes.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct JsonAttributes {
     /// `run_list`, or its old name `recipes`.
     pub run_list: Option<RunList>,
-    /// Whether the run list stood under its old name.
+    /// Whether the run list was given under its old name.
     pub as_recipes: bool,
     /// `chef_environment`, the name of the environment; `None` if it was not given.
     pub chef_environment: Option<String>,
@@ -24,18 +24,18 @@ pub struct JsonAttributes {
     pub policy_names: Vec<String>,
     /// `policy_group`, the group of the policies; `None` if it was not given.
     pub policy_group: Option<String>,
-    /// What remains: it is merged into `normal`.
+    /// The other keys. They are merged into `normal`.
     pub attributes: Map<String, Value>,
 }
 
 impl JsonAttributes {
-    /// A key of the attributes that has a list and is spelt nearly as `run_list`.
+    /// Returns a key whose value is a list and whose name is nearly `run_list`: probably a spelling mistake.
     pub fn misspelt_run_list(&self) -> Option<&str> {
         let lists = self.attributes.iter().filter(|(_, value)| value.is_array()).map(|(key, _)| key.as_str());
         lists.into_iter().find(|key| nearest(key, ["run_list"]).is_some())
     }
 
-    /// Takes JSON attributes apart.
+    /// Splits JSON attributes into their parts.
     ///
     /// # Errors
     /// Anything but an object; keys with the wrong kind of value; an invalid run list, or one under each of its

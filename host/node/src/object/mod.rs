@@ -4,14 +4,14 @@
 //! [`NodeObject::begin_policy_seeing`], the policy itself, and [`NodeObject::commit`] if it succeeded.
 //!
 //! What goes on from one policy to the next:
-//! * `normal` belongs to the node and outlives runs. Each policy's writes to it are kept apart ([`normal`]);
-//! * everything else that a policy left is one *inherited* layer at the very bottom for the next one, so that it
-//!   informs and never overrules;
-//! * `automatic` is the host's and is given anew to each.
+//! * `normal` belongs to the node and is kept after the run. Each policy's writes to it are kept apart ([`normal`]);
+//! * all other attributes that a policy left become the *inherited* level of the next one, the lowest, so that they inform
+//!   and never overrule;
+//! * `automatic` belongs to the host, which sets it anew for each policy.
 //!
-//! A policy works on attributes of its own, made for it from the node object. Rolling back a failed one is forgetting
-//! them: nothing has to be undone, and nothing can be left over. Rejected: one set of attributes with an undo log,
-//! which would have to be right about every kind of write.
+//! Each policy works on its own copy of the attributes. If a policy fails, the host drops the copy: nothing has to be undone,
+//! and nothing can be left over. Rejected: one set of attributes with an undo log, which would have to handle every kind of
+//! write correctly.
 
 mod edit;
 mod edit_json;
@@ -57,16 +57,16 @@ use crate::run_list::RunList;
 /// Characters in a node's name.
 pub const MAX_NAME_CHARACTERS: usize = 255;
 
-/// The environment of a node that was given none.
+/// The environment of a node whose environment nobody has set.
 pub const DEFAULT_ENVIRONMENT: &str = "_default";
 
-/// Who gave the JSON attributes, in explanations.
+/// The name of the origin of JSON attributes, in explanations.
 pub const COMMAND_LINE: &str = "command line";
 
-/// Keys of `automatic` that say which policy is running and what is in it; they are not saved.
+/// Keys of `automatic` that describe the running policy. They are not saved.
 const OWN_POLICY_KEYS: [&str; 4] = ["policy_name", "policy_group", "policy_revision", "cookbooks"];
 
-/// Whether a top-level key of `automatic` is one that the host says of the policy itself, and not a fact of the machine.
+/// Tells whether a top-level key of `automatic` describes the node or the policy itself, and is not a fact of the machine.
 pub fn is_policys_own(key: &str) -> bool {
     OWN_POLICY_KEYS.iter().chain(&ADDED_UP_KEYS).chain(&OWN_NODE_KEYS).any(|own| *own == key)
 }
@@ -77,7 +77,7 @@ const OWN_NODE_KEYS: [&str; 2] = ["name", "chef_environment"];
 /// Keys of `automatic` whose lists the policies of one run add up in the saved node.
 const ADDED_UP_KEYS: [&str; 3] = ["recipes", "expanded_run_list", "roles"];
 
-/// The node as it is kept between runs, and what the policies of the current run have left so far.
+/// The node as it is saved between runs, with the attributes that the policies of the current run have left so far.
 #[derive(Debug, Clone)]
 pub struct NodeObject {
     name: String,
@@ -90,28 +90,29 @@ pub struct NodeObject {
     layers: Layers,
     /// The policies that an operator assigned.
     assigned_policies: Vec<PolicyInGroup>,
-    /// The number of the last change of an operator that waited for a run and has been applied.
+    /// The number of the last deferred change that has been applied. An operator's change is deferred while a run is under
+    /// way.
     applied_changes: u64,
     run: CurrentRun,
-    /// Nothing that is saved has changed since [`NodeObject::mark_saved`].
+    /// Whether the saved parts are unchanged since [`NodeObject::mark_saved`].
     is_saved: bool,
 }
 
-/// How much a policy may read, as functions from the whole to the part that it may.
+/// The parts of the attributes that a policy may read, as functions that return the readable part.
 #[derive(Clone, Copy)]
 pub struct ReadFilter<'rule> {
-    /// Of what earlier policies left.
+    /// The readable part of the attributes that earlier policies left.
     pub inherited: &'rule Visible<'rule>,
-    /// What it may read and overwrite of `normal`.
+    /// The readable and writable parts of `normal`.
     pub normal: NormalAccess<'rule>,
-    /// The part of the facts that it may read.
+    /// The readable part of the facts.
     pub facts: &'rule Visible<'rule>,
 }
 
 /// Returns the part of a tree that a policy may read; borrowed if it is the whole tree, which is then not copied.
 pub type Visible<'rule> = dyn for<'all> Fn(&'all Value) -> Cow<'all, Value> + 'rule;
 
-/// What lives only as long as a run.
+/// The state of the current run, which is not saved.
 #[derive(Debug, Clone, Default)]
 struct CurrentRun {
     inherited: Map<String, Value>,
@@ -122,7 +123,7 @@ struct CurrentRun {
     added_up: Map<String, Value>,
     /// The same lists as they were saved before this run.
     earlier: Map<String, Value>,
-    /// The policy that comes last.
+    /// The name of the last policy of the run.
     last: Option<String>,
 }
 
@@ -148,14 +149,13 @@ impl NodeObject {
         })
     }
 
-    /// Tells whether the node has to be written: it has changed since it was written last, or nothing of this run has been
-    /// written yet. Most policies of a steady run change nothing that is saved, and to write the whole node for each of them
-    /// would cost more than they do.
+    /// Tells whether the node has to be saved: it has changed since the last save, or this run has not saved it yet. Most
+    /// policies do not change what is saved, and saving the whole node for each of them would take longer than the policies.
     pub fn has_unsaved_changes(&self) -> bool {
         !self.is_saved
     }
 
-    /// Notes that the node was written as it is now.
+    /// Notes that the node is now saved.
     pub fn mark_saved(&mut self) {
         self.is_saved = true;
     }
@@ -206,12 +206,12 @@ impl NodeObject {
         self.layers = layers;
     }
 
-    /// The number of the last change that waited for a run and has been applied.
+    /// Returns the number of the last deferred change that has been applied.
     pub fn applied_changes(&self) -> u64 {
         self.applied_changes
     }
 
-    /// Notes the number of the last change that has been applied.
+    /// Sets the number of the last deferred change that has been applied.
     pub fn set_applied_changes(&mut self, number: u64) {
         self.is_saved &= self.applied_changes == number;
         self.applied_changes = number;
@@ -227,12 +227,12 @@ impl NodeObject {
         self.normal.merged()
     }
 
-    /// What each policy left when it last succeeded, in the order of the policies.
+    /// Returns each policy's part from its last successful run, in the order of the policies.
     pub fn records(&self) -> &[PolicyRecord] {
         &self.records
     }
 
-    /// What the policies of this run have left so far: the next one's inherited layer.
+    /// Returns the attributes that the policies of this run have left so far: the inherited level of the next policy.
     pub fn inherited(&self) -> &Map<String, Value> {
         &self.run.inherited
     }
@@ -242,7 +242,7 @@ impl NodeObject {
         &self.run.histories
     }
 
-    /// Starts a run: nothing is inherited yet.
+    /// Starts a run. The inherited level of its first policy is empty.
     ///
     /// `policies` are the names of the policies to run, in order; records of others stay. `json_attributes` are those
     /// given for this run; they enter `normal` with the first policy that succeeds.
@@ -257,8 +257,8 @@ impl NodeObject {
     /// Makes the attributes for a policy.
     ///
     /// `facts` become `automatic`, with the policy's own name, group and revision. `json_attributes` are merged into
-    /// `normal`, and `normal.tags` is made a list. What the policy may not read is not in its attributes at all. What it
-    /// may always read is what the host says of the policy itself.
+    /// `normal`, and `normal.tags` is made a list. The result does not contain attributes that the policy may not read. A
+    /// policy may always read the keys of `automatic` that describe the node and the policy itself.
     ///
     /// # Errors
     /// Data that is nested too deeply or holds what only a running guest may hold.
@@ -302,7 +302,7 @@ impl NodeObject {
         Ok(attributes)
     }
 
-    /// Takes over what a policy that succeeded has done to the attributes.
+    /// Takes over the attributes of a policy that succeeded.
     ///
     /// # Errors
     /// Values that only the guest can compute and that were not frozen; levels above [`MAX_SAVED_BYTES`], or more added to
@@ -358,9 +358,9 @@ impl NodeObject {
         }
     }
 
-    /// Returns the facts as they are saved, if they differ from those that the node has: without what is true of one policy
-    /// only, and with the lists of recipes and roles of all policies. Until the last policy of the run has succeeded, the lists
-    /// also have their items of the run before: a run in which nothing is new saves the node once, and not after each policy.
+    /// Returns the facts to save, if they differ from the saved ones. They leave out the keys that describe one policy, and
+    /// have the recipes and roles of all policies. Until the last policy of the run has succeeded, these lists also keep the
+    /// items of the previous run. So a run without news saves the node once, and not after each policy.
     fn changed_automatic(&mut self, start: &PolicyStart, automatic: &Map<String, Value>) -> Option<Map<String, Value>> {
         let is_policy = start.name.is_some();
         let lists = if is_policy { self.added_up_lists(start, automatic) } else { Map::new() };
@@ -399,8 +399,8 @@ impl NodeObject {
     }
 }
 
-/// Tells whether two lists of members are equal and in the same order, in objects within them too. To look each member up
-/// would take several times as long, and facts are gathered in the same order each time.
+/// Tells whether two lists of members are equal and in the same order, also in objects inside them. Looking up each member
+/// would take several times as long, and each run collects facts in the same order.
 fn are_equal<'all>(
     mut one: impl Iterator<Item = (&'all String, &'all Value)>,
     mut other: impl Iterator<Item = (&'all String, &'all Value)>,
@@ -418,12 +418,12 @@ fn are_equal<'all>(
     }
 }
 
-/// The same of two objects.
+/// Tells whether two objects have equal members in the same order.
 fn are_equal_objects(one: &Map<String, Value>, other: &Map<String, Value>) -> bool {
     one.len() == other.len() && are_equal(one.iter(), other.iter())
 }
 
-/// The name under which a policy's own part is kept; a run list without a policy has the empty one.
+/// Returns the name under which a policy's own part is stored. A run list without a policy has the empty name.
 fn policy_key(start: &PolicyStart) -> &str {
     start.name.as_deref().unwrap_or_default()
 }

@@ -1,12 +1,12 @@
-//! The node's `normal` attributes, which outlive runs, and who wrote them.
+//! The node's `normal` attributes, which are kept after the run, divided by their writers.
 //!
-//! Each policy's writes are kept apart from those of others and from what the operator gave, so that two policies with a
-//! cookbook of one name never meet: neither sees what the other wrote, overwrites it or takes it away. Tools and the saved
-//! node see all of it as one tree. Where two policies wrote the same attribute, that tree has the value of the policy that
-//! wrote to the node first.
+//! Each policy's writes are a tree of its own, apart from those of other policies and of the operator. So two policies with
+//! cookbooks of the same name do not disturb each other: neither can see, overwrite or remove what the other wrote. Tools and
+//! the saved node see one merged tree. If two policies wrote the same attribute, it has the value of the policy that wrote to
+//! the node first.
 //!
-//! What a policy wrote is the difference between what it saw when it began and what it left. Rejected: one tree with the
-//! name of a writer at each path, where a second policy's write would have to be refused or would be lost.
+//! A policy's writes are the difference between the attributes that it saw at its start and those that it left. Rejected: one
+//! tree with one writer for each path. A second policy's write to a path would have to be refused or would be lost.
 
 use std::collections::HashSet;
 
@@ -19,7 +19,7 @@ use crate::deep_merge::{self, hash_only_merge, union};
 /// The attribute whose list is put together from those of all writers.
 pub(super) const TAGS: &str = "tags";
 
-/// How much of what others wrote a policy may read and overwrite.
+/// The `normal` attributes of others that a policy may read and overwrite.
 #[derive(Clone, Copy)]
 pub struct NormalAccess<'rule> {
     /// The part of what the operator gave that the policy may read.
@@ -30,12 +30,13 @@ pub struct NormalAccess<'rule> {
     pub overwrites: &'rule dyn Fn(&[String]) -> bool,
 }
 
-/// The attributes by who wrote them.
+/// The `normal` attributes, divided by their writers.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(super) struct Normal {
-    /// What the operator gave, and what nobody is known to have written.
+    /// The attributes that the operator gave, and those of unknown origin.
     pub(super) given: Map<String, Value>,
-    /// What each policy wrote, in the order in which they first did; a run list without policies has the name `""`.
+    /// The attributes that each policy wrote, in the order of the policies' first writes. A run list without policies has the
+    /// name `""`.
     pub(super) written: Vec<(String, Map<String, Value>)>,
     /// All of it as one tree.
     merged: Map<String, Value>,
@@ -59,12 +60,12 @@ impl Normal {
         &self.merged
     }
 
-    /// What tools see, with a policy's own writes above those of others.
+    /// Returns the merged tree with a policy's own writes above those of others.
     pub(super) fn as_written_by(&self, policy: &str) -> Map<String, Value> {
         overlay(self.merged.clone(), self.own(policy).cloned().unwrap_or_default())
     }
 
-    /// The same with what the operator gives now, which goes before what anybody wrote.
+    /// Returns a copy with the attributes that the operator gives now, which win over all earlier writes.
     pub(super) fn with_given(&self, now: &Map<String, Value>) -> Self {
         let mut all = self.clone();
         all.given = deep_merge::merge(all.given, now.clone());
@@ -76,7 +77,8 @@ impl Normal {
         all
     }
 
-    /// Sets what the operator gives at a path, or removes what is there. `replaces`: what policies wrote there goes.
+    /// Sets the operator's value at a path, or removes it if `value` is `None`. `replaces`: also removes the policies' values
+    /// there.
     pub(super) fn give(&mut self, path: &[String], value: Option<Value>, replaces: bool) {
         if replaces {
             self.all_trees().for_each(|tree| remove(tree, path));
@@ -88,7 +90,7 @@ impl Normal {
         self.merge();
     }
 
-    /// Makes the whole tree this one: what differs is the operator's from now on.
+    /// Changes the merged tree to `new`. The differences belong to the operator from now on.
     pub(super) fn become_given(&mut self, new: &Map<String, Value>) {
         let (mut before, mut after) = (self.merged.clone(), new.clone());
         let (old_tags, tags) = (before.shift_remove(TAGS), after.shift_remove(TAGS));
@@ -112,7 +114,7 @@ impl Normal {
         self.merge();
     }
 
-    /// The attributes that a policy begins with. `tags` is made a list.
+    /// Returns the attributes that a policy starts with. `tags` is turned into a list.
     pub(super) fn seen_by(&self, policy: &str, access: &NormalAccess<'_>) -> Map<String, Value> {
         let mut seen = part(access.given, &self.given);
         for (_, tree) in self.written.iter().rev().filter(|(name, _)| name != policy) {
@@ -124,7 +126,7 @@ impl Normal {
         seen
     }
 
-    /// Takes over what a policy left, by what it saw when it began.
+    /// Takes over the writes of a policy: the differences between what it saw at its start and what it left.
     pub(super) fn take(&mut self, policy: &str, access: &NormalAccess<'_>, mut left: Map<String, Value>) {
         let mut before = self.seen_by(policy, access);
         let (tags_before, tags) = (before.shift_remove(TAGS), left.shift_remove(TAGS));
@@ -203,7 +205,7 @@ impl Normal {
     }
 }
 
-/// `above` over `below`; tags are added up.
+/// Merges `above` over `below`. Lists of tags are united.
 fn overlay(below: Map<String, Value>, mut above: Map<String, Value>) -> Map<String, Value> {
     if let (Some(low), Some(high)) = (below.get(TAGS), above.get(TAGS)) {
         let tags = union([&list(low), &list(high)]);
@@ -212,7 +214,7 @@ fn overlay(below: Map<String, Value>, mut above: Map<String, Value>) -> Map<Stri
     hash_only_merge(below, above)
 }
 
-/// A value as a list: nothing is the empty one.
+/// Returns a value as a list. Null becomes the empty list.
 pub(super) fn list(value: &Value) -> Vec<Value> {
     match value {
         Value::Null => vec![],
@@ -229,7 +231,7 @@ fn part(visible: &Visible<'_>, tree: &Map<String, Value>) -> Map<String, Value> 
     }
 }
 
-/// Takes out of a tree what the operator gives now. Lists that both have are united, as in the operator's own part.
+/// Removes from a tree the attributes that the operator gives now. Lists in both are united, as in the operator's own part.
 fn make_way(tree: &mut Map<String, Value>, now: &Map<String, Value>, is_top: bool) {
     for (key, given) in now.iter().filter(|(key, _)| !(is_top && *key == TAGS)) {
         let is_gone = match (tree.get_mut(key), given) {
@@ -249,7 +251,7 @@ fn make_way(tree: &mut Map<String, Value>, now: &Map<String, Value>, is_top: boo
     }
 }
 
-/// The writes and removals that make one tree the other; of objects, those of their members.
+/// Lists the writes and removals that turn one tree into the other. Objects are compared member by member.
 pub(super) fn differences<'new>(
     before: &Map<String, Value>,
     after: &'new Map<String, Value>,
@@ -280,7 +282,7 @@ pub(super) fn differences<'new>(
     }
 }
 
-/// Puts a value at a path of at least one step; what is not an object on the way is replaced by one.
+/// Sets a value at a path of at least one step. Values along the path that are not objects are replaced by objects.
 pub(super) fn set(tree: &mut Map<String, Value>, path: &[String], value: Value) {
     match path {
         [] => {}
@@ -299,7 +301,7 @@ pub(super) fn set(tree: &mut Map<String, Value>, path: &[String], value: Value) 
     }
 }
 
-/// Removes what is at a path. What held it stays.
+/// Removes the value at a path. The objects around it stay, even if they are empty now.
 pub(super) fn remove(tree: &mut Map<String, Value>, path: &[String]) {
     match path {
         [] => {}

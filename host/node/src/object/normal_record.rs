@@ -1,9 +1,9 @@
-//! Who wrote the `normal` attributes, kept from run to run.
+//! The writers of `normal` attributes, saved between runs.
 //!
-//! The saved node has one tree of them. Beside it stands a document of its own:
-//! `{"version": 1, "written": [POLICY, ..], "by": TREE, "beside": [{"by": POLICY or null, "values": {..}}, ..]}`.
-//! `TREE` has the name of a policy where that policy wrote everything from there on, an object where writers differ, and
-//! nothing where the operator gave all of it. `beside` has what the one tree does not show, and each writer's tags.
+//! The saved node has one merged tree of these attributes. A document beside it names the writers: `{"version": 1, "written":
+//! [POLICY, ..], "by": TREE, "beside": [{"by": POLICY or null, "values": {..}}, ..]}`. `TREE` has the name of a policy where
+//! that policy wrote everything from there on, an object where writers differ, and nothing where the operator gave all of it.
+//! `beside` has the values that the merged tree hides, and each writer's tags.
 
 use std::collections::HashSet;
 
@@ -50,8 +50,8 @@ impl NodeObject {
         Ok(())
     }
 
-    /// For nodes that were saved without the document: what the histories of policies say that they wrote is theirs, and
-    /// the rest is the operator's.
+    /// Finds the writers for a node that was saved without the document. Attributes that a policy wrote according to its
+    /// history belong to it, and all others to the operator.
     pub fn normal_writers_from_histories(&mut self) {
         let (mut given, mut written) = (self.normal.merged().clone(), Vec::new());
         // The latest writer's value is the one that was saved.
@@ -66,7 +66,7 @@ impl NodeObject {
     }
 }
 
-/// Moves what a policy wrote out of the tree. Tags stay: their histories do not tell which of them are whose.
+/// Moves a policy's attributes out of the tree. Tags stay, because the history does not tell which policy added which tag.
 fn written_by(policy: &str, history: &History, given: &mut Map<String, Value>) -> Map<String, Value> {
     let mut own = Map::new();
     let writes = history.all().into_iter().filter(|record| {
@@ -85,8 +85,8 @@ fn written_by(policy: &str, history: &History, given: &mut Map<String, Value>) -
     own
 }
 
-/// A path, or its beginning that ends at an array or another value without keys: elements of arrays have no writer of
-/// their own. Empty if nothing is there.
+/// Returns the path, cut at the first array or other value without keys, because writers of single elements are not recorded.
+/// Empty if nothing exists at the path.
 fn down_to_a_value<'path>(tree: &Map<String, Value>, path: &'path [String]) -> &'path [String] {
     let mut all = tree;
     for (at, step) in path.iter().enumerate() {
@@ -177,7 +177,8 @@ fn plain(tree: &Map<String, Value>) -> Map<String, Value> {
     tree.iter().filter(|(key, _)| *key != TAGS).map(|(key, value)| (key.clone(), value.clone())).collect()
 }
 
-/// The writers of a tree, of which each part is one policy's and the first one's counts. `None`: it is all the operator's.
+/// Returns the writers of a tree, given each policy's part; the first part that has an attribute counts. `None`: the operator
+/// gave all of it.
 fn writers(merged: &Value, parts: &[(&str, &Value)]) -> Option<Value> {
     let Value::Object(members) = merged else { return parts.first().map(|(name, _)| json!(name)) };
     if members.is_empty() {
@@ -198,7 +199,7 @@ fn writers(merged: &Value, parts: &[(&str, &Value)]) -> Option<Value> {
 /// A policy's name (`None`: the operator) and its part of a tree.
 type Part = (Option<String>, Map<String, Value>);
 
-/// The parts of a tree by its writers; `None` where these are not a document of writers.
+/// Splits a tree into its writers' parts. Returns `None` if `by` is not a valid tree of writers.
 fn split(merged: &Value, by: &Value) -> Option<Vec<Part>> {
     let mut parts = Vec::new();
     deal(merged, Some(by), &mut vec![], &mut parts)?;
@@ -231,7 +232,7 @@ fn deal(value: &Value, by: Option<&Value>, path: &mut Vec<String>, parts: &mut V
     Some(())
 }
 
-/// What a tree has otherwise than another.
+/// Returns the members of a tree that differ from those of another one.
 fn unequal(tree: &Map<String, Value>, other: &Map<String, Value>) -> Map<String, Value> {
     let rest = tree.iter().filter_map(|(key, value)| match (value, other.get(key)) {
         (value, Some(same)) if value == same => None,

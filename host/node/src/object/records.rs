@@ -1,4 +1,4 @@
-//! What each policy left when it last succeeded.
+//! Each policy's part of the saved node, from its last successful run.
 
 use serde_json::{Map, Value};
 
@@ -23,7 +23,7 @@ pub struct PolicyRecord {
     pub default: Map<String, Value>,
     /// Its override levels merged.
     pub r#override: Map<String, Value>,
-    /// Bytes of `normal` that it has added in all its runs, as they are saved.
+    /// Bytes that the policy's own part of `normal` takes in the saved node.
     pub normal_bytes: u64,
 }
 
@@ -46,8 +46,8 @@ impl PolicyRecord {
     }
 }
 
-/// Puts a record in its place: that of the policy's earlier one, else the end. A node is looked after by policies or
-/// by a run list of its own: a record of one kind ends those of the other.
+/// Replaces the policy's earlier record, or adds the record at the end. A node has either policies or a run list of its own:
+/// a record of one kind removes those of the other.
 pub(super) fn put(records: &mut Vec<PolicyRecord>, record: PolicyRecord) {
     records.retain(|known| known.name.is_some() == record.name.is_some());
     match records.iter_mut().find(|known| known.name == record.name) {
@@ -56,8 +56,8 @@ pub(super) fn put(records: &mut Vec<PolicyRecord>, record: PolicyRecord) {
     }
 }
 
-/// Brings the records of `policies` into that order. They take the places that they had together; other records do
-/// not move, and a policy that has no record yet gets its place when it has succeeded.
+/// Sorts the records of `policies` into the order of this list. Other records keep their places. A policy without a record
+/// gets its place when it has succeeded.
 pub(super) fn put_in_order<Name: AsRef<str>>(records: &mut [PolicyRecord], policies: &[Name]) {
     let rank = |record: &PolicyRecord| {
         let name = record.name.as_deref()?;

@@ -1,4 +1,4 @@
-//! A node's document that somebody has changed: its parts as single changes, and the keys that it may have.
+//! Splits a changed document of a node into single changes, and checks its keys.
 
 use std::collections::HashSet;
 
@@ -11,7 +11,7 @@ use super::{EditError, NodeEdit, NodeObject};
 /// The parts of a node that an operator may change in its document.
 const EDITABLE: [&str; 4] = ["name", "chef_environment", "run_list", "normal"];
 
-/// What a node's document has beside them, as Chef's tools and wrun write it. It cannot be changed there.
+/// Other keys that Chef's tools and wrun write to a node's document. An operator cannot change them there.
 const PASSED_OVER: [&str; 11] = [
     "automatic",
     "default",
@@ -29,8 +29,8 @@ const PASSED_OVER: [&str; 11] = [
 /// How wrun's own keys of a saved node begin.
 const OWN: &str = "wrun_";
 
-/// Checks that a document says nothing that would be lost. `is_edited`: a person has edited it, so that it has only what can be
-/// changed.
+/// Refuses a document with a key that would be ignored. `is_edited`: a person has edited the document, so only the editable
+/// keys are allowed.
 pub(super) fn check_keys(document: &Map<String, Value>, is_edited: bool) -> Result<(), EditError> {
     let is_known =
         |key: &str| EDITABLE.contains(&key) || (!is_edited && (PASSED_OVER.contains(&key) || key.starts_with(OWN)));
@@ -41,8 +41,8 @@ pub(super) fn check_keys(document: &Map<String, Value>, is_edited: bool) -> Resu
 }
 
 impl NodeEdit {
-    /// The change in parts, each of which can be made although something else of the node has changed: what waits for the end of
-    /// a run meets a node that the run has written to. `node`: the node as it was when the change was asked for.
+    /// Splits the change into parts. Each part can be applied even if a run has changed other parts of the node meanwhile.
+    /// `node`: the node at the time when the operator asked for the change.
     pub fn parts(&self, node: &NodeObject) -> Vec<Self> {
         let Self::Replace { expected, new } = self else { return vec![self.clone()] };
         let before = expected.as_deref().cloned().unwrap_or_else(|| node.editable());
@@ -50,7 +50,7 @@ impl NodeEdit {
     }
 }
 
-/// The parts of a changed document. `None`: it cannot be taken apart.
+/// Splits a changed document into single changes. Returns `None` if that is impossible.
 fn parts_of(before: &Value, new: &Value) -> Option<Vec<NodeEdit>> {
     let mut parts = vec![];
     let changed = |key: &str| {
@@ -59,7 +59,7 @@ fn parts_of(before: &Value, new: &Value) -> Option<Vec<NodeEdit>> {
     };
     if let Some(list) = changed("run_list") {
         let items = texts(list)?;
-        // A node with policies has none, and an empty list says so.
+        // A node with policies does not have a run list; its document may have an empty one.
         if before.get("run_list").is_some() || !items.is_empty() {
             parts.push(NodeEdit::SetRunList(items));
         }
@@ -92,7 +92,7 @@ fn texts(list: &Value) -> Option<Vec<String>> {
     list.as_array()?.iter().map(|item| item.as_str().map(str::to_owned)).collect()
 }
 
-/// The attributes that differ, as deep as both sides are objects.
+/// Collects a change for each attribute that differs. Objects on both sides are compared member by member.
 fn differences(path: &mut Vec<String>, old: &Map<String, Value>, new: &Map<String, Value>, parts: &mut Vec<NodeEdit>) {
     for key in old.keys().filter(|key| !new.contains_key(*key)) {
         path.push(key.clone());

@@ -1,4 +1,4 @@
-//! The node object as JSON: what is saved, and how it is read back.
+//! Writes the node object as JSON, and reads it back.
 //!
 //! The shape is Chef's, so that tools which read nodes can read this one, with the policies added:
 //! `policy_name` is a list, `policies` has each one's part, and `default` and `override` at the top are the parts
@@ -19,7 +19,7 @@ use crate::saved_filter::{FilterError, SavedFilters};
 
 const DOCUMENT: &str = "saved node";
 
-/// A part of what is known of a policy.
+/// A function that returns one field of a policy's record.
 type OfRecord = fn(&PolicyRecord) -> Option<&String>;
 
 impl NodeObject {
@@ -123,7 +123,7 @@ impl NodeObject {
         };
         let mut automatic = saved.attributes("automatic")?;
         if records.iter().any(|record| record.name.is_some() && record.revision.is_some()) {
-            // They stand in the records.
+            // The records have these values.
             OWN_POLICY_KEYS.iter().for_each(|key| drop(automatic.shift_remove(*key)));
         }
         Ok(Self {
@@ -222,7 +222,7 @@ impl<'json> Section<'json> {
         })
     }
 
-    /// What a node without policies holds at the top.
+    /// Reads the record of a node without policies from the keys at the top.
     fn record_without_policy(&self) -> Result<Option<PolicyRecord>, ObjectError> {
         let record = PolicyRecord {
             default: self.attributes("default")?,

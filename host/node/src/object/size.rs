@@ -1,8 +1,9 @@
-//! How much of the saved node is one policy's, counted as it is written.
+//! Measures how many bytes of the saved node belong to one policy.
 //!
-//! In memory a control character is one byte, in JSON it is six; a policy's levels stand in the saved node twice; and what
-//! several runs add to `normal` stays. So what a policy leaves is measured as JSON before it is taken over, and a policy that
-//! leaves too much fails, with none of its attributes kept. What was saved is never too large to be read again.
+//! The size in memory does not tell the size on disk: a control character is one byte in memory and six in JSON, the saved
+//! node has a policy's levels twice, and additions to `normal` stay over several runs. So the host measures a policy's
+//! attributes as JSON before it takes them over. A policy that leaves too much fails, and none of its attributes are saved. A
+//! saved node is never too large to be read again.
 
 use std::io;
 
@@ -19,10 +20,10 @@ pub const MAX_NORMAL_BYTES: u64 = 4 << 20;
 /// Bytes of the records of one policy's writes. Those that do not fit are left out: they only explain.
 pub(super) const MAX_HISTORY_BYTES: u64 = 4 << 20;
 
-/// How deep the levels of a policy stand in the saved file: each line is indented by as many steps more.
+/// Nesting depth of a policy's levels in the saved file. Each of their lines is indented by this many steps more.
 const INDENTED: u64 = 5;
 
-/// Counts what is written.
+/// A writer that only counts bytes and lines, up to a limit.
 #[derive(Default)]
 struct Counter {
     bytes: u64,
@@ -48,7 +49,7 @@ impl io::Write for Counter {
     }
 }
 
-/// The bytes of a value as the saved node has it. `None`: more than `limit`.
+/// Returns the number of bytes that a value takes in the saved node, or `None` if it is more than `limit`.
 pub fn written_bytes(value: &Value, limit: u64) -> Option<u64> {
     let mut counter = Counter { limit, ..Counter::default() };
     serde_json::to_writer_pretty(&mut counter, value).ok()?;
@@ -56,8 +57,7 @@ pub fn written_bytes(value: &Value, limit: u64) -> Option<u64> {
 }
 
 impl NodeObject {
-    /// Checks what a policy leaves, and returns how many bytes of `normal` it has written in all runs. `own` is its part
-    /// of `normal`.
+    /// Checks the size of a policy's attributes, and returns the bytes of its own part of `normal`, which is `own`.
     pub(super) fn check_size(
         &self,
         record: &PolicyRecord,
@@ -72,7 +72,7 @@ impl NodeObject {
         };
         let before = size(self.normal.own(record.name.as_deref().unwrap_or_default()));
         let after = size(own);
-        // A policy that leaves less than it found is not refused for what it left before.
+        // A policy that is over the limit already is not refused if it does not add more.
         if after > MAX_NORMAL_BYTES && after > before {
             return Err(ObjectError::NormalTooLarge { limit: MAX_NORMAL_BYTES });
         }

@@ -1,4 +1,4 @@
-//! What a policy starts with.
+//! The data that a policy starts with: its run list, revision and attributes.
 
 use std::collections::BTreeMap;
 
@@ -11,7 +11,7 @@ use crate::layers::LayerLevels;
 use crate::origin::Origin;
 use crate::run_list::{RunList, split_recipe};
 
-/// What is known of a policy before it runs.
+/// The data that a policy starts with.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct PolicyStart {
     /// The policy's name; absent for a run list without a policy.
@@ -36,7 +36,7 @@ pub struct PolicyStart {
     pub role_default: Map<String, Value>,
     /// The `role_override` level: the policy's override attributes, or those of the roles.
     pub role_override: Map<String, Value>,
-    /// The `env_default` and `env_override` levels: what the layers of environment files come to.
+    /// The `env_default` and `env_override` levels: the merged layers of environment files.
     pub layers: LayerLevels,
     /// The lines of the policy's file that set attributes, from 1. Keys as in the file, `default.ntp.servers`, made by
     /// [`attribute_key`].
@@ -57,16 +57,16 @@ pub struct RolePlace {
 /// The file in which a policy's author writes attributes.
 const POLICY_FILE: &str = "policy.toml";
 
-/// An attribute of a policy's file as one text: its table (`default`, `override`) and its keys, with dots. Dots within keys
-/// are escaped.
+/// Returns the path of an attribute in a policy's file as one text: the table (`default` or `override`) and the keys,
+/// separated by dots. Dots within keys are escaped.
 pub fn attribute_key<Step: AsRef<str>>(table: &str, path: &[Step]) -> String {
     let keys = path.iter().map(|key| key.as_ref().replace('\\', "\\\\").replace('.', "\\."));
     std::iter::once(table.to_owned()).chain(keys).collect::<Vec<_>>().join(".")
 }
 
 impl PolicyStart {
-    /// The start of a policy, from its lock: attributes go to the role levels, and what stands in them under the
-    /// group's name is laid over the rest (the hoist of RFC105).
+    /// Creates the start of a policy from its lock. The lock's attributes go to the role levels. Those under the group's name
+    /// are merged over the rest (RFC105 calls it hoisting).
     pub fn of_policy(
         name: &str,
         group: Option<&str>,
@@ -91,7 +91,8 @@ impl PolicyStart {
         }
     }
 
-    /// Who set an attribute of a level before the policy began: `said_by`, with the line of the policy's file.
+    /// Returns the origin of an attribute that was set before the policy began: `said_by`, with the line of the policy's
+    /// file.
     pub(super) fn origin(&self, level: Level, path: &[&str], said_by: &str) -> Origin {
         let table = match level {
             Level::RoleDefault => "default",
@@ -101,7 +102,7 @@ impl PolicyStart {
         if let Some(RolePlace { name, file }) = self.attribute_roles.get(&attribute_key(table, path)) {
             return Origin { file: file.clone(), ..Origin::policy(format!("role[{name}]")) };
         }
-        // What stands under the group's name is laid over the rest.
+        // Attributes under the group's name are merged over the rest.
         let in_group = self.group.as_deref().map(|group| [&[group], path].concat());
         let line = in_group.and_then(|path| self.attribute_lines.get(&attribute_key(table, &path)));
         let line = line.or_else(|| self.attribute_lines.get(&attribute_key(table, path))).copied();
@@ -141,7 +142,7 @@ impl PolicyStart {
     }
 }
 
-/// Lays what stands under the group's name over the attributes themselves.
+/// Merges the attributes under the group's name over the others.
 fn hoist(attributes: Map<String, Value>, group: Option<&str>) -> Map<String, Value> {
     match group.and_then(|group| attributes.get(group)).and_then(Value::as_object).cloned() {
         Some(of_group) => hash_only_merge(attributes, of_group),

@@ -1,7 +1,7 @@
-//! What operators changed in `normal` since a policy last ran, so that an explanation does not say that the policy saw it.
+//! Operators' changes of `normal` since a policy last ran, so that an explanation does not claim that the policy saw them.
 //!
-//! Kept in the document of [histories](super::histories), for it only ever explains: each change has the value that was there
-//! before, and the policies that have not run since.
+//! They are stored in the document of [histories](super::histories), because they serve only explanations. Each change has
+//! the value before it, and the policies that have not run since.
 
 use serde_json::{Map, Value, json};
 
@@ -25,7 +25,7 @@ struct UnseenEdit {
     path: Vec<String>,
     /// What was there; `None`: nothing.
     before: Option<Value>,
-    /// The policies that have run, and not since the change; a run list without policies has the name `""`.
+    /// The policies that last ran before the change. A run list without policies has the name `""`.
     unseen_by: Vec<String>,
 }
 
@@ -37,7 +37,7 @@ impl UnseenEdits {
         }
         let mut back = Vec::new();
         differences(after, before, &mut vec![], &mut back);
-        // They are taken back from the last one on, and then come in the order that leads back.
+        // Changes are undone from the last one to the first, so they are stored in the order that undoes them correctly.
         let edits = back.into_iter().rev().map(|(path, before)| UnseenEdit {
             path,
             before: before.cloned(),
@@ -47,13 +47,13 @@ impl UnseenEdits {
         self.forget_too_old();
     }
 
-    /// The policy has run: it has seen everything.
+    /// Notes that a policy has run: it has seen all changes.
     pub(super) fn seen_by(&mut self, policy: &str) {
         self.all.iter_mut().for_each(|edit| edit.unseen_by.retain(|name| name != policy));
         self.all.retain(|edit| !edit.unseen_by.is_empty());
     }
 
-    /// Takes the changes back that a policy has not seen.
+    /// Undoes the changes that a policy has not seen.
     pub(super) fn take_back(&self, policy: &str, normal: &mut Map<String, Value>) {
         for edit in self.all.iter().rev().filter(|edit| edit.unseen_by.iter().any(|name| name == policy)) {
             match &edit.before {
@@ -79,7 +79,7 @@ impl UnseenEdits {
         self.all.iter().map(one).collect()
     }
 
-    /// Takes the stored list back; `None` where it is no such list.
+    /// Reads the stored list back. Returns `None` if it is invalid.
     pub(super) fn from_json(json: &Value) -> Option<Self> {
         let texts = |value: &Value| serde_json::from_value::<Vec<String>>(value.clone()).ok();
         let one = |edit: &Value| {

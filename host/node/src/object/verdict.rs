@@ -1,4 +1,4 @@
-//! Of all who wrote an attribute: who won, and who lost.
+//! Judges each write to an attribute: whether the policy saw its value.
 
 use std::collections::BTreeMap;
 
@@ -7,16 +7,16 @@ use serde_json::Value;
 use super::{NodeExplanation, PolicyPart};
 use crate::attributes::{Change, Group, Level, WriteRecord, WrittenValue};
 
-/// What became of a write.
+/// The effect of a write on the value that the policy saw.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Verdict {
     /// Its value is the one that the policy saw.
     Won,
     /// Its value is a part of the one that the policy saw.
     Merged,
-    /// A later write of the same level or one of a higher level hides it.
+    /// A later write of the same level, or a write of a higher level, hides its value.
     Lost,
-    /// It took the attribute away.
+    /// The write removed the attribute.
     Removed,
 }
 
@@ -32,20 +32,20 @@ impl Verdict {
     }
 }
 
-/// A write as it counted for one policy.
+/// A write with its effect for one policy.
 #[derive(Debug, Clone, PartialEq)]
 pub struct JudgedWrite<'a> {
     /// The write as the history recorded it.
     pub record: &'a WriteRecord,
     /// The level at which this policy met it: `inherited` for those of earlier policies.
     pub level: Level,
-    /// What became of it.
+    /// The effect of the write.
     pub verdict: Verdict,
 }
 
 impl NodeExplanation {
-    /// The writes that bear on the attribute at `path` for the policy at this place in the order, its own and those of
-    /// earlier ones; the strongest first.
+    /// Returns the writes about the attribute at `path`, for the policy with this index in the order: its own and those of
+    /// earlier policies, the strongest first.
     pub fn judged<Step: AsRef<str>>(&self, path: &[Step], policy: usize) -> Vec<JudgedWrite<'_>> {
         let Some(part) = self.policies.get(policy) else { return vec![] };
         let earlier = self.policies.get(..policy).unwrap_or_default();
@@ -79,7 +79,7 @@ impl NodeExplanation {
         rivals: &[(Level, &WriteRecord)],
     ) -> Verdict {
         let (Change::Set(written) | Change::Joined(written)) = &record.change else { return Verdict::Removed };
-        // The newest write of a level is the one that the level holds, with those that it was joined with.
+        // A level holds its newest write, and the earlier writes that this one was merged with.
         let of_level = || rivals.iter().filter(|(other, _)| *other == level).map(|(_, other)| *other);
         let is_join = |other: &WriteRecord| matches!(other.change, Change::Joined(_));
         let is_held = of_level().take_while(|other| *other != record).all(is_join);
@@ -93,7 +93,8 @@ impl NodeExplanation {
         });
         let Some(seen) = seen.filter(|_| is_held) else { return Verdict::Lost };
         if record.path.len() < depth {
-            // What was written above the attribute held it or not: it counts where nothing was written at the place itself.
+            // A write to an object around the attribute may or may not contain it. It counts only if no write names the
+            // attribute itself.
             let is_alone = part.writes.iter().all(|other| other.path.len() < depth);
             return if is_alone && self.automatic.is_none() { Verdict::Merged } else { Verdict::Lost };
         }
@@ -110,7 +111,7 @@ impl NodeExplanation {
                 let is_hidden = rivals.iter().take_while(|(other, _)| *other != level).any(|(_, other)| is_set(other));
                 if is_hidden { Verdict::Lost } else { Verdict::Merged }
             }
-            // Of others than the strongest, a rival that took the attribute away leaves the next one.
+            // A stronger write hides this one, unless it was a removal.
             (seen, written) => {
                 let stronger = rivals.iter().take_while(|(_, other)| *other != record);
                 let is_hidden = stronger.into_iter().any(|(_, other)| is_set(other));

@@ -17,7 +17,7 @@ pub enum RunListEdit {
     },
     /// Removes items from the list.
     Remove(Vec<String>),
-    /// Puts another item in the place of one.
+    /// Replaces an item at its place in the list.
     Replace {
         /// The item that is there.
         old: String,

@@ -1,8 +1,8 @@
 //! One entry of a run list.
 //!
-//! The grammar is Chef's: `recipe[NAME]`, `recipe[NAME@VERSION]`, `role[NAME]`, or a bare `NAME` or `NAME@VERSION`,
-//! which is a recipe; a version is `x.y` or `x.y.z`. Anything else with brackets is refused. Like Chef's, it lets
-//! unusual names pass; whether a cookbook of that name exists is asked later.
+//! The grammar is Chef's: `recipe[NAME]`, `recipe[NAME@VERSION]`, `role[NAME]`, or a bare `NAME` or `NAME@VERSION`, which is
+//! a recipe; a version is `x.y` or `x.y.z`. Anything else with brackets is refused. Like Chef's grammar, it accepts unusual
+//! names. Whether the cookbook exists is checked later.
 
 use std::fmt;
 
@@ -14,19 +14,19 @@ use thiserror::Error;
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum RunListError {
-    /// Text that the grammar refuses. The message is Chef's.
+    /// The text is not a valid item. The message is Chef's.
     #[error("{}", chef::not_a_run_list_item(&quoted(.text)))]
     NotAnItem {
         /// The text that was given as an item.
         text: String,
     },
-    /// Something other than text.
+    /// The item is not a text.
     #[error("a run list item must be text, not {found}")]
     NotText {
         /// What was found instead.
         found: &'static str,
     },
-    /// The list is too long.
+    /// The run list has too many items.
     #[error("a run list cannot have more than {limit} items")]
     TooManyItems {
         /// Largest number of items that a run list may have.
@@ -159,13 +159,14 @@ impl fmt::Display for RunListItem {
     }
 }
 
-/// What stands between `opening` and the closing bracket; it is not empty and holds no closing bracket itself.
+/// Returns the text between `opening` and the closing bracket. Returns `None` if it is empty or contains another closing
+/// bracket.
 fn bracketed<'text>(text: &'text str, opening: &str) -> Option<&'text str> {
     let inside = text.strip_prefix(opening)?.strip_suffix(']')?;
     (!inside.is_empty() && !inside.contains(']')).then_some(inside)
 }
 
-/// Splits `name@x.y` and `name@x.y.z`; `None` where there is an `@` and no version behind it, or no name before it.
+/// Splits `name@x.y` and `name@x.y.z`. Returns `None` if the version or the name around the `@` is missing.
 fn split_version(text: &str) -> Option<(&str, Option<&str>)> {
     match text.split_once('@') {
         None => Some((text, None)),

@@ -1,4 +1,4 @@
-//! Run lists: what a node is to run, in which order.
+//! Run lists: the recipes and roles that a node runs, in order.
 
 mod edit;
 mod item;
@@ -10,13 +10,12 @@ use serde_json::Value;
 pub use edit::RunListEdit;
 pub use item::{RunListError, RunListItem, RunListItemKind};
 
-/// Items one run list may have. Hand-written ones have tens.
+/// Largest number of items of a run list. Hand-written run lists have a few dozen.
 pub const MAX_RUN_LIST_ITEMS: usize = 10_000;
 
 /// Run-list items in order.
 ///
-/// As in Chef, a list that is read as it stands keeps repeated items, and one that is built by adding items, as a
-/// node's is, has each once.
+/// As in Chef, a parsed list keeps repeated items. A list built by adding items, as a node's run list, has each item once.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct RunList {
     items: Vec<RunListItem>,

@@ -1,4 +1,4 @@
-//! An object as flat fields: those that a query asks for.
+//! Flattens an object to the fields that a query asks for.
 
 use std::collections::HashMap;
 
@@ -8,8 +8,8 @@ use super::meter::Meter;
 use super::query::Fields;
 use crate::deep_merge;
 
-/// Bytes of objects and lists as text: each stands once more in all that it is part of. Beyond that they are found by their
-/// parts only.
+/// Largest total size of objects and lists as text, in bytes; nested ones count several times. Objects and lists beyond it
+/// are found only by their parts.
 const MAX_CONTENTS: usize = 1 << 24;
 
 /// Levels of an object that are looked at.
@@ -25,8 +25,8 @@ pub(super) struct Document {
 }
 
 impl Document {
-    /// Collects the fields of an object of an index. Of a node's levels the merged view counts, and its run list's recipes and
-    /// roles are fields of their own.
+    /// Collects the fields of an object of an index. For a node it uses the merged attributes, and adds fields for the
+    /// recipes and roles of its run list.
     ///
     /// # Errors
     /// Nobody pays for it.
@@ -174,7 +174,7 @@ fn node_view(node: &Value) -> Map<String, Value> {
     }
     view.insert("recipe".to_owned(), Value::Array(recipes));
     view.insert("role".to_owned(), Value::Array(roles));
-    // What each policy left is in the levels already, as far as nothing hides it.
+    // The levels already contain each policy's visible attributes.
     let is_rest = |key: &str| !LEVELS.contains(&key) && key != "policies";
     let rest = node.as_object().into_iter().flatten().filter(|(key, _)| is_rest(key));
     view.extend(rest.map(|(key, value)| (key.clone(), value.clone())));
@@ -192,7 +192,7 @@ fn node_view(node: &Value) -> Map<String, Value> {
     view
 }
 
-/// A run list's items: what has no brackets is a recipe.
+/// Returns the items of a run list. An item without brackets is a recipe.
 fn run_list(list: &[Value]) -> Vec<String> {
     let bracketed = |item: &str| ["recipe[", "role["].iter().any(|kind| item.starts_with(kind) && item.ends_with(']'));
     let item = |item: &str| if bracketed(item) { item.to_owned() } else { format!("recipe[{item}]") };

@@ -1,9 +1,9 @@
-//! What a search costs: steps, which somebody pays for.
+//! Counts the steps of a search and charges them to the caller.
 
 /// Steps of matching that count as one unit of work.
 const STEPS_PER_UNIT: u64 = 64;
 
-/// Counts steps before they are made, and asks whether they may be.
+/// Counts steps before they are made, and calls `pay` for each full unit. The search ends when `pay` fails.
 pub(super) struct Meter<'a, E> {
     unpaid: u64,
     pay: &'a mut dyn FnMut(u64) -> Result<(), E>,

@@ -1,4 +1,4 @@
-//! From the text of a query to its expression.
+//! Parses the text of a query to an expression.
 
 use super::query::{Bound, Expression, Operator};
 use super::words::{Pattern, Piece};
@@ -12,10 +12,10 @@ const MAX_DEPTH: usize = 200;
 /// Terms, phrases and ranges of a query.
 const MAX_CLAUSES: usize = 1_024;
 
-/// The place where a query is wrong.
+/// A syntax error in a query.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Wrong {
-    /// The number of the character, from 1. `None`: it is about the whole query.
+    /// The position of the error as a number of characters, from 1. `None`: the error is about the whole query.
     pub(super) at: Option<usize>,
     /// The reason in plain words.
     pub(super) why: String,
@@ -153,7 +153,7 @@ impl Parser {
             let operator = operator.unwrap_or(Operator::Or);
             let next = Box::new(self.single()?);
             result = match result {
-                // What binds tighter takes the nearest of what is there.
+                // An operator that binds tighter takes the operand next to it.
                 Expression::Both(left, earlier, right) if operator > earlier => {
                     Expression::Both(left, earlier, Box::new(Expression::Both(right, operator, next)))
                 }

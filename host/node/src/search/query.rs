@@ -123,8 +123,8 @@ impl Query {
         Ok(Self { fields: Fields::of(&expression), expression })
     }
 
-    /// Tells whether an object of an index is found. `pay` is told how much work it is before the work is done: a unit is 64
-    /// steps, so that a long query over a large object ends when nobody pays for it.
+    /// Tells whether the query finds an object of an index. It calls `pay` with the units of work before it does them; a unit
+    /// is 64 steps. If `pay` fails, the search ends.
     ///
     /// # Errors
     /// The reason why `pay` refuses.
@@ -144,8 +144,8 @@ impl Query {
     }
 }
 
-/// Widens what somebody typed who does not know the syntax: a word without a field is looked for in the fields by which people
-/// know things, as `knife search` does.
+/// Widens a query without a field name to the usual fields, as `knife search` does: a node is searched by name, tags, roles
+/// and so on.
 pub fn widened(index: &str, query: &str) -> String {
     if query.contains(':') {
         return query.to_owned();
@@ -187,7 +187,7 @@ impl Expression {
         })
     }
 
-    /// Tells whether one of a field's values is as asked.
+    /// Tells whether one of a field's values matches.
     fn holds<E>(&self, values: &[&str], meter: &mut Meter<'_, E>) -> Result<bool, E> {
         match self {
             Self::Words(pattern) => {

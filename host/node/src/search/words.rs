@@ -1,4 +1,4 @@
-//! Patterns of words: what a term or a phrase matches.
+//! Matches terms and phrases against the words of a text.
 
 use super::meter::Meter;
 
@@ -52,8 +52,8 @@ impl Pattern {
         self.pieces == [Piece::Any]
     }
 
-    /// Tells whether it is found anywhere in a text. It goes over the text once, with the set of pieces that each place can
-    /// have led to, so that no pattern takes longer than its length times that of the text.
+    /// Tells whether it is found anywhere in a text. It reads the text once and keeps the set of pieces that can match next.
+    /// So a match takes at most the length of the pattern times the length of the text.
     ///
     /// # Errors
     /// Nobody pays for it.
@@ -89,7 +89,7 @@ impl Pattern {
         }
     }
 
-    /// Adds a piece to a set, with all that can be reached over pieces that match nothing.
+    /// Adds a piece to a set, and the pieces behind it that can be reached through pieces that match nothing.
     fn enter(&self, set: &mut [bool], from: usize, is_wanted: bool) {
         if !is_wanted {
             return;

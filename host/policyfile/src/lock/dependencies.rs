@@ -1,4 +1,4 @@
-//! Who demanded what when a policy's versions were chosen: `solution_dependencies` of a lock.
+//! The demands for which a policy's versions were chosen: `solution_dependencies` of a lock.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 
 use crate::constraint::{Constraint, version};
 
-/// Demands, as a lock keeps them.
+/// Demands, as a lock stores them.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct SolutionDependencies {
     /// The demands of the Policyfile.
@@ -16,7 +16,7 @@ pub struct SolutionDependencies {
 }
 
 impl SolutionDependencies {
-    /// As a lock writes them: demands of the Policyfile and cookbooks in the order of their text.
+    /// Returns the demands in the form of a lock: demands of the Policyfile and cookbooks, sorted by their text.
     #[must_use]
     pub fn to_json(&self) -> Value {
         let pair = |(name, constraint): &(String, Constraint)| Value::from(vec![name.clone(), constraint.to_string()]);
@@ -38,7 +38,7 @@ impl SolutionDependencies {
         Value::Object(all)
     }
 
-    /// These cookbooks and all that they depend on, as far as the lock knows.
+    /// Returns these cookbooks and all of their dependencies, as far as they are in the lock.
     #[must_use]
     pub fn with_dependencies(&self, names: &[String]) -> BTreeSet<String> {
         let mut found = BTreeSet::new();
@@ -51,7 +51,7 @@ impl SolutionDependencies {
         found
     }
 
-    /// The demands of a cookbook, in whatever version it is locked.
+    /// Returns the demands of a cookbook in its locked version.
     #[must_use]
     pub fn of(&self, cookbook: &str) -> &[(String, Constraint)] {
         self.cookbooks.iter().find(|((name, _), _)| name == cookbook).map_or(&[], |(_, demands)| demands)
@@ -63,7 +63,7 @@ impl SolutionDependencies {
         self.cookbooks.keys().any(|(name, _)| name == cookbook)
     }
 
-    /// Replaces the demands of a cookbook that changed, and returns why it no longer fits the others, one sentence each.
+    /// Replaces the demands of a changed cookbook. Returns a sentence for each conflict with the other cookbooks.
     pub fn update(&mut self, cookbook: &str, new_version: &str, demands: Vec<(String, Constraint)>) -> Vec<String> {
         self.cookbooks.retain(|(name, _), _| name != cookbook);
         self.cookbooks.insert((cookbook.to_owned(), new_version.to_owned()), demands);

@@ -1,7 +1,7 @@
-//! The line of a lock's text that a value is in: parsed JSON does not know it.
+//! Finds the line of a value in a lock's text, because parsed JSON does not have lines.
 
-/// Returns the line, from 1, of the key at a path of keys from the top, as in `["cookbook_locks", "web", "identifier"]`. A key
-/// that is written twice is found where it is written last: that is the one that counts. `None`: the text has no such key, or is
+/// Returns the line, from 1, of the key at a path of keys from the top, as in `["cookbook_locks", "web", "identifier"]`. If a
+/// key is written twice, the last one is found, because it counts. Returns `None` if the key does not exist or the text is
 /// not JSON.
 #[must_use]
 pub fn line_of(text: &str, path: &[&str]) -> Option<usize> {

@@ -1,4 +1,5 @@
-//! A policy's lock, `Policyfile.lock.json`, field for field as chef-cli has it, so that both worlds read each other's.
+//! A policy's lock, `Policyfile.lock.json`, with exactly the fields of chef-cli, so that wrun and chef-cli read each other's
+//! locks.
 
 mod dependencies;
 mod lines;
@@ -25,7 +26,7 @@ pub struct Lock {
     pub name: Option<String>,
     /// Items of the form `recipe[COOKBOOK::RECIPE]`.
     pub run_list: Vec<String>,
-    /// Further run lists by name, in the order in which they were written. A name may be there twice: see
+    /// Further run lists by name, in the order in which they were written. A name may occur twice: see
     /// [`crate::model::ListName`].
     pub named_run_lists: Vec<(String, Vec<String>)>,
     /// The policies that this one includes.
@@ -36,7 +37,7 @@ pub struct Lock {
     pub default_attributes: Map<String, Value>,
     /// Attributes of the level `override`.
     pub override_attributes: Map<String, Value>,
-    /// Who demanded what when the versions were chosen.
+    /// The demands for which the versions were chosen.
     pub dependencies: SolutionDependencies,
 }
 
@@ -62,14 +63,14 @@ pub struct CookbookLock {
     pub dotted_decimal_identifier: Value,
     /// Its place: fetched, or a folder.
     pub place: CookbookPlace,
-    /// The options that find it again.
+    /// The options from which it can be fetched again.
     pub source_options: Map<String, Value>,
 }
 
 /// The place of a locked cookbook.
 #[derive(Debug, Clone, PartialEq)]
 pub enum CookbookPlace {
-    /// It was fetched, and lies in a cache.
+    /// It was fetched into a cache.
     Cached {
         /// Its folder in the cache.
         cache_key: String,
@@ -86,7 +87,7 @@ pub enum CookbookPlace {
 }
 
 impl Lock {
-    /// The text that the revision is the digest of.
+    /// Returns the text whose digest is the revision.
     ///
     /// # Errors
     /// An attribute that cannot be part of a revision.

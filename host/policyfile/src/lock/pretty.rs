@@ -1,4 +1,5 @@
-//! JSON as chef-cli writes it: two spaces, an empty line inside what is empty, numbers as Ruby prints them.
+//! Writes JSON like chef-cli: indented by two spaces, with an empty line in empty objects and arrays, and numbers as Ruby
+//! prints them.
 
 use serde_json::{Number, Value};
 
@@ -27,7 +28,7 @@ pub(super) fn write(text: &mut String, value: &Value, depth: usize) {
     }
 }
 
-/// Writes the members of an object, whose keys may be there twice, or the elements of an array.
+/// Writes the members of an object, which may have a key twice, or the elements of an array.
 pub(super) fn block<'a>(
     text: &mut String,
     [open, close]: [char; 2],

@@ -1,4 +1,4 @@
-//! Reads a lock, which may come from anybody: every field is checked.
+//! Reads a lock. Locks are untrusted, so every field is checked.
 
 use std::collections::BTreeMap;
 
@@ -19,37 +19,37 @@ const MAX_SHOWN: usize = 200;
 /// The longest cookbook or recipe name in an item of a run list.
 const MAX_NAME: usize = 255;
 
-/// Why a text is not a lock.
+/// The reasons why a text is not a valid lock.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum InvalidLock {
     /// It is not JSON.
     #[error("the lock is not valid JSON: {reason}")]
     Json {
-        /// What the JSON reader said, with line and column.
+        /// The error of the JSON parser, with line and column.
         reason: String,
     },
-    /// A merge left its conflict in it.
+    /// The text has an unresolved merge conflict of git.
     #[error("line {line}: {CONFLICT}")]
     Conflict {
         /// The line, from 1.
         line: usize,
     },
-    /// A field is missing or is not what a lock has.
+    /// A field is missing or invalid.
     #[error("{what}")]
     Field {
         /// The field and what is wrong with it.
         what: String,
     },
-    /// The lock states something of its content that is not so.
+    /// The lock contradicts itself, as with a wrong revision.
     #[error("{}", found.iter().map(Misstatement::to_string).collect::<Vec<_>>().join("; "))]
     Misstated {
-        /// All that is not so.
+        /// All contradictions that were found.
         found: Vec<Misstatement>,
     },
 }
 
 impl InvalidLock {
-    /// What is wrong, each with its line from 1, where that is known.
+    /// Returns the errors, each with its line from 1, if it is known.
     #[must_use]
     pub fn lines(&self) -> Vec<(Option<usize>, String)> {
         match self {
@@ -60,7 +60,7 @@ impl InvalidLock {
     }
 }
 
-/// Why a file with a conflict of git's is no lock.
+/// The message about a merge conflict.
 const CONFLICT: &str = "git has left a merge conflict here, and a lock cannot be merged line by line";
 
 /// Reads a lock's text as JSON.
@@ -70,7 +70,7 @@ const CONFLICT: &str = "git has left a merge conflict here, and a lock cannot be
 pub fn document<Document: DeserializeOwned>(text: &str) -> Result<Document, InvalidLock> {
     check_json_values(text.as_bytes(), MAX_VALUES).map_err(|reason| InvalidLock::Json { reason })?;
     serde_json::from_str(text).map_err(|error| {
-        // No line of JSON begins like this.
+        // A line of JSON never begins like this.
         let conflict = text.lines().position(|line| line.starts_with("<<<<<<<"));
         match conflict {
             Some(at) => InvalidLock::Conflict { line: at.saturating_add(1) },
@@ -196,7 +196,7 @@ fn included(value: Option<&Value>) -> Result<Vec<IncludedLock>, InvalidLock> {
     entries.iter().map(read).collect()
 }
 
-/// A cookbook's name in a lock becomes part of paths.
+/// Checks a cookbook's name, because it becomes part of paths.
 fn cookbook_name(name: &str) -> Result<String, InvalidLock> {
     let is_sound = !name.is_empty()
         && name.len() <= MAX_NAME

@@ -1,5 +1,5 @@
-//! What a lock states of its own content: its revision, and each identifier a second time as a version. Whoever changes a lock by
-//! hand, or damages it, is found out by them.
+//! Checks the redundant values of a lock: its revision, and each identifier a second time in the form of a version. They
+//! reveal manual changes and damage.
 
 use std::fmt;
 
@@ -12,12 +12,12 @@ use super::lines::line_of;
 use super::read::wrong;
 use super::{InvalidLock, Lock};
 
-/// Something that a lock states of its content, and that is not so.
+/// A redundant value of a lock that is wrong.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Misstatement {
-    /// The line that states it, from 1.
+    /// The line of the value, from 1.
     pub line: Option<usize>,
-    /// What it states and what the content gives, as a sentence without a period.
+    /// The stated value and the computed one, as a sentence without a period.
     pub what: String,
 }
 
@@ -31,7 +31,7 @@ impl fmt::Display for Misstatement {
 }
 
 impl Lock {
-    /// Reads a lock's text, and checks what it states of its content.
+    /// Reads a lock's text, and checks its redundant values.
     ///
     /// # Errors
     /// As [`Self::parse`], or a statement is wrong: all of them are named.
@@ -41,7 +41,7 @@ impl Lock {
         Ok(lock)
     }
 
-    /// Checks what a lock states of its content. `text`: the one that this lock was read from.
+    /// Checks the redundant values of a lock. `text`: the text that the lock was read from.
     ///
     /// # Errors
     /// The revision or an identifier is not that of the content: all such statements are named.
@@ -72,7 +72,7 @@ impl Lock {
         let stated: Stated = serde_json::from_str(text).map_err(|error| wrong(error.to_string()))?;
         let revision = self.revision_id().map_err(|error| wrong(error.to_string()))?;
         let is_so = |lock: &Self| lock.revision_id().is_ok_and(|revision| stated.revision_id == revision);
-        // Chef's tools write a list twice that is named by a symbol and by a text, and the revision is that of both.
+        // Chef's tools write a list twice if it is named by a symbol and by a text. The revision then covers both.
         if is_so(self) || is_so(&Self { named_run_lists: stated.named_run_lists.0, ..self.clone() }) {
             return Ok(None);
         }
@@ -86,7 +86,7 @@ impl Lock {
     }
 }
 
-/// The fields that parsed JSON does not have as they were written.
+/// The fields in their written form, which parsed JSON does not keep.
 #[derive(Deserialize)]
 struct Stated {
     #[serde(default)]

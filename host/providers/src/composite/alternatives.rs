@@ -1,4 +1,4 @@
-//! `alternatives`: the program that a command's name stands for.
+//! `alternatives`: chooses the program that a command's name runs.
 
 use super::machine::Family;
 use super::text::{absolute_path, plain_name};
@@ -38,7 +38,7 @@ impl Composite for Alternatives {
             "auto" => (vec![tool, "--auto", name], format!("setting auto alternative {name}")),
             _ => (vec![tool, "--refresh", name], format!("refreshing alternative {name}")),
         };
-        // The choices are shown only to policies that may change them.
+        // The list of choices is read only if the policy may change them.
         machine.granted(&words)?;
         if needs_path && machine.is_absent(path) && !machine.view.why_run {
             return Err(missing(name, &format!("missing {path}")));
@@ -48,14 +48,14 @@ impl Composite for Alternatives {
             return Ok(Composition::default());
         }
         let run = command(&sentence, "run", &words);
-        // Chef looks at the result of these two alone.
+        // Chef checks the exit code only for these two actions.
         let is_strict = matches!(wanted.action, "install" | "set");
         let run = if is_strict { run } else { with(run, "returns", json!([0, 1, 2])) };
         Ok(change([sentence], vec![step(run)]))
     }
 }
 
-/// Tells from the list of choices whether an action would change nothing.
+/// Tells from the list of choices whether the action would change nothing.
 fn is_so(action: &str, shown: &str, path: &str, priority: Option<&str>) -> bool {
     let priority_of = |line: &str| line.strip_prefix(path)?.strip_prefix(" - priority ").map(|it| it.trim().to_owned());
     let known = shown.lines().find_map(|line| priority_of(line.trim()));

@@ -33,7 +33,7 @@ impl Composite for AptPreference {
         let priority = one_line("pin_priority", properties.pin_priority.as_deref().unwrap_or_default())?;
         let text = format!("Package: {package}\nPin: {pin}\nPin-Priority: {priority}\n");
         let mut made = vec![child("directory", FOLDER, "create", [("mode", json!("0755"))])];
-        // The names that earlier versions gave their files.
+        // The file names that earlier versions of Chef used.
         let older =
             (safe != name).then(|| format!("{FOLDER}/{name}.pref")).into_iter().chain([format!("{FOLDER}/{name}")]);
         for older in older.filter(|older| machine.is_seen(older)) {

@@ -1,4 +1,4 @@
-//! `apt_repository`: a place where apt finds packages, and the keys that it trusts for them.
+//! `apt_repository`: a package repository for apt, and the keys that apt trusts for it.
 
 mod keys;
 
@@ -12,16 +12,16 @@ use contract::{Child, Composition, Declaration, FailureMode, Known, Raised, Timi
 use schema::types::apt_repository::AptRepositoryProperties;
 use serde_json::{Value, json};
 
-/// The folder of lists of places.
+/// The folder with apt's lists of repositories.
 const SOURCES: &str = "/etc/apt/sources.list.d";
 
-/// The folder of key rings.
+/// The folder with the key rings of repositories.
 const KEYRINGS: &str = "/etc/apt/keyrings";
 
-/// The child that reads the lists again.
+/// The name of the child that makes apt read its lists again.
 const CACHES: &str = "apt-cache gencaches";
 
-/// A place where apt finds packages.
+/// The composite of `apt_repository`.
 pub(super) struct AptRepository;
 
 impl Composite for AptRepository {
@@ -40,7 +40,7 @@ impl Composite for AptRepository {
     }
 }
 
-/// What a resource says of a place.
+/// A resource that declares a repository.
 struct Repository<'w> {
     name: &'w str,
     wanted: &'w Wanted<'w>,
@@ -78,12 +78,12 @@ impl Repository<'_> {
         Ok(change(sentences, made))
     }
 
-    /// The child that fetches the lists of packages.
+    /// Declares the child that fetches the lists of packages.
     fn update(&self) -> Declaration {
         Declaration { on_failure: FailureMode::Ignore, ..child("apt_update", self.name, "nothing", []) }
     }
 
-    /// The same child, after which the lists of packages are fetched if the policy wants that.
+    /// Makes a child notify `apt_update`, if the policy wants the lists of packages to be fetched.
     fn updating(&self, file: Declaration) -> Declaration {
         match self.properties.cache_rebuild {
             true => notifying(file, Timing::Immediate, &format!("apt_update[{}]", self.name), "update"),
@@ -91,7 +91,7 @@ impl Repository<'_> {
         }
     }
 
-    /// The removal of the file that was named by the resource's name in earlier versions.
+    /// Returns the path and the removal of an older file: earlier versions of Chef used the resource's name for it.
     fn older_name(&self, machine: &Machine<'_, '_>) -> Result<(Option<String>, Option<Child>), Raised> {
         if self.name == self.properties.repo_name || self.name.contains('/') {
             return Ok((None, None));
@@ -104,7 +104,8 @@ impl Repository<'_> {
         Ok((Some(format!("Cleaning up legacy {older} repo file")), Some(removal)))
     }
 
-    /// The path of the key ring that must sign the place. `None`: any key that apt trusts.
+    /// Returns the path of the key ring that must have signed the repository, or `None` if every key that apt trusts is
+    /// accepted.
     fn signing_ring(&self) -> Option<String> {
         match &self.properties.signed_by {
             _ if self.is_null("signed_by") => None,
@@ -114,17 +115,17 @@ impl Repository<'_> {
         }
     }
 
-    /// Tells whether the policy has set a property to null, which is not its default.
+    /// Tells whether the policy has set a property to null. That differs from leaving it at its default.
     fn is_null(&self, property: &str) -> bool {
         self.wanted.get(property) == Some(Known::Json(&Value::Null))
     }
 
-    /// The path of the place's own key ring.
+    /// Returns the path of the repository's own key ring.
     fn ring(&self) -> String {
         format!("{KEYRINGS}/{}.gpg", self.properties.repo_name)
     }
 
-    /// The text of the list of places.
+    /// Returns the text of the list file.
     fn lines(&self, machine: &Machine<'_, '_>) -> Result<String, Raised> {
         let AptRepositoryProperties { uri, components, deb_src, .. } = self.properties;
         let Some(uri) = uri else { return Err(invalid("uri is a required property")) };
@@ -166,12 +167,12 @@ impl Repository<'_> {
     }
 }
 
-/// The key of the child that reads the lists again.
+/// Returns the key of the child that makes apt read its lists again.
 fn refresh() -> String {
     format!("execute[{CACHES}]")
 }
 
-/// An address with its scheme and host in lower case, and with a path.
+/// Normalizes an address: scheme and host in lower case, and a path that is not empty.
 fn normalized(uri: &str) -> String {
     let Some((scheme, rest)) = uri.split_once("://") else { return uri.to_owned() };
     let end = rest.find('/').unwrap_or(rest.len());

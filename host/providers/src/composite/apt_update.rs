@@ -1,4 +1,4 @@
-//! `apt_update`: the lists of packages, fetched at once or once in a while.
+//! `apt_update`: fetches the lists of packages, either always or at intervals.
 
 use super::machine::Family;
 use super::{Composite, Machine, change, child, command_in_default_environment, in_real_runs};
@@ -8,10 +8,10 @@ use schema::types::apt_update::AptUpdateProperties;
 use serde_json::json;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-/// The folder with the file that says when the lists were fetched.
+/// The folder of the file whose time is that of the last fetch.
 const STAMPS: &str = "/var/lib/apt/periodic";
 
-/// The file that says when the lists were fetched.
+/// The file whose time is that of the last fetch.
 const STAMP: &str = "/var/lib/apt/periodic/update-success-stamp";
 
 /// The folder of apt's settings.
@@ -29,7 +29,7 @@ impl Composite for AptUpdate {
         let update = ["apt-get", "-q", "update"];
         let sentence = match wanted.action {
             "periodic" => {
-                // The age of the lists is shown only to policies that may fetch them.
+                // The age of the lists is read only if the policy may fetch them.
                 machine.granted(&update)?;
                 if is_fresh(frequency, machine) && !machine.is_survey {
                     return Ok(Composition::default());

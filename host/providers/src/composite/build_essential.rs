@@ -17,7 +17,7 @@ const RED_HAT: &[&str] =
 /// The packages of SUSE.
 const SUSE: &[&str] = &["autoconf", "bison", "flex", "gcc", "gcc-c++", "kernel-default-devel", "make", "m4"];
 
-/// What one compiles C with.
+/// The composite of `build_essential`.
 pub(super) struct BuildEssential;
 
 impl Composite for BuildEssential {

@@ -1,4 +1,4 @@
-//! `hostname`: the machine's name, now, at its next start and in `/etc/hosts`.
+//! `hostname`: the machine's name, now, after the next start, and in `/etc/hosts`.
 
 use super::text::{one_line, plain_name};
 use super::{Composite, Machine, child, children, command, invalid, not_if, notifying, with};
@@ -13,7 +13,7 @@ const HOSTS: &str = "/etc/hosts";
 /// The file with the name that the machine starts with.
 const HOSTNAME: &str = "/etc/hostname";
 
-/// The child that gathers the name's facts anew.
+/// The name of the child that gathers the facts about the name again.
 const FACTS: &str = "reload hostname";
 
 /// The composite of `hostname`: it names the machine now and for later starts.
@@ -24,10 +24,10 @@ impl Composite for Hostname {
         let properties: HostnameProperties = asked::properties(wanted)?;
         let name = plain_name("hostname", &properties.hostname, "-._", "the name of a host")?;
         let mut made = vec![child("ohai", FACTS, "nothing", [("plugin", json!("hostname"))])];
-        // The machine's name is shown only to policies that may set it.
+        // The present name is read only if the policy may set it.
         let set = ["/bin/hostname", name];
         machine.granted(&set)?;
-        // Below another root nothing runs under the name: it is set where the root's own file has it.
+        // Below another root no kernel uses the name, so the root's own file decides.
         let current = match machine.has_own_kernel() {
             true => machine.printed("hostname", &[]),
             false => machine.system_text(HOSTNAME),
@@ -42,12 +42,12 @@ impl Composite for Hostname {
     }
 }
 
-/// The same child, after which the name's facts are gathered anew.
+/// Makes a child notify the gathering of facts about the name.
 fn reloading(child: Declaration) -> Declaration {
     notifying(child, Timing::Delayed, &format!("ohai[{FACTS}]"), "reload")
 }
 
-/// The child that keeps the name for the next start. Its place depends on the distribution.
+/// Returns the child that stores the name for the next start. Its file depends on the distribution.
 fn kept(name: &str, machine: &mut Machine<'_, '_>) -> Result<Declaration, Raised> {
     let has_systemd = machine.exists("/usr/bin/hostnamectl") && machine.exists("/run/systemd/system");
     if has_systemd && !machine.is_container() {
@@ -73,7 +73,7 @@ fn kept(name: &str, machine: &mut Machine<'_, '_>) -> Result<Declaration, Raised
     Ok(in_place(file(HOSTNAME, &format!("{name}\n")), machine))
 }
 
-/// The child that puts the name's line into `/etc/hosts`.
+/// Returns the child that puts the line with the name into `/etc/hosts`.
 fn hosts(properties: &HostnameProperties, address: &str, machine: &Machine<'_, '_>) -> Result<Declaration, Raised> {
     if address.is_empty() || address.contains(|sign: char| sign.is_whitespace() || sign.is_control()) {
         return Err(invalid(format!("{address:?} is not an address")));
@@ -89,13 +89,13 @@ fn hosts(properties: &HostnameProperties, address: &str, machine: &Machine<'_, '
     Ok(reloading(in_place(file, machine)))
 }
 
-/// Tells whether a line of `/etc/hosts` is about an address or a name.
+/// Tells whether a line of `/etc/hosts` contains the address or the name.
 fn is_about(line: &str, address: &str, name: &str) -> bool {
     let mut words = line.split_whitespace();
     words.next() == Some(address) || words.any(|word| word == name)
 }
 
-/// A file with a line in the place of others, unless it has the line already.
+/// Declares a file in which a line replaces others, unless the file already has the line.
 fn with_line(
     path: &'static str,
     line: &str,
@@ -108,7 +108,7 @@ fn with_line(
     Ok(not_if(before.lines().any(|one| one == line), file(path, &content)))
 }
 
-/// The same file, written in its place where a container has it from outside and it cannot be renamed over.
+/// Makes a file be written in place in a container, where it is mounted from outside and cannot be replaced by a rename.
 fn in_place(file: Declaration, machine: &Machine<'_, '_>) -> Declaration {
     if machine.is_container() { with(file, "atomic_update", json!(false)) } else { file }
 }

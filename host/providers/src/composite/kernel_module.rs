@@ -8,7 +8,7 @@ use contract::{Change, Child, Composition, Raised, Shared, Timing, Wanted};
 use schema::types::kernel_module::KernelModuleProperties;
 use serde_json::json;
 
-/// The resource of the whole policy that makes the first file system of a start anew, once, at the end.
+/// The resource that rebuilds the initramfs: once for the whole policy, at its end.
 const UPDATE: &str = "update initramfs";
 
 /// A module of the kernel.
@@ -64,7 +64,7 @@ impl Composite for KernelModule {
     }
 }
 
-/// The parts of an action.
+/// The sentences and children of an action so far.
 #[derive(Default)]
 struct Made {
     changes: Vec<Change>,
@@ -95,7 +95,7 @@ impl Made {
         self.change(format!("unload kernel module {name}"), &words, is_loaded(name, machine), machine)
     }
 
-    /// A command that is run if it is due. The loaded modules are shown only to policies that may run it.
+    /// Adds a command if it is needed. The loaded modules are read only if the policy may run it.
     fn change(
         &mut self,
         sentence: String,
@@ -112,7 +112,7 @@ impl Made {
     }
 }
 
-/// Tells whether the kernel has loaded a module, whose name it writes with underscores.
+/// Tells whether the kernel has loaded a module. The kernel writes names with underscores.
 fn is_loaded(name: &str, machine: &Machine<'_, '_>) -> bool {
     let modules = machine.system_text("/proc/modules").unwrap_or_default();
     modules.lines().any(|line| line.split(' ').next() == Some(&name.replace('-', "_")))

@@ -11,10 +11,10 @@ use serde_json::json;
 /// The file of settings.
 const SETTINGS: &str = "/etc/locale.conf";
 
-/// Seconds that making locales may take.
+/// Time limit for generating locales, in seconds.
 const TIMEOUT: u32 = 1_800;
 
-/// The regional settings that may be made.
+/// The regional settings that the resource accepts.
 const VARIABLES: [&str; 12] = [
     "LC_ADDRESS",
     "LC_COLLATE",
@@ -79,7 +79,7 @@ impl Composite for Locale {
     }
 }
 
-/// The signs in names of locales, beside letters and digits.
+/// The characters in locale names besides letters and digits.
 const LETTERS: &str = "_.@-";
 
 /// Tells whether two names mean one locale: `en_GB.utf8` is listed for `en_GB.UTF-8`.

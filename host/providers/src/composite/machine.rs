@@ -1,9 +1,10 @@
-//! What a composite may look at.
+//! The machine as a composite sees it.
 //!
-//! A policy learns nothing of things that it may not see. There are three kinds of questions. Paths and texts that are the same on
-//! all machines are not secret ([`Machine::exists`], [`Machine::system_text`]). The answer of a program is used only after
-//! [`Machine::granted`] has found that the policy may run the command that the answer is about. All other paths follow the policy's
-//! grants ([`Machine::seen_text`], [`Machine::is_absent`]), and so do commands whose output is content ([`Machine::run`]).
+//! A policy must not learn anything about things that it may not see. There are three kinds of reads. Paths and files that
+//! are the same on all machines are not secret ([`Machine::exists`], [`Machine::system_text`]). The output of a program is
+//! used only after [`Machine::granted`] has confirmed that the policy may run the related command. All other paths need the
+//! policy's grants ([`Machine::seen_text`], [`Machine::is_absent`]), and so do commands whose output becomes content
+//! ([`Machine::run`]).
 
 use super::invalid;
 use crate::plan::View;
@@ -21,14 +22,14 @@ const MAXIMUM_FILE: u64 = 1 << 20;
 pub(crate) struct Machine<'m, 'v> {
     /// The view of a provider.
     pub(crate) view: &'m mut View<'v>,
-    /// The run asks for everything that the action could need, whatever the machine looks like now.
+    /// True in a survey, which checks every grant that the action could need, whatever the machine's state is.
     pub(crate) is_survey: bool,
 }
 
 /// The kinds of distributions that composites tell apart.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Family {
-    /// Debian and its descendants. A root that does not say what it is counts as one.
+    /// Debian and its descendants. A root without `/etc/os-release` counts as Debian.
     Debian,
     /// Fedora, Red Hat and their descendants.
     RedHat,
@@ -55,12 +56,12 @@ impl Machine<'_, '_> {
         self.view.grants.manage_path(path).map(drop).map_err(denied)
     }
 
-    /// Fails if a path that programs get as text could lead elsewhere by the time they look: over a link, or over a directory
-    /// that others than root may exchange.
+    /// Fails if a path that programs get as text could lead elsewhere when they use it. That is so if it has a link, or a
+    /// directory that users other than root may replace.
     pub(super) fn fixed(&self, path: &str) -> Result<(), Raised> {
         let is_fixed = self.view.root.asked_about(path) == path
             && match self.view.root.is_roots_alone(path) {
-                // An earlier resource may make the folder.
+                // An earlier resource may create the folder.
                 Err(fault) if fault.is_absence() && self.view.why_run => true,
                 known => known?,
             };
@@ -72,14 +73,14 @@ impl Machine<'_, '_> {
             .with_hint("say its resolved path, below directories that root owns and nobody else may write to"))
     }
 
-    /// Returns the output of a program of the host's own choosing, or `None` if it cannot be asked. Arguments from a guest must
-    /// not be able to become options.
+    /// Returns the output of a program that the host chooses, or `None` if it fails. Arguments from a guest must not be able
+    /// to become options.
     pub(super) fn printed(&mut self, program: &str, arguments: &[&str]) -> Option<String> {
         printed_by(self.view.query(&Launch::program(program, arguments.iter().copied())).ok()?)
     }
 
-    /// As [`printed`](Self::printed), of a program that reads what a policy may have written, or that writes files of its own: it
-    /// sees the machine as a dry run's commands do and can change nothing, in real runs too.
+    /// Does the same as [`printed`](Self::printed) for a program that reads files of the policy, or that writes files of its
+    /// own. The program runs confined, as in a dry run, and can change nothing, even in real runs.
     pub(super) fn printed_confined(&mut self, program: &str, arguments: &[&str]) -> Option<String> {
         match self.view.ask(&Launch::program(program, arguments.iter().copied())) {
             Answer::Ended(outcome) => printed_by(outcome),
@@ -87,11 +88,11 @@ impl Machine<'_, '_> {
         }
     }
 
-    /// Runs a granted command that prints something and changes nothing, and returns it with its answer. A dry run confines it.
-    /// No error shows what it printed, which may be a secret.
+    /// Runs a granted command that prints something and changes nothing, and returns it with its answer. A dry run confines
+    /// it. No error message contains the output, which may be secret.
     ///
     /// # Errors
-    /// It is not granted; in a real run also that it cannot be started, or takes too long.
+    /// The command is not granted. In a real run also: it cannot be started, or takes too long.
     pub(super) fn run(&mut self, command: &CommandTest) -> Result<(Launch, Answer), Raised> {
         let granted = self.view.command(command)?;
         let launch = Launch::granted(&granted, &CommandOptions::default()).shown_as_words();
@@ -105,12 +106,12 @@ impl Machine<'_, '_> {
         Err(failure.into_raised(&launch))
     }
 
-    /// Tells whether something is at a path that is the same on all machines.
+    /// Tells whether a path exists. The path must be the same on all machines.
     pub(super) fn exists(&self, path: &'static str) -> bool {
         self.view.root.target_entry(path).is_ok_and(|entry| entry.is_some())
     }
 
-    /// Tells whether the machine has the file of a time zone, by a name that was checked.
+    /// Tells whether the machine has the file of a time zone. The name must have been checked.
     pub(super) fn has_zone(&self, zone: &str) -> bool {
         self.view.root.target_entry(&format!("/usr/share/zoneinfo/{zone}")).is_ok_and(|entry| entry.is_some())
     }
@@ -123,18 +124,18 @@ impl Machine<'_, '_> {
             .any(|folder| self.view.root.target_entry(&format!("{folder}/{name}")).is_ok_and(|entry| entry.is_some()))
     }
 
-    /// Tells whether the running kernel is the machine's own. Below another root it is that of the machine that wrun runs on, so
-    /// that nothing may change in it.
+    /// Tells whether the running kernel belongs to the root. Below another root it belongs to the machine that wrun runs on,
+    /// and no resource may change it.
     pub(super) fn has_own_kernel(&self) -> bool {
         self.view.root.is_whole()
     }
 
-    /// Tells whether the machine is a container of Docker's.
+    /// Tells whether the machine is a Docker container.
     pub(super) fn is_container(&self) -> bool {
         self.exists("/.dockerenv") || self.exists("/.dockerinit")
     }
 
-    /// Returns the time at which a file that is on all machines changed last, in seconds since 1970.
+    /// Returns the time of the last change of a file that exists on all machines, in seconds since 1970.
     pub(super) fn changed_at(&self, path: &'static str) -> Option<i64> {
         Some(self.view.root.target_entry(path).ok()??.modified)
     }
@@ -174,7 +175,7 @@ impl Machine<'_, '_> {
     /// Returns the text of a file that the policy may read, all links followed, or `None` if the file is absent.
     ///
     /// # Errors
-    /// The policy may not read it; it is not a file; it is larger than [`MAXIMUM_FILE`].
+    /// The policy may not read the file; it is not a regular file; it is larger than [`MAXIMUM_FILE`].
     pub(super) fn readable_text(&self, path: &str) -> Result<Option<String>, Raised> {
         Ok(self.readable_bytes(path)?.map(|bytes| String::from_utf8_lossy(&bytes).into_owned()))
     }
@@ -194,7 +195,8 @@ impl Machine<'_, '_> {
         }
     }
 
-    /// Returns the text of a file, as [`readable_text`](Self::readable_text); a file that the policy may not see counts as absent.
+    /// Returns the text of a file as [`readable_text`](Self::readable_text) does. A file that the policy may not see counts
+    /// as absent.
     pub(super) fn seen_text(&self, path: &str) -> Option<String> {
         match self.view.seen_target(path) {
             Some(Ok(Some(_))) => self.readable_text(path).ok().flatten(),
@@ -202,18 +204,19 @@ impl Machine<'_, '_> {
         }
     }
 
-    /// Tells whether the policy may see that something is at a path.
+    /// Tells whether a path exists and the policy may see it.
     pub(super) fn is_seen(&self, path: &str) -> bool {
         matches!(self.view.seen_target(path), Some(Ok(Some(_))))
     }
 
-    /// Tells whether the policy may see that nothing is at a path. A path that it may not see does not count as absent.
+    /// Tells whether a path is absent and the policy may see that. A path that the policy may not see does not count as
+    /// absent.
     pub(super) fn is_absent(&self, path: &str) -> bool {
         matches!(self.view.seen_target(path), Some(Ok(None)))
     }
 }
 
-/// The output of a program that succeeded.
+/// Returns the output of a program if it succeeded.
 fn printed_by(outcome: CommandOutcome) -> Option<String> {
     (outcome.code == Some(0)).then(|| String::from_utf8_lossy(&outcome.output).into_owned())
 }

@@ -1,4 +1,4 @@
-//! `ohai_hint`: a file that tells the gathering of facts what it cannot find out.
+//! `ohai_hint`: a file that gives the gathering of facts a hint that it cannot find itself.
 
 use super::text::file_name;
 use super::{Composite, Machine, child, children, notifying};
@@ -10,10 +10,10 @@ use serde_json::{Value, json};
 /// The folder of hints.
 const FOLDER: &str = "/etc/chef/ohai/hints";
 
-/// The child that gathers the facts again.
+/// The name of the child that gathers the facts again.
 const FACTS: &str = "reload ohai post hint removal";
 
-/// The composite of `ohai_hint`: it writes a hint's file.
+/// The composite of `ohai_hint`: it writes a hint file.
 pub(super) struct OhaiHint;
 
 impl Composite for OhaiHint {

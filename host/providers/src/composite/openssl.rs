@@ -1,11 +1,11 @@
-//! The `openssl_*` types: files with keys, certificates and lists, which the machine's `openssl` makes.
+//! The `openssl_*` types: files with keys, certificates and revocation lists, which the machine's `openssl` creates.
 //!
-//! The text of a new file comes from commands that print it and change nothing. Each of them needs a grant of its own. Real runs
-//! run them while the action is composed, dry runs ask for their grants and make nothing. Keys and passwords reach a command by
-//! its environment and its input, where no other user of the machine sees them.
+//! The content of a new file comes from commands that print it and change nothing. Each command needs its own grant. Real
+//! runs run the commands while the action is composed. Dry runs only check the grants. Keys and passwords go to a command
+//! through its environment and its input, where no other user of the machine sees them.
 //!
-//! Commands that read several files are lines for a shell, unlike those of other composites: the shell gives `openssl` each file
-//! as a pipe, so that no key is ever written to a disk for it. Every word of such a line is escaped.
+//! Commands that read several files are shell lines, unlike those of other composites. The shell gives `openssl` each file as
+//! a pipe, so that no key is written to a disk for it. Every word of such a line is escaped.
 
 mod certificates;
 mod der;
@@ -27,37 +27,38 @@ use schema::types::openssl::KeyFileProperties;
 use serde_json::json;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-/// The variable in which a command finds the password of the key that it opens or locks.
+/// The environment variable with the password of the key that a command reads or encrypts.
 const PASSWORD: &str = "WRUN_PASSWORD";
 
-/// The option that has `openssl` read the password from its environment.
+/// The option that makes `openssl` read the password from its environment.
 const BY_PASSWORD: [&str; 2] = ["-passin", "env:WRUN_PASSWORD"];
 
-/// Stands for a key or another text that a dry run does not make. It is not empty, so that grants see an input.
+/// A placeholder for a key or another text that a dry run does not create. It is not empty, so that the grant check sees an
+/// input.
 const NOT_MADE: &str = "-";
 
-/// The seconds of a day.
+/// The number of seconds in a day.
 const DAY: i64 = 86_400;
 
 /// A kind of private key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
-    /// A pair of keys of Rivest, Shamir and Adleman.
+    /// An RSA key.
     Rsa,
-    /// A key on an elliptic curve.
+    /// An elliptic curve key.
     Ec,
 }
 
-/// A word of a line for the shell.
+/// A word of a shell line.
 #[derive(Debug, Clone, Copy)]
 enum Word<'w> {
-    /// A word as it is.
+    /// A literal word.
     Text(&'w str),
-    /// A file whose text is in the variable of this name.
+    /// A file whose content is in the environment variable of this name.
     File(&'static str),
 }
 
-/// An action whose text cannot be known in a dry run is one that the dry run does not know.
+/// Turns the error for an unknown text into a composition with an unknown result, for a dry run.
 fn known(composed: Result<Composition, Raised>) -> Result<Composition, Raised> {
     match composed {
         Err(raised) if raised.kind == ErrorKind::Unknown => {
@@ -67,7 +68,7 @@ fn known(composed: Result<Composition, Raised>) -> Result<Composition, Raised> {
     }
 }
 
-/// A command of `openssl` with its input, which may be empty.
+/// Builds a command of `openssl` with its input, which may be empty.
 fn openssl(words: &[&str], input: Option<&str>) -> CommandTest {
     let words = ["openssl"].iter().chain(words).map(|word| (*word).to_owned()).collect();
     CommandTest {
@@ -77,12 +78,12 @@ fn openssl(words: &[&str], input: Option<&str>) -> CommandTest {
     }
 }
 
-/// The same command, which finds a password in its environment.
+/// Adds a password to the environment of a command.
 fn opened_by(command: CommandTest, password: Option<&str>) -> CommandTest {
     CommandTest { environment: vec![(PASSWORD.to_owned(), password.unwrap_or_default().to_owned())], ..command }
 }
 
-/// A command of `openssl` that reads files which are there for it alone.
+/// Builds a command of `openssl` that reads files which exist only for it.
 fn with_files(words: &[Word<'_>], files: &[(&str, &str)]) -> CommandTest {
     let word = |word: &Word<'_>| match word {
         Word::Text(text) => escaped(text),
@@ -94,7 +95,7 @@ fn with_files(words: &[Word<'_>], files: &[(&str, &str)]) -> CommandTest {
     CommandTest { line: CommandLine::Arguments(words.into()), environment, ..CommandTest::text("") }
 }
 
-/// Returns a word that a shell reads as this text, as Ruby's `Shellwords` writes it.
+/// Returns a text escaped for a shell, as Ruby's `Shellwords` does it.
 fn escaped(text: &str) -> String {
     if text.is_empty() {
         return "''".to_owned();
@@ -110,7 +111,7 @@ fn escaped(text: &str) -> String {
     word
 }
 
-/// Returns the bytes that a command prints. A dry run asks it too; a survey asks for its grant alone, and gets none.
+/// Returns the bytes that a command prints. A dry run runs it too. A survey only checks its grant and returns a placeholder.
 fn printed(machine: &mut Machine<'_, '_>, command: &CommandTest) -> Result<Vec<u8>, Raised> {
     if machine.is_survey {
         machine.may_run(command)?;
@@ -119,7 +120,7 @@ fn printed(machine: &mut Machine<'_, '_>, command: &CommandTest) -> Result<Vec<u
     let (launch, answer) = machine.run(command)?;
     match answer {
         Answer::Ended(mut outcome) => {
-            // What it prints may be a key, which no error shows.
+            // The output may be a key, so no error message contains it.
             let output = std::mem::take(&mut outcome.output);
             require_success(&launch, &outcome, &[0])?;
             Ok(output)
@@ -128,7 +129,7 @@ fn printed(machine: &mut Machine<'_, '_>, command: &CommandTest) -> Result<Vec<u
     }
 }
 
-/// Returns the text that a command prints which is run in real runs alone. A dry run asks for its grant.
+/// Returns the text that a command prints. A dry run only checks its grant and returns a placeholder.
 fn made(machine: &mut Machine<'_, '_>, command: &CommandTest) -> Result<String, Raised> {
     if machine.view.why_run {
         machine.may_run(command)?;
@@ -137,10 +138,10 @@ fn made(machine: &mut Machine<'_, '_>, command: &CommandTest) -> Result<String, 
     printed(machine, command).map(|output| String::from_utf8_lossy(&output).into_owned())
 }
 
-/// Tells whether a command ends as it does if all is well. A survey asks for its grant alone, and is told no.
+/// Tells whether a command succeeds. A survey only checks its grant and returns false.
 ///
 /// # Errors
-/// It is not granted; or [`ErrorKind::Unknown`]: a dry run cannot ask it.
+/// The command is not granted; or [`ErrorKind::Unknown`]: a dry run cannot run it.
 fn succeeds(machine: &mut Machine<'_, '_>, command: &CommandTest) -> Result<bool, Raised> {
     if machine.is_survey {
         machine.may_run(command)?;
@@ -152,7 +153,8 @@ fn succeeds(machine: &mut Machine<'_, '_>, command: &CommandTest) -> Result<bool
     }
 }
 
-/// Returns the text of a file that must be there. A dry run takes an absent one for one that an earlier resource makes.
+/// Returns the text of a file that must exist. In a dry run, an earlier resource may create an absent one, so a placeholder
+/// is returned.
 fn required_text(machine: &Machine<'_, '_>, path: &str) -> Result<String, Raised> {
     match machine.readable_text(path)? {
         Some(text) => Ok(text),
@@ -161,12 +163,12 @@ fn required_text(machine: &Machine<'_, '_>, path: &str) -> Result<String, Raised
     }
 }
 
-/// Tells whether something is at a path that the policy may read.
+/// Tells whether a file exists that the policy may read.
 fn is_there(machine: &Machine<'_, '_>, path: &str) -> Result<bool, Raised> {
     Ok(!machine.is_survey && machine.readable_text(path)?.is_some())
 }
 
-/// Tells whether a text is a private key that a password opens. Where a dry run cannot ask, it is taken for one.
+/// Tells whether a text is a private key that the password opens. If a dry run cannot find out, the result is true.
 fn is_private_key(machine: &mut Machine<'_, '_>, text: &str, password: Option<&str>) -> Result<bool, Raised> {
     if !machine.is_survey && !text.contains("PRIVATE KEY-----") {
         return Ok(false);
@@ -178,7 +180,7 @@ fn is_private_key(machine: &mut Machine<'_, '_>, text: &str, password: Option<&s
     }
 }
 
-/// Returns the text of a new RSA key, locked by a password if there is one.
+/// Returns the text of a new RSA key, encrypted if there is a password.
 fn new_rsa_key(machine: &mut Machine<'_, '_>, bits: i64, locked: Option<(&str, &str)>) -> Result<String, Raised> {
     let text = made(machine, &openssl(&["genrsa", "-traditional", &bits.to_string()], None))?;
     let Some((password, cipher)) = locked else { return Ok(text) };
@@ -186,7 +188,7 @@ fn new_rsa_key(machine: &mut Machine<'_, '_>, bits: i64, locked: Option<(&str, &
     made(machine, &opened_by(openssl(&words, Some(&text)), Some(password)))
 }
 
-/// Returns the text of a new key on a curve, locked by a password if there is one.
+/// Returns the text of a new elliptic curve key, encrypted if there is a password.
 fn new_ec_key(machine: &mut Machine<'_, '_>, curve: &str, locked: Option<(&str, &str)>) -> Result<String, Raised> {
     let text = made(machine, &openssl(&["ecparam", "-name", curve, "-genkey", "-noout"], None))?;
     let Some((password, cipher)) = locked else { return Ok(text) };
@@ -194,7 +196,7 @@ fn new_ec_key(machine: &mut Machine<'_, '_>, curve: &str, locked: Option<(&str, 
     made(machine, &opened_by(openssl(&words, Some(&text)), Some(password)))
 }
 
-/// Declares a file with the resource's owner and mode. A dry run has no text for it.
+/// Declares a file with the resource's owner, group and mode. In a dry run it has no content.
 fn own_file(wanted: &Wanted<'_>, place: &str, action: &str, text: Option<String>) -> Result<Declaration, Raised> {
     let KeyFileProperties { path: _, owner, group, mode } = asked::properties(wanted)?;
     let given = [("owner", owner), ("group", group), ("mode", mode), ("content", text.map(|text| json!(text)))];
@@ -202,7 +204,7 @@ fn own_file(wanted: &Wanted<'_>, place: &str, action: &str, text: Option<String>
     Ok(given.fold(child("file", place, action, []), |file, (name, value)| with(file, name, value)))
 }
 
-/// The same file, whose text is shown nowhere.
+/// Marks a file as sensitive, so that its content is never shown.
 fn secret(file: Declaration) -> Declaration {
     Declaration { sensitive: true, ..file }
 }

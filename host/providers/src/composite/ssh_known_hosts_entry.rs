@@ -1,4 +1,5 @@
-//! `ssh_known_hosts_entry`: hosts that every user's ssh knows. All entries of a policy are written together at its end.
+//! `ssh_known_hosts_entry`: host keys that ssh accepts for all users. All entries of a policy are written together at its
+//! end.
 
 use super::text::{one_line, one_word};
 use super::{Composite, Machine, child, invalid};
@@ -7,11 +8,11 @@ use contract::{Composition, ErrorKind, Raised, Shared, SharedLine, Wanted};
 use schema::types::ssh_known_hosts_entry::SshKnownHostsEntryProperties;
 use serde_json::json;
 
-/// The names of kinds of keys in the file.
+/// The key types of the property and their names in the file.
 const KEY_TYPES: [(&str, &str); 4] =
     [("rsa", "ssh-rsa"), ("dsa", "ssh-dss"), ("ecdsa", "ecdsa-sha2-nistp256"), ("ed25519", "ssh-ed25519")];
 
-/// The port of ssh that the file does not name.
+/// The default port of ssh, which the file omits.
 const PORT: u32 = 22;
 
 /// The composite of `ssh_known_hosts_entry`: it adds a host's key.
@@ -66,7 +67,7 @@ impl Composite for SshKnownHostsEntry {
     }
 }
 
-/// The line of a key that the cookbook knows.
+/// Returns the line of a key that the cookbook gives.
 fn given(properties: &SshKnownHostsEntryProperties, key: &str) -> Result<String, Raised> {
     let kind = one_word("key_type", &properties.key_type)?;
     let kind = KEY_TYPES.iter().find(|(name, _)| *name == kind).map_or(kind, |(_, known)| *known);
@@ -74,7 +75,8 @@ fn given(properties: &SshKnownHostsEntryProperties, key: &str) -> Result<String,
     Ok(format!("{host} {kind} {}", one_line("key", key.trim_end())?))
 }
 
-/// The lines that the host answers when it is asked for its key. `None`: nobody is asked in a dry run.
+/// Asks the host for its keys and returns the lines of its answer. Returns `None` in a dry run, which does not contact the
+/// host.
 fn asked_for(
     properties: &SshKnownHostsEntryProperties,
     machine: &mut Machine<'_, '_>,

@@ -1,4 +1,4 @@
-//! `sudo`: a file below `sudoers.d`, which `visudo` must find correct before it is put in place.
+//! `sudo`: a file below `sudoers.d`. `visudo` must accept it before it replaces the old one.
 
 use super::text::{file_name, one_line};
 use super::{Composite, Machine, child, children, invalid, not_if, rendered, runtime_error, with, with_text};
@@ -7,7 +7,7 @@ use contract::{Composition, Property, Raised, Wanted};
 use schema::types::sudo::SudoProperties;
 use serde_json::{Value, json};
 
-/// The folder that has `sudoers` and `sudoers.d` where no property names one.
+/// The default folder of `sudoers` and `sudoers.d`.
 const PREFIX: &str = "/etc";
 
 /// The usual path of the program that checks the file.
@@ -66,7 +66,7 @@ impl Composite for Sudo {
     }
 }
 
-/// Checks a text that becomes a word of the command that checks the file, which a shell reads.
+/// Checks a text that becomes a word of the shell line that verifies the file.
 fn plain_path<'t>(property: &str, text: &'t str) -> Result<&'t str, Raised> {
     let plain = |sign: char| sign.is_alphanumeric() || "/._+-".contains(sign);
     match text.chars().all(plain) && !text.starts_with('-') {
@@ -75,11 +75,11 @@ fn plain_path<'t>(property: &str, text: &'t str) -> Result<&'t str, Raised> {
     }
 }
 
-/// Returns the command that tries the new file: beside the main one, or within what includes it already. A survey asks for
-/// both, since a node may be in either state. Empty: there is no `visudo`.
+/// Returns the command that verifies the new file: together with the main file, or on its own if the main file already
+/// includes it. A survey returns both, since a node may be in either state. The list is empty if `visudo` is missing.
 fn verify(properties: &SudoProperties, prefix: &str, path: &str, machine: &Machine<'_, '_>) -> Vec<String> {
     let (main, program) = (format!("{prefix}/sudoers"), properties.visudo_binary.as_str());
-    // The path of the usual program is not a secret.
+    // The existence of the usual program is not a secret.
     let is_usual = program == VISUDO && machine.exists(VISUDO);
     let changed = || format!("cat {main} | {program} -cf - && {program} -cf %{{path}}");
     let new = || format!("cat {main} %{{path}} | {program} -cf -");
@@ -92,7 +92,7 @@ fn verify(properties: &SudoProperties, prefix: &str, path: &str, machine: &Machi
     vec![if machine.is_seen(path) { changed() } else { new() }]
 }
 
-/// The file's text, as Chef's template makes it.
+/// Returns the file's content, as Chef's template renders it.
 fn text(properties: &SudoProperties) -> Result<String, Raised> {
     let lists = [
         ("groups", &properties.groups),

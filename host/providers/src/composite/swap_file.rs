@@ -1,4 +1,4 @@
-//! `swap_file`: a file that the kernel swaps to.
+//! `swap_file`: a swap file of the kernel.
 
 use super::text::{absolute_path, one_word};
 use super::{Composite, Machine, always, change, child, command, invalid, step, with};
@@ -7,7 +7,7 @@ use contract::{Composition, Raised, Wanted};
 use schema::types::swap_file::SwapFileProperties;
 use serde_json::json;
 
-/// The bytes of a megabyte.
+/// The number of bytes in a mebibyte.
 const MEBIBYTE: u64 = 1 << 20;
 
 /// The table of file systems.
@@ -20,11 +20,11 @@ impl Composite for SwapFile {
     fn compose(&self, wanted: &Wanted<'_>, machine: &mut Machine<'_, '_>) -> Result<Composition, Raised> {
         let properties: SwapFileProperties = asked::properties(wanted)?;
         let path = one_word("path", absolute_path("path", &properties.path)?)?;
-        // The swap files in use are shown only to policies that may change this one.
+        // The list of active swap files is read only if the policy may change this one.
         let change_it = if wanted.action == "remove" { "swapoff" } else { "swapon" };
         machine.granted(&[change_it, path])?;
         let summary = machine.printed("swapon", &["--summary"]).unwrap_or_default();
-        // Below another root nothing swaps: the file is all that there is.
+        // Below another root no kernel swaps, so only the file itself counts.
         let is_used = match machine.has_own_kernel() {
             true => summary.lines().any(|line| line.split_whitespace().next() == Some(path)),
             false => wanted.action != "remove" && machine.is_seen(path),
@@ -46,7 +46,7 @@ impl Composite for SwapFile {
             let Some(size) = properties.size.filter(|size| *size > 0) else {
                 return Err(invalid("size is a required property: a number of megabytes"));
             };
-            // The command tells which file system is there.
+            // The choice of the command reveals the file system, so the grant is checked first.
             machine.managed(path)?;
             machine.fixed(path)?;
             let fill = filling(path, size, machine);
@@ -58,7 +58,7 @@ impl Composite for SwapFile {
                 format!("enable swap for {path}"),
             ]);
             parts.extend([
-                // Made by wrun, so that the command fills a file that is there.
+                // wrun creates the file, so that the command fills an existing one.
                 step(child("file", path, "create", [("mode", json!("0600"))])),
                 step(with(command("fill", "run", &fill), "timeout", json!(properties.timeout))),
                 step(command("mkswap", "run", &["mkswap", "-f", path])),
@@ -84,7 +84,7 @@ impl Composite for SwapFile {
     }
 }
 
-/// The command that makes the file: a fast one where the file system is known to have it.
+/// Returns the command that fills the file: a fast one if the file system supports it.
 fn filling(path: &str, size: u64, machine: &mut Machine<'_, '_>) -> Vec<String> {
     let folder = path.rsplit_once('/').map_or("/", |(folder, _)| if folder.is_empty() { "/" } else { folder });
     let is_fast = !machine.is_container()

@@ -7,7 +7,7 @@ use contract::{Composition, Raised, Wanted};
 use schema::types::sysctl::SysctlProperties;
 use serde_json::json;
 
-/// The child that loads the parameters again.
+/// The name of the child that loads the parameters again.
 const LOAD: &str = "Load sysctl values";
 
 /// A parameter of the kernel.
@@ -34,12 +34,12 @@ impl Composite for Sysctl {
         let ignoring = properties.ignore_error.then_some("-e");
         let set: Vec<&str> = ["sysctl"].into_iter().chain(ignoring).chain(["-w", &assignment]).collect();
         let load: Vec<&str> = ["sysctl"].into_iter().chain(ignoring).chain(["-p"]).collect();
-        // The kernel's value is shown only to policies that may set it.
+        // The kernel's value is read only if the policy may set it.
         machine.granted(&set)?;
         let kept = machine
             .seen_text(&path)
             .and_then(|text| text.lines().find_map(|line| line.split_once(" = ").map(|(_, value)| value.to_owned())));
-        // Below another root nothing runs with the value: it is set where the root's own file has it.
+        // Below another root no kernel uses the value, so the root's own file decides.
         let running = match machine.has_own_kernel() {
             true => machine.printed("sysctl", &["-n", "-e", key]).map(|text| text.replace('\t', " ").trim().to_owned()),
             false => kept.clone(),
@@ -63,7 +63,7 @@ impl Composite for Sysctl {
     }
 }
 
-/// The file's text, as Chef writes it.
+/// Returns the file's content, as Chef writes it.
 fn text(properties: &SysctlProperties, value: &str) -> String {
     let comments = properties.comment.iter().map(|line| format!("# {}\n", line.trim()));
     format!("{}{} = {value}\n", comments.collect::<String>(), properties.key)

@@ -1,4 +1,4 @@
-//! Checks of texts from a guest that become parts of paths, of lines of files and of commands.
+//! Checks of a guest's texts that become parts of paths, of lines in files, and of commands.
 
 use super::invalid;
 use contract::Raised;
@@ -6,7 +6,7 @@ use contract::Raised;
 /// Checks a text that becomes part of a line of a file.
 ///
 /// # Errors
-/// It has a line end or another control character.
+/// The text has a line end or another control character.
 pub(super) fn one_line<'t>(property: &str, text: &'t str) -> Result<&'t str, Raised> {
     match text.chars().any(char::is_control) {
         true => Err(invalid(format!("{property} must not contain control characters"))),
@@ -17,7 +17,7 @@ pub(super) fn one_line<'t>(property: &str, text: &'t str) -> Result<&'t str, Rai
 /// Checks a text that becomes one word of a line of a file.
 ///
 /// # Errors
-/// It is empty, or has white space or a control character.
+/// The text is empty, or has white space or a control character.
 pub(super) fn one_word<'t>(property: &str, text: &'t str) -> Result<&'t str, Raised> {
     match text.is_empty() || text.chars().any(|sign| sign.is_whitespace() || sign.is_control()) {
         true => Err(invalid(format!("{property} {text:?} is not one word"))),
@@ -28,7 +28,7 @@ pub(super) fn one_word<'t>(property: &str, text: &'t str) -> Result<&'t str, Rai
 /// Checks the name of a file in a folder.
 ///
 /// # Errors
-/// It is empty, `.` or `..`, or has a slash or a control character.
+/// The name is empty, `.` or `..`, or has a slash or a control character.
 pub(super) fn file_name<'t>(property: &str, name: &'t str) -> Result<&'t str, Raised> {
     match name.is_empty() || name == "." || name == ".." || name.contains('/') {
         true => Err(invalid(format!("{property} {name:?} is not the name of a file"))),
@@ -39,7 +39,7 @@ pub(super) fn file_name<'t>(property: &str, name: &'t str) -> Result<&'t str, Ra
 /// Checks a path that becomes an argument of a command.
 ///
 /// # Errors
-/// It is not absolute, or has a control character.
+/// The path is not absolute, or has a control character.
 pub(super) fn absolute_path<'t>(property: &str, path: &'t str) -> Result<&'t str, Raised> {
     match path.starts_with('/') {
         true => one_line(property, path),
@@ -47,10 +47,11 @@ pub(super) fn absolute_path<'t>(property: &str, path: &'t str) -> Result<&'t str
     }
 }
 
-/// Checks a name that becomes an argument of a command: it begins with a letter or digit, and has these, `more` and no others.
+/// Checks a name that becomes an argument of a command. It must begin with an ASCII letter or digit, and may contain only
+/// these and the characters in `more`.
 ///
 /// # Errors
-/// It is another text. The message says that it is not `what`.
+/// The name is invalid. The message says that it is not `what`.
 pub(super) fn plain_name<'t>(property: &str, name: &'t str, more: &str, what: &str) -> Result<&'t str, Raised> {
     let plain = |sign: char| sign.is_ascii_alphanumeric() || more.contains(sign);
     match name.starts_with(|sign: char| sign.is_ascii_alphanumeric()) && name.chars().all(plain) {

@@ -31,13 +31,13 @@ impl Composite for UserUlimit {
     }
 }
 
-/// The file's text, with the blank lines of Chef's template.
+/// Returns the file's content, with the blank lines of Chef's template.
 fn text(properties: &UserUlimitProperties) -> Result<String, Raised> {
     let user = properties.username.as_str();
     let line = |kind: &str, item: &str, value: &str| -> Result<String, Raised> {
         Ok(format!("{user} {kind} {item} {}\n", one_line(item, value)?))
     };
-    // The value of an item for both kinds, or one for each.
+    // One value sets both the soft and the hard limit; otherwise each has its own.
     let both = |item: &str, all: &Option<String>, soft: &Option<String>, hard: &Option<String>| match all {
         Some(value) => line("-", item, value),
         None => {

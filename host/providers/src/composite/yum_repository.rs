@@ -1,4 +1,4 @@
-//! `yum_repository`: a file that tells yum and dnf of a place with packages.
+//! `yum_repository`: a file that describes a package repository for yum and dnf.
 
 use super::text::{file_name, one_line};
 use super::{Composite, Machine, child, children, command, invalid, not_if, notifying, rendered, with_text};
@@ -7,13 +7,13 @@ use contract::{Composition, Declaration, Property, Raised, Timing, Wanted};
 use schema::types::yum_repository::YumRepositoryProperties;
 use serde_json::{Value, json};
 
-/// A place with packages.
+/// The composite of `yum_repository`.
 pub(super) struct YumRepository;
 
 impl Composite for YumRepository {
     fn compose(&self, wanted: &Wanted<'_>, machine: &mut Machine<'_, '_>) -> Result<Composition, Raised> {
         let properties: YumRepositoryProperties = asked::properties(wanted)?;
-        // Cookbooks for several distributions declare repositories where yum is absent: nothing happens there.
+        // Cookbooks for several distributions declare repositories where yum is absent: there the resource does nothing.
         if !machine.has_program("yum") {
             return Ok(Composition::default());
         }
@@ -34,11 +34,11 @@ impl Composite for YumRepository {
     }
 }
 
-/// What a resource says of a place.
+/// A resource that declares a repository.
 struct Repository<'p> {
     id: &'p str,
     path: String,
-    /// The file's text, if the policy has rendered it itself.
+    /// The file's content, if the policy has rendered it itself.
     own: Option<Property>,
     properties: &'p YumRepositoryProperties,
 }
@@ -85,7 +85,7 @@ impl Repository<'_> {
         Ok(children([clean, self.reloading(child("file", &self.path, "delete", [])), self.reload()]))
     }
 
-    /// The command that fetches the place's index.
+    /// Returns the command that fetches the repository's index.
     fn make_cache(&self, action: &str, is_fast: bool) -> Declaration {
         let id = self.id;
         let only = format!("--enablerepo={id}");
@@ -95,7 +95,7 @@ impl Repository<'_> {
         not_if(!self.properties.enabled, command(&name, action, &words))
     }
 
-    /// The same child, after which the host forgets the packages that it knows.
+    /// Makes a child notify the host to drop its list of known packages.
     fn reloading(&self, child: Declaration) -> Declaration {
         notifying(child, Timing::Immediate, &format!("package[package-cache-reload-{}]", self.id), "flush_cache")
     }
@@ -105,7 +105,7 @@ impl Repository<'_> {
     }
 }
 
-/// The file's text, as Chef's template makes it.
+/// Returns the file's content, as Chef's template renders it.
 fn text(properties: &YumRepositoryProperties) -> Result<String, Raised> {
     let p = properties;
     let flag = |value: bool| Some(if value { "1" } else { "0" }.to_owned());
@@ -149,7 +149,7 @@ fn text(properties: &YumRepositoryProperties) -> Result<String, Raised> {
         ("throttle", p.throttle.clone()),
         ("timeout", p.timeout.clone()),
     ];
-    // No two options have one name.
+    // Each option appears once: an entry of `options` replaces a property of the same name.
     let own = shown.len();
     for (name, value) in p.options.iter().flat_map(|options| options.as_object()).flatten() {
         let value = match value {
@@ -172,7 +172,7 @@ fn text(properties: &YumRepositoryProperties) -> Result<String, Raised> {
     let mut text = format!("{head}[{}]\nname={description}\n", p.repositoryid);
     for (name, value) in shown {
         let Some(value) = value else { continue };
-        // The lines of a list are set in; a line that begins at the edge would be another setting.
+        // Further lines of a list are indented; a line without indent would be another setting.
         let is_plain = value.split('\n').skip(1).all(|line| line.starts_with(' '));
         if !is_plain || name.contains(['=', '\n', '[']) || value.contains('\r') {
             return Err(invalid(format!("{name} must not contain line ends")));

@@ -1,15 +1,15 @@
-//! What `user` and `group` have in common.
+//! Checks that `user` and `group` have in common.
 
 use contract::{ErrorKind, Raised};
 
-/// The longest name that the kernel's and the login tools' records hold, in bytes.
+/// Maximum length of a name in the records of the kernel and the login tools, in bytes.
 const MAXIMUM_NAME: usize = 32;
 
-/// Refuses names that mean something else to the tools or in the files: whether one that is left is good, they decide.
+/// Refuses names with another meaning for the tools or in the files. The tools themselves check the remaining names.
 ///
 /// # Errors
-/// It is empty, too long, a number, begins with a sign that tools or files read as something else, or holds separators of
-/// the files.
+/// The name is empty, too long or a number, begins with a special character of tools or files, or contains separators of the
+/// files.
 pub(super) fn check_name(name: &str, kind: ErrorKind) -> Result<(), Raised> {
     let separator = |c: char| c.is_control() || c.is_whitespace() || matches!(c, ':' | ',' | '/');
     let is_number = name.bytes().all(|byte| byte.is_ascii_digit());
@@ -19,10 +19,10 @@ pub(super) fn check_name(name: &str, kind: ErrorKind) -> Result<(), Raised> {
     Ok(())
 }
 
-/// A field of the files: no separator, no line end.
+/// Checks a field of the account files: it must not contain a separator or a line end.
 ///
 /// # Errors
-/// It holds one.
+/// The value contains a colon or a control character.
 pub(super) fn check_field(property: &str, value: &str, kind: ErrorKind) -> Result<(), Raised> {
     if value.contains(|c: char| c == ':' || c.is_control()) {
         return Err(Raised::new(kind, format!("{property} holds a colon or a control character")));
@@ -30,10 +30,10 @@ pub(super) fn check_field(property: &str, value: &str, kind: ErrorKind) -> Resul
     Ok(())
 }
 
-/// A user's or group's number.
+/// Parses the numeric id of a user or group.
 ///
 /// # Errors
-/// An account cannot have it.
+/// The text is not an id that an account can have.
 pub(super) fn parse_number(property: &str, text: &str, kind: ErrorKind) -> Result<u32, Raised> {
     let number = text.trim().parse().ok().filter(|number| *number != u32::MAX);
     number.ok_or_else(|| Raised::new(kind, format!("{property} {text:?} is not a number from 0 to {}", u32::MAX - 1)))

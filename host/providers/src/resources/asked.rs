@@ -1,4 +1,4 @@
-//! Reading the properties of a declaration, which the schema has validated: all at once, typed and with the schema's defaults.
+//! Reads the properties of a declaration, which the schema has validated: all at once, typed, with the schema's defaults.
 
 use contract::{ErrorKind, Known, Raised, Wanted};
 use schema::typed::{DeclaredValues, PropertyError, TypedProperties};
@@ -7,12 +7,12 @@ use serde_json::Value;
 /// Reads the properties of a type, or those that it shares with other types.
 ///
 /// # Errors
-/// A value is of another kind than its property, or one is absent that has no default.
+/// A value has another type than its property, or a property without a default is absent.
 pub(crate) fn properties<T: TypedProperties>(wanted: &Wanted<'_>) -> Result<T, Raised> {
     let values = Values(wanted);
     let own = schema::find(&wanted.declaration.kind).map(|resource| T::read_as(resource, &values));
     let read = match own {
-        // `package` stands for the type of the root's own tools, which has further properties.
+        // `package` can mean the type of the root's own package manager, which has more properties.
         None | Some(Err(PropertyError::Unknown { .. })) => T::read(&values),
         Some(read) => read,
     };
@@ -36,10 +36,10 @@ impl DeclaredValues for Values<'_> {
     }
 }
 
-/// Content, which is text or bytes; `None`: the declaration does not set it.
+/// Returns content as bytes, or `None` if the declaration does not set it. The value is text or bytes.
 ///
 /// # Errors
-/// It is neither.
+/// The value is neither text nor bytes.
 pub(crate) fn content<'w>(wanted: &'w Wanted<'_>, property: &str) -> Result<Option<&'w [u8]>, Raised> {
     match wanted.get(property) {
         None | Some(Known::Json(Value::Null)) => Ok(None),

@@ -8,7 +8,7 @@ use contract::{Change, ErrorKind, Limit, Raised, Wanted};
 use schema::types::chef_sleep::ChefSleepProperties;
 use std::time::{Duration, Instant};
 
-/// The time between two looks whether the run is to stop.
+/// The interval for checking whether the run must stop.
 const TICK: Duration = Duration::from_millis(50);
 
 /// The provider of `chef_sleep`; the waiting is its only effect.
@@ -33,7 +33,7 @@ pub(crate) struct Sleep {
 }
 
 impl Sleep {
-    /// Waits until the time is over or the run is to stop.
+    /// Waits until the time is over or the run must stop.
     ///
     /// # Errors
     /// The policy's pauses are used up.
@@ -42,7 +42,7 @@ impl Sleep {
     }
 }
 
-/// Waits, at the policy's expense, and returns early when the run is to stop.
+/// Charges the policy for the pause and waits. Returns early when the run must stop.
 fn wait(seconds: u32, settings: &Settings) -> Result<(), Raised> {
     let charged = settings.account.spend(Limit::Pauses, u64::from(seconds).saturating_mul(1_000));
     charged.map_err(|ended| Raised::new(ErrorKind::InputOutput, ended.to_string()))?;

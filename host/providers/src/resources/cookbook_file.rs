@@ -1,4 +1,4 @@
-//! `cookbook_file`: content that a cookbook brings along.
+//! `cookbook_file`: content from a file of a cookbook.
 
 use super::asked;
 use super::cookbook_source;

@@ -1,17 +1,17 @@
-//! Finds what a cookbook brings along, the most specific place first.
+//! Finds files of a cookbook, the most specific place first.
 
 use crate::plan::View;
 use contract::{ErrorKind, FileError, Raised, Wanted};
 use node::file_specificity::{given_paths, lookup_paths};
 use text::did_you_mean;
 
-/// How many files of a cookbook a message names.
+/// Maximum number of a cookbook's files that a message names.
 const MAXIMUM_NAMED: usize = 50;
 
-/// The cookbook that a resource means: the one that it names, else the one that declares it.
+/// Returns the cookbook of a resource: the named one, or else the one that declares the resource.
 ///
 /// # Errors
-/// [`ErrorKind::NoSuchCookbook`]: no cookbook declares it.
+/// [`ErrorKind::NoSuchCookbook`]: the resource names no cookbook and none declares it.
 pub(crate) fn cookbook<'a>(named: Option<&'a str>, wanted: &'a Wanted<'_>) -> Result<&'a str, Raised> {
     named.or(wanted.declaration.origin.cookbook.as_deref()).ok_or_else(|| {
         let key = wanted.declaration.key();
@@ -19,10 +19,10 @@ pub(crate) fn cookbook<'a>(named: Option<&'a str>, wanted: &'a Wanted<'_>) -> Re
     })
 }
 
-/// The bytes of a cookbook's file: one name is looked up by host and platform, several are places to look in, in order.
+/// Reads a file of a cookbook. One name is looked up by host and platform. Several names are places to try in order.
 ///
 /// # Errors
-/// [`ErrorKind::NoSuchCookbook`], [`ErrorKind::NoSuchFile`] with the places that were looked in.
+/// [`ErrorKind::NoSuchCookbook`], [`ErrorKind::NoSuchFile`] with the places that were tried.
 pub(crate) fn read(view: &View<'_>, cookbook: &str, segment: &str, names: &[String]) -> Result<Vec<u8>, Raised> {
     let identity = &view.settings.node;
     let places = match names {
@@ -55,7 +55,7 @@ pub(super) fn folder(view: &View<'_>, cookbook: &str, folder: &str) -> Result<Ve
         let mut below: Vec<String> =
             paths.iter().filter_map(|path| path.strip_prefix(&prefix)).map(str::to_owned).collect();
         if !below.is_empty() {
-            // Chef's order: by depth, and as found within one.
+            // Chef's order: by depth, otherwise unchanged.
             below.sort_by_key(|path| path.matches('/').count());
             return Ok(below);
         }
@@ -74,7 +74,7 @@ fn no_cookbook(cookbook: &str, known: String) -> Raised {
     .with_hint(known)
 }
 
-/// Chef's message, which names the usual places and what there is instead.
+/// Returns Chef's message, which names the usual places and the files that exist.
 fn not_found(view: &View<'_>, cookbook: &str, segment: &str, names: &[String]) -> Raised {
     let version = view.files.cookbooks().into_iter().find(|(name, _)| name == cookbook).map(|(_, version)| version);
     let identity = &view.settings.node;

@@ -1,10 +1,12 @@
-//! `cron`: one job in a user's crontab, found again by the remark above it.
+//! `cron`: one job in a user's crontab, identified by the comment line above it.
 //!
-//! The crontab is read and written through `crontab`, which knows where it lies and tells the daemon. Who may change a
-//! user's jobs runs commands as that user, so the right is to the user (`cron_users`), and no field may hold a line end.
+//! wrun reads and writes the crontab with the program `crontab`, which knows the file's place and informs the daemon. A
+//! policy that may change a user's jobs can run commands as that user. So the grant names the user (`cron_users`), and no
+//! field may contain a line end.
 //!
-//! The format is Chef's, so that either finds the other's jobs again. Two things are not: `time_out` is written so that it
-//! works (Chef puts a `;` between `timeout` and the command), and a job that is as wanted is never written again.
+//! The format is that of Chef, so that Chef and wrun find each other's jobs. There are two differences. `time_out` is written
+//! in a way that works (Chef puts a `;` between `timeout` and the command). A job that is already as declared is not written
+//! again.
 
 mod table;
 
@@ -23,7 +25,7 @@ use machine::digest::Digest;
 use schema::types::cron::CronProperties;
 use table::{Entry, Table};
 
-/// A job in a crontab.
+/// The provider of `cron`.
 pub(crate) struct Cron;
 
 impl Provider for Cron {
@@ -36,7 +38,7 @@ impl Provider for Cron {
         }
         let granted = view.grants.crontab(&user, standing::of_user(&user, view)).map_err(denied)?;
         let (text, assumed) = match read(view, &name, granted.name()) {
-            // The package that brings `crontab` brings no jobs.
+            // An earlier resource would install the package with `crontab`; the crontab is then empty.
             Err(raised) if raised.kind == ErrorKind::Assumed && wanted.action != "delete" => {
                 (String::new(), Some(Certainty::Assumed(raised.message)))
             }
@@ -78,15 +80,15 @@ pub(crate) struct WriteCrontab {
 }
 
 impl WriteCrontab {
-    /// The crontab as it was.
+    /// Returns the state of the crontab when planned.
     pub(crate) fn found(&self) -> Found {
         Found::of([Thing::new("crontab", self.granted.name()).with("content", self.found.0.text())])
     }
 
-    /// Replaces the crontab by `crontab`.
+    /// Replaces the crontab with the program `crontab`.
     ///
     /// # Errors
-    /// The tool fails, or somebody changed the crontab meanwhile: their change would be lost.
+    /// The tool fails, or somebody has changed the crontab meanwhile, whose change would be lost.
     pub(crate) fn carry_out(self, writer: &mut Writer<'_>) -> Result<(), Raised> {
         let launch = list(self.granted.name());
         let now = writer.launch(&launch).map_err(|failure| failed("determining", &self.name, &failure.to_string()))?;
@@ -108,12 +110,12 @@ fn failed(doing: &str, name: &str, why: &str) -> Raised {
     Raised::new(ErrorKind::Cron, format!("Error {doing} state of {name}, error: {why}"))
 }
 
-/// The question for a user's crontab. Exit code 1: it does not exist.
+/// Builds the command that lists a user's crontab. Its exit code is 1 if the crontab does not exist.
 fn list(user: &str) -> Launch {
     Launch::program("crontab", ["-l", "-u", user])
 }
 
-/// The user's crontab; empty if it does not exist.
+/// Reads the user's crontab; empty if it does not exist.
 fn read(view: &mut View<'_>, name: &str, user: &str) -> Result<String, Raised> {
     let launch = list(user);
     let outcome: Result<CommandOutcome, CommandFailure> = view.query(&launch);
@@ -136,10 +138,10 @@ fn read(view: &mut View<'_>, name: &str, user: &str) -> Result<String, Raised> {
         .map_err(|_| failed("determining", name, "the crontab is not UTF-8 and would be damaged by a change"))
 }
 
-/// The job that is wanted.
+/// Returns the declared job.
 fn entry(properties: &CronProperties, name: &str) -> Result<Entry, Raised> {
     let mut variables = vec![];
-    // Variables that are properties of their own; Chef writes their values in quotes.
+    // Variables that have their own property. Chef writes their values in quotes.
     let own = [
         ("MAILTO", "mailto", &properties.mailto),
         ("PATH", "path", &properties.path),

@@ -1,9 +1,9 @@
-//! What the fields of `cron` and `cron_d` jobs may hold: nothing that would begin another job.
+//! Checks the fields of `cron` and `cron_d` jobs: no field may start another job.
 
 use contract::{ErrorKind, Raised};
 
-/// The `timeout` command that the job runs under. (Chef's `cron_d` accepts the property and does nothing with it; its
-/// `cron` writes it as this does.)
+/// Returns the `timeout` command for the job. (Chef's `cron_d` accepts the property and ignores it; its `cron` writes it as
+/// here.)
 pub(super) fn timeout(options: &[(String, String)]) -> Result<Option<String>, Raised> {
     let mut words = vec!["timeout".to_owned()];
     let mut duration = None;
@@ -21,13 +21,13 @@ pub(super) fn timeout(options: &[(String, String)]) -> Result<Option<String>, Ra
     Ok(Some(words.join(" ")))
 }
 
-/// The five fields of a time, in the order of a crontab: minute, hour, day, month, weekday.
+/// Returns the five fields of a time, in the order of a crontab: minute, hour, day, month, weekday.
 pub(super) fn times(fields: [&String; 5]) -> Result<Vec<String>, Raised> {
     let names = ["minute", "hour", "day", "month", "weekday"];
     names.into_iter().zip(fields).map(|(name, value)| field(name, value.clone())).collect()
 }
 
-/// A value that ends where its line ends.
+/// Checks a value that must stay on its line.
 pub(super) fn line(property: &str, value: String) -> Result<String, Raised> {
     if value.contains(|c: char| c != '\t' && c.is_control()) {
         let message =
@@ -37,7 +37,7 @@ pub(super) fn line(property: &str, value: String) -> Result<String, Raised> {
     Ok(value)
 }
 
-/// A value that is one word.
+/// Checks a value that must be one word.
 pub(super) fn field(property: &str, value: String) -> Result<String, Raised> {
     if value.is_empty() || value.contains(|c: char| c.is_control() || c.is_whitespace()) {
         let message = format!("{property} {value:?} is not a single word");

@@ -1,8 +1,8 @@
-//! `execute`: runs one command, each time unless `creates` names something that exists.
+//! `execute`: runs one command, in every run unless the path of `creates` exists.
 //!
-//! Failures are those of Chef's provider and of Mixlib::ShellOut, since cookbooks rescue the former and people
-//! search for the latter. What differs: the environment is clean, not the one wrun was started in; a line is given to a
-//! shell only where it needs one, so `command` means the same with and without grants.
+//! Failures are those of Chef's provider and of Mixlib::ShellOut, since cookbooks rescue the former and people search for the
+//! latter. There are two differences. The environment is clean, not that of wrun itself. And a line goes to a shell only if
+//! it needs one, so `command` means the same with and without grants.
 
 mod needs;
 
@@ -22,11 +22,11 @@ use serde_json::Value;
 
 pub(crate) struct Execute;
 
-/// What is run, before it is granted.
+/// The command of a resource, before the grant check.
 pub(super) enum Command {
     Line(String),
     PathSource(Vec<String>),
-    /// Interpreter with flags, the script, and how Chef shows it.
+    /// Interpreter with flags, the script, and Chef's name for it in messages.
     Script(Vec<String>, String, String),
 }
 
@@ -62,12 +62,12 @@ fn command(wanted: &Wanted<'_>) -> Result<Command, Raised> {
     })
 }
 
-/// Asks for the grant of a command, also where `creates` says that it need not be run now.
+/// Checks the grant of a command, even if the path of `creates` exists.
 pub(super) fn ask(command: &Command, wanted: &Wanted<'_>, view: &mut View<'_>) -> Result<(), Raised> {
     grant(command, &asked::properties(wanted)?, wanted, view).map(drop)
 }
 
-/// Plans to run a command, with the properties that `execute` and scripts share.
+/// Plans to run a command, with the properties that `execute` and script resources share.
 pub(super) fn plan(command: Command, wanted: &Wanted<'_>, view: &mut View<'_>) -> Result<Plan, Raised> {
     let properties: CommandProperties = asked::properties(wanted)?;
     let creates = creates(&properties, wanted)?;
@@ -122,12 +122,13 @@ pub(crate) struct RunCommand {
     unset: Vec<String>,
     codes: Vec<i32>,
     sensitive: bool,
-    /// The path that the command makes, at which nothing was found. `None`: the command runs each time.
+    /// The path that the command creates and that did not exist. `None`: the command runs in every run.
     creates: Option<String>,
 }
 
 impl RunCommand {
-    /// That what the command makes was not there. Without such a path, the command runs whatever the machine is like.
+    /// Returns the state that the path of `creates` did not exist. Without such a path, the command does not depend on the
+    /// machine's state.
     pub(crate) fn found(&self) -> Found {
         self.creates.as_ref().map_or(Found::Nothing, |path| Found::of([Thing::absent("path", path)]))
     }
@@ -135,8 +136,8 @@ impl RunCommand {
     /// Runs the command to its end.
     ///
     /// # Errors
-    /// It cannot be started, takes too long, or ends with another exit code. Of a sensitive one only the kind is told. Or what
-    /// it makes is there by now.
+    /// The command cannot be started, takes too long, or ends with another exit code. For a sensitive command only the kind
+    /// of error is reported. Or the path of `creates` exists meanwhile.
     pub(crate) fn carry_out(self, writer: &mut Writer<'_>) -> Result<(), Raised> {
         if let Some(path) = &self.creates {
             let now = writer.root.locate_target(path).and_then(|place| place.entry());
@@ -145,7 +146,7 @@ impl RunCommand {
         let launch = Launch::granted(&self.granted.0, &self.how).shown_as(&self.shown.0).without(&self.unset);
         let outcome = match writer.launch(&launch) {
             Ok(outcome) => outcome,
-            // What it wrote until then may be secret; that the program or the user does not exist is not.
+            // The output until then may be secret. That the program or the user does not exist is not secret.
             Err(failure @ (CommandFailure::TimedOut { .. } | CommandFailure::HeldUp { .. })) if self.sensitive => {
                 return Err(hidden(failure.into_raised(&launch).kind));
             }
@@ -162,7 +163,7 @@ fn hidden(kind: ErrorKind) -> Raised {
     Raised::new(kind, "Command execution failed. STDOUT/STDERR suppressed for sensitive resource")
 }
 
-/// The absolute path that `creates` names.
+/// Returns the absolute path of `creates`.
 fn creates(properties: &CommandProperties, wanted: &Wanted<'_>) -> Result<Option<String>, Raised> {
     let Some(creates) = properties.creates.clone() else { return Ok(None) };
     match (creates.starts_with('/'), &properties.cwd) {
@@ -180,9 +181,9 @@ fn creates(properties: &CommandProperties, wanted: &Wanted<'_>) -> Result<Option
     }
 }
 
-/// Whether what the command would make is there already.
+/// Returns a plan without steps if the path of `creates` exists.
 fn sentinel(path: &str, view: &View<'_>) -> Result<Option<Plan>, Raised> {
-    // What is there is told by whether the command runs, so it needs the right to be read.
+    // Running or skipping the command reveals whether the path exists, so this needs the right to read it.
     if view.readable(path)?.is_some() {
         return Ok(Some(Plan::up_to_date()));
     }
@@ -193,7 +194,7 @@ fn sentinel(path: &str, view: &View<'_>) -> Result<Option<Plan>, Raised> {
     Ok(None)
 }
 
-/// Where the command starts, all links followed: where the resource says, or at home for a login.
+/// Returns the directory of the command, with all links followed: the resource's own, or the home directory for a login.
 fn directory(properties: &CommandProperties, view: &mut View<'_>) -> Option<String> {
     let cwd = match &properties.cwd {
         Some(cwd) => Some(cwd.clone()),
@@ -214,7 +215,7 @@ fn grant(
         variables(properties).map(|(name, value)| (name.clone(), variable(value))).collect();
     let line = match command {
         Command::Line(line) => LineAsked::Text(line),
-        // A list of one is the line that a string would be, as for Ruby's `exec`.
+        // A list with one element is a line like a string, as for Ruby's `exec`.
         Command::PathSource(words) => match words.as_slice() {
             [line] => LineAsked::Text(line),
             several => LineAsked::Arguments(several),
@@ -226,7 +227,7 @@ fn grant(
         user: properties.user.as_deref(),
         group: properties.group.as_deref(),
         cwd: cwd.as_deref(),
-        // The resource's own, or the one that is common to all resources.
+        // The mask of the command's own property, or else the common `umask` of resources.
         umask: properties.umask.map(|mask| mask.0).or(wanted.declaration.umask),
         environment: &environment,
         input: properties.input.as_deref().map(str::as_bytes),
@@ -236,12 +237,12 @@ fn grant(
     view.grants.command(&asked).map_err(|denial| written::command(denial, &asked, written.as_deref(), view.grants))
 }
 
-/// The variables of the command; null takes one away.
+/// Returns the variables of the command. A null value removes a variable.
 fn variables(properties: &CommandProperties) -> impl Iterator<Item = (&String, &Value)> {
     properties.environment.as_object().into_iter().flatten()
 }
 
-/// A variable that is taken away needs the right to set it to nothing.
+/// Returns a variable's value for the grant check. Removing a variable needs the right to set it to an empty value.
 fn variable(value: &Value) -> String {
     if value.is_null() { String::new() } else { plain_text(value) }
 }
@@ -251,7 +252,7 @@ fn unset(properties: &CommandProperties) -> Vec<String> {
     variables(properties).filter(|(_, value)| value.is_null()).map(|(name, _)| name.clone()).collect()
 }
 
-/// Text as it is, anything else as JSON: `1`, `true`.
+/// Returns text unchanged, and any other value as JSON: `1`, `true`.
 fn plain_text(value: &Value) -> String {
     value.as_str().map_or_else(|| value.to_string(), Into::into)
 }

@@ -1,12 +1,12 @@
-//! What `file`, `cookbook_file`, `template` and `remote_file` have in common: everything but where the content comes from.
+//! The common code of `file`, `cookbook_file`, `template` and `remote_file`: everything except the origin of the content.
 //!
-//! A file that is as wanted costs four system calls (open, stat, read, close): it is opened in one call that refuses links,
-//! so the path written is the real one, and compared with the wanted content as it is read. Only what differs is looked at
-//! again, through the path's parent.
+//! A file that is already as declared costs four system calls (open, stat, read, close). It is opened in one call that
+//! refuses links, so the written path is the real one. It is compared with the declared content while it is read. Only a file
+//! that differs is inspected further, through the path's parent.
 //!
-//! The order in which things are checked, the sentences and the classes of failures are Chef's
-//! (`Chef::Provider::File` and `Chef::FileAccessControl`). What is done is not: Chef makes an empty file, then moves
-//! content over it, then changes owner, group and mode; here all of it is in place at once.
+//! The order of checks, the sentences and the classes of failures are those of Chef (`Chef::Provider::File` and
+//! `Chef::FileAccessControl`). The actions differ: Chef creates an empty file, moves content over it, then changes owner,
+//! group and mode. Here one rename puts all of it in place.
 
 mod access;
 mod backup;
@@ -34,9 +34,9 @@ use contract::{Raised, Wanted};
 use schema::types::file::FileProperties;
 use std::borrow::Cow;
 
-/// Where the content of a file comes from.
+/// A source of the content of files.
 pub(crate) trait Source {
-    /// The wanted content; none: it is left alone. Asked only where a file is to be made or compared.
+    /// Returns the wanted content, or `None` to leave it unchanged. Called only if a file must be created or compared.
     ///
     /// # Errors
     /// The source does not exist, or may not be read.
@@ -65,7 +65,7 @@ pub(crate) fn ask(wanted: &Wanted<'_>, view: &View<'_>) -> Result<(), Raised> {
     wish.granted(view, &view.root.asked_about(wish.path)).map(drop)
 }
 
-/// Asks for the commands that must accept the content, also where it needs no writing now.
+/// Checks the grants of the commands that verify the content, even if it needs no change now.
 pub(crate) fn survey(wanted: &Wanted<'_>, view: &mut View<'_>) -> Result<(), Raised> {
     let properties: FileProperties = asked::properties(wanted)?;
     let wish = FileWish::of(&properties, wanted);
@@ -75,7 +75,7 @@ pub(crate) fn survey(wanted: &Wanted<'_>, view: &mut View<'_>) -> Result<(), Rai
     Ok(())
 }
 
-/// Whether the content matters, and what is wrong without it: its directory is missing, say.
+/// Tells whether the content is needed. Returns an error that does not depend on the content, such as a missing directory.
 pub(crate) fn needs_content(wanted: &Wanted<'_>, view: &mut View<'_>) -> Result<bool, Raised> {
     let properties: FileProperties = asked::properties(wanted)?;
     let wish = FileWish::of(&properties, wanted);
@@ -85,12 +85,12 @@ pub(crate) fn needs_content(wanted: &Wanted<'_>, view: &mut View<'_>) -> Result<
     create::needs_content(&wish, view)
 }
 
-/// `touch` does something each time.
+/// Tells whether a second plan is empty; `touch` changes the file in every run.
 pub(crate) fn settles(action: &str) -> bool {
     action != "touch"
 }
 
-/// Text that a provider has composed, as content.
+/// Content that a provider has composed itself.
 pub(crate) struct Text(pub(crate) String);
 
 impl Source for Text {

@@ -1,11 +1,11 @@
 //! `git`: a checkout of a repository.
 //!
-//! The `git` program does the work, since credentials, proxies and ssh are configured for it. Which commit is meant is asked
-//! of the repository itself (`ls-remote`), in dry runs too. Order of checks, sentences and classes are Chef's; so is it that
-//! `export` and further remotes count as a change each time.
+//! The `git` program does the work, since credentials, proxies and ssh are configured for it. The commit of a revision is
+//! asked from the repository itself (`ls-remote`), in dry runs too. Order of checks, sentences and classes are those of Chef.
+//! As in Chef, `export` and further remotes count as a change in every run.
 //!
-//! Git is a deputy: whoever writes its configuration, its variables or its hooks decides what it runs, as the user it runs
-//! as. So the right to a folder and a server is the right to fetch, and no more: see [`access`].
+//! Git acts for others: the author of its configuration, variables or hooks decides which programs it runs, with the rights
+//! of its user. So a right to a folder and a server gives only the right to fetch: see [`access`].
 
 mod access;
 mod call;
@@ -30,7 +30,7 @@ use refs::Target;
 use schema::types::git::GitProperties;
 use std::fmt;
 
-/// A checkout of a git repository.
+/// The provider of `git`.
 pub(crate) struct Git;
 
 impl Provider for Git {
@@ -47,7 +47,7 @@ impl Provider for Git {
             Err(Silence::Unknown(why)) => {
                 let why = format!("what {} would do is not known: {why}", wanted.declaration.key());
                 plan.certainty.push(Certainty::Unknown(why));
-                // What comes later may rely on the checkout.
+                // Later resources may rely on the checkout.
                 let GitProperties { destination, .. } = asked::properties(wanted)?;
                 if let Ok(future_place) = view.root.future_place(&destination) {
                     plan.assumptions.extend(future_place.real_paths().into_iter().map(Assumption::Directory));
@@ -70,7 +70,7 @@ impl Provider for Git {
         Ok(())
     }
 
-    /// The branch may have moved on meanwhile.
+    /// False, because the branch may have moved meanwhile.
     fn settles(&self, _action: &str) -> bool {
         false
     }
@@ -81,11 +81,11 @@ impl Provider for Git {
 struct Task {
     key: String,
     destination: String,
-    /// As it was written.
+    /// The repository as written in the cookbook.
     repository: String,
-    /// As git gets it: a path on the node resolved, so that no link leads it elsewhere.
+    /// The repository as git gets it: a local path is resolved, so that no link leads elsewhere.
     address: String,
-    /// As sentences name it.
+    /// The repository as sentences name it.
     shown_repository: String,
     revision: String,
     remote: String,
@@ -96,9 +96,9 @@ struct Task {
     remotes: Vec<(String, String)>,
     caller: Caller,
     rights: Rights,
-    /// The commit that is checked out.
+    /// The present commit of the checkout.
     current: Option<String>,
-    /// The remotes of the clone with their addresses, as its configuration has them. Empty: the clone does not exist.
+    /// The remotes of the clone with their addresses, from its configuration. Empty if the clone does not exist.
     found_remotes: Withheld<String>,
 }
 
@@ -161,7 +161,7 @@ impl Task {
         Ok(task)
     }
 
-    /// What must hold before anything is asked of the repository, in Chef's order.
+    /// Checks the conditions that must hold before the repository is contacted, in Chef's order.
     fn require(&self, wanted: &Wanted<'_>, view: &mut View<'_>, plan: &mut Plan) -> Result<(), Raised> {
         if let Some(user) = self.caller.missing_user(view) {
             let message = format!("{user} required by resource {} does not exist", wanted.declaration.name);
@@ -202,7 +202,7 @@ impl Task {
         Ok(Some(said.trim().to_owned()).filter(|said| refs::is_commit(said)))
     }
 
-    /// Which commit is meant.
+    /// Finds the commit of the declared revision.
     fn resolve(&self, view: &mut View<'_>) -> Result<Target, Silence> {
         if refs::is_commit(&self.revision) {
             return Ok(Target::commit(&self.revision));
@@ -230,14 +230,14 @@ impl Task {
         })
     }
 
-    /// The checkout as it was found: its commit and its remotes. An address can have a password.
+    /// Returns the checkout's state when planned: its commit and its remotes. An address may contain a password.
     fn found(&self) -> Found {
         let remotes = &self.found_remotes.0;
         let thing = Thing::new("checkout", self.rights.folder()).with_any("commit", self.current.clone());
         Found::of([thing.with("remotes", remotes)]).secret_if(remotes.lines().any(has_credentials))
     }
 
-    /// The checkout as it was found, and the commit that the repository gave for the revision.
+    /// Returns the checkout's state when planned, and the commit that the repository gave for the revision.
     fn found_for(&self, target: &Target) -> Found {
         self.found().and(Found::of([Thing::new("revision", &self.revision).with("commit", &target.commit)]))
     }
@@ -247,7 +247,7 @@ impl Task {
     }
 }
 
-/// A resource whose commit is known.
+/// A task with its known commit.
 struct Job {
     task: Task,
     target: Target,
@@ -333,7 +333,7 @@ impl Job {
     }
 }
 
-/// The remotes in the configuration of a clone: their names, and below each its addresses.
+/// Returns the remotes in the configuration of a clone: each name, followed by its addresses.
 fn remotes_of(configuration: &str) -> String {
     let mut is_remote = false;
     let is_meant = |line: &&str| {
@@ -346,19 +346,19 @@ fn remotes_of(configuration: &str) -> String {
     configuration.lines().map(str::trim).filter(is_meant).collect::<Vec<_>>().join("\n")
 }
 
-/// Whether an address has a user or a password.
+/// Tells whether an address has a user or a password.
 fn has_credentials(address: &str) -> bool {
     address.split_once("://").is_some_and(|(_, rest)| rest.contains('@'))
 }
 
-/// What git complained of last, without the frame that Chef puts around it.
+/// Returns git's last error line, without the frame that Chef puts around it.
 fn last_line(message: &str) -> &str {
     let mut lines = message.lines().map(str::trim).filter(|line| !line.is_empty());
     let is_frame = |line: &&str| line.starts_with("----") || line.starts_with("Ran git");
     lines.rfind(|line| !is_frame(line)).unwrap_or_default()
 }
 
-/// An error; in a dry run something that an earlier resource is assumed to see to.
+/// Returns an error; a dry run instead assumes that an earlier resource creates the missing thing.
 fn missing(view: &View<'_>, plan: &mut Plan, kind: ErrorKind, message: String, assumed: String) -> Result<(), Raised> {
     if !view.why_run {
         return Err(Raised::new(kind, message));
@@ -368,7 +368,7 @@ fn missing(view: &View<'_>, plan: &mut Plan, kind: ErrorKind, message: String, a
     Ok(())
 }
 
-/// A value that git takes for no option and no second line.
+/// Checks that a value cannot be an option for git or contain a line end.
 fn plain(property: &str, value: String) -> Result<String, Raised> {
     if value.is_empty() || value.starts_with('-') || value.contains(char::is_control) {
         let message = format!("{property} {value:?} is empty, begins with `-` or holds a control character");

@@ -17,7 +17,7 @@ pub(crate) struct Group;
 
 impl Provider for Group {
     fn plan(&self, wanted: &Wanted<'_>, view: &mut View<'_>) -> Result<Plan, Raised> {
-        // Others than wrun may have changed it since another resource looked.
+        // Other programs may have changed the group since an earlier resource read it.
         view.caches.users.doubt();
         let wish = DesiredGroup::read(wanted, view)?;
         let granted = view.grants.group(&wish.name, standing(&wish, view)).map_err(denied)?;
@@ -72,7 +72,7 @@ impl Provider for Group {
     }
 }
 
-/// The wanted group, read from the resource's properties.
+/// The declared group, from the resource's properties.
 #[derive(Debug, Clone, Default)]
 struct DesiredGroup {
     name: String,
@@ -121,7 +121,8 @@ impl DesiredGroup {
     }
 }
 
-/// Another group's number is that group's rights, and one that the administrators' files name is as good as root's.
+/// Checks the group id. The id of another group gives that group's rights, and an id in the administrators' files is as
+/// powerful as root.
 fn check_number(granted: &GrantedGroup, wish: &DesiredGroup, view: &mut View<'_>) -> Result<(), Raised> {
     let Some(gid) = wish.gid else { return Ok(()) };
     let holder = view.users().group_by_id(gid).map(|group| group.name.clone());
@@ -136,7 +137,7 @@ fn check_number(granted: &GrantedGroup, wish: &DesiredGroup, view: &mut View<'_>
     Ok(())
 }
 
-/// Where the group stands, also once it is made as wanted.
+/// Returns the standing of the group, now and after it has been created or changed as declared.
 fn standing(wish: &DesiredGroup, view: &mut View<'_>) -> Standing {
     match standing::of_future_group(&wish.name, wish.gid, view) {
         Standing::Ordinary if wish.system => Standing::System,
@@ -144,13 +145,13 @@ fn standing(wish: &DesiredGroup, view: &mut View<'_>) -> Standing {
     }
 }
 
-/// What is to be changed of a group that is there.
+/// The changes to an existing group.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 struct Difference {
     gid: Option<u32>,
     add: Vec<String>,
     remove: Vec<String>,
-    /// All members, in place of those that are there.
+    /// The complete new list of members, if it replaces the present one.
     replace: Option<Vec<String>>,
     changes: Vec<Change>,
 }
@@ -191,7 +192,7 @@ fn compare(wish: &DesiredGroup, current: &MachineGroup) -> Difference {
     difference
 }
 
-/// Plans the changes of a group. `found`: the group as it is there; a dry run compares with a blank one where it is not.
+/// Plans the changes of a group. `found` is the existing group; if it does not exist, a dry run compares with an empty one.
 fn modify(
     verb: &str,
     granted: &GrantedGroup,
@@ -213,14 +214,14 @@ fn modify(
     Ok(Some(changes.into_iter().fold(step, Step::also)))
 }
 
-/// A group as it was found. `None`: it was not there.
+/// Returns the state of a group. `None` means that it did not exist.
 fn thing(name: &str, found: Option<&MachineGroup>) -> Found {
     let Some(group) = found else { return Found::of([Thing::absent("group", name)]) };
     let thing = Thing::new("group", name).with("gid", group.gid.to_string());
     Found::of([thing.with("members", group.members.join(","))])
 }
 
-/// Fails if a group is no longer as it was found.
+/// Fails if a group has changed since it was found.
 fn require(writer: &mut Writer<'_>, name: &str, found: Option<&MachineGroup>) -> Result<(), Raised> {
     let now = writer.users().group(name).cloned();
     let how = match (found, &now) {
@@ -232,7 +233,7 @@ fn require(writer: &mut Writer<'_>, name: &str, found: Option<&MachineGroup>) ->
     Err(changed_meanwhile(format_args!("group {name}"), how))
 }
 
-/// A group to make.
+/// A group to create.
 #[derive(Debug)]
 pub(crate) struct MakeGroup {
     wish: DesiredGroup,
@@ -240,15 +241,15 @@ pub(crate) struct MakeGroup {
 }
 
 impl MakeGroup {
-    /// That there was no such group.
+    /// Returns the state that the group did not exist.
     pub(crate) fn found(&self) -> Found {
         thing(&self.wish.name, None)
     }
 
-    /// Makes the group with `groupadd`, then gives it its members.
+    /// Makes the group with `groupadd`, then sets its members.
     ///
     /// # Errors
-    /// One of the tools fails, or there is such a group by now.
+    /// One of the tools fails, or the group exists meanwhile.
     pub(crate) fn carry_out(self, writer: &mut Writer<'_>) -> Result<(), Raised> {
         require(writer, &self.wish.name, None)?;
         create(writer, &self.wish)
@@ -260,13 +261,13 @@ impl MakeGroup {
 pub(crate) struct ChangeGroup {
     wish: DesiredGroup,
     difference: Difference,
-    /// The group as it was. `None`: a dry run assumes that it would be made.
+    /// The group when planned. `None`: a dry run assumes that it would exist.
     found: Option<MachineGroup>,
     _granted: GrantedGroup,
 }
 
 impl ChangeGroup {
-    /// The group as it was.
+    /// Returns the state of the group when planned.
     pub(crate) fn found(&self) -> Found {
         thing(&self.wish.name, self.found.as_ref())
     }
@@ -274,7 +275,7 @@ impl ChangeGroup {
     /// Changes what differs, with `groupmod` and `gpasswd`.
     ///
     /// # Errors
-    /// One of the tools fails, or the group changed meanwhile.
+    /// One of the tools fails, or the group has changed meanwhile.
     pub(crate) fn carry_out(self, writer: &mut Writer<'_>) -> Result<(), Raised> {
         require(writer, &self.wish.name, self.found.as_ref())?;
         apply(writer, &self.wish, &self.difference)
@@ -285,13 +286,13 @@ impl ChangeGroup {
 #[derive(Debug)]
 pub(crate) struct RemoveGroup {
     name: String,
-    /// The group as it was.
+    /// The group when planned.
     found: MachineGroup,
     _granted: GrantedGroup,
 }
 
 impl RemoveGroup {
-    /// The group as it was.
+    /// Returns the state of the group when planned.
     pub(crate) fn found(&self) -> Found {
         thing(&self.name, Some(&self.found))
     }
@@ -299,7 +300,7 @@ impl RemoveGroup {
     /// Removes the group with `groupdel`.
     ///
     /// # Errors
-    /// The tool fails, or the group changed meanwhile.
+    /// The tool fails, or the group has changed meanwhile.
     pub(crate) fn carry_out(self, writer: &mut Writer<'_>) -> Result<(), Raised> {
         require(writer, &self.name, Some(&self.found))?;
         run(writer, "groupdel", vec![], &self.name)
@@ -315,7 +316,7 @@ fn create(writer: &mut Writer<'_>, wish: &DesiredGroup) -> Result<(), Raised> {
     if wish.non_unique && wish.gid.is_some() {
         options.push("-o".into());
     }
-    // Chef says the name before the options that are not numbers.
+    // Chef's message has the name before all options except the number.
     let program = "groupadd".to_owned();
     let shown = list_of_words([&program].into_iter().chain(&number).chain([&wish.name]).chain(&options));
     run_shown(writer, launch(&program, [number, options].concat(), &wish.name).shown_as(&shown))?;

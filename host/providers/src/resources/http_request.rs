@@ -1,5 +1,5 @@
-//! `http_request`: a request, sent each time. `head` is a question, so a dry run asks it too; it counts as a change unless
-//! the server says that nothing changed.
+//! `http_request`: sends a request in every run. `head` only asks, so a dry run sends it too. It counts as a change unless
+//! the server reports that nothing changed.
 //!
 //! A message that is not text is sent as JSON.
 
@@ -73,14 +73,14 @@ fn send(sentence: String, request: Option<HttpRequest>, server: Option<GrantedUr
 /// A request to send.
 #[derive(Debug)]
 pub(crate) struct SendRequest {
-    /// `None`: the resource has no address. As in Chef, that is an error only when the request is sent.
+    /// The request. `None`: the resource has no address. As in Chef, that is an error only when the request is sent.
     request: Withheld<Option<HttpRequest>>,
-    /// The right to ask its server.
+    /// The right to contact the server.
     _server: Withheld<Option<GrantedUrl>>,
 }
 
 impl SendRequest {
-    /// Sends the request, within what the policy may ask.
+    /// Sends the request, within the policy's grants and limits.
     ///
     /// # Errors
     /// There is no address, the server does not answer, or it reports a failure.
@@ -97,7 +97,7 @@ impl SendRequest {
     }
 }
 
-/// What is sent: the message, or the resource's name.
+/// Returns the body: the message, or the resource's name.
 fn message(wanted: &Wanted<'_>) -> Vec<u8> {
     match wanted.get("message") {
         Some(Known::Bytes(bytes)) => bytes.to_vec(),

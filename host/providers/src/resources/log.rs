@@ -1,7 +1,7 @@
 //! `log`: a line in the run's log.
 //!
-//! As in Chef, it changes nothing and never counts as a change, so it notifies nobody; and a dry run writes it too. Unlike in
-//! Chef, a sensitive one does not show its message.
+//! As in Chef, it changes nothing and never counts as a change, so it sends no notification. A dry run writes the line too.
+//! Unlike in Chef, a sensitive one does not show its message.
 
 use crate::plan::{Plan, Provider, View};
 use crate::resources::asked;
@@ -22,7 +22,7 @@ impl Provider for Log {
         let is_secret = wanted.declaration.sensitive && message != wanted.declaration.name;
         let message = if is_secret { SUPPRESSED.to_owned() } else { message };
         if let Some(log) = &view.settings.log {
-            // It is kept in the record of the run.
+            // The line goes into the record of the run, so it is charged as disk space.
             let charged = view.settings.account.spend(Limit::Disk, message.len() as u64);
             charged.map_err(|ended| Raised::new(ErrorKind::InputOutput, ended.to_string()))?;
             log(level, &message);

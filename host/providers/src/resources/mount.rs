@@ -1,8 +1,8 @@
-//! `mount`: what is mounted where, now and at boot.
+//! `mount`: mounts and unmounts file systems, now and at boot.
 //!
-//! What is mounted is asked of `findmnt`, which sees what the root's own programs see; mounting and unmounting is done by
-//! `mount` and `umount`, which know the helpers of file systems. The table of file systems is written as any other file,
-//! with one line changed. Order of checks, sentences and classes are Chef's.
+//! The present mounts come from `findmnt`, which sees the same as the root's own programs. `mount` and `umount` do the
+//! changes, because they know the helpers of file systems. `/etc/fstab` is written like any other file, with one changed
+//! line. Order of checks, sentences and classes are those of Chef.
 
 mod calls;
 mod mounted;
@@ -25,13 +25,13 @@ use machine::written;
 use schema::types::mount::MountProperties;
 use table::Line;
 
-/// The table of what is mounted at boot.
+/// The table of file systems that are mounted at boot.
 const TABLE: &str = "/etc/fstab";
 
-/// Kinds of file systems that no device on the node belongs to.
+/// File system types without a device on the node.
 const WITHOUT_DEVICE: [&str; 6] = ["cgroup", "tmpfs", "fuse", "vboxsf", "zfs", "efivarfs"];
 
-/// A mounted file system.
+/// The provider of `mount`.
 pub(crate) struct Mount;
 
 impl Provider for Mount {
@@ -65,15 +65,15 @@ enum Named {
 
 /// One `mount` resource, with its properties checked.
 struct Task {
-    /// As it was written.
+    /// The mount point as written in the cookbook.
     mount_point: String,
     /// The path to which `mount_point` resolves.
     real_mount_point: String,
     device: String,
     named: Named,
-    /// What the kernel calls it: the same, or what the label or number stands for.
+    /// The kernel's name of the device: the same, or the device with the given label or UUID.
     real_device: String,
-    /// Where a link at the device's path leads.
+    /// The target of a link at the device's path.
     link: Option<String>,
     granted: GrantedMount,
     options: Vec<String>,
@@ -107,7 +107,7 @@ impl Task {
         let real_mount_point = real_mount_point(&mount_point, view);
         let line = Line {
             device: table::escape(&in_table),
-            // What is granted is what is entered: a link could lead elsewhere by the time the table is read.
+            // The resolved path is both granted and written: a link could lead elsewhere when the table is read.
             mount_point: table::escape(&real_mount_point),
             kind: kind.clone(),
             options: joined.clone(),
@@ -140,7 +140,7 @@ impl Task {
         })
     }
 
-    /// As Chef names it: what the table says, where it stands there. The line of the table becomes a part of what was found.
+    /// Returns the device as Chef names it: as in the table, if it has a line. The line becomes part of the found state.
     fn shown(&self, found: &mut MountedThere, view: &View<'_>) -> Result<String, Raised> {
         let table = self.table(view)?;
         let line = table::find(&table, |line| self.is_ours(line));
@@ -161,14 +161,14 @@ impl Task {
         String::from_utf8(text).map_err(|_| Raised::new(ErrorKind::InputOutput, format!("{TABLE} is not UTF-8")))
     }
 
-    /// Whether a line of the table is about this mount.
+    /// Tells whether a line of the table is for this mount.
     fn is_ours(&self, line: &Line) -> bool {
         let device = line.device == self.line.device || self.is_device(&table::unescape(&line.device));
         let mount_point = table::unescape(&line.mount_point);
         device && (mount_point == self.mount_point || mount_point == self.real_mount_point)
     }
 
-    /// Whether this is a name of the device.
+    /// Tells whether a text is a name of the device.
     fn is_device(&self, name: &str) -> bool {
         let slash = self.is_remote() && name.strip_suffix('/') == Some(&self.real_device);
         !self.real_device.is_empty() && (name == self.real_device || slash || Some(name) == self.link.as_deref())
@@ -178,7 +178,7 @@ impl Task {
         calls::is_remote(&self.device, &self.line.kind, &self.options)
     }
 
-    /// Whether it is mounted, and all that is mounted at the place.
+    /// Returns whether the file system is mounted, and all mounts at the mount point.
     fn look(&self, view: &mut View<'_>) -> Result<(bool, MountedThere), Raised> {
         let launch = mounted::launch();
         let outcome = view.query(&launch).map_err(|failure| failure.into_raised(&launch))?;
@@ -205,7 +205,7 @@ impl Task {
         Ok(plan)
     }
 
-    /// Device and mount point must be there; a dry run cannot know whether they would be.
+    /// Fails unless device and mount point exist. A dry run cannot know whether they would.
     fn require_both(&self, view: &View<'_>, plan: &mut Plan) -> Result<(), Raised> {
         let there = |path: &str| view.root.target_entry(path).is_ok_and(|entry| entry.is_some());
         let should_exist =
@@ -282,8 +282,8 @@ impl Task {
         self.write(format!("enable {shown}"), text, wanted, view)
     }
 
-    /// Fails if others than root may exchange what the line names: the table is read at the next start, as root, and follows
-    /// whatever lies there then.
+    /// Fails if users other than root may replace a path of the line. At the next start, root reads the table and follows
+    /// whatever is there then.
     fn require_fixed(&self, view: &View<'_>) -> Result<(), Raised> {
         if view.grants.allows_everything() {
             return Ok(());
@@ -312,7 +312,7 @@ impl Task {
     }
 }
 
-/// The change that mounts or unmounts a file system.
+/// Returns the change of mounting or unmounting a file system.
 fn mounts(sentence: String, mounted: bool) -> Change {
     Change::new(sentence).turns(None, "mounted", mounted)
 }
@@ -321,18 +321,18 @@ fn step(change: Change, calls: Vec<Call>, granted: GrantedMount, found: MountedT
     Step::new(change, Operation::ChangeMounts(ChangeMounts::new(calls, granted, found)))
 }
 
-/// A slash at the end does not matter, but where it is all there is of a path.
+/// Removes a slash at the end, which does not matter, except in a path that is only a slash.
 fn without_slash(device: &str) -> &str {
     if device == "/" || device.ends_with(":/") { device } else { device.strip_suffix('/').unwrap_or(device) }
 }
 
-/// Where the mount point really lies; `none` for what has no place.
+/// Returns the real path of the mount point, or `none` for a file system without one.
 fn real_mount_point(mount_point: &str, view: &View<'_>) -> String {
     if mount_point == "none" { mount_point.to_owned() } else { view.root.asked_about(mount_point) }
 }
 
-/// A folder or an image on the node, resolved: `mount` would follow a link that a policy can lay. Links below `/dev` are the
-/// system's own, and stay, but not in those of its folders where anybody may lay one.
+/// Resolves a folder or an image on the node, because `mount` would follow a link that a policy can create. Links below
+/// `/dev` belong to the system and stay, except in those of its folders where anybody may create links.
 fn real_device(device: &str, (kind, options): (&str, &[String]), view: &View<'_>) -> String {
     if !device.starts_with('/') || calls::is_remote(device, kind, options) {
         return device.to_owned();
@@ -345,9 +345,9 @@ fn real_device(device: &str, (kind, options): (&str, &[String]), view: &View<'_>
     if is_systems(device) && is_systems(&real) { device.to_owned() } else { real }
 }
 
-/// The device that a label or a number stands for; empty if it does not exist.
+/// Returns the device with a label or UUID; empty if it does not exist.
 fn find_device(in_table: &str, view: &mut View<'_>) -> Result<String, Raised> {
-    // It would note what it found in a cache of its own, in a dry run too.
+    // Without this, the program would write its result to a cache file, in a dry run too.
     let launch = Launch::program("findfs", [in_table]).environment("BLKID_FILE", "/dev/null");
     let outcome = view.query(&launch).map_err(|failure| failure.into_raised(&launch))?;
     let text = String::from_utf8_lossy(&outcome.output).into_owned();

@@ -1,6 +1,6 @@
-//! `ohai`: gathers the node's facts again, so that what follows sees what earlier resources changed.
+//! `ohai`: gathers the node's facts again, so that later resources see the changes of earlier ones.
 //!
-//! Gathering changes nothing on the machine; the facts become the node's when the action is done.
+//! Gathering changes nothing on the machine; the facts are stored in the node after the action.
 
 use crate::operation::Operation;
 use crate::plan::{Plan, Provider, Step, View, Writer};
@@ -8,7 +8,7 @@ use crate::resources::asked;
 use contract::{Change, ErrorKind, Raised, Wanted};
 use schema::types::ohai::OhaiProperties;
 
-/// A gathering of facts.
+/// The provider of `ohai`.
 pub(crate) struct Ohai;
 
 impl Provider for Ohai {

@@ -1,12 +1,13 @@
-//! `package`, `apt_package`, `dpkg_package` and the types of other distributions: packages through the real tools.
+//! `package`, `apt_package`, `dpkg_package` and the types of other distributions: packages, by the distribution's own tools.
 //!
-//! The tools do all changing, since no library is safer than their locking and their order of steps. Looking is done without
-//! them where a file says it: dpkg's status file has what is installed. It is read once, and again only when it has
-//! changed, so that a resource whose packages are there costs one `stat`. apt is asked (`apt-cache policy`, all names of a
-//! resource in one call) only where something may have to be installed.
+//! The tools do all changes, since no library is safer than their locking and their order of steps. Reading works without the
+//! tools if a file has the answer: dpkg's status file lists the installed packages. It is read once, and again only when it
+//! has changed, so a resource whose packages are installed costs one `stat`. apt is called (`apt-cache policy`, all names of
+//! a resource in one call) only if a package may have to be installed.
 //!
-//! Rejected: taking names as apt's patterns, as Chef does by accident (`package 'lua5.3'` may install what merely matches).
-//! A name is granted as itself, so only the package of exactly that name, or the only provider of a virtual one, is meant.
+//! Rejected: treating names as apt's patterns, as Chef does by accident (`package 'lua5.3'` may install a package that merely
+//! matches). A grant is for a name itself. So a name means only the package of exactly that name, or the only provider of a
+//! virtual package.
 
 mod apt;
 mod candidates;

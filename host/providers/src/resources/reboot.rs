@@ -1,6 +1,6 @@
-//! `reboot`: asks for the node to be started again when the run has ended well, or ends the run for it.
+//! `reboot`: requests a reboot of the node after a successful run, or ends the run for it.
 //!
-//! Nothing is started here: the request waits at [`crate::Reboots`] until the run is recorded.
+//! This module does not reboot: [`crate::Reboots`] keeps the request until the run is recorded.
 
 use crate::Reboot;
 use crate::operation::Operation;
@@ -10,7 +10,7 @@ use contract::{Change, Raised, StopReason, Wanted};
 use machine::denied::denied;
 use schema::types::reboot::RebootProperties;
 
-/// A start of the node.
+/// The provider of `reboot`.
 pub(crate) struct RebootResource;
 
 impl Provider for RebootResource {
@@ -39,20 +39,20 @@ impl Provider for RebootResource {
     }
 }
 
-/// A policy's request to start the node again.
+/// A policy's request for a reboot.
 #[derive(Debug)]
 pub(crate) struct RequestReboot {
     policy: String,
     reboot: Reboot,
-    /// The run is to end for it.
+    /// True if the run must end at once for the reboot.
     now: bool,
 }
 
 impl RequestReboot {
-    /// Notes the request, and asks the run to stop where it is urgent.
+    /// Records the request, and stops the run if the reboot is urgent.
     ///
     /// # Errors
-    /// None: the request is only noted.
+    /// Never: the request is only recorded.
     pub(crate) fn carry_out(self, writer: &mut Writer<'_>) -> Result<(), Raised> {
         writer.settings.reboots.request(&self.policy, self.reboot);
         if self.now {
@@ -62,17 +62,17 @@ impl RequestReboot {
     }
 }
 
-/// The end of a policy's request to start the node again.
+/// The withdrawal of a policy's request for a reboot.
 #[derive(Debug)]
 pub(crate) struct CancelReboot {
     policy: String,
 }
 
 impl CancelReboot {
-    /// Takes the policy's own request back.
+    /// Withdraws the policy's own request.
     ///
     /// # Errors
-    /// None: a request that was never made is taken back, too.
+    /// Never: withdrawing a request that was not made is not an error.
     pub(crate) fn carry_out(self, writer: &mut Writer<'_>) -> Result<(), Raised> {
         writer.settings.reboots.cancel(&self.policy);
         Ok(())

@@ -1,7 +1,7 @@
-//! `remote_directory`: a folder of a cookbook, with everything in it.
+//! `remote_directory`: a folder of a cookbook with its whole content.
 //!
-//! It is a directory, the directories below it and the files in them, planned one after the other with what the plan has
-//! made so far in mind. All but the directory itself are parts with rows of their own in the report.
+//! The plan has the directory, its subdirectories and their files, planned one after the other, each taking the earlier steps
+//! into account. Everything except the directory itself is a part with its own row in the report.
 
 use super::asked;
 use super::cookbook_source;
@@ -75,26 +75,26 @@ fn create(wish: &DirectoryWish<'_>, wanted: &Wanted<'_>, view: &mut View<'_>) ->
     Ok(plan)
 }
 
-/// The first denial. The rest is planned all the same, so that all denials are recorded at once.
+/// The first denial. Planning continues after it, so that all denials are recorded at once.
 #[derive(Default)]
 struct Denials(Option<Raised>);
 
 impl Denials {
-    /// What was planned; `otherwise` where it was denied.
+    /// Returns the plan, or `otherwise` if it was denied.
     fn or_else<T>(&mut self, planned: Result<T, Raised>, otherwise: impl FnOnce() -> T) -> Result<T, Raised> {
         match planned {
             Err(raised) if directory::is_denial(&raised) => {
                 self.0.get_or_insert(raised);
                 Ok(otherwise())
             }
-            // It may come of what was denied before, which is what the policy hears.
+            // This error may be a consequence of the earlier denial, which is the one that the policy gets.
             Err(_) if self.0.is_some() => Ok(otherwise()),
             planned => planned,
         }
     }
 }
 
-/// A cookbook's folder on its way to the machine.
+/// The copy of a cookbook's folder.
 struct Folder<'a> {
     wish: &'a DirectoryWish<'a>,
     wanted: &'a Wanted<'a>,
@@ -104,7 +104,7 @@ struct Folder<'a> {
 }
 
 impl Folder<'_> {
-    /// Plans one file, named from the folder, and the directories that lead to it.
+    /// Plans one file, named relative to the folder, and the directories above it.
     fn plan_file(
         &self,
         file: &str,
@@ -116,7 +116,7 @@ impl Folder<'_> {
         let path = format!("{}/{file}", wish.path);
         let (parent, _) = path.rsplit_once('/').unwrap_or_default();
         if parent != wish.path {
-            // What its directory is, is told only to who may make the file.
+            // The state of the file's directory is used only if the policy may create the file.
             let granted = view.grants.manage_path(&view.root.asked_about(&path)).map_err(denied);
             let granted = directory::worded(granted, view);
             if granted.is_err() {
@@ -166,7 +166,7 @@ fn with_parents(file: &str) -> impl Iterator<Item = String> {
     std::iter::successors(Some(file), |path| path.rsplit_once('/').map(|(parent, _)| parent)).map(str::to_owned)
 }
 
-/// Removes what the cookbook does not have. Links are removed, not followed.
+/// Plans the removal of files that the cookbook's folder does not have. Links are removed, not followed.
 fn purge(
     wish: &DirectoryWish<'_>,
     managed: &BTreeSet<String>,
@@ -178,7 +178,7 @@ fn purge(
         return Ok(());
     }
     let mut found = place.descendants()?;
-    // Chef's order, in which what is inside a directory comes before it.
+    // Chef's order, in which the content of a directory comes before the directory.
     found.sort_by(|(one, _), (other, _)| other.cmp(one));
     for (real, kind) in found {
         let relative = real.strip_prefix(place.real()).unwrap_or_default().trim_start_matches('/');
@@ -199,21 +199,21 @@ fn purge(
     Ok(())
 }
 
-/// A directory that the cookbook's folder does not have, empty by the time of its removal.
+/// A directory that the cookbook's folder does not have. It is empty by the time of its removal.
 #[derive(Debug)]
 pub(crate) struct PurgeDirectory {
     granted: GrantedPath,
-    /// What was at the path.
+    /// The state of the path when planned.
     found: FoundPath,
 }
 
 impl PurgeDirectory {
-    /// What was at the path.
+    /// Returns the state of the path when planned.
     pub(crate) fn found(&self) -> Found {
         self.found.found(self.granted.path())
     }
 
-    /// Adds that nothing would be there.
+    /// Adds that the path would not exist.
     pub(crate) fn foresee(&self, outcomes: &mut Outcomes) {
         outcomes.push((self.granted.path().to_owned(), Planned::Gone));
     }
@@ -221,7 +221,7 @@ impl PurgeDirectory {
     /// Removes the directory, which must be empty.
     ///
     /// # Errors
-    /// The machine refuses, or something else is at the path by now.
+    /// The machine refuses, or another entry is now at the path.
     pub(crate) fn carry_out(self, writer: &mut Writer<'_>) -> Result<(), Raised> {
         let site = writer.root.site(&self.granted)?;
         self.found.require(Still::Itself, site.entry(), self.granted.path())?;

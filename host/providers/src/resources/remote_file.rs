@@ -21,7 +21,7 @@ use schema::types::file::FileProperties;
 use schema::types::remote_file::RemoteFileProperties;
 use std::sync::Arc;
 
-/// Whether the next address of a list is tried after this failure: Chef's choice.
+/// Tells whether the next address of the list is tried after this failure, as in Chef.
 fn tries_next(failure: &Raised) -> bool {
     matches!(
         failure.kind,
@@ -74,7 +74,7 @@ impl Provider for RemoteFile {
         file_content::survey(wanted, view)
     }
 
-    // The same address may send something else each time; what was put in place is what was asked for.
+    // The same address may send other content each time, so a second plan may differ.
     fn settles(&self, _action: &str) -> bool {
         false
     }
@@ -88,7 +88,8 @@ impl Source for RemoteFile {
         view: &mut View<'_>,
     ) -> Result<Option<Content<'w>>, Raised> {
         let properties: RemoteFileProperties = asked::properties(wanted)?;
-        // Whoever may not read the file could find its digest by trying, sign by sign, and with it a short secret.
+        // A policy that may not read the file could find its digest by trying character by character, and from the digest a
+        // short secret.
         let may_read = view.grants.may_look(current.granted.path()).is_some();
         if let Some(checksum) = properties.checksum.as_deref().filter(|_| may_read) {
             let digest = current.digest()?;
@@ -119,8 +120,8 @@ impl Source for RemoteFile {
     }
 }
 
-/// A dry run that cannot reach the server does not know what it would send. That there would be a file is taken for granted
-/// by what comes later.
+/// Returns the plan of a dry run that cannot reach the server: the content is unknown. Later resources may assume that the
+/// file would exist.
 fn unreachable(wanted: &Wanted<'_>, view: &View<'_>, raised: &Raised) -> Result<Plan, Raised> {
     let FileProperties { path, .. } = asked::properties(wanted)?;
     let mut plan = Plan::uncertain(Certainty::Unknown(format!(
@@ -133,7 +134,7 @@ fn unreachable(wanted: &Wanted<'_>, view: &View<'_>, raised: &Raised) -> Result<
     Ok(plan)
 }
 
-/// Gets one address; none: what is there is what the server has.
+/// Downloads from one address. Returns `None` if the server reports that the present file is unchanged.
 fn fetch(
     address: &Address<'_>,
     properties: &RemoteFileProperties,
@@ -176,7 +177,7 @@ fn fetch(
     match fetched.map_err(|raised| download::worded(raised, url))? {
         Fetched::NotModified => Ok(None),
         Fetched::File(file, control) => {
-            // A record of wrun's own, not of the machine; it counts only for a file with this very content.
+            // This is a record of wrun and not of the machine. It is used only for a file with exactly this content.
             if let Some(cache) = view.cache.filter(|_| !view.why_run && (by_tag || by_time)) {
                 let note = control.save(cache, url)?;
                 notes::keep(view.caches, cache, &note)?;
@@ -186,7 +187,7 @@ fn fetch(
     }
 }
 
-/// A file of the node itself. Whoever may write a copy of it could read it, so it needs the right to be read.
+/// Opens a file of the node itself. Copying it reveals its content, so this needs the right to read it.
 fn local(path: &str, view: &View<'_>) -> Result<Content<'static>, Raised> {
     let absent = |fault: machine::root::Fault| -> Raised { fault.during(FileCall::Open).about(path).into() };
     let place = view.root.locate_target(path);
@@ -194,7 +195,7 @@ fn local(path: &str, view: &View<'_>) -> Result<Content<'static>, Raised> {
         Ok(place) => place.real().to_owned(),
         Err(fault) => fault.real().map_or_else(|| view.root.asked_about(path), str::to_owned),
     };
-    // Why it is not there is told only after this.
+    // An error about the file is returned only after this check.
     let readable = view.grants.read_path(&real).map_err(denied)?;
     let place = place.map_err(absent)?;
     let (handle, entry) = place.open_file().map_err(absent)?;
@@ -206,7 +207,8 @@ fn local(path: &str, view: &View<'_>) -> Result<Content<'static>, Raised> {
     Ok(Content::File(Arc::new(NamelessFile { file, size: entry.size, digest, _open })))
 }
 
-/// Whether the server is asked by ETag, and by time. `use_conditional_get` stands for whichever the declaration does not set.
+/// Returns whether the request uses the ETag and the time of the last download. `use_conditional_get` applies to those that
+/// the declaration does not set.
 fn conditions(properties: &RemoteFileProperties) -> (bool, bool) {
     let RemoteFileProperties { use_etag, use_last_modified, use_conditional_get, .. } = properties;
     let one = |own: Declared<bool>| own.0.or(*use_conditional_get).unwrap_or(true);

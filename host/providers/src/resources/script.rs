@@ -1,6 +1,6 @@
 //! `script`, and `bash`, `csh`, `ksh`, `perl`, `python` and `ruby`, which are `script` with an interpreter.
 //!
-//! As in Chef, the interpreter reads the script from its standard input, so no file with it ever lies around.
+//! As in Chef, the interpreter reads the script from its standard input, so it is never written to a file.
 
 use super::execute::{self, Command};
 use crate::plan::{Plan, Provider, View};
@@ -25,7 +25,7 @@ impl Provider for Script {
     }
 }
 
-/// The interpreter with its flags, and the script.
+/// Returns the interpreter with its flags, and the script.
 fn command(wanted: &Wanted<'_>) -> Result<Command, Raised> {
     let ScriptProperties { code, interpreter, flags } = asked::properties(wanted)?;
     let shown = format!("\"{interpreter}\" {}", flags.unwrap_or_default());

@@ -1,11 +1,11 @@
-//! `service`: whether a service runs, and whether it starts with the system.
+//! `service`: sets whether a service runs, and whether it starts with the system.
 //!
-//! Where systemd runs (and the root is the whole machine, since a chroot's services are nobody's), it is asked over its bus.
-//! Everywhere else there is nobody to ask: services start and stop through their init scripts, whom `policy-rc.d` may
-//! forbid it, and are enabled by the links that systemd or the init scripts' tools will read when the root is booted.
+//! If systemd runs, and the root is the whole machine, wrun uses its D-Bus interface. Services in another root do not run, so
+//! systemd does not manage them. Everywhere else, services start and stop through their init scripts, which `policy-rc.d` may
+//! forbid. They are enabled by the links that systemd or the init tools will read when the root is booted.
 //!
-//! The order of checks, the sentences and classes are Chef's. Rejected: `systemctl`, whose output is for people, and whose
-//! exit codes mean different things for different commands.
+//! The order of checks, the sentences and classes are Chef's. Rejected: `systemctl`, because its output is for people and its
+//! exit codes depend on the command.
 
 mod command;
 mod script;
@@ -26,15 +26,15 @@ use machine::systemd::{Bus, Standing, Way};
 use schema::types::service::{ServicePattern, ServiceProperties};
 use std::sync::Arc;
 
-/// What is known of the root's service manager.
+/// The cached connection to the root's service manager.
 #[derive(Debug, Default)]
 pub(crate) struct ServiceCache {
-    /// systemd's bus; none: not looked for yet. Some(none): systemd does not run here.
+    /// systemd's bus. `None`: not looked for yet. `Some(None)`: systemd does not run here.
     bus: Option<Option<Arc<Bus>>>,
 }
 
 impl ServiceCache {
-    /// systemd, where it runs.
+    /// Returns the connection to systemd, if it runs.
     fn bus(&mut self, root: &machine::root::Root) -> Result<Option<Arc<Bus>>, Raised> {
         if let Some(known) = &self.bus {
             return Ok(known.clone());
@@ -46,29 +46,29 @@ impl ServiceCache {
     }
 }
 
-/// A service of the system.
+/// The provider of `service`.
 pub(crate) struct Service;
 
-/// The commands that a resource brings along.
+/// Returns the resource's own commands.
 fn commands(properties: &ServiceProperties, wanted: &Wanted<'_>) -> Result<Commands, Raised> {
     let ServicePattern { pattern } = asked::properties(wanted)?;
     Ok(Commands::of(properties, pattern.0.is_some()))
 }
 
-/// What the root's files say of a unit, where systemd cannot be asked.
+/// Returns the state of a unit from the root's files, for a root without a running systemd.
 ///
 /// # Errors
-/// They cannot be read.
+/// The files cannot be read.
 pub(super) fn unit_standing(root: &machine::root::Root, name: &str) -> Result<Standing, Raised> {
     unit::standing(root, name)
 }
 
-/// The hint for a unit that has no file; see [`unit::near`].
+/// Returns the hint for a unit that has no file; see [`unit::near`].
 pub(super) fn near_unit(name: &str, view: &View<'_>) -> Option<String> {
     unit::near(name, view)
 }
 
-/// An error of what was done to a unit, with the hint for a unit that does not exist.
+/// Adds the hint for a unit that does not exist to an error.
 pub(super) fn with_near(raised: Raised, near: Option<String>) -> Raised {
     match near {
         Some(near) => raised.with_hint(near),
@@ -76,7 +76,8 @@ pub(super) fn with_near(raised: Raised, near: Option<String>) -> Raised {
     }
 }
 
-/// Asks for the unit or the init script itself, too, where a name is an alias of it: a rule about the one is no right to the other.
+/// If the name is an alias, also checks the grant of the unit or init script itself: a right to the alias does not include
+/// the right to the unit.
 ///
 /// # Errors
 /// The unit is not granted.
@@ -133,8 +134,8 @@ impl Provider for Service {
         &["start", "stop", "restart", "reload"]
     }
 
-    /// Whether a service runs is looked at in the effect itself, and only where that can be known: many init scripts start
-    /// what ends at once.
+    /// Only these actions are checked by a second plan. The operation itself checks whether a service runs, and only if that
+    /// can be known: many init scripts start programs that end at once.
     fn settles(&self, action: &str) -> bool {
         matches!(action, "enable" | "disable" | "mask" | "unmask")
     }
@@ -154,14 +155,14 @@ struct Task {
     plan: Plan,
 }
 
-/// What was found of a unit, as a thing.
+/// Returns the state of a unit as a thing.
 pub(super) fn thing(standing: Standing, name: &str) -> Thing {
     let thing = Thing::new("service", name).is("enabled", standing.enabled);
     thing.is("masked", standing.masked).is("fixed", standing.fixed)
 }
 
 impl Task {
-    /// Plans an operation that sets a state of the service; `None`: what it is afterwards is what it was.
+    /// Plans an operation that sets a state of the service. `None` means that the state stays as it was.
     fn step(&mut self, verb: &str, state: Option<(&'static str, bool)>, operation: Operation) {
         let change = Change::new(format!("{verb} service {}", self.key));
         let change = match state {
@@ -257,7 +258,7 @@ impl Task {
         let has_script = script::exists(view.root, &self.name);
         let own = self.commands.is_own(way);
         if self.bus.is_none() && !own && !has_script && !self.commands.has_init_command() {
-            // What earlier resources may bring is there by the time of a real run.
+            // In a real run, an earlier resource may have installed the service.
             let is_bound_to_fail =
                 matches!(way, Way::Stop | Way::Reload) && view.settings.why_run && !self.may_come(view);
             if !view.why_run || is_bound_to_fail {
@@ -304,14 +305,14 @@ impl Task {
         Ok(())
     }
 
-    /// Whether something before this action of a dry run may bring the service's init script.
+    /// Tells whether something before this action of a dry run may create the service's init script.
     fn may_come(&self, view: &View<'_>) -> bool {
         let overlay = view.commands.overlay();
         let script = format!("{}/{}", script::FOLDER, self.name);
         overlay.left_out().is_anything() || overlay.has_changed(&script)
     }
 
-    /// The error of a service that does not exist, in Chef's words, and what exists instead.
+    /// Returns Chef's error for a service that does not exist, with a hint about an existing unit.
     fn missing(&self, view: &View<'_>) -> Raised {
         let raised = Raised::new(ErrorKind::Service, format!("/etc/init.d/{} does not exist!", self.name));
         match unit::find(view.root, &self.name) {
@@ -324,25 +325,25 @@ impl Task {
     }
 }
 
-/// A unit that systemd enables or disables.
+/// A unit to enable or disable through systemd.
 #[derive(Debug)]
 pub(crate) struct EnableService {
     bus: Arc<Bus>,
     name: String,
-    /// What systemd said of it.
+    /// The state that systemd reported when planned.
     found: Standing,
     granted: GrantedService,
-    /// False: it is disabled.
+    /// True to enable, false to disable.
     enable: bool,
 }
 
 impl EnableService {
-    /// What systemd said of the unit.
+    /// Returns the state that systemd reported when planned.
     pub(crate) fn found(&self) -> Found {
         Found::of([thing(self.found, &self.name)])
     }
 
-    /// Has systemd enable or disable the unit.
+    /// Enables or disables the unit through systemd.
     ///
     /// # Errors
     /// systemd refuses.
@@ -351,29 +352,29 @@ impl EnableService {
     }
 }
 
-/// A service that is enabled or disabled in the root's files, since nobody can be asked.
+/// A service to enable or disable in the root's files, because no service manager runs.
 #[derive(Debug)]
 pub(crate) struct EnableAtBoot {
-    /// The links of its unit. `None`: it has no unit.
+    /// The links of its unit. `None`: the service does not have a unit.
     links: Option<Links>,
-    /// The run levels of its init script. `None`: it has no script.
+    /// The run levels of its init script. `None`: the service does not have an init script.
     script: Option<script::Priorities>,
     name: String,
-    /// What the root's files said of it.
+    /// The state in the root's files when planned.
     found: Thing,
     _granted: GrantedService,
-    /// False: it is disabled.
+    /// True to enable, false to disable.
     enable: bool,
 }
 
 impl EnableAtBoot {
-    /// What the root's files said of the service, and the links of its unit.
+    /// Returns the state in the root's files when planned, and the links of the unit.
     pub(crate) fn found(&self) -> Found {
         let links = self.links.as_ref().map_or(Found::Nothing, Links::found);
         Found::of([self.found.clone()]).and(links)
     }
 
-    /// Makes or removes the links of the unit, then those of the init script.
+    /// Creates or removes the links of the unit, then those of the init script.
     ///
     /// # Errors
     /// The machine refuses, or `update-rc.d` fails.
@@ -383,25 +384,25 @@ impl EnableAtBoot {
     }
 }
 
-/// A unit that systemd masks or unmasks.
+/// A unit to mask or unmask through systemd.
 #[derive(Debug)]
 pub(crate) struct MaskService {
     bus: Arc<Bus>,
     name: String,
-    /// What systemd said of it.
+    /// The state that systemd reported when planned.
     found: Standing,
     granted: GrantedService,
-    /// False: it is unmasked.
+    /// True to mask, false to unmask.
     mask: bool,
 }
 
 impl MaskService {
-    /// What systemd said of the unit.
+    /// Returns the state that systemd reported when planned.
     pub(crate) fn found(&self) -> Found {
         Found::of([thing(self.found, &self.name)])
     }
 
-    /// Has systemd mask or unmask the unit.
+    /// Masks or unmasks the unit through systemd.
     ///
     /// # Errors
     /// systemd refuses.
@@ -415,25 +416,25 @@ impl MaskService {
 pub(crate) struct ControlService {
     act: Act,
     name: String,
-    /// Whether the service ran.
+    /// True if the service ran when planned.
     found: bool,
     granted: GrantedService,
-    /// systemd, where it runs. `None`: the init script is called.
+    /// The connection to systemd. `None`: the init script is used.
     bus: Option<Arc<Bus>>,
     /// The hint if systemd does not know the unit.
     near: Option<String>,
 }
 
 impl ControlService {
-    /// Whether the service ran.
+    /// Returns whether the service ran when planned.
     pub(crate) fn found(&self) -> Found {
         Found::of([Thing::new("service", &self.name).is("running", self.found)])
     }
 
-    /// Has the service started or stopped, and waits until that shows.
+    /// Starts or stops the service, and waits until it has that state.
     ///
     /// # Errors
-    /// A command or the service manager fails, or the service is not as wanted afterwards.
+    /// A command or the service manager fails, or the service does not reach the declared state.
     pub(crate) fn carry_out(self, writer: &mut Writer<'_>) -> Result<(), Raised> {
         let done = self.act.run(&self.name, &self.granted, self.bus.as_deref(), writer);
         done.map_err(|raised| with_near(raised, self.near))

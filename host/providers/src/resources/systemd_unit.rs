@@ -1,10 +1,11 @@
-//! `systemd_unit`: a unit's file, and what systemd is told about the unit.
+//! `systemd_unit`: writes a unit's file, and controls the unit through systemd.
 //!
-//! The file is written as any other and needs the right to its path, since it says what runs as root; the other actions need
-//! the right to the service. As in Chef, everything but the file goes through `systemctl`, which knows what to do in a root
-//! in which nobody runs: links are made, and what needs a running systemd is left out.
+//! The file is written like any other and needs the right to its path, since it defines what runs as root. The other actions
+//! need the right to the service. As in Chef, everything but the file uses `systemctl`. In a root without a running systemd,
+//! it creates links and skips the rest.
 //!
-//! Rejected: the bus, which `service` speaks to: it has no call for half of these actions as `systemctl` does them.
+//! Rejected: the D-Bus interface that `service` uses. It does not have calls for half of these actions as `systemctl` does
+//! them.
 
 mod content;
 
@@ -23,7 +24,7 @@ use machine::systemd::Standing;
 use schema::typed::Verification;
 use schema::types::systemd_unit::SystemdUnitProperties;
 
-/// A unit of systemd.
+/// The provider of `systemd_unit`.
 pub(crate) struct SystemdUnit;
 
 impl Provider for SystemdUnit {
@@ -36,13 +37,14 @@ impl Provider for SystemdUnit {
         }
     }
 
-    /// What systemd makes of a unit is its own affair: one without `[Install]` is not enabled by enabling it.
+    /// Only these actions are checked by a second plan. The effect of the others is decided by systemd: a unit without
+    /// `[Install]` is not enabled by `enable`.
     fn settles(&self, action: &str) -> bool {
         matches!(action, "create" | "delete")
     }
 }
 
-/// When an action has something to do.
+/// The state in which an action has an effect.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum When {
     Always,
@@ -54,7 +56,7 @@ enum When {
     Active,
 }
 
-/// Actions beside the file's: when there is something to do, the sentence's beginning, systemctl's word.
+/// The actions besides those on the file: the state in which they act, the beginning of the sentence, and systemctl's verb.
 const CONTROLS: [(&str, When, &str, &str); 14] = [
     ("preset", When::Always, "restoring enable/disable preset configuration for", "preset"),
     ("revert", When::Always, "reverting to vendor version of", "revert"),
@@ -72,7 +74,7 @@ const CONTROLS: [(&str, When, &str, &str); 14] = [
     ("reload_or_try_restart", When::Always, "reload-or-try-restarting", "reload-or-try-restart"),
 ];
 
-/// Other folders from which `revert` removes a unit's files and drop-ins.
+/// More folders from which `revert` removes a unit's files and drop-ins.
 const REVERTED: [&str; 5] = [
     "/etc/systemd/system",
     "/etc/systemd/system.control",
@@ -81,7 +83,7 @@ const REVERTED: [&str; 5] = [
     "/run/systemd/transient",
 ];
 
-/// What is known of a unit that somebody runs, or of its files.
+/// The state of a unit, from systemd or from the root's files.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 struct Status {
     standing: Standing,
@@ -102,7 +104,7 @@ impl Status {
         }
     }
 
-    /// Reads what `systemctl show` says of `UnitFileState` and `ActiveState`.
+    /// Parses `UnitFileState` and `ActiveState` from the output of `systemctl show`.
     fn parse(text: &str) -> Self {
         let value = |key: &str| text.lines().find_map(|line| line.trim().strip_prefix(key)?.strip_prefix('='));
         let state = value("UnitFileState").unwrap_or_default();
@@ -121,7 +123,7 @@ impl Status {
 struct Unit {
     properties: SystemdUnitProperties,
     path: String,
-    /// What must accept the file's text.
+    /// The checks that must accept the file's content.
     verify: Vec<Verification>,
     systemctl: Systemctl,
 }
@@ -150,7 +152,7 @@ impl Unit {
         let text = content::text(&self.properties.content);
         content::check(&text)?;
         let wish = self.wish(wanted);
-        // Chef looks at the content alone: a mode that differs is left as it is while the content does not.
+        // Chef compares only the content: a different mode alone is not corrected.
         if wish.is_text(view, text.as_bytes())? {
             return Ok(Plan::up_to_date());
         }
@@ -163,7 +165,8 @@ impl Unit {
         Ok(self.around(format!("deleting unit: {}", self.name()), "delete", inner))
     }
 
-    /// The file's own plan as a part of the unit's; then systemd is told. Nothing to do for the file: nothing to do.
+    /// Adds the file's own plan as a part, and then the reload of systemd. If the file needs no change, the plan has no
+    /// steps.
     fn around(&self, sentence: String, action: &'static str, inner: Plan) -> Plan {
         if inner.steps.is_empty() {
             return inner;
@@ -210,7 +213,8 @@ impl Unit {
         Ok(Plan::steps(vec![Step::new(change, Operation::ControlUnit(operation))]))
     }
 
-    /// The right to remove all that was written for the unit: systemd takes its files and its drop-ins, in each of its folders.
+    /// Checks the right to remove everything that was written for the unit: systemd removes its files and drop-ins in each of
+    /// its folders.
     fn may_revert(&self, view: &View<'_>) -> Result<(), Raised> {
         let _path = view.grants.manage_path(&self.path).map_err(denied)?;
         let _drop_ins = view.grants.manage_tree(&format!("{}.d", self.path)).map_err(denied)?;
@@ -226,7 +230,7 @@ impl Unit {
         Ok(())
     }
 
-    /// Asks systemd where it runs, else the root's files.
+    /// Returns the state from systemd if it runs, else from the root's files.
     fn status(&self, view: &mut View<'_>) -> Result<Status, Raised> {
         let lives = view.root.is_whole() && view.root.target_entry("/run/systemd/system")?.is_some();
         if !lives {
@@ -238,7 +242,7 @@ impl Unit {
     }
 }
 
-/// How systemctl is called: for the system, or for one user.
+/// The instance that systemctl controls: the system's, or that of one user.
 #[derive(Debug, Clone)]
 struct Systemctl {
     user: Option<(String, u32)>,
@@ -271,14 +275,14 @@ impl Systemctl {
     }
 }
 
-/// A new look of systemd at its units' files.
+/// The operation that makes systemd reload its unit files.
 #[derive(Debug)]
 pub(crate) struct ReloadSystemd {
     systemctl: Systemctl,
 }
 
 impl ReloadSystemd {
-    /// Has systemd read its units' files again.
+    /// Makes systemd reload its unit files.
     ///
     /// # Errors
     /// `systemctl` fails.
@@ -287,14 +291,14 @@ impl ReloadSystemd {
     }
 }
 
-/// One call of `systemctl` about a unit.
+/// One call of `systemctl` for a unit.
 #[derive(Debug)]
 pub(crate) struct ControlUnit {
     systemctl: Systemctl,
-    /// systemctl's word for what is done.
+    /// systemctl's verb, such as `start`.
     word: &'static str,
     name: String,
-    /// What was known of the unit.
+    /// The state of the unit when planned.
     found: Status,
     /// The hint if the unit does not exist.
     near: Option<String>,
@@ -302,12 +306,12 @@ pub(crate) struct ControlUnit {
 }
 
 impl ControlUnit {
-    /// What was known of the unit.
+    /// Returns the state of the unit when planned.
     pub(crate) fn found(&self) -> Found {
         Found::of([thing(self.found.standing, &self.name).is("running", self.found.active)])
     }
 
-    /// Has systemd do it.
+    /// Runs `systemctl`.
     ///
     /// # Errors
     /// `systemctl` fails.

@@ -1,7 +1,7 @@
 //! `template`: content that the guest rendered.
 //!
-//! The host has no template engine: the guest finds and renders the template, and its text arrives as the property
-//! `content`. Only where it does not is the source looked for here, so that a missing one gets Chef's message.
+//! The host does not have a template engine. The guest finds and renders the template, and its text arrives as the property
+//! `content`. If it does not arrive, the source is looked up here, so that a missing one gets Chef's message.
 
 use super::asked;
 use super::cookbook_source;
@@ -12,12 +12,12 @@ use schema::types::template::TemplateProperties;
 use serde_json::Value;
 use std::borrow::Cow;
 
-/// The provider of `template`: its content is what the guest rendered.
+/// The provider of `template`: its content is the text that the guest rendered.
 pub(crate) struct Template;
 
 impl Provider for Template {
     fn plan(&self, wanted: &Wanted<'_>, view: &mut View<'_>) -> Result<Plan, Raised> {
-        // A dry run's guest found no source: nothing can be said of the rest.
+        // In a dry run, the guest did not find the source, so the rest is unknown.
         if view.why_run && matches!(wanted.get("content"), Some(Known::Json(Value::Null))) {
             let TemplateProperties { source, .. } = asked::properties(wanted)?;
             let assumed =

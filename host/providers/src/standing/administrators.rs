@@ -1,21 +1,22 @@
-//! Whom this machine's administrators made as good as root: by the files of sudo, doas and polkit.
+//! Finds the accounts that the administrators of this machine made as powerful as root, in the files of sudo, doas and
+//! polkit.
 //!
-//! A name counts whether or not there is such an account: whoever is given the name or the number later has the rights at once.
-//! sudo takes `SUDO` for `sudo`, so that names are compared without their case.
+//! A name counts even if the account does not exist: a later account with this name or id has the rights at once. sudo
+//! accepts `SUDO` for `sudo`, so names are compared without case.
 
 use machine::root::Root;
 use std::collections::BTreeSet;
 use std::io::ErrorKind;
 
-/// The files of sudo: its own, a distribution's where there is none, and those of sudo-rs.
+/// The files of sudo: its own, a distribution's default file, and those of sudo-rs.
 const SUDOERS: [&str; 3] = ["/etc/sudoers", "/usr/etc/sudoers", "/etc/sudoers-rs"];
 const DOAS: &str = "/etc/doas.conf";
 const DOAS_FOLDER: &str = "/etc/doas.d";
 
-/// Where it says whether sudo also asks a directory for rules.
+/// The file that says whether sudo also reads rules from a directory service.
 const NAME_SERVICE: &str = "/etc/nsswitch.conf";
 
-/// Where polkit reads rules in JavaScript.
+/// The folders of polkit's rules in JavaScript.
 const POLKIT_RULES: [&str; 4] = [
     "/etc/polkit-1/rules.d",
     "/run/polkit-1/rules.d",
@@ -23,20 +24,20 @@ const POLKIT_RULES: [&str; 4] = [
     "/usr/share/polkit-1/rules.d",
 ];
 
-/// Where older versions of polkit read lists of identities: files, and files in folders.
+/// The folders of identity lists of older polkit versions, and of their subfolders.
 const POLKIT_LISTS: [&str; 3] =
     ["/etc/polkit-1/localauthority.conf.d", "/etc/polkit-1/localauthority", "/var/lib/polkit-1/localauthority"];
 
-/// How deep files of sudoers may include each other, and how many files all of them may be.
+/// Maximum depth of includes in sudoers files, and maximum number of files.
 const MAX_INCLUDES: usize = 8;
 const MAX_FILES: usize = 1_000;
 
 /// The users and groups that these files name.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Administrators {
-    /// Users, groups as `%name`, numbers as `#1000` and `%#1000`; in small letters.
+    /// Users, groups as `%name`, numbers as `#1000` and `%#1000`; in lower case.
     names: BTreeSet<String>,
-    /// Everybody is named, or nobody can know who is.
+    /// True if all accounts are named, or if that cannot be determined.
     everybody: bool,
     /// The number of files that were read.
     files: usize,
@@ -74,39 +75,39 @@ impl Administrators {
         found
     }
 
-    /// Whether a user of this name or number is as good as root.
+    /// Tells whether a user of this name or id is as powerful as root.
     pub(super) fn names_user(&self, name: &str, uid: Option<u32>) -> bool {
         self.everybody
             || self.names.contains(&name.to_ascii_lowercase())
             || uid.is_some_and(|uid| self.names_user_number(uid))
     }
 
-    /// Whether members of a group of this name are.
+    /// Tells whether members of a group of this name are as powerful as root.
     pub(super) fn names_group(&self, name: &str) -> bool {
         self.everybody || self.names.contains(&format!("%{}", name.to_ascii_lowercase()))
     }
 
-    /// Whether a user with this number is, whatever its name.
+    /// Tells whether a user with this id is as powerful as root, whatever its name.
     pub(super) fn names_user_number(&self, uid: u32) -> bool {
         self.everybody || self.names.contains(&format!("#{uid}"))
     }
 
-    /// Whether members of a group with this number are, whatever its name.
+    /// Tells whether members of a group with this id are as powerful as root, whatever its name.
     pub(super) fn names_group_number(&self, gid: u32) -> bool {
         self.everybody || self.names.contains(&format!("%#{gid}"))
     }
 
-    /// Whether any account is named by its number.
+    /// Tells whether any account is named by its id.
     pub(super) fn names_numbers(&self) -> bool {
         self.everybody || self.names.iter().any(|name| name.trim_start_matches('%').starts_with('#'))
     }
 
-    /// The names of users, whether or not they exist, in small letters.
+    /// Returns the named users in lower case, existing or not.
     pub(super) fn users(&self) -> impl Iterator<Item = &str> {
         self.names.iter().map(String::as_str).filter(|name| !name.starts_with(['%', '#']))
     }
 
-    /// The names of groups, whether or not they exist, in small letters.
+    /// Returns the named groups in lower case, existing or not.
     pub(super) fn groups(&self) -> impl Iterator<Item = &str> {
         self.names.iter().filter_map(|name| name.strip_prefix('%')).filter(|name| !name.starts_with('#'))
     }
@@ -120,7 +121,7 @@ impl Administrators {
         }
     }
 
-    /// The names in a folder. One that cannot be read may name anybody.
+    /// Returns the names in a folder. If the folder cannot be read, all accounts count as named.
     fn names_in(&mut self, root: &Root, folder: &str) -> Vec<String> {
         match root.locate_target(folder).and_then(|place| place.names()) {
             Ok(names) => names,
@@ -158,7 +159,8 @@ impl Administrators {
         }
     }
 
-    /// Where sudo's rules are also in a directory (`sudoers: files sss`), nobody but sudo knows whom they name.
+    /// If sudo's rules are also in a directory service (`sudoers: files sss`), only sudo knows the named accounts, so all
+    /// count as named.
     fn add_name_service(&mut self, text: &str) {
         let lines = text.lines().filter_map(|line| line.split('#').next()?.trim().strip_prefix("sudoers:"));
         let mut sources = lines.flat_map(str::split_whitespace).filter(|word| !word.starts_with('['));
@@ -170,7 +172,7 @@ impl Administrators {
         for line in text.replace("\\\n", " ").lines() {
             let mut words = line.split_whitespace();
             if words.next() == Some("permit") {
-                // Options and what follows the name are not names of accounts that anybody has.
+                // Options and the words after the name are added too, but no account has such a name.
                 let names = words.map(|word| word.trim_matches('"'));
                 names.for_each(|name| {
                     self.add_name(&name.strip_prefix(':').map_or(name.to_owned(), |name| format!("%{name}")));
@@ -179,11 +181,11 @@ impl Administrators {
         }
     }
 
-    /// Adds each text in quotation marks that can be a name, as a user's and as a group's: rules are programs, and what they
-    /// compare with what is not followed.
+    /// Adds each quoted text that can be a name, as a user and as a group. Rules are programs, so this code does not evaluate
+    /// their comparisons.
     fn add_polkit_rules(&mut self, text: &str) {
         let is_mark = |c: char| matches!(c, '"' | '\'' | '`');
-        // Every mark may be an opening one: an apostrophe in a comment must not turn the others around.
+        // Every quotation mark may open a text, so that an apostrophe in a comment does not swap the others.
         for quoted in text.split(is_mark).skip(1) {
             let name = quoted.strip_prefix("unix-user:").or_else(|| quoted.strip_prefix("unix-group:"));
             let name = name.unwrap_or(quoted);
@@ -195,11 +197,11 @@ impl Administrators {
         self.everybody |= text.contains("unix-netgroup:");
     }
 
-    /// Adds what a list names: `Identity=unix-group:admin;unix-user:ann`.
+    /// Adds the accounts of a list: `Identity=unix-group:admin;unix-user:ann`.
     fn add_polkit_list(&mut self, text: &str) {
         for word in text.split(|c: char| c.is_whitespace() || matches!(c, ';' | ',' | '=')) {
             match word.split_once(':') {
-                // Everybody has it, so that no account is worth more by it.
+                // All accounts have this right, so it gives no account more power.
                 Some((_, "*")) => {}
                 Some(("unix-user", name)) => self.add_identity(name, true, false),
                 Some(("unix-group", name)) => self.add_identity(name, false, true),
@@ -220,7 +222,7 @@ impl Administrators {
         }
     }
 
-    /// Adds a user, or a group after a percent sign. Numbers are kept without zeros at the beginning.
+    /// Adds a user, or a group after a percent sign. Ids are stored without leading zeros.
     fn add_name(&mut self, name: &str) {
         let (sign, rest) = name.strip_prefix('%').map_or(("", name), |rest| ("%", rest));
         let number = rest.strip_prefix('#').and_then(|number| number.parse::<u32>().ok());
@@ -230,10 +232,11 @@ impl Administrators {
         });
     }
 
-    /// Adds the users of all lines, and returns what the text includes.
+    /// Adds the users of all lines, and returns the includes of the text.
     ///
-    /// A backslash at the end of a line joins it with the next one, but not at the end of a comment. What is a comment depends on
-    /// the place: `#1000` may be a user. So lines with that sign are read both ways, and whoever is named in one of them counts.
+    /// A backslash at the end of a line joins it with the next one, but not at the end of a comment. What is a comment
+    /// depends on the place: `#1000` may be a user. So lines with that character are read both ways, and the accounts of both
+    /// count.
     fn add(&mut self, text: &str) -> Vec<Included> {
         let mut included = vec![];
         let ends_comment = |line: &str| line.contains('#') && line.ends_with("\\\n");
@@ -284,7 +287,7 @@ impl Administrators {
         }
     }
 
-    /// Adds the users at the beginning of a rule: words that commas join.
+    /// Adds the users at the beginning of a rule: a comma-separated list.
     fn add_rule(&mut self, line: &str) {
         let Some(tokens) = tokens(line, &[',', '=']) else {
             self.everybody = true;
@@ -307,26 +310,27 @@ impl Administrators {
         match user.as_str() {
             "" => {}
             "ALL" => self.everybody = true,
-            // Net groups, groups of plugins and what is excepted are not resolved: who is not in them cannot be known.
+            // Netgroups, groups of plugins and exceptions are not resolved. Their members are unknown, so all accounts count
+            // as named.
             odd if odd.starts_with(['+', '!']) || odd.starts_with("%:") => self.everybody = true,
             name => self.add_name(name),
         }
     }
 }
 
-/// What a file of sudoers includes.
+/// An include in a sudoers file.
 #[derive(Debug, PartialEq, Eq)]
 enum Included {
     File(String),
     Folder(String),
 }
 
-/// A line includes something, and nobody but sudo can tell what.
+/// The error for an include that only sudo can resolve.
 #[derive(Debug, PartialEq, Eq)]
 struct CannotFollow;
 
 impl Included {
-    /// Reads a line that includes something; `None`: it does not.
+    /// Parses an include line, or returns `None` for any other line.
     fn parse(line: &str) -> Option<Result<Self, CannotFollow>> {
         let is_folder = line.get(1..).is_some_and(|rest| rest.starts_with("includedir"));
         let word = if is_folder { "includedir" } else { "include" };
@@ -341,7 +345,7 @@ impl Included {
             [Token::Word(path), Token::Word(comment), ..] if comment.starts_with('#') => path,
             _ => return Some(Err(CannotFollow)),
         };
-        // `%h` is the name of the machine as sudo sees it.
+        // `%h` means the host name as sudo sees it.
         if path.contains('%') {
             return Some(Err(CannotFollow));
         }
@@ -352,13 +356,13 @@ impl Included {
 /// A part of a line of sudoers.
 #[derive(Debug, PartialEq, Eq)]
 enum Token {
-    /// Without its quotation marks and backslashes.
+    /// A word without its quotation marks and backslashes.
     Word(String),
-    /// A sign that separates words.
+    /// A character that separates words.
     Sign(char),
 }
 
-/// The parts of a line; `None`: a quotation mark is not closed.
+/// Splits a line into tokens, or returns `None` if a quotation mark is not closed.
 fn tokens(line: &str, signs: &[char]) -> Option<Vec<Token>> {
     let mut tokens = vec![];
     let mut word: Option<String> = None;
@@ -390,7 +394,7 @@ fn tokens(line: &str, signs: &[char]) -> Option<Vec<Token>> {
     Some(tokens)
 }
 
-/// The character after a backslash: itself, or `x` with the two digits of its number.
+/// Decodes the character after a backslash: itself, or `x` with two hexadecimal digits.
 fn escaped(characters: &mut std::str::Chars<'_>) -> char {
     let rest = characters.as_str();
     let number = rest.strip_prefix('x').and_then(|rest| u8::from_str_radix(rest.get(..2)?, 16).ok());

@@ -1,23 +1,24 @@
-//! Numbers that are in use though no account has them: those of users' containers, and those that systemd lends to services.
+//! Numeric ids that are in use although no account has them: those of users' containers, and those that systemd lends to
+//! services.
 
 use machine::root::Root;
 use std::io::ErrorKind;
 use std::ops::RangeInclusive;
 
-/// Ranges of users' numbers that were given to users for their containers.
+/// The file with ranges of user ids for users' containers.
 pub(super) const USERS: &str = "/etc/subuid";
 
-/// The same of groups' numbers.
+/// The file with ranges of group ids for users' containers.
 pub(super) const GROUPS: &str = "/etc/subgid";
 
-/// The numbers that systemd gives to services with `DynamicUser=`.
+/// The ids that systemd gives to services with `DynamicUser=`.
 const DYNAMIC: RangeInclusive<u32> = 61184..=65519;
 
 /// The ranges of one of the files.
 #[derive(Debug, Default)]
 pub(super) struct Ranges {
     all: Vec<Range>,
-    /// The file cannot be read: any number may be in it.
+    /// True if the file cannot be read: any id may then be in use.
     is_unread: bool,
 }
 
@@ -48,14 +49,14 @@ impl Ranges {
         Self { all: text.lines().filter_map(range).collect(), is_unread: false }
     }
 
-    /// Whoever was given the number: login names, or numbers of users.
+    /// Returns the owners of the ranges with this id: login names or user ids.
     pub(super) fn owners(&self, number: u32) -> impl Iterator<Item = &str> {
         let number = u64::from(number);
         let has_it = move |range: &&Range| number >= range.first && number - range.first < range.count;
         self.all.iter().filter(has_it).map(|range| range.owner.as_str())
     }
 
-    /// Whether the number may be used by somebody else than this user.
+    /// Tells whether another user or service may use the id.
     pub(super) fn hold(&self, number: u32, name: &str) -> bool {
         self.is_unread || DYNAMIC.contains(&number) || self.owners(number).any(|owner| owner != name)
     }

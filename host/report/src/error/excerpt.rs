@@ -1,8 +1,8 @@
 //! The lines of a cookbook around the place of an error.
 //!
-//! The lines of a sensitive resource may hold its secret. Nobody knows where a declaration ends, and a recipe that ended early
-//! may not have declared it yet. So lines are hidden that are near a declaration which the run knows as sensitive, or near a line
-//! that sets the property `sensitive`.
+//! The lines of a sensitive resource may contain its secret. The end of a declaration is unknown, and a recipe that ended
+//! early may not have declared the resource yet. So lines are hidden if they are near the declaration of a sensitive
+//! resource, or near a line that sets the property `sensitive`.
 
 use contract::{CookbookFiles, Excerpt};
 use node::origin::Origin;
@@ -11,14 +11,14 @@ use std::ops::RangeInclusive;
 /// Lines shown before and after the one that failed.
 const AROUND: u32 = 3;
 
-/// The most lines that a declaration is taken to have after its first one, and before and after the one that makes it sensitive.
+/// Assumed length of a declaration: lines after its first one, and lines before and after the one that sets `sensitive`.
 const DECLARATION: u32 = 15;
 
 /// The property that makes a resource sensitive.
 const PROPERTY: &str = "sensitive";
 
-/// Returns the lines around a place, from the artifact's sources. `None`: the place has no source, or a sensitive resource may
-/// have some of the lines. `sensitive` has the places at which such resources were declared.
+/// Returns the lines around a place, from the artifact's sources. Returns `None` if the source is not available, or if some
+/// of the lines may belong to a sensitive resource. `sensitive` has the places where such resources were declared.
 pub(super) fn around(place: &Origin, files: &dyn CookbookFiles, sensitive: &[&Origin]) -> Option<Excerpt> {
     let ((cookbook, file), line) = (place.cookbook_file()?, place.line?);
     let text = String::from_utf8(files.read(cookbook, file).ok()?).ok()?;
@@ -39,8 +39,8 @@ fn meets(shown: &RangeInclusive<u32>, before: u32, line: u32, after: u32) -> boo
     line.saturating_sub(before) <= *shown.end() && *shown.start() <= line.saturating_add(after)
 }
 
-/// Whether a line of Ruby or Rust sets the property: `sensitive true`, `.sensitive(true)`, `sensitive: true`, `:sensitive`. Words
-/// such as `case_insensitive`, and sentences that have the word, set nothing.
+/// Whether a line of Ruby or Rust sets the property: `sensitive true`, `.sensitive(true)`, `sensitive: true`, `:sensitive`.
+/// Words such as `case_insensitive`, and sentences with the word, do not count.
 fn sets_sensitive(line: &str) -> bool {
     let is_word = |sign: char| sign.is_alphanumeric() || sign == '_';
     line.match_indices(PROPERTY).any(|(at, _)| {
@@ -56,14 +56,14 @@ fn is_name(before: &str, after: &str) -> bool {
     is_text || before.ends_with(':')
 }
 
-/// Whether the word stands where a call does: it begins a statement, has a receiver, or is given something.
+/// Tells whether the word is a call: it begins a statement, has a receiver, or is followed by an argument.
 fn is_call(before: &str, after: &str) -> bool {
     let begins = before.trim_end();
     let is_first = begins.is_empty() || begins.ends_with([';', '{', '|', '.', '(']) || begins.ends_with(" do");
     is_first || after.trim_start().starts_with(['(', '=', ':'])
 }
 
-/// Whether the call says `false` and nothing else.
+/// Tells whether the only argument of the call is `false`.
 fn is_off(after: &str) -> bool {
     let value = after.trim_start_matches(|sign: char| sign.is_whitespace() || "(=:>".contains(sign));
     let rest = value.strip_prefix("false");

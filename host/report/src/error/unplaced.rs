@@ -1,17 +1,17 @@
-//! Panics without a place of the author's.
+//! Finds the place of panics that do not name a line of the author's code.
 //!
-//! `SystemTime::now()` and its like panic inside of the standard library, which does not know its caller. A component has no
-//! lines of its own either: with them an artifact would be several times as large. The calls are therefore looked for in the
-//! cookbook's sources, which travel in the artifact.
+//! `SystemTime::now()` and similar calls panic inside the standard library, which does not know its caller. The component
+//! does not have line information either, because that would make an artifact several times as large. So the calls are
+//! searched for in the cookbook's sources, which are in the artifact.
 
 use contract::{CookbookFiles, Failure};
 use node::origin::Origin;
 
-/// What the SDK begins a panic's words with if it does not know the place.
+/// The prefix of the SDK's message about a panic at an unknown place.
 const WITHOUT_PLACE: &str = "panicked: ";
 
-/// Calls that a sandbox does not have, and that panic where the standard library is, with a part of the panic's words. The
-/// first is put together: this room asks no clock, and is searched for its name.
+/// Calls that the sandbox does not support and that panic inside the standard library, each with a part of the panic's
+/// message. The first is written in two parts, because a test searches this crate for uses of a clock.
 const CALLS: [(&str, &str); 6] = [
     (concat!("SystemTime", "::now"), "time not implemented"),
     ("Instant::now", "time not implemented"),
@@ -24,8 +24,8 @@ const CALLS: [(&str, &str); 6] = [
 /// The most lines that are looked for.
 const MAX_FOUND: usize = 5;
 
-/// Returns the lines of the cookbook's own code that may have panicked so, in the order of its files. Empty: the failure is
-/// something else.
+/// Returns the lines of the cookbook's own code that may have panicked so, in the order of its files. The list is empty if
+/// the failure is of another kind.
 pub(super) fn calls(failure: &Failure, about: &Origin, files: &dyn CookbookFiles) -> Vec<Origin> {
     let Failure::GuestLost(lost) = failure else { return vec![] };
     let Some(cookbook) = about.cookbook.as_deref().filter(|_| lost.why.starts_with(WITHOUT_PLACE)) else {
@@ -45,7 +45,7 @@ pub(super) fn calls(failure: &Failure, about: &Origin, files: &dyn CookbookFiles
     found.take(MAX_FOUND).collect()
 }
 
-/// The hint that names several lines, one of which it was.
+/// Returns the hint that names the possible lines.
 pub(super) fn hint(calls: &[Origin]) -> Option<String> {
     let place = |call: &Origin| {
         let (cookbook, file) = (call.cookbook.as_deref()?, call.file.as_deref()?);
@@ -93,7 +93,7 @@ mod tests {
         assert_eq!(hint(&found), None);
         assert!(calls(&lost("panicked at site/src/lib.rs:3: no"), &about, &one).is_empty());
         assert!(calls(&Failure::of_class("E", "panicked: no"), &about, &one).is_empty());
-        // Another call that the sandbox does not have is not the one that panicked.
+        // An unsupported call of another kind is not the one that panicked.
         let slept = Files(vec![("src/a.rs", "Instant::now()\nthread::sleep(second)\n")]);
         let found = calls(&lost("panicked: can't sleep"), &about, &slept);
         assert_eq!(found.iter().map(|call| call.line).collect::<Vec<_>>(), [Some(2)]);

@@ -1,7 +1,7 @@
-//! How much of a run's JSON is one policy's.
+//! Limits the size of one policy's part of a run's JSON.
 //!
-//! Names, sentences, differences and attributes come from guests, and a control character takes six bytes as JSON. Each part
-//! of the JSON has a number of bytes; what does not fit is left out and counted, so that no policy makes a record that
+//! Names, sentences, differences and attributes come from guests, and a control character takes six bytes in JSON. Each part
+//! of the JSON has a limit in bytes. Items beyond it are left out and counted, so that a policy cannot make a record that
 //! fills the disk or cannot be read again.
 
 use serde::ser::{Serialize, SerializeMap, Serializer};
@@ -43,7 +43,7 @@ impl io::Write for Counter {
     }
 }
 
-/// The bytes that remain of some after a value was written. `None`: it does not fit.
+/// Returns the remaining bytes after a value is written, or `None` if it does not fit.
 pub(super) fn left_after(value: &impl Serialize, left: u64) -> Option<u64> {
     let mut counter = Counter { left };
     serde_json::to_writer_pretty(&mut counter, value).ok()?;
@@ -72,14 +72,14 @@ impl<T: Serialize> Fitting<T> {
         Self { items: fitting, left_out: 0 }
     }
 
-    /// Counts items as left out that were left out before, for want of room elsewhere.
+    /// Adds to the count items that were left out before for another limit.
     pub(super) fn without(mut self, more: usize) -> Self {
         self.left_out += more;
         self
     }
 
-    /// As [`of`](Self::of), for items of which most say how many bytes they have at most: these are not written to be
-    /// measured. `at_most` returns `None` for an item that has to be measured.
+    /// Takes items until one does not fit, like [`of`](Self::of), but measures only some of them. `at_most` returns an upper
+    /// limit of an item's bytes, or `None` if the item has to be measured.
     pub(super) fn of_known(
         items: impl ExactSizeIterator<Item = T> + Clone,
         limit: u64,
@@ -94,7 +94,7 @@ impl<T: Serialize> Fitting<T> {
             };
             match rest {
                 Some(rest) => left = rest,
-                // The bounds are wide: only the measure says what fits.
+                // The upper limits are too large in sum, so all items are measured.
                 None => return Self::of(items, limit),
             }
             fitting.push(item);
@@ -102,21 +102,21 @@ impl<T: Serialize> Fitting<T> {
         Self { items: fitting, left_out: 0 }
     }
 
-    /// Writes the list, and beside it how many items were left out.
+    /// Writes the list, and the number of omitted items under another key.
     pub(super) fn serialize_entry<M: SerializeMap>(&self, key: &str, shown: &mut M) -> Result<(), M::Error> {
         shown.serialize_entry(key, &self.items)?;
         if self.left_out > 0 { shown.serialize_entry(&format!("{key}_left_out"), &self.left_out) } else { Ok(()) }
     }
 }
 
-/// A value that is left out as a whole where it does not fit.
+/// Writes a value, or leaves all of it out if it does not fit.
 pub(super) fn serialize_whole<M: SerializeMap>(
     key: &str,
     value: &Value,
     limit: u64,
     shown: &mut M,
 ) -> Result<(), M::Error> {
-    // Nearly all values are so small that they need not be written to be measured.
+    // Most values are so small that they need not be measured.
     if most_bytes(value) <= limit || left_after(value, limit).is_some() {
         return shown.serialize_entry(key, value);
     }
@@ -142,7 +142,7 @@ fn most_bytes(value: &Value) -> u64 {
         }
 }
 
-/// An object without keys.
+/// An object without keys, written in place of a value that does not fit.
 struct Empty;
 
 impl Serialize for Empty {
@@ -199,7 +199,7 @@ mod tests {
             (fitting.items.len(), fitting.left_out)
         };
         assert_eq!(shown(&["abc", "def"], 10, |_| Some(5)), (2, 0));
-        // Too wide a bound is measured again.
+        // If an upper limit is too large, the item is measured.
         assert_eq!(shown(&["abc", "def"], 10, |_| Some(9)), (2, 0));
         assert_eq!(shown(&["abc", "def"], 9, |_| Some(5)), (1, 1));
         assert_eq!(shown(&["abc", "\u{1}"], 12, |item| (*item == "abc").then_some(5)), (1, 1));

@@ -1,4 +1,4 @@
-//! How the values of several files become one, as OpenStack Heat does it with environment files.
+//! Combines the values of several files, as OpenStack Heat does with environment files.
 
 use std::collections::BTreeMap;
 
@@ -66,7 +66,7 @@ pub struct ParameterFile {
     pub name: String,
     /// Values that override others: Heat's `parameters`.
     pub overrides: Map<String, Value>,
-    /// Values for parameters that nobody sets: Heat's `parameter_defaults`.
+    /// Default values of parameters: Heat's `parameter_defaults`.
     pub defaults: Map<String, Value>,
     /// Values that later files replace one by one: Heat's `resource_registry`.
     pub registry: Map<String, Value>,
@@ -88,7 +88,7 @@ pub struct Combined {
 /// The reasons why files cannot be combined.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum CombineError {
-    /// Two files set one value with different strategies.
+    /// Two files set the same value with different strategies.
     #[error(
         "{file} sets {} with the merge strategy {strategy}, but {earlier_file} sets it with {earlier}; all files must use the \
          same strategy",
@@ -119,7 +119,7 @@ pub enum CombineError {
 }
 
 impl CombineError {
-    /// Returns the class of the error that Heat raises.
+    /// Returns the class of the error that Heat raises in this case.
     pub fn heat_class(&self) -> &'static str {
         match self {
             Self::ConflictingStrategies { .. } => "ConflictingMergeStrategyForParam",
@@ -147,7 +147,7 @@ pub enum NotMergeable {
         new: &'static str,
         /// The kind of the earlier value.
         old: &'static str,
-        /// Heat looks for a method that the earlier value does not have.
+        /// Whether Heat fails because the earlier value does not have a method.
         lacks_method: bool,
     },
 }
@@ -168,8 +168,8 @@ impl NotMergeable {
     }
 }
 
-/// Combines files in order, by the declared kinds of their parameters. A parameter keeps the strategy with which a file set
-/// it first. Of parameters that are not declared, only those of the first file with values are kept, as in Heat.
+/// Combines files in order, by the declared kinds of their parameters. A parameter keeps the strategy of the first file that
+/// sets it. Parameters that are not declared are kept only from the first file with values, as in Heat.
 ///
 /// # Errors
 /// Two files set a parameter with different strategies, or its values cannot be merged.
@@ -206,8 +206,8 @@ pub fn combine(files: &[ParameterFile], kinds: &BTreeMap<String, Kind>) -> Resul
     Ok(combined)
 }
 
-/// Merges a value with the one of earlier files by a strategy. The earlier value is taken and not copied: many files may add to
-/// one list.
+/// Merges a value with the one of earlier files by a strategy. The earlier value is moved and not copied, because many files
+/// may add to one list.
 pub(super) fn merge_value(
     old: Option<Value>,
     new: Value,
@@ -219,7 +219,7 @@ pub(super) fn merge_value(
     }
     if kind == Kind::Object {
         let new = match new {
-            // Heat takes the JSON text of an object, too.
+            // Heat also accepts the JSON text of an object.
             Value::String(text) if text.is_empty() => Value::String(text),
             Value::String(text) => serde_json::from_str(&text).map_err(|_| NotMergeable::NotJson)?,
             other => other,
@@ -231,7 +231,7 @@ pub(super) fn merge_value(
         (Value::String(_) | Value::Array(_), Kind::List) => merge_lists(old, new),
         (Value::String(_) | Value::Array(_), Kind::Text) => join(old, new),
         (Value::String(_) | Value::Array(_), _) => add(old, new),
-        // An object has members, but no order: Heat merges it only where it is declared.
+        // Heat merges an object only if it is declared as one.
         _ => Err(NotMergeable::PlainValue),
     }
 }
@@ -271,7 +271,7 @@ fn join(old: Option<Value>, new: Value) -> Result<Value, NotMergeable> {
     }
 }
 
-/// What Heat's addition does to values that are declared as numbers and are not.
+/// Merges values like Heat's addition, for parameters that are declared as numbers but have other values.
 fn add(old: Option<Value>, new: Value) -> Result<Value, NotMergeable> {
     match (old, new) {
         (Some(Value::String(old)), Value::String(new)) => Ok(Value::String(old + &new)),
@@ -290,7 +290,7 @@ fn merge_maps(old: Option<Value>, new: Value, is_deep: bool) -> Result<Value, No
     }
 }
 
-/// Members that are null leave the earlier ones as they are.
+/// Merges two objects. A member that is null does not change the earlier one.
 fn merge_objects(
     mut merged: Map<String, Value>,
     new: Map<String, Value>,

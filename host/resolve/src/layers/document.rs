@@ -1,4 +1,4 @@
-//! A file's content with the line of each key, whatever language the file is in.
+//! The content of a file in any language, with the line of each key.
 
 use std::fmt;
 
@@ -11,7 +11,7 @@ pub const MAX_FILE: usize = 4 << 20;
 /// Values in one file; objects and lists count as one each.
 const MAX_VALUES: usize = 200_000;
 
-/// The most bytes of texts and keys that are copied, or come from elsewhere.
+/// Largest total size of texts and keys that are copied within a document or come from another source, in bytes.
 const MAX_BYTES: usize = 16 << 20;
 
 /// Largest depth of objects and lists in a file.
@@ -40,12 +40,12 @@ pub(crate) struct Member {
     pub(crate) node: Node,
 }
 
-/// A place in a file that is wrong.
+/// An error at a place in a file.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub(crate) struct DocumentError {
     /// The line, from 1; 0 where it is not known.
     pub(crate) line: u32,
-    /// Why the place is wrong, as a clause.
+    /// The reason, as a clause.
     pub(crate) reason: String,
 }
 
@@ -110,11 +110,11 @@ fn into_members(members: Vec<Member>, mut lines: Option<&mut Vec<u32>>) -> Map<S
     object
 }
 
-/// Counts what a document holds while it is read, so that a file of a few bytes cannot become a large one.
+/// Counts the values of a document while it is read, so that a small file cannot expand to a large document.
 #[derive(Debug, Default)]
 pub(crate) struct Budget {
     values: usize,
-    /// Bytes of texts and keys that were there already.
+    /// Bytes of copied texts and keys.
     bytes: usize,
 }
 
@@ -131,7 +131,7 @@ impl Budget {
         Ok(())
     }
 
-    /// Counts a value that is there already, with all below it.
+    /// Counts an existing value, with all values below it, before it is copied.
     pub(crate) fn take_all(&mut self, node: &Node, depth: usize, line: u32) -> Result<(), DocumentError> {
         self.take(depth, line)?;
         match node {

@@ -1,7 +1,7 @@
-//! The attributes of a node's layers: all layers that a policy sees, merged in order.
+//! Merges the attributes of all layers that a policy sees, in order.
 //!
-//! Objects are merged, and any other value of a later layer replaces the earlier one. Where a layer names merge strategies,
-//! each attribute goes together as a parameter of [`combine`](super::combine) does, its kind taken from its value.
+//! Objects are merged, and any other value of a later layer replaces the earlier one. If a layer names merge strategies, each
+//! attribute is merged like a parameter of [`combine`](super::combine). Its kind follows from its value.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -28,7 +28,7 @@ pub struct LayerConstraint {
 }
 
 /// Merges layers in order, the last one wins. Default and override attributes are merged separately; an attribute has one
-/// strategy in both. `parameters` come after all layers, and what they set replaces what layers set.
+/// strategy in both. `parameters` come after all layers, and their values replace those of layers.
 ///
 /// # Errors
 /// Two layers set an attribute with different strategies, or its values cannot be merged.
@@ -36,7 +36,8 @@ pub fn merge_layers(layers: &[&Layer], parameters: Option<&Layer>) -> Result<Lay
     merge(layers, parameters, true)
 }
 
-/// As [`merge_layers`], without the writes: which layer set an attribute costs more than the attribute.
+/// Merges layers like [`merge_layers`], but does not record which layer set each attribute, because that takes longer than
+/// merging.
 ///
 /// # Errors
 /// Those of [`merge_layers`].
@@ -88,7 +89,7 @@ fn strategies_of(named: &Map<String, Value>) -> Strategies {
     strategies
 }
 
-/// One layer that is being added.
+/// The state while one layer is added.
 struct Merging<'a> {
     layers: &'a [&'a Layer],
     number: usize,
@@ -96,7 +97,7 @@ struct Merging<'a> {
     /// `None`: no layer names any strategy.
     strategies: Option<&'a Strategies>,
     fixed: &'a mut FixedStrategies,
-    /// `None`: nobody asks which layer set what.
+    /// `None` if the writes are not recorded.
     writes: Option<&'a mut Vec<LayerWrite>>,
 }
 
@@ -145,7 +146,7 @@ impl Merging<'_> {
             };
         }
         let Some(strategy) = strategy else {
-            // Nearly all attributes go this way.
+            // Nearly all attributes take this branch.
             match into.entry(key) {
                 Entry::Occupied(mut earlier) => drop(earlier.insert(value.clone())),
                 Entry::Vacant(free) => drop(free.insert(value.clone())),
@@ -176,7 +177,7 @@ impl Merging<'_> {
     /// The strategy of an attribute. `None`: objects are merged, and any other value replaces the earlier one.
     fn strategy(&mut self, path: &[&str], value: &Value) -> Result<Option<Strategy>, CombineError> {
         let (Some(strategies), false) = (self.strategies, value.is_null()) else { return Ok(None) };
-        // A default strategy is for texts and lists: objects are merged in any case, and numbers cannot be.
+        // A default strategy applies only to texts and lists. Objects are always merged, and numbers cannot be merged.
         let is_text_or_list = matches!(value, Value::String(_) | Value::Array(_));
         let fallback = (!is_text_or_list).then_some(Strategy::Overwrite);
         let layers = self.layers;
@@ -204,7 +205,7 @@ fn owned(path: &[&str]) -> Vec<String> {
     path.iter().map(|key| (*key).to_owned()).collect()
 }
 
-/// Passes over the lines of an object's members, which are not visited.
+/// Skips the lines of an object's members, which are not visited.
 fn skip_lines(members: &Map<String, Value>, lines: &mut dyn Iterator<Item = u32>) {
     for value in members.values() {
         lines.next();

@@ -1,4 +1,4 @@
-//! A layer out of an environment's file. Each file is a stranger's input: it is checked and bounded here.
+//! Reads a layer from an environment file. Files are untrusted, so their content and size are checked here.
 
 use std::collections::BTreeMap;
 
@@ -11,7 +11,7 @@ use super::document::{DocumentError, MAX_FILE, Member, Node};
 use super::strategy::Strategy;
 use super::{DEFAULT_STRATEGY, attribute_path, json_file, toml_file, yaml_file};
 
-/// Keys of a Chef environment that say nothing about attributes.
+/// Keys of a Chef environment that are ignored.
 const IGNORED: [&str; 3] = ["description", "json_class", "chef_type"];
 
 /// Keys that a file may have.
@@ -27,7 +27,7 @@ const KNOWN: [&str; 9] = [
     "chef_type",
 ];
 
-/// The reason why a file is not a layer.
+/// The reason why a file is not a valid layer.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[error("{}{}: {reason}", file, match line { 0 => String::new(), line => format!(":{line}") })]
 pub struct LayerError {
@@ -35,7 +35,7 @@ pub struct LayerError {
     pub file: String,
     /// The line, from 1; 0 where it is not known.
     pub line: u32,
-    /// The reason, with what to do.
+    /// The reason and a remedy.
     pub reason: String,
 }
 
@@ -46,7 +46,7 @@ pub struct LayerSource<'a> {
     pub file: &'a str,
     /// The digest of the file's bytes.
     pub digest: &'a str,
-    /// The name of a layer whose file does not say.
+    /// The default name of the layer, from the file's name.
     pub stem: &'a str,
 }
 
@@ -69,10 +69,10 @@ pub fn read_layer(source: &LayerSource<'_>, format: LayerFormat, text: &str) -> 
     parsed.and_then(|node| layer(source, format, node)).map_err(wrong)
 }
 
-/// The key under which the answer about a file in Ruby has the lines of attributes: `{KEY: [LINE, {KEY: ..}]}`.
+/// The key of attribute lines in the answer about a file in Ruby: `{KEY: [LINE, {KEY: ..}]}`.
 const LINES: &str = "wrun_lines";
 
-/// Takes the lines of attributes out of the answer about a file in Ruby, for those who want the document only.
+/// Removes the lines of attributes from the answer about a file in Ruby.
 pub fn without_lines(mut document: Value) -> Value {
     if let Some(members) = document.as_object_mut() {
         members.shift_remove(LINES);
@@ -80,7 +80,7 @@ pub fn without_lines(mut document: Value) -> Value {
     document
 }
 
-/// Makes a layer of what a file in Ruby came to.
+/// Makes a layer from the result of a file in Ruby.
 ///
 /// # Errors
 /// A key or a value that an environment does not have.
@@ -100,7 +100,7 @@ pub fn layer_of_ruby(source: &LayerSource<'_>, document: Value) -> Result<Layer,
     checked.map_err(|error| LayerError { file: source.file.to_owned(), line: error.line, reason: error.reason })
 }
 
-/// Sets the lines that are known of an object's members.
+/// Sets the known lines of an object's members.
 fn set_lines(node: &mut Node, lines: &Value) {
     let Node::Object(members) = node else { return };
     for member in members {
@@ -122,7 +122,7 @@ fn layer(source: &LayerSource<'_>, format: LayerFormat, node: Node) -> Result<La
     layer.digest = source.digest.to_owned();
     for Member { key, line, node } in members {
         match key.as_str() {
-            // What Ruby's classes write where nothing was said.
+            // Ruby's classes write null for keys that were not set.
             _ if matches!(node, Node::Plain(Value::Null)) && KNOWN.contains(&key.as_str()) => {}
             "name" => layer.name = text(&key, line, node)?,
             "default_attributes" => layer.default_attributes = tree(&key, line, node)?,

@@ -1,20 +1,20 @@
-//! Merge strategies: how a value of one file goes together with the values of the files before it.
+//! Merge strategies: how a value of one file is combined with the values of earlier files.
 
 use std::collections::{BTreeMap, HashMap};
 use std::fmt;
 
 use super::CombineError;
 
-/// How a value goes together with the values of earlier files.
+/// How a value is combined with the values of earlier files.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum Strategy {
     /// The later value replaces the earlier one.
     Overwrite,
     /// Texts are joined, lists are appended, the members of an object replace those of the earlier one.
     Merge,
-    /// As `merge`; of objects, the members go together in the same way.
+    /// Like `merge`, but members of objects are combined recursively.
     DeepMerge,
-    /// A word that is not a strategy. Heat takes it as `overwrite`, and as different from it.
+    /// A word that is not a strategy. Heat overwrites with it, but treats it as a different strategy from `overwrite`.
     Unknown(String),
 }
 
@@ -42,7 +42,7 @@ impl Strategy {
         }
     }
 
-    /// Tells whether earlier values stay, at least in part.
+    /// Tells whether earlier values are kept, at least in part.
     pub(super) fn keeps_earlier(&self) -> bool {
         matches!(self, Self::Merge | Self::DeepMerge)
     }
@@ -54,10 +54,10 @@ impl fmt::Display for Strategy {
     }
 }
 
-/// The strategies that one file names.
+/// The strategies of one file.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Strategies {
-    /// The strategy of values that are not named.
+    /// The strategy of values without one of their own.
     pub default: Option<Strategy>,
     /// Strategies by the path of the value.
     pub named: BTreeMap<Vec<String>, Strategy>,
@@ -69,7 +69,7 @@ impl Strategies {
         self.default.is_none() && self.named.is_empty()
     }
 
-    /// Returns the strategy of values that are not named.
+    /// Returns the strategy of values without one of their own.
     fn default_or_overwrite(&self) -> Strategy {
         self.default.clone().unwrap_or(Strategy::Overwrite)
     }
@@ -80,11 +80,11 @@ impl Strategies {
 struct Fixed {
     strategy: Strategy,
     file: usize,
-    /// The file names the value itself.
+    /// Whether the file names the value itself.
     is_named: bool,
 }
 
-/// The strategies of all values so far. A value keeps the strategy with which it was set first.
+/// The strategies of all values so far. A value keeps the strategy of the first file that sets it.
 #[derive(Debug, Default)]
 pub(super) struct FixedStrategies {
     by_path: HashMap<Vec<String>, Fixed>,
@@ -94,13 +94,13 @@ pub(super) struct FixedStrategies {
 #[derive(Debug, Clone)]
 pub(super) struct Chosen {
     pub(super) strategy: Strategy,
-    /// This file or an earlier one names the value itself.
+    /// Whether this file or an earlier one names the value itself.
     pub(super) is_named: bool,
 }
 
 impl FixedStrategies {
-    /// Returns the strategy with which a file sets a value, and keeps it for later files. `fallback` is the strategy of a value
-    /// that no file names, where it is not the file's own default; `names` are the names of all files.
+    /// Returns the strategy with which a file sets a value, and stores it for later files. `fallback` replaces the file's
+    /// default strategy for a value that no file names. `names` are the names of all files.
     ///
     /// # Errors
     /// An earlier file set the value with another strategy.

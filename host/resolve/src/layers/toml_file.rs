@@ -65,7 +65,7 @@ fn value(
             let parsed = number.as_str().parse().ok().and_then(Number::from_f64);
             Value::Number(parsed.ok_or_else(|| wrong(number.as_str()))?)
         }
-        // Attributes have no moments: they are the text that stands there.
+        // Attributes do not have a type for dates, so they become text.
         DeValue::Datetime(moment) => Value::String(moment.to_string()),
     };
     Ok(Node::Plain(plain))

@@ -59,7 +59,7 @@ impl<'a> Reader<'a> {
             Event::Alias(anchor) => {
                 let unknown = || DocumentError::new(line, "an alias must follow the whole value that it stands for");
                 let node = self.anchors.get(&anchor).ok_or_else(unknown)?;
-                // Counted before it is copied: aliases of aliases grow fast.
+                // The value is counted before it is copied, because aliases of aliases grow fast.
                 self.budget.take_all(node, depth, line)?;
                 return Ok(node.clone());
             }

@@ -1,4 +1,4 @@
-//! What time it is: the real time where that is granted, else when the run began.
+//! Implements the guest's clock. With the grant `clock` it returns the real time, else the time at which the run began.
 
 use super::trap;
 use crate::bindings::wrun::clock::clock as wit;
@@ -9,7 +9,7 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use wasmtime::Result;
 
 impl State {
-    /// Sleeps, but not beyond the end of the policy or of the run.
+    /// Sleeps, but ends early if the policy or the run must end.
     fn sleep_for(&self, wait: Duration) {
         let end = Instant::now() + wait;
         while self.services.account.check().is_ok() {
@@ -39,7 +39,7 @@ impl wit::Host for State {
         if !self.services.clock {
             return Ok(0);
         }
-        // Not a use that is suggested: CRuby reads this clock for itself, whatever its cookbooks do.
+        // This use is not recorded for suggested grants, because CRuby itself reads this clock in every policy.
         let began = BEGAN.get_or_init(Instant::now);
         Ok(u64::try_from(began.elapsed().as_nanos()).unwrap_or(u64::MAX))
     }

@@ -1,11 +1,11 @@
-//! The files that travel in the policy's artifact.
+//! Reads the cookbooks' files from the policy's artifact.
 
 use super::State;
 use crate::bindings::wrun::cookbooks::files as wit;
 use contract::FileError;
 use wasmtime::Result;
 
-/// The most names that `locate` looks for at a time.
+/// The maximum number of names in one call of `locate`.
 const NAMES: usize = 100;
 
 fn error(error: FileError) -> wit::FileError {

@@ -1,4 +1,4 @@
-//! Data bags, roles, environments, other nodes.
+//! Reads data bags, roles and environments, and searches for nodes.
 
 use crate::bindings::wrun::data::data as wit;
 use crate::policy::State;

@@ -1,5 +1,5 @@
-//! The machine as a cookbook sees it. Whoever implements `contract::Machine` checks the grants; what it changes is
-//! recorded here, in the run.
+//! Gives guests access to the machine. The implementation of `contract::Machine` checks the grants. This file records the
+//! guest's changes and commands in the run.
 
 use super::{heard, trap};
 use crate::bindings::wrun::machine::{accounts, commands, environment, files, http, types as wit};
@@ -55,7 +55,7 @@ fn change(change: files::Change) -> MachineChange {
 }
 
 impl State {
-    /// Makes a change that the guest's own code asks for, and records it.
+    /// Makes a change for the guest's own code, and records it.
     fn change_machine(&mut self, path: &str, wanted: files::Change, origin: Option<types::Origin>) -> Answer<()> {
         let run = Self::run(self)?;
         let why_run = run.why_run();
@@ -70,8 +70,8 @@ impl State {
         }
     }
 
-    /// Runs a command that the guest's own code asks for, and records it. One that was refused or could not be started is
-    /// not recorded: nothing ran.
+    /// Runs a command for the guest's own code, and records it. A dry run records commands that it refuses. A command that
+    /// was denied or failed to start is not recorded, because nothing ran.
     fn run_command(&mut self, command: types::Command, origin: Option<types::Origin>) -> Answer<commands::Outcome> {
         let run = Self::run(self)?;
         let why_run = run.why_run();
@@ -82,7 +82,7 @@ impl State {
             Ok(_) if why_run => Some(CommandEffect::Looked),
             Ok(_) => Some(CommandEffect::Ran),
             Err(MachineError::DryRun(_)) => Some(CommandEffect::Unknown),
-            // A signal to wrun ended it.
+            // A signal to wrun ended the command.
             Err(MachineError::System(name, _)) if name == "EINTR" => Some(CommandEffect::Ran),
             Err(_) => None,
         };
@@ -100,7 +100,7 @@ impl State {
     }
 }
 
-/// The place that a guest says its code has; `None` if it names no cookbook.
+/// Returns the place that the guest gives for its code, or `None` if it does not name a cookbook.
 fn place(policy: &str, origin: Option<types::Origin>) -> Option<Origin> {
     origin.map(|origin| words::origin(policy, origin)).filter(|origin| origin.cookbook.is_some())
 }

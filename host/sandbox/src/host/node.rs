@@ -1,4 +1,4 @@
-//! Node attributes: the rights, then the node's own room.
+//! Reads and writes node attributes. It checks the policy's rights first. The crate `node` does the work.
 
 use super::reading::Reading;
 use super::{heard, trap};
@@ -14,15 +14,15 @@ use serde_json::Value;
 use std::borrow::Cow;
 use wasmtime::Result;
 
-/// The most items that a guest may put into the node's run list.
+/// The maximum number of items in a run list that a guest sets.
 const MAX_RUN_LIST: usize = 1000;
 
-/// The most bytes of one of them.
+/// The maximum length of one run-list item, in bytes.
 const MAX_RUN_LIST_ITEM: usize = 1000;
 
 type Answer<T> = Result<Result<T, wit::AttributeError>>;
 
-/// What the removal from all levels is called.
+/// The name for a removal from all levels.
 const EVERY_LEVEL: &str = "all";
 
 fn level(level: wit::Level) -> Level {
@@ -45,8 +45,8 @@ fn refused(error: &AttributeError) -> wit::AttributeError {
 }
 
 impl State {
-    /// Everything that a guest writes goes this way: rights, then the change, then whoever listens. `written`: the level and
-    /// the value to write; `None`: something is removed.
+    /// Makes each change of attributes by a guest. It checks the rights, makes the change and informs observers. `written` is
+    /// the level and the new value, or `None` for a removal.
     fn change<T>(
         &mut self,
         level_name: &'static str,
@@ -84,7 +84,7 @@ impl State {
         self.change(to.as_str(), path, Some((to, value)), origin, write)
     }
 
-    /// A value that was found, as the guest sees it.
+    /// Converts a found value to the guest's form.
     fn shown(&mut self, found: Result<Option<Value>, wit::AttributeError>) -> Answer<Option<wit::Value>> {
         let guest = self.guest;
         let attributes = self.run()?.attributes();
@@ -197,7 +197,7 @@ impl wit::Host for State {
     }
 
     fn debug(&mut self, path: Vec<String>) -> Answer<Vec<wit::LevelValue>> {
-        // The fact is one of the values that are asked for.
+        // The result includes the fact, so the policy must be allowed to read it.
         if let Err(denied) =
             Reading::new(self.guest, self.run_and_services()?, wit::View::Automatic, &path, None).read()
         {

@@ -1,5 +1,5 @@
-//! Lines for people, and the events that a guest asks for. What a guest writes is escaped by whoever shows it; here it is
-//! only bounded.
+//! Handles log lines and subscriptions to events. It limits the length of the guest's lines. The code that displays the lines
+//! escapes them.
 
 use crate::bindings::wrun::{output::log as wit, turns::events, types::types};
 use crate::limits::{LOG_BYTES, LOG_LINE};
@@ -8,10 +8,10 @@ use crate::words;
 use contract::{ErrorKind, Event, Failure, LogLevel};
 use wasmtime::Result;
 
-/// What a guest may listen to besides events.
+/// The names, besides events, to which a guest may subscribe.
 const PHASES: [&str; 3] = ["start", "report", "exception"];
 
-/// Who writes a line.
+/// The code that writes a log line.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Writer {
     Cookbook,
@@ -46,7 +46,8 @@ impl State {
                 }
             }
         }
-        // Start code of a component may write before it has the turn; nobody watches yet.
+        // A component's start code may log before it has the turn. Its lines are dropped, because observers belong to the
+        // run.
         let Some(run) = self.run.as_deref_mut() else { return };
         if over && before <= LOG_BYTES {
             let line =

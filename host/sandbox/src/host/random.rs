@@ -1,4 +1,4 @@
-//! Randomness, where it is granted.
+//! Returns random bytes to policies with the grant `random`.
 
 use crate::bindings::wrun::random::random as wit;
 use crate::limits::RANDOM_BYTES;

@@ -1,8 +1,8 @@
-//! What a guest sees of the node, and the record of what it asked for.
+//! Reads node attributes for a guest, and records the reads.
 //!
-//! What a policy may not read is not in its attributes at all, so nothing here can show it. The host still knows where
-//! the machine or another policy has a value: such a read is recorded, and of a fact it is refused, so that it does not
-//! pass for a read of nothing.
+//! The policy's attributes do not contain values that it may not read, so this code cannot reveal them. The host still knows
+//! which paths have a hidden value. It records reads of such paths. It refuses reads of hidden facts, so that they do not
+//! look like absent ones.
 
 use crate::bindings::wrun::{node::attributes as wit, types::types};
 use crate::policy_guest::PolicyGuest;
@@ -15,22 +15,22 @@ use contract::{AttributeRights, HiddenRead, ReadKind, Run};
 use serde_json::Value;
 use std::borrow::Cow;
 
-/// The most bytes of one text of a place that is recorded with a read.
+/// The maximum length in bytes of each text in the place that is recorded with a read.
 const MAX_PLACE: usize = 512;
 
-/// Node tags: every policy's, and nobody's.
+/// The name of the node's tags. All policies share them, so they belong to no particular policy.
 const TAGS: &str = "tags";
 
-/// What a guest does with a value.
+/// The purpose of a read.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Manner {
-    /// It reads the value, whole.
+    /// The guest reads the whole value.
     Read,
-    /// It asks whether there is a value.
+    /// The guest only asks whether the value exists.
     Look,
 }
 
-/// How much of a value the policy does not see.
+/// The hidden share of a value.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Hiding {
     Nothing,
@@ -38,7 +38,7 @@ enum Hiding {
     Whole,
 }
 
-/// One read of a guest, as long as it is answered.
+/// One read by a guest, while the host answers it.
 pub(super) struct Reading<'a> {
     guest: PolicyGuest,
     run: &'a mut Run,
@@ -60,7 +60,7 @@ impl<'a> Reading<'a> {
         Self { guest, run, rights: services.attributes.as_ref(), view, path, at }
     }
 
-    /// Reads the value and records the read; refuses a value that the policy may not see.
+    /// Reads the value and records the read. Returns an error for a hidden fact whose read the rights refuse.
     pub(super) fn read(mut self) -> Result<Option<wit::Value>, wit::AttributeError> {
         let found = self.value();
         match self.notice(found.as_ref(), Manner::Read) {
@@ -69,7 +69,7 @@ impl<'a> Reading<'a> {
         }
     }
 
-    /// Says what is there; recorded only with a place.
+    /// Returns the shape of the value. The read is recorded only if the guest gives its place.
     pub(super) fn look(mut self) -> Option<wit::Shape> {
         let found = self.shape();
         if self.at.is_some() {
@@ -79,12 +79,12 @@ impl<'a> Reading<'a> {
         found
     }
 
-    /// Reads a value that the guest keeps, and of which it will ask for the members one by one where they matter.
+    /// Reads a value for the guest's own cache. If reads of single members matter, the guest asks for each one later.
     pub(super) fn keep(mut self) -> wit::Kept {
         match self.value() {
             Some(found) if self.is_open(&found) => wit::Kept::Open(self.seen(found)),
             found if self.hiding(ReadKind::Fact, found.as_ref()) == Hiding::Whole => {
-                // Of an object the guest asks for members, and those are what it reads.
+                // The guest asks for the members of a hidden object later, and those reads are recorded.
                 if !self.conceals() {
                     let _read_says_it = self.notice(found.as_ref(), Manner::Read);
                 }
@@ -97,7 +97,7 @@ impl<'a> Reading<'a> {
         }
     }
 
-    /// Whether a hidden object is there, reads of which are refused.
+    /// Returns true if the path has a hidden object and the rights refuse to read it.
     pub(super) fn conceals(&self) -> bool {
         let is_object = self.run.attributes().withheld_fact(self.path).is_some_and(Value::is_object);
         is_object
@@ -121,7 +121,7 @@ impl<'a> Reading<'a> {
         }
     }
 
-    /// A value as the guest sees it.
+    /// Converts a value to the guest's form.
     fn seen(&self, value: Value) -> wit::Value {
         values::shown(self.guest, self.run.attributes(), value)
     }
@@ -144,8 +144,9 @@ impl<'a> Reading<'a> {
         })
     }
 
-    /// Whether the members of an object matter one by one: where a part of it is hidden, and at the first step of facts
-    /// and of others' attributes, since a read of one fact is not a read of all its siblings.
+    /// Returns true if the reads of an object's members must be recorded one by one. That is so if a part of the object is
+    /// hidden. It is also so at the first step of facts and of other policies' attributes. A read of one fact there is not a
+    /// read of its siblings.
     fn is_open(&self, found: &Value) -> bool {
         let kinds = [ReadKind::Fact, ReadKind::Attribute];
         found.is_object()
@@ -155,7 +156,7 @@ impl<'a> Reading<'a> {
             })
     }
 
-    /// Whether the policy sees a value of this kind there.
+    /// Returns true if the policy sees a value of this kind at the path.
     fn shows(&self, kind: ReadKind) -> bool {
         let (node, path) = (self.run.attributes(), self.path);
         let has = |level| node.has_in_level(level, path);
@@ -171,8 +172,8 @@ impl<'a> Reading<'a> {
         }
     }
 
-    /// Whether the policy reads what is its own anyway: what the host says of the policy itself, and what bears the name of
-    /// one of its cookbooks, which it looks for and often does not find.
+    /// Returns true if the value belongs to the policy itself. These are the host's facts about the policy, the node's tags,
+    /// and attributes with the name of one of its cookbooks.
     fn is_own(&self, kind: ReadKind) -> bool {
         self.path.first().is_some_and(|first| match kind {
             ReadKind::Fact => is_policys_own(first),
@@ -180,7 +181,7 @@ impl<'a> Reading<'a> {
         })
     }
 
-    /// How much of a value of this kind is there and not seen. `found`: the value that the guest sees.
+    /// Returns the hidden share of a value of this kind. `found` is the value that the guest sees.
     fn hiding(&self, kind: ReadKind, found: Option<&Value>) -> Hiding {
         let (node, path, view) = (self.run.attributes(), self.path, self.view);
         let (hidden, all) = match (kind, view) {
@@ -189,7 +190,7 @@ impl<'a> Reading<'a> {
                 (node.withheld_fact(path), node.withholds_facts())
             }
             (ReadKind::Attribute, wit::View::Merged | wit::View::Normal) => {
-                // Below all else: a value that the policy sees overrules it.
+                // These levels are the lowest, so a value that the policy sees overrides them.
                 let is_merged = matches!(view, wit::View::Merged);
                 let below = || node.withheld_inherited(path).or_else(|| node.withheld_default_layers(path));
                 let below = || below().filter(|_| is_merged && found.is_none_or(Value::is_object));
@@ -206,7 +207,7 @@ impl<'a> Reading<'a> {
         }
     }
 
-    /// Records a read. The text is that of a refusal.
+    /// Records a read. Returns the text of the refusal if the read is refused.
     fn notice(&mut self, found: Option<&Value>, manner: Manner) -> Option<String> {
         let mut refusal = None;
         for kind in [ReadKind::Fact, ReadKind::Attribute] {
@@ -231,7 +232,8 @@ impl<'a> Reading<'a> {
         refusal
     }
 
-    /// Whether no cookbook asked: to write one attribute, a language fetches the whole level that it belongs to.
+    /// Returns true if the language's runtime reads, and not a cookbook. To write one attribute, the runtime reads the whole
+    /// level.
     fn is_of_language(&self) -> bool {
         self.path.is_empty() && self.at.is_none() && matches!(self.view, wit::View::Normal)
     }
@@ -252,7 +254,7 @@ impl<'a> Reading<'a> {
     }
 }
 
-/// A place that is short enough to be kept.
+/// Returns the place with its texts cut to the maximum length.
 fn place(origin: Origin) -> Origin {
     let cut = |text: String| if text.len() > MAX_PLACE { words::shorten(&text, MAX_PLACE) } else { text };
     let short = |text: Option<String>| text.map(cut);

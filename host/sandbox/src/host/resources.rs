@@ -1,4 +1,4 @@
-//! The resource collection.
+//! Lets guests declare, change and query resources.
 
 use super::heard;
 use crate::bindings::wrun::{resources::collection as wit, types::types};
@@ -10,7 +10,8 @@ use wasmtime::Result;
 
 type Answer<T> = Result<Result<T, types::Raised>>;
 
-/// An ordinary error for the guest; a trap only at the end of its policy.
+/// Converts an outcome to the guest's form. A failure that ends the policy becomes a trap, and any other failure an
+/// exception.
 fn answer<T>(guest: PolicyGuest, outcome: Result<T, Failure>) -> Answer<T> {
     Ok(heard(outcome)?.map_err(|failure| words::raised(guest, failure)))
 }

@@ -1,4 +1,4 @@
-//! The built-in resource types, for guests that ask.
+//! Describes the built-in resource types to guests.
 
 use crate::bindings::wrun::resources::schema as wit;
 use crate::policy::State;

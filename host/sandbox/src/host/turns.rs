@@ -1,4 +1,4 @@
-//! Handing the turn over.
+//! Passes the turn from the guest to the host and back.
 
 use crate::bindings::wrun::turns::turns;
 use crate::handover::Slot;
@@ -11,7 +11,7 @@ use wasmtime::Result;
 impl turns::Host for State {
     async fn next(&mut self, message: turns::GuestMessage) -> Result<turns::Turn> {
         self.clock.stop();
-        // An endless chain of cheap calls might never meet the engine's own check with the clock over its budget.
+        // This check is necessary because an endless chain of short turns may never reach the engine's own check.
         self.clock.check()?;
         self.may_go_on()?;
         self.rules.said(&message)?;
@@ -22,7 +22,7 @@ impl turns::Host for State {
         let handover = self.handover.clone();
         let (run, tell) = poll_fn(|_| match handover.take_if(|slot| matches!(slot, Slot::ToGuest(..))) {
             Some(Slot::ToGuest(run, tell)) => Poll::Ready((run, tell)),
-            // Nobody need be woken: the session polls again when it has put something into the handover.
+            // A waker is not needed: the session polls again after it has put a message into the handover.
             _ => Poll::Pending,
         })
         .await;

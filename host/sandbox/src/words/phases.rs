@@ -1,4 +1,4 @@
-//! Phases and questions as the contract has them.
+//! Converts phases and questions to the WIT's types.
 
 use crate::bindings::wrun::turns::turns as wit;
 use contract::{FileCheck, Load, Phase, Question, RubyDocument, StartPhase};
@@ -45,7 +45,8 @@ pub(super) fn question(question: Question) -> wit::Question {
         Question::Role(asked) => wit::Question::Role(document(asked)),
         Question::Environment(asked) => wit::Question::Environment(document(asked)),
         Question::Gems(asked) => wit::Question::Gems(asked.to_string()),
-        // A case of its own would keep components of this contract's first version from linking.
+        // A new case would prevent components of the contract's first version from linking, so the question travels as
+        // `Gems`.
         Question::Policyfile(RubyDocument { name, file, source }) => {
             let asked = serde_json::json!({ "policyfile": { "name": name, "file": file, "source": source } });
             wit::Question::Gems(asked.to_string())

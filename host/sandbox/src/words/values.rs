@@ -1,5 +1,5 @@
-//! Values of attributes. The host keeps a marker in the place of a part that only the guest can compute; guests see the
-//! part's path and number beside the JSON instead.
+//! Converts attribute values. Some parts of a value can only be computed by the guest. The host stores a marker for such a
+//! lazy part. Guests get the JSON together with the path and number of each part.
 
 use super::parse;
 use crate::bindings::wrun::node::attributes as wit;
@@ -9,10 +9,10 @@ use ::node::attributes::guest_values::{guest_value, mentions_guest_values, take_
 use contract::json_text_bytes;
 use serde_json::Value;
 
-/// Bytes of the host's memory that a lazy part takes at most, besides what the guest sent.
+/// The maximum additional host memory for a lazy part, in bytes.
 const PART_BYTES: u64 = 256;
 
-/// Bytes of the host's memory that a value takes while it is read, at most, besides what the guest sent.
+/// Returns an upper bound of the additional host memory for a value while it is parsed, in bytes.
 pub(crate) fn value_bytes(value: &wit::Value) -> u64 {
     match value {
         wit::Value::Plain(json) => json_text_bytes(json),
@@ -22,14 +22,14 @@ pub(crate) fn value_bytes(value: &wit::Value) -> u64 {
     }
 }
 
-/// A value that a guest writes. The error says why it is invalid.
+/// Converts a value that a guest writes, or returns the reason why it is invalid.
 pub(crate) fn value(guest: PolicyGuest, value: wit::Value) -> Result<Value, String> {
     let (json, parts) = match value {
         wit::Value::Plain(json) => (json, vec![]),
         wit::Value::Lazy(wit::LazyValue { json, parts }) => (json, parts),
     };
     let mut value = parse(&json).map_err(|why| format!("the value is not JSON: {why}"))?;
-    // A key that begins with NUL is written with this escape alone.
+    // JSON can express a key that begins with NUL only with this escape.
     if json.contains("\\u0000") && mentions_guest_values(&value) {
         return Err("the value has the key that wrun keeps for lazy values".to_owned());
     }
@@ -49,7 +49,7 @@ pub(crate) fn value(guest: PolicyGuest, value: wit::Value) -> Result<Value, Stri
     Ok(value)
 }
 
-/// A value that a guest reads.
+/// Converts a value for a guest. It leaves out the lazy parts of the policy's other guest.
 pub(crate) fn shown(guest: PolicyGuest, attributes: &Attributes, mut value: Value) -> wit::Value {
     let markers = if attributes.may_hold_guest_values() { take_guest_values(&mut value) } else { vec![] };
     let json = value.to_string();

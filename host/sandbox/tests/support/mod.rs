@@ -1,4 +1,4 @@
-//! A host for the tests: the real sandbox with real components, and around it a machine that is only a list.
+//! Provides a host for the tests: the real sandbox with real components, and a machine that only records actions.
 
 #![allow(dead_code, unused_imports, reason = "each test file uses another part")]
 
@@ -13,13 +13,13 @@ pub(crate) use services::{all_services, services};
 use sandbox::{Compiler, NativeCache, Sandbox};
 use std::task::{Context, Poll, Waker};
 
-/// A fixture's component, as `cargo xtask guests` leaves it, or as it was built for a released version of the contract.
+/// Returns the component of a fixture, from `cargo xtask guests` or from the folder of released components.
 pub(crate) fn fixture(name: &str) -> Vec<u8> {
     if name.starts_with("released-") {
         let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/released").join(format!("{name}.wasm"));
         return std::fs::read(path).unwrap();
     }
-    // Other packages' tests include this file, and their folders lie elsewhere in the checkout.
+    // Tests of other packages include this file, so the folder of the fixtures is searched upwards.
     let above = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).ancestors();
     let found = above.map(|folder| folder.join("target/fixtures")).find(|folder| folder.is_dir());
     let folder = std::env::var_os("WRUN_FIXTURES").map(std::path::PathBuf::from).or(found);
@@ -28,16 +28,16 @@ pub(crate) fn fixture(name: &str) -> Vec<u8> {
     std::fs::read(&path).unwrap_or_else(|error| panic!("{path}: {error}; run `cargo xtask guests`"))
 }
 
-/// A sandbox that keeps native code between tests: each fixture is compiled once.
+/// Returns a sandbox that keeps native code between tests, so that each fixture is compiled once.
 pub(crate) fn sandbox_with_cache() -> Sandbox {
-    // Cargo says where only to tests; the example that measures costs keeps its code elsewhere.
+    // Cargo sets this variable only for tests. Examples use the system's temporary folder.
     let folder =
         option_env!("CARGO_TARGET_TMPDIR").map_or_else(std::env::temp_dir, std::path::PathBuf::from).join("native");
     std::fs::create_dir_all(&folder).unwrap();
     Sandbox::new(Some(NativeCache::new(&folder, [7; 32]).unwrap()), Compiler::Here).unwrap()
 }
 
-/// Polls a future that waits for nobody.
+/// Returns the value of a future that is ready at its first poll.
 pub(crate) fn finish<T>(future: impl Future<Output = T>) -> T {
     match std::pin::pin!(future).as_mut().poll(&mut Context::from_waker(Waker::noop())) {
         Poll::Ready(value) => value,

@@ -1,4 +1,4 @@
-//! Providers that only keep a list, the built-in types, and a journal in memory.
+//! Provides providers that only record actions, the built-in types, and a journal in memory.
 
 use contract::{
     Change, CommandLine, CommandTest, Declaration, ErrorKind, Failure, GuardResult, Known, Memory, Prepared, Property,
@@ -9,10 +9,10 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-/// Acts on a list. Resources of a case of the vectors act as the case says; all others change something every time.
+/// Records the actions. The vectors' resources act as their case prescribes, and all others change something every time.
 #[derive(Default)]
 pub(crate) struct Acting {
-    /// What was done, in order: `action kind[name]`, with the content where there is one.
+    /// The actions in order, as `action kind[name]`, with the content if there is any.
     pub(crate) done: Arc<Mutex<Vec<String>>>,
     /// The case's resources by name.
     pub(crate) case: HashMap<String, Value>,
@@ -79,7 +79,7 @@ impl Providers for Acting {
     fn pause(&mut self, _: u32) {}
 }
 
-/// The schema's types and the vectors' `t`, with every property as it comes.
+/// The schema's types and the vectors' type `t`, without checks of properties.
 pub(crate) struct BuiltinTypes;
 
 impl Types for BuiltinTypes {
@@ -107,7 +107,7 @@ impl Types for BuiltinTypes {
     }
 }
 
-/// What is due, in memory.
+/// The notifications that are due, in memory.
 #[derive(Default)]
 pub(crate) struct Journal(pub(crate) Vec<(String, String)>);
 
@@ -126,7 +126,7 @@ impl Memory for Journal {
     }
 }
 
-/// Uses the processor for so long, as the host's work may.
+/// Uses the given processor time, like the host's work.
 fn work(time: Duration) {
     let begin = processor_time();
     while processor_time() - begin < time {

@@ -1,4 +1,4 @@
-//! Whole runs of one or more policies.
+//! Runs one or more policies from start to end.
 
 use super::{Acting, BuiltinTypes, Journal, all_services, finish, fixture, sandbox_with_cache};
 use contract::{Account, AccountLimits, Event, Failure, GuestLost, Memory, Meters, Moment, Observer, Services, Stop};
@@ -18,18 +18,18 @@ pub(crate) struct Guest {
     pub(crate) limits: Limits,
     pub(crate) slow: Duration,
     pub(crate) wall_time: Duration,
-    /// The host's memory for the policy.
+    /// The limit of host memory in bytes, or `None` for the default.
     pub(crate) host_memory: Option<u64>,
     /// Processor time of the host's own work for the policy.
     pub(crate) host_time: Option<Duration>,
-    /// How long the policy may wait.
+    /// The limit of the policy's pauses, or `None` for the default.
     pub(crate) pauses: Option<Duration>,
-    /// Counts what the process allocates, which then takes the place of charges.
+    /// Measures the memory of the process. If it is set, the account does not charge.
     pub(crate) resident: Option<fn() -> Option<u64>>,
 }
 
 impl Guest {
-    /// A policy of a fixture, which is its only cookbook; with limits that end what is endless soon.
+    /// Creates a policy with the fixture as its only cookbook. Its limits end endless work soon.
     pub(crate) fn new(fixture: &'static str, recipes: &[&str]) -> Self {
         Self {
             fixture,
@@ -45,7 +45,7 @@ impl Guest {
         }
     }
 
-    /// With an attribute below the cookbook's name.
+    /// Adds an attribute below the cookbook's name.
     pub(crate) fn with(mut self, key: &str, value: impl Into<Value>) -> Self {
         let own = self.attributes.entry(self.fixture).or_insert_with(|| json!({}));
         own[key] = value.into();
@@ -53,21 +53,21 @@ impl Guest {
     }
 }
 
-/// What a run came to.
+/// The result of a run.
 pub(crate) struct Ran {
     pub(crate) report: RunReport,
-    /// The log and what handlers failed with, in order.
+    /// The log lines, guest writes and handlers' failures, in order.
     pub(crate) heard: Vec<String>,
-    /// What was done, in order.
+    /// The actions, in order.
     pub(crate) done: Vec<String>,
-    /// What is still due.
+    /// The notifications that are still due.
     pub(crate) due: Vec<(String, String)>,
-    /// The node as it was saved last.
+    /// The node after the run.
     pub(crate) node: NodeObject,
 }
 
 impl Ran {
-    /// The sentence of a policy's failure; empty if it succeeded, `not run` if it never began.
+    /// Returns the message of a policy's failure. It is empty after success, and `not run` if the policy never began.
     pub(crate) fn failure(&self, policy: &str) -> String {
         let found = self.report.policies.iter().find(|one| one.name == policy).expect("the policy was run");
         match &found.outcome {
@@ -77,7 +77,7 @@ impl Ran {
         }
     }
 
-    /// What could be done about a policy's failure.
+    /// Returns the hint of a policy's failure.
     pub(crate) fn hint(&self, policy: &str) -> Option<&str> {
         match &self.report.policies.iter().find(|one| one.name == policy)?.outcome {
             PolicyOutcome::Failed(failure) => failure.hint(),
@@ -86,7 +86,7 @@ impl Ran {
     }
 }
 
-/// Keeps what is said.
+/// Collects the events that tests check, as lines.
 pub(crate) struct Heard(pub(crate) Arc<Mutex<Vec<String>>>);
 
 impl Observer for Heard {
@@ -110,7 +110,7 @@ pub(crate) struct RunHost {
     journal: Journal,
 }
 
-/// A real instance with providers that only keep a list.
+/// A real instance, with providers that only record actions.
 pub(crate) struct Opened {
     policy: Policy,
     acting: Acting,
@@ -192,7 +192,7 @@ impl converge::RunHost for RunHost {
     }
 }
 
-/// Runs policies in order; a failed one does not keep the later ones from running.
+/// Runs policies in order. Later policies run even if one fails.
 pub(crate) fn run(guests: Vec<Guest>, why_run: bool) -> Ran {
     let input = |guest: &Guest| PolicyInput {
         name: guest.fixture.to_owned(),

@@ -1,4 +1,4 @@
-//! A small machine, two data bags, one cookbook's files: all in memory.
+//! Provides services in memory: a small machine, two data bags and one cookbook's files.
 
 use contract::{
     Account, Applied, AttributeRights, CommandOutcome, CommandTest, CookbookFiles, Data, DataError, FileError,
@@ -33,7 +33,7 @@ pub(crate) fn services(cookbook: &str) -> Services {
     }
 }
 
-/// A policy writes below its cookbook's name.
+/// Rights to write only below the cookbook's name.
 struct OwnName(String);
 
 impl AttributeRights for OwnName {

@@ -66,12 +66,13 @@ impl Property {
         Self::of(name, MAP, doc)
     }
 
-    /// A symbol out of a few; a plain string will do.
+    /// Makes a property that takes one of a few symbols. A plain string is accepted too.
     pub const fn symbol(name: &'static str, choices: &'static [Literal], doc: &'static str) -> Self {
         Self::of(name, &[Matcher::Class(Class::Symbol)], doc).coerce(Coercion::Symbol).equal_to(choices)
     }
 
-    /// Permission bits: octal text or a number, kept as text of at least four octal digits.
+    /// Makes a property that takes permission bits, as octal text or a number. They are stored as text of at least four octal
+    /// digits.
     pub const fn mode(name: &'static str, doc: &'static str) -> Self {
         let mut property = Self::of(name, TEXT_OR_INTEGER, doc).coerce(Coercion::Mode).callbacks(&[MODE_IN_RANGE]);
         property.deputy = Deputy::Mode;
@@ -126,7 +127,7 @@ impl Property {
         self
     }
 
-    /// Makes it default to the resource's name. As in Chef it is then no desired state.
+    /// Makes it default to the resource's name. As in Chef, it is then not part of the desired state.
     #[must_use]
     pub const fn name_property(mut self) -> Self {
         self.default = Default::Name;
@@ -134,7 +135,7 @@ impl Property {
         self
     }
 
-    /// Marks it as what tells which thing is meant.
+    /// Marks it as part of the identity of the thing on the machine.
     #[must_use]
     pub const fn identity(mut self) -> Self {
         self.identity = true;
@@ -169,21 +170,21 @@ impl Property {
         self
     }
 
-    /// Marks it as no part of the state that is compared.
+    /// Marks it as not part of the desired state.
     #[must_use]
     pub const fn no_state(mut self) -> Self {
         self.desired_state = false;
         self
     }
 
-    /// Makes several calls collect.
+    /// Makes several calls collect their values.
     #[must_use]
     pub const fn collects(mut self) -> Self {
         self.collects = true;
         self
     }
 
-    /// Notes the Chef version that brought it.
+    /// Notes the Chef version that introduced it.
     #[must_use]
     pub const fn since(mut self, version: &'static str) -> Self {
         self.introduced = Some(version);
@@ -204,7 +205,7 @@ impl Property {
         self
     }
 
-    /// Marks what else it reaches for.
+    /// Marks the kind of thing that it affects beyond the resource.
     #[must_use]
     pub const fn deputy(mut self, deputy: Deputy) -> Self {
         self.deputy = deputy;

@@ -7,9 +7,9 @@ use crate::value::Value;
 /// A function that accepts or rejects a value, with the words that Chef puts into the message when it rejects.
 #[derive(Clone, Copy)]
 pub struct Callback {
-    /// The validator's name, by which the Ruby library finds its own side of it (`coercions.rb`).
+    /// The validator's name, by which the Ruby library finds its own implementation (`coercions.rb`).
     pub id: &'static str,
-    /// What is said of a rejected value, as in "Option mode's value 99999 not in valid numeric range!".
+    /// The end of the message about a rejected value, as in "Option mode's value 99999 not in valid numeric range!".
     pub message: &'static str,
     /// The test itself, which returns true for accepted values.
     pub test: &'static (dyn Fn(&Value) -> bool + Send + Sync),
@@ -44,7 +44,7 @@ pub const CRON_MONTH: Callback =
 pub const CRON_WEEKDAY: Callback =
     Callback { id: "cron_weekday", message: "should be a valid weekday spec", test: &is_cron_weekday };
 
-/// A cipher's name: letters, digits and dashes. Which ciphers there are only the machine knows.
+/// A cipher's name: letters, digits and dashes. Only the machine knows which ciphers exist.
 pub const CIPHER_NAME: Callback = Callback {
     id: "cipher_name",
     message: "key_cipher must be a cipher known to openssl. Run `openssl list-cipher-algorithms` to see available options.",

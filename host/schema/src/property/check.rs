@@ -1,11 +1,10 @@
-//! What a property makes of a value: nil resets, coercion, checks. The messages are Chef's.
+//! Applies a property's specification to a value: resets it for `nil`, coerces and checks it. The messages are Chef's.
 
 use super::{Callback, Class, Default, Matcher, Pattern, Property, responds_to};
 use crate::value::Value;
 use errors::chef::NESTED_PROPERTY;
 
-/// A value was not accepted. The message is the one Chef raises; for a sensitive property
-/// the value is left out of it.
+/// The error about a rejected value. The message is Chef's; for a sensitive property it does not show the value.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{message}")]
 pub struct Invalid {
@@ -16,12 +15,12 @@ pub struct Invalid {
 /// The text that a message shows for a secret.
 const SUPPRESSED: &str = "*sensitive value suppressed*";
 
-/// How many nested specifications are followed: constants cannot be endless, but one could name itself.
+/// Largest depth of nested specifications, because a constant could refer to itself.
 const MAXIMUM_NESTING: usize = 16;
 
 impl Property {
-    /// Takes a value as Chef's setter does: `nil` resets to the default unless the property means `nil` itself, then the value is
-    /// coerced and checked. `name` is the resource's name.
+    /// Accepts a value like Chef's setter. `nil` resets the property to its default, unless the property accepts `nil` as a
+    /// value. Then the value is coerced and checked. `name` is the resource's name.
     ///
     /// # Errors
     /// When a check refuses the value.
@@ -30,8 +29,8 @@ impl Property {
         self.coerce_and_check(value)
     }
 
-    /// The value of an unset property, coerced and checked; `nil` where the default is unset, belongs to another property or is
-    /// known to the provider alone.
+    /// Returns the value of an unset property, coerced and checked. It is `nil` if there is no default, or if the default
+    /// depends on another property or the provider.
     ///
     /// # Errors
     /// When the default is not valid for the property.
@@ -48,7 +47,8 @@ impl Property {
         }
     }
 
-    /// Whether setting `nil` sets it: where `is` accepts it, or where a coercion has to deal with it.
+    /// Tells whether `nil` is a value of the property and does not reset it: if `is` accepts `nil`, or if there is a
+    /// coercion.
     pub fn explicitly_accepts_nil(&self) -> bool {
         self.coerce.is_some() || self.is.is_some_and(|matchers| self.check_is(&Value::Nil, matchers, 0).is_ok())
     }
@@ -58,7 +58,7 @@ impl Property {
             Some(coercion) => coercion.apply(value),
             None => value,
         };
-        // Unset properties are not checked, unless something was said to be their value.
+        // An unset property is checked only if it has a default value.
         if value.is_nil() && !matches!(self.default, Default::Fixed(_) | Default::Name) {
             return Ok(value);
         }
@@ -158,7 +158,7 @@ impl Property {
         Err(self.invalid(message))
     }
 
-    /// Checks by another specification under this one's name.
+    /// Checks a value by another specification, with this property's name in messages.
     fn check_as(&self, other: &Self, value: &Value, nesting: usize) -> Result<(), Invalid> {
         let mut other = *other;
         other.name = self.name;
@@ -229,7 +229,7 @@ fn shown_matcher(matcher: &Matcher) -> String {
     }
 }
 
-/// Calls a Ruby predicate. A value that does not have it is not it.
+/// Answers a Ruby predicate. It is false for a value that does not have the method.
 fn methods_answer(value: &Value, predicate: &str) -> bool {
     match (predicate, value) {
         ("nil", value) => value.is_nil(),

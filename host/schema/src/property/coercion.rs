@@ -1,19 +1,19 @@
-//! The canonical forms that properties of built-in types are brought to before they are checked.
+//! Coercions, which bring properties of built-in types to a canonical form before they are checked.
 //!
-//! Chef takes any Ruby code as `coerce`; the built-in types need only these few, so they are a closed list with names, and a
-//! reference can say in words what happens to a value. Where a coercion cannot be done the value goes on unchanged: the checks
-//! after it then say what is wrong in Chef's own words.
+//! In Chef, `coerce` can be any Ruby code. The built-in types need only these few coercions, so they are a closed list with
+//! names, and the reference can describe them. If a coercion is impossible, the value is not changed, and the checks after it
+//! fail with Chef's own message.
 
 use crate::value::Value;
 
-/// One way to make a value canonical.
+/// One kind of coercion.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Coercion {
     /// Permission bits: octal text or a number become octal text of at least four digits.
     Mode,
-    /// Text becomes a symbol: JSON has none, so a symbol arrives as text.
+    /// Text becomes a symbol, because JSON does not have symbols.
     Symbol,
-    /// As [`Coercion::Symbol`], of text that may begin with the symbol's colon.
+    /// Like [`Coercion::Symbol`], but the text may begin with a colon.
     SymbolWithColon,
     /// Text is split into words as a shell does.
     ShellWords,
@@ -25,15 +25,15 @@ pub enum Coercion {
     MountOptions,
     /// A single value becomes a list of one; a map a list of pairs (Ruby's `Array()`).
     Wrapped,
-    /// As [`Coercion::Wrapped`], but `false` stays.
+    /// Like [`Coercion::Wrapped`], but `false` is not changed.
     WrappedUnlessFalse,
-    /// One flat list out of nested ones or a single value.
+    /// Nested lists, or a single value, become one flat list.
     Flattened,
     /// A list of names becomes a map in which each is true.
     Flags,
     /// `before`, `after`, true, false or a list of both names become a map with the two keys.
     BeforeAndAfter,
-    /// Letters become small ones (checksums).
+    /// Letters become lower-case (checksums).
     LowerCase,
     /// A slash at the end is removed (mount points).
     NoTrailingSlash,
@@ -51,9 +51,9 @@ pub enum Coercion {
     Integer,
     /// `false` becomes `nil`, all else stays.
     FalseToNil,
-    /// Dots and tildes become two underscores (file names in `sudoers.d`, where others are not read).
+    /// Dots and tildes become two underscores (file names in `sudoers.d`, because sudo ignores names with these characters).
     SudoersFileName,
-    /// The text ends in `.conf`.
+    /// `.conf` is added to a text without this ending.
     ConfFileName,
     /// The options of `timeout(1)`: a number or text is the duration.
     Timeout,
@@ -133,7 +133,7 @@ impl Coercion {
         }
     }
 
-    /// What it does, for the reference.
+    /// Returns a description for the reference.
     pub const fn doc(self) -> &'static str {
         match self {
             Self::Mode => "kept as octal text",
@@ -171,7 +171,8 @@ fn map_text(value: Value, change: impl Fn(&str) -> String) -> Value {
     }
 }
 
-/// Octal text of at least four digits. Numbers are the bits themselves, as Ruby's and Rust's octal literals give them.
+/// Returns octal text of at least four digits. A number is the permission bits themselves, as from an octal literal in Ruby
+/// or Rust.
 fn mode(value: Value) -> Value {
     let bits = match &value {
         Value::Text(text) => {

@@ -1,12 +1,12 @@
-//! Which public methods Ruby's values have, for `respond_to`: a table of names, because there is no Ruby on this side.
+//! Lists the public methods of Ruby's values, for `respond_to`. It is a table of names, because the host does not run Ruby.
 //!
-//! Source: the reference documentation of Ruby 3.1's core classes. Methods that cookbooks or gems add to core classes are not known
-//! here; custom resources check their own properties in the guest, where they are.
+//! Source: the reference documentation of Ruby 3.1's core classes. Methods that cookbooks or gems add to core classes are
+//! unknown here. Custom resources check their own properties in the guest, where these methods exist.
 
 use super::Class;
 use crate::value::Value;
 
-/// What every object has (`Object`, `Kernel`, `BasicObject`).
+/// Methods of every object (`Object`, `Kernel`, `BasicObject`).
 const OBJECT: &str = "! != !~ == === <=> __id__ __send__ class clone define_singleton_method display dup enum_for eql? equal? \
 extend freeze frozen? hash inspect instance_eval instance_exec instance_of? instance_variable_defined? instance_variable_get \
 instance_variable_set instance_variables is_a? itself kind_of? method methods nil? object_id private_methods protected_methods \
@@ -56,7 +56,7 @@ const NIL: &str = "& =~ rationalize to_a to_c to_f to_h to_i to_r ^ |";
 
 const BOOLEAN: &str = "& ^ |";
 
-/// Ruby's `respond_to?` for a value of a core class.
+/// Answers Ruby's `respond_to?` for a value of a core class.
 pub fn responds_to(value: &Value, method: &str) -> bool {
     let own: &[&str] = match Class::of(value) {
         Class::Text => &[TEXT, COMPARABLE],

@@ -1,8 +1,8 @@
 //! Regular expressions of specifications.
 //!
-//! Each is written twice: as Chef shows it in a message, and in the syntax of the engine here, which takes time linear in the text
-//! whatever a guest sends. Ruby's `^` and `$` stand at every line; where Chef clearly means the whole value, ours is anchored at
-//! the value's ends, so that no second line is smuggled past a check.
+//! Each is written twice: as Chef shows it in a message, and in the syntax of Rust's engine, whose time is linear in the
+//! length of any text. Ruby's `^` and `$` match at every line. Where Chef clearly means the whole value, our pattern matches
+//! only at its ends, so that a second line cannot get past a check.
 
 use std::sync::OnceLock;
 
@@ -17,12 +17,13 @@ pub struct Pattern {
 }
 
 impl Pattern {
-    /// A pattern from Ruby's way to write it (with its slashes, for messages) and the engine's.
+    /// Creates a pattern from Ruby's notation, with slashes, for messages, and from the engine's notation.
     pub const fn new(shown: &'static str, source: &'static str) -> Self {
         Self { shown, source, compiled: OnceLock::new() }
     }
 
-    /// Whether it is found in the text. A pattern that cannot be compiled is found nowhere; a test compiles all built-in ones.
+    /// Tells whether the pattern matches a part of the text. A pattern that cannot be compiled never matches; a test compiles
+    /// all built-in ones.
     pub fn is_found_in(&self, text: &str) -> bool {
         self.regex().is_some_and(|regex| regex.is_match(text))
     }

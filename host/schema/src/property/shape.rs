@@ -1,8 +1,9 @@
-//! Which shape of value a property takes, for the builders of the Rust SDK and for the reference.
+//! Determines the shape of a property's values, for the builders of the Rust SDK and for the reference.
 
 use super::{Class, Coercion, Literal, Matcher, Property};
 
-/// The shapes. Each is a marker type of the SDK (`crate::builder::kinds`), for which the SDK says which Rust values fit.
+/// The shapes of values. Each is a marker type of the SDK (`crate::builder::kinds`), and the SDK defines which Rust values it
+/// accepts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Shape {
     /// Any JSON value, with no check of its own.
@@ -60,7 +61,7 @@ impl Shape {
     }
 }
 
-/// The classes of values that a specification accepts, one flag each. `nil` is left out: it unsets anything.
+/// The classes of values that a specification accepts, one flag each. `nil` is left out, because it unsets every property.
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
 struct Accepted {
     boolean: bool,
@@ -93,7 +94,7 @@ impl Property {
         if self.coerce == Some(Coercion::Mode) {
             return Shape::Mode;
         }
-        // Several calls gather a list, and each may bring one entry or more.
+        // Several calls collect a list, and each may add one entry or more.
         if self.collects {
             return Shape::List;
         }
@@ -115,7 +116,7 @@ impl Property {
         let Accepted { boolean, integer, float, text, list, map, anything } = accepted;
         match (boolean, integer, float, text, list, map, anything) {
             (true, false, false, false, false, false, false) => Shape::Boolean,
-            // `[String, false]` and `[Integer, false]`: false says "none".
+            // `[String, false]` and `[Integer, false]`: false means "no value".
             (true, true, false, false, false, false, false) => Shape::BooleanOrInteger,
             (true, false, false, true, false, false, false) => Shape::BooleanOrText,
             (false, true, false, false, false, false, false) => Shape::Integer,

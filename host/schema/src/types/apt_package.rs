@@ -23,13 +23,13 @@ pub(crate) const RESPONSE_FILE: Property =
         .no_state()
         .deputy(Deputy::LaterCommand);
 
-/// What the response file's template sees.
+/// The variables of the response file's template.
 pub(crate) const RESPONSE_FILE_VARIABLES: Property =
     Property::map("response_file_variables", "What the response file's template sees as its variables.")
         .default(Literal::Map(&[]))
         .no_state();
 
-/// What apt has beyond the common package properties.
+/// The properties of apt beyond those of all packages.
 pub(crate) static APT_PROPERTIES: [Property; 5] = [
     Property::text("default_release", "The release that versions are taken from, as `-t` of apt-get.").no_state(),
     Property::boolean(

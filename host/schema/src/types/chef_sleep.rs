@@ -1,4 +1,4 @@
-//! `chef_sleep` and `breakpoint`: they stop the run for a while.
+//! `chef_sleep` and `breakpoint`, which pause the run.
 
 use crate::property::{Coercion, Property, TEXT_OR_INTEGER};
 use crate::resource::{Action, ImplementedBy, ResourceType, action};
@@ -19,7 +19,7 @@ pub static CHEF_SLEEP: ResourceType = ResourceType {
     introduced: Some("15.5"),
 };
 
-/// Stops where an interactive shell runs the recipes.
+/// The type that stops recipes in Chef's interactive shell.
 pub static BREAKPOINT: ResourceType = ResourceType {
     name: "breakpoint",
     aliases: &[],

@@ -4,7 +4,7 @@ use crate::property::Property;
 use crate::resource::{Action, ImplementedBy, ResourceType, action};
 use crate::typed::properties;
 
-/// Says who may have a crontab.
+/// Manages which users may have a crontab.
 pub static CRON_ACCESS: ResourceType = ResourceType {
     name: "cron_access",
     aliases: &["cron_manage"],

@@ -29,7 +29,8 @@ pub static CHEF_GEM: ResourceType = ResourceType {
     introduced: None,
 };
 
-/// Gems of which the Ruby runtime has what cookbooks use, under the same names. They need not travel with a policy.
+/// Gems whose commonly used parts are built into the Ruby runtime, under the same names. A policy's artifact need not contain
+/// them.
 pub const RUNTIME_GEMS: [&str; 6] = ["deepsort", "docker-api", "inifile", "iniparse", "ipaddress", "toml-rb"];
 
 static GEM_ACTIONS: [Action; 4] = [

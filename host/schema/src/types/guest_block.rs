@@ -1,4 +1,4 @@
-//! `guest_block` and its Ruby twins: code of the guest that runs while the node converges.
+//! `guest_block` and its Ruby equivalents: code of the guest that runs while the node converges.
 
 use crate::property::Property;
 use crate::resource::{Action, ImplementedBy, ResourceType, action};

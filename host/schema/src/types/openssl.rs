@@ -26,7 +26,7 @@ const KEY_FILE: Property =
 const KEY_TYPE: Property =
     Property::text("key_type", "The kind of key.").equal_to(&[Literal::Text("rsa"), Literal::Text("ec")]);
 
-/// Whom a certificate or request names.
+/// The subject of a certificate or request.
 static SUBJECT: [Property; 7] = [
     Property::text("country", "The country of the subject."),
     Property::text("state", "The state of the subject."),
@@ -37,7 +37,7 @@ static SUBJECT: [Property; 7] = [
     Property::text("email", "The subject's mail address."),
 ];
 
-/// What all files of keys have.
+/// The properties of all key files.
 static OWNED_FILE: [Property; 4] = [PATH, OWNER, GROUP, MODE];
 
 static CREATE: [Action; 1] = [action("create", "Makes the file, or makes it anew where it does not fit.")];

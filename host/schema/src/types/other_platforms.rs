@@ -1,4 +1,5 @@
-//! Chef's types that manage what only another platform has. Their names and default actions are known, their properties are not.
+//! Chef's types for things that only another platform has. Their names and default actions are known, but not their
+//! properties.
 
 /// A type of another platform.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -19,7 +20,7 @@ const fn also_called(aliases: &'static [&'static str], foreign: ForeignType) -> 
     ForeignType { aliases, ..foreign }
 }
 
-/// The types of other platforms, by the platform that each is for, as people write it.
+/// The types of other platforms, by the name of the platform.
 pub static OTHER_PLATFORMS: [(&str, &[ForeignType]); 4] = [
     (
         "Windows",

@@ -11,7 +11,7 @@ pub static PACKAGE: ResourceType = ResourceType {
     doc: "Manages packages with the package manager of the node's platform. A list of names is handled in one transaction.",
     actions: &PACKAGE_ACTIONS,
     default_action: "install",
-    // Chef answers `package` with the platform's own type; on Debian that is apt_package, whose properties it then has.
+    // In Chef, `package` is the platform's own type. On Debian that is apt_package, so it has the properties of that type.
     properties: &[&PACKAGE_FAMILY, &super::apt_package::APT_PROPERTIES],
     implemented_by: ImplementedBy::Host,
     introduced: None,
@@ -46,7 +46,7 @@ pub(crate) static PACKAGE_FAMILY: [Property; 6] = [
         .deputy(Deputy::Environment),
 ];
 
-/// How many seconds a transaction may take if its resource says nothing: Chef's limit.
+/// The default time limit of a transaction, in seconds: Chef's default.
 pub const TRANSACTION_SECONDS: u64 = 900;
 
 properties! {

@@ -4,7 +4,7 @@ use crate::property::{Literal, Property};
 use crate::resource::{Action, ImplementedBy, ResourceType, action};
 use crate::typed::properties;
 
-/// Starts the node again.
+/// Declares a reboot of the node.
 pub static REBOOT: ResourceType = ResourceType {
     name: "reboot",
     aliases: &[],

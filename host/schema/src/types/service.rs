@@ -27,7 +27,7 @@ static SERVICE_ACTIONS: [Action; 8] = [
     action("unmask", "Undoes `mask` (systemd)."),
 ];
 
-/// A property that names a command for one step; false takes the init system's own.
+/// Returns a property that names a command for one step. False means the init system's own command.
 const fn command(name: &'static str, doc: &'static str) -> Property {
     Property::of(name, TEXT_NIL_OR_FALSE, doc).no_state().deputy(Deputy::Command)
 }
@@ -72,7 +72,7 @@ static SERVICE_PROPERTIES: [Property; 15] = [
 ];
 
 properties! {
-    /// The properties of `service` that this platform's init systems have a use for.
+    /// The properties of `service` that apply to this platform's init systems.
     pub struct ServiceProperties for SERVICE {
         service_name: String,
         supports: serde_json::Value,
@@ -90,7 +90,7 @@ properties! {
 }
 
 properties! {
-    /// What a declaration of a `service` says of the process table.
+    /// The properties of a `service` that concern the process table.
     pub struct ServicePattern for SERVICE {
         pattern: Declared<String>,
     }

@@ -16,7 +16,7 @@ pub static USER: ResourceType = ResourceType {
     introduced: None,
 };
 
-/// Manages a user; in Ruby `user` is of this type, as in Chef on Linux.
+/// Manages a user. In Ruby cookbooks `user` means this type, as in Chef on Linux.
 pub static LINUX_USER: ResourceType = ResourceType {
     name: "linux_user",
     aliases: &[],

@@ -4,7 +4,7 @@ use crate::property::{Coercion, Default, Property, TEXT_OR_INTEGER};
 use crate::resource::{Action, ImplementedBy, ResourceType, action};
 use crate::typed::properties;
 
-/// Limits what a user may use.
+/// Limits the resources that a user may use.
 pub static USER_ULIMIT: ResourceType = ResourceType {
     name: "user_ulimit",
     aliases: &[],

@@ -1,5 +1,5 @@
-//! Chef's types that nobody carries out here: those of programs that few machines have. Cookbooks for several platforms declare
-//! them, mostly behind conditions; an action of theirs fails.
+//! Chef's types without an implementation in wrun: those of programs that few machines have. Cookbooks for several platforms
+//! declare them, mostly under conditions. Their actions fail.
 
 pub mod chef_client;
 pub mod devices;

@@ -67,12 +67,13 @@ pub(crate) struct PauseArguments {
 }
 
 impl AgentArguments {
-    /// What was typed, as a layer of settings.
+    /// Returns the given options as a layer of settings.
     pub(crate) fn layer(&self) -> Layer {
         Layer { interval: self.interval, splay: self.splay, skip_unchanged: self.skip_unchanged, ..self.common.layer() }
     }
 
-    /// The words of a run's command line. `skip_unchanged`: the age of a good run that stands for this one, at most.
+    /// Returns the arguments of a run's command line. `skip_unchanged`: the maximum age of a good run that makes this one
+    /// unnecessary.
     pub(crate) fn run(&self, skip_unchanged: Option<Duration>) -> Vec<OsString> {
         let common = &self.common;
         let mut words: Vec<OsString> = vec!["converge".into(), "--by-agent".into()];

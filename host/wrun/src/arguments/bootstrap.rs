@@ -4,11 +4,11 @@ use crate::settings::{NodeName, PolicyNames};
 use clap::Args;
 use std::path::PathBuf;
 
-/// What the help says at its end.
+/// The last paragraph of the help.
 const AFTER_HELP: &str = "The package, the settings, the trusted root and the grants go to the machine over one ssh connection; then it makes its \
                           first run. Run it again to mend what a broken connection left, or to change what differs. See docs/bootstrap.md.";
 
-/// clap's own would say that the machine can be left out.
+/// The usage line. The one that clap generates would show the machine as optional.
 const USAGE: &str = "wrun bootstrap [OPTIONS] --policy-name <NAME,..> --policy-group <GROUP> <USER@HOST>\n       \
                      wrun bootstrap [OPTIONS] --policy-name <NAME,..> --policy-group <GROUP> --cloud-init";
 

@@ -103,23 +103,23 @@ pub(crate) struct ConvergeArguments {
     pub(crate) suggest_grants: Option<Suggesting>,
 }
 
-/// What becomes of a suggestion.
+/// How a run handles its suggestion of grants.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Suggesting {
-    /// Entries that open a lot are written like others.
+    /// Dangerous entries are written like others.
     pub(crate) dangerous: bool,
-    /// The file that the entries are added to; else they are printed.
+    /// The file that the entries are added to. `None`: they are printed.
     pub(crate) write: Option<PathBuf>,
-    /// Entries for sensitive resources are given too.
+    /// The suggestion includes entries for sensitive resources.
     pub(crate) sensitive: bool,
-    /// Nobody is asked.
+    /// The entries are written without a question.
     pub(crate) yes: bool,
 }
 
 /// Run cookbooks from the folders of a Chef repository, without a policy
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Cookbooks in folders")]
-// On each of them: clap asks for no `cookbooks` where something is given that conflicts with it.
+// Each argument needs this attribute: clap does not require `cookbooks` if a conflicting argument is given.
 #[group(conflicts_with_all = ["policy_name", "named_run_list"])]
 pub(crate) struct FolderArguments {
     /// Run the cookbooks in these directories instead of policies; if two have one name, the one in the last directory is used
@@ -152,7 +152,7 @@ pub(crate) struct FolderArguments {
 }
 
 impl ConvergeArguments {
-    /// The run that was asked for. `settings` are those that these arguments are part of.
+    /// Returns the request for the run. `settings` already include these arguments.
     pub(crate) fn request(&self, settings: &Settings) -> Request {
         let grants = match (self.allow_all || self.suggest_grants.is_some(), &self.grants) {
             (true, _) => GrantsSource::Everything,
@@ -190,7 +190,7 @@ impl ConvergeArguments {
         }
     }
 
-    /// Tells whether nothing is to be changed.
+    /// Tells whether the run must not change anything.
     pub(crate) fn is_dry(&self) -> bool {
         self.mode().is_dry()
     }
@@ -204,7 +204,7 @@ impl ConvergeArguments {
         }
     }
 
-    /// What was typed, as a layer of settings.
+    /// Returns the given options as a layer of settings.
     pub(crate) fn layer(&self) -> Layer {
         Layer {
             policy_name: self.policy_name.clone(),
@@ -227,12 +227,12 @@ impl ConvergeArguments {
     }
 }
 
-/// Both halves of what was typed.
+/// Returns both parts of a typed pair as owned strings.
 fn owned((name, value): (&str, &str)) -> (String, String) {
     (name.to_owned(), value.to_owned())
 }
 
-/// Checks that a revision names its policy.
+/// Checks that a revision option names its policy.
 fn of_policy(text: &str) -> Result<String, String> {
     match text.split_once('=') {
         Some((policy, id)) if !policy.is_empty() && !id.is_empty() => Ok(text.to_owned()),
@@ -241,7 +241,7 @@ fn of_policy(text: &str) -> Result<String, String> {
 }
 
 impl FolderArguments {
-    /// The cookbooks in folders that were asked for, if any.
+    /// Returns the request for cookbooks in folders, if the options name any.
     fn request(&self, settings: &Settings) -> Option<FolderRequest> {
         (!self.cookbooks.is_empty()).then(|| FolderRequest {
             cookbooks: self.cookbooks.clone(),

@@ -5,7 +5,7 @@ use crate::settings::Layer;
 use clap::{Args, Subcommand};
 use std::path::PathBuf;
 
-/// Options that `wrun grants suggest` shares with `wrun converge` and that change nothing of a suggestion.
+/// Options that `wrun grants suggest` shares with `wrun converge` but that have no effect on a suggestion.
 pub(super) const IDLE_IN_SUGGESTIONS: [&str; 9] = [
     "format",
     "grants",
@@ -102,14 +102,14 @@ pub(crate) struct CheckGrantsArguments {
 }
 
 impl AllowArguments {
-    /// What was typed, as a layer of settings.
+    /// Returns the given options as a layer of settings.
     pub(crate) fn layer(&self) -> Layer {
         Layer { grants: self.grants.clone(), ..self.common.layer() }
     }
 }
 
 impl CheckGrantsArguments {
-    /// What was typed, as a layer of settings.
+    /// Returns the given options as a layer of settings.
     pub(crate) fn layer(&self) -> Layer {
         Layer { grants: self.grants.clone(), policies: self.policies.clone(), ..self.common.layer() }
     }

@@ -1,4 +1,4 @@
-//! The arguments of commands that take over what a Chef shop has.
+//! The arguments of the commands that import from Chef.
 
 use clap::{Args, Subcommand};
 use std::path::PathBuf;

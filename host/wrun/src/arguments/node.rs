@@ -251,7 +251,7 @@ pub(crate) struct StoredNode {
 }
 
 impl StoredNode {
-    /// What was typed, as a layer of settings.
+    /// Returns the given options as a layer of settings.
     pub(crate) fn layer(&self) -> Layer {
         Layer { node_name: self.node_name.clone(), state_dir: self.state_dir.clone(), ..Layer::default() }
     }

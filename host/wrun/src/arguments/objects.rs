@@ -408,21 +408,21 @@ pub(crate) struct BagsPlace {
 }
 
 impl RolesPlace {
-    /// What was typed, as a layer of settings.
+    /// Returns the given options as a layer of settings.
     pub(crate) fn layer(&self) -> Layer {
         Layer { roles: self.roles.clone(), ..Layer::default() }
     }
 }
 
 impl EnvironmentsPlace {
-    /// What was typed, as a layer of settings.
+    /// Returns the given options as a layer of settings.
     pub(crate) fn layer(&self) -> Layer {
         Layer { environments: self.environments.clone(), ..Layer::default() }
     }
 }
 
 impl BagsPlace {
-    /// What was typed, as a layer of settings.
+    /// Returns the given options as a layer of settings.
     pub(crate) fn layer(&self) -> Layer {
         Layer { data_bags: self.data_bags.clone(), ..Layer::default() }
     }

@@ -42,7 +42,7 @@ pub(crate) struct SearchArguments {
 }
 
 impl SearchArguments {
-    /// What was typed, as a layer of settings.
+    /// Returns the given options as a layer of settings.
     pub(crate) fn layer(&self) -> Layer {
         Layer {
             state_dir: self.state_dir.clone(),

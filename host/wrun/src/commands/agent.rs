@@ -1,4 +1,5 @@
-//! `wrun agent`: the process that converges the node again and again, and what people say to it. The room `agent` decides.
+//! `wrun agent`: the process that converges the node regularly, and the commands that control it. The decisions are in the
+//! crate `agent`.
 
 mod signals;
 mod status;
@@ -17,7 +18,7 @@ use std::rc::Rc;
 use std::time::{Duration, SystemTime};
 use text::escape_line;
 
-/// The variables that name the account of whoever types a command, the one behind `sudo` first.
+/// The environment variables with the account of the user. The account before `sudo` comes first.
 const ACCOUNTS: [&str; 3] = ["SUDO_USER", "LOGNAME", "USER"];
 
 pub(crate) fn run(arguments: AgentArguments, printer: &Printer) -> anyhow::Result<Exit> {
@@ -39,7 +40,7 @@ fn live(arguments: AgentArguments, printer: Printer) -> anyhow::Result<Exit> {
     }
     logging::open(&settings)?;
     let folder = StateDirectory::open(&settings.run.state_dir)?.agent()?;
-    // Before others can find the lock and send signals.
+    // This happens before other processes can find the lock and send signals.
     let signals = signals::listen().context("signals cannot be listened to")?;
     let Some(_lock) = folder.lock()? else {
         let text = format!("another agent runs with the state directory {}", settings.run.state_dir.display());
@@ -53,11 +54,11 @@ fn live(arguments: AgentArguments, printer: Printer) -> anyhow::Result<Exit> {
         signals,
         notifier: Notifier::new(|name| std::env::var_os(name), std::process::id()),
         command: Box::new(move |asked_for| {
-            // Settings that cannot be used end the run itself.
+            // If the settings are invalid, the run itself fails with the error.
             let settings = super::settings(config_of_run.as_deref(), run.layer()).ok();
             let limit = settings.and_then(|settings| settings.skip_unchanged);
             let limit = limit.map(|limit| if asked_for { Duration::ZERO } else { limit });
-            // This very program, also where its file was replaced meanwhile.
+            // This same program, even if its file was replaced in the meantime.
             let mut command = Command::new("/proc/self/exe");
             command.arg0("wrun").args(run.run(limit));
             command
@@ -116,7 +117,7 @@ fn resume(common: &Common, printer: Printer) -> anyhow::Result<Exit> {
         printer.note(Tone::Plain, "there was no pause");
         return Ok(Exit::Done);
     };
-    // A pause that cannot be read ends as well.
+    // A pause with an unreadable file also ends.
     let ended = Pause::holding(&folder, now());
     Pause::end(&folder)?;
     let text = match ended {
@@ -132,7 +133,7 @@ fn settings(common: &Common) -> anyhow::Result<Settings> {
     super::settings(common.config.as_deref(), common.layer())
 }
 
-/// The agent's folder, if it is there.
+/// Returns the agent's folder, if it exists.
 fn existing(settings: &Settings) -> anyhow::Result<Option<AgentFolder>> {
     let state = StateDirectory::open_existing(&settings.run.state_dir)?;
     Ok(state.map(|state| state.existing_agent()).transpose()?.flatten())

@@ -1,4 +1,4 @@
-//! `wrun bootstrap`: [`bootstrap`] decides, here are arguments, ssh and words.
+//! `wrun bootstrap`. The crate [`bootstrap`] contains the decisions; this module handles arguments, ssh, and messages.
 
 mod inputs;
 
@@ -13,28 +13,28 @@ use std::io::{BufReader, IsTerminal as _};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use text::{escape, escape_line};
 
-/// Lines around a change.
+/// Number of unchanged lines that are shown around a change.
 const CONTEXT: usize = 3;
 
-/// Bytes of the mark.
+/// Number of random bytes in the mark.
 const MARK_BYTES: usize = 16;
 
-/// The exit code with which ssh says that it could not connect, or lost the connection.
+/// The exit code of ssh if it could not connect, or lost the connection.
 const SSH_FAILED: i32 = 255;
 
 /// The exit code of a shell that does not find a program.
 const NOT_FOUND: i32 = 127;
 
-/// What to do about the commonest reason.
+/// The hint for the most common reason of a failed connection.
 const UNKNOWN_KEY: &str = "\n\nhint: `ssh USER@HOST` shows the same error. If the host key is unknown, it asks there whether to accept it: compare it first";
 
-/// Exit codes of a run that this command has, too.
+/// Exit codes of the first run that this command also returns.
 const PASSED_ON: [(i32, Exit); 4] =
     [(35, Exit::RebootScheduled), (37, Exit::RebootNeeded), (41, Exit::RebootFailed), (75, Exit::Busy)];
 
 type Connection<'p> = Session<'p, BufReader<ChildStdout>, ChildStdin>;
 
-/// A mark that nobody can guess.
+/// Returns a new mark that cannot be guessed.
 fn new_mark() -> anyhow::Result<String> {
     let mut mark = [0; MARK_BYTES];
     rustix::rand::getrandom(&mut mark, rustix::rand::GetRandomFlags::empty()).context("no random numbers")?;
@@ -90,7 +90,7 @@ pub(crate) fn run(arguments: &BootstrapArguments, printer: Printer) -> anyhow::R
     carry_out(session, &plan, &mut ssh, host, printer)
 }
 
-/// Carries out the steps. From here on the machine changes: what fails is told with what is done.
+/// Carries out the steps. These change the machine, so an error also says which steps are already done.
 fn carry_out(
     mut session: Connection<'_>,
     plan: &Plan,
@@ -121,7 +121,7 @@ fn carry_out(
     Ok(Exit::Done)
 }
 
-/// What the first run's exit code means here.
+/// Returns the exit code of this command for the exit code of the first run.
 fn converged(code: i32, host: &str, printer: Printer) -> Exit {
     if code == 0 {
         printer.note(
@@ -137,7 +137,7 @@ fn converged(code: i32, host: &str, printer: Printer) -> Exit {
     passed_on.unwrap_or(Exit::Failed)
 }
 
-/// Shows how a file of the machine would change. Returns whether something that somebody wrote would be lost.
+/// Shows how a file of the machine would change. Returns whether existing content would be lost.
 fn show_change(session: &mut Connection<'_>, change: &Change, printer: Printer) -> Result<bool, SessionError> {
     let wanted = &change.wanted;
     if wanted.is_secret {
@@ -165,7 +165,7 @@ fn show_change(session: &mut Connection<'_>, change: &Change, printer: Printer) 
     Ok(true)
 }
 
-/// Whether the person agrees that files of the machine are replaced.
+/// Asks the user whether files of the machine may be replaced.
 fn agreed(paths: &[&str], host: &str, printer: Printer) -> anyhow::Result<bool> {
     let input = std::io::stdin();
     if !input.is_terminal() {
@@ -197,7 +197,7 @@ impl Ssh {
         if let Some(port) = arguments.port {
             ssh.args(["-p", &port.to_string()]);
         }
-        // A machine that is gone is noticed. What the person said before comes first, and so counts.
+        // These options detect a lost connection. The user's own options come earlier and so have precedence.
         ssh.args(["-o", "ServerAliveInterval=15", "-o", "ServerAliveCountMax=8", "--", host, command]);
         let started = ssh.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn();
         let mut child = started.context("ssh cannot be started: install openssh-client")?;
@@ -205,7 +205,7 @@ impl Ssh {
         Ok(Self { child, ends, host: host.to_owned() })
     }
 
-    /// An error with what ssh itself says, and how far things went.
+    /// Returns an error with the message of ssh and the current state of the work.
     fn explained(&mut self, what: &str, error: &SessionError, state: &str) -> anyhow::Error {
         let (why, hint) = if matches!(error, SessionError::Broken) {
             match self.child.wait().ok().and_then(|status| status.code()) {
@@ -219,7 +219,7 @@ impl Ssh {
                 ),
             }
         } else {
-            // What is still on its way is of no use.
+            // Data that is still in transit is not needed.
             drop(self.child.kill());
             (text::error_chain(error), "")
         };
@@ -234,7 +234,7 @@ impl Drop for Ssh {
     }
 }
 
-/// The person at this end.
+/// The user of this command, who sees messages and answers questions.
 struct Person<'a> {
     host: &'a str,
     printer: Printer,

@@ -1,7 +1,7 @@
-//! `wrun completions` and `wrun man`: both are made from the command line's description.
+//! `wrun completions` and `wrun man`. Both outputs are generated from the command line's description.
 //!
-//! The script that `wrun completions` prints asks wrun itself for each word: so it knows the names of nodes, roles and other
-//! saved things.
+//! The script that `wrun completions` prints calls wrun for each word. So the completions include the names of nodes, roles,
+//! and other saved objects.
 
 mod names;
 
@@ -14,7 +14,7 @@ use clap_complete::env::{CompleteEnv, Shells};
 /// The name of the program.
 const NAME: &str = "wrun";
 
-/// The variable with which a shell asks for completions. Its first character keeps it apart from settings.
+/// The environment variable with which a shell asks for completions. Its leading underscore distinguishes it from settings.
 const ASKING: &str = "_WRUN_COMPLETE";
 
 pub(crate) fn run(arguments: &CompletionsArguments, printer: &Printer) -> anyhow::Result<Exit> {
@@ -26,7 +26,7 @@ pub(crate) fn run(arguments: &CompletionsArguments, printer: &Printer) -> anyhow
     Ok(Exit::Done)
 }
 
-/// Answers a shell that asks for completions. Returns whether one asked.
+/// Answers a shell that asks for completions. Returns whether a shell has asked.
 pub(crate) fn answer() -> Result<bool, clap::Error> {
     if std::env::var_os(ASKING).is_none() {
         return Ok(false);

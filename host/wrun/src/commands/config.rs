@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use std::path::Path;
 use text::escape_line;
 
-/// The version of the JSON form; it grows when a key changes its meaning or goes away.
+/// The version of the JSON output. It grows when the meaning of a key changes or a key is removed.
 const VERSION: u32 = 1;
 
 pub(crate) fn run(command: &ConfigCommand, printer: &Printer) -> anyhow::Result<Exit> {
@@ -32,7 +32,7 @@ pub(crate) fn run(command: &ConfigCommand, printer: &Printer) -> anyhow::Result<
     Ok(Exit::Done)
 }
 
-/// A value as the settings' file would have it.
+/// Returns a value in the syntax of the settings file.
 fn value(value: &Value) -> String {
     match value {
         Value::Null => "-".to_owned(),

@@ -1,7 +1,7 @@
-//! `wrun converge`: brings the node to what its policies ask for.
+//! `wrun converge`: brings the node to the state that its policies declare.
 //!
-//! Everything that can be wrong with the input is found before anything is changed: settings, grants, artifacts, run lists,
-//! attributes, the state. Then the run, its report, its record.
+//! All input is checked before anything changes: settings, grants, artifacts, run lists, attributes, and the state. After the
+//! run come its report and its record.
 
 mod ending;
 mod handlers;
@@ -29,13 +29,13 @@ use std::sync::Arc;
 use std::time::SystemTime;
 use text::escape_line;
 
-/// What an ordinary user can do who may not write to the state directory.
+/// The hint for an ordinary user who may not write to the state directory.
 const AS_ORDINARY_USER: &str = "a real run changes the machine and is usually started as root (`sudo wrun converge ..`); \
                                 `--why-run` shows what would change, as any user; `--state-dir DIR` names a directory of \
                                 this user's own";
 
 pub(crate) fn run(arguments: ConvergeArguments, printer: &Printer) -> anyhow::Result<Exit> {
-    // Without settings nobody knows the format but the command line and its variable.
+    // Before the settings are read, only the command line and the environment variable tell the format.
     let mut format = arguments.format.or_else(not_begun::format_of_environment);
     let ended = begin(arguments, &mut format, printer);
     if let Err(error) = &ended {
@@ -44,7 +44,7 @@ pub(crate) fn run(arguments: ConvergeArguments, printer: &Printer) -> anyhow::Re
     ended
 }
 
-/// Says on standard output that the command line is wrong, if it asks for a format for programs.
+/// Reports a wrong command line on standard output, if it asks for a format for programs.
 pub(crate) fn tell_usage_error(error: &clap::Error) {
     not_begun::tell_usage_error(error, Printer::new());
 }
@@ -109,25 +109,25 @@ fn prepare_and_run(
     };
     let Some(ready) = ready else { return Ok(signals::exit(stop.requested())) };
     if let Some(skipped) = ready.skipped() {
-        // The lock goes before the handlers are called.
+        // The lock is released before the handlers are called.
         drop(ready);
         return skipped::end(&skipped, settings, &arguments, paused(settings), printer);
     }
     Running { settings, arguments: &arguments, printer, interruption }.go(ready)
 }
 
-/// The pause of the agent that holds now.
+/// Returns the agent's current pause, if there is one.
 fn pause(settings: &Settings) -> Option<Pause> {
     Pause::of_state(&settings.run.state_dir, Moment::of(SystemTime::now()))
 }
 
-/// The same for reports: whoever makes a run all the same should hear of it.
+/// Returns the current pause for the report, so that users who start a run in spite of it learn about it.
 fn paused(settings: &Settings) -> Option<Paused> {
     let pause = pause(settings)?;
     Some(Paused { json: serde_json::to_value(&pause).unwrap_or_default(), sentence: pause.sentence() })
 }
 
-/// Says that no run is made, and why.
+/// Reports that the run does not start because of a pause.
 fn tell_paused(pause: &Pause, format: Format, printer: Printer) -> serde_json::Result<()> {
     match format {
         Format::Json => printer.json_document(&json!({ "version": 1, "outcome": "paused", "paused": pause }))?,
@@ -139,7 +139,7 @@ fn tell_paused(pause: &Pause, format: Format, printer: Printer) -> serde_json::R
     Ok(())
 }
 
-/// Tells people what they should hear before a run begins.
+/// Shows people a notice before the run begins.
 fn tell(notice: &Notice, tells_compiling: bool, printer: Printer) {
     let text = escape_line(&notice.to_string());
     match notice {

@@ -1,4 +1,4 @@
-//! `wrun data-bag`: data bags and their items, encrypted ones too.
+//! `wrun data-bag`: data bags and their items, including encrypted items.
 
 use super::editor::Draft;
 use super::objects::{ObjectsPlace, advice, list};
@@ -83,7 +83,7 @@ fn place_of(place: &BagsPlace) -> anyhow::Result<ObjectsPlace> {
     ObjectsPlace::of(place.config.as_deref(), place.layer())
 }
 
-/// The items of a bag, as these options encrypt them.
+/// Returns access to the items of a bag, with the encryption that the options ask for.
 fn items<'a>(
     place: &ObjectsPlace,
     store: &'a dyn ObjectStore,

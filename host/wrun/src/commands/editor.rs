@@ -1,4 +1,4 @@
-//! A person's editor: opens a draft, and keeps what was typed if it cannot be saved.
+//! Opens a draft in the user's editor, and keeps the text if it cannot be saved.
 
 use anyhow::{Context as _, bail};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM};
@@ -12,13 +12,13 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use tempfile::TempDir;
 use text::escape_line;
 
-/// The largest draft, in bytes.
+/// Largest size of a draft, in bytes.
 const MAX_DRAFT: u64 = 16 << 20;
 
-/// The editor of those who have set none.
+/// The editor that is used if the user has not set one.
 const USUAL_EDITOR: &str = "vi";
 
-/// What somebody wrote in an editor. It lies in a directory of its own, which goes with all that editors leave beside it.
+/// A text that was written in an editor. It is in its own directory, which is removed with all backup files of the editor.
 pub(super) struct Draft {
     folder: TempDir,
     path: PathBuf,
@@ -26,7 +26,7 @@ pub(super) struct Draft {
 }
 
 impl Draft {
-    /// Opens a text in the person's editor, in a file that only this user can read, and waits until the editor ends.
+    /// Opens a text in the user's editor and waits until the editor ends. Only this user can read the file.
     pub(super) fn edit(what: &str, text: &str) -> anyhow::Result<Self> {
         let only_owner = Permissions::from_mode(0o700);
         let folder = tempfile::Builder::new().prefix(&format!("wrun-{what}-")).permissions(only_owner).tempdir()?;
@@ -34,7 +34,7 @@ impl Draft {
         OpenOptions::new().write(true).create_new(true).mode(0o600).open(&path)?.write_all(text.as_bytes())?;
         let mut draft = Self { folder, path, text: text.to_owned() };
         if let Err(error) = open_editor(&draft.path) {
-            // An editor that failed may have saved before.
+            // An editor that failed may have saved the file before.
             let is_as_before = plain_files::read(&draft.path, MAX_DRAFT).is_ok_and(|read| read == text.as_bytes());
             return if is_as_before {
                 Err(error.context("nothing was changed"))
@@ -53,12 +53,13 @@ impl Draft {
         }
     }
 
-    /// The draft's file, as errors name it.
+    /// Returns the path of the draft's file for error messages.
     pub(super) fn place(&self) -> String {
         self.path.display().to_string()
     }
 
-    /// What was saved. After an error the draft is kept, since somebody typed it: the error says where. `advice` follows.
+    /// Returns the result of saving. After an error the draft is kept, since it contains the user's work. The error names its
+    /// path, followed by `advice`.
     pub(super) fn saved<T>(
         self,
         saved: anyhow::Result<T>,
@@ -75,11 +76,12 @@ impl Draft {
     }
 }
 
-/// Holds signals back while an editor has the terminal: a key in it must not end wrun, which would leave the draft behind.
+/// Delays signals while an editor uses the terminal. A key such as Ctrl-C in the editor must not end wrun, which would leave
+/// the draft behind.
 struct HeldSignals {
-    /// Signals have their usual effect again.
+    /// Whether signals have their usual effect again.
     passes: Arc<AtomicBool>,
-    /// Somebody wanted wrun to end.
+    /// Whether a signal asked wrun to end.
     ends: Arc<AtomicBool>,
 }
 
@@ -102,7 +104,7 @@ impl Drop for HeldSignals {
     }
 }
 
-/// Starts the person's editor and waits until it ends.
+/// Starts the user's editor and waits until it ends.
 fn open_editor(file: &Path) -> anyhow::Result<()> {
     let named = ["VISUAL", "EDITOR"].into_iter().filter_map(|variable| std::env::var(variable).ok());
     let editor = named.into_iter().find(|editor| !editor.trim().is_empty()).unwrap_or_else(|| USUAL_EDITOR.to_owned());

@@ -1,4 +1,4 @@
-//! `wrun facts`: what this machine is, as runs see it.
+//! `wrun facts`: shows the facts of this machine, as runs see them.
 
 use crate::arguments::FactsArguments;
 use crate::exit::Exit;

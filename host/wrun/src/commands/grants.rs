@@ -1,4 +1,4 @@
-//! `wrun grants`: what policies ask for and what operators let them do.
+//! `wrun grants`: compares the needs of policies with the permissions that operators grant.
 
 mod add;
 mod allow;

@@ -1,4 +1,4 @@
-//! Instances of the Ruby runtime that answer questions. They are granted nothing.
+//! Instances of the Ruby runtime that answer questions. They have no grants.
 
 use crate::program::program;
 use crate::settings::Settings;
@@ -9,7 +9,7 @@ use std::cell::OnceCell;
 use std::error::Error;
 use std::sync::Arc;
 
-/// Opens instances of the runtime beside this program.
+/// Opens instances of the Ruby runtime that is installed beside this program.
 pub(crate) struct Instances<'a> {
     settings: &'a Settings,
     runtime: Arc<Runtime>,
@@ -22,14 +22,14 @@ impl<'a> Instances<'a> {
     }
 }
 
-/// The same, for work that may not ask anything: the runtime is looked for when it is asked first.
+/// Does the same as [`Instances`], but finds the runtime only at the first question, since many commands need none.
 pub(crate) struct WhenAsked<'a> {
     settings: &'a Settings,
     found: OnceCell<Instances<'a>>,
 }
 
 impl<'a> WhenAsked<'a> {
-    /// Remembers the settings. Nothing is looked for yet.
+    /// Stores the settings. The runtime is not searched for yet.
     pub(crate) fn new(settings: &'a Settings) -> Self {
         Self { settings, found: OnceCell::new() }
     }

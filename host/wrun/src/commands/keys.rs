@@ -1,4 +1,4 @@
-//! `wrun keys`: the keys that sign releases.
+//! `wrun keys`: handles the keys that sign releases.
 
 use super::repository::{new_passphrase, own_places, say};
 use crate::arguments::KeysCommand;

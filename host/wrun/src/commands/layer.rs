@@ -1,4 +1,4 @@
-//! `wrun layer`: the environment files that the node keeps, in order.
+//! `wrun layer`: handles the environment files that a node stores, in order.
 
 mod compare;
 mod merged;
@@ -16,7 +16,7 @@ use node::layers::{self, Layer};
 use node::object::NodeEdit;
 use std::path::Path;
 
-/// The version of JSON output; it grows when a key changes its meaning or goes away.
+/// The version of the JSON output. It grows when the meaning of a key changes or a key is removed.
 const VERSION: u32 = 1;
 
 pub(crate) fn run(command: LayerCommand, printer: &Printer) -> anyhow::Result<Exit> {
@@ -68,7 +68,7 @@ pub(crate) fn run(command: LayerCommand, printer: &Printer) -> anyhow::Result<Ex
     }
 }
 
-/// The node that is meant.
+/// Returns the stored node that the arguments select.
 fn stored(node: &StoredNode) -> anyhow::Result<node::object::NodeObject> {
     let place = Place::of(node)?;
     Ok(place.nodes(false)?.node(&place.name()?)?)
@@ -79,7 +79,7 @@ fn read(place: &Place, file: &Path) -> anyhow::Result<Layer> {
     read_files(place, |files| files.read(file))
 }
 
-/// Reads environment files with the settings of a place.
+/// Reads environment files with the settings of `place`.
 fn read_files<Layers>(
     place: &Place,
     read: impl FnOnce(&LayerFiles<'_>) -> Result<Layers, LayersError>,

@@ -65,7 +65,7 @@ pub(crate) fn run(command: NodeCommand, printer: &Printer) -> anyhow::Result<Exi
     }
 }
 
-/// Shows the whole node, without what is only wrun's.
+/// Shows the whole node, without internal data of wrun.
 fn show_all(common: &Common, format: Format, printer: Printer) -> anyhow::Result<Exit> {
     let (state, name) = find(common)?;
     let mut shown = match state.waiting_changes(&name)?.is_empty() {
@@ -94,13 +94,13 @@ fn show_all(common: &Common, format: Format, printer: Printer) -> anyhow::Result
     Ok(Exit::Done)
 }
 
-/// The node that is meant, as it was saved.
+/// Returns the saved object of the selected node.
 fn saved(common: &Common) -> anyhow::Result<NodeObject> {
     let (state, name) = find(common)?;
     assemble::saved_node(&state, &name)?.context("the saved node is gone")
 }
 
-/// A value: texts as they are, all else as JSON.
+/// Prints a value: strings unquoted, all other values as JSON.
 fn show(value: &Value, format: Format, printer: Printer) -> anyhow::Result<()> {
     match value {
         Value::String(text) if !format.is_for_programs() => printer.line(Tone::Plain, &escape(text)),
@@ -109,7 +109,7 @@ fn show(value: &Value, format: Format, printer: Printer) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Says that an attribute is not set, with a near name, and which policies failed in the last run.
+/// Returns the error that an attribute is not set, with a similar name and the policies that failed in the last run.
 fn not_set(
     common: &Common,
     node: &NodeObject,
@@ -131,9 +131,9 @@ fn not_set(
     Ok(Exit::Failed)
 }
 
-/// A failed policy leaves no attribute behind: which ones failed in the node's last run that was not a dry one.
+/// Returns a sentence about the policies that failed in the node's last real run, since failed policies save no attributes.
 fn of_failed_policies(settings: &Settings, node: &str) -> Option<String> {
-    // The attribute is not set, whether or not a record can be read.
+    // An unreadable record must not hide the message that the attribute is not set.
     let records = Records::find(&settings.run).ok()?;
     let record = records.last_of(node).ok()??.read().ok()??;
     let id = record.id().unwrap_or_default();
@@ -146,17 +146,17 @@ fn of_failed_policies(settings: &Settings, node: &str) -> Option<String> {
     Some(format!("hint: {failed} failed in the last run, {id}; {end}"))
 }
 
-/// Layers that are others than those of the node's last run: what is explained is what that run has seen.
+/// Layers that differ from those of the node's last run. The explanation shows the attributes that this run saw.
 #[derive(Debug, Default)]
 struct ChangedLayers {
     /// The identifier of the run.
     run: String,
-    /// Whose layers have changed: `node`, or the name of a group behind `group `.
+    /// The owners of changed layers: `node`, or `group ` and the group's name.
     of: Vec<String>,
 }
 
 impl ChangedLayers {
-    /// A sentence about each.
+    /// Returns a sentence about each changed owner.
     fn notes(&self) -> impl Iterator<Item = String> {
         self.of.iter().map(|whose| match whose.strip_prefix("group ") {
             Some(group) => format!(
@@ -171,9 +171,10 @@ impl ChangedLayers {
     }
 }
 
-/// Compares the layers of the node and of the settings' groups with those of its last run. `None`: no record tells.
+/// Compares the layers of the node and of the settings' groups with those of its last run. Returns `None` if no record
+/// contains them.
 fn changed_layers(settings: &Settings, node: &NodeObject) -> Option<ChangedLayers> {
-    // The explanation is right whether or not a record can be read.
+    // The explanation is correct without a readable record.
     let records = Records::find(&settings.run).ok()?;
     let run = records.last_of(node.name()).ok()??;
     let record = run.read_part(&["layers"]).ok()??;
@@ -187,7 +188,7 @@ fn changed_layers(settings: &Settings, node: &NodeObject) -> Option<ChangedLayer
     Some(ChangedLayers { run: run.id.to_string(), of })
 }
 
-/// The attribute with the nearest name at the first step that leads to nothing.
+/// Returns the attribute with the most similar name at the first key that does not exist.
 fn near(all: &Value, keys: &[String]) -> Option<Vec<String>> {
     let (step, rest) = keys.split_first()?;
     if let Some(below) = all.get(step).filter(|_| !rest.is_empty()) {
@@ -195,12 +196,12 @@ fn near(all: &Value, keys: &[String]) -> Option<Vec<String>> {
     }
     let names = all.as_object()?.keys().map(String::as_str);
     let name = nearest(step, names)?.to_owned();
-    // The rest of the path, if it leads to something there.
+    // Keeps the rest of the path if it exists under the similar name.
     let whole = rest.iter().try_fold(all.get(&name)?, |here, key| here.get(key)).map(|_| rest.to_vec());
     Some([vec![name], whole.unwrap_or_default()].concat())
 }
 
-/// The state, and the name of the node that is meant, which has been saved there.
+/// Opens the state directory, and returns the name of the selected node, which is saved there.
 fn find(common: &Common) -> anyhow::Result<(StateDirectory, String)> {
     let settings = super::settings(common.config.as_deref(), common.layer())?;
     let state = existing_state(&settings.run.state_dir)?;
@@ -208,7 +209,7 @@ fn find(common: &Common) -> anyhow::Result<(StateDirectory, String)> {
     Ok((state, name))
 }
 
-/// Keys separated by dots; `\.` is a dot in a key.
+/// Splits an attribute path at its dots. `\.` is a dot in a key.
 fn keys(attribute: &str) -> anyhow::Result<Vec<String>> {
     let mut keys = vec![String::new()];
     let mut characters = attribute.chars();
@@ -231,7 +232,7 @@ fn explain(common: &Common, attribute: &str, format: Format, printer: Printer) -
     let (keys, node) = (&keys(attribute)?, &saved(common)?);
     let explanation = node.explain(keys);
     let is_set = explanation.value().is_some();
-    // Writes above it say nothing about an attribute that is not there.
+    // Writes to its parents do not explain an attribute that does not exist.
     let is_about = |path: &[String]| path.starts_with(keys);
     let was_written = explanation.policies.iter().any(|part| part.writes.iter().any(|write| is_about(&write.path)));
     let settings = super::settings(common.config.as_deref(), common.layer())?;

@@ -1,4 +1,4 @@
-//! `wrun role` and `wrun environment`: documents in the folders that settings name.
+//! `wrun role` and `wrun environment`: handle documents in the folders that the settings name.
 
 mod compare;
 
@@ -23,10 +23,10 @@ use serde_json::json;
 use std::path::{Path, PathBuf};
 use text::escape_line;
 
-/// The version of JSON output; it grows when a key changes its meaning or goes away.
+/// The version of the JSON output. It grows when the meaning of a key changes or a key is removed.
 const VERSION: u32 = 1;
 
-/// The settings, and what it takes to evaluate files in Ruby.
+/// The settings, and the Ruby runtime for files in Ruby.
 pub(super) struct ObjectsPlace {
     pub(super) settings: Settings,
     program: Program,
@@ -39,13 +39,13 @@ impl ObjectsPlace {
         Ok(Self { settings, program: crate::program::program(), stop: Stop::default() })
     }
 
-    /// The objects in the folders of the settings.
+    /// Returns the objects in the folders that the settings name.
     pub(super) fn store(&self) -> LocalObjects<'_> {
         LocalObjects { settings: &self.settings.run, program: &self.program, stop: &self.stop }
     }
 }
 
-/// Objects of one kind, and how they are shown.
+/// Commands for objects of one kind.
 struct Shelved {
     place: ObjectsPlace,
     shelf: Shelf,
@@ -171,11 +171,11 @@ impl Shelved {
     fn delete(&self, names: &[String]) -> anyhow::Result<Exit> {
         let store = self.place.store();
         let there = store.names(&self.shelf)?;
-        // All of them must be there before the first one goes.
+        // All of them must exist before the first one is removed.
         for name in names.iter().filter(|name| !there.contains(name)) {
             store.object(&self.shelf, name)?;
         }
-        // The built-in environment first: it cannot go, and then nothing does.
+        // The built-in environment comes first: its removal fails, so that no other object is removed.
         let mut names: Vec<&String> = names.iter().collect();
         names.sort_by_key(|name| (self.kind() != ObjectKind::Environment || *name != DEFAULT_ENVIRONMENT, *name));
         names.dedup();
@@ -210,7 +210,7 @@ impl Shelved {
     }
 }
 
-/// What somebody can do whose draft was not saved.
+/// Returns the advice for a user whose draft was not saved.
 pub(super) fn advice(error: &anyhow::Error) -> &'static str {
     match error.downcast_ref::<ObjectsError>() {
         Some(ObjectsError::ChangedMeanwhile { .. }) => "; look at what is there now, and edit it again",
@@ -218,7 +218,7 @@ pub(super) fn advice(error: &anyhow::Error) -> &'static str {
     }
 }
 
-/// Prints names: each on a line, or as JSON.
+/// Prints names, one per line or as JSON.
 pub(super) fn list(names: &[String], key: &str, format: View, printer: Printer) {
     if format == View::Json {
         printer.json(&json!({ "version": VERSION, key: names }).to_string());

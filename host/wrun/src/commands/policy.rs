@@ -1,4 +1,4 @@
-//! `wrun policy`: one file per command; those that work with locks share one.
+//! `wrun policy`, one file per command. The commands for locks share one file.
 
 mod build;
 mod describe;

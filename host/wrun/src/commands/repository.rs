@@ -1,4 +1,4 @@
-//! `wrun repository`, and what commands that release share: keys, the repository that is meant, the time.
+//! `wrun repository`, and the common code of commands that release: the keys, the repository, and the time.
 
 mod check;
 mod init;
@@ -32,13 +32,13 @@ pub(crate) fn run(command: RepositoryCommand, printer: &Printer) -> anyhow::Resu
     }
 }
 
-/// The author's own folder.
+/// Returns the places in the author's own folder.
 pub(crate) fn own_places() -> anyhow::Result<OwnPlaces> {
     let folder = assemble::own_state::config_folder();
     Ok(OwnPlaces::new(folder.context("keys are kept below the home directory, and this user has none (is HOME set?)")?))
 }
 
-/// Does something as an author who releases.
+/// Calls a function with a publisher: the repository, the author's keys, and the time.
 pub(crate) fn as_publisher<T>(
     place: &RepositoryPlace,
     work: impl FnOnce(&Publisher<'_>) -> anyhow::Result<T>,
@@ -63,7 +63,7 @@ pub(crate) fn as_publisher<T>(
     })
 }
 
-/// The same, of a repository's directory, of which nothing need be known yet.
+/// Does the same as [`as_publisher`] for a repository's directory, which may be new.
 fn as_publisher_of<T>(
     own: &OwnPlaces,
     repository: &Path,
@@ -74,7 +74,7 @@ fn as_publisher_of<T>(
     work(&Publisher { store: &store, keys: &keys, trust: &own.seen(repository), now: Timestamp::now() }, &store)
 }
 
-/// Says what was done.
+/// Prints a message about a finished step.
 pub(crate) fn say(printer: Printer, text: &str) {
     printer.line(Tone::Plain, &escape_line(text));
 }

@@ -1,5 +1,5 @@
-//! `wrun resources`: the reference of the built-in resource types, made from the schema and from the needs that the check of
-//! cookbooks knows of each type.
+//! `wrun resources`: prints the reference of the built-in resource types. It combines the schema with the needs of each type
+//! from the cookbook check.
 
 use crate::arguments::ResourcesArguments;
 use crate::exit::Exit;

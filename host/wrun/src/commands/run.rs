@@ -1,6 +1,7 @@
-//! `wrun run list`, `wrun run show`, `wrun run diff`: the records of earlier runs, as docs/run-json.md describes them.
+//! `wrun run list`, `wrun run show`, `wrun run diff`: show the records of earlier runs. docs/run-json.md describes the
+//! records.
 //!
-//! A record holds texts of guests: what is shown of it is escaped.
+//! A record contains text from guests, so all output is escaped.
 
 mod diff;
 mod list;

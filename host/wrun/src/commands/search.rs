@@ -1,4 +1,4 @@
-//! `wrun search`: nodes, roles, environments and data bags by a query.
+//! `wrun search`: finds nodes, roles, environments, and data bag items by a query.
 
 use super::objects::ObjectsPlace;
 use crate::arguments::SearchArguments;
@@ -12,10 +12,10 @@ use state::StateDirectory;
 use std::time::SystemTime;
 use text::{escape, escape_line};
 
-/// The version of JSON output; it grows when a key changes its meaning or goes away.
+/// The version of the JSON output. It grows when the meaning of a key changes or a key is removed.
 const VERSION: u32 = 1;
 
-/// The index of a query without one.
+/// The index that is searched if the query names no index.
 const USUAL_INDEX: &str = "node";
 
 pub(crate) fn run(arguments: &SearchArguments, printer: &Printer) -> anyhow::Result<Exit> {
@@ -70,12 +70,12 @@ pub(crate) fn run(arguments: &SearchArguments, printer: &Printer) -> anyhow::Res
     Ok(Exit::Done)
 }
 
-/// Whether objects are shown in lines of fields, and not as JSON.
+/// Returns whether objects are shown as lines of fields rather than JSON.
 fn is_in_fields(arguments: &SearchArguments, index: &str) -> bool {
     !arguments.attributes.is_empty() || index == USUAL_INDEX
 }
 
-/// What of an object is shown; `None`: its name only.
+/// Returns the displayed part of an object, or `None` if only its name is shown.
 fn shown(arguments: &SearchArguments, index: &str, object: &Value) -> Option<Value> {
     if arguments.id_only {
         return None;

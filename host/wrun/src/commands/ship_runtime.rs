@@ -1,4 +1,5 @@
-//! `wrun ship-runtime`: native code of the Ruby runtime for a package. Not for people: help does not have it.
+//! `wrun ship-runtime`: compiles the Ruby runtime to native code for a package. It is a hidden command for the build of
+//! packages.
 
 use crate::arguments::ShipRuntimeArguments;
 use crate::exit::Exit;

@@ -1,4 +1,4 @@
-//! The saved nodes, for commands that look at them and change them.
+//! Access to the saved nodes, for commands that read and change them.
 
 use crate::arguments::StoredNode;
 use crate::exit::Exit;
@@ -14,10 +14,10 @@ use std::path::Path;
 use std::time::SystemTime;
 use text::escape_line;
 
-/// Nodes that an error names.
+/// Largest number of nodes that an error names.
 const MAX_NAMED: usize = 20;
 
-/// The settings, and what a command says of itself to others.
+/// The settings, and the description of the command that other processes see.
 pub(super) struct Place {
     pub(super) settings: Settings,
     command: String,
@@ -29,7 +29,7 @@ impl Place {
         Ok(Self { settings, command: crate::program::command_without_values() })
     }
 
-    /// The nodes. `creates`: the state directory is made if it is not there.
+    /// Returns the saved nodes. `creates`: a missing state directory is created.
     pub(super) fn nodes(&self, creates: bool) -> anyhow::Result<LocalNodes<'_>> {
         let run = &self.settings.run;
         let state = match creates {
@@ -39,19 +39,19 @@ impl Place {
         Ok(LocalNodes { state, filters: &run.saved_attributes, command: &self.command, now: SystemTime::now() })
     }
 
-    /// The node that is meant.
+    /// Returns the name of the selected node.
     pub(super) fn name(&self) -> anyhow::Result<String> {
         node_name(&self.settings, &existing_state(&self.settings.run.state_dir)?)
     }
 
-    /// Says what seems to be misspelt, by what is known of this node's policies.
+    /// Warns of names that seem to be misspelt, because this node's policies do not contain them.
     pub(super) fn warn_of_strangers(&self, of: impl FnOnce(&KnownPolicies) -> Vec<String>, printer: Printer) {
         for sentence in of(&KnownPolicies::of(&self.settings.run, &self.settings.policy_names)) {
             printer.note(Tone::Warning, &escape_line(&format!("warning: {sentence}")));
         }
     }
 
-    /// Changes the node that is meant, and says what became of it.
+    /// Changes the selected node, and prints the result.
     pub(super) fn change(&self, edits: &[NodeEdit], printer: Printer) -> anyhow::Result<Exit> {
         let name = self.name()?;
         tell(&name, self.nodes(false)?.change(&name, edits)?, printer);
@@ -59,7 +59,7 @@ impl Place {
     }
 }
 
-/// Says what became of a change.
+/// Prints the result of a change.
 pub(super) fn tell(name: &str, applied: Applied, printer: Printer) {
     let told = match applied {
         Applied::Now => format!("changed the node {name}"),
@@ -72,13 +72,13 @@ pub(super) fn tell(name: &str, applied: Applied, printer: Printer) {
     printer.note(Tone::Quiet, &escape_line(&told));
 }
 
-/// Opens the state, which must be there.
+/// Opens the state directory, which must exist.
 pub(super) fn existing_state(place: &Path) -> anyhow::Result<StateDirectory> {
     let state = StateDirectory::open_existing(place)?;
     state.with_context(|| format!("there is no state in {}: no run has saved a node there", place.display()))
 }
 
-/// The name of the node that is meant, which has been saved there.
+/// Returns the name of the selected node, which must be saved in the state directory.
 pub(super) fn node_name(settings: &Settings, state: &StateDirectory) -> anyhow::Result<String> {
     let place = settings.run.state_dir.display();
     let names = state.node_names()?;
@@ -97,7 +97,7 @@ pub(super) fn node_name(settings: &Settings, state: &StateDirectory) -> anyhow::
     Ok(name)
 }
 
-/// The names that a regular expression matches as a whole.
+/// Returns the names that a regular expression matches completely.
 pub(super) fn matching(pattern: &str, mut names: Vec<String>) -> anyhow::Result<Vec<String>> {
     let whole = Regex::new(&format!("^(?:{pattern})$"));
     let whole = whole.with_context(|| format!("{} is not a regular expression", escape_line(pattern)))?;
@@ -105,7 +105,7 @@ pub(super) fn matching(pattern: &str, mut names: Vec<String>) -> anyhow::Result<
     Ok(names)
 }
 
-/// Takes `a.b=VALUE` apart; VALUE is JSON or text.
+/// Parses `a.b=VALUE`. VALUE is JSON or text.
 pub(super) fn assignment(text: &str) -> anyhow::Result<(Vec<String>, Value)> {
     let (name, value) = text.split_once('=').with_context(|| {
         format!("{} has no `=`; write it as a.b=VALUE, where VALUE is JSON or text", escape_line(text))

@@ -1,8 +1,7 @@
-//! The `doc` format, after Chef's: every action on a line, what changed below it.
+//! The `doc` format, similar to Chef's: each action on a line, with its changes below.
 //!
-//! A line is written when it is finished: an action's with its result, or before the first thing that belongs below it.
-//! Until then the status line alone says what is running. Errors that end a policy are told in the recap after the run
-//! (`report::recap`), and only there.
+//! An action's line is written with its result, or before the first line that belongs below it. Until then only the status
+//! line shows the action. Errors that end a policy appear only in the recap after the run (`report::recap`).
 
 mod live;
 
@@ -16,52 +15,52 @@ use report::{NewThing, Tone, compiled_lines, place, ran, sentence};
 use std::collections::VecDeque;
 use text::{escape, escape_line, versions};
 
-/// How much further than an action's sentences a diff is indented: its signs are not dashes of the list.
+/// The indentation of a diff relative to an action's sentences, so that its signs do not look like the dashes of the list.
 const DIFF_NESTING: u32 = 3;
 
-/// The most lines below the level of the log that are shown when a guest is lost.
+/// Largest number of lines below the log level that are shown after a guest's crash.
 const LAST_LINES: usize = 10;
 
-/// Shows a run as it goes on.
+/// The observer for the `doc` format.
 pub(crate) struct Doc {
     printer: Printer,
     log_level: LogLevel,
-    /// It is a dry run, which goes on after a failure.
+    /// Whether the run is a dry run, which continues after a failure.
     why_run: bool,
-    /// The recipe that the last action belonged to.
+    /// The recipe of the last action.
     recipe: Option<String>,
-    /// The actions that have begun and not ended, outermost first.
+    /// The running actions, outermost first.
     begun: Vec<Begun>,
     live: Live,
-    /// Failures that a policy may end with, which is then told in the recap; of a dry run the first one alone.
+    /// Failures that may end a policy and then appear in the recap. In a dry run, this is only the first failure.
     untold: Vec<Untold>,
-    /// The last failure that a dry run told.
+    /// The last failure that was shown in a dry run.
     told: Option<String>,
-    /// How the line of wrun's own log ends that tells a forgiven failure, which was told already: it comes next.
+    /// The end of the next line in wrun's own log, which repeats an ignored failure that was already shown.
     forgiven: Option<String>,
     /// The last failed attempt of the running action.
     attempt: Option<String>,
-    /// The words of a panic, which are mostly those of the error that its policy ends with.
+    /// The text of a panic. It is usually part of the error that ends the policy.
     panicked: Option<String>,
-    /// The policy's last lines that the level of the log leaves out.
+    /// The policy's last lines below the log level.
     unshown: VecDeque<String>,
-    /// A signal has ended an action of the policy.
+    /// Whether a signal has ended an action of the policy.
     interrupted: bool,
 }
 
-/// An action that has begun.
+/// An action that is running.
 struct Begun {
     head: String,
     nesting: u32,
-    /// Its line is written.
+    /// Whether the action's line is already written.
     shown: bool,
-    /// A new file or directory whose sentence waits for what it was made with.
+    /// A new file or directory. Its sentence is written later, with its owner and mode.
     new: Option<NewThing>,
-    /// Its changes are not made: a dry run, or the trial run that `:before` makes.
+    /// Whether changes are only simulated: in a dry run, or in the trial run for `:before`.
     dry: bool,
 }
 
-/// How an action failed.
+/// The failure of an action.
 struct Failed<'a> {
     failure: &'a Failure,
     status: Status,
@@ -71,11 +70,11 @@ struct Failed<'a> {
 struct Untold {
     key: String,
     nesting: u32,
-    /// The failure as it was raised.
+    /// The original text of the failure.
     raised: String,
-    /// A grant was missing.
+    /// Whether a missing grant caused the failure.
     is_denied: bool,
-    /// As people read it.
+    /// The failure as displayed to people.
     sentence: String,
 }
 
@@ -102,7 +101,7 @@ impl Doc {
         self.printer.prose(tone, text);
     }
 
-    /// Writes the lines of the actions that have begun: something follows that belongs below them.
+    /// Writes the lines of the running actions before a line that belongs below them.
     fn below(&mut self) {
         for at in 0..self.begun.len() {
             let Some(begun) = self.begun.get_mut(at) else { return };
@@ -129,7 +128,7 @@ impl Doc {
                 self.recipe = Some(recipe);
             }
         } else if !self.why_run {
-            // Its sibling failed, and somebody went on: nothing ends with that failure.
+            // A sibling failed, but the policy continued, so that failure does not end the policy.
             self.tell_rescued(nesting);
         }
         self.attempt = None;
@@ -155,7 +154,7 @@ impl Doc {
         }
     }
 
-    /// A change that a cookbook's own code made, with its place.
+    /// Shows a change that a cookbook's own code made, with its place.
     fn by_code(&mut self, depth: u32, dry: bool, what: &str, code: &Origin) {
         self.below();
         let place = place(code).map(|place| format!("  ({place})")).unwrap_or_default();
@@ -257,7 +256,7 @@ impl Doc {
             return;
         }
         self.line(Tone::Error, &format!("{head} ({word})"));
-        // A failure that was passed on says what the one inside said.
+        // The text of a failure that was passed on contains that of the inner failure.
         let inner = |inner: &str| raised.contains(message_of(inner));
         let is_new = !self.untold.iter().any(|one| inner(&one.raised)) && !self.told.as_deref().is_some_and(inner);
         if self.why_run && is_new && !is_denied && !self.untold.is_empty() {
@@ -282,7 +281,7 @@ impl Doc {
         }
     }
 
-    /// Tells the failures so deep and deeper: somebody rescued them.
+    /// Shows the failures at this nesting and deeper, which guest code has rescued.
     fn tell_rescued(&mut self, from: u32) {
         let (rescued, others): (Vec<_>, Vec<_>) =
             std::mem::take(&mut self.untold).into_iter().partition(|one| one.nesting >= from);
@@ -293,7 +292,7 @@ impl Doc {
         }
     }
 
-    /// Tells the failures of a dry run that its policy does not end with: nobody rescued them. Denials are listed at the end.
+    /// Shows the failures of a dry run that did not end its policy and were not rescued. Denials are listed at the end.
     fn tell_others(&mut self) {
         for Untold { key, nesting, is_denied, sentence, .. } in std::mem::take(&mut self.untold) {
             if !is_denied {
@@ -303,14 +302,14 @@ impl Doc {
         }
     }
 
-    /// Writes a guest's last words, unless the recap tells the same of `failure`.
+    /// Writes the text of a guest's panic, unless the recap shows the same text for `failure`.
     fn last_words(&mut self, failure: Option<&str>) {
         if let Some(words) = self.panicked.take().filter(|words| !failure.is_some_and(|told| told.contains(words))) {
             self.line(Tone::Warning, &logged(LogLevel::Fatal, &words));
         }
     }
 
-    /// Writes the last lines that were not shown: whoever looks for the cause of a panic wants to see what was printed.
+    /// Writes the last lines below the log level, since they help to find the cause of a panic.
     fn last_lines(&mut self) {
         for line in std::mem::take(&mut self.unshown) {
             self.line(Tone::Quiet, &logged(LogLevel::Info, &line));
@@ -320,11 +319,11 @@ impl Doc {
     fn retrying(&mut self, resource: &Resource, left: u32, failure: &Failure, nesting: u32) {
         self.below();
         let file = resource.declaration.origin.file.as_deref();
-        // Authors of Ruby know the class of it, and read the message alone.
+        // Ruby authors know the class of this failure, so only the message is shown.
         let sentence = sentence::shortly(failure, file);
         let failure = failure.to_string();
         let again = self.attempt.as_ref() == Some(&failure);
-        // The last attempt's failure is told whole.
+        // Only the failure of the last attempt is shown completely.
         let why = if again { "as before" } else { sentence.lines().next().unwrap_or_default() };
         let text = format!("! {} failed, {left} tries left: {why}", resource.key);
         self.line(Tone::Warning, &escape(&indented(&text, nesting)));
@@ -344,7 +343,7 @@ impl Doc {
             self.panicked = Some(line.to_owned());
             return;
         }
-        // Only the line that comes next: a policy chooses the message, and hides no other line with it.
+        // This applies only to the next line. The policy chooses the message, and must not hide other lines with it.
         if source == LogSource::Host
             && self.forgiven.take().is_some_and(|ending| level == LogLevel::Error && line.ends_with(&ending))
         {
@@ -372,12 +371,12 @@ pub(super) fn shows_printed(log_level: LogLevel) -> bool {
     log_level <= LogLevel::Warn
 }
 
-/// Whether a line of the log says that a guest panicked: the Rust SDK writes it before the guest is gone.
+/// Returns whether a log line reports a guest's panic. The Rust SDK writes this line before the guest ends.
 pub(super) fn is_panic(level: LogLevel, line: &str) -> bool {
     level == LogLevel::Fatal && line.starts_with("panicked")
 }
 
-/// A sentence without its class.
+/// Returns a sentence without the class at its beginning.
 fn message_of(sentence: &str) -> &str {
     sentence.split_once(": ").map_or(sentence, |(_, message)| message)
 }
@@ -386,8 +385,8 @@ fn indent(nesting: u32) -> String {
     "  ".repeat(2 + nesting.min(contract::MAX_DEPTH) as usize)
 }
 
-/// The lines of a text, so deep. Those after the first have a mark: a guest's text of several lines cannot pass for what wrun
-/// itself says there.
+/// Indents the lines of a text. All lines after the first have a mark, so that a guest's text cannot imitate wrun's own
+/// output.
 fn indented(text: &str, nesting: u32) -> String {
     let margin = indent(nesting);
     let marked =
@@ -395,7 +394,7 @@ fn indented(text: &str, nesting: u32) -> String {
     text.lines().enumerate().map(marked).collect::<Vec<_>>().join("\n")
 }
 
-/// A log line of a cookbook. Every line of it is further to the right than what wrun itself says.
+/// Formats a cookbook's log message. All of its lines are indented further than wrun's own lines.
 fn logged(level: LogLevel, line: &str) -> String {
     said(level.name(), line)
 }
@@ -416,7 +415,7 @@ impl Observer for Doc {
             Event::PolicyStarted { policy, revision, artifact, cookbooks, .. } => {
                 (self.recipe, self.told) = (None, None);
                 self.unshown.clear();
-                // Cookbooks in folders have neither.
+                // Cookbooks in folders have neither a revision nor an artifact.
                 let versions = versions(revision, artifact);
                 let versions = if versions.is_empty() { versions } else { format!(" ({versions})") };
                 let cookbooks: Vec<_> = cookbooks.iter().map(|(name, version)| format!("{name} {version}")).collect();
@@ -459,7 +458,7 @@ impl Observer for Doc {
             }
             Event::PolicyFailed { policy, failure } => {
                 self.begun.clear();
-                // The recap tells what the policy ended with.
+                // The recap shows the failure that ended the policy.
                 let last = failure.to_string();
                 self.last_words(Some(&last));
                 if matches!(failure, Failure::GuestLost(_)) {

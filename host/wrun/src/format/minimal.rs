@@ -1,4 +1,4 @@
-//! The `minimal` format: a letter per action and what was logged; the recap follows.
+//! The `minimal` format: one letter per action, and log messages. The recap follows.
 
 use super::doc::{is_panic, shows_printed};
 use crate::printer::Printer;
@@ -6,11 +6,11 @@ use contract::{Event, LogLevel, Observer, Status};
 use report::Tone;
 use text::{escape, escape_line};
 
-/// Shows a run in a few lines.
+/// The observer for the `minimal` format.
 pub(crate) struct Minimal {
     printer: Printer,
     log_level: LogLevel,
-    /// The line of letters is not ended yet.
+    /// Whether the line of letters is still open.
     open: bool,
 }
 
@@ -51,7 +51,7 @@ impl Observer for Minimal {
                 };
                 self.letter(tone, letter);
             }
-            // The recap tells of a panic.
+            // The recap shows panics.
             Event::Log { level, line, .. } if *level >= self.log_level && !is_panic(*level, line) => {
                 let tone = if *level >= LogLevel::Warn { Tone::Warning } else { Tone::Plain };
                 self.line(tone, &format!("[{}] {}", level.name(), marked(line)));
@@ -72,7 +72,7 @@ impl Observer for Minimal {
     }
 }
 
-/// A cookbook's text, whose further lines do not begin where wrun's own do.
+/// Indents the further lines of a cookbook's text, so that they do not look like wrun's own lines.
 fn marked(text: &str) -> String {
     escape(text).replace('\n', "\n    | ")
 }

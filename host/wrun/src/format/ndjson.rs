@@ -1,10 +1,10 @@
-//! The `ndjson` format: what happens, as it happens, one JSON object per line.
+//! The `ndjson` format: one JSON object per line for each event, as it happens.
 
 use crate::printer::Printer;
 use contract::{Event, Observer};
 use report::events::as_json;
 
-/// Prints each event when it happens.
+/// The observer for the `ndjson` format.
 pub(crate) struct Ndjson {
     printer: Printer,
 }

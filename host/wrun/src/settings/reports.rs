@@ -1,4 +1,4 @@
-//! Where reports of runs go: `[[report]]` in the settings.
+//! The destinations for reports of runs: `[[report]]` in the settings.
 
 use super::times::TimeLimit;
 use super::values::Number;
@@ -9,11 +9,11 @@ use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 use std::str::FromStr;
 
-/// Files and addresses that reports go to. A variable holds them as JSON.
+/// Files and addresses that receive reports. An environment variable contains them as JSON.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Reports(Vec<ReportTo>);
 
-/// One of them: either a file or an address.
+/// One destination: either a file or an address.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "Written")]
 struct ReportTo {
@@ -28,7 +28,7 @@ struct ReportTo {
     dry_runs: bool,
 }
 
-/// The same as it is written, before it is known to fit together.
+/// A destination as written in the settings, before its keys are checked for consistency.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Written {
@@ -42,7 +42,7 @@ struct Written {
 }
 
 impl Reports {
-    /// The destinations, in order.
+    /// Returns the destinations, in order.
     pub(crate) fn into_destinations(self) -> Vec<Destination> {
         self.0.into_iter().filter_map(ReportTo::destination).collect()
     }
@@ -90,9 +90,10 @@ impl TryFrom<Written> for ReportTo {
     }
 }
 
-/// Checks an address as the client that sends reports reads it. A token goes to nobody in plain text but to this machine.
+/// Checks an address with the parser of the client that sends reports. Without encryption, a token may only be sent to this
+/// machine.
 fn check_url(url: &str, with_token: bool) -> Result<(), String> {
-    // A refused address is shown without a password that may be in it.
+    // The error shows the address without its password.
     let read = Grants::allow_all().policy("settings", &[]).silent().download(url).map_err(|denied| {
         format!(
             "the `url` of a report begins with https:// or http://, and names no user and no password (use `token_file`); {:?} \

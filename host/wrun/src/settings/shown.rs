@@ -1,32 +1,32 @@
-//! Each setting with its value and its source, for people who wonder where a value comes from.
+//! Lists each setting with its value and its source, so that users can find out where a value comes from.
 
 use super::{KEYS, Layer, REPOSITORY_REFRESH, Settings, SettingsError, parse_file, read_text};
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-/// All sources of the settings, before they are put together.
+/// All sources of the settings, before they are merged.
 pub(crate) struct Sources {
     pub(crate) flags: Layer,
     pub(crate) environment: BTreeMap<String, String>,
     pub(crate) file: PathBuf,
-    /// The file must be there: somebody named it.
+    /// Whether the file must exist, because the user named it.
     pub(crate) must_exist: bool,
 }
 
-/// One setting as it is.
+/// One setting with its current value.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Setting {
     pub(crate) key: &'static str,
     pub(crate) variable: &'static str,
-    /// As the settings' file could say it; null if it is not set and has no default.
+    /// The value as it could be in the settings file. Null if it is not set and has no default.
     pub(crate) value: Value,
     /// `default`, `--state-dir`, `WRUN_STATE_DIR` or `/etc/wrun/wrun.toml:3`.
     pub(crate) source: String,
 }
 
 impl Sources {
-    /// All settings, in the order of [`KEYS`], and whether the file is there.
+    /// Returns all settings, in the order of [`KEYS`], and whether the file exists.
     ///
     /// # Errors
     /// The file cannot be read, or a source says something that a setting cannot be.
@@ -65,7 +65,7 @@ impl Sources {
     }
 }
 
-/// The values that settings have where nobody says anything.
+/// Returns the default values of settings.
 pub(super) fn defaults(settings: &Settings) -> Map<String, Value> {
     let run = &settings.run;
     let all = json!({
@@ -99,7 +99,7 @@ pub(super) fn defaults(settings: &Settings) -> Map<String, Value> {
     all.as_object().cloned().unwrap_or_default()
 }
 
-/// The line, from 1, of each key of a file's text. A file that cannot be read has none.
+/// Returns the line number, from 1, of each key in a file's text. For an invalid file it returns no keys.
 pub(super) fn lines(text: &str) -> BTreeMap<String, usize> {
     let Ok(table) = toml::de::DeTable::parse(text) else { return BTreeMap::new() };
     let line = |start: usize| text.bytes().take(start).filter(|byte| *byte == b'\n').count() + 1;

@@ -1,4 +1,4 @@
-//! Settings from text to what was decided.
+//! Tests of the settings, from text to the final values.
 
 use super::values::HandlerMoment;
 use super::*;
@@ -16,7 +16,7 @@ fn example() -> String {
     std::fs::read_to_string(path).unwrap()
 }
 
-/// The example with its settings taken out of their comments: prose has a space after the `#`, a setting has none.
+/// Returns the example file with its commented settings enabled. Explanations have a space after the `#`; settings do not.
 fn uncommented() -> String {
     let lines = example();
     let lines = lines.lines().map(|line| match line.strip_prefix('#') {
@@ -39,7 +39,7 @@ fn the_example_changes_nothing_and_explains_every_key() {
     for (key, variable) in KEYS {
         assert_eq!(*variable, format!("WRUN_{}", key.to_uppercase()));
     }
-    // What the example shows as defaults are the defaults.
+    // The defaults in the example must be the real defaults.
     let shown = Settings::complete(file(&uncommented()));
     let default = Settings::complete(Layer::default());
     let without_examples = Settings {
@@ -91,7 +91,7 @@ fn each_setting_is_shown_with_its_source() {
     check("backup_dir", "/flag/backup".into(), "default");
     check("data_bags", serde_json::Value::Null, "default");
     assert_eq!(settings.len(), KEYS.len());
-    // The defaults that are shown are those of the documented example.
+    // The displayed defaults must equal those in the documented example.
     let example: toml::Table = uncommented().parse().unwrap();
     for (key, value) in shown::defaults(&Settings::complete(Layer::default())) {
         assert_eq!(serde_json::to_value(&example[&key]).unwrap(), value, "{key}");

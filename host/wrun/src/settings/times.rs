@@ -1,19 +1,19 @@
-//! Times as settings, flags and variables name them, all in the same forms: `30d`, `12h`, `90m`, `3600s`, or 3600 for seconds.
+//! Durations in settings, options, and variables. All use the same forms: `30d`, `12h`, `90m`, `3600s`, or 3600 for seconds.
 
 use serde::de::{Deserializer, Error as _};
 use serde::{Deserialize, Serialize, Serializer};
 use std::str::FromStr;
 use std::time::Duration;
 
-/// The longest time that a setting may name: a hundred years.
+/// Largest duration in a setting: a hundred years.
 const MAX_AGE: u64 = 36_525 * 24 * 60 * 60;
 
-/// A time of at least so many seconds, such as `30d`; or a number of seconds.
+/// A duration such as `30d`, or a number of seconds. `LEAST` is its minimum in seconds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Age<const LEAST: u64 = 0>(Duration);
 
 impl<const LEAST: u64> Age<LEAST> {
-    /// Returns the time that was written.
+    /// Returns the duration as written.
     pub(crate) fn duration(self) -> Duration {
         self.0
     }
@@ -33,18 +33,18 @@ impl<const LEAST: u64> Serialize for Age<LEAST> {
     }
 }
 
-/// The most time that something may take, between two numbers of seconds. It is written as an [`Age`] is, and shown in seconds.
+/// A time limit between `LEAST` and `MOST` seconds. It is written like an [`Age`], and displayed in seconds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct TimeLimit<const LEAST: u64, const MOST: u64>(Duration);
 
 impl<const LEAST: u64, const MOST: u64> TimeLimit<LEAST, MOST> {
-    /// A number of seconds that the compiler finds to be within the bounds.
+    /// Returns a constant limit. The compiler checks that it is within the bounds.
     pub(crate) const fn constant<const SECONDS: u64>() -> Self {
         const { assert!(LEAST <= SECONDS && SECONDS <= MOST, "out of bounds") };
         Self(Duration::from_secs(SECONDS))
     }
 
-    /// Returns the time that was written.
+    /// Returns the time limit as a duration.
     pub(crate) fn duration(self) -> Duration {
         self.0
     }
@@ -64,7 +64,7 @@ impl<const LEAST: u64, const MOST: u64> Serialize for TimeLimit<LEAST, MOST> {
     }
 }
 
-/// Reads a time in days, hours, minutes or seconds; without a unit it is in seconds.
+/// Parses a duration in days, hours, minutes, or seconds. Without a unit it is in seconds.
 fn time(text: &str, least: u64, most: u64) -> Result<Duration, String> {
     let wrong = || format!("{text:?} is not a time such as 30d, 12h, 90m, 3600s or 3600 (seconds)");
     let digits = text.trim_end_matches(|letter: char| letter.is_ascii_alphabetic());
@@ -84,7 +84,7 @@ fn time(text: &str, least: u64, most: u64) -> Result<Duration, String> {
     }
 }
 
-/// A time in a file: text, or a number of seconds.
+/// Deserializes a duration from a file: text, or a number of seconds.
 fn written_time<'de, D: Deserializer<'de>, T: FromStr<Err = String>>(deserializer: D) -> Result<T, D::Error> {
     #[derive(Deserialize)]
     #[serde(untagged, expecting = "expected a time such as \"30d\", \"12h\", \"90m\", \"3600s\" or 3600 (seconds)")]
@@ -100,7 +100,7 @@ fn written_time<'de, D: Deserializer<'de>, T: FromStr<Err = String>>(deserialize
     text.parse().map_err(D::Error::custom)
 }
 
-/// A time as a setting may name it, in the largest unit of which it is a whole number: `30m`.
+/// Formats a duration as in a setting, in the largest unit that gives a whole number: `30m`.
 pub(super) fn short_time(time: Duration) -> String {
     let seconds = time.as_secs();
     let units = [(24 * 60 * 60, "d"), (60 * 60, "h"), (60, "m")];

@@ -1,4 +1,5 @@
-//! What settings can be. Each type reads the text of a flag or a variable, and the value in the file; both say the same.
+//! The types of settings. Each type parses both the text of an option or a variable and the value in the file, in the same
+//! form.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -12,7 +13,7 @@ use serde::de::{Deserializer, Error as _};
 use serde::{Deserialize, Serialize, Serializer};
 use serde_json::Value;
 
-/// The longest node name, in bytes: it is part of file names.
+/// Largest length of a node name, in bytes. It is limited because it is part of file names.
 const MAX_NODE_NAME: usize = 200;
 
 /// A whole number between two bounds.
@@ -21,13 +22,13 @@ const MAX_NODE_NAME: usize = 200;
 pub(crate) struct Number<const LEAST: u64, const MOST: u64>(u64);
 
 impl<const LEAST: u64, const MOST: u64> Number<LEAST, MOST> {
-    /// A number that the compiler finds to be within the bounds.
+    /// Returns a constant number. The compiler checks that it is within the bounds.
     pub(crate) const fn constant<const VALUE: u64>() -> Self {
         const { assert!(LEAST <= VALUE && VALUE <= MOST, "out of bounds") };
         Self(VALUE)
     }
 
-    /// Returns the number of mebibytes.
+    /// Returns the number, such as a number of mebibytes.
     pub(crate) fn get(self) -> u64 {
         self.0
     }
@@ -53,7 +54,7 @@ impl<const LEAST: u64, const MOST: u64> FromStr for Number<LEAST, MOST> {
     }
 }
 
-/// A choice between words.
+/// Defines an enum with one word per variant.
 macro_rules! words {
     ($(#[doc = $doc:literal])+ $name:ident { $($(#[doc = $variant_doc:literal])+ $variant:ident = $word:literal,)+ }) => {
         $(#[doc = $doc])+
@@ -64,7 +65,7 @@ macro_rules! words {
         }
 
         impl $name {
-            /// The words, for help and for errors.
+            /// All words, for help and error messages.
             pub(crate) const WORDS: &[&str] = &[$($word),+];
         }
 
@@ -90,11 +91,11 @@ macro_rules! words {
 }
 
 words! {
-    /// How a run is shown.
+    /// The output format of a run.
     Format {
         /// Every resource and what was done to it.
         Doc = "doc",
-        /// A sign per resource, then the changes.
+        /// One letter per action, then the changes.
         Minimal = "minimal",
         /// One JSON object at the end, for programs.
         Json = "json",
@@ -104,7 +105,7 @@ words! {
 }
 
 words! {
-    /// How the answer of a command that looks something up is shown.
+    /// The output format of a command that shows data.
     View {
         /// Text that people read line by line.
         Doc = "doc",
@@ -114,32 +115,32 @@ words! {
 }
 
 impl Format {
-    /// Whether standard output belongs to programs.
+    /// Returns whether standard output is read by programs.
     pub(crate) fn is_for_programs(self) -> bool {
         matches!(self, Self::Json | Self::Ndjson)
     }
 }
 
 words! {
-    /// How much is logged.
+    /// The minimum level of logged messages.
     Level {
-        /// Everything that happens in the runtime.
+        /// All internal events of the runtime.
         Trace = "trace",
-        /// What helps to find a fault in a cookbook.
+        /// Details that help to find a fault in a cookbook.
         Debug = "debug",
-        /// What happens, as operators want to know it.
+        /// The normal events of a run, for operators.
         Info = "info",
-        /// What someone should look at.
+        /// Events that an operator should look at.
         Warn = "warn",
-        /// What went wrong, and nothing else.
+        /// Only errors, including those that end the run.
         Error = "error",
-        /// What ended the run.
+        /// Only errors that ended the run.
         Fatal = "fatal",
     }
 }
 
 impl Level {
-    /// The run's level of that name.
+    /// Returns the log level for runs with the same name.
     pub(crate) fn threshold(self) -> LogLevel {
         match self {
             Self::Trace => LogLevel::Trace,
@@ -159,24 +160,24 @@ words! {
         Auto = "auto",
         /// Always, wherever output goes.
         Always = "always",
-        /// Never, on terminals neither.
+        /// Never, not even on terminals.
         Never = "never",
     }
 }
 
 words! {
-    /// When a handler is called.
+    /// The moments when a handler is called.
     HandlerMoment {
         /// When the run begins.
         Start = "start",
-        /// When it has ended well.
+        /// When the run has succeeded.
         Report = "report",
-        /// When it has failed.
+        /// When the run has failed.
         Exception = "exception",
     }
 }
 
-/// Where the log goes.
+/// The destination of the log.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(try_from = "String")]
 pub(crate) enum LogLocation {
@@ -184,7 +185,7 @@ pub(crate) enum LogLocation {
     Stderr,
     /// The journal of the system.
     Journald,
-    /// A file, to whose end is added.
+    /// A file. The log is appended to it.
     File(PathBuf),
 }
 
@@ -219,7 +220,7 @@ impl TryFrom<String> for LogLocation {
     }
 }
 
-/// A node's name: letters, digits and `-_:.`, as Chef has it.
+/// A node's name. As in Chef, it consists of letters, digits, and `-_:.`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "String")]
 pub(crate) struct NodeName(String);
@@ -263,11 +264,11 @@ impl fmt::Display for NodeName {
     }
 }
 
-/// Names of policies, each once, in order: a list, or one text with commas.
+/// Names of policies without duplicates, in order. They are written as a list, or as one text with commas.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub(crate) struct PolicyNames(Vec<PolicyName>);
 
-/// A policy, and the group whose revision runs where it is another than the node's: `core` or `core@prod`.
+/// A policy, with its policy group if this differs from the node's: `core` or `core@prod`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(into = "String")]
 pub(crate) struct PolicyName {
@@ -299,7 +300,7 @@ impl From<PolicyName> for String {
 }
 
 impl PolicyNames {
-    /// The names, and the groups of those that name one.
+    /// Returns the names, and the groups of policies that name one.
     pub(crate) fn into_names(self) -> (Vec<String>, BTreeMap<String, String>) {
         let groups = self.0.iter().filter_map(|policy| Some((policy.name.clone(), policy.group.clone()?))).collect();
         (self.0.into_iter().map(|policy| policy.name).collect(), groups)
@@ -345,12 +346,12 @@ impl<'de> Deserialize<'de> for PolicyNames {
     }
 }
 
-/// Attributes by path: `"a/b"`, or `["a", "b"]` where a key has a slash in it.
+/// Paths of attributes: `"a/b"`, or `["a", "b"]` if a key contains a slash.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct AttributePaths(Vec<FilterItem>);
 
 impl AttributePaths {
-    /// Returns the paths that are named.
+    /// Returns the paths of the attributes.
     pub(crate) fn into_items(self) -> Vec<FilterItem> {
         self.0
     }
@@ -382,12 +383,12 @@ impl<'de> Deserialize<'de> for AttributePaths {
     }
 }
 
-/// Programs that hear of runs. A variable holds them as JSON.
+/// Programs that are called for runs. An environment variable contains them as JSON.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Handlers(Vec<Handler>);
 
 impl Handlers {
-    /// The handlers, in order.
+    /// Returns the handlers, in order.
     pub(crate) fn into_list(self) -> Vec<Handler> {
         self.0
     }
@@ -429,16 +430,16 @@ impl FromStr for GroupLayers {
     }
 }
 
-/// A program of the operator's that hears of a run: it gets the run's status as JSON on standard input.
+/// A program of the operator that is called for a run. It receives the run's status as JSON on standard input.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Handler {
-    /// When it is called.
+    /// The moments when the program is called.
     pub(crate) on: Vec<HandlerMoment>,
-    /// The program and its arguments; no shell.
+    /// The program and its arguments. It is started without a shell.
     #[serde(deserialize_with = "program")]
     pub(crate) command: Vec<String>,
-    /// How long it may take.
+    /// The time limit for the program.
     #[serde(default = "Handler::default_seconds")]
     pub(crate) seconds: TimeLimit<1, 3600>,
 }
@@ -449,7 +450,7 @@ impl Handler {
     }
 }
 
-/// A program with its arguments: without one there is nothing to start.
+/// Deserializes a program with its arguments. An empty list is an error.
 fn program<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<String>, D::Error> {
     let words = Vec::<String>::deserialize(deserializer)?;
     match words.first() {

@@ -1,10 +1,10 @@
-//! How the status line is drawn: one row of standard error.
+//! Draws the status line in one row of standard error.
 
 use indicatif::TermLike;
 use std::io::{self, Write as _};
 
-/// The row. indicatif fills it with blanks up to the terminal's last column; these are left out, so that the `^C` that a
-/// terminal writes where the cursor stands does not begin another row, in which nobody would erase this one.
+/// The row of the status line. indicatif fills it with blanks up to the terminal's last column; these are left out. Otherwise
+/// the `^C` that a terminal prints at the cursor would begin another row, and the old row would not be erased.
 #[derive(Debug)]
 pub(super) struct StatusRow;
 

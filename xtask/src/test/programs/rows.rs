@@ -1,21 +1,21 @@
-//! The rows. Keep them in the order of the files.
+//! The rows of the list of programs. Keep them in the order of the files.
 
 use super::Chooser::{Checked, Fixed, Guest, Resolved};
 use super::Place;
 
-/// Names that tools get after `--`, or that begin with a letter or a digit.
+/// Names that are arguments after `--`, or that begin with a letter or a digit.
 const NAME: super::Chooser = Checked("a plain name that is granted: no option, path or list");
 
-/// Words that the operator has let through for package tools.
+/// Options of package tools that the operator has granted.
 const OPTIONS: super::Chooser =
     Checked("each option and variable is granted by `package_options` and `package_environment`");
 
-/// Files of packages, as package tools get them.
+/// Package files that are arguments of package tools.
 const FILE: super::Chooser = Resolved(
     "a package file that root alone may change or exchange, granted by `package_sources`; to install, a copy of it",
 );
 
-/// Each place where providers start a program of the host's own choosing.
+/// All places where providers start a program that the host chooses.
 pub(super) const PLACES: &[Place] = &[
     ("composite/alternatives.rs", r#"printed(tool, &["--display", name])"#, &[Fixed, NAME]),
     ("composite/apt_repository/keys.rs", r#"printed("apt", &["-v"])"#, &[Fixed]),

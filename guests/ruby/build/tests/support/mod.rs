@@ -1,4 +1,4 @@
-//! The real runtime in the real sandbox, with one cookbook's sources and a machine that is only a list.
+//! Runs the real runtime in the real sandbox, with one cookbook and with providers that only record actions.
 
 #![allow(dead_code, reason = "each test file uses another part")]
 #![expect(
@@ -28,10 +28,10 @@ use std::sync::{Arc, Mutex, OnceLock};
 use std::task::{Context, Poll, Waker};
 use std::time::{Duration, Instant};
 
-/// What linear memory has at the start, most of it never touched, and what a policy may have beside it.
+/// The memory limit of a test's policy: the linear memory at the start, mostly untouched, and 256 MiB more.
 pub(crate) const MEMORY: usize = (320 << 20) + (256 << 20);
 
-/// What is enough for every recipe that means well, on a busy machine too.
+/// Limits that are sufficient for every harmless recipe, even on a busy machine.
 const LIMITS: Limits = Limits {
     memory: MEMORY,
     guest_time: Duration::from_secs(60),
@@ -110,7 +110,7 @@ pub(crate) fn sandbox() -> &'static Sandbox {
     })
 }
 
-/// What a recipe came to.
+/// The result of a recipe.
 #[derive(Debug)]
 pub(crate) struct Ran {
     /// The failure's class and text; none: it succeeded.

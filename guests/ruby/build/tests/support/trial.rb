@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
-# The library of the tests' runtime: so little of a DSL that what fails is the runtime. A recipe is evaluated as it is,
-# may `declare` resources, and may `define` types whose actions are blocks.
+# The library of the tests' runtime, with a minimal DSL, so that a failed test points to the runtime. A recipe may `declare`
+# resources and `define` types with a block as their action.
 
 require "wrun/turns"
 
@@ -11,7 +11,7 @@ module Wrun
     KINDS = {}
     CONTEXTS = [0]
 
-    # What recipes and actions are evaluated on.
+    # The `self` of recipes and actions.
     class Script
       # Declares a resource and, in an action, has it converge at once. A block is the resource's lazy content.
       def declare(kind, name, guard: nil, ignore: false, **properties, &content)

@@ -1,10 +1,10 @@
 # frozen_string_literal: true
 
-# Default values of `Chef::Config`, as Chef has them in local mode: without a server and without keys.
+# Default values of `Chef::Config` as in Chef's local mode, without a server and without keys.
 
 class Chef
   class Config
-    # A group of settings of its own: `Chef::Config.ohai`, `Chef::Config[:chef_zero][:port]`.
+    # A group of settings, such as `Chef::Config.ohai` or `Chef::Config[:chef_zero][:port]`.
     class Context < ChefUtils::Mash
       def method_missing(name, *values)
         return self[name.name.delete_suffix("=")] = values.first if name.end_with?("=")
@@ -74,7 +74,7 @@ class Chef
 
     DEFAULTS = { **PLACES, **SERVERS, **RUNS }.freeze
 
-    # Settings in groups. Each policy's are its own.
+    # Groups of settings. Each policy gets new objects, so that its changes stay its own.
     CONTEXTS = {
       ohai: lambda {
         { plugin_path: ["/etc/chef/ohai/plugins"], plugin: {}, disabled_plugins: [], optional_plugins: [],

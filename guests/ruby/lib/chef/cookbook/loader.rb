@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
-# The phase `load`: what cookbooks define before the first recipe, in Chef's order. All libraries first, then all attributes
-# files, then each cookbook's providers and resources, then definitions.
+# Runs the phase `load`, which evaluates the cookbooks' files before the first recipe, in Chef's order. All libraries first,
+# then all attributes files, then each cookbook's providers and resources, then definitions.
 
 class Chef
   module Cookbook
@@ -20,7 +20,7 @@ class Chef
 
       private
 
-      # Whether this Chef is one that the cookbook wants.
+      # Raises an error if the cookbook excludes this version of Chef or Ohai.
       def check_versions(cookbook)
         return unless metadata_says?(cookbook, /^\s*(?:chef|ohai)_version\b|"(?:chef|ohai)_versions"\s*:\s*\[\s*\[/)
 
@@ -29,13 +29,15 @@ class Chef
         metadata.validate_ohai_version!
       end
 
-      # Metadata is evaluated only where it can say something about a matter.
+      # Returns true if the metadata's text matches the pattern. Otherwise the metadata need not be evaluated, which saves
+      # time.
       def metadata_says?(cookbook, pattern)
         file = %w[metadata.json metadata.rb].find { |name| Wrun::Sources.file?(cookbook, name) }
         file && Wrun::Sources.text(cookbook, file).scrub.match?(pattern)
       end
 
-      # Cookbooks may ask that only some libraries are loaded at once; the others are then found by `require`.
+      # Loads a cookbook's libraries. With `eager_load_libraries`, a cookbook selects the libraries to load now. Its code
+      # loads the others with `require`.
       def load_libraries(cookbook)
         files = ruby_files(cookbook, "libraries")
         return if files.empty?
@@ -78,7 +80,7 @@ class Chef
         end
       end
 
-      # A file that begins with an underscore is part of others.
+      # Returns the paths of a folder's class files. A file that begins with an underscore is a partial of other files.
       def class_files(cookbook, folder)
         files = ruby_files(cookbook, folder).reject { |file| File.basename(file).start_with?("_") }
         files.map { |file| Wrun::Sources.path(cookbook, file) }

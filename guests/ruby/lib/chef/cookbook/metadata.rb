@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# A cookbook's metadata, as `metadata.rb` says it or `metadata.json` has it.
+# Reads a cookbook's metadata from `metadata.rb` or `metadata.json`.
 
 class Chef
   class Exceptions
@@ -17,14 +17,14 @@ class Chef
     class Metadata
       include Mixin::FromFile
 
-      # Plain texts and the values that they may have.
+      # The fields with plain values, and the classes of their values.
       FIELDS = {
         name: [String], description: [String], long_description: [String], maintainer: [String],
         maintainer_email: [String], license: [String], source_url: [String], issues_url: [String],
         privacy: [TrueClass, FalseClass], eager_load_libraries: [Array, String, TrueClass, FalseClass]
       }.freeze
 
-      # Constraints by the names of what they are about, under the names of the methods that say them.
+      # The methods that declare version constraints, and the attributes that store them by name.
       CONSTRAINTS = { supports: :platforms, depends: :dependencies, provides: :providing }.freeze
 
       OHAI_VERSION = "18.2.5"
@@ -120,7 +120,7 @@ class Chef
       def self.from_hash(data) = new.from_hash(data)
       def self.from_json(text) = new.from_json(text)
 
-      # Raises where this cookbook does not want this version of Chef.
+      # Raises an error if this cookbook excludes this version of Chef.
       def validate_chef_version!
         return if matches?("chef", Chef::VERSION, @chef_versions)
 
@@ -133,7 +133,7 @@ class Chef
         raise Exceptions::CookbookOhaiVersionMismatch.new(OHAI_VERSION, name, version, *@ohai_versions)
       end
 
-      # Words of older or newer metadata are passed over.
+      # Ignores unknown words of older or newer metadata.
       def method_missing(method, *_arguments, &block)
         return super if block
 
@@ -170,7 +170,7 @@ class Chef
               "Called by: #{caller_name} '#{subject}', '#{text}'\nCalled from:\n"
       end
 
-      # Old metadata may have several constraints for one cookbook: none holds then.
+      # Old metadata may have several constraints for one cookbook. Then the default constraint (`>= 0.0.0`) replaces them.
       def single_constraints(data)
         data.each_with_object(ChefUtils::Mash.new) do |(cookbook, constraints), all|
           constraints = Array(constraints)
@@ -191,7 +191,7 @@ class Chef
 
     # Finds and evaluates a cookbook's metadata.
     module MetadataReader
-      # The metadata of a cookbook, by the name of its folder.
+      # Returns the metadata of a cookbook, by the name of its folder.
       def self.read(folder)
         metadata = Metadata.new
         if Wrun::Sources.file?(folder, "metadata.json") then metadata.from_json(Wrun::Sources.text(folder, "metadata.json"))

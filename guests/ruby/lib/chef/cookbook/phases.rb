@@ -1,11 +1,11 @@
 # frozen_string_literal: true
 
-# The parts of a policy's life in which the host asks for cookbook code, and who answers.
+# Answers the phases (`load`, `compile`, `metadata`, ..) in which the host runs cookbook code.
 
 class Chef
   module Cookbook
     module Phases
-      # Phases whose answer is a value.
+      # The phases that return a value to the host.
       VALUES = {
         "metadata" => ->(input) { Phases.metadata(input) },
         "check" => ->(input) { Phases.check(input) },
@@ -31,13 +31,14 @@ class Chef
           MetadataReader.read(name).to_h
         end
 
-        # With the lines of its attributes, for those who wonder where a value comes from.
+        # Returns an environment's data with the lines of its attributes, so that wrun can tell where a value comes from.
         def environment(input)
           environment = Environment.from_source(input["name"], input["file"], input["source"])
           environment.to_data.merge("wrun_lines" => Wrun::AttributeLines.of(input["source"]))
         end
 
-        # What a Policyfile and a client.rb say come as questions of this kind: see `wit/deps/turns/turns.wit`.
+        # Answers three questions: for gems, for a Policyfile and for a client.rb. They share one phase: see
+        # `wit/deps/turns/turns.wit`.
         def gems(input)
           return policyfile(input["policyfile"]) if input.key?("policyfile")
           return client_settings(input["client_settings"]) if input.key?("client_settings")
@@ -45,15 +46,15 @@ class Chef
           Wrun::Gems::Choice.new(input).to_data
         end
 
-        # The files that `name` stands for are all that a client.rb sees of the machine.
+        # Reads a client.rb. It sees only the files of the pseudo-cookbook `name`, which represents its folder.
         def client_settings(input)
           folder, file = input.values_at("name", "file")
           Wrun::Sources.settle([folder], { folder => File.dirname(file) })
           Wrun::Machine.change_directory(File.dirname(file)) { ClientSettings.read(file, input["source"]) }
         end
 
-        # The Policyfile's folder is all that it sees of the machine: `name` stands for it, as a cookbook's does. A file called
-        # Berksfile has the words of Berkshelf.
+        # Reads a Policyfile or a Berksfile. It sees only its own folder, which the pseudo-cookbook `name` represents. A file
+        # with the name Berksfile uses the words of Berkshelf.
         def policyfile(input)
           folder, file = input.values_at("name", "file")
           Wrun::Sources.settle([folder], { folder => File.dirname(file) })

@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# The phase `compile`: one recipe, from Ruby, YAML or JSON.
+# Runs the phase `compile` for one recipe in Ruby, YAML or JSON.
 
 class Chef
   module Cookbook
@@ -10,7 +10,7 @@ class Chef
         def compile(full_name)
           cookbook_name, recipe_name = Cookbook.parse_recipe_name(full_name)
           run_context = Loaded.run_context
-          # Marked before it is compiled, so that a recipe that includes itself ends.
+          # Marks the recipe before it is compiled, so that a recipe that includes itself does not loop.
           Loaded.recipes[full_name] = true
           cookbook = CookbookCollection.instance[cookbook_name]
           recipe = Chef::Recipe.new(cookbook.name, recipe_name, run_context)
@@ -33,7 +33,8 @@ class Chef
           Exceptions::RecipeNotFound.new("could not find recipe #{name} for cookbook #{cookbook.name}")
         end
 
-        # Near names and what is there; of a cookbook without recipes, what it has instead.
+        # Returns a hint with a similar name and all recipes of the cookbook. For a cookbook without recipes, it names its
+        # resource types.
         def hint(cookbook, name)
           recipes = %i[recipe_filenames_by_name recipe_yml_filenames_by_name recipe_json_filenames_by_name]
           there = recipes.flat_map { |files| cookbook.public_send(files).keys }.uniq.sort
@@ -46,7 +47,7 @@ class Chef
           "#{cookbook.name} has no recipes, only resources to be used in others: #{types.join(", ")}"
         end
 
-        # The types of a cookbook's resources, under the names that recipes use.
+        # Returns the names of a cookbook's resource types as recipes use them.
         def types_of(cookbook)
           files = Wrun::Sources.paths(cookbook, "resources").grep(/\.rb\z/)
           classes = Chef::Resource::LWRPBase.loaded_lwrps
@@ -54,7 +55,7 @@ class Chef
         end
       end
 
-      # Recipes that are data: a list of resources with their properties.
+      # Compiles recipes in YAML and JSON: lists of resources with their properties.
       module Data
         class << self
           def from_yaml_file(recipe, path)
@@ -75,7 +76,7 @@ class Chef
           def from_hash(recipe, data, path, complaint)
             raise ArgumentError, complaint unless data.is_a?(Hash) && (data.key?("resources") || data.key?("include_recipes"))
 
-            # Evaluated in the name of the recipe's file, so that its resources say where they come from.
+            # Evaluates the code under the path of the recipe's file, so that the resources have it as their source.
             code = "proc { |recipe, type, name, block| recipe.declare_resource(type, name, &block) }"
             declaring = TOPLEVEL_BINDING.eval(code, path, 1)
             data["resources"]&.each { |resource| declare(recipe, resource.dup, declaring) }

@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
-# AES with keys of 128 to 256 bits, in CBC and in Galois/counter mode (FIPS 197, SP 800-38A and -38D). This Ruby has no
-# OpenSSL, and encrypted data bags need no more than a few blocks.
+# Implements AES with keys of 128 to 256 bits, in CBC and Galois/counter mode (FIPS 197, SP 800-38A and -38D). The runtime
+# lacks OpenSSL, and encrypted data bags are small enough for an implementation in Ruby.
 
 module Wrun
   class AdvancedEncryptionStandard
@@ -19,7 +19,7 @@ module Wrun
       result
     end
 
-    # The substitution: the inverse in the field, then an affine map.
+    # Computes the S-box: the inverse in the field, then an affine map.
     def self.substitution
       logarithms = {}
       powers = []
@@ -39,7 +39,7 @@ module Wrun
     MIX = [2, 3, 1, 1].freeze
     UNMIX = [14, 11, 13, 9].freeze
     PRODUCTS = (MIX | UNMIX).to_h { |factor| [factor, (0..255).map { |byte| product(byte, factor) }.freeze] }.freeze
-    # Where each byte of a block comes from when rows are shifted.
+    # The old position of each byte of a block after the step ShiftRows.
     SHIFTED = (0..15).map { |at| (at + (4 * (at % 4))) % 16 }.freeze
     UNSHIFTED = (0..15).map { |at| (at - (4 * (at % 4))) % 16 }.freeze
 
@@ -68,7 +68,7 @@ module Wrun
       state.pack("C*")
     end
 
-    # Chained blocks with padding.
+    # Decrypts text in CBC mode and removes the padding.
     def decrypt_chained(text, vector)
       raise Failure, "wrong final block length" if text.empty? || text.bytesize % 16 != 0
 
@@ -90,7 +90,7 @@ module Wrun
       end.first
     end
 
-    # Counter mode; encrypts and decrypts alike. Vectors have twelve bytes.
+    # Encrypts or decrypts text in counter mode. The vector has twelve bytes.
     def count_over(text, vector)
       blocks(text).each_with_index.inject(+"".b) do |all, (block, index)|
         stream = encrypt_block(vector + [index + 2].pack("N"))
@@ -98,7 +98,7 @@ module Wrun
       end
     end
 
-    # The tag of a text encrypted in counter mode, without further data.
+    # Returns the authentication tag of an encrypted text, without additional data.
     def tag(encrypted, vector)
       factor = number(encrypt_block("\0".b * 16))
       padded = encrypted.b + ("\0".b * (-encrypted.bytesize % 16)) + [0, encrypted.bytesize * 8].pack("Q>Q>")

@@ -1,19 +1,19 @@
 # frozen_string_literal: true
 
-# Data bags and their items. Operators keep them; cookbooks read them through the host.
+# Implements data bags and their items. Operators write them, and cookbooks read them through the host.
 
 require_relative "../mixin/params_validate"
 
 class Chef
-  # Asking the host for data.
+  # Reads data through the host.
   module Data
-    # What Chef's server would have answered. What is missing or wrong stands in its body alone.
+    # A response of Chef's server. Only its body names the missing object or the mistake.
     Response = Struct.new(:code, :message, :missing) do
       def body = JSON.generate({ "error" => [missing] })
       def [](_) = nil
     end
 
-    # What there is not is a 404 to cookbooks, as from Chef's server.
+    # Runs the block and turns the host's errors into those of Chef's server. A missing object becomes a 404.
     def self.found
       yield
     rescue Wrun::Refused => error
@@ -43,13 +43,13 @@ class Chef
             "DataBags may not have a name matching #{RESERVED_NAMES.inspect}, you gave #{name.inspect}"
     end
 
-    # All bags: their names.
+    # Returns the names of all data bags. With `inflate`, it loads their lists of items too.
     def self.list(inflate = false)
       names = Data.found { Wrun::Bridge.call("data.bags") }
       names.to_h { |name| [name, inflate ? load(name) : "data/#{name}"] }
     end
 
-    # A bag: its items' names. Chef's server answers with addresses, so only the keys say anything.
+    # Returns the names of a bag's items as keys. The values imitate the addresses that Chef's server returns.
     def self.load(name)
       ids = Data.found { Wrun::Bridge.call("data.bag", name.to_s) }
       ids.to_h { |id| [id, "data/#{name}/#{id}"] }
@@ -134,11 +134,11 @@ class Chef
     alias create save
     alias destroy save
 
-    # Whatever hashes can do.
+    # Passes other methods on to the item's hash.
     def method_missing(name, ...)
       @raw_data.public_send(name, ...)
     rescue StandardError
-      # Whatever was wrong, Chef says that there is no such method.
+      # After any error, Chef reports an undefined method.
       super
     end
 

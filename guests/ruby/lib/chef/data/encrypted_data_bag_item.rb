@@ -1,7 +1,8 @@
 # frozen_string_literal: true
 
-# Items whose values are encrypted with a shared secret, in the formats that Chef has written (1: AES in CBC; 2: the same
-# and a keyed digest; 3: AES in Galois/counter mode; 0, long ago: AES in CBC without a vector of its own).
+# Reads and writes data bag items with values that are encrypted with a shared secret. Chef's formats are: 1, AES in CBC mode.
+# 2, the same with an HMAC. 3, AES in Galois/counter mode. 0, the oldest, AES in CBC mode with a vector derived from the
+# secret.
 
 require "digest"
 require_relative "advanced_encryption_standard"
@@ -24,7 +25,7 @@ class Chef
     GIVE_A_SECRET = "set `encrypted_data_bag_secret` in the settings (wrun.toml), or --encrypted-data-bag-secret, to the file that " \
                     "has the secret, or to a directory with a file for each policy, named like the policy"
 
-    # Whether an item looks encrypted: all its values but the identifier do.
+    # Tells whether an item looks encrypted: all its values except the id must look encrypted.
     module CheckEncrypted
       def encrypted?(data)
         values = data.reject { |key, _| key == "id" }.values
@@ -34,7 +35,7 @@ class Chef
 
     def self.load(bag, name, secret = nil) = new(DataBagItem.load(bag, name).raw_data, secret || load_secret)
 
-    # The secret: from a file that is named or configured, else the one that the operator gave the policy.
+    # Returns the secret from the given or configured file, or else the secret that the operator gave the policy.
     def self.load_secret(path = nil)
       path ||= Config[:encrypted_data_bag_secret]
       secret = path ? read_secret(path) : Data.found { Wrun::Bridge.call("data.bag-secret") }
@@ -77,7 +78,7 @@ class Chef
     def inspect = "#<Chef::EncryptedDataBagItem #{@encrypted["id"]}>"
     def to_s = inspect
 
-    # One secret's values.
+    # Encrypts and decrypts values with one secret.
     class Encryption
       INCORRECT = "Most likely the provided key is incorrect"
 
@@ -98,7 +99,7 @@ class Chef
         raise DecryptionFailure, "Error decrypting data bag value: '#{error.message}'. #{INCORRECT}. #{advice}"
       end
 
-      # In the format that is configured; Chef writes 3.
+      # Encrypts a value in the configured format. Chef's default is 3.
       def encrypt(value)
         version = Config[:data_bag_encrypt_version]
         unless CIPHERS.key?(version)
@@ -126,8 +127,8 @@ class Chef
         { "encrypted_data" => encrypted, **digest, "iv" => packed(vector) }
       end
 
-      # Version 0, of Chef 0.10: the value is the text itself, key and vector are made of the secret alone, and what was
-      # encrypted is YAML. A value that nobody encrypted looks the same.
+      # Decrypts format 0, of Chef 0.10. The value is the encrypted text itself, and its content is YAML. Key and vector come
+      # from the secret alone. An unencrypted value looks the same.
       def first_format(value)
         hash = "".b
         made = 3.times.inject("".b) { |all, _| all + (hash = repeated_digest(hash + @secret.b)) }
@@ -139,7 +140,7 @@ class Chef
       # OpenSSL's EVP_BytesToKey, as Ruby calls it.
       def repeated_digest(bytes) = 2048.times.inject(bytes) { |so_far, _| Digest::MD5.digest(so_far) }
 
-      # A secret that looks like a path.
+      # Returns advice for a secret that looks like a path.
       def advice
         "You may need to use --secret-file rather than --secret." if @secret.length < 255 && @secret.include?("/")
       end

@@ -1,10 +1,10 @@
 # frozen_string_literal: true
 
-# Searches over what operators keep: other nodes, roles, environments, data bags.
+# Searches the operators' data: other nodes, roles, environments and data bags.
 
 class Chef
   class Node
-    # One level of such a node: what is absent comes into being, as an empty hash.
+    # One attribute level of a saved node. A read of a missing key creates an empty hash.
     class Level < ChefUtils::Mash
       def [](key) = key?(key) ? super : self[key] = Level.new
 
@@ -13,7 +13,7 @@ class Chef
       def convert_value(value) = value.is_a?(Hash) && !value.is_a?(Level) ? Level.new(value) : super
     end
 
-    # A node that a search found, as it was saved, or one that a cookbook makes. What is written to it stays here.
+    # A saved node from a search, or a node that a cookbook creates. Writes change only this object.
     class Saved
       include Enumerable
 
@@ -82,11 +82,11 @@ class Chef
       def respond_to_missing?(name, all = false) = ImmutableMash.public_method_defined?(name) || super
     end
 
-    # Another node, or this one, by its name.
+    # Returns the node with this name: a saved node, or the policy's own node.
     def self.load(name)
       found = Data.found { Wrun::Bridge.call("data.search", "node", "name:#{name}") }
       return Saved.new(found.first) unless found.empty?
-      # A policy's node is not among those that it may search.
+      # The policy's own node may be missing from the search.
       return instance if name == instance.name
 
       raise Net::HTTPServerException.new("404 \"Not Found\"", Data::Response.new("404", "Not Found", "node #{name}"))
@@ -105,7 +105,7 @@ class Chef
       ROWS = 1000
       OPTIONS = %i[query rows start filter_result fuzz].freeze
 
-      # Results, where they begin, and how many there are; with a block one after the other.
+      # Returns the results, the offset and the total number. With a block, yields each result and returns true.
       def search(type, query = "*:*", *arguments, &block)
         unless type.is_a?(String) || type.is_a?(Symbol)
           raise Exceptions::InvalidSearchQuery,
@@ -117,7 +117,7 @@ class Chef
         query = widened(query) if options[:fuzz] && type.to_sym == :node
         found = find(type.to_s, query)
         start = (options[:start] || 0).to_i
-        # Local mode counts `rows` from the beginning, so that there is nothing on a second page.
+        # Like Chef's local mode, it counts `rows` from the first result. So a second page is empty.
         rows = found[start..((options[:rows] || ROWS).to_i - 1)] || []
         wanted = options[:filter_result]
         rows = rows.map { |row| wanted ? filtered(type.to_s, row, wanted) : object(type.to_s, row) }
@@ -157,7 +157,7 @@ class Chef
         end
       end
 
-      # Only what is asked for: new names and the paths at which they are found. Keys come back as text.
+      # Returns only the requested values. `wanted` maps new names to paths. The names become texts.
       def filtered(type, row, wanted)
         refuse(wanted) unless wanted.respond_to?(:each_pair) && wanted.values.all?(Array)
 
@@ -174,7 +174,7 @@ class Chef
         end
       end
 
-      # Chef's server trips over what names no paths.
+      # Raises the internal error of Chef's server for a filter without paths.
       def refuse(wanted)
         message = "Internal Server Error"
         answer = Data::Response.new("500", message, "filter_result needs lists of keys, not #{wanted.inspect}")

@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
-# Vaults: encrypted items whose secret lies beside them, encrypted for the keys of those who may read it. A policy can open
-# one where it may read the client's private key; operators make and change them.
+# Reads vaults: encrypted data bag items. Another item has the secret, encrypted for the key of each client that may read the
+# vault. A policy that may read the client's private key can open the vault. Operators create and change vaults.
 
 require "openssl"
 
@@ -30,7 +30,7 @@ class ChefVault
     raise missing, "#{vault}/#{name} could not be found"
   end
 
-  # For whom a vault's secret is encrypted: a value for each client, in the item `NAME_keys`, or in items of their own.
+  # The encrypted secrets of a vault: one value for each client, in the item `NAME_keys` or in separate items.
   class ItemKeys < Chef::DataBagItem
     OPTIONS = %w[id admins clients search_query mode].freeze
 
@@ -64,7 +64,7 @@ class ChefVault
     attr_accessor :keys, :node_name, :client_key_path
 
     class << self
-      # Opens a vault for a client: this node, with the key that the configuration names, unless others are given.
+      # Opens a vault for a client. The defaults are this node and the configured key.
       def load(vault, name, node_name: Chef::Config[:node_name], client_key_path: Chef::Config[:client_key])
         item = new(vault, name, node_name: node_name, client_key_path: client_key_path)
         item.load_keys(vault, "#{name}_keys")
@@ -76,7 +76,7 @@ class ChefVault
 
       def vault?(vault, name) = data_bag_item_type(vault, name) == :vault
 
-      # Whether an item is `:normal`, `:encrypted`, or a `:vault`: encrypted, and beside one that holds its keys.
+      # Returns `:normal`, `:encrypted` or `:vault`. A vault is an encrypted item with an item of keys beside it.
       def data_bag_item_type(vault, name)
         values = Chef::DataBagItem.load(vault, name).raw_data.values
         return :normal if values.none? { |value| value.is_a?(Hash) && value.key?("encrypted_data") }
@@ -98,7 +98,7 @@ class ChefVault
       @secret = secret
     end
 
-    # The secret with which the item is encrypted.
+    # Returns the decrypted secret of the item.
     def secret
       encrypted = @keys[@node_name] or refuse("is not encrypted with your public key.  Contact an administrator of the vault item to encrypt for you!")
       unless @client_key_path

@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# `data_bag`, `data_bag_item`, `search`, `tagged?`.
+# Defines the methods `data_bag`, `data_bag_item`, `search` and `tagged?`, and those for tags and vaults.
 
 class Chef
   module DSL
@@ -36,13 +36,13 @@ class Chef
       def tagged?(*tags) = tags.all? { |tag| run_context.node.tags.include?(tag) }
     end
 
-    # Tags of the node, in recipes.
+    # Methods for recipes that change the node's tags.
     module Tags
       def tag(*names) = run_context.node.tag(*names)
       def untag(*names) = run_context.node.untag(*names)
     end
 
-    # chef-vault's words. A plain item is read only where `node['chef-vault']['databag_fallback']` says so.
+    # Methods of chef-vault. They read a plain item only if `node['chef-vault']['databag_fallback']` is true.
     module ChefVault
       def chef_vault_item(bag, id)
         return ::ChefVault::Item.load(bag, id) if ::ChefVault::Item.vault?(bag, id)
@@ -51,7 +51,7 @@ class Chef
         raise "Trying to load a regular data bag item #{id} from #{bag}, and databag_fallback is disabled"
       end
 
-      # The names of a vault's items, without those of their keys.
+      # Returns the names of a vault's items, without the items of keys.
       def chef_vault(bag)
         raise "'#{bag}' is not a vault" unless DataBag.list.include?(bag)
 

@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# One method for each definition of a cookbook.
+# Adds a method for each definition (`define`) of a cookbook.
 
 require_relative "../mixin/params_validate"
 

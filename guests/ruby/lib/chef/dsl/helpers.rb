@@ -4,7 +4,7 @@
 
 class Chef
   module DSL
-    # Reads files of data.
+    # Methods that read JSON and YAML files.
     module ReaderHelpers
       extend self
 
@@ -33,11 +33,11 @@ class Chef
       def render_toml(hash) = Toml.table(hash, [])
     end
 
-    # Text in TOML, as Chef writes it: values by name, then tables, then lists of tables. What no form of TOML's own is
-    # known for stands there as Ruby shows it.
+    # Writes TOML as Chef does: sorted values, then tables, then lists of tables. Values without a TOML form appear as Ruby's
+    # `inspect` shows them.
     module Toml
       class << self
-        # A header only where it says something: not above tables alone.
+        # Writes a table. It omits the header if the table contains only tables.
         def table(hash, path)
           bare = hash.any? && hash.values.all? { |value| table?(value) || tables?(value) }
           head = path.empty? || bare ? "" : "[#{path.join(".")}]\n"
@@ -79,7 +79,7 @@ class Chef
       end
     end
 
-    # The registry is Windows'.
+    # Windows has a registry. On Linux, these methods raise an error.
     module RegistryHelper
       %i[
         registry_key_exists? registry_get_values registry_has_subkeys? registry_get_subkeys registry_value_exists?
@@ -93,7 +93,7 @@ class Chef
       def ps_credential(*) = raise(Exceptions::UnsupportedPlatform, node["platform"])
     end
 
-    # Secrets of outer services: `chef/secret_fetcher.rb`.
+    # Methods for secrets of external services: see `chef/secret_fetcher.rb`.
     module Secret
       def default_secret_service(service = nil)
         return run_context.default_secret_service if service.nil?
@@ -157,7 +157,7 @@ class Chef
     end
   end
 
-  # Cookbooks include what all should have into these.
+  # Cookbooks include modules into this one to give all recipes a method.
   module Mixin
     module Language; end
   end

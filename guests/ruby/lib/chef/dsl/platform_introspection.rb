@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# Values by platform, and questions about it.
+# Methods that select values by platform or test the platform.
 
 class Chef
   module DSL
@@ -14,7 +14,8 @@ class Chef
           values.each { |platforms, value| set(platforms, value) }
         end
 
-        # By the exact version, else by a constraint, else the platform's default, else the general one.
+        # Returns the value for the exact version. Otherwise tries the version constraints, the platform's default and the
+        # general default, in this order.
         def value_for_node(node)
           platform = node[:platform].to_s
           version = node[:platform_version].to_s

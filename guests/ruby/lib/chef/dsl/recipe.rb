@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# What one may say in a recipe, and in the actions of a custom resource.
+# Defines the methods of recipes and of custom resources' actions.
 
 require_relative "universal"
 require_relative "declare_resource"
@@ -9,7 +9,7 @@ require_relative "definitions"
 
 class Chef
   module DSL
-    # Recipes of other cookbooks: the files are somebody else's, see `chef/cookbook`.
+    # `include_recipe`: see `chef/cookbook`, which knows the cookbooks' files.
     module IncludeRecipe
     end
 
@@ -28,7 +28,7 @@ class Chef
         false
       end
 
-      # Runs what a block declares at once, and notifications too.
+      # Runs the resources of the block, and their notifications, at once.
       def notifying_block(&)
         compile_and_converge_action(&)
       end
@@ -41,7 +41,7 @@ class Chef
               "explicitly.  The exec block called was \"#{arguments}\""
       end
 
-      # Names that nobody knows, in the words that Chef's users know.
+      # Reports an undefined name in a recipe, in the words of older Ruby versions, which Chef's users know.
       def method_missing(name, *given, &block)
         super
       rescue NameError => error

@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# One method for each name that some type provides.
+# Adds a method for each name that a resource type provides.
 
 class Chef
   module DSL

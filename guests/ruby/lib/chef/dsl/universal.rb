@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# What recipes, resources and providers have in common. Others include their helpers into this module.
+# The methods that recipes, resources and providers share. Others include their helpers into this module.
 
 class Chef
   module DSL

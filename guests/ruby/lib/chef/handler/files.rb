@@ -1,10 +1,10 @@
 # frozen_string_literal: true
 
-# The handlers that come with Chef: how a run went, as a file.
+# Implements the handlers of Chef that write the outcome of a run to a file.
 
 class Chef
   class Handler
-    # A file of its own for every run, named by the time.
+    # Writes a separate file for each run, with the time in its name.
     class JsonFile < Handler
       attr_reader :config
 
@@ -37,7 +37,7 @@ class Chef
       end
     end
 
-    # The last failed run, in the cache.
+    # Writes the data of the last failed run to the file cache.
     class ErrorReport < JsonFile
       def report
         FileCache.store("failed-run-data.json", JSONCompat.to_json_pretty(plain_data), 0o640)

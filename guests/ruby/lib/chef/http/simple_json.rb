@@ -1,5 +1,5 @@
 # frozen_string_literal: true
 
-# Cookbooks require it by this name.
+# Exists because cookbooks require `chef/http/simple_json`.
 
 require_relative "../http"

@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# Merging hashes within hashes, in Chef's two ways: arrays united, or arrays replaced.
+# Merges nested hashes in Chef's two ways: with united arrays or with replaced arrays.
 
 class Chef
   module Mixin
@@ -9,10 +9,10 @@ class Chef
 
       class InvalidParameter < StandardError; end
 
-      # The second wins.
+      # Merges two hashes. The second wins.
       def merge(first, second) = deep_merge(mash(second), mash(first))
 
-      # `source` wins over `dest`; both stay as they are.
+      # Merges copies of both values. `source` wins.
       def deep_merge(source, dest) = deep_merge!(copy(source), copy(dest))
 
       def deep_merge!(source, dest)
@@ -24,7 +24,7 @@ class Chef
         end
       end
 
-      # Hashes are merged, everything else is replaced.
+      # Merges hashes and replaces all other values, including arrays.
       def hash_only_merge(onto, with) = hash_only_merge!(copy(onto), copy(with))
 
       def hash_only_merge!(onto, with)

@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# Where Homebrew is and whose it is: cookbooks for several platforms include this everywhere and ask on macOS.
+# Finds Homebrew and its owner. Cookbooks for several platforms include this module everywhere and use it only on macOS.
 
 require "etc"
 require_relative "shell_out"
@@ -14,7 +14,7 @@ class Chef
       FOLDERS = %w[/opt/homebrew/bin /usr/local/bin /home/linuxbrew/.linuxbrew/bin].freeze
       private_constant :FOLDERS
 
-      # The number of a user, or of whoever owns `brew`.
+      # Returns the id of the user, or of the owner of `brew`.
       def find_homebrew_uid(user = nil)
         return user if user.is_a?(Integer)
         return Etc.getpwnam(user).uid if user
@@ -26,7 +26,7 @@ class Chef
         @find_homebrew_username ||= Etc.getpwuid(find_homebrew_uid(user)).name
       end
 
-      # The path of `brew`: the given one, if it is there.
+      # Returns the path of `brew`: the given path if it exists, or else a search in the usual folders.
       def homebrew_bin_path(path = nil)
         return path if path && ::File.exist?(path)
 

@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# `validate` and `set_or_return`, as resources were written before there were properties.
+# Implements `validate` and `set_or_return`, which resources used before Chef had properties.
 
 require_relative "../constants"
 require_relative "../delayed_evaluator"
@@ -21,7 +21,7 @@ class Chef
       module_function :validate
       public :validate
 
-      # As `attribute`s were written before there were properties.
+      # Sets or returns an attribute, in the way of resources without properties.
       def set_or_return(name, value, checks)
         SetOrReturnProperty.new(name: name, **checks).call(self, value)
       end

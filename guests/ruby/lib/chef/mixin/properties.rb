@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# `property` in a class body, and what a class knows of its properties.
+# Implements `property` in class bodies, and the methods that list a class's properties.
 
 require_relative "../property"
 
@@ -9,12 +9,12 @@ class Chef
     module Properties
       include ParamsValidate
 
-      # The class level.
+      # The methods of the class.
       module ClassMethods
         def properties(with_inherited = true)
           return @properties ||= {} unless with_inherited
 
-          # Kept until a property is added to this class or to one above it.
+          # The cached list is valid until any class gets a property.
           newest = Properties.version
           return @all_properties if @all_properties_version == newest
 
@@ -71,7 +71,7 @@ class Chef
           end
         end
 
-        # Sets an option of exactly these properties.
+        # Sets an option for these properties and clears it for all others.
         def mark(option, names)
           names = names.map(&:to_sym).uniq
           has = option == :identity ? :identity? : :desired_state?
@@ -89,7 +89,7 @@ class Chef
       @version = 0
 
       class << self
-        # Grows with every property that any class gets.
+        # Increases with each property of any class.
         attr_accessor :version
 
         def included(other) = other.extend(ClassMethods)

@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# Chef's name for `shell_out` and `shell_out!`, which recipes, resources and providers have.
+# Provides `shell_out` and `shell_out!` under Chef's module name, for recipes, resources and providers.
 
 require "mixlib/shellout/helper"
 
@@ -9,7 +9,7 @@ class Chef
     module ShellOut
       include Mixlib::ShellOut::Helper
 
-      # Whoever calls them on the module itself has them too.
+      # Also allows `Chef::Mixin::ShellOut.shell_out`.
       extend Mixlib::ShellOut::Helper
     end
   end

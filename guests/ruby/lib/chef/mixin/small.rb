@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# The smaller of Chef's mixins, which cookbooks include into classes of their own.
+# Implements the small mixins of Chef, which cookbooks include into their own classes.
 
 require "digest"
 require_relative "params_validate"
@@ -8,7 +8,7 @@ require_relative "params_validate"
 class Chef
   module Mixin
     module Checksum
-      # The SHA-256 of a file's content.
+      # Returns the SHA-256 of a file's content in hexadecimal digits.
       def checksum(path) = Digest::SHA256.hexdigest(File.binread(path))
       def short_cksum(checksum) = checksum.nil? ? "none" : checksum.slice(0, 6)
 
@@ -64,7 +64,7 @@ class Chef
     PathSanity = DefaultPaths
 
     module Uris
-      # Whether a text is an address and not a path.
+      # Returns true if a text is a URL rather than a path.
       def uri_scheme?(source) = source.to_s.match?(%r{\A\w[\w+.-]+://})
       def as_uri(source) = URI.parse(source)
     end
@@ -89,7 +89,7 @@ class Chef
 
     module Deprecation; end
 
-    # Owner, group and permissions for a type of a cookbook's own.
+    # Adds the properties owner, group and mode to a cookbook's resource class.
     module Securable
       def self.included(type)
         super
@@ -106,7 +106,7 @@ class Chef
       def with_user_context(*) = yield
     end
 
-    # Lets a module that others have included already take in more modules.
+    # Passes modules that are included later on to the classes that have already included this module.
     module LazyModuleInclude
       def included(type)
         super
@@ -131,7 +131,7 @@ class Chef
 
     def checksum_for_file(path) = generate_checksum(path)
 
-    # Of a file by its path, or of what stands in memory.
+    # Returns the SHA-256 of a file or of a StringIO.
     def generate_checksum(file)
       Digest::SHA256.hexdigest(file.is_a?(StringIO) ? file.read : File.binread(file))
     end
@@ -140,14 +140,14 @@ class Chef
     def generate_md5_checksum(input) = Digest::MD5.hexdigest(input.read)
   end
 
-  # Chef's own loader of files and folders: cookbooks only ask where things are.
+  # Implements Chef's file cache, in the folder `file_cache_path`.
   class FileCache
     class << self
       include Mixin::ParamsValidate
 
       def list = find("**/*")
 
-      # The names of files that fit a pattern.
+      # Returns the names of the files that match a pattern.
       def find(pattern)
         start = "#{Config[:file_cache_path]}/"
         Dir[start + pattern].select { |path| File.file?(path) }.map { |path| path.delete_prefix(start) }
@@ -180,7 +180,7 @@ class Chef
         place
       end
 
-      # The permissions are those of a file that was not there.
+      # Writes a file. The permissions apply only to a new file.
       def store(path, contents, permissions = 0o640)
         texts(path: path, contents: contents)
         File.open(made_path_of(path), "w", permissions) { |file| file.write(contents) }

@@ -1,13 +1,13 @@
 # frozen_string_literal: true
 
-# Requirements of an older provider: what must be true before it acts, and what a dry run assumes instead.
+# Implements the requirements of older providers: conditions for an action, and assumptions for a dry run.
 
 class Chef
   module Mixin
     module WhyRun
-      # All assertions of one action's run.
+      # The assertions of one run of an action.
       class ResourceRequirements
-        # One `requirements.assert(:create) { |a| .. }`.
+        # One assertion of `requirements.assert(:create) { |a| .. }`.
         class Assertion
           class AssertionFailure < RuntimeError; end
 
@@ -28,7 +28,7 @@ class Chef
             @failure = message ? [class_or_message, message] : [AssertionFailure, class_or_message]
           end
 
-          # Raises, or in a dry run goes on from its assumption.
+          # Raises an error if the assertion fails. A dry run continues with its assumption instead.
           def run(why_run)
             @failed = !@block.call
             return unless @failed

@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# Reading and writing attributes through the node.
+# Reads and writes attributes through the node.
 
 class Chef
   class Node
@@ -30,7 +30,7 @@ class Chef
         alias_method :"#{level}_attrs=", :"#{level}="
       end
 
-      # Levels that only the host writes; a guest sees them within the combined ones.
+      # Returns a level that only the host writes, such as the defaults of roles.
       %i[role_default env_default role_override env_override].each do |level|
         define_method(level) { ImmutableMash.new(debug_levels.fetch(level.name)) }
       end
@@ -38,7 +38,7 @@ class Chef
       def combined_default(*path) = Node.view("combined-default", steps(path))
       def combined_override(*path) = Node.view("combined-override", steps(path))
 
-      # The level's own component decides, whatever the others have.
+      # Defines `default_unless` and `default!` with their siblings. `_unless` tests only this level's own value.
       %i[default normal override].each do |level|
         define_method(:"#{level}_unless") do |*path|
           finish(path) { |steps, value| at_level(level).write(*steps, value) if at_level(level).read(*steps).nil? }
@@ -46,7 +46,7 @@ class Chef
         define_method(:"#{level}!") { |*path| finish(path) { |steps, value| at_level(level).write(*steps, value) } }
       end
 
-      # These drop what the value would be merged with.
+      # Defines methods that set a value and remove the values of the same path from other levels with which it would merge.
       %i[force_default force_override].each do |level|
         define_method(:"#{level}!") { |*path| finish(path) { |steps, value| replace(level, steps, value) } }
       end
@@ -76,7 +76,7 @@ class Chef
       end
 
       def exist?(*path)
-        # Of a top-level attribute Chef remembers that it was asked for, and finds it.
+        # Returns true for every top-level attribute, like Chef.
         path.size < 2 || (attribute?(path.first) && CommonAPI.found?(self[path.first], path.drop(1)))
       end
 
@@ -96,7 +96,7 @@ class Chef
         kind == "object" ? keys : []
       end
 
-      # Everything merged that the policy may see, built anew.
+      # Returns a new hash with all merged attributes that the policy may read.
       def attributes
         keys.each_with_object(ImmutableMash.new) do |key, all|
           all.regular_writer(key, Node.merged(key))
@@ -116,7 +116,8 @@ class Chef
       def values = attributes.values
 
       def debug_value(*path)
-        # What earlier policies left is named only where it says something: Chef knows no such level.
+        # The level `inherited` has the attributes of earlier policies. Chef does not have this level, so it appears only with
+        # a value.
         levels = Writes.refused_as_chef_says { Wrun::Bridge.call("node.debug", steps(path)) }
         levels = levels.reject { |level, *value| level == "inherited" && value.empty? }
         levels.map { |level, *value| [level, value.empty? ? :not_present : Values.immutable(value[0], path)] }
@@ -133,7 +134,7 @@ class Chef
         Node.level(LEVELS.fetch(level.to_sym))
       end
 
-      # With arguments: path and value. Without: `[..][..] = value`.
+      # Stores a value for a path. Without arguments, returns an object for the form `[..][..] = value`.
       def finish(path, &store)
         path.empty? ? Unchain.new(&store) : store.call(path[0...-1], path.last)
       end

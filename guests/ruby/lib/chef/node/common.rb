@@ -1,13 +1,13 @@
 # frozen_string_literal: true
 
-# Paths into attributes: what every hash of attributes and the node itself can do.
+# Methods with paths into attributes, for hashes of attributes.
 
 class Chef
   class Node
     module CommonAPI
       class << self
-        # Whether a path leads to something from a hash or an array. `asking`: as a read, which is refused on the way to
-        # what the policy may not see.
+        # Returns true if a path exists below a hash or an array. `asking` treats the call as a read, which raises an error
+        # for values that the policy may not read.
         def found?(container, path, asking: false)
           path.inject(container) do |at, key|
             concealed = at.ask(key) if asking && at.is_a?(Watched)
@@ -32,7 +32,7 @@ class Chef
         CommonAPI.follow(self, path)
       end
 
-      # What is no container on the way is replaced.
+      # Writes a value. Replaces each value on the path that cannot hold members.
       def write(*path)
         value = block_given? ? yield : path.pop
         *outer, last = path
@@ -43,7 +43,7 @@ class Chef
         container[last] = value
       end
 
-      # What is no container on the way is an error.
+      # Writes a value. Raises an error if a value on the path cannot hold members.
       def write!(*path)
         value = block_given? ? yield : path.pop
         *outer, last = path

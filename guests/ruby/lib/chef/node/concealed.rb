@@ -1,12 +1,12 @@
 # frozen_string_literal: true
 
-# A fact that is an object and that the policy may not see. Its members can be asked for, so that a denial names the member
-# that a cookbook wants and not all that lies beside it. Whatever else is done with it raises.
+# Represents a hidden object of facts. A cookbook may ask for its members, so that a denial names only the requested member.
+# Every other use raises an error.
 
 class Chef
   class Node
     class Concealed < ImmutableMash
-      # What is found where Ruby's own code looks into the object without asking it.
+      # The only member of the object, for Ruby's own code that bypasses the methods of the object.
       class Member < BasicObject
         def initialize(view, path)
           @view = view
@@ -24,7 +24,7 @@ class Chef
 
         def refuse
           Node.read(@view, @path, ::Wrun::Sources.origin)
-          # Where the operator wants no error it is nothing.
+          # Returns nil if the operator has turned the error off.
           nil
         end
       end
@@ -35,12 +35,12 @@ class Chef
         mash.extend(Watched).watch(view, path)
       end
 
-      # Reads the whole of it, which is refused.
+      # Reads the whole object, which the host refuses.
       def demand = ask_for_all
 
       private
 
-      # Members are asked for one by one.
+      # Returns false, so that each member is requested from the host.
       def regular_key?(_name) = false
 
       def method_missing(...)

@@ -1,10 +1,10 @@
 # frozen_string_literal: true
 
-# The merged view of attributes, which can only be read.
+# Implements the read-only arrays and hashes of the merged view.
 
 class Chef
   class Node
-    # Refuses whatever would change its receiver.
+    # Refuses the methods that would change their receiver.
     module Immutable
       HASH = %i[
         []= clear collect! compact! default= default_proc= delete delete_if except! filter! keep_if map! merge! rehash
@@ -26,7 +26,7 @@ class Chef
     end
 
     class ImmutableArray < Array
-      # Takes over what JSON gave.
+      # Creates an array from JSON values.
       def self.of(json, path)
         array = allocate
         json.each_with_index { |one, index| array.send(:take, Values.immutable(one, path + [index.to_s])) }
@@ -49,7 +49,7 @@ class Chef
 
       def dup = Array.new(map { |one| Immutable.copy(one) })
 
-      # Plain all the way down.
+      # Returns a copy as plain Ruby objects on all levels.
       def to_a = Array.new(map { |one| Immutable.thaw(one) })
       alias to_array to_a
       def to_yaml(*options) = to_a.to_yaml(*options)
@@ -60,7 +60,7 @@ class Chef
     class ImmutableMash < ChefUtils::Mash
       include CommonAPI
 
-      # Takes over what JSON gave, keys being strings already.
+      # Creates a hash from JSON values, whose keys are strings already.
       def self.of(json, path)
         json.each_with_object(allocate.wrun_stand_at(path)) do |(key, value), mash|
           mash.regular_writer(Values.key(key, path), Values.immutable(value, path + [key]))
@@ -94,7 +94,7 @@ class Chef
       alias attribute? key?
       def dup = each_with_object(ChefUtils::Mash.new) { |(key, value), mash| mash[key] = Immutable.copy(value) }
 
-      # Plain all the way down.
+      # Returns a copy as plain Ruby objects on all levels.
       def to_h = each_with_object({}) { |(key, value), hash| hash[key] = Immutable.thaw(value) }
 
       def to_hash = to_h
@@ -107,7 +107,7 @@ class Chef
 
     module Immutable
       class << self
-        # A copy that may be changed at the top.
+        # Returns a copy. The code may change its top level.
         def copy(value)
           case value
           when Module, Proc then value
@@ -115,7 +115,7 @@ class Chef
           end
         end
 
-        # A copy that may be changed anywhere.
+        # Returns a copy. The code may change all its levels.
         def thaw(value)
           case value
           when ImmutableMash then value.to_h

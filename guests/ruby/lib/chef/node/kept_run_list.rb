@@ -2,8 +2,8 @@
 
 class Chef
   class Node
-    # What the node's own run list has beside others: whatever a cookbook makes of it, the next run begins with. This run
-    # goes on as it was expanded, as in Chef.
+    # Saves changes of the node's own run list for the next run. As in Chef, the current run continues with the list that was
+    # expanded before.
     module KeptRunList
       def <<(item) = super.tap { keep }
       alias push <<

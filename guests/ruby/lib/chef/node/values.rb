@@ -1,12 +1,13 @@
 # frozen_string_literal: true
 
-# Attribute values on their way between Ruby and the host, which keeps them as JSON. What JSON has no word for (a lazy value,
-# a proc, a class, a symbol) stays here under a number, and the host keeps the number; so do keys that are no strings.
+# Converts attribute values between Ruby and the host, which stores them as JSON. A value without a JSON form (a lazy value, a
+# proc, a class, a symbol) stays in Ruby. The host stores a number for it. Ruby also keeps keys that are neither strings nor
+# symbols.
 
 class Chef
   class Node
     module Values
-      # A value of Ruby's own in JSON is `{"\0guest": number}`.
+      # Marks a Ruby object in JSON: `{"\0guest": number}`.
       MARK = "\0guest"
 
       @objects = {}
@@ -14,7 +15,7 @@ class Chef
       @keys = {}
 
       class << self
-        # A Ruby value as JSON. `path` is where it is going to stand.
+        # Converts a Ruby value to JSON values. `path` is the path to which it will be written.
         def to_json_value(value, path)
           case value
           when nil, true, false, Integer then value
@@ -26,7 +27,7 @@ class Chef
           end
         end
 
-        # A JSON value as it is read in the merged view.
+        # Converts JSON values to read-only objects of the merged view.
         def immutable(json, path)
           case json
           when String then json.frozen? ? json : json.freeze
@@ -39,7 +40,7 @@ class Chef
           end
         end
 
-        # A JSON value as it is written to in one level.
+        # Converts JSON values to writable objects of one level.
         def vivid(json, level, path)
           case json
           when Hash
@@ -51,15 +52,16 @@ class Chef
           end
         end
 
-        # The key that was written, from the string that the host keeps.
+        # Returns the key that the cookbook wrote, for the string that the host stores.
         def key(string, path) = @keys.empty? ? string : @keys.fetch(path + [string], string)
 
-        # Remembers a key that is no string where the host has its text.
+        # Stores a key that is neither a string nor a symbol. The host has only its text.
         def keep_key(step, key)
           @keys[step] = key unless key.is_a?(String) || key.is_a?(Symbol)
         end
 
-        # Plain values all the way down, as they leave the run: lazy ones evaluated, others as text.
+        # Converts a value to plain values on all levels, for use after the run. Lazy values are evaluated, and other objects
+        # become text.
         def plain(value)
           value = value.call while value.is_a?(DelayedEvaluator)
           case value
@@ -91,8 +93,8 @@ class Chef
           string.dup.force_encoding(Encoding::UTF_8).scrub
         end
 
-        # The same object keeps its number, so that equal markers mean equal values. The host asks for it when the policy
-        # ends.
+        # Returns an object's number. The same object keeps its number, so that equal markers mean equal values. At the end of
+        # the policy, the host requests the plain value.
         def number_of(object)
           @numbers[object] ||= Wrun::Turns.keep(0, -> { plain(object) }).tap { |number| @objects[number] = object }
         end

@@ -1,20 +1,20 @@
 # frozen_string_literal: true
 
-# Objects of attributes in which the machine's facts, other policies' attributes or hidden parts stand. What the policy may
-# see is in them as in any other object. The host hears which members a cookbook asks for: it records that, and it refuses
-# where the machine has a value that the policy may not see.
+# Watches reads of objects that contain facts of the machine, other policies' attributes or hidden parts. The object contains
+# all members that the policy may read. Ruby reports each requested member to the host. The host records the read, and refuses
+# it if the machine has a value that the policy may not read.
 
 class Chef
   class Node
     module Watched
-      # What goes through all members, as far as Hash does it without `each`.
+      # The methods of Hash that use all members without `each`.
       WHOLE = %i[
         each each_pair each_key each_value keys values to_a to_h to_hash select filter reject filter_map any? count size
         length empty? inspect to_s == eql? < <= > >= merge dup invert transform_values transform_keys except compact key
         value? has_value? assoc rassoc to_json to_yaml symbolize_keys
       ].freeze
 
-      # The object that a view has at a path.
+      # Starts to watch the object at a path of a view.
       def watch(view, path)
         @view = view
         @path = path
@@ -56,8 +56,8 @@ class Chef
         end
       end
 
-      # A cookbook reads a member: raises where the policy may not see it. Returns an object whose members can be asked for
-      # in its place.
+      # Reports a cookbook's read of a member. Raises an error if the policy may not read it. For a hidden object, returns a
+      # `Concealed` to use instead of the member, and nil otherwise.
       def ask(key)
         name = convert_key(key)
         return @concealed&.[](name) unless name.is_a?(String) && !@asked[name]
@@ -65,7 +65,7 @@ class Chef
         path = @path + [name]
         kind, = Node.keep(@view, path)
         if kind == "hidden"
-          # What the cookbook put there itself is its own.
+          # The cookbook may read a value that it wrote itself.
           conceal(name, path) unless regular_key?(name)
         elsif kind.nil?
           Node.look(@view, path)
@@ -85,7 +85,7 @@ class Chef
         (@concealed ||= {})[name] = Concealed.at(@view, path)
       end
 
-      # A cookbook asks whether a member is there.
+      # Reports that a cookbook tests whether a member exists.
       def look(key)
         name = convert_key(key)
         return if !name.is_a?(String) || @asked.key?(name)

@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# What the class of a provider says: what it stands for, and its actions.
+# Methods of provider classes, which declare their resource types and actions.
 
 class Chef
   class Provider
@@ -11,10 +11,10 @@ class Chef
       def use_inline_resources = nil
       def include_resource_dsl? = false
 
-      # Whether this is Ruby code that acts, and not the name of one of the host's providers.
+      # Returns true if the provider runs Ruby code. Returns false for the names of the host's providers.
       def wrun_acts? = true
 
-      # `action :create do .. end`: its children converge in a context of their own.
+      # Defines an action: `action :create do .. end`. Its child resources converge in a context of their own.
       def action(name, description: nil, &code)
         action_descriptions[name.to_sym] = description if description
         define_method(:"compile_action_#{name}", &code)
@@ -27,7 +27,7 @@ class Chef
         action_descriptions[name.to_sym] || (superclass.action_description(name) if superclass.respond_to?(:action_description))
       end
 
-      # Whether the action was written by `action`, and not as a method.
+      # Returns true if the action was defined with `action`, not as a method.
       def wrun_compiles?(action) = method_defined?(:"compile_action_#{action}")
 
       def use(partial)
@@ -36,7 +36,7 @@ class Chef
 
       def wrun_take_in(wrun_path) = class_eval(Mixin::FromFile.partial(wrun_path), wrun_path, 1)
 
-      # Helpers that the resource's class has are at hand in its actions; its properties are asked by `new_resource`.
+      # Forwards the helper methods of the resource's class to the actions. Actions read properties through `new_resource`.
       def include_resource_dsl_module(resource)
         return if @wrun_forwards
 

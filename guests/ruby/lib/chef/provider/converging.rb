@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
-# How an action says what it changes: `converge_by`, `converge_if_changed`, and children in contexts of their own.
+# Reports the changes of an action (`converge_by`, `converge_if_changed`) and runs its child resources in contexts of their
+# own.
 
 class Chef
   class Provider
@@ -8,11 +9,12 @@ class Chef
       WRUN_SECRET = "(suppressed sensitive property)"
 
       class << self
-        # Whether this run only asks for what could be needed: then what is as it should be is looked at, too.
+        # True if the run only collects the grants that the policy could need. Then `converge_if_changed` also runs its block
+        # for unchanged resources.
         attr_accessor :wrun_survey
       end
 
-      # Says what is about to change, and does it unless this is a dry run.
+      # Reports the coming changes and runs the block. A dry run only reports.
       def converge_by(descriptions)
         lines = Array(descriptions).flatten.compact.map(&:to_s)
         @converged = true
@@ -21,7 +23,7 @@ class Chef
         nil
       end
 
-      # Does something if a property that was set differs from what is there.
+      # Runs the block if a property with a value differs from the present state.
       def converge_if_changed(*names, &block)
         raise ArgumentError, "converge_if_changed must be passed a block!" unless block
 
@@ -30,7 +32,7 @@ class Chef
         current_resource ? converge_update(properties, &block) : converge_create(properties, &block)
       end
 
-      # Runs a block whose children converge before this returns.
+      # Runs a block. The resources that it declares converge before the method returns.
       def compile_and_converge_action(&block)
         outer = run_context
         own = @wrun_own
@@ -59,8 +61,8 @@ class Chef
         @wrun_inside = around
       end
 
-      # The context for the host to open one in: it must be around this action. What a method declares that is an action
-      # (`def action_run`) stands outside of it.
+      # Returns the parent for a new context. It must be a context of this action. Resources of an action without a context of
+      # its own (`def action_run`) are declared in the outer context.
       def wrun_around(context) = context.equal?(@wrun_inside) ? context : @wrun_child || context
 
       def converge_update(properties, &)
@@ -82,7 +84,7 @@ class Chef
         true
       end
 
-      # `  set NAME to VALUE`, names as wide as the widest.
+      # Returns the lines `  set NAME to VALUE`, with all names padded to the longest.
       def aligned(properties, given = properties)
         width = properties.map { |property| property.name.size }.max
         properties.map do |property|

@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# Classes made from the files of a cookbook's `providers` folder.
+# Creates provider classes from the files of a cookbook's `providers` folder.
 
 class Chef
   class Provider

@@ -1,16 +1,16 @@
 # frozen_string_literal: true
 
-# Names of Chef's own providers. Cookbooks choose one by such a name (`provider Chef::Provider::Service::Systemd`); here
-# the host acts, and chooses by what the machine has.
+# Defines the names of Chef's own providers. A cookbook may choose one by name (`provider Chef::Provider::Service::Systemd`).
+# In wrun the host runs the action and chooses the provider by the machine.
 
 require_relative "../provider"
 
 class Chef
   class Provider
-    # A provider of the host.
+    # The placeholder for a provider of the host.
     class OfHost < Provider
       class << self
-        # Only what a cookbook makes of it acts in Ruby.
+        # Returns true only for a cookbook's subclass, which runs in Ruby.
         def wrun_acts? = !@wrun_of_host
 
         def stand_for(scope, name, above)

@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
-# The package tools' caches that older cookbooks empty when they have changed a repository. The host asks the tools anew for
-# each package, so there is nothing to empty. Such a cache answers no questions.
+# Defines the caches of package tools that older cookbooks empty after a change of a repository. The host queries the tools
+# for each package, so emptying does nothing. Other methods of the caches are missing.
 
 class Chef
   class Provider

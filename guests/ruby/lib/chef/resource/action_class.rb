@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# Runs the actions of a custom resource: `action :create do` is a method of a class below this one.
+# Runs the actions of a custom resource. `action :create do` defines a method in a subclass of this class.
 
 require_relative "../provider"
 
@@ -25,7 +25,8 @@ class Chef
         @after_resource = return_load_current_value
       end
 
-      # What `load_current_value` finds: a resource of its own, which begins with what tells the thing from others.
+      # Returns a new resource with the present state, or nil. It gets the identifying properties, and then
+      # `load_current_value` fills in the others.
       def return_load_current_value
         return unless new_resource.respond_to?(:load_current_value!)
 

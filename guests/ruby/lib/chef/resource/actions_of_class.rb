@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# The actions of a resource's class: which there are, which is taken when none is named, and the code of custom ones.
+# Methods of resource classes for actions: the allowed actions, the default action and the code of custom actions.
 
 class Chef
   class Resource
@@ -25,7 +25,7 @@ class Chef
       end
       alias default_action= default_action
 
-      # `action :create do .. end`: a method of the class that runs this type's actions.
+      # Defines an action: `action :create do .. end` becomes a method of the type's action class.
       def action(name, description: nil, &code)
         name = name.to_sym
         action_class.action(name, description: description, &code)
@@ -35,7 +35,7 @@ class Chef
 
       def load_current_value(&) = define_method(:load_current_value!, &)
 
-      # The class that runs this type's actions; in its block stand helpers.
+      # Returns the class that runs this type's actions. The block defines helper methods for them.
       def action_class(&block)
         @action_class ||= make_action_class
         @action_class.class_eval(&block) if block

@@ -2,8 +2,8 @@
 
 class Chef
   class Resource
-    # Names that a cookbook's class gets only by a block: Chef declares its own with one that is always true, since the types
-    # were cookbooks' once and newer than those.
+    # Names for which Chef's own class takes precedence over a cookbook's class without a block. Chef took these types over
+    # from cookbooks, and declares its newer class with a block that is always true.
     BEFORE_COOKBOOKS = %i[
       alternatives apt_preference apt_repository apt_update build_essential chef_handler dmg_package homebrew_cask
       homebrew_tap homebrew_update mac_os_x_userdefaults macos_pkg macos_userdefaults ohai_hint openssl_dhparam

@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
-# What Ruby adds to types whose actions are made of other resources: hooks of those for which the host acts, and the actions
-# of those that the host does not have. What each may be given comes from the host's schema, as for all built-in types.
+# Adds Ruby code to types whose actions consist of other resources: hooks for types that the host runs, and actions for the
+# others. As for all built-in types, the properties come from the host's schema.
 
 require_relative "../http"
 require_relative "../mixin/shell_out"
@@ -10,16 +10,16 @@ require_relative "../mixin/homebrew"
 class Chef
   class Resource
     module Builtin
-      # The path of one of our own templates.
+      # Returns the path of a template of this library.
       def self.template(name) = "#{__dir__}/builtin/templates/#{name}.erb"
 
-      # The text of a file that a template of the cookbook makes, as a property for the host. It is asked for right before the
-      # action, where the action writes the file.
+      # Returns a property for the host: the content of a file from a template of the cookbook. The host requests it right
+      # before the action, if the action writes the file.
       def self.rendered(context, text)
         ["content", ["rendered", Wrun::Turns.keep(context, text)]]
       end
 
-      # What a template of the cookbook makes for a resource.
+      # Renders a template of the cookbook for a resource.
       def self.text_of(resource, name, variables)
         template = Resource::Template.new(resource.name, resource.run_context)
         template.cookbook_name = resource.cookbook_name

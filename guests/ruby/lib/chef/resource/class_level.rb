@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# What the class of a resource says of itself: its names, where it applies, its documentation.
+# Methods of resource classes: names, platforms, partials and documentation.
 
 class Chef
   class Resource
@@ -11,7 +11,7 @@ class Chef
       end
       alias resource_name= resource_name
 
-      # Says that recipes declare it under a name, perhaps on some platforms only.
+      # Makes the class available to recipes under a name, on all platforms or on some.
       def provides(name, **filters, &)
         name = name.to_sym
         @resource_name = name if resource_name.nil?
@@ -28,14 +28,14 @@ class Chef
         @chef_version_for_provides
       end
 
-      # The class for a name on this node.
+      # Returns the class for a name on this node.
       def resource_for_node(name, node)
         ResourceResolver.resolve(name, node: node) or raise Exceptions::NoSuchResourceType.new(name, node)
       end
 
       def resource_matching_short_name(name) = ResourceResolver.resolve(name)
 
-      # Whether children converge where they are declared.
+      # Returns or sets unified mode: child resources converge at their declaration.
       def unified_mode(flag = nil)
         @unified_mode = flag unless flag.nil?
         @unified_mode.nil? ? Chef::Config[:resource_unified_mode_default] != false : !!@unified_mode
@@ -54,7 +54,7 @@ class Chef
 
       def identity_attr(name = nil) = identity_property(name)&.name
 
-      # Words for readers, which nothing depends on.
+      # Documentation of the class, without effect.
       %i[description introduced examples skip_docs default_description preview_resource target_mode].each do |word|
         define_method(word) do |*given, **|
           slot = :"@#{word}"
@@ -71,17 +71,17 @@ class Chef
         @deprecated
       end
 
-      # Takes in a file of the same folder: `use 'common'` reads `_common.rb`.
+      # Includes a partial from the same folder: `use 'common'` reads `_common.rb`.
       def use(partial)
         return use_core(partial.delete_prefix("core::")) if partial.start_with?("core::")
 
         wrun_take_in(Wrun::Resources.partial_beside(@wrun_file || caller_locations(1, 1).first.path, partial))
       end
 
-      # The text sees this method's local variable, which no cookbook's word may be.
+      # The partial's code sees this method's local variable, so its name must not collide with words of cookbooks.
       def wrun_take_in(wrun_path) = class_eval(Mixin::FromFile.partial(wrun_path), wrun_path, 1)
 
-      # Chef's own partials are modules here.
+      # Includes one of Chef's own partials, which are blocks in `Partials`.
       def use_core(partial)
         shared = Wrun::Resources::Partials.find(::File.basename(partial, ".rb").delete_prefix("_"))
         raise Errno::ENOENT, "core::#{partial}" unless shared
@@ -94,7 +94,7 @@ class Chef
         (@wrun_subclasses ||= []) << child
       end
 
-      # All classes below this one.
+      # Returns all subclasses, direct and indirect.
       def descendants = (@wrun_subclasses || []).flat_map { |child| [child, *child.descendants] }
       alias resource_classes descendants
       def sorted_descendants = descendants.sort_by(&:to_s)

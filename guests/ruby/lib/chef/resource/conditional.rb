@@ -1,10 +1,10 @@
 # frozen_string_literal: true
 
-# One `only_if` or `not_if`.
+# A guard of a resource: `only_if` or `not_if`.
 
 class Chef
   class Resource
-    # A guard of which only the text is known.
+    # A guard that is known only by its text.
     ConditionalText = Struct.new(:to_text) do
       def description = to_text&.include?("action == :nothing") ? "action :nothing" : to_text
       alias_method :short_description, :description
@@ -27,7 +27,7 @@ class Chef
         @block = block
       end
 
-      # The guard as the contract has it.
+      # Returns the guard in the contract's form.
       def wrun_guard(context) = [@positivity == :not_if, wrun_test(context)]
 
       def description = "#{@positivity} #{@command ? "command `#{@command}`" : "ruby block"}"
@@ -41,7 +41,7 @@ class Chef
 
         wrun_command
       rescue StandardError => error
-        # Chef says so when the guard is asked.
+        # Raises the error when the guard is evaluated, as Chef does.
         Wrun::Turns.keep(context, -> { raise error })
       end
 
@@ -54,7 +54,7 @@ class Chef
       def evaluate_block
         refuse_interpreter
         value = @block.call
-        # Of a text the host warns: a command may have been meant.
+        # For a text, the host warns, because the author may have meant a command.
         value.is_a?(String) ? value[0, 1_000].encode(Encoding::UTF_8, invalid: :replace, undef: :replace).scrub : !!value
       end
 
@@ -87,8 +87,8 @@ class Chef
         options
       end
 
-      # As in Chef a resource of the interpreter's type takes what the guard says, and refuses what is none of its
-      # properties. A guard of an `execute` is run as its command is.
+      # Reads the options with a resource of the interpreter's type, as Chef does. An unknown property raises an error. The
+      # guard of an `execute` runs like the resource's own command.
       def interpreted_options
         type = Resource.resource_for_node(@resource.guard_interpreter, @resource.node)
         refuse_other_types(type)
@@ -106,7 +106,7 @@ class Chef
         names.to_h { |name| [name, @resource.wrun_known_value(name)] }.compact
       end
 
-      # The program that gets the code, and its flags.
+      # Returns the program that runs the code, with its flags.
       def interpreter(script)
         script.code(@command)
         raise Exceptions::ValidationFailed, "interpreter is a required property" unless script.interpreter

@@ -1,14 +1,14 @@
 # frozen_string_literal: true
 
-# Types that nothing here carries out, most of them because only another platform has what they manage. Cookbooks for several
-# platforms name such types, so one may be written down; it is refused when it is to act.
+# Defines resource types that wrun cannot run, mostly types for other platforms. Cookbooks for several platforms declare such
+# resources, so a declaration is valid. Only an action raises an error.
 
 class Chef
   class Resource
-    # A type of this platform for which nobody acts, neither the host nor Ruby. It may be declared, found and notified, as what
-    # a cookbook is made for need not be what runs it here. An action fails and says why.
+    # A type of this platform that neither the host nor Ruby implements. A cookbook may declare, find and notify such a
+    # resource. An action raises an error that explains why.
     module Refusing
-      # What the class says.
+      # The methods of the class.
       module OfClass
         def wrun_guest? = true
       end
@@ -29,7 +29,7 @@ class Chef
         def wrun_guest? = true
       end
 
-      # Which properties it has nobody knows here.
+      # Accepts every property, because the properties of such a type are unknown.
       def method_missing(name, *given)
         return super if given.size > 1 || name.end_with?("?", "!")
 

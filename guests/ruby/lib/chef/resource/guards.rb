@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# `only_if`, `not_if` and what interprets their commands.
+# Defines `only_if`, `not_if` and the interpreter of their commands.
 
 class Chef
   class Resource

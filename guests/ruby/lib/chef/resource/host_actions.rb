@@ -1,8 +1,9 @@
 # frozen_string_literal: true
 
-# The actions that a cookbook's class inherits from a built-in type whose actions the host makes of other resources (`sudo`,
-# `apt_repository`). A cookbook may reopen such a type or write a class below it; the actions that it does not write itself, and
-# `super()` in those that it does, have the host act, for a resource of the built-in type inside the action.
+# Actions that a cookbook's class inherits from a composite built-in type (`sudo`, `apt_repository`). The host implements the
+# actions of such a type with other resources. A cookbook may reopen such a type or define a subclass. This class implements
+# inherited actions, and `super()` in overridden ones. It declares a resource of the built-in type inside the action, and the
+# host runs it.
 
 require_relative "action_class"
 
@@ -10,7 +11,7 @@ class Chef
   class Resource
     class HostActions < ActionClass
       class << self
-        # The class with all actions of a type.
+        # Returns a class with all actions of a type.
         def for(type)
           actions = type.allowed_actions - [:nothing]
           Class.new(self) do

@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# Classes made from the files of a cookbook's `resources` folder.
+# Creates resource classes from the files of a cookbook's `resources` folder.
 
 class Chef
   class Resource
@@ -16,7 +16,7 @@ class Chef
       class << self
         include Mixin::FromFile
 
-        # The class of a file; a file that was read before is not read again.
+        # Returns the class of a file. It reads each file only once.
         def build_from_file(cookbook, path, run_context)
           LWRPBase.loaded_lwrps[path] ||= build(cookbook, path, run_context)
         end
@@ -26,7 +26,7 @@ class Chef
         def run_context = @run_context || Chef.run_context
         def node = run_context&.node
 
-        # As classes were written before `action`.
+        # Sets the allowed actions, in the way of classes before Chef had `action` blocks.
         def actions(*names)
           names = names.flatten
           return allowed_actions(*names) if names.empty? || @allowed_actions

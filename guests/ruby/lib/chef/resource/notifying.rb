@@ -1,13 +1,13 @@
 # frozen_string_literal: true
 
-# `notifies` and `subscribes`.
+# Implements `notifies` and `subscribes`.
 
 class Chef
   class Resource
     WRUN_TIMINGS = { "delayed" => "delayed", "immediate" => "immediate", "immediately" => "immediate", "before" => "before" }.freeze
     private_constant :WRUN_TIMINGS
 
-    # One receiver of a notification: a resource, or its key as long as nobody has looked for it.
+    # A notification of one receiver. `resource` is the receiver, or its key if it is not declared yet.
     Notification = Struct.new(:resource, :action, :notifying_resource, :unified_mode) do
       def duplicates?(other)
         unless other.respond_to?(:resource) && other.respond_to?(:action)
@@ -20,12 +20,12 @@ class Chef
       def to_s = Kernel.instance_method(:to_s).bind_call(self)
     end
 
-    # Whom this resource tells, by its own `notifies`.
+    # Return the notifications that this resource's `notifies` declared.
     def before_notifications = wrun_receivers("before")
     def immediate_notifications = wrun_receivers("immediate")
     def delayed_notifications = wrun_receivers("delayed")
 
-    # Wants another resource to do something when this one has changed.
+    # Runs an action of another resource after this one has changed.
     def notifies(action, spec, timing = :delayed)
       ResourceCollection.validate_lookup_spec!(spec)
       targets = [spec].flatten
@@ -38,14 +38,14 @@ class Chef
       true
     end
 
-    # Wants this resource to do something when another one has changed.
+    # Runs an action of this resource after another one has changed.
     def subscribes(action, specs, timing = :delayed)
       [specs].flatten.each do |spec|
         ResourceCollection.validate_lookup_spec!(spec)
-        # Chef asks whatever is no text for its context: only resources have one.
+        # Like Chef, raises NoMethodError for a value that is neither a text nor a resource.
         spec.run_context unless spec.is_a?(String)
         word = WRUN_TIMINGS[timing.to_s] or raise ArgumentError, invalid_timing(action, [self], timing, spec)
-        # Chef looks for no resource here: a type alone, without brackets, is the key of none.
+        # Like Chef, does not look up a type without brackets, so it matches no resource.
         parties = spec.is_a?(String) && !spec.include?("[") ? [spec] : wrun_parties(spec)
         parties.each { |party| wrun_notification([action.to_s, party, word, true]) }
       end
@@ -75,7 +75,7 @@ class Chef
         "Valid timings are: :delayed, :immediate, :immediately, :before"
     end
 
-    # Chef says so at converge, before any resource runs.
+    # Raises an error for an invalid receiver. Chef raises it at converge, before any resource runs.
     def wrun_refuse_receiver(action, target)
       case target
       when Symbol
@@ -83,7 +83,7 @@ class Chef
               "Resource #{self} is configured to notify resource #{target} with action #{action}, but #{target.inspect} is not valid " \
               "syntax to look up a resource in the resource collection. Notification is defined near #{source_line}"
       when Hash
-        # Of one type the host says it.
+        # For a hash with one type, the host reports an unknown resource.
         return unless target.size > 1
 
         raise Exceptions::InvalidResourceReference,
@@ -92,7 +92,7 @@ class Chef
       end
     end
 
-    # The other ends of a notification, as the contract names them.
+    # Returns the other resources of a notification in the contract's form.
     def wrun_parties(spec)
       case spec
       when Resource then [spec.wrun_id || wrun_key(spec.declared_key)]
@@ -101,7 +101,8 @@ class Chef
       end
     end
 
-    # The host knows resources by the names of their types, a recipe also by others that a type provides.
+    # Returns the key with the type's own name. A recipe may use any name that the type provides, but the host knows only the
+    # type's own name.
     def wrun_key(key)
       type, bracket, rest = key.partition("[")
       return "#{wrun_kind_of(key)}[]" if bracket.empty?

@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# A resource as text: for errors, logs and those who look inside.
+# Shows a resource as text, for errors and logs, and as data.
 
 class Chef
   class Resource
@@ -10,7 +10,7 @@ class Chef
     ].freeze
     HIDDEN_IVARS = (FORBIDDEN_IVARS + %i[@allowed_actions @resource_name @source_line @name @elapsed_time]).freeze
 
-    # The resource as one would write it.
+    # Returns the resource as the source text of a recipe.
     def to_text
       return "suppressed sensitive resource output" if sensitive
 
@@ -46,7 +46,8 @@ class Chef
 
     private
 
-    # Variables and values as Chef's resources have them, in its order: much of it is known elsewhere here.
+    # Returns variables and values in the order of Chef's resources. Some values come from other sources than instance
+    # variables.
     def wrun_shown(hidden)
       shown = {
         :@name => @name, :@before => nil, :@params => @params || (enclosing_provider ? nil : {}), :@provider => @provider,

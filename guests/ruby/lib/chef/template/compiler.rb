@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
-# Turns a template into Ruby. Chef's templates follow Erubis and not the ERB of Ruby's library: a line that holds nothing but
-# a statement vanishes with its line break, whatever its tags end in, and `-%>` behind other text changes nothing.
+# Turns a template into Ruby code. Chef's templates follow Erubis instead of Ruby's ERB. A line with only a statement produces
+# no output, not even a line break, for all endings of its tags. `-%>` after other text has no effect.
 
 class Chef
   class Template
@@ -12,8 +12,8 @@ class Chef
 
       def self.escape(text) = text.to_s.gsub(/[&<>"]/, ESCAPES)
 
-      # Ruby code of a block that has the text as its value. Seen from the top, so that no constant of ours stands in a
-      # template's way.
+      # Returns Ruby code for a proc that returns the text. The caller evaluates it at the top level, so that the library's
+      # constants do not hide those of the template.
       def self.wrapped(template) = "proc { #{new(template).ruby} }"
 
       def initialize(template)
@@ -22,7 +22,7 @@ class Chef
         @line_begins = true
       end
 
-      # Ruby code whose value is the text. Line numbers are those of the template.
+      # Returns Ruby code that evaluates to the text. Its lines have the same numbers as the template's.
       def ruby
         position = 0
         @template.scan(TAG) do |sign, code, tail, space_after|
@@ -40,7 +40,8 @@ class Chef
 
       private
 
-      # Blanks between the line's begin and the tag, taken off the text; nil if there is more than blanks.
+      # Removes the blanks between the start of the line and the tag from the text, and returns them. Returns nil if the line
+      # has other characters before the tag.
       def take_indent(text)
         blanks = text[/[ \t]*\z/]
         before = text[0...text.size - blanks.size]

@@ -1,11 +1,11 @@
 # frozen_string_literal: true
 
-# What a template's code sees: its variables as instance variables, the node, helpers, partials.
+# Implements the `self` of a template's code: variables as instance variables, the node, helpers and partials.
 
 class Chef
   module Mixin
     module Template
-      # Cookbooks may add methods for all their templates here.
+      # Cookbooks may add methods for all their templates to this module.
       module ChefContext; end
 
       # A template's own `self`.
@@ -39,7 +39,7 @@ class Chef
                          "node variable if you plan to use it.")
         end
 
-        # A partial's text. It sees this template's variables, unless it is given its own.
+        # Renders a partial. It sees this template's variables, unless the caller passes other variables.
         def render(partial_name, options = {})
           raise "You cannot render partials in this context" unless @template_finder
 
@@ -87,7 +87,7 @@ class Chef
         end
       end
 
-      # An error in a template: the message is the original one's, `to_s` shows the place.
+      # An error in a template. `message` is the original message, and `to_s` also shows the place.
       class TemplateError < RuntimeError
         AROUND = 2
         LONGEST = 10_000

@@ -1,25 +1,25 @@
 # frozen_string_literal: true
 
-# A template's syntax errors, told by the lines of the template. Ruby's parser quotes the code that the template was made
-# into, which nobody has written, and may count more lines than the template has.
+# Reports syntax errors of a template by the template's lines. Ruby's parser quotes the generated code, which no author knows,
+# and may count more lines than the template has.
 
 class Chef
   class Template
     module Syntax
-      # A line of the code that has an error, in the parser's message.
+      # Matches a line with an error in the parser's message.
       QUOTED = /\A> *(\d+) \|/
 
-      # What the parser says of the line before.
+      # Matches the parser's text about the line before.
       SAID = /\A *\| *\^~* (.+)/
 
-      # What the parser makes of the rest of the code, which says nothing about the template.
+      # Matches the parser's guess about the rest of the code, which tells nothing about the template.
       GUESS = /, (?:assuming it is closing|ignoring it).*\z/
 
-      # The most errors that are told: each makes others.
+      # The maximum number of reported errors. Each error causes others.
       MOST = 3
 
       class << self
-        # The syntax error of a template's code, or nil if the code can be read.
+        # Returns the syntax error of a template's code, or nil if the code is valid.
         def error(code, path, template)
           RubyVM::InstructionSequence.compile(code, path, path, 1)
           nil
@@ -27,7 +27,7 @@ class Chef
           told(error, path, template)
         end
 
-        # The parser's error in the words of the template, raised at its line.
+        # Converts the parser's error to one with the template's lines.
         def told(error, path, template)
           found = faults(error.message, [template.lines.size, 1].max)
           first = found.first&.first || 1
@@ -40,7 +40,7 @@ class Chef
 
         private
 
-        # Pairs of line and text, each once.
+        # Returns the errors as pairs of line and text, without duplicates.
         def faults(message, last)
           line = nil
           message.lines(chomp: true).filter_map do |one|

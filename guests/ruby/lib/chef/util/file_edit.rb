@@ -1,12 +1,12 @@
 # frozen_string_literal: true
 
-# `Chef::Util::FileEdit`: line edits of a file on the machine, written back when `write_file` is called.
+# Implements `Chef::Util::FileEdit`: edits lines of a file on the machine. `write_file` writes the changes.
 
 require "fileutils"
 
 class Chef
   class Util
-    # Lines in memory; every edit says how many lines it changed.
+    # Edits lines in memory. Each edit returns the number of changed lines.
     class Editor
       attr_reader :lines
 
@@ -69,7 +69,7 @@ class Chef
       def insert_line_after_match(search, line) = note(@editor.append_line_after(search, line))
       def insert_line_if_no_match(search, line) = note(@editor.append_line_if_missing(search, line))
 
-      # Keeps the old file beside the new one.
+      # Writes the changes and keeps the old file as `PATH.old`.
       def write_file
         if @changes
           FileUtils.cp(@path, "#{@path}.old", preserve: true)
@@ -84,7 +84,7 @@ class Chef
       def note(count) = @changes = count.positive? || @changes
     end
 
-    # Paths, as cookbooks put them together.
+    # Implements Chef's helpers for paths.
     module PathHelper
       class << self
         def join(*parts) = File.join(*parts.map(&:to_s))
@@ -100,7 +100,7 @@ class Chef
         def escapepath(path) = path.gsub("\\") { "\\\\" }
         def relative_path_from(from, to, **) = Pathname.new(cleanpath(to)).relative_path_from(Pathname.new(cleanpath(from)))
 
-        # The words of a command's line; quotes hold together, and stay.
+        # Splits a command line into words. Quoted parts stay together and keep their quotes.
         def split_args(line)
           word = +""
           line.scan(/\s*(?>([^\s\\"]+|"([^"]*)"|'([^']*)')|(\S))(\s|\z)?/m).each_with_object([]) do |(part, _, _, sign, ending), words|
@@ -119,7 +119,7 @@ class Chef
   end
 end
 
-# The library that Chef itself takes them from.
+# The library of Chef's configuration, under its own name.
 module ChefConfig
   PathHelper = Chef::Util::PathHelper
   Config = Chef::Config

@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# `Chef::Util::Selinux`: whether the machine enforces SELinux, and giving a file its context back.
+# Implements `Chef::Util::Selinux`: tests whether SELinux is enabled, and restores a file's security context.
 
 class Chef
   class Util

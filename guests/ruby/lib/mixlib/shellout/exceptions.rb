@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# What goes wrong with commands.
+# Defines the errors of commands.
 
 module Mixlib
   class ShellOut

@@ -1,16 +1,16 @@
 # frozen_string_literal: true
 
-# `shell_out` and `shell_out!`: commands as recipes, resources and libraries run them.
+# Implements `shell_out` and `shell_out!`, which recipes, resources and libraries use to run commands.
 
 require_relative "../shellout"
 
 module Mixlib
   class ShellOut
     module Helper
-      # Runs a command: one string as typed, or a program and its arguments, of which nil ones are dropped.
+      # Runs a command: one string for the shell, or a program and its arguments without the nil ones.
       def shell_out(*command, **options)
         options = options.dup
-        # The host's clean environment is what Chef's default one is for.
+        # Chef's default environment is unnecessary, because the host uses a clean environment.
         options.delete(:default_env)
         options.delete(:argument_array)
         options[:timeout] = wrun_own_timeout if !options.key?(:timeout) && wrun_own_timeout
@@ -19,14 +19,14 @@ module Mixlib
         Mixlib::ShellOut.new(*wrun_words(command), **options).run_command
       end
 
-      # As `shell_out`, and raises unless the command succeeds.
+      # Does the same as `shell_out`, but raises an error if the command fails.
       def shell_out!(*command, **options)
         done = shell_out(*command, **options)
         done.error!
         done
       end
 
-      # Older names.
+      # Older names, and helpers of older versions.
       def shell_out_compact(...) = shell_out(...)
       def shell_out_compact!(...) = shell_out!(...)
       def shell_out_compact_timeout(...) = shell_out(...)
@@ -50,7 +50,7 @@ module Mixlib
         given&.to_h { |name, value| [name.to_s, value&.to_s] }
       end
 
-      # A provider's resource may say how long its commands may take.
+      # Returns the `timeout` of the provider's resource, or nil.
       def wrun_own_timeout
         return unless respond_to?(:new_resource, true)
 

@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# Header fields, of requests and of responses.
+# Implements the header fields of requests and responses.
 
 require "uri"
 

@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# Requests.
+# Implements the request classes of Net::HTTP.
 
 require_relative "header"
 
@@ -27,7 +27,7 @@ module Net
     def body_exist? = @answers_body
     def inspect = "#<#{self.class} #{method}>"
 
-    # What is sent, wherever it comes from.
+    # Returns the body to send, from `body` or `body_stream`.
     def wrun_body = body || body_stream&.read
 
     def set_form(fields, type = "application/x-www-form-urlencoded", **_options)

@@ -1,11 +1,11 @@
 # frozen_string_literal: true
 
-# Responses, and the classes that their codes have.
+# Implements the response classes of Net::HTTP, one for each status code.
 
 require_relative "header"
 
 module Net
-  # Errors that carry a response.
+  # Errors with a response.
   module HTTPExceptions
     attr_reader :response
     alias data response
@@ -55,7 +55,7 @@ module Net
       initialize_http_header(nil)
     end
 
-    # Whole, or in one piece to the block.
+    # Returns the whole body, and yields it to the block in one piece.
     def read_body(into = nil)
       into << @body if into && @body
       yield @body if block_given? && @body
@@ -101,7 +101,7 @@ module Net
       "1" => HTTPInformation, "2" => HTTPSuccess, "3" => HTTPRedirection, "4" => HTTPClientError, "5" => HTTPServerError
     }.freeze
 
-    # The phrases that servers send with their codes, and by which Ruby names its classes.
+    # The reason phrases of status codes. The names of the response classes derive from them.
     PHRASES = {
       "100" => "Continue", "101" => "Switching Protocol", "200" => "OK", "201" => "Created", "202" => "Accepted",
       "203" => "Non-Authoritative Information", "204" => "No Content", "205" => "Reset Content", "206" => "Partial Content",

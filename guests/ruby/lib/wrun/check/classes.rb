@@ -1,13 +1,13 @@
 # frozen_string_literal: true
 
-# Classes and modules of cookbooks: the resource types, methods and constants that they bring.
+# Reads classes and modules of cookbooks and notes the resource types, methods and constants that they define.
 
 module Wrun
   module Check
     class Walk
       private
 
-      # What a whole file is for, before its first line is looked at.
+      # Notes a custom resource's type and its platform, before the walk through the file starts.
       def prepare(root)
         return unless @context == :resource_class
 
@@ -20,7 +20,8 @@ module Wrun
         @platform ||= other_chef(root)
       end
 
-      # `chef_version_for_provides '< 16.0'`: of another Chef's type nothing is used here.
+      # Returns a text such as "Chef < 16.0" if `chef_version_for_provides '< 16.0'` excludes this version of Chef. Then the
+      # check ignores the file's needs.
       def other_chef(node)
         return children(node).filter_map { |child| other_chef(child) }.first unless node.type == :FCALL
         return unless node.children[0] == :chef_version_for_provides
@@ -31,7 +32,7 @@ module Wrun
         nil
       end
 
-      # The calls that stand at the top of a file or class, without a receiver.
+      # Returns the calls without a receiver at the top level of a file or class.
       def calls(body)
         statements = node?(body) && body.type == :BLOCK ? children(body) : [body].compact
         statements.select { |one| %i[FCALL VCALL].include?(one.type) }.map { |one| parts(one).drop(1) }

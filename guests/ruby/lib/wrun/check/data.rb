@@ -1,13 +1,13 @@
 # frozen_string_literal: true
 
-# Files that are data: metadata, and recipes in YAML and JSON.
+# Checks files that contain data: metadata, and recipes in YAML and JSON.
 
 module Wrun
   module Check
     module Data
       module_function
 
-      # Metadata are evaluated, as before every run, with nothing granted.
+      # Evaluates the metadata, as before every run. The code has no grants.
       def metadata(file)
         return if file.path == "metadata.rb" && Sources.file?(file.folder, "metadata.json")
 
@@ -26,7 +26,7 @@ module Wrun
         file.add(:unknown_platform, line(file, name), name: name, near: near) if near
       end
 
-      # Notes words that Chef ignores.
+      # Notes words in metadata.rb that Chef does not know and ignores.
       def words(file)
         root = RubyVM::AbstractSyntaxTree.parse(file.text)
         statements = root.children[2]
@@ -45,7 +45,7 @@ module Wrun
         file.add(:error, line(file, "#{product}_version"), class: error.class.name, message: error.message)
       end
 
-      # The line that names something.
+      # Returns the number of the first line that contains the name, or 1.
       def line(file, name)
         (file.text.scrub.lines.index { |line| line.match?(/(?<![\w-])#{Regexp.escape(name.to_s)}(?![\w-])/) } || 0) + 1
       end

@@ -1,14 +1,14 @@
 # frozen_string_literal: true
 
-# Values that attributes and properties have where nobody sets others: literal defaults, of files that were read before and
-# of this one. `node['a']['b']` and `new_resource.port` stand for them.
+# Keeps the literal default values of attributes and properties, from earlier files and from this one. The check uses them as
+# the values of `node['a']['b']` and `new_resource.port`.
 
 module Wrun
   module Check
     class Defaults
       include Literals
 
-      # So many values one of them may have, by conditions.
+      # The maximum number of values of one attribute or property. Conditions can give it several.
       MOST = 20
 
       def initialize(attributes, properties)
@@ -16,7 +16,8 @@ module Wrun
         @properties = properties || {}
       end
 
-      # What `node['a']['b']` or `new_resource.c` may be; nil if that is not known, or if the expression is another.
+      # Returns the possible values of `node['a']['b']` or `new_resource.c`. Returns nil if they are unknown or the expression
+      # has another form.
       def values(node)
         receiver, name, arguments = node.children
         return of_attribute(node) if name == :[]
@@ -51,7 +52,7 @@ module Wrun
     class Walk
       private
 
-      # A default as the host keeps it, and as this file's later lines see it.
+      # Notes a default value, for the host and for later lines of this file.
       def note_attribute(node, path, value)
         return if value.nil? || !path.all?(String)
 
@@ -77,7 +78,7 @@ module Wrun
         add(:property, node, name: name, values: values)
       end
 
-      # Texts, numbers, and lists of texts: what names of things are made of.
+      # Returns the values if all are texts, integers or lists of texts, and nil otherwise. Names consist only of these.
       def plain(values)
         values if values&.all? { |one| one.is_a?(String) || one.is_a?(Integer) || (one.is_a?(Array) && one.all?(String)) }
       end

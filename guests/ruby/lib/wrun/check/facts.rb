@@ -1,11 +1,11 @@
 # frozen_string_literal: true
 
-# What was found in a file, in the order in which it stands there.
+# Collects the facts of a file, in the order of its text.
 
 module Wrun
   module Check
     class Facts
-      # So many things one file may ask for.
+      # The maximum number of facts of one file.
       MOST = 5_000
 
       def initialize
@@ -22,7 +22,7 @@ module Wrun
 
       private
 
-      # The contract's texts are UTF-8.
+      # Replaces invalid bytes, because texts of the contract must be UTF-8.
       def clean(value)
         case value
         when String then value.encode(Encoding::UTF_8, invalid: :replace, undef: :replace).scrub

@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
-# Notes the properties and actions of a cookbook's own resource types, and whether their text may hide others. The host holds
-# `new_resource.name` and the blocks of such resources against them.
+# Notes the properties and actions of a cookbook's own resource types. The fact `open` means that a type may have others,
+# which the text does not show. The host compares `new_resource.name` and the blocks of such resources with these names.
 
 module Wrun
   module Check
@@ -15,12 +15,12 @@ module Wrun
       # Values that stand for their classes.
       KINDS = { TRUE: "TrueClass", FALSE: "FalseClass", NIL: "NilClass" }.freeze
 
-      # Words that may add properties and actions out of sight.
+      # Words that may add properties and actions which the check cannot see.
       OPENING_WORDS = %i[class_eval class_exec instance_eval module_eval instance_exec send public_send eval extend].freeze
 
       private
 
-      # A word in the class of a resource.
+      # Notes a call in the body of a resource class.
       def note_shape(node, name, arguments)
         given = elements(arguments) || []
         case name
@@ -63,7 +63,7 @@ module Wrun
         name if Known::TYPES.include?(name)
       end
 
-      # A file of the same folder; Chef's own partials are not read here.
+      # Notes the partial of a `use`, a file of the same folder. Chef's own partials (`core::..`) make the type open.
       def note_partial(node, title)
         names = title && texts(title, @variables)
         return add(:open, node) if names.nil? || names.any? { |one| one.start_with?("core::") }
@@ -78,7 +78,7 @@ module Wrun
         folder == "." ? file : "#{folder}/#{file}"
       end
 
-      # Only where each name is a literal: else any action may be meant.
+      # Notes the actions if each name is a literal. Otherwise the type is open.
       def note_actions(node, given)
         names = given.flat_map { |one| array?(one) ? elements(one) : [one] }.map { |one| texts(one, @variables) }
         names.all? ? names.flatten.each { |one| add(:action, node, name: one) } : add(:open, node)
@@ -90,7 +90,7 @@ module Wrun
         add(:open, node) if OPENING_WORDS.include?(name) || !Known.word_of_class?(name)
       end
 
-      # `property :size, Strng`: a constant that neither Ruby nor Chef has.
+      # Notes a misspelt type, as in `property :size, Strng`: a constant that neither Ruby nor Chef defines.
       def note_types(given)
         given.flat_map { |one| array?(one) ? elements(one) : [one] }.each do |one|
           next unless node?(one) && one.type == :CONST && !Object.const_defined?(one.children[0])
@@ -100,7 +100,7 @@ module Wrun
         end
       end
 
-      # `new_resource.size`, of the type that the file is about.
+      # Notes a read such as `new_resource.size`, for the type that this file defines.
       def note_asked(node, receiver, name)
         return unless @file.path.start_with?("resources/") && node?(receiver) && receiver.type == :VCALL
         return unless receiver.children[0] == :new_resource && !Known.common?(name)

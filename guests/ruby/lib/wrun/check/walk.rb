@@ -1,17 +1,14 @@
 # frozen_string_literal: true
 
-# The way through a file's syntax tree. It knows what kind of code it is in: a recipe, the block of a resource, the class of a
-# custom resource or plain Ruby, since the same word means different things there.
+# Walks through a file's syntax tree. It tracks the kind of code: a recipe, the block of a resource, the class of a custom
+# resource or plain Ruby. The same word has a different meaning in each.
 
 module Wrun
   module Check
     class Walk
       include Literals
 
-      # Code that stands for what a method or an action declares.
-      DECLARING = %i[recipe resource].freeze
-
-      # Blocks in which a class body goes on.
+      # Methods whose block continues the class body.
       LOOPS = %i[each each_pair each_with_index times].freeze
 
       def initialize(file, context)
@@ -20,7 +17,7 @@ module Wrun
         @variables = { DEFAULTS => file.defaults }
         @platform = Platforms.of_file(file.path)
         @optional = false
-        # Numbers of the calls inside of a read of an attribute that was told already.
+        # Numbers of the inner calls of an attribute read that has already been noted.
         @keys_read = {}
       end
 
@@ -33,7 +30,7 @@ module Wrun
 
       private
 
-      # Compiled first, since the compiler's errors are those that a run raises. Nothing is evaluated.
+      # Compiles the text first, to get the same error messages as a run. Nothing is evaluated.
       def parse(text)
         before = $VERBOSE
         $VERBOSE = nil
@@ -60,7 +57,8 @@ module Wrun
         before.each { |name, value| instance_variable_set(:"@#{name}", value) }
       end
 
-      # A branch of a condition. The inner one of two families says more.
+      # Visits a branch of a condition on the platform. Of nested conditions, the outer platform counts, but the inner list of
+      # families, because it is more precise.
       def on_platform(platform, families, node)
         within(platform: @platform || platform, families: families || @families, conditional: true) { visit(node) }
       end
@@ -105,7 +103,7 @@ module Wrun
         end
       end
 
-      # Statements after `return unless windows?` are for Windows.
+      # Visits statements in order. Those after `return unless windows?` are for Windows.
       def visit_statements(node)
         within(platform: @platform) do
           children(node).each do |statement|
@@ -181,7 +179,7 @@ module Wrun
         within(context: inside, variables: @variables.slice(DEFAULTS), platform: platform) { visit_children(scope) }
       end
 
-      # The parts of a call, whichever way it is written.
+      # Returns receiver, name and arguments of any form of call.
       def parts(node) = %i[FCALL VCALL].include?(node.type) ? [nil, node.children[0], node.children[1]] : node.children
 
       def visit_call(node, block)
@@ -204,7 +202,7 @@ module Wrun
         within(context: context_in_block(receiver, name, arguments), variables: variables) { visit_children(block) }
       end
 
-      # `%w(a b).each do |one|`: what one stands for.
+      # Returns the values of `one` in `%w(a b).each do |one|`.
       def texts_of_each(receiver)
         array?(receiver) ? values(receiver, @variables)&.first : nil
       end

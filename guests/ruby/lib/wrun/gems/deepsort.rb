@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
-# `deep_sort` as cookbooks know it from the gem deepsort: hashes by their keys and arrays by their elements, all the way
-# down. What cannot be compared is ordered by its text.
+# Implements `deep_sort` of the gem deepsort: sorts hashes by their keys and arrays by their elements, on all levels. Values
+# that Ruby cannot compare are sorted by their text.
 
 module DeepSort
   # Sorts a value; `how` may say `array: false`, `hash: false` or `insensitive: true`.
@@ -31,7 +31,7 @@ module DeepSort
   def self.folded(key, how) = how[:insensitive] && key.is_a?(String) ? key.downcase : key
   private_class_method :folded
 
-  # What arrays and hashes get.
+  # The methods for arrays and hashes.
   module Methods
     def deep_sort(how = {}) = DeepSort.sorted(self, how)
     def deep_sort_by(how = {}, &) = DeepSort.sorted(self, how, &)
@@ -43,5 +43,5 @@ end
 Array.include(DeepSort::Methods)
 Hash.include(DeepSort::Methods)
 
-# Sorts what is no array or hash too: it stays.
+# Sorts a value. Returns it unchanged if it is neither an array nor a hash.
 def deep_sort(value, how = {}) = DeepSort.sorted(value, how)

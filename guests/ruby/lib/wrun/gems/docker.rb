@@ -1,13 +1,13 @@
 # frozen_string_literal: true
 
-# The names of the gem docker-api, so that cookbooks which use it can be read. Docker's daemon is spoken to through a
-# socket, which the sandbox has not: whatever would ask it says so.
+# Defines the names of the gem docker-api, so that Ruby can load cookbooks that use it. The sandbox has no sockets to reach
+# Docker's daemon, so each request raises an error that says so.
 
 module Docker
   VERSION = "2.4.0"
   API_VERSION = "1.16"
 
-  # What a daemon answers with, and what goes wrong on the way to it.
+  # The errors of docker-api.
   module Error
     class DockerError < StandardError; end
 
@@ -17,10 +17,10 @@ module Docker
     ].each { |name| const_set(name, Class.new(DockerError)) }
   end
 
-  # How a request says that nobody can be asked.
+  # Raises an error for each request to the daemon.
   module Unreachable
     def method_missing(name, *, **)
-      # Ruby itself asks whether an object is another one too.
+      # Ruby itself calls conversions such as `to_ary`, which must not raise the error below.
       return super if name.start_with?("to_")
 
       raise Error::IOError, "the sandbox has no sockets, so #{self} cannot ask Docker's daemon (#{name}): use the `docker` command"
@@ -29,7 +29,7 @@ module Docker
     def respond_to_missing?(name, _all = false) = !name.start_with?("to_")
   end
 
-  # Where a daemon would be.
+  # The connection to a daemon, which only keeps its address.
   class Connection
     attr_reader :url, :options
 

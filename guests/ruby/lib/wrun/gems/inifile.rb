@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# IniFile as cookbooks know it from the gem inifile: files of sections with parameters.
+# Implements IniFile of the gem inifile: reads and writes INI files with sections and parameters.
 
 class IniFile
   include Enumerable
@@ -12,7 +12,7 @@ class IniFile
 
   attr_accessor :filename, :encoding
 
-  # A file's content, or nil if there is no such file.
+  # Reads a file, or returns nil if it does not exist.
   def self.load(filename, options = {})
     new(**options, filename: filename) if File.file?(filename)
   end
@@ -116,7 +116,7 @@ class IniFile
     end
   end
 
-  # A comment begins at its sign, unless that stands in quotes or behind a backslash.
+  # Removes the comment of a line. A comment sign inside quotes or after a backslash is part of the value.
   def without_comment(line)
     line.sub(/\A((?:"(?:\\.|[^"\\])*"|\\.|[^#{Regexp.escape(@comment)}"])*)[#{Regexp.escape(@comment)}].*\z/) { $1 }
   end

@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
-# IniParse as cookbooks know it from the gem iniparse, which is part of Chef: documents of sections with options, where
-# an option that is given several times has several values.
+# Implements IniParse of the gem iniparse, which is part of Chef: documents of sections with options. An option that occurs
+# several times has several values.
 
 module IniParse
   class ParseError < StandardError; end
@@ -27,7 +27,7 @@ module IniParse
       document
     end
 
-    # A document that a block makes.
+    # Builds a document with the block.
     def gen
       document = Document.new
       yield Generator.new(document)

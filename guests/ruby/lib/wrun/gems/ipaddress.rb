@@ -1,11 +1,11 @@
 # frozen_string_literal: true
 
-# IPAddress as cookbooks know it from the gem of this name, which is part of Ohai: on top of Ruby's own addresses.
+# Implements IPAddress of the gem ipaddress, which is part of Ohai, with Ruby's own IPAddr.
 
 require "ipaddr"
 
 module IPAddress
-  # An address of either kind, with a prefix if one was given.
+  # An IPv4 or IPv6 address with the length of its prefix. The default is the length of the address.
   class Address
     include Comparable
 

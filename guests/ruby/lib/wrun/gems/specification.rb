@@ -1,26 +1,26 @@
 # frozen_string_literal: true
 
-# What a gem says of itself, as `gem build` writes it into the gem: YAML of RubyGems' own classes. It is a stranger's text,
-# so no class of it is ever made: it is read as plain hashes, lists and texts.
+# Reads a gem's specification, which `gem build` writes into the gem: YAML with RubyGems' own classes. The text is untrusted,
+# so this reader creates no objects of those classes, only plain hashes, lists and texts.
 
 require "yaml"
 
 module Wrun
   module Gems
     class Specification
-      # How deep a specification may be nested.
+      # The maximum depth of nesting in a specification.
       DEEPEST = 50
       private_constant :DEEPEST
 
-      # Raised where a text is no gem's specification.
+      # Raised if a text is not a gem's specification.
       class Unreadable < StandardError; end
 
       attr_reader :name, :version, :require_paths, :dependencies
 
-      # Why the sandbox cannot have it; nil where it can.
+      # The reason why the sandbox cannot run the gem, or nil.
       attr_reader :trouble
 
-      # Of a gem as it was released.
+      # Reads the specification text of a released gem.
       def self.of_text(text)
         root = Psych.parse(text)&.root
         data = root && plain(root, {}, 0)
@@ -31,7 +31,8 @@ module Wrun
         raise Unreadable, error.message
       end
 
-      # Of a gem whose files lie in a folder, which say less: neither what else the gem needs nor for which Ruby it is.
+      # Derives the specification of an unpacked gem from its folder. The files tell neither the gem's dependencies nor its
+      # Ruby version.
       def self.of_folder(folder, files)
         name, version = folder.match(/\A(.+?)-(\d[0-9A-Za-z.]*)\z/)&.captures
         raise Unreadable, "its name is not NAME-VERSION" unless name
@@ -66,7 +67,7 @@ module Wrun
         @trouble = find_trouble
       end
 
-      # Whether its files lie in a folder, so that nobody knows what it needs.
+      # Returns true for an unpacked gem, whose dependencies are unknown.
       def unpacked? = @data["unpacked"] == true
 
       private
@@ -83,7 +84,7 @@ module Wrun
       def text(key) = @data[key].is_a?(String) ? @data[key].delete_prefix(":") : nil
       def list(key) = @data[key].is_a?(Array) ? @data[key] : []
 
-      # A version stands there as itself or as an object that has it.
+      # Parses a version, which is a text or an object with the key `version`.
       def version_in(value)
         value = value["version"] if value.is_a?(Hash)
         Gem::Version.new(value.to_s)
@@ -96,7 +97,7 @@ module Wrun
         Gem::Requirement.new(pairs.grep(Array).map { |sign, version| "#{sign} #{version_in(version)}" })
       end
 
-      # What it needs while it runs.
+      # Returns the name and the requirement of a runtime dependency, or nil for a development dependency.
       def dependency(one)
         return unless one.is_a?(Hash) && one["name"].is_a?(String) && one["type"].to_s.delete_prefix(":") != "development"
 

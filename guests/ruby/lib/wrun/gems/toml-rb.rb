@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# TomlRB as cookbooks know it from the gem toml-rb: reads and writes TOML.
+# Implements TomlRB of the gem toml-rb: reads and writes TOML.
 
 require "time"
 require_relative "toml_reader"
@@ -31,7 +31,7 @@ module TomlRB
     end
   end
 
-  # Writes a table: first what is plain, then what holds tables, each in the order of its names.
+  # Writes a table: first plain values, then tables, then lists of tables, each sorted by name.
   class Writer
     attr_reader :text
 
@@ -51,7 +51,7 @@ module TomlRB
     end
 
     def write_table(table, path)
-      # A table that only holds tables needs no heading of its own.
+      # A table that contains only tables needs no heading of its own.
       heading = table.empty? || table.values.any? { |value| !table?(value) && !tables?(value) }
       @text << "[#{path.map { |key| name(key) }.join(".")}]\n" if heading
       write(table, path)

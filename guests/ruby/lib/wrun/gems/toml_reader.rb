@@ -63,7 +63,7 @@ module TomlRB
       expect(/[A-Za-z0-9_-]+/, "a key")
     end
 
-    # The table below a path; of a list of tables it is the last.
+    # Returns the table at a path. In a list of tables, it continues in the last table.
     def descend(table, path)
       path.inject(table) do |at, key|
         below = at[key] ||= {}

@@ -1,16 +1,16 @@
 # frozen_string_literal: true
 
-# `autoload` of files that come with the policy. Ruby's own remembers which file is being loaded for which constant, and
-# knows nothing of files that it does not load itself; so constants of these are looked up where Ruby finds none.
+# Implements `autoload` for files that come with the policy. Ruby's own `autoload` only works with files that Ruby itself
+# loads. So this code finds such constants in `const_missing`.
 
 module Wrun
   module Machine
-    # The file for a constant, by module and name.
+    # The file of each registered constant, by module and name.
     @awaited = {}.compare_by_identity
 
     class << self
-      # Notes a constant whose file comes with the policy; false for another's. The runtime's own files, some of which are
-      # loaded when there is no host to ask, wait for their own kind only.
+      # Registers a constant whose file comes with the policy. Returns false for other files. Calls from the runtime's own
+      # files always use Ruby's `autoload`, because some of them run before there is a host.
       def await(owner, name, path, caller)
         return false if runtime_folder?(caller.path)
         return false unless feature(path) || Gems.feature(path)
@@ -19,11 +19,11 @@ module Wrun
         true
       end
 
-      # The file that a module's constant waits for, or nil.
+      # Returns the file of a module's registered constant, or nil.
       def awaited(owner, name) = @awaited[owner]&.[](name.to_sym)
 
-      # Loads the file of a constant that a module, one it stands in or one it descends from waits for. Returns whose
-      # constant it is then, or nil.
+      # Loads the file of a constant that is registered for a module, an enclosing module or an ancestor. Returns the module
+      # that then has the constant, or nil.
       def load_awaited(from, name)
         owner = awaiting(from, name) or return
 
@@ -39,7 +39,8 @@ module Wrun
         [*surroundings(from), *from.ancestors, Object].find { |owner| @awaited[owner]&.key?(name) }
       end
 
-      # The module and those that it stands in, by its name: Ruby does not say from which line a constant is asked for.
+      # Returns the module and its enclosing modules. It derives them from the name, because Ruby does not tell which line
+      # uses a constant.
       def surroundings(from)
         found = [from]
         parts = from.name.to_s.split("::")
@@ -80,7 +81,7 @@ end
 module Kernel
   private
 
-  # Outside of any module, a constant of all.
+  # At the top level, `autoload` registers a constant of Object.
   def autoload(name, path) = Object.send(:wrun_await, name, path, caller_locations(1, 1).first)
   def autoload?(name, inherit = true) = Object.autoload?(name, inherit)
 end

@@ -1,11 +1,10 @@
 # frozen_string_literal: true
 
-# The ways in which Ruby programs start commands: backtick, `system`, `spawn`, and what they say about where input comes
-# from and output goes to.
+# Implements Ruby's calls that start commands (backtick, `system`, `spawn`) with their options for input and output.
 
 module Wrun
   module Machine
-    # A command as `system` and its kin take it: `[environment,] command, arguments.., options`.
+    # A command with the arguments of `system`, `spawn` or backtick: `[environment,] command, arguments.., options`.
     class Call
       attr_reader :line, :environment, :options
 
@@ -16,13 +15,13 @@ module Wrun
         @options = options
         raise ArgumentError, "wrong number of arguments (given 0, expected 1+)" if arguments.empty?
 
-        # A program and the name that it is to see as its own: the name cannot be told.
+        # `[program, name]` also gives the name that the program sees as its own. The contract cannot pass this name on.
         first = arguments.first.is_a?(Array) ? arguments.first.first : arguments.first
         alone = arguments.size == 1 && !arguments.first.is_a?(Array)
         @line = alone ? first : [first, *arguments.drop(1)]
       end
 
-      # Runs it; what it wrote goes where the options say, else to the block's two streams.
+      # Runs the command. Its output goes to the targets in the options, or else to `output` and `errors`.
       def run(output: $stdout, errors: $stderr, input: nil)
         outcome = Machine.run_noted(@line, cwd: @options[:chdir], environment: @environment, umask: @options[:umask],
                                            input: input || read_input)
@@ -53,7 +52,7 @@ module Wrun
         give(outcome.errors, to_errors, errors) unless joined
       end
 
-      # What the options say of a stream under one of its names.
+      # Returns the option of a stream, which has several possible names, or nil.
       def target(*names)
         @options.each do |name, target|
           return target if (name.is_a?(Array) ? name : [name]).any? { |one| names.any? { |known| known.equal?(one) || known == one } }
@@ -94,7 +93,7 @@ module Wrun
         nil
       end
 
-      # Commands are over when they have been started.
+      # Runs the command to its end, because the sandbox cannot run commands in the background.
       def call_spawn(arguments, **options)
         Call.new(arguments, options).run
         $wrun_status.pid
@@ -145,7 +144,7 @@ module Kernel
 
   def select(*arguments) = IO.select(*arguments)
 
-  # At most a minute at a time, as the contract has it.
+  # Sleeps in steps of at most a minute, the limit of the contract.
   def sleep(seconds = nil)
     raise NotImplementedError, "nobody would wake the sandbox up: sleep needs a time" if seconds.nil?
     raise ArgumentError, "time interval must not be negative" if seconds.negative?

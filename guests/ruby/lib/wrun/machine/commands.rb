@@ -1,11 +1,11 @@
 # frozen_string_literal: true
 
-# Commands run on the host, as far as the policy's grants go, and are over when the call returns.
+# Runs commands on the host, within the policy's grants. Each call waits for the end of the command.
 
 class Process::Status
   attr_reader :exitstatus, :termsig, :pid
 
-  # How a command of the host's ended.
+  # Creates the status of a command that ran on the host.
   def self.wrun(pid, code, signal) = allocate.wrun_take(pid, code, signal)
 
   def wrun_take(pid, code, signal)
@@ -29,17 +29,17 @@ class Process::Status
   def inspect = "#<Process::Status: #{self}>"
 end
 
-# What a command leaves behind in Ruby.
+# The status of the last command (`$?`).
 $wrun_status = nil
 alias $? $wrun_status
 alias $CHILD_STATUS $wrun_status
 
 module Wrun
   module Machine
-    # How a command ended, and what it wrote.
+    # The exit status and the output of a command.
     Outcome = Struct.new(:code, :signal, :output, :errors, :timed_out)
 
-    # Numbers for commands that are over: no process of the machine has one so high.
+    # The last invented process number. Linux process numbers are never this high.
     @last_number = 1 << 22
 
     class << self
@@ -61,7 +61,7 @@ module Wrun
         Timeout.check_all if defined?(Timeout)
       end
 
-      # As `run`, and tells Ruby how it ended.
+      # Does the same as `run` and sets `$?`.
       def run_noted(line, **how)
         outcome = run(line, **how)
         note(outcome)
@@ -91,7 +91,7 @@ module Wrun
         Outcome.new(code, signal, output, errors, timed_out)
       end
 
-      # Outside of a block of `Dir.chdir` the host's own default holds.
+      # Returns nil if no `Dir.chdir` is active, so that the host uses its own default directory.
       def working_directory = directory == "/" ? nil : directory
 
       def environment_of(given)

@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# Dir: listings, and directories that are made and removed.
+# Implements Dir: lists, creates and removes directories through the host.
 
 class Dir
   class << self

@@ -1,15 +1,17 @@
 # frozen_string_literal: true
 
-# ENV over what the policy may know of the host's variables. What a cookbook sets stays inside the policy and goes to the
-# commands that are run for it: to those of resources and guards if the policy is granted everything.
+# Implements ENV with the host's variables that the policy may read. A variable that a cookbook sets is visible only in its
+# policy and in the commands that its Ruby code starts. Commands of resources and guards get it only if the policy may do
+# everything.
 
 module Wrun
   module Machine
-    # ENV.
+    # The object behind ENV.
     class Environment
       include Enumerable
 
-      # The contract answers for one name at a time, so that a listing is of the names that programs usually ask for.
+      # The names in a listing of ENV, which programs usually use. The contract returns one variable at a time and cannot list
+      # all.
       USUAL = %w[
         EDITOR HOME HTTPS_PROXY HTTP_PROXY LANG LANGUAGE LC_ALL LC_CTYPE LOGNAME NO_PROXY OLDPWD PATH PWD SHELL SUDO_USER
         TEMP TERM TMP TMPDIR TZ USER http_proxy https_proxy no_proxy
@@ -20,7 +22,7 @@ module Wrun
         @changed = {}
       end
 
-      # What the commands of this policy get beside the host's clean environment.
+      # Returns the variables that this policy's commands get in addition to the host's clean environment.
       def for_commands = @changed.compact
 
       def [](name)
@@ -118,7 +120,8 @@ module Wrun
 
       private
 
-      # Commands of resources and guards find the variable only if the policy may do everything. Else a person is told once.
+      # Passes the variable to the host, for commands of resources and guards. If the policy lacks the grant, a warning for
+      # the operator appears once.
       def tell_host(name)
         Bridge.call("machine.set-environment", name, @changed[name])
       rescue Refused => refused

@@ -1,10 +1,10 @@
 # frozen_string_literal: true
 
-# The questions about a path that have yes or no for an answer, in File and in FileTest.
+# Implements the predicates on paths of File and FileTest.
 
 module FileTest
   class << self
-    # Nothing at all, or something that is not what was asked for, is no.
+    # Each predicate returns false (or nil) if the path does not exist.
     {
       exist?: "true",
       file?: "found.file?",

@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# File's class methods: what is at a path, and changes of it.
+# Implements File's class methods: reads the metadata of paths and changes files.
 
 class File
   class << self
@@ -25,7 +25,7 @@ class File
       Wrun::Machine.ask("rb_realpath_internal", "machine.real-path", full)
     end
 
-    # As `realpath`, but the last part need not be there.
+    # Does the same as `realpath`, but the last part of the path may be absent.
     def realdirpath(path, folder = nil)
       realpath(path, folder)
     rescue Errno::ENOENT
@@ -56,7 +56,7 @@ class File
       0
     end
 
-    # The contract has no second names for a file; `ln` is a command.
+    # The contract has no call for hard links. A cookbook can use a `link` resource or the command `ln`.
     def link(_from, _to) = raise(NotImplementedError, "the sandbox makes no hard links from Ruby: use a `link` resource")
     def mkfifo(*) = raise(NotImplementedError, "the sandbox makes no pipes")
 
@@ -71,7 +71,7 @@ class File
       paths.each { |path| Wrun::Machine.change(path, { "owner" => owner }, about: "apply2files") }.size
     end
 
-    # Links have no permissions of their own, and their owner means nothing.
+    # Symbolic links do not have permissions of their own, and their owner has no effect. So both methods ignore them.
     def lchmod(_mode, *paths) = paths.size
     def lchown(user, group, *paths) = chown(user, group, *paths.reject { |path| symlink?(path) }).then { paths.size }
 
@@ -85,7 +85,8 @@ class File
 
     def truncate(path, length) = open(path, "r+") { |file| file.truncate(length) }
 
-    # What new files and directories do without. Only this policy's own writes from Ruby know it.
+    # Returns and sets the permission bits that new files and directories lack. It affects only writes from this policy's Ruby
+    # code.
     def umask(bits = nil)
       before = @wrun_umask || 0o022
       @wrun_umask = bits & 0o777 if bits
@@ -106,7 +107,7 @@ class File
       raise Errno::EISDIR.new(Wrun::Machine.path_text(path), about) if found && found["kind"] == "directory"
     end
 
-    # Ruby's errors of a call with two paths name both.
+    # Names both paths in the error, as Ruby does.
     def wrun_about_two(from, to, about)
       yield
     rescue Errno::EACCES, Errno::EROFS

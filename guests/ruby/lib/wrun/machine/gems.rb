@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
-# Gems of plain Ruby whose files travel with the policy, as `NAME-VERSION/..` of a cookbook that is none. The file
-# `gems.json` beside them says what there is: whoever built the policy has chosen.
+# Loads gems of plain Ruby that travel with the policy. Their files are `NAME-VERSION/..` in the pseudo-cookbook `wrun:gems`.
+# The file `gems.json` beside them lists the gems that the build of the policy has chosen.
 
 require "json"
 
@@ -10,25 +10,25 @@ module Wrun
     module Gems
       COOKBOOK = "wrun:gems"
 
-      # Where their files seem to lie.
+      # The folder that cookbook code sees for the files of the gems.
       PLACE = "/var/chef/gems"
 
-      # What says which gems there are.
+      # The file with the list of gems.
       INDEX = "gems.json"
 
-      # A gem that travels.
+      # A gem that travels with the policy.
       Travelling = Struct.new(:name, :version, :require_paths) do
         def folder = "#{name}-#{version}"
       end
 
       class << self
-        # The path of the file that a name leads to, or nil.
+        # Returns the path of the file for a `require` name, or nil.
         def feature(name)
           found = files[name.delete_suffix(".rb")]
           found && "#{PLACE}/#{found}"
         end
 
-        # The gems that travel with the policy.
+        # Returns the gems that travel with the policy.
         def all = @all ||= read
 
         private
@@ -40,7 +40,7 @@ module Wrun
           JSON.parse(Sources.text(COOKBOOK, INDEX)).map { |one| Travelling.new(*one.values_at("name", "version", "require_paths")) }
         end
 
-        # Paths by the names under which files are required. Of two gems that have one, the first is taken.
+        # Returns the paths of files by their `require` names. If two gems have the same name, the first gem wins.
         def files
           @files ||= all.each_with_object({}) do |gem, files|
             gem.require_paths.each do |folder|

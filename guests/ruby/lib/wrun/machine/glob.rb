@@ -1,10 +1,10 @@
 # frozen_string_literal: true
 
-# Dir.glob over the host's listings. What matches a name is decided by Ruby's own `File.fnmatch`.
+# Implements Dir.glob with the host's directory listings. Ruby's own `File.fnmatch` matches the names.
 
 module Wrun
   module Machine
-    # One pattern without braces, walked through the directories that it names.
+    # Finds the paths for one pattern without braces.
     class Glob
       MAGIC = /[*?\[\\]/
       private_constant :MAGIC
@@ -14,7 +14,7 @@ module Wrun
         @base = base
         @root = pattern.start_with?("/") ? "/" : ""
         @parts = pattern.split("/").reject(&:empty?)
-        # A slash at the end asks for directories: an empty part that only the inside of one has.
+        # A slash at the end of the pattern selects only directories. The empty last part represents it.
         @parts << "" if pattern.end_with?("/") && @parts.any?
       end
 
@@ -26,8 +26,8 @@ module Wrun
 
       private
 
-      # `prefix` is what has been matched, with a slash at its end unless it is empty; `patterns` are what may follow, each
-      # a list of parts. Names come in order, and what lies below a name comes right after it.
+      # `prefix` is the matched part of the path, empty or with a slash at its end. `patterns` are the possible rests of the
+      # pattern, each a list of parts. Names come in order, and each directory's content follows right after its name.
       def walk(prefix, patterns, found)
         patterns = patterns.flat_map { |parts| here_too(parts) }.uniq
         found << prefix if patterns.include?([""]) && !prefix.empty?
@@ -37,7 +37,7 @@ module Wrun
         names(prefix).each { |name| step("#{prefix}#{name}", name, patterns, found) }
       end
 
-      # `**` also stands for no directory at all.
+      # Adds the pattern without `**`, because `**` also matches zero directories.
       def here_too(parts) = down?(parts) ? [parts, *here_too(parts.drop(1))] : [parts]
       def down?(parts) = parts.first == "**" && parts.size > 1
 
@@ -58,7 +58,7 @@ module Wrun
         walk("#{path}/", further, found) if further.any? && directory?(path, follow: true)
       end
 
-      # `**` enters neither links nor what is hidden.
+      # `**` enters neither links nor hidden directories.
       def may_go_down?(path, name)
         (@flags.anybits?(File::FNM_DOTMATCH) || !name.start_with?(".")) && directory?(path, follow: false)
       end
@@ -89,7 +89,7 @@ module Wrun
       end
     end
 
-    # `a{b,c}d` as `abd` and `acd`, outermost braces first.
+    # Expands braces: `a{b,c}d` becomes `abd` and `acd`. It expands the outermost braces first.
     def self.braces(pattern)
       open, close, commas = outer_braces(pattern)
       return [pattern] unless close

@@ -1,19 +1,21 @@
 # frozen_string_literal: true
 
-# Calls to the host, and its refusals as the errors that a Ruby programmer expects: a denial is `Errno::EACCES` and names
-# the grant that would allow it, a change in a dry run is `Errno::EROFS`, and what the system refused keeps its own name.
+# Calls the host and turns its errors into the exceptions that a Ruby programmer expects. A denial becomes `Errno::EACCES` and
+# names the grant that would allow the call. A change in a dry run becomes `Errno::EROFS`. An error of the system keeps its
+# own name.
 
 module Wrun
   module Machine
     class << self
-      # Calls a function of the contract's `machine`; `about` is what Ruby's own errors name as the place.
+      # Calls a function of the contract's `machine`. `about` is the name of the C function that Ruby's own error messages
+      # contain.
       def ask(about, function, *arguments)
         Bridge.call(function, *arguments)
       rescue Refused => refused
         raise failure(refused, about), cause: nil
       end
 
-      # As `ask`, with bytes that the arguments speak of by offset and length.
+      # Does the same as `ask` and sends bytes along. The arguments refer to the bytes by offset and length.
       def ask_with(bytes, about, function, *arguments)
         Bridge.call_with(bytes, function, *arguments)
       rescue Refused => refused

@@ -1,20 +1,20 @@
 # frozen_string_literal: true
 
-# One exchange over HTTP, done by the host within the policy's grants.
+# Sends HTTP requests through the host, within the policy's grants.
 
 module Wrun
   module Machine
-    # What came back: status, header fields as pairs of lower-case name and value, and the body's bytes.
+    # A response: status, header fields as pairs of lower-case name and value, and the body's bytes.
     HttpReply = Struct.new(:status, :headers, :body)
 
-    # What Ruby's Net::HTTP raises where the host found no way to a server or no answer, by the host's name for it.
+    # The exceptions of Net::HTTP for failed connections and responses, by the host's name of the error.
     UNANSWERED = {
       "EAI_NONAME" => "SocketError", "ETIMEDOUT" => "Net::OpenTimeout", "ETIME" => "Net::ReadTimeout",
       "ENODATA" => "EOFError", "EPROTO" => "OpenSSL::SSL::SSLError", "EBADMSG" => "Net::HTTPBadResponse"
     }.freeze
     private_constant :UNANSWERED
 
-    # Sends a request and waits for what comes back.
+    # Sends a request and waits for the response.
     def self.http(method, url, headers, body)
       settle
       (status, fields), content = exchange(method, url, headers, body&.b)
@@ -34,7 +34,8 @@ module Wrun
         Bridge.call_with(bytes, "machine.http", method, url, headers, [0, bytes.bytesize])
       end
 
-      # As Net::HTTP does it: the system's own errors have a message that names the server and nothing before it.
+      # Returns the exception that Net::HTTP would raise. For an error of the system, the message is the host's text alone,
+      # which names the server.
       def unanswered(refused)
         require "openssl"
         name, text = refused.texts

@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# IO's class methods that read and write whole files by their paths.
+# Implements IO's class methods that read and write whole files by their paths.
 
 class IO
   class << self
@@ -40,7 +40,7 @@ class IO
       nil
     end
 
-    # Copies what one stream or file has to another; returns how many bytes these were.
+    # Copies the content of one stream or file to another. Returns the number of bytes.
     def copy_stream(from, to, length = nil, offset = nil)
       bytes = wrun_taken(from, length, offset) || ""
       to.respond_to?(:write) ? to.write(bytes) : write(to, bytes)
@@ -50,7 +50,7 @@ class IO
     def sysopen(*) = raise(NotImplementedError, "the sandbox has no file descriptors")
     def pipe(*) = raise(NotImplementedError, "the sandbox has no pipes")
 
-    # Whatever is in memory is ready.
+    # All streams are in memory, so they are always ready.
     def select(readers, writers = nil, _errors = nil, _timeout = nil) = [readers || [], writers || [], []]
 
     private

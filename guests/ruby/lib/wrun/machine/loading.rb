@@ -1,7 +1,8 @@
 # frozen_string_literal: true
 
-# `require` and its kin: the runtime's own library by Ruby itself, files of cookbooks and gems from the policy, others from
-# the machine, as far as the policy may read it. What the sandbox cannot have is refused in plain words.
+# Implements `require`, `require_relative` and `load`. Ruby itself loads the runtime's own library. Files of cookbooks and
+# gems come from the policy, and other files from the machine, if the policy may read them. For a library that cannot work in
+# the sandbox, the error explains why.
 
 require_relative "libraries"
 require_relative "gems"
@@ -11,7 +12,7 @@ module Wrun
     @loading = {}
 
     class << self
-      # Evaluates the file of a feature unless that has been done. False: it has.
+      # Evaluates the file of a feature once. Returns false if it has been evaluated before.
       def load_once(path)
         return false if $LOADED_FEATURES.include?(path) || @loading.key?(path)
 
@@ -30,7 +31,8 @@ module Wrun
         true
       end
 
-      # The file that a name leads to, if it is one that Ruby itself cannot find: of a cookbook or of the machine.
+      # Returns the path of the file for a `require` name, if it belongs to a cookbook or to the machine, or nil. Ruby itself
+      # cannot find such files.
       def feature(name)
         return File.expand_path(name).then { |path| own_feature(path) unless path.match?(RUNTIME) } if name.match?(%r{\A[/~.]})
 
@@ -44,8 +46,8 @@ module Wrun
         nil
       end
 
-      # A name that Ruby itself does not find: a file of a gem that came with the policy, or a part of Chef that is there
-      # already. Otherwise the error, in plain words if it is known why such a library is not there.
+      # Handles a name that Ruby itself does not find: loads a file of a gem that came with the policy, or accepts a part of
+      # Chef that is loaded already. Otherwise raises the error, with an explanation if the library is known.
       def find_elsewhere(name, error)
         path = Gems.feature(name)
         return load_once(path) if path
@@ -82,7 +84,7 @@ module Kernel
 
     wrun_require(name)
   rescue LoadError => error
-    # A file that was found may itself ask for what is not there.
+    # The missing file may be another one, which the found file requires.
     raise error unless error.path == name
 
     Wrun::Machine.find_elsewhere(name, error)

@@ -1,12 +1,14 @@
 # frozen_string_literal: true
 
-# The machine's local time. WebAssembly knows none, so that to Ruby all local time is UTC; the host says what it really is.
+# Gives Ruby the machine's local time. In WebAssembly, Ruby's local time is UTC, so the host supplies the offsets of the real
+# time zone.
 
 module Wrun
   module Machine
-    # The machine's time zone, as Ruby asks one of a library.
+    # The machine's time zone, in the form of a time zone object for Ruby's Time.
     class LocalZone
-      # An offset holds for so long: zones change theirs at full quarters of an hour.
+      # The number of seconds for which a cached offset is valid. Time zones change their offsets only at full quarters of an
+      # hour.
       STEP = 900
       private_constant :STEP
 
@@ -16,7 +18,8 @@ module Wrun
 
       def utc_to_local(time) = time + offset(time.to_i)
 
-      # Local times have no number of their own: the offset of the moment that would be it in UTC, then of that before.
+      # Converts local time to UTC in two steps. It takes the offset at the same clock time in UTC as a first guess, and then
+      # the offset at the guessed moment.
       def local_to_utc(time)
         guess = time.to_i - offset(time.to_i)
         time - offset(guess)
@@ -28,7 +31,7 @@ module Wrun
       def dst?(_time) = false
       def offset(seconds) = at(seconds)[0]
 
-      # Whether local time is UTC at a moment.
+      # Returns true if local time equals UTC at this moment.
       def utc?(seconds) = offset(seconds).zero?
 
       private
@@ -60,7 +63,7 @@ class Time
       options.key?(:in) || arguments.first.is_a?(Time) ? time : time.wrun_local
     end
 
-    # Parts without a zone are local ones.
+    # Parts without a time zone mean local time.
     def new(*arguments, **options)
       return native_new(*arguments, **options) if options.key?(:in) || arguments.size > 6 || arguments.first.is_a?(String)
       return now if arguments.empty?

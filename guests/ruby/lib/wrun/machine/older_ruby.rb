@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# What Ruby 3.1, for which Chef 18's cookbooks were written, has and later Rubies have not.
+# Restores methods and constants of Ruby 3.1 that later versions removed. Cookbooks for Chef 18 were written for Ruby 3.1.
 
 require "erb"
 
@@ -17,7 +17,7 @@ module FileTest
 end
 
 module Kernel
-  # Nothing is tainted.
+  # Ruby no longer marks tainted objects, so these methods do nothing.
   def taint = self
   def untaint = self
   def trust = self
@@ -25,7 +25,7 @@ module Kernel
   def tainted? = false
   def untrusted? = false
 
-  # What is no string matches nothing.
+  # Returns nil, because only strings and symbols can match a pattern.
   def =~(_other) = nil
 end
 
@@ -39,7 +39,7 @@ Bignum = Integer
 Random::DEFAULT = Random
 
 class ERB
-  # Options by their places, as they were given before they had names.
+  # Accepts options by position, as older versions of ERB did.
   module OptionsInPlace
     def initialize(text, _safe_level = nil, trim = nil, variable = nil, trim_mode: nil, eoutvar: "_erbout")
       super(text, trim_mode: trim_mode || trim, eoutvar: variable || eoutvar)

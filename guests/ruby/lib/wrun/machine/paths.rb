@@ -1,19 +1,19 @@
 # frozen_string_literal: true
 
-# Paths: what a cookbook wrote becomes an absolute path for the host. The working directory and `~` are known here alone.
+# Turns paths of cookbooks into absolute paths for the host. Only the guest knows the working directory and expands `~`.
 
 module Wrun
   module Machine
-    # Where the runtime's own files lie, which only the runtime reads.
+    # Matches the runtime's own files, which only the runtime reads.
     RUNTIME = %r{\A/(?:wrun|usr/local/lib/ruby/4\.0\.0)/}
 
     @directory = "/"
 
     class << self
-      # The working directory: of the policy alone, the host's process does not move.
+      # The policy's working directory. It does not change the working directory of the host's process.
       attr_reader :directory
 
-      # The path that something is called by, as a string that is fit for the host.
+      # Returns a path as a string that the host accepts.
       def path_text(path)
         path = path.to_path if path.respond_to?(:to_path)
         text = String.try_convert(path) or raise TypeError, "no implicit conversion of #{kind_of_value(path)} into String"
@@ -22,7 +22,7 @@ module Wrun
         text.encoding == Encoding::UTF_8 ? text : utf8(text)
       end
 
-      # The absolute path of something; `..` is left to the host, which knows what is a link.
+      # Returns the absolute path. It keeps `..` for the host, which can follow symbolic links.
       def absolute(path)
         text = path_text(path)
         return text if text.start_with?("/")
@@ -31,7 +31,7 @@ module Wrun
         @directory == "/" ? "/#{text}" : "#{@directory}/#{text}"
       end
 
-      # Makes a directory the working one, for as long as the block runs.
+      # Changes the working directory. With a block, the change ends with the block.
       def change_directory(path)
         before = @directory
         @directory = path
@@ -44,7 +44,7 @@ module Wrun
         end
       end
 
-      # A user's home, or of whoever the run is for.
+      # Returns a user's home directory. Without a user, returns `HOME` or root's home directory.
       def home(user = nil)
         return account(user, "user #{user} doesn't exist").fetch("home") if user
 

@@ -1,11 +1,11 @@
 # frozen_string_literal: true
 
-# IO.popen: a command that gets what is written to it and gives what can be read. It is run when the first of what it
-# writes is wanted, or at last when it is closed.
+# Implements IO.popen: writes to a command's input and reads its output. The command runs when the first output is read, or
+# when the pipe is closed.
 
 module Wrun
   module Machine
-    # The end of a pipe that leads to a command.
+    # Ruby's end of a pipe to a command.
     class Pipe < IO
       include StreamMethods
 
@@ -32,7 +32,7 @@ module Wrun
       def close_read = nil
       def closed? = @closed == true
 
-      # The command is over, whatever has been read of it.
+      # Closes the pipe. The command has ended by then, even if its output was not read.
       def close
         return if @closed
 
@@ -72,7 +72,7 @@ class IO
     def popen(*arguments, **options)
       given = options.slice(:mode, :external_encoding, :encoding, :binmode)
       mode = arguments.pop if mode_text?(arguments)
-      # A program and its arguments may come as one array.
+      # A program and its arguments may be one array.
       arguments = arguments.flat_map { |one| one.is_a?(Array) && one.first.is_a?(Hash) ? one : [one] }
       arguments = arguments.flat_map { |one| one.is_a?(Array) ? [[one.first, one.first], *one.drop(1)] : [one] }
       call = Wrun::Machine::Call.new(arguments, options.except(*given.keys))

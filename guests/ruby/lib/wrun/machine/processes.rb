@@ -1,10 +1,10 @@
 # frozen_string_literal: true
 
-# Process: the sandbox is one process and stands for root's run; commands are over when they have been started.
+# Implements Process: the sandbox is one process of user root. A call that starts a command returns after the command's end.
 
 module Process
   class << self
-    # The number that the runtime goes by: nobody can signal it.
+    # An invented process number, which nobody can use to send a signal to the runtime.
     def pid = 1
     def ppid = 0
     def uid = 0
@@ -27,7 +27,7 @@ module Process
     def waitall = []
     def detach(_pid) = $wrun_status.then { |status| Thread.new { status } }
 
-    # Whether a process is there may be asked; signals are sent by a command or by a service.
+    # Tests whether a process exists (signal 0). Other signals need a command or a `service` resource.
     def kill(signal, *pids)
       pids.each do |pid|
         raise Errno::ESRCH unless File.exist?("/proc/#{pid}")
@@ -45,7 +45,7 @@ module Process
     end
   end
 
-  # Who the runtime is, under older names.
+  # The runtime's user and group, under their older names.
   module UID
     def self.eid = 0
     def self.rid = 0

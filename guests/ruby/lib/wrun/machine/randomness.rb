@@ -1,14 +1,14 @@
 # frozen_string_literal: true
 
-# Randomness is the host's, for policies that are granted it: nothing random is left in a frozen runtime, and what would
-# be the same in each run must not pass for random. A generator that was given its seed needs no grant.
+# Takes random numbers from the host, for policies with the grant `random`. A frozen runtime would produce the same numbers in
+# each run, so Ruby's own source of seeds is not used. A generator with a seed from the cookbook does not need the grant.
 
 module Wrun
   module Machine
     @seeded = false
 
     class << self
-      # Random bytes, or an error that names the grant.
+      # Returns random bytes. Without the grant, raises an error that names it.
       def random_bytes(count)
         bytes = "".b
         while bytes.bytesize < count
@@ -22,7 +22,7 @@ module Wrun
 
       def new_seed = random_bytes(16).unpack("Q2").inject { |high, low| high << 64 | low }
 
-      # Gives Ruby's own generator its seed, once.
+      # Seeds Ruby's own generator from the host, once.
       def prepare_randomness
         return if @seeded
 
@@ -38,7 +38,7 @@ module Wrun
 
       def random_number(limit)
         prepare_randomness
-        # As Kernel#rand has it: no limit and zero are the same, and a limit's sign does not matter.
+        # Like Kernel#rand: a limit of zero means no limit, and the sign of a limit is ignored.
         return Random.native_rand(limit) if limit.is_a?(Range)
 
         limit = limit.to_i.abs
@@ -85,7 +85,7 @@ class Array
     native = :"wrun_#{name}"
     alias_method native, name
     private native
-    # A generator of the caller's own has its seed.
+    # A generator that the caller passes has its own seed.
     class_eval(<<~RUBY, __FILE__, __LINE__ + 1)
       def #{name}(*arguments, **options)
         Wrun::Machine.prepare_randomness unless options.key?(:random)

@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# File::Stat over what the host says of a path.
+# Implements File::Stat with the host's answer about a path.
 
 class File
   class Stat
@@ -11,7 +11,7 @@ class File
       wrun_take(Wrun::Machine.look!(path, "rb_file_s_stat"))
     end
 
-    # One of what the host has said already.
+    # Creates a Stat from an answer of the host.
     def self.wrun(found) = allocate.wrun_take(found)
 
     def wrun_take(found)
@@ -47,7 +47,7 @@ class File
     def owned? = uid == Process.euid
     def grpowned? = gid == Process.egid
 
-    # Permission bits and, above them, what kind of thing it is.
+    # Returns the permission bits and, above them, the bits for the kind of file.
     def mode
       kind = { "directory" => 0o040000, "link" => 0o120000, "special" => 0o020000 }.fetch(@found["kind"], 0o100000)
       kind | @found["mode"]
@@ -57,7 +57,7 @@ class File
     def setgid? = mode.anybits?(0o2000)
     def sticky? = mode.anybits?(0o1000)
 
-    # Runs are root's, who may read and write everything and execute what anyone may.
+    # A run has root's rights: root may read and write all files, and execute a file that anyone may execute.
     def readable? = true
     def readable_real? = true
     def writable? = true

@@ -1,13 +1,14 @@
 # frozen_string_literal: true
 
-# An open file: its whole content in memory, read when it is opened and written when it is flushed or closed, or before
-# anything else is asked of the machine. So a file changes once for many small writes, and nobody sees a half-written one.
+# Implements open files. Ruby reads the whole content into memory at `open`. It writes the content at `flush` or `close`, or
+# before the next call to the machine. So many small writes change the file once, and other programs never see a half-written
+# file.
 
 require "stringio"
 
 module Wrun
   module Machine
-    # How a file is opened: `"w+"`, `File::RDWR | File::CREAT`, `mode: "r:UTF-8"`.
+    # The mode of an open file: `"w+"`, `File::RDWR | File::CREAT`, `mode: "r:UTF-8"`.
     class Mode
       include File::Constants
 
@@ -68,7 +69,7 @@ module Wrun
       end
     end
 
-    # What a stream in memory answers like one of the system.
+    # The methods of a stream in memory that imitate a stream of the system.
     module StreamMethods
       FORWARDED = %i[
         <=> binmode binmode? closed_read? closed_write? each_byte each_char each_codepoint eof eof? external_encoding getbyte
@@ -148,13 +149,13 @@ module Wrun
     @unwritten = {}.compare_by_identity
 
     class << self
-      # Remembers a file that holds what is not written yet.
+      # Registers a file with unwritten changes.
       def unwritten(file) = @unwritten[file] = true
 
-      # Forgets it.
+      # Removes a file from the list of unwritten files.
       def written(file) = @unwritten.delete(file)
 
-      # Writes what open files hold, before anything else is asked of the machine or the host gets the turn.
+      # Writes the changes of all open files. It runs before each call to the machine and before the host gets the turn.
       def settle
         return if @unwritten.empty?
 
@@ -166,7 +167,7 @@ module Wrun
   end
 end
 
-# Ruby's own File, without the system's files below it.
+# Ruby's class File, with content in memory instead of a file descriptor.
 class File
   include Wrun::Machine::StreamMethods
 
@@ -194,11 +195,11 @@ class File
     end
   end
 
-  # Writes what has been written into this object to the machine.
+  # Writes this object's changes to the machine's file.
   def flush
     return self if @wrun_changed.nil?
 
-    # Whatever comes of it, it is tried once: a refusal does not come back at each later call.
+    # Tries each write only once, so that a refused write does not fail again at each later call.
     origin = @wrun_changed
     @wrun_changed = nil
     Wrun::Machine.written(self)

@@ -1,10 +1,10 @@
 # frozen_string_literal: true
 
-# Threads that are over when they have been started: WebAssembly has one, so a new one's block runs at once and its value,
-# or what it raised, is kept for whoever joins.
+# Implements Thread. WebAssembly has only one thread, so `Thread.new` runs the block at once. The object keeps the block's
+# value or exception for `join` and `value`.
 
 class Thread
-  # What becomes of a block that was to run beside its maker.
+  # The result of a thread's block, which ran at once.
   class AtOnce
     def initialize
       @locals = {}
@@ -20,7 +20,7 @@ class Thread
       self
     end
 
-    # To whoever asks it is a thread; Ruby makes no objects of that class without starting one.
+    # Pretends to be a Thread, because Ruby cannot create an object of class Thread without starting a thread.
     def is_a?(type) = type == Thread || super
     alias kind_of? is_a?
 

@@ -1,12 +1,12 @@
 # frozen_string_literal: true
 
-# What the host asks of resources that Ruby acts for.
+# Answers the host's requests for resources whose actions Ruby runs.
 
 module Wrun
   module Resources
     module Acting
       class << self
-        # Runs an action; its children stand in a context of their own.
+        # Runs an action. Its child resources are declared in a context of their own.
         def act(id, action, context, why_run)
           resource = Resources.fetch(id)
           in_mode(why_run) do
@@ -16,7 +16,7 @@ module Wrun
           end
         end
 
-        # What is there of a resource now.
+        # Returns the present state of a resource on the machine.
         def inspect(id)
           resource = Resources.fetch(id)
           provider = resource.provider_for_action(Array(resource.action).first || :nothing)
@@ -24,7 +24,7 @@ module Wrun
           state_of(provider.current_resource)
         end
 
-        # A resource's state for the report; nil if it does not exist.
+        # Returns a resource's state for the report, or nil if it does not exist.
         def state_of(resource) = resource && Values.json(resource.state_for_resource_reporter)
 
         private

@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
-# The canonical forms of built-in types' values, as cookbooks see them when they read a property. The host brings values to
-# these forms too and checks them again; what cannot be brought there goes on as it is.
+# Converts values of built-in types to their canonical forms, which cookbooks see when they read a property. The host also
+# converts and checks the values. A value that cannot be converted stays unchanged.
 
 require "shellwords"
 
@@ -41,7 +41,7 @@ module Wrun
         timeout: ->(value) { timeout(value) },
       }.freeze
 
-      # Validators by their ids in the host's schema.
+      # The checks by their ids in the host's schema.
       CHECKS = {
         mode_in_range: ->(value) { Coercions.mode?(value) },
         cron_minute: ->(value) { Coercions.cron?(value, 0..59) },
@@ -53,16 +53,18 @@ module Wrun
       }.freeze
 
       class << self
-        # As an option of `property`: run in a resource, so it must not depend on self.
+        # Returns a coercion as an option of `property`. A resource runs it with another `self`, so it must not depend on
+        # `self`.
         def fetch(name)
           coercion = ALL.fetch(name)
           proc { |value| coercion.call(value) }
         end
 
-        # The check with an id of the host's schema; an unknown id is an error.
+        # Returns the check with this id in the host's schema. An unknown id raises an error.
         def check(id) = CHECKS.fetch(id)
 
-        # A number or a name; of numbers, lists, ranges and steps too. What is neither number nor text fails by its class.
+        # Returns true for a valid field of a cron entry: a number, a name, or a list, range or step of numbers. The
+        # property's type refuses values that are neither integers nor texts.
         def cron?(value, range, names = [])
           return range.cover?(value) if value.is_a?(Integer)
           return true unless value.is_a?(String)
@@ -71,7 +73,8 @@ module Wrun
           value.split(%r{[/,-]}).all? { |part| part == "*" || (part.match?(/\A\d+\z/) && range.cover?(part.to_i)) }
         end
 
-        # A text that is not a number is an error of Ruby's own `Integer`, which does not say what it was asked about.
+        # Returns true for a mode in range. For a text that is not a number, `Integer` raises an error without the property's
+        # name, so a hint explains it.
         def mode?(value)
           value = "0#{value}" if value.is_a?(String) && !value.match?(/^0/)
           Integer(value).between?(0, 0o7777)
@@ -124,11 +127,11 @@ module Wrun
       end
     end
 
-    # Properties whose calls add up: `verify "command"`, `verify { |path| .. }`.
+    # Defines properties that collect the values of all calls: `verify "command"`, `verify { |path| .. }`.
     module Collecting
       class << self
         def for(name)
-          # Not the property's own: a type may have a plain property of that name, as systemd_unit has.
+          # The variable differs from that of a plain property, because systemd_unit has a plain property of the same name.
           slot = :"@wrun_#{name}"
           Module.new do
             define_method(name) do |command = nil, options = {}, &block|

@@ -1,11 +1,12 @@
 # frozen_string_literal: true
 
-# Errands that make resources act.
+# Sends tasks to the host that run actions of resources.
 
 module Wrun
   module Resources
     class << self
-      # Sends an errand. A failure says, as Chef's do, which resources it has come through: cookbooks that rescue it log it.
+      # Sends a task. As in Chef, the message of a failure names the resources that it has passed through, because cookbooks
+      # rescue and log it.
       def errand(*said)
         Turns.converse(*said)
       rescue StandardError => error

@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
-# A declaration as JSON text. JSON's own generator takes twice as long for it, and declarations are what a recipe consists
-# of: names that come again and again are written as they were written before.
+# Writes a declaration as JSON text. Ruby's JSON generator takes twice as long, and a recipe consists mainly of declarations.
+# The text of a repeated name comes from a cache.
 
 require "json"
 
@@ -10,13 +10,14 @@ module Wrun
     module Text
       SPECIAL = /["\\\x00-\x1f]/
 
-      # Names of types, properties, actions, cookbooks, recipes and files: as many as cookbooks have.
+      # Cached names of types, properties, actions, cookbooks, recipes and files. Their number is limited by the cookbooks'
+      # code.
       @names = {}
 
       class << self
         def name(word) = @names[word] ||= JSON.generate(word.to_s).freeze
 
-        # Any value that JSON has.
+        # Returns the JSON text of a value.
         def of(value)
           case value
           when String then SPECIAL.match?(value) ? JSON.generate(value) : "\"#{value}\""

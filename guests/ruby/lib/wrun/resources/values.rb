@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# Values of properties on their way to the host: JSON, and bytes where a text is none.
+# Converts values of properties for the host: JSON, or bytes for a string that is not valid text.
 
 require_relative "text"
 
@@ -8,7 +8,7 @@ module Wrun
   module Resources
     module Values
       class << self
-        # A value as JSON has it. Objects of Ruby become their text.
+        # Converts a value to the types of JSON. Other Ruby objects become their text.
         def json(value)
           case value
           when String then text(value)
@@ -21,7 +21,7 @@ module Wrun
           end
         end
 
-        # What a closure found: JSON, or bytes.
+        # Converts the result of a closure to JSON values or bytes.
         def evaluated(value)
           return Content.new(value.b) if value.is_a?(String) && !text?(value)
 
@@ -44,9 +44,9 @@ module Wrun
         end
       end
 
-      # The bytes that one call of the bridge brings along.
+      # The bytes that one call through the bridge sends along.
       class Tail
-        # A property's value as JSON text of the contract's pair.
+        # Returns a property's value as JSON text: the contract's pair of kind and value.
         def property(value)
           return "[\"plain\",#{Text.of(Values.json(value))}]" unless value.is_a?(String)
           return "[\"plain\",#{Text.of(value)}]" if Values.text?(value)

@@ -1,7 +1,7 @@
-//! Who is who, and who may become whom.
+//! Files that define accounts, and files that decide who may act as another account.
 
 pub(super) const IDENTITIES: [&str; 77] = [
-    // Who may become whom.
+    // Rules for acting as another account.
     "/etc/sudoers",
     "/etc/sudoers.d",
     "/etc/doas.conf",
@@ -11,7 +11,7 @@ pub(super) const IDENTITIES: [&str; 77] = [
     "/etc/nsswitch.conf",
     "/etc/ssh",
     "/root",
-    // What is mounted at boot, state of ours, and the databases of users.
+    // Mounts at boot, wrun's own state, and the databases of users.
     "/etc/fstab",
     "/var/lib/wrun",
     "/var/cache/wrun",
@@ -28,7 +28,7 @@ pub(super) const IDENTITIES: [&str; 77] = [
     "/etc/gshadow-",
     "/etc/subuid",
     "/etc/subgid",
-    // Who is who, by other ways.
+    // Other sources of accounts.
     "/etc/sssd",
     "/etc/authselect",
     "/etc/krb5.conf",
@@ -71,12 +71,12 @@ pub(super) const IDENTITIES: [&str; 77] = [
     "/etc/shadow.lock",
     "/etc/group.lock",
     "/etc/gshadow.lock",
-    // Mail, which is read with its owner's rights, and queues of what is to be run.
+    // Mail, which programs read with its owner's rights, and queues of jobs.
     "/var/mail",
     "/var/spool/mail",
     "/var/spool/anacron",
     "/var/spool/incron",
-    // What was logged about who did what, keys of the realm, and databases of accounts.
+    // Audit logs, Kerberos keys, and databases of accounts.
     "/var/log/audit",
     "/var/log/journal",
     "/var/log/sudo-io",

@@ -1,4 +1,4 @@
-//! Programs, libraries and code, and what the machine starts from.
+//! Programs, libraries and code, and the files that the machine boots from.
 
 pub(super) const PROGRAMS: [&str; 85] = [
     // Programs and libraries.
@@ -32,7 +32,7 @@ pub(super) const PROGRAMS: [&str; 85] = [
     "/usr/local/games",
     "/usr/local/libexec",
     "/usr/local/src",
-    // Programs and state of theirs outside the usual places.
+    // Programs and their state outside the usual places.
     "/usr/local/lib64",
     "/usr/local/lib32",
     "/usr/local/include",
@@ -64,7 +64,7 @@ pub(super) const PROGRAMS: [&str; 85] = [
     "/var/spool/exim4",
     "/var/spool/mqueue",
     "/var/spool/cups",
-    // At the root of the file system: what the next boot starts from or looks for, stores of packages, and memory on disk.
+    // In the root directory: files that the next boot uses or looks for, package stores, and memory images on disk.
     "/.autofsck",
     "/.autorelabel",
     "/.dockerenv",
@@ -84,7 +84,7 @@ pub(super) const PROGRAMS: [&str; 85] = [
     "/sysroot",
     "/vmlinuz",
     "/vmlinuz.old",
-    // The kernel's own, and ours.
+    // Files of the kernel and of wrun.
     "/proc",
     "/sys",
     "/dev",

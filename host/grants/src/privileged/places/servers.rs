@@ -1,7 +1,8 @@
 //! Servers, containers and agents that run as root.
 
 pub(super) const SERVERS: [&str; 170] = [
-    // Web servers: modules and environment of a server that starts as root. Sites are the application's own.
+    // Web servers: modules and environment of a server that starts as root. The configuration of a site belongs to its
+    // application.
     "/etc/apache2/apache2.conf",
     "/etc/apache2/conf-available",
     "/etc/apache2/conf-enabled",
@@ -86,7 +87,7 @@ pub(super) const SERVERS: [&str; 170] = [
     "/etc/auto.smb",
     "/etc/inetd.d",
     "/etc/openbsd-inetd",
-    // Disks, virtual machines and containers, whose hooks root runs.
+    // Disks, virtual machines and containers: root runs their hooks.
     "/etc/lvm",
     "/etc/multipath",
     "/etc/iscsi",
@@ -118,7 +119,7 @@ pub(super) const SERVERS: [&str; 170] = [
     "/var/lib/cni",
     "/var/lib/buildkit",
     "/var/lib/kubernetes",
-    // The same of less usual tools and servers.
+    // The same for less common tools and servers.
     "/etc/dnsmasq.conf",
     "/etc/dnsmasq.d",
     "/etc/rc",

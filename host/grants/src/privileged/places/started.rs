@@ -1,4 +1,4 @@
-//! What is started by time, at boot, at login or on events, and the settings of what starts it.
+//! Files that are started by time, at boot, at login or on events, and the settings of the programs that start them.
 
 pub(super) const STARTED: [&str; 127] = [
     // Started by time, at boot, at login, on events.
@@ -87,7 +87,7 @@ pub(super) const STARTED: [&str; 127] = [
     "/etc/gdm3",
     "/etc/sddm",
     "/etc/lightdm",
-    // Scripts that run when an address or a network changes, and which network is trusted.
+    // Scripts that run when an address or a network changes, and the choice of trusted networks.
     "/etc/netplan",
     "/etc/networkd-dispatcher",
     "/etc/dhcpcd.conf",
@@ -115,7 +115,7 @@ pub(super) const STARTED: [&str; 127] = [
     "/etc/supervisord.d",
     "/etc/sv",
     "/service",
-    // Daemons that run scripts of these folders as root: tunnels, clusters, disks, power, mounts on demand.
+    // Daemons that run scripts from these folders as root: tunnels, clusters, disks, power, mounts on demand.
     "/etc/apcupsd",
     "/etc/auto.master",
     "/etc/auto.master.d",

@@ -25,7 +25,7 @@ pub(super) const STATE: [&str; 90] = [
     "/var/lib/update-rc.d",
     "/var/lib/rpm",
     "/var/backups",
-    // Of the boot, of packages and of servers.
+    // State of the boot, of packages and of servers.
     "/run/binfmt.d",
     "/run/environment.d",
     "/run/modprobe.d",

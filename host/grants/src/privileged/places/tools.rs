@@ -1,11 +1,11 @@
-//! Packages, and what the tools that root uses read, source or load.
+//! Package sources, and files that root's tools read, source or load.
 
 pub(super) const TOOLS: [&str; 127] = [
-    // Where packages come from and what their tools run.
+    // The sources of packages, and the files that package tools run.
     "/etc/apt",
     "/etc/dpkg",
     "/var/lib/dpkg",
-    // Tools of packages, and what they run.
+    // Package tools, and the files that they run.
     "/etc/apk",
     "/etc/zypp",
     "/etc/flatpak",
@@ -67,7 +67,7 @@ pub(super) const TOOLS: [&str; 127] = [
     "/etc/joe",
     "/etc/mailcap",
     "/etc/dictionaries-common",
-    // Plugins of sudo, and settings of shells and terminals beside those above.
+    // Plugins of sudo, and more settings of shells and terminals.
     "/etc/bash.bash_logout",
     "/etc/bashrc",
     "/etc/fcrontab",
@@ -77,7 +77,7 @@ pub(super) const TOOLS: [&str; 127] = [
     "/etc/sudo.conf",
     "/etc/tmux.conf",
     "/var/spool/fcron",
-    // What root's own timers, hooks and tools read, source or load.
+    // Files that root's own timers, hooks and tools read, source or load.
     "/etc/e2scrub.conf",
     "/etc/console-setup",
     "/etc/request-key.conf",
@@ -126,7 +126,7 @@ pub(super) const TOOLS: [&str; 127] = [
     "/etc/localtime",
     "/etc/machine-id",
     "/etc/nologin",
-    // Agents of other configuration managers, and backups, which root runs.
+    // Agents of other configuration managers, and backup tools, which run as root.
     "/etc/ansible",
     "/etc/backup.d",
     "/etc/chef",

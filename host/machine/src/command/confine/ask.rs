@@ -1,4 +1,4 @@
-//! Asking one command: the launcher, the tracer, and the one who reads along.
+//! Runs one confined command: starts the launcher and the tracer, and reads the output.
 
 use super::launcher::Request;
 use super::reply::Reply;
@@ -15,13 +15,13 @@ use std::path::Path;
 use std::process::{ChildStdout, Command, Stdio};
 use std::sync::mpsc;
 
-/// The word that makes wrun the launcher.
+/// The argument that makes wrun act as the launcher.
 const WORD: &str = "launch-confined";
 
-/// How long the launcher may take to make the view: a mount whose server is dead must not hold up a run.
+/// The launcher's timeout for making the view: a mount whose server is dead must not hold up a run.
 const PATIENCE: Timespec = Timespec { tv_sec: 20, tv_nsec: 0 };
 
-/// The longest first line.
+/// The maximum length of the launcher's first line, in bytes.
 const MAX_LINE: u64 = 4096;
 
 /// Runs a command confined.
@@ -56,7 +56,7 @@ pub(in crate::command) fn ask(
         std::thread::scope(|scope| {
             let leash = &leash;
             let trace = move || -> io::Result<Traced> {
-                // Closed when this thread is done, which the reader waits for.
+                // Closes when this thread ends. The reader waits for that.
                 let _ending = ending;
                 let (pid, pipes) = match begin(launcher, &body, leash)? {
                     Ok(begun) => begun,
@@ -90,9 +90,9 @@ pub(in crate::command) fn ask(
     asked().unwrap_or_else(|error| Answer::Unknown(format!("a dry run could not confine it: {error}")))
 }
 
-/// What the tracing thread has to tell.
+/// The result of the tracing thread.
 enum Traced {
-    /// There was no program.
+    /// The program did not start; the launcher sent this reply.
     Said(Reply),
     Ended(Ending),
 }
@@ -127,7 +127,7 @@ fn begin(launcher: &Path, request: &[u8], leash: &Leash) -> io::Result<Result<(P
     }
 }
 
-/// One line, and no byte more: what follows is the program's.
+/// Reads one line byte by byte, because everything after it is the program's output.
 fn first_line(output: &mut ChildStdout) -> io::Result<Vec<u8>> {
     let mut line = Vec::new();
     let mut byte = [0];

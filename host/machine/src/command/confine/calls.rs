@@ -1,11 +1,13 @@
-//! What a confined program may ask of the kernel: three lists, and whatever is on none of them is refused.
+//! The system calls of a confined program: three lists, and the kernel refuses every call that is on none of them.
 //!
-//! A list of what is *allowed*, since a list of what is forbidden is out of date with the next kernel. The kernel takes the
-//! strictest word of all filters, so that three plain ones do: what may be asked at all; what the tracer looks at, because
-//! its outcome may be the confinement's doing; and what is said to be missing, for which every C library has another way.
+//! The lists name *allowed* calls, because a list of forbidden calls is out of date with the next kernel. If several filters
+//! apply, the kernel takes the strictest result, so three simple lists suffice. The first has allowed calls. The second has
+//! calls that the tracer examines, because the confinement may be the reason for their result. The third has calls that are
+//! reported as missing; for each of them every C library has a replacement.
 //!
-//! Nothing here can change anything: files are kept by read-only mounts and Landlock, processes by a namespace of their own.
-//! What is refused is the rest: sockets, mounts, modules, clocks, keys, tracing, other programs' locks and leases.
+//! The allowed calls cannot change anything: read-only mounts and Landlock protect files, and a private namespace protects
+//! processes. The filters refuse everything else: sockets, mounts, modules, clocks, keys, tracing, and locks and leases on
+//! other programs' files.
 
 mod lists;
 
@@ -19,13 +21,13 @@ use seccompiler::{
 };
 use std::collections::BTreeMap;
 
-/// What the tracer hears for a call that is refused.
+/// The message that the tracer gets for a refused call.
 pub(super) const REFUSED: c_long = 0;
 
-/// What the tracer hears for a call whose outcome matters.
+/// The message that the tracer gets for a call whose result it examines.
 pub(super) const LOOKED_AT: c_long = 1;
 
-/// New namespaces, which would give new powers; and a process that the tracer would not see.
+/// Flags for new namespaces, which would give new rights, and for a process that the tracer would not see.
 const NEW_WORLDS: u64 = (libc::CLONE_UNTRACED
     | libc::CLONE_NEWNS
     | libc::CLONE_NEWCGROUP
@@ -35,25 +37,27 @@ const NEW_WORLDS: u64 = (libc::CLONE_UNTRACED
     | libc::CLONE_NEWPID
     | libc::CLONE_NEWNET) as u64;
 
-/// Attributes of a file that are set without opening it for writing (`chattr`).
+/// Requests that set attributes of a file without opening it for writing (`chattr`).
 const SET_FILE_FLAGS: [u64; 2] = [0x4008_6602, 0x401c_5820];
 
-/// Typing into a terminal, and into the console; another discipline of a line, for which the kernel loads a module.
+/// Requests that put input into a terminal or the console, or change the line discipline, for which the kernel loads a
+/// module.
 const TYPING: [u64; 3] = [0x5412, 0x541c, 0x5423];
 
-/// Types of requests to devices that do something though they are open for reading only: compact discs, tapes, watchdogs.
+/// Types of device requests that act although the device is open for reading only: compact discs, tapes, watchdogs.
 const DEVICE_REQUESTS: [u64; 3] = [0x53, 0x6d, 0x57];
 
-/// Keeps the calling thread, and all that it starts, to the lists. For good. `pretends_locks`: locks count as taken, and are not.
+/// Restricts the calling thread, and everything that it starts, to the lists. This cannot be undone. `pretends_locks`: locks
+/// count as taken, and are not.
 pub(super) fn restrict(pretends_locks: bool) -> Result<(), seccompiler::Error> {
-    // The last one forbids to add more.
+    // The last filter forbids adding more filters.
     for program in [missing()?, pretended(pretends_locks)?, refused()?, watched()?, allowed()?] {
         apply_filter(&program)?;
     }
     Ok(())
 }
 
-/// What a watched call is called, and where its path is.
+/// Returns the name of a watched call and the arguments that hold its path.
 pub(super) fn watched_call(number: c_long) -> Option<(&'static str, Option<Named>)> {
     WATCHED
         .iter()
@@ -62,7 +66,7 @@ pub(super) fn watched_call(number: c_long) -> Option<(&'static str, Option<Named
         .or_else(|| (number == libc::SYS_ioctl).then_some(("ioctl", None)))
 }
 
-/// A call's name, for people.
+/// Returns a call's name for messages.
 pub(super) fn name(number: c_long) -> String {
     let known = KNOWN.iter().find(|(other, _)| *other == number).map(|(_, name)| *name);
     let name = known.or_else(|| watched_call(number).map(|(name, _)| name));
@@ -81,8 +85,9 @@ fn missing() -> Result<BpfProgram, seccompiler::Error> {
     program(rules, SeccompAction::Allow, SeccompAction::Errno(libc::ENOSYS.unsigned_abs()))
 }
 
-/// What is said to have been done, and is not: programs that handle secrets forbid crash files, and go on only if they can. The
-/// kernel leaves a crash alone at a limit of one byte; at none it calls the machine's crash handler.
+/// Reports success for calls that set the limit for crash files, without setting it. Programs that handle secrets disable
+/// crash files, and stop if that fails. With a limit of one byte the kernel ignores a crash; with zero it calls the machine's
+/// crash handler.
 fn pretended(locks: bool) -> Result<BpfProgram, seccompiler::Error> {
     let core = u64::from(libc::RLIMIT_CORE);
     let rules = [
@@ -93,7 +98,7 @@ fn pretended(locks: bool) -> Result<BpfProgram, seccompiler::Error> {
     program(rules.into_iter().chain(locks).collect(), SeccompAction::Allow, SeccompAction::Errno(0))
 }
 
-/// What is refused of calls that are otherwise allowed.
+/// Refuses some uses of calls that are otherwise allowed.
 fn refused() -> Result<BpfProgram, seccompiler::Error> {
     let requests = DEVICE_REQUESTS.iter().map(|kind| rule(&[(1, Length::Dword, Op::MaskedEq(0xff00), *kind << 8)]));
     let rules = [(libc::SYS_ioctl, requests.collect::<Result<_, _>>()?)];
@@ -104,7 +109,7 @@ fn watched() -> Result<BpfProgram, seccompiler::Error> {
     let mut rules: Rules = WATCHED.iter().map(|(number, ..)| (*number, vec![])).collect();
     let flags = SET_FILE_FLAGS.iter().map(|request| rule(&[(1, Length::Dword, Op::Eq, *request)]));
     rules.insert(libc::SYS_ioctl, flags.collect::<Result<_, _>>()?);
-    // Looking at what is open already is what C libraries do all the time, and it always works.
+    // C libraries often examine files that are already open. That always works, so the tracer need not see it.
     let empty = libc::AT_EMPTY_PATH.unsigned_abs().into();
     rules.insert(libc::SYS_newfstatat, vec![rule(&[(3, Length::Dword, Op::MaskedEq(empty), 0)])?]);
     rules.insert(libc::SYS_statx, vec![rule(&[(2, Length::Dword, Op::MaskedEq(empty), 0)])?]);
@@ -116,15 +121,15 @@ fn allowed() -> Result<BpfProgram, seccompiler::Error> {
     let mut rules: Rules = free.map(|number| (number, vec![])).collect();
     let some = [
         (libc::SYS_clone, rule(&[(0, Length::Qword, Op::MaskedEq(NEW_WORLDS), 0)])?),
-        // A filter of the program's own could overrule ours: by saying that a refused call is one to be looked at, or by
-        // having another process let it go on.
+        // A filter of the program's own could override ours: it could turn a refused call into a watched one, or let another
+        // process approve it.
         (libc::SYS_prctl, rule(&[(0, Length::Dword, Op::Ne, libc::PR_SET_SECCOMP.unsigned_abs().into())])?),
-        // By themselves they lead nowhere: connecting is looked at, and sending takes no address.
+        // Sockets alone lead nowhere: the tracer examines `connect`, and `sendto` may not name an address.
         (libc::SYS_socket, rule(&[(0, Length::Dword, Op::Eq, libc::AF_UNIX.unsigned_abs().into())])?),
-        // Of any other family, the kernel looks for a module first.
+        // For any other address family the kernel would first try to load a module.
         (libc::SYS_socketpair, rule(&[(0, Length::Dword, Op::Eq, libc::AF_UNIX.unsigned_abs().into())])?),
         (libc::SYS_sendto, rule(&[(4, Length::Qword, Op::Eq, 0)])?),
-        // A lease makes others wait; so does a lock, but one for reading is what databases are read under.
+        // A lease makes other processes wait. Locks do, too, but databases need locks for reading.
         (libc::SYS_fcntl, rule(&[(1, Length::Dword, Op::Ne, libc::F_SETLEASE.unsigned_abs().into())])?),
         (libc::SYS_ioctl, rule(&TYPING.map(|request| (1, Length::Dword, Op::Ne, request)))?),
     ];

@@ -1,9 +1,9 @@
-//! What runs between wrun and a confined program: wrun itself, started once more, to give up all it has.
+//! The launcher, a process between wrun and a confined program: a second wrun process that gives up all its rights.
 //!
-//! A process of its own, since the program is to be traced from its first instruction: whoever starts it must be traced
-//! already, and a thread of wrun cannot be traced by another one. wrun hands over the [`Request`], the launcher makes the
-//! view, gives up its rights, says that it is ready, and waits until it is traced. Then it starts the program as the first
-//! process of a process namespace: when that one ends, the kernel ends all that it left behind.
+//! The launcher is a separate process because the program must be traced from its first instruction. So the process that
+//! starts it must already be traced, and a thread of wrun cannot trace another thread of wrun. wrun sends the [`Request`].
+//! The launcher makes the view, gives up its rights, sends `Ready`, and waits until wrun traces it. Then it starts the
+//! program as the first process of a process namespace: when that process ends, the kernel ends all others in it.
 
 use super::PLACED;
 use super::view::{self, Obstacle, Writable};
@@ -26,21 +26,23 @@ use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, Stdio};
 
-/// What may be asked for without being root's any more: to read everything, and to become another user.
+/// The capabilities that remain: to read everything, and to become another user.
 ///
-/// To override file modes looks like too much, but it is what tells a mode that forbids from a mount that does.
+/// Overriding file modes looks like too much. But with this right, a refused access cannot come from a file mode, so the
+/// tracer knows that a mount caused it.
 const KEPT: CapabilitySet = CapabilitySet::DAC_OVERRIDE
     .union(CapabilitySet::DAC_READ_SEARCH)
     .union(CapabilitySet::SETUID)
     .union(CapabilitySet::SETGID);
 
-/// How large a file may become, in bytes: less than a scratch directory holds, so that a signal tells of it.
+/// The maximum size of a file, in bytes. It is less than the size of a scratch directory, so that a signal reports the
+/// excess.
 const MAX_FILE: u64 = 64 << 20;
 
-/// The longest request, in bytes: the kernel would refuse such arguments anyway.
+/// The longest request, in bytes: the kernel refuses longer arguments anyway.
 const MAX_REQUEST: u64 = 16 << 20;
 
-/// What to run, and as whom.
+/// The program to run, and its identity.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct Request {
     pub(super) words: Vec<String>,
@@ -50,17 +52,17 @@ pub(super) struct Request {
     pub(super) umask: u32,
     pub(super) ids: Option<Ids>,
     pub(super) root: PathBuf,
-    /// A file to be asked about: its name and content.
+    /// The name and content of a file that the command examines.
     pub(super) placed: Option<(String, Vec<u8>)>,
-    /// Directories below the root where it may write to no effect, beside the usual ones.
+    /// More directories below the root where the program may write. These writes are discarded.
     pub(super) scratch: Vec<String>,
     /// Locks count as taken, and are not.
     pub(super) pretends_locks: bool,
 }
 
-/// The launcher's whole life. Its standard streams are pipes to wrun, and later the program's.
+/// Runs the launcher from start to end. Its standard streams are pipes to wrun, and later the program's.
 pub fn launch_confined() -> ExitCode {
-    // What whoever started wrun left open leads out of the view.
+    // Files that wrun inherited open would lead out of the view.
     let closed = close_the_rest().map_err(Obstacle::at("close files"));
     let streams = (io::stdin().as_fd().try_clone_to_owned(), io::stdout().as_fd().try_clone_to_owned());
     let (Ok(input), Ok(output)) = streams else { return ExitCode::FAILURE };
@@ -71,7 +73,7 @@ pub fn launch_confined() -> ExitCode {
         Err(Reason::Reply(reply)) => return say(&mut output, &reply),
         Err(Reason::Obstacle(obstacle)) => return say(&mut output, &Reply::Impossible(obstacle.to_string())),
     };
-    // From here on nobody but the tracer lets a file be opened.
+    // From here on files open only if the tracer permits it.
     if say(&mut output, &Reply::Ready) == ExitCode::FAILURE || input.read_exact(&mut [0]).is_err() {
         return ExitCode::FAILURE;
     }
@@ -93,7 +95,7 @@ fn say(output: &mut File, reply: &Reply) -> ExitCode {
     }
 }
 
-/// Why there is nothing to start.
+/// The reason why the program is not started.
 enum Reason {
     Reply(Reply),
     Obstacle(Obstacle),
@@ -114,12 +116,12 @@ fn read_request(input: &mut File) -> Result<Request, Reason> {
     Ok(serde_json::from_slice(&body).map_err(Obstacle::at("read the request"))?)
 }
 
-/// Gives everything up, in the order in which one needs the right to give up the next.
+/// Gives up all rights, each before the right that is needed to give it up.
 fn prepare(request: &Request) -> Result<Command, Reason> {
     rustix::process::setsid().map_err(Obstacle::at("leave the terminal"))?;
-    // Where memory runs out, it is this that ends, and not the machine's services. Only a hint.
+    // If memory runs out, the kernel should end this process and not a service of the machine. This is only a hint.
     let _ = std::fs::write("/proc/self/oom_score_adj", "1000");
-    // The network stays the machine's own, for `/proc` and `/sys` to tell the truth of it: no socket leads there.
+    // The network namespace stays the machine's, so that `/proc` and `/sys` show the true network. No socket reaches it.
     let namespaces = CloneFlags::CLONE_NEWNS
         | CloneFlags::CLONE_NEWPID
         | CloneFlags::CLONE_NEWIPC
@@ -132,9 +134,9 @@ fn prepare(request: &Request) -> Result<Command, Reason> {
         nix::unistd::chroot(&request.root).map_err(Obstacle::at("change the root"))?;
     }
     rustix::process::chdir("/").map_err(Obstacle::at("change the root"))?;
-    // One byte is how the kernel is told to leave a crash alone: at none it still calls the machine's crash handler.
+    // A limit of one byte makes the kernel ignore a crash. With zero it would still call the machine's crash handler.
     for (resource, most) in [(Resource::Fsize, MAX_FILE), (Resource::Core, 1)] {
-        // A limit that is lower already stays: raising it needs a right.
+        // A lower limit stays, because raising it needs a right.
         let most = rustix::process::getrlimit(resource).maximum.map_or(most, |known| known.min(most));
         let limit = Rlimit { current: Some(most), maximum: Some(most) };
         rustix::process::setrlimit(resource, limit).map_err(Obstacle::at("limit files"))?;
@@ -145,7 +147,7 @@ fn prepare(request: &Request) -> Result<Command, Reason> {
     rustix::process::umask(Mode::from_raw_mode(request.umask & 0o777));
     for capability in CapabilitySet::all().difference(KEPT).iter() {
         match rustix::thread::remove_capability_from_bounding_set(capability) {
-            // One that this kernel does not have.
+            // This kernel does not know the capability.
             Ok(()) | Err(rustix::io::Errno::INVAL) => {}
             Err(errno) => return Err(Obstacle::at("give up rights")(errno).into()),
         }
@@ -166,9 +168,9 @@ fn prepare(request: &Request) -> Result<Command, Reason> {
     Ok(command)
 }
 
-/// Writes the file into its directory in the scratch one: nobody else sees it, and it goes with the view.
+/// Writes the file into its directory below the scratch directory. No other process sees it, and it disappears with the view.
 fn place(name: &str, content: &[u8], writable: &Writable) -> io::Result<()> {
-    // Anywhere else it would be written for good, were the mounts not read-only.
+    // Without the throw-away layer the file would stay on the machine.
     if !writable.directories.iter().any(|directory| directory.ends_with("tmp") && !directory.ends_with("var/tmp")) {
         return Err(io::Error::other("there is no scratch directory"));
     }
@@ -182,8 +184,9 @@ fn command(request: &Request) -> io::Result<Command> {
     Ok(command)
 }
 
-/// Landlock stops what read-only mounts do not: writing into devices and pipes that have a name, looking into processes
-/// outside (and through them at their files), and, where the kernel is new enough, ways that are closed already.
+/// Restricts files by Landlock, which stops accesses that read-only mounts do not stop. These are writes to devices and named
+/// pipes, and access to outside processes and, through them, their files. On newer kernels Landlock also covers accesses that
+/// other measures already refuse.
 fn restrict_files(writable: &Writable) -> Result<(), Obstacle> {
     let failed = || Obstacle::at::<landlock::RulesetError>("restrict files (Landlock)");
     let writes = AccessFs::from_write(ABI::V5);

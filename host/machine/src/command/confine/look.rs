@@ -1,4 +1,5 @@
-//! A system call of a confined program, as its tracer sees it: for the message, and for the verdict.
+//! A system call of a confined program as its tracer sees it: decides whether it was refused, and describes it in the
+//! message.
 
 use super::calls::{self, Named};
 use super::seen::{Seen, Viewer};
@@ -11,22 +12,22 @@ use rustix::process::Pid;
 use std::fmt::{self, Display, Formatter};
 use std::os::unix::fs::MetadataExt as _;
 
-/// The longest path that is looked at, in bytes.
+/// The maximum length of a path that the tracer reads, in bytes.
 const MAX_PATH: usize = 4096;
 
 /// The most characters of a path that a message repeats.
 const MAX_SHOWN: usize = 200;
 
-/// A cache of names: who cannot reach it asks the files, with the same answer.
+/// Sockets of a name cache. A program that cannot reach it reads the files, with the same answer.
 const NAME_CACHES: [&str; 2] = ["/var/run/nscd/socket", "/run/nscd/socket"];
 
-/// What a crash of the program would leave behind, which confined is nothing: Java sets it at every start.
+/// A setting for crash files, which a confined program never leaves. Java writes to it at every start.
 const CRASH_SETTING: &str = "/proc/self/coredump_filter";
 
-/// They list processes, and pass over what they may not read of each: nobody asked them for it.
+/// Programs that list processes and skip data that they may not read. A refusal there does not change their answer.
 const PASS_OVER: [&str; 2] = ["ps", "pgrep"];
 
-/// A call, before or after it is made.
+/// A system call, before or after the kernel carries it out.
 pub(super) struct Call {
     process: Pid,
     registers: user_regs_struct,
@@ -51,7 +52,8 @@ impl Call {
         self.number() == libc::SYS_connect
     }
 
-    /// The error that a connection ends in, if nobody is there to be reached. Else it is the confinement's to refuse.
+    /// Returns the error of a connection if its address does not exist on the machine. Otherwise the confinement must refuse
+    /// the connection.
     pub(super) fn absent_address(&self, root: &Root) -> Option<Errno> {
         let length = usize::try_from(self.argument(2)).unwrap_or_default().min(size_of::<libc::sockaddr_un>());
         let address = self.memory(self.argument(1), length, false);
@@ -68,7 +70,7 @@ impl Call {
         (!is_there || NAME_CACHES.contains(&path)).then_some(Errno::ENOENT)
     }
 
-    /// Makes the call not happen, and end in an error.
+    /// Skips the call and makes it return an error.
     pub(super) fn skip(&self, errno: Errno) -> nix::Result<()> {
         let registers = user_regs_struct {
             orig_rax: u64::MAX,
@@ -82,13 +84,14 @@ impl Call {
         [libc::SYS_open, libc::SYS_openat, libc::SYS_creat].contains(&self.number())
     }
 
-    /// Whether it opens a pipe that has a name, or a device like one: what is read from it is gone, and who waits at its other
-    /// end goes on.
+    /// Tells whether the call opens a named pipe or a similar device. Reading would remove data from it, and a process that
+    /// waits at its other end would continue.
     pub(super) fn takes_from_others(&self) -> bool {
         self.opens() && self.target().is_some_and(is_shared)
     }
 
-    /// The same once it is open, by its descriptor: the path may have led elsewhere meanwhile. Nothing has been read yet.
+    /// Tells the same after the call, by the descriptor, because the path may now lead to another file. Nothing has been read
+    /// yet.
     pub(super) fn has_taken_from_others(&self) -> bool {
         let descriptor = i32::try_from(self.registers.rax.cast_signed()).ok().filter(|number| *number >= 0);
         let opened = descriptor.filter(|_| self.opens()).and_then(|number| self.viewer().descriptor(number));
@@ -99,12 +102,13 @@ impl Call {
         Viewer(self.process.as_raw_nonzero().get())
     }
 
-    /// Whether the confinement made it fail. Root is otherwise refused little; others are, with good reason.
+    /// Tells whether the confinement made the call fail. Without confinement, root is rarely refused anything; other users
+    /// often are, for good reasons.
     pub(super) fn was_stopped(&self, as_root: bool) -> bool {
         let result = self.registers.rax.cast_signed().wrapping_neg();
         let Ok(number) = i32::try_from(result) else { return false };
         if self.number() == libc::SYS_kill {
-            // The number of a process that is there, but outside.
+            // The process exists, but outside the namespace.
             let process = i32::try_from(self.argument(0).cast_signed()).unwrap_or_default().unsigned_abs();
             return number == libc::ESRCH && std::path::Path::new(&format!("/proc/{process}")).exists();
         }
@@ -131,7 +135,7 @@ impl Call {
         name.is_ok_and(|name| PASS_OVER.contains(&name.trim_end()))
     }
 
-    /// What nobody may execute, root may not either.
+    /// Tells whether the call only asks to execute a file that nobody may execute. Root may not execute it either.
     fn asks_to_execute(&self, target: Option<Seen>) -> bool {
         let mode = match self.number() {
             libc::SYS_access => self.argument(1),
@@ -141,24 +145,24 @@ impl Call {
         mode & libc::X_OK.cast_unsigned() as u64 != 0 && target.is_some_and(|target| !target.is_executable)
     }
 
-    /// The path that the call is about, as the program wrote it, and its directory's descriptor.
+    /// Returns the call's path, as the program wrote it, and the descriptor of its directory.
     fn path(&self) -> Option<(i32, String)> {
         let (directory, path) = match calls::watched_call(self.number())?.1? {
             Named::Path(path) => (libc::AT_FDCWD, path),
-            // A register holds more than the number.
+            // The register is wider than the descriptor.
             Named::Below(directory, path) => ((self.argument(directory) as u32).cast_signed(), path),
         };
         let path = self.memory(self.argument(path), MAX_PATH, true);
         Some((directory, String::from_utf8_lossy(&path).into_owned()))
     }
 
-    /// What lies there, to the program.
+    /// Returns the file at the call's path, as the program sees it.
     fn target(&self) -> Option<Seen> {
         let (directory, path) = self.path()?;
         self.viewer().look(Some(directory).filter(|directory| *directory != libc::AT_FDCWD), &path)
     }
 
-    /// The program's memory, as far as it can be read; up to a null if it is text.
+    /// Reads the program's memory as far as possible. If `text` is true, stops at a null byte.
     fn memory(&self, address: u64, length: usize, text: bool) -> Vec<u8> {
         let pid = NixPid::from_raw(self.process.as_raw_nonzero().get());
         let mut bytes = Vec::new();
@@ -180,7 +184,7 @@ impl Call {
     }
 }
 
-/// The program that a process has become, if it is one that its owner lends rights to: confined, it does not get them.
+/// Returns the program of a process if it is setuid or setgid. In the confinement it does not get its owner's rights.
 pub(super) fn powerless(process: Pid) -> Option<String> {
     let process = process.as_raw_nonzero();
     let program = std::fs::metadata(format!("/proc/{process}/exe")).ok()?;
@@ -190,7 +194,7 @@ pub(super) fn powerless(process: Pid) -> Option<String> {
     (lends && user != 0).then(|| shown(&path.to_string_lossy()))
 }
 
-/// Whether others wait for what is read from it, or see that it was opened.
+/// Tells whether other processes wait for its data, or notice that it was opened.
 fn is_shared(seen: Seen) -> bool {
     seen.is_named_pipe || seen.is_live_device
 }

@@ -1,17 +1,18 @@
-//! What the launcher says to wrun: one line, before the program writes anything, or in place of what a program would write that is not run.
+//! The launcher's reply to wrun: one line, sent before any output of the program, or in its place if the program does not
+//! run.
 
 use serde::{Deserialize, Serialize};
 
-/// What the launcher says.
+/// A reply of the launcher.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) enum Reply {
-    /// All is made; it waits to be traced.
+    /// The view is ready, and the launcher waits to be traced.
     Ready,
-    /// The confinement cannot be made, and why.
+    /// The confinement failed, with the reason.
     Impossible(String),
-    /// The directory cannot be entered; the error's number.
+    /// The launcher cannot enter the directory; the number of the error (`errno`).
     NoDirectory(i32),
-    /// The program cannot be started; the error's number.
+    /// The launcher cannot start the program; the number of the error (`errno`).
     NotStarted(i32),
 }
 

@@ -1,39 +1,39 @@
-//! What a path is to a confined program: its root, its directory, and its own `/proc/self`.
+//! Resolves paths as a confined program sees them: with its root, its directory and its own `/proc/self`.
 //!
-//! A tracer that hands the program's path to the kernel asks about itself: `/proc/self/cwd/x` is another file to each process,
-//! and the program sees other mounts. So the path is walked name by name through `/proc/PID`.
+//! A tracer cannot pass the program's path to the kernel. `/proc/self/cwd/x` is a different file for each process, and the
+//! program sees other mounts. So this module walks the path name by name through `/proc/PID`.
 
 use crate::root::Kind;
 use rustix::fs::{FileType, Mode, OFlags};
 use std::os::unix::fs::{FileTypeExt as _, MetadataExt as _};
 use std::path::{Path, PathBuf};
 
-/// How many links a path may lead over: the kernel's own limit.
+/// The maximum number of links in a path: the kernel's own limit.
 const MAX_LINKS: u32 = 40;
 
-/// The kernel's number for the type of file system that `/proc` is.
+/// The kernel's number for the file system type of `/proc`.
 const PROC_SYSTEM: i64 = 0x9fa0;
 
-/// The number that the kernel gives to the root of `/proc`.
+/// The inode number of the root of `/proc`.
 const PROC_ROOT: u64 = 1;
 
-/// Character devices, as major and minor number, that opening and reading leaves as they are: `null`, `zero`, `full`, `random`,
+/// Character devices, as major and minor number, that opening and reading do not change: `null`, `zero`, `full`, `random`,
 /// `urandom`, `kmsg`, the process's own terminal, `fuse`.
 const STILL_DEVICES: [(u32, u32); 8] = [(1, 3), (1, 5), (1, 7), (1, 8), (1, 9), (1, 11), (5, 0), (10, 229)];
 
-/// What is in front of the number in a link to a pipe that has no name.
+/// The text before the number in a link to an anonymous pipe.
 const NAMELESS_PIPE: &str = "pipe:[";
 
-/// What lies at a path.
+/// The file at a path.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Seen {
     pub(super) kind: Kind,
-    /// It is a pipe that others can open too.
+    /// True for a pipe that other processes can open too.
     pub(super) is_named_pipe: bool,
-    /// It is a device that gives its bytes to one reader only, or begins to do something when it is opened: a watchdog, a
-    /// serial line, a tape, somebody's terminal.
+    /// True for a device that gives its bytes to one reader only, or that acts when it is opened: a watchdog, a serial line,
+    /// a tape, somebody's terminal.
     pub(super) is_live_device: bool,
-    /// Somebody may execute it.
+    /// True if at least one user may execute it.
     pub(super) is_executable: bool,
 }
 
@@ -42,7 +42,7 @@ pub(super) struct Seen {
 pub(super) struct Viewer(pub(super) i32);
 
 impl Viewer {
-    /// What a path leads to, links followed. `directory` is a descriptor of the process that relative paths begin at; `None`
+    /// Returns the file at a path and follows links. Relative paths start at `directory`, a descriptor of the process; `None`
     /// is its working directory.
     pub(super) fn look(self, directory: Option<i32>, path: &str) -> Option<Seen> {
         let base = match directory {
@@ -55,12 +55,12 @@ impl Viewer {
         seen(&self.walk(PathBuf::from(base), path)?)
     }
 
-    /// What a descriptor leads to.
+    /// Returns the file behind a descriptor.
     pub(super) fn descriptor(self, number: i32) -> Option<Seen> {
         seen(Path::new(&format!("/proc/{}/fd/{number}", self.0)))
     }
 
-    /// The path by which the tracer reaches the same thing.
+    /// Returns the path by which the tracer reaches the same file.
     fn walk(self, base: PathBuf, path: &str) -> Option<PathBuf> {
         let root = PathBuf::from(format!("/proc/{}/root", self.0));
         let mut at = if path.starts_with('/') { root.clone() } else { base };
@@ -68,7 +68,7 @@ impl Viewer {
         let mut links = 0;
         while let Some(name) = ahead.pop() {
             if name == ".." {
-                // The kernel goes up from where a link led, and not above the root.
+                // `..` leads up from the target of a link, but not above the root, as in the kernel.
                 if !is_same(&at, &root) {
                     at.push("..");
                 }
@@ -94,7 +94,7 @@ impl Viewer {
                         ahead.extend(names(std::fs::read_link(&next).ok()?.to_str()?));
                         continue;
                     }
-                    // What a process has open leads there whoever asks.
+                    // A link to an open file leads to the same file for every process that follows it.
                     _ => next,
                 };
                 continue;
@@ -109,14 +109,14 @@ impl Viewer {
         Some(at)
     }
 
-    /// The process that the thread belongs to.
+    /// Returns the process that the thread belongs to.
     fn leader(self) -> Option<i32> {
         let status = std::fs::read_to_string(format!("/proc/{}/status", self.0)).ok()?;
         status.lines().find_map(|line| line.strip_prefix("Tgid:")?.trim().parse().ok())
     }
 }
 
-/// The names of a path that lead anywhere, the last first.
+/// Splits a path into names, last name first, without empty names and `.`.
 fn names(path: &str) -> Vec<String> {
     path.rsplit('/').filter(|name| !matches!(*name, "" | ".")).map(str::to_owned).collect()
 }

@@ -1,11 +1,11 @@
-//! Watches a confined program, and knows whether the confinement was in its way.
+//! Watches a confined program and detects whether the confinement refused it something.
 //!
-//! An answer that a program gives after it was refused something is not the answer that it would give in a real run. So
-//! each call that is refused, and each that a read-only view makes fail, ends the program, and the question stays open.
-//! That also means that no program goes on in an astonishing world.
+//! If a program was refused something, its answer may differ from its answer in a real run. So each refused call, and each
+//! call that a read-only view makes fail, ends the program, and the answer is unknown. As a consequence, no program continues
+//! in a surprising environment.
 //!
-//! Nothing here keeps the confinement: the tracer reads a program's memory to say *why*, and a program with two threads may
-//! change it meanwhile. What may be done is decided by the kernel alone ([`super::view`], [`super::calls`], Landlock).
+//! The tracer does not enforce the confinement. It reads a program's memory to explain the *reason*, and a program with two
+//! threads may change that memory meanwhile. The kernel alone enforces it ([`super::view`], [`super::calls`], Landlock).
 
 use super::calls;
 use super::look::{self, Call};
@@ -22,20 +22,20 @@ use std::sync::Mutex;
 /// How a program ended.
 #[derive(Debug, Default)]
 pub(super) struct Ending {
-    /// It ran at all.
+    /// True if the program started.
     pub(super) started: bool,
     pub(super) code: Option<i32>,
     pub(super) signal: Option<i32>,
-    /// What the confinement did not let it do.
+    /// The call that the confinement refused.
     pub(super) stopped: Option<String>,
 }
 
-/// The processes to end when it is enough. Whoever is added afterwards is ended at once.
+/// The processes to end together. A process that is added after `pull` is ended at once.
 #[derive(Debug, Default)]
 pub(super) struct Leash(Mutex<(bool, Vec<OwnedFd>)>);
 
 impl Leash {
-    /// Ends all processes that are held, and all that come later.
+    /// Ends all processes that it holds, and all that are added later.
     pub(super) fn pull(&self) {
         let Ok(mut held) = self.0.lock() else { return };
         held.0 = true;
@@ -54,11 +54,12 @@ impl Leash {
 }
 
 fn end(process: &OwnedFd) {
-    // It may have ended by itself.
+    // The process may already have ended.
     let _ = pidfd_send_signal(process, rustix::process::Signal::KILL);
 }
 
-/// Takes the launcher, and all that it will start. It must be a child of the calling thread, and so must the tracer be.
+/// Starts tracing the launcher and everything that it will start. The launcher must be a child of the calling thread, and
+/// this thread must also run the tracer.
 pub(super) fn seize(launcher: Pid) -> nix::Result<()> {
     let options = Options::PTRACE_O_TRACESECCOMP
         | Options::PTRACE_O_TRACEFORK
@@ -70,10 +71,10 @@ pub(super) fn seize(launcher: Pid) -> nix::Result<()> {
     ptrace::seize(other(launcher), options)
 }
 
-/// Watches until nothing is left of it.
+/// Watches until all processes of the program have ended.
 pub(super) fn watch(launcher: Pid, root: &Root, as_root: bool, leash: &Leash) -> Ending {
     let mut tracer = Tracer { launcher, program: None, root, as_root, leash, ending: Ending::default() };
-    // Other threads have children too, which are theirs to wait for.
+    // Other threads have children too, and wait for those themselves.
     let own = WaitOptions::from_bits_retain(libc::__WALL.cast_unsigned() | libc::__WNOTHREAD.cast_unsigned());
     loop {
         match rustix::process::wait(own) {
@@ -98,7 +99,7 @@ struct Tracer<'a> {
 }
 
 impl Tracer<'_> {
-    /// One report of the kernel.
+    /// Handles one report of the kernel about a process.
     fn note(&mut self, process: Pid, status: i32) {
         let is_program = self.program == Some(process);
         if libc::WIFEXITED(status) {
@@ -118,10 +119,10 @@ impl Tracer<'_> {
         }
     }
 
-    /// Decides on a process that stands still, and lets it go.
+    /// Handles a stopped process and lets it continue.
     fn go_on(&mut self, process: Pid, signal: i32, event: i32) {
         let pid = other(process);
-        // A process that is gone meanwhile needs nothing any more; the next report says so.
+        // If the process has ended meanwhile, these calls fail; the next report covers it.
         let _ = match event {
             libc::PTRACE_EVENT_SECCOMP => self.asked(process),
             libc::PTRACE_EVENT_FORK | libc::PTRACE_EVENT_VFORK | libc::PTRACE_EVENT_CLONE => {
@@ -186,7 +187,7 @@ impl Tracer<'_> {
         ptrace::syscall(pid, None)
     }
 
-    /// After a call that was looked at.
+    /// Examines the result of a watched call.
     fn answered(&mut self, process: Pid) {
         if let Ok(call) = Call::of(process)
             && (call.was_stopped(self.as_root) || call.has_taken_from_others())
@@ -195,7 +196,7 @@ impl Tracer<'_> {
         }
     }
 
-    /// Ends it all. The first reason is the one that counts.
+    /// Ends all processes of the program. Only the first reason is kept.
     fn stop(&mut self, what: String) {
         self.ending.stopped.get_or_insert(what);
         self.leash.pull();

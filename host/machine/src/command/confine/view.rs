@@ -1,11 +1,11 @@
-//! The machine as a confined program sees it: everything where it is, nothing to be changed.
+//! The file system view of a confined program: every file is at its usual place, and nothing can be changed.
 //!
-//! In a mount namespace of its own, every mount becomes read-only, and device nodes on it are dead. It stays *the same*
-//! tree: what is mounted where, `/proc`, `/sys`, `/tmp` tell the truth, since a guard asks about them. Directories for
-//! scratch files get a throw-away layer over them; a few harmless devices stay alive.
+//! In a private mount namespace, every mount becomes read-only, and device nodes stop working. The tree stays *the same*,
+//! because a guard may ask about mounts, `/proc`, `/sys` and `/tmp`. Directories for scratch files get a throw-away layer,
+//! and a few harmless devices keep working.
 //!
-//! Rejected: a throw-away layer over everything, which would let commands write where they like. The table of mounts would
-//! name the layers, not the disks, and a guard that reads it would be answered wrongly without anyone noticing.
+//! Rejected: a throw-away layer over everything. It would let commands write anywhere. The mount table would name the layers
+//! instead of the disks, and a guard that reads it would silently get a wrong answer.
 
 use super::PLACED;
 use nix::mount::{MntFlags, MsFlags, mount, umount2};
@@ -15,20 +15,20 @@ use std::os::fd::AsRawFd as _;
 use std::os::unix::ffi::OsStringExt as _;
 use std::path::{Path, PathBuf};
 
-/// Where programs put scratch files: may be written, to no effect.
+/// Directories for scratch files: programs may write there, and the writes are discarded.
 const SCRATCH: [&str; 3] = ["tmp", "var/tmp", "dev/shm"];
 
-/// How much fits into each of them.
+/// The mount options of each scratch directory, with its maximum size.
 const SCRATCH_SIZE: &str = "size=256m,nr_inodes=64k,mode=0700";
 
 /// The attribute of a directory in an upper layer that hides the one below it.
 const OPAQUE: &str = "trusted.overlay.opaque";
 
-/// Devices that keep nothing, with their numbers.
+/// Devices that store nothing, with their major and minor numbers.
 const DEVICES: [(&str, (u32, u32)); 6] =
     [("null", (1, 3)), ("zero", (1, 5)), ("full", (1, 7)), ("random", (1, 8)), ("urandom", (1, 9)), ("tty", (5, 0))];
 
-/// What stood in the way.
+/// A failed step of making the view.
 #[derive(Debug, thiserror::Error)]
 #[error("{what}: {why}")]
 pub(super) struct Obstacle {
@@ -37,30 +37,31 @@ pub(super) struct Obstacle {
 }
 
 impl Obstacle {
-    /// Returns a function for `map_err` that adds what could not be done.
+    /// Returns a function for `map_err` that adds the failed step.
     pub(super) fn at<Why: std::fmt::Display>(what: impl Into<String>) -> impl FnOnce(Why) -> Self {
         let what = what.into();
         move |why| Self { what, why: why.to_string() }
     }
 }
 
-/// What may be opened for writing in the view.
+/// The directories and devices that the program may open for writing.
 #[derive(Debug, Default)]
 pub(super) struct Writable {
     pub(super) directories: Vec<PathBuf>,
     pub(super) devices: Vec<PathBuf>,
 }
 
-/// Makes the calling thread's mounts read-only, with a layer over these directories and the usual ones. It must have a mount namespace of its own.
-/// `places`: the layer has the directory of a file that the program is asked about.
+/// Makes the calling thread's mounts read-only, and puts a throw-away layer over `scratches` and the usual scratch
+/// directories. The thread must have a private mount namespace. If `places` is true, the layer gets the directory of a file
+/// that the program examines.
 ///
 /// # Errors
-/// A mount cannot be made read-only, or it cannot be seen whether it is.
+/// A mount cannot be made read-only, or its state cannot be determined.
 pub(super) fn make(root: &Path, scratches: &[String], places: bool) -> Result<Writable, Obstacle> {
     let private = MsFlags::MS_REC | MsFlags::MS_PRIVATE;
     mount(NOTHING, "/", NOTHING, private, NOTHING).map_err(Obstacle::at("take the mounts apart"))?;
     for mounted in mounts()? {
-        // What cannot be reached cannot be remounted either. Whether anything was left out is looked up below.
+        // A mount that cannot be reached cannot be remounted either. The loop below looks for mounts that stayed writable.
         let _ = mount(NOTHING, &mounted.path, NOTHING, mounted.flags(), NOTHING);
     }
     for mounted in mounts()?.iter().filter(|mounted| !mounted.has("ro")) {
@@ -95,7 +96,8 @@ fn mounts() -> Result<Vec<Mounted>, Obstacle> {
 }
 
 impl Mounted {
-    /// None for triggers of automatic mounts: nobody can write there, and touching one would mount something.
+    /// Parses a line. Returns `None` for triggers of automatic mounts: nobody can write there, and touching one would mount
+    /// something.
     fn parse(line: &str) -> Option<Result<Self, Obstacle>> {
         let malformed = || Obstacle { what: "read the table of mounts".into(), why: line.into() };
         let (before, after) = line.split_once(" - ")?;
@@ -117,7 +119,7 @@ impl Mounted {
         self.options.iter().any(|other| other == option)
     }
 
-    /// What it is to be: read-only, without devices, and else as it is.
+    /// Returns the new mount flags: read-only and without devices, and otherwise as before.
     fn flags(&self) -> MsFlags {
         let kept = [
             ("nosuid", MsFlags::MS_NOSUID),
@@ -132,7 +134,7 @@ impl Mounted {
         })
     }
 
-    /// Whether its path leads to it, and not to something that is mounted over it.
+    /// Tells whether its path leads to this mount, and not to another one mounted over it.
     fn is_reachable(&self) -> Result<bool, Obstacle> {
         let flags = AtFlags::NO_AUTOMOUNT | AtFlags::SYMLINK_NOFOLLOW;
         let Ok(seen) = rustix::fs::statx(CWD, &self.path, flags, StatxFlags::MNT_ID) else { return Ok(false) };
@@ -144,7 +146,7 @@ impl Mounted {
     }
 }
 
-/// The kernel writes blanks and the like as three octal digits.
+/// Decodes a path: the kernel writes blanks and similar characters as three octal digits.
 fn unescaped(path: &str) -> PathBuf {
     let mut bytes = Vec::with_capacity(path.len());
     let mut rest = path;
@@ -165,7 +167,7 @@ fn unescaped(path: &str) -> PathBuf {
     PathBuf::from(std::ffi::OsString::from_vec(bytes))
 }
 
-/// Brings one device back to life, if it is the one it should be.
+/// Makes one device work again, if it has the expected type and numbers.
 fn live_device(path: &Path, (major, minor): (u32, u32)) -> Option<PathBuf> {
     let seen = rustix::fs::lstat(path).ok()?;
     let is_it = FileType::from_raw_mode(seen.st_mode) == FileType::CharacterDevice
@@ -179,10 +181,10 @@ fn live_device(path: &Path, (major, minor): (u32, u32)) -> Option<PathBuf> {
     Some(path.to_owned())
 }
 
-/// Lays a throw-away layer over a directory. Where that cannot be, it stays as it is: read-only.
+/// Lays a throw-away layer over a directory. If that fails, the directory stays read-only.
 ///
-/// `own` is a directory that the layer has from the beginning. Whatever of that name lies below it is not seen, so that nobody
-/// who may write in the machine's directory is in the way.
+/// `own` is a directory that the layer contains from the beginning. It hides everything of that name below it, so that other
+/// users of the machine's directory cannot interfere.
 fn scratch(path: &Path, own: Option<&Path>) -> Option<()> {
     let directory = OFlags::PATH | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     let lower = rustix::fs::open(path, directory, Mode::empty()).ok()?;
@@ -204,7 +206,7 @@ fn scratch(path: &Path, own: Option<&Path>) -> Option<()> {
             let made = rustix::fs::openat(&upper, own, readable, Mode::empty())?;
             rustix::fs::fsetxattr(&made, OPAQUE, b"y", XattrFlags::CREATE)?;
         }
-        // By their descriptors: a path may hold what the option's syntax gives a meaning.
+        // The layers are named by descriptors, because a path may contain characters with a meaning in the option's syntax.
         let [lower, upper, work] = [&lower, &upper, &work].map(|handle| handle.as_raw_fd());
         let layers =
             format!("lowerdir=/proc/self/fd/{lower},upperdir=/proc/self/fd/{upper},workdir=/proc/self/fd/{work}");

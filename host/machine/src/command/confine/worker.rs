@@ -1,7 +1,7 @@
-//! Gives up every right of this process, for good: for a worker that only computes, from one pipe to another.
+//! Gives up every right of this process for good. This is for a worker process that only computes, from one pipe to another.
 //!
-//! It has what it needs before it begins: its code, its memory, its pipes. So no file can be opened, no socket made, no
-//! program started and no other process touched. The list below is of what is *allowed*; whatever is not on it fails.
+//! The worker has its code, memory and pipes before it starts. So it need not open files, make sockets, start programs or
+//! touch other processes. The list below names *allowed* calls; every other call fails.
 
 use landlock::{ABI, Access as _, AccessFs, AccessNet, CompatLevel, Compatible, Ruleset, RulesetAttr as _, Scope};
 use nix::libc::{self, c_long};
@@ -14,7 +14,7 @@ use std::collections::BTreeMap;
 use std::fmt::Display;
 use std::os::fd::RawFd;
 
-/// Memory, threads, time, what is open already, and the end.
+/// Memory, threads, time, files that are already open, and exit.
 const ALLOWED: &[c_long] = &[
     libc::SYS_read,
     libc::SYS_readv,
@@ -55,16 +55,16 @@ const ALLOWED: &[c_long] = &[
     libc::SYS_exit_group,
 ];
 
-/// Gives up every right. `Err`: the process has some of them still, and the text says why.
+/// Gives up every right. If it returns `Err`, the process still has some of them, and the text gives the reason.
 ///
 /// # Errors
-/// The kernel does not take them.
+/// The kernel refuses a step.
 pub fn give_up_all_rights() -> Result<(), String> {
     close_the_rest().map_err(at("close files"))?;
-    // Where memory runs out, it is this that ends, and not the machine's services. Only a hint.
+    // If memory runs out, the kernel should end this process and not a service of the machine. This is only a hint.
     let _ = std::fs::write("/proc/self/oom_score_adj", "1000");
     for capability in CapabilitySet::all().iter() {
-        // Forbidden without the right to do it, and then there is nothing to give up.
+        // This fails without the right to do it; then there is nothing to give up.
         let _ = rustix::thread::remove_capability_from_bounding_set(capability);
     }
     let none = CapabilitySet::empty();
@@ -72,7 +72,7 @@ pub fn give_up_all_rights() -> Result<(), String> {
     rustix::thread::set_capabilities(None, sets).map_err(at("give up capabilities"))?;
     rustix::thread::set_no_new_privs(true).map_err(at("give up rights"))?;
     close_files().map_err(at("close the file system"))?;
-    // The last one forbids to add more.
+    // The last filter forbids adding more filters.
     for program in [missing(), allowed()] {
         let program = program.map_err(at("restrict system calls"))?;
         apply_filter(&program).map_err(at("restrict system calls"))?;
@@ -84,18 +84,18 @@ fn at<E: Display>(doing: &'static str) -> impl FnOnce(E) -> String {
     move |error| format!("cannot {doing}: {error}")
 }
 
-/// Closes what whoever started wrun left open.
+/// Closes files that the process inherited open.
 pub(super) fn close_the_rest() -> std::io::Result<()> {
     let open = std::fs::read_dir("/proc/self/fd")?;
     let numbers: Vec<RawFd> = open.flatten().filter_map(|entry| entry.file_name().to_str()?.parse().ok()).collect();
     for number in numbers.into_iter().filter(|number| *number > 2) {
-        // The one that listed them is closed already.
+        // The descriptor that listed them is already closed.
         let _ = nix::unistd::close(number);
     }
     Ok(())
 }
 
-/// Landlock, where the kernel has it: a second lock on what the list of system calls does not open.
+/// Restricts files by Landlock, if the kernel has it: a second barrier behind the list of system calls.
 fn close_files() -> Result<(), landlock::RulesetError> {
     let rules = Ruleset::default()
         .set_compatibility(CompatLevel::BestEffort)
@@ -106,7 +106,7 @@ fn close_files() -> Result<(), landlock::RulesetError> {
     rules.restrict_self().map(drop)
 }
 
-/// Answers for a call that every C library can do without: it takes the older way to make threads.
+/// Reports `clone3` as missing: every C library then creates threads in the older way.
 fn missing() -> Result<BpfProgram, seccompiler::Error> {
     let rules = BTreeMap::from([(libc::SYS_clone3, vec![])]);
     program(rules, SeccompAction::Allow, SeccompAction::Errno(libc::ENOSYS.unsigned_abs()))
@@ -117,12 +117,12 @@ fn allowed() -> Result<BpfProgram, seccompiler::Error> {
     let mut rules: BTreeMap<i64, Vec<SeccompRule>> = free.map(|number| (*number, vec![])).collect();
     let thread = u64::from(libc::CLONE_THREAD.unsigned_abs());
     let some = [
-        // Threads, and no processes.
+        // `clone` may make threads, but no processes.
         (libc::SYS_clone, 0, Length::Qword, Op::MaskedEq(thread), thread),
         // A panic ends the process by a signal to itself.
         (libc::SYS_tgkill, 0, Length::Dword, Op::Eq, std::process::id().into()),
         (libc::SYS_prctl, 0, Length::Dword, Op::Eq, libc::PR_SET_NAME.unsigned_abs().into()),
-        // To read limits, and not to set them.
+        // Limits may be read, but not set.
         (libc::SYS_prlimit64, 2, Length::Qword, Op::Eq, 0),
     ];
     for (number, argument, length, op, value) in some {

@@ -1,5 +1,5 @@
-//! The keys of a place: from an address, a file of the cookbook or a key server, into the place's own key ring or, where that is
-//! not wanted, into apt's.
+//! The keys of a repository. They come from an address, a file of the cookbook or a key server. They go into the repository's
+//! own key ring or, if the policy wants that, into apt's.
 
 use super::super::text::one_word;
 use super::super::{Machine, always, child, command_in_default_environment, invalid, not_if, notifying, step, with};
@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use std::collections::HashSet;
 
 impl Repository<'_> {
-    /// The children that make apt trust a key.
+    /// Returns the children that make apt trust a key.
     pub(super) fn key(&self, key: &str, machine: &mut Machine<'_, '_>) -> Result<Vec<Child>, Raised> {
         if is_number(key) && !self.is_own_file(key, machine) {
             return self.fetched_by_number(key, machine);
@@ -77,7 +77,8 @@ impl Repository<'_> {
         let file = child("file", &ring, "create", [("mode", json!("0644"))]);
         let file = if machine.is_seen(&ring) { file } else { notifying(file, Timing::Before, &receiver, "run") };
         let mut made = Vec::new();
-        // Policies with cookbooks in Ruby have this folder from wrun. It is the policy's own and no secret.
+        // For policies with cookbooks in Ruby, wrun creates this folder. It belongs to the policy and its existence is not
+        // secret.
         if !machine.view.root.target_entry(&cache).is_ok_and(|entry| entry.is_some()) {
             made.push(step(child("directory", &cache, "create", [("recursive", json!(true))])));
         }
@@ -107,7 +108,7 @@ impl Repository<'_> {
         let fetch = self.fetch(source, key, &path);
         let add = notifying(command_in_default_environment(&add, "run", &words), Timing::Immediate, &refresh(), "run");
         Ok(if is_trusted {
-            // A key that changes is added by the notification, which no guard may stop.
+            // If the key file changes, a notification adds the key; no guard may suppress it.
             let fetch = notifying(fetch, Timing::Immediate, &receiver, "run");
             vec![always(fetch), always(Declaration { actions: vec!["nothing".into()], ..add })]
         } else {
@@ -149,7 +150,7 @@ impl Repository<'_> {
         }
     }
 
-    /// Tells whether a key is there and good.
+    /// Tells whether a key is present and valid.
     fn has_key(&self, key: &str, machine: &mut Machine<'_, '_>) -> bool {
         if self.has_own_ring() {
             let ring = self.ring();
@@ -164,28 +165,28 @@ impl Repository<'_> {
     }
 }
 
-/// The options with which gpg only looks: it has no keys of its own and makes no files. It is always told what to do, for
-/// without a command it does what the file asks for.
+/// The options that make gpg only read: it uses no keys of its own and creates no files. It always gets a command, because
+/// without one it would do what its input file asks for.
 const GPG: [&str; 7] =
     ["--homedir", "/tmp", "--batch", "--lock-never", "--no-auto-check-trustdb", "--trust-model", "always"];
 
-/// The arguments with which apt lists the keys that it trusts.
+/// The arguments that make apt list its trusted keys.
 const TRUSTED: [&str; 4] = ["adv", "--list-public-keys", "--with-fingerprint", "--with-colons"];
 
-/// Tells whether a key is the number of one, as key servers know it.
+/// Tells whether a key is given by its number, as for key servers.
 fn is_number(key: &str) -> bool {
     let digits = key.strip_prefix("0x").unwrap_or(key);
     [8, 16, 40].contains(&digits.len()) && digits.chars().all(|sign| sign.is_ascii_hexdigit())
 }
 
-/// The public keys of a list, each with its kind, number and date.
+/// Returns the public keys in a listing, each with its kind, number and date.
 fn public_keys(listed: Option<String>) -> Vec<String> {
     let listed = listed.unwrap_or_default();
     let keys = listed.lines().filter(|line| line.starts_with("pub:"));
     keys.map(|line| line.split(':').take(6).collect::<Vec<_>>().join(":")).collect()
 }
 
-/// A key's address as the name of its file is made of it: without user and password, and without the query of a sensitive
+/// Returns a key's address for the name of its file: without user and password, and without the query of a sensitive
 /// resource.
 fn without_secrets(key: &str, sensitive: bool) -> String {
     let Some((scheme, rest)) = key.split_once("://") else { return key.to_owned() };

@@ -82,7 +82,7 @@ fn key_file(path: &str, subject: &SubjectProperties) -> String {
     format!("{folder}/{}.key", stem.unwrap_or(name))
 }
 
-/// Returns the key that is there, or a new one.
+/// Returns the text of the existing key, or of a new one.
 fn key(machine: &mut Machine<'_, '_>, place: &str, subject: &SubjectProperties) -> Result<String, Raised> {
     let found = machine.readable_text(place)?;
     if let Some(text) = found.filter(|_| !machine.is_survey)
@@ -142,7 +142,8 @@ fn ends_within(machine: &Machine<'_, '_>, path: &str, days: i64) -> Result<bool,
     Ok(end.is_none_or(|end| end <= now().saturating_add(days.saturating_mul(DAY))))
 }
 
-/// Returns a new certificate: for the request that is given or for one of the subject's own, by the authority or by itself.
+/// Returns a new certificate. It is made for the given request or for one of the subject's own, and signed by the authority
+/// or by itself.
 fn signed(
     machine: &mut Machine<'_, '_>,
     subject: &SubjectProperties,
@@ -157,7 +158,7 @@ fn signed(
         Some(path) => (required_text(machine, path)?, &properties.ca_key_pass),
         None => (own_key.to_owned(), &subject.key_pass),
     };
-    // No two certificates of an authority have the same number.
+    // The serial number is random, because two certificates of an authority must not have the same one.
     let serial = format!("0x1{}", made(machine, &openssl(&["rand", "-hex", "19"], None))?.trim());
     let (expire, extensions) = (properties.expire.to_string(), extensions(properties)?);
     let mut words =
@@ -175,7 +176,8 @@ fn signed(
         files.push(("WRUN_ISSUER", &issuer));
         words.extend([Word::Text("-CA"), Word::File("WRUN_ISSUER"), Word::Text("-CAkey"), Word::File("WRUN_SIGNER")]);
     } else {
-        // Left alone, it would put the signing key's public half into the certificate of somebody else's request.
+        // Without this option, `openssl` would put the signing key's public half into the certificate of another subject's
+        // request.
         requested = made(machine, &openssl(&["req", "-noout", "-pubkey"], Some(&request)))?;
         files.push(("WRUN_REQUESTED", &requested));
         words.extend([Word::Text("-signkey"), Word::File("WRUN_SIGNER")]);
@@ -185,7 +187,7 @@ fn signed(
     made(machine, &with_files(&words, &files))
 }
 
-/// Returns the extensions of a certificate as `openssl` reads them from a file of settings.
+/// Returns the extensions of a certificate in the syntax of `openssl`'s configuration files.
 fn extensions(properties: &CertificateProperties) -> Result<String, Raised> {
     let mut lines = Vec::new();
     for (name, given) in properties.extensions.as_object().into_iter().flatten() {
@@ -206,7 +208,7 @@ fn extensions(properties: &CertificateProperties) -> Result<String, Raised> {
     Ok(text)
 }
 
-/// Returns the line of one extension. Its name may not be another setting, such as one that reads a further file.
+/// Returns the line of one extension. The check of the name excludes other settings, such as one that includes another file.
 fn extension(name: &str, given: &Value) -> Result<String, Raised> {
     let name = plain_name("extensions", name, "._-", "the name of an extension")?;
     let Value::Object(given) = given else {

@@ -1,6 +1,6 @@
-//! Certificates and lists of revoked ones as far as they are read and written here (X.690; RFC 5280, 4 and 5).
+//! Reads and writes the needed parts of DER-encoded certificates and revocation lists (X.690; RFC 5280, 4 and 5).
 //!
-//! They come from files that anybody may have written: nothing is trusted to be as long as it says, or to be there.
+//! The input files may come from anybody: no length and no part of them is trusted.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -8,10 +8,10 @@ use jiff::Timestamp;
 use jiff::civil::DateTime;
 use jiff::tz::TimeZone;
 
-/// The labels of a certificate in its armour.
+/// The labels of a certificate in PEM format.
 pub(super) const CERTIFICATE: [&str; 3] = ["CERTIFICATE", "X509 CERTIFICATE", "TRUSTED CERTIFICATE"];
 
-/// The label of a list of revoked certificates in its armour.
+/// The label of a revocation list in PEM format.
 pub(super) const REVOCATION_LIST: [&str; 1] = ["X509 CRL"];
 
 /// The tags of values that are read and written.
@@ -25,7 +25,7 @@ pub(super) mod tag {
     pub(in super::super) const SHORT_TIME: u8 = 0x17;
     pub(in super::super) const LONG_TIME: u8 = 0x18;
     pub(in super::super) const SEQUENCE: u8 = 0x30;
-    /// The first explicit one of a value's own tags.
+    /// The first explicit context-specific tag.
     pub(in super::super) const FIRST: u8 = 0xa0;
 }
 
@@ -48,12 +48,12 @@ pub(super) struct Value<'d> {
     pub(super) tag: u8,
     /// The bytes after its length.
     pub(super) content: &'d [u8],
-    /// All bytes of it.
+    /// All bytes of the value, with tag and length.
     pub(super) whole: &'d [u8],
 }
 
 impl<'d> Value<'d> {
-    /// Reads the value that some bytes begin with, and returns it with the bytes after it.
+    /// Reads the value at the beginning of some bytes. Returns it with the remaining bytes.
     fn first(bytes: &'d [u8]) -> Option<(Self, &'d [u8])> {
         let (tag, rest) = bytes.split_first()?;
         let (length, rest) = rest.split_first()?;
@@ -70,7 +70,7 @@ impl<'d> Value<'d> {
         Some((Self { tag: *tag, content, whole }, rest))
     }
 
-    /// Returns the values in it.
+    /// Returns the values that this value contains.
     pub(super) fn values(&self) -> Option<Vec<Self>> {
         let (mut found, mut rest) = (Vec::new(), self.content);
         while !rest.is_empty() {
@@ -81,7 +81,7 @@ impl<'d> Value<'d> {
         Some(found)
     }
 
-    /// Returns a moment in seconds since 1970.
+    /// Parses a time, in seconds since 1970.
     fn seconds(&self) -> Option<i64> {
         let text = std::str::from_utf8(self.content).ok()?.strip_suffix('Z')?;
         let (year, rest) = match self.tag {
@@ -102,10 +102,10 @@ impl<'d> Value<'d> {
     }
 }
 
-/// A certificate as far as it is read.
+/// The parsed parts of a certificate.
 #[derive(Debug)]
 pub(super) struct Certificate<'d> {
-    /// Its number, issuer, validity, subject and key, then what is optional.
+    /// Serial number, signature algorithm, issuer, validity, subject and key, then the optional parts.
     parts: Vec<Value<'d>>,
 }
 
@@ -113,7 +113,7 @@ impl<'d> Certificate<'d> {
     /// Reads an encoded certificate; `None` if it is not one.
     pub(super) fn of(bytes: &'d [u8]) -> Option<Self> {
         let mut parts = Value::first(bytes)?.0.values()?.first()?.values()?;
-        // The oldest ones do not say their version.
+        // Certificates of version 1 do not have this part.
         if parts.first()?.tag == tag::FIRST {
             parts.remove(0);
         }
@@ -134,7 +134,7 @@ impl<'d> Certificate<'d> {
         self.part(2)
     }
 
-    /// Returns its last moment, in seconds since 1970.
+    /// Returns the end of its validity, in seconds since 1970.
     pub(super) fn not_after(&self) -> Option<i64> {
         self.part(3)?.values()?.get(1)?.seconds()
     }
@@ -160,18 +160,18 @@ impl<'d> Certificate<'d> {
 /// A list of revoked certificates.
 #[derive(Debug)]
 pub(super) struct RevocationList<'d> {
-    /// The moment at which the next one is due, in seconds since 1970.
+    /// The time at which the next list is due, in seconds since 1970.
     pub(super) next_update: Option<i64>,
-    /// The entries, each with its number first.
+    /// The entries, one for each revoked certificate.
     pub(super) entries: Vec<Entry<'d>>,
-    /// The content of the list's own number.
+    /// The encoded content of the list's own number.
     pub(super) number: Option<&'d [u8]>,
 }
 
 /// An entry of the list, about one certificate.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Entry<'d> {
-    /// The content of the certificate's number.
+    /// The encoded content of the certificate's serial number.
     pub(super) serial: &'d [u8],
     /// All bytes of the entry.
     pub(super) whole: &'d [u8],
@@ -199,7 +199,7 @@ impl<'d> RevocationList<'d> {
     }
 }
 
-/// The octets of one extension in a sequence of them.
+/// Returns the octets of one extension from a sequence of extensions.
 fn extension<'d>(list: &Value<'d>, name: &[u8]) -> Option<&'d [u8]> {
     list.values()?.into_iter().find_map(|extension| {
         let parts = extension.values()?;
@@ -207,7 +207,7 @@ fn extension<'d>(list: &Value<'d>, name: &[u8]) -> Option<&'d [u8]> {
     })
 }
 
-/// Returns what a text in armour encodes, under one of these labels. Bytes without armour are themselves.
+/// Decodes a PEM text with one of these labels. Bytes without such a label are returned unchanged.
 pub(super) fn unarmoured(bytes: &[u8], labels: &[&str]) -> Vec<u8> {
     let text = String::from_utf8_lossy(bytes);
     let decoded = labels.iter().find_map(|label| {
@@ -219,7 +219,7 @@ pub(super) fn unarmoured(bytes: &[u8], labels: &[&str]) -> Vec<u8> {
     decoded.unwrap_or_else(|| bytes.to_vec())
 }
 
-/// Returns a list of revoked certificates in its armour.
+/// Encodes a revocation list as PEM.
 pub(super) fn armoured(bytes: &[u8]) -> String {
     let [label] = REVOCATION_LIST;
     let mut text = format!("-----BEGIN {label}-----\n");
@@ -233,7 +233,7 @@ pub(super) fn armoured(bytes: &[u8]) -> String {
     text
 }
 
-/// Encodes a value of any content, given in parts.
+/// Encodes a value with this tag. Its content is given in parts.
 pub(super) fn tagged(tag: u8, parts: &[&[u8]]) -> Vec<u8> {
     let content = parts.concat();
     let mut encoded = vec![tag];
@@ -242,7 +242,7 @@ pub(super) fn tagged(tag: u8, parts: &[&[u8]]) -> Vec<u8> {
         None => {
             let length = content.len().to_be_bytes();
             let length: Vec<u8> = length.into_iter().skip_while(|octet| *octet == 0).collect();
-            // A length has eight octets at most.
+            // The length of a length is at most eight octets.
             encoded.push(0x80 | u8::try_from(length.len()).unwrap_or(0));
             encoded.extend(length);
         }
@@ -261,7 +261,7 @@ pub(super) fn extended(name: &[u8], value: &[u8]) -> Vec<u8> {
     sequence(&[&tagged(tag::IDENTIFIER, &[name]), &tagged(tag::OCTETS, &[value])])
 }
 
-/// Returns the content of a whole number that is not negative, by its octets, the highest first.
+/// Returns the content of a non-negative integer, from its octets, highest first.
 pub(super) fn unsigned(octets: &[u8]) -> Vec<u8> {
     let mut content: Vec<u8> = octets.iter().copied().skip_while(|octet| *octet == 0).collect();
     if content.first().is_none_or(|first| *first > 0x7f) {
@@ -270,8 +270,8 @@ pub(super) fn unsigned(octets: &[u8]) -> Vec<u8> {
     content
 }
 
-/// Encodes a moment in seconds since 1970; `None` if no date can say it. Years are written with two digits before 2050, with
-/// four from then on (RFC 5280, 5.1.2.4).
+/// Encodes a time, given in seconds since 1970. Returns `None` if it is out of range. Years before 2050 have two digits,
+/// later ones four (RFC 5280, 5.1.2.4).
 pub(super) fn time(seconds: i64) -> Option<Vec<u8>> {
     let moment = Timestamp::from_second(seconds).ok()?.to_zoned(TimeZone::UTC);
     match moment.year() {

@@ -1,4 +1,4 @@
-//! Private keys, the public keys of private ones, and parameters for key exchange.
+//! Private keys, public keys of private keys, and parameters for key exchange.
 
 use super::super::{Composite, Machine, change, child, children, in_real_runs, runtime_error};
 use super::{
@@ -18,7 +18,7 @@ impl Composite for PrivateKey {
     fn compose(&self, wanted: &Wanted<'_>, machine: &mut Machine<'_, '_>) -> Result<Composition, Raised> {
         let KeyFileProperties { path, .. } = asked::properties(wanted)?;
         let PrivateKeyProperties { key_pass, key_cipher, force } = asked::properties(wanted)?;
-        // As Chef has it, `force` leaves the key alone.
+        // As in Chef, an existing key stays even with `force`.
         if force && !machine.is_survey {
             return Ok(Composition::default());
         }
@@ -75,7 +75,7 @@ impl PublicKey {
         };
         if !is_private_key(machine, &key, password)? && !machine.is_survey {
             let place = properties.private_key_path.as_deref().unwrap_or_default();
-            // An earlier resource of a dry run would make the key.
+            // In a dry run an earlier resource would create the key.
             if machine.view.why_run && key.is_empty() {
                 return Err(Raised::new(ErrorKind::Unknown, format!("the key {place} would be made before")));
             }
@@ -89,7 +89,7 @@ impl PublicKey {
     }
 }
 
-/// The text of a key that is given by its path or by its text.
+/// Returns the text of a key that is given as a path or as text.
 fn key_text(machine: &Machine<'_, '_>, given: &str) -> Result<String, Raised> {
     let found = if given.starts_with('/') { machine.readable_text(given)? } else { None };
     Ok(found.unwrap_or_else(|| given.to_owned()))

@@ -1,5 +1,5 @@
-//! `openssl_x509_crl`: an authority's list of revoked certificates. It is put together here, as `openssl ca` would want a folder
-//! with the authority's accounts, and signed by the `openssl` command.
+//! `openssl_x509_crl`: an authority's list of revoked certificates. This module builds the list itself, because `openssl ca`
+//! would need a folder with the authority's records. The `openssl` command signs it.
 
 use super::super::{Composite, Machine, always, child, invalid, runtime_error};
 use super::der::{Certificate, Entry, RevocationList as Parsed, identifier, tag};
@@ -27,7 +27,7 @@ fn list(wanted: &Wanted<'_>, machine: &mut Machine<'_, '_>) -> Result<Compositio
     let key = required_text(machine, &properties.ca_key_file)?;
     let found = machine.readable_bytes(&path)?.unwrap_or_default();
     let mut parts = Vec::new();
-    // Files that a dry run would write are empty.
+    // In a dry run, files of earlier resources may have no content yet.
     let is_to_come = machine.view.why_run && ![&certificate, &key].iter().all(|text| text.contains("-----BEGIN"));
     let text = if machine.is_survey {
         signature(machine, NOT_MADE.as_bytes(), &key, &properties)?;
@@ -41,7 +41,8 @@ fn list(wanted: &Wanted<'_>, machine: &mut Machine<'_, '_>) -> Result<Compositio
     Ok(Composition { children: parts, ..Composition::default() })
 }
 
-/// Returns the text of the list: that of the file where nothing is to be revoked and it is good for some time.
+/// Returns the text of the list. The existing one is kept if no certificate is to be revoked and it is valid for some more
+/// time.
 fn renewed(
     machine: &mut Machine<'_, '_>,
     (path, found): (&str, &[u8]),
@@ -83,7 +84,7 @@ fn renewed(
     } else {
         vec![1]
     };
-    // Numbers without a sign are in order by their length, then by their octets.
+    // Unsigned numbers sort by length first, then by their octets.
     entries.sort_by_key(|entry| {
         let serial = der::unsigned(entry.serial);
         (serial.len(), serial)
@@ -94,7 +95,7 @@ fn renewed(
     Ok(der::armoured(&list))
 }
 
-/// Returns what of a new list is signed, and the algorithm that signs it, both encoded.
+/// Returns the part of a new list that is signed, and its signature algorithm, both encoded.
 fn content(
     authority: &Certificate<'_>,
     number: &[u8],
@@ -109,7 +110,7 @@ fn content(
     let Some(key) = authority.key_identifier() else {
         return Err(runtime_error(format!("{}: unable to get issuer keyid", properties.ca_cert_file)));
     };
-    // The key that signs: its identifier, and the certificate that speaks for it (RFC 5280, 4.2.1.1).
+    // The signing key: its identifier, and the issuer and number of its certificate (RFC 5280, 4.2.1.1).
     let authority_key = der::sequence(&[
         &der::tagged(0x80, &[key]),
         &der::tagged(0xa1, &[&der::tagged(tag::FIRST + 4, &[issuer.whole])]),
@@ -135,8 +136,8 @@ fn content(
     Ok((content, algorithm))
 }
 
-/// Encodes the algorithm that signs with a kind of key. That of RSA names parameters, which it does not have (RFC 4055, 5); that
-/// of curves does not (RFC 5758, 3.2).
+/// Encodes the signature algorithm for a kind of key. RSA has a field for parameters, which is NULL (RFC 4055, 5). Elliptic
+/// curves do not have the field (RFC 5758, 3.2).
 fn algorithm(key: &[u8]) -> Result<Vec<u8>, Raised> {
     let name = |name| der::tagged(tag::IDENTIFIER, &[name]);
     match key {
@@ -170,7 +171,7 @@ fn signature(
     printed(machine, &CommandTest { input: Some(bytes.to_vec()), ..command })
 }
 
-/// Encodes the moment some days after another.
+/// Encodes the time that is some days after another time.
 fn moment(now: i64, after: i64) -> Result<Vec<u8>, Raised> {
     der::time(now.saturating_add(days(after))).ok_or_else(|| {
         let message = format!("a date between the years 1950 and 9999 is wanted, not one in {after} days");
@@ -178,12 +179,12 @@ fn moment(now: i64, after: i64) -> Result<Vec<u8>, Raised> {
     })
 }
 
-/// The seconds of some days.
+/// Returns the number of seconds in some days.
 fn days(count: i64) -> i64 {
     count.saturating_mul(DAY)
 }
 
-/// The number of the list after one with this number.
+/// Returns the number of the list that follows a list with this number.
 fn next_number(number: Option<&[u8]>) -> Vec<u8> {
     let Some(number) = number else { return vec![2] };
     let mut octets = number.to_vec();
@@ -197,7 +198,7 @@ fn next_number(number: Option<&[u8]>) -> Vec<u8> {
     octets
 }
 
-/// Returns the content of a certificate's number, which is a whole number or a text in hexadecimal digits.
+/// Returns the encoded content of a serial number, which is given as an integer or as hexadecimal digits.
 fn number_of(serial: &Value) -> Result<Vec<u8>, Raised> {
     let wrong = || invalid(format!("serial_to_revoke {:?} is not a number or its hexadecimal digits", shown(serial)));
     if let Some(number) = serial.as_u64() {
@@ -205,7 +206,7 @@ fn number_of(serial: &Value) -> Result<Vec<u8>, Raised> {
     }
     let digits = serial.as_str().ok_or_else(wrong)?.trim();
     let digits = digits.strip_prefix("0x").or_else(|| digits.strip_prefix("0X")).unwrap_or(digits);
-    // RFC 5280, 4.1.2.2 knows numbers of 20 octets.
+    // RFC 5280, 4.1.2.2 allows serial numbers of up to 20 octets; this accepts 32.
     if digits.is_empty() || digits.len() > 64 {
         return Err(wrong());
     }
@@ -219,7 +220,7 @@ fn hexadecimal(pair: &[u8]) -> Option<u8> {
     u8::try_from(digit(0)? * 16 + digit(1)?).ok()
 }
 
-/// A number as the cookbook wrote it.
+/// Returns a serial number as the cookbook wrote it.
 fn shown(serial: &Value) -> String {
     serial.as_str().map_or_else(|| serial.to_string(), str::to_owned)
 }

@@ -1,37 +1,37 @@
-//! How far into an archive may be read. What describes an entry (long names, extensions, the map of a sparse file) is read
-//! into memory before anybody sees the entry, so it is the reader below that has to stop.
+//! Limits the number of bytes that are read from an archive. The description of an entry (long names, extensions, the map of
+//! a sparse file) is read into memory before this code sees the entry. So the underlying reader must enforce the limit.
 
 use std::cell::Cell;
 use std::io::{self, Read};
 
-/// The most bytes that describe one entry: names, extensions, the parts of a sparse file.
+/// Maximum size of the description of one entry, in bytes: names, extensions, the parts of a sparse file.
 pub(super) const MAXIMUM_DESCRIPTION: u64 = 4 << 20;
 
-/// Where the reading of an archive has come to, and where it has to stop.
+/// The present position in an archive, and the position where reading must stop.
 pub(super) struct Meter {
     position: Cell<u64>,
     limit: Cell<u64>,
 }
 
 impl Meter {
-    /// At the beginning: a first description may be read.
+    /// Creates a meter at the beginning of an archive, which allows a first description.
     pub(super) fn new() -> Self {
         Self { position: Cell::new(0), limit: Cell::new(MAXIMUM_DESCRIPTION) }
     }
 
-    /// A reader that stops where this says.
+    /// Returns a reader that stops at the limit.
     pub(super) fn reads<R: Read>(&self, reader: R) -> Metered<'_, R> {
         Metered { reader, meter: self }
     }
 
-    /// Lets so many bytes of content be read, which begin here, and one description after them.
+    /// Allows so many bytes of content from here on, and one description after them.
     pub(super) fn allow(&self, content: u64) {
         let end = self.position.get().saturating_add(content);
         self.limit.set(end.saturating_add(MAXIMUM_DESCRIPTION));
     }
 }
 
-/// A reader that fails where the meter says, rather than end: an end would pass for a whole archive.
+/// A reader that fails at the limit. It does not return an end of file, which would look like a complete archive.
 pub(super) struct Metered<'a, R> {
     reader: R,
     meter: &'a Meter,

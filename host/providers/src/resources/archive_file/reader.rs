@@ -1,6 +1,6 @@
-//! Archives: tar, also compressed with gzip, bzip2 or xz, and zip, told apart by their first bytes.
+//! Reads archives: tar (also compressed with gzip, bzip2 or xz) and zip. The first bytes tell the format.
 //!
-//! Everything in an archive is a stranger's: names are checked before anybody uses them, and counts and sizes are bounded.
+//! The content of an archive is untrusted: names are checked before use, and counts and sizes are limited.
 
 use super::meter::Meter;
 use contract::{Account, ErrorKind, Raised};
@@ -13,64 +13,64 @@ use tar::EntryType;
 use zip::ZipArchive;
 use zip::extra_fields::ExtraField;
 
-/// The most entries of one archive.
+/// Maximum number of entries in an archive.
 const MAXIMUM_ENTRIES: usize = 500_000;
 
-/// The most bytes that come out of one archive.
+/// Maximum size of all unpacked entries of an archive, in bytes.
 const MAXIMUM_UNPACKED: u64 = 64 << 30;
 
-/// The most memory for undoing the compression, in KiB.
+/// Maximum memory for decompression, in KiB.
 const MAXIMUM_MEMORY: u32 = 160 << 10;
 
-/// The most bytes that are read of a zip to learn what is in it. All entries of its directory are in memory at once.
+/// Maximum size of a zip's directory, in bytes. All its entries are in memory at once.
 const MAXIMUM_DIRECTORY: usize = 16 << 20;
 
-/// The longest name of an entry, and the longest text of a link: what the kernel takes as a path.
+/// Maximum length of an entry's name and of a link's text, in bytes: the kernel's limit for paths.
 const MAXIMUM_NAME: usize = 4096;
 
-/// What content fills up in a tar, in bytes.
+/// The block size of a tar, in bytes.
 const BLOCK: u64 = 512;
 
-/// Permission bits of entries of archives that were not made on a Unix.
+/// Permission bits for entries of archives that were not created on Unix.
 const FOREIGN_FILE: u32 = 0o664;
 const FOREIGN_DIRECTORY: u32 = 0o775;
 
-/// What an entry is.
+/// The kind of an entry.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Kind {
     File,
     Directory,
-    /// A symbolic link with this target, as the archive has it.
+    /// A symbolic link with its target as in the archive.
     Link(String),
-    /// A further name of an earlier entry.
+    /// A hard link to an earlier entry.
     HardLink(String),
 }
 
-/// An entry that is to be unpacked.
+/// An entry to unpack.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Item {
-    /// Relative and clean, without the leading folders that are left out.
+    /// The relative and clean path, without the stripped leading folders.
     pub(super) path: String,
     pub(super) kind: Kind,
     pub(super) mode: u32,
-    /// When it was changed last, in seconds since 1970.
+    /// The time of the last change, in seconds since 1970.
     pub(super) modified: i64,
     pub(super) owner: Option<(u32, u32)>,
 }
 
-/// The size of an archive and the time of its last change, by which another content of the same file is told.
+/// The size of an archive and the time of its last change. A difference shows that the content changed.
 pub(super) type Stamp = (u64, i64, u64);
 
-/// Sees each entry with its content.
+/// A callback for each entry with its content.
 pub(super) type Visit<'a> = dyn FnMut(Item, &mut dyn Read) -> Result<(), Raised> + 'a;
 
-/// An archive's file. Every pass begins at its beginning.
+/// An open archive. Every pass starts at its beginning.
 #[derive(Debug)]
 pub(super) struct Archive {
     file: File,
-    /// What reading costs is charged to it.
+    /// The account that pays for reading.
     account: Account,
-    /// How many leading folders of each path are left out.
+    /// The number of leading folders that are stripped from each path.
     strip: usize,
 }
 
@@ -82,13 +82,13 @@ impl Archive {
     /// The size of the file in bytes, and the time of its last change in seconds and nanoseconds.
     ///
     /// # Errors
-    /// It cannot be looked at.
+    /// The file's attributes cannot be read.
     pub(super) fn stamp(&self) -> Result<Stamp, Raised> {
         let entry = Entry::of_handle(&self.file).map_err(|error| broken(&error))?;
         Ok((entry.size, entry.modified, entry.modified_nanos))
     }
 
-    /// The same archive, for a later pass over the very same file.
+    /// Returns the same open archive for a later pass.
     ///
     /// # Errors
     /// There are too many open files.
@@ -97,10 +97,11 @@ impl Archive {
         Ok(Self { file, account: self.account.clone(), strip: self.strip })
     }
 
-    /// Goes through all entries. What has no path after leading folders are left out is skipped.
+    /// Calls the visitor for each entry. Entries without a path after stripping are skipped.
     ///
     /// # Errors
-    /// It is not an archive, damaged, or holds what must not be unpacked; or the visitor's own.
+    /// The file is not an archive, is damaged, or contains an entry that must not be unpacked; or the visitor returns an
+    /// error.
     pub(super) fn each(&mut self, visit: &mut Visit<'_>) -> Result<(), Raised> {
         let mut start = Vec::new();
         self.file.seek(SeekFrom::Start(0)).map_err(|error| broken(&error))?;
@@ -153,10 +154,10 @@ fn each_of_tar(reader: impl Read, strip: usize, account: &Account, visit: &mut V
     Ok(())
 }
 
-/// How many bytes an entry's content takes in the archive. Of a sparse file only what is not a hole is stored.
+/// Returns the size of an entry's content in the archive. For a sparse file, holes are not stored.
 fn stored(entry: &mut tar::Entry<'_, impl Read>) -> Result<u64, Raised> {
     let length = if entry.header().entry_type() == EntryType::GNUSparse {
-        // Nobody writes a sparse file of the old kind with extensions, which would say another size once more.
+        // A sparse file of the old format never has extensions, which could give a second size.
         if entry.pax_extensions().map_err(|error| broken(&error))?.is_some() {
             return Err(refused(&String::from_utf8_lossy(&entry.path_bytes()), "is a sparse file in two ways at once"));
         }
@@ -167,10 +168,10 @@ fn stored(entry: &mut tar::Entry<'_, impl Read>) -> Result<u64, Raised> {
     Ok(length.div_ceil(BLOCK).saturating_mul(BLOCK))
 }
 
-/// A zip's file, of which only so much may be read until its directory is known.
+/// A zip file with a limit for the bytes that may be read until its directory is known.
 struct Limited<'a> {
     file: &'a File,
-    /// Bytes that may still be read; `None`: any number.
+    /// The number of bytes that may still be read. `None`: no limit.
     left: &'a Cell<Option<usize>>,
 }
 
@@ -214,7 +215,7 @@ fn each_of_zip(file: &File, strip: usize, account: &Account, visit: &mut Visit<'
             Kind::Directory
         } else if entry.is_symlink() {
             let mut link = Vec::new();
-            // One byte too many is how it is seen to be too long.
+            // One more byte is read to detect a text that is too long.
             (&mut entry).take(MAXIMUM_NAME as u64 + 1).read_to_end(&mut link).map_err(|error| broken(&error))?;
             Kind::Link(text(&link)?)
         } else {
@@ -226,7 +227,7 @@ fn each_of_zip(file: &File, strip: usize, account: &Account, visit: &mut Visit<'
     Ok(())
 }
 
-/// When a file in a zip changed: as Unix counts, or by the clock on the wall.
+/// Returns the time of the last change of a file in a zip: the Unix time, or else the local time.
 fn modified<R: Read>(entry: &zip::read::ZipFile<'_, R>) -> i64 {
     let unix = entry.extra_data_fields().find_map(|field| match field {
         ExtraField::ExtendedTimestamp(times) => times.mod_time(),
@@ -275,8 +276,8 @@ fn text(bytes: &[u8]) -> Result<String, Raised> {
     text.map(str::to_owned).ok_or_else(|| refused(&String::from_utf8_lossy(bytes), "has a name that is not UTF-8"))
 }
 
-/// A path below the destination; none: nothing is left of it. Absolute paths and those that lead out are refused: to
-/// leave out what leads out would unpack something else than what was packed.
+/// Returns a checked path below the destination, or `None` if stripping leaves nothing. Absolute paths and paths that lead
+/// out are refused; cutting off parts of them would unpack something other than what was packed.
 fn clean(name: &[u8], strip: usize) -> Result<Option<String>, Raised> {
     let name = text(name)?;
     if name.starts_with('/') || name.split('/').any(|part| part == "..") {

@@ -1,4 +1,4 @@
-//! A crontab as lines: the job of one name, and what stands around it.
+//! A crontab as lines: one named job, and the lines before and after it.
 
 use regex::Regex;
 use std::sync::LazyLock;
@@ -17,14 +17,14 @@ fn is(pattern: &LazyLock<Option<Regex>>, line: &str) -> bool {
 /// A job with its variables, as lines without their ends.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(super) struct Entry {
-    /// Names and values, as written.
+    /// The variables' names and values, as written.
     pub(super) variables: Vec<(String, String)>,
-    /// None: only the remark is there, its job is gone or made a remark.
+    /// The job's line. `None`: only the comment line exists; the job is gone or commented out.
     pub(super) job: Option<String>,
 }
 
 impl Entry {
-    /// Whether both mean the same: the order of variables and the quotes around values do not matter.
+    /// Tells whether two entries mean the same: the order of variables and quotes around values do not matter.
     pub(super) fn same(&self, other: &Self) -> bool {
         let sorted = |entry: &Self| {
             let bare = |(name, value): &(String, String)| (name.clone(), value.trim_matches('"').to_owned());
@@ -36,7 +36,7 @@ impl Entry {
     }
 }
 
-/// A crontab, seen from one job.
+/// A crontab, split at one job.
 pub(super) struct Table<'a> {
     name: &'a str,
     before: Vec<&'a str>,
@@ -45,7 +45,8 @@ pub(super) struct Table<'a> {
 }
 
 impl<'a> Table<'a> {
-    /// Finds the job by the remark above it. Of several with the same remark, the last is the one; the others go.
+    /// Finds the job by the comment line above it. If several jobs have the same comment, the last one counts and the others
+    /// are dropped.
     pub(super) fn of(text: &'a str, name: &'a str) -> Self {
         let marker = format!("# Chef Name: {name}");
         let mut table = Self { name, before: vec![], entry: None, after: vec![] };
@@ -81,17 +82,17 @@ impl<'a> Table<'a> {
         table
     }
 
-    /// The job as it is.
+    /// Returns the present job.
     pub(super) fn entry(&self) -> Option<&Entry> {
         self.entry.as_ref()
     }
 
-    /// The crontab without the job.
+    /// Returns the crontab without the job.
     pub(super) fn without(&self) -> String {
         self.write(None)
     }
 
-    /// The crontab with the job at its place, or at the end.
+    /// Returns the crontab with the job at its old place, or at the end.
     pub(super) fn with(&self, entry: &Entry) -> String {
         self.write(Some(entry))
     }

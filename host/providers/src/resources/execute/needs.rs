@@ -1,11 +1,11 @@
-//! What a command needs and this machine does not have: in a real run an earlier resource must bring it.
+//! Finds things that a command needs and this machine lacks. In a real run an earlier resource must create them.
 
 use crate::plan::{Plan, View};
 use contract::Certainty;
 use grants::{GrantedCommand, Program};
 use machine::command::DEFAULT_PATH;
 
-/// Adds to the plan of a dry run what it takes for granted: the program, the directory, the user, the group.
+/// Adds assumptions to the plan of a dry run: that the missing program, directory, user or group would exist.
 pub(super) fn assume(plan: &mut Plan, command: &GrantedCommand, is_sensitive: bool, view: &mut View<'_>) {
     let mut assume = |what: String| plan.certainty.push(Certainty::Assumed(format!("assuming {what}")));
     if let Some(program) = program(command).filter(|program| !is_sensitive && is_missing(program, command, view)) {
@@ -23,7 +23,7 @@ pub(super) fn assume(plan: &mut Plan, command: &GrantedCommand, is_sensitive: bo
     }
 }
 
-/// The program that wrun starts itself. A shell looks for those of its line.
+/// Returns the program that wrun starts itself. For a shell line, the shell looks for programs.
 fn program(command: &GrantedCommand) -> Option<&str> {
     match command.program() {
         Program::Arguments(words) => words.first().map(String::as_str),
@@ -32,7 +32,8 @@ fn program(command: &GrantedCommand) -> Option<&str> {
     }
 }
 
-/// Whether a program is in none of the places where it would be looked for. What cannot be looked at is not missing.
+/// Tells whether a program is missing in all places where it would be looked up. A place that may not be read does not count
+/// as missing.
 fn is_missing(program: &str, command: &GrantedCommand, view: &View<'_>) -> bool {
     let is_absent = |path: &str| matches!(view.root.target_entry(path), Ok(None));
     let below = |folder: &str| format!("{}/{program}", folder.trim_end_matches('/'));

@@ -1,4 +1,4 @@
-//! Owner, group and mode: what is wanted, how it differs, and Chef's sentences about it.
+//! Owner, group and mode: the declared values, how they differ from the file's, and Chef's sentences for the changes.
 
 use crate::plan::{Assumption, Plan, View};
 use contract::{Certainty, Change, ErrorKind, Raised};
@@ -14,7 +14,7 @@ pub(crate) enum Account<'a> {
     Number(u32),
 }
 
-/// What is wanted; none: it is left alone.
+/// The declared owner, group and mode. `None` leaves a value unchanged.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Access<'a> {
     pub(crate) owner: Option<Account<'a>>,
@@ -22,30 +22,30 @@ pub(crate) struct Access<'a> {
     pub(crate) mode: Option<u32>,
 }
 
-/// The same with numbers, compared with what is there.
+/// The values to set, as numeric ids, after the comparison with the existing entry.
 #[derive(Debug, Clone)]
 pub(crate) struct AccessPlan {
-    /// The user number to set; `None`: it stays as it is.
+    /// Numeric id of the owner to set. `None` keeps the present one.
     pub(crate) uid: Option<u32>,
-    /// The group number to set; `None`: it stays as it is.
+    /// Numeric id of the group to set. `None` keeps the present one.
     pub(crate) gid: Option<u32>,
-    /// The permission bits to set; `None`: they stay as they are.
+    /// Permission bits to set. `None` keeps the present ones.
     pub(crate) mode: Option<ModeBits>,
-    /// What people read about it.
+    /// The sentences for people about these changes.
     pub(crate) changes: Vec<Change>,
 }
 
-/// Owner and group in numbers.
+/// Owner and group as numeric ids.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Numbers {
-    /// `None`: nobody wants it, or the user does not exist yet in a dry run.
+    /// `None`: not declared, or the user does not exist yet in a dry run.
     pub(crate) uid: Option<u32>,
-    /// `None`: no group is wanted, or it does not exist yet in a dry run.
+    /// `None`: not declared, or the group does not exist yet in a dry run.
     pub(crate) gid: Option<u32>,
 }
 
 impl<'a> Access<'a> {
-    /// The owner, group and mode that a declaration sets.
+    /// Creates the wish from the properties of a declaration.
     pub(crate) fn of(owner: Option<&'a AccountName>, group: Option<&'a AccountName>, mode: Option<Mode>) -> Self {
         let account = |name: &'a AccountName| match name {
             AccountName::Name(name) => Account::Name(name),
@@ -54,9 +54,10 @@ impl<'a> Access<'a> {
         Self { owner: owner.map(account), group: group.map(account), mode: mode.map(|mode| mode.0) }
     }
 
-    /// Looks up names in the root's own database. In a dry run, an unknown one is assumed to be made by then.
+    /// Looks up names in the root's own database. In a dry run, an unknown name is assumed to exist by then.
     ///
-    /// `may`: the right to the thing that they are for. Without it, the policy does not hear that a name is unknown.
+    /// `may` checks the right to the entry that they are for. Without it, the policy does not get the error for an unknown
+    /// name.
     ///
     /// # Errors
     /// [`ErrorKind::NoSuchUser`], [`ErrorKind::NoSuchGroup`].
@@ -90,10 +91,10 @@ impl<'a> Access<'a> {
         Ok(numbers)
     }
 
-    /// Compares with what is there (none: nothing yet), and asks for the grant of special permission bits.
+    /// Compares with the existing entry (`None`: it does not exist yet), and checks the grant for special permission bits.
     ///
     /// # Errors
-    /// The mode is denied, or what is in a directory that others get power over.
+    /// The mode is denied, or the content of a directory that others would get power over.
     pub(crate) fn compare(
         &self,
         numbers: Numbers,
@@ -105,17 +106,17 @@ impl<'a> Access<'a> {
         let differs = |wanted: Option<u32>, now: Option<u32>| wanted.filter(|wanted| now != Some(*wanted));
         let uid = differs(numbers.uid, current.map(|entry| entry.uid));
         let gid = differs(numbers.gid, current.map(|entry| entry.gid));
-        // Of what is there already, Chef takes nobody unknown for a change.
+        // For an existing entry, Chef does not count an unknown owner or group as a change.
         let unknown_owner = numbers.uid.is_none() && self.owner.is_some() && current.is_none();
         let unknown_group = numbers.gid.is_none() && self.group.is_some() && current.is_none();
-        // The kernel takes set-user-id away when the owner changes.
+        // The kernel removes the set-user-id bit when the owner changes.
         let again = |mode: &u32| *mode & 0o4000 != 0 && (uid.is_some() || gid.is_some());
         let now = current.map(|entry| entry.mode);
         let mode = self.mode.filter(|mode| now != Some(*mode) || again(mode));
         let gives = uid.is_some() || gid.is_some() || mode.is_some();
         if current.is_some() && gives {
             let given = Given { uid, gid, mode: self.mode };
-            // What earlier resources of a dry run would make is not there yet.
+            // Entries that earlier resources of a dry run would create do not exist yet.
             if let Some(place) = absent(view.root.locate(granted.path()))? {
                 place.require_giving(view.grants, given)?.map_err(denied)?;
             }
@@ -145,7 +146,7 @@ impl<'a> Access<'a> {
 }
 
 impl AccessPlan {
-    /// Whether all is as wanted.
+    /// Tells whether nothing differs.
     pub(crate) fn is_empty(&self) -> bool {
         self.changes.is_empty()
     }
@@ -160,10 +161,10 @@ impl Account<'_> {
     }
 }
 
-/// Asks whether these permission bits may be set.
+/// Checks whether the policy may set these permission bits.
 ///
 /// # Errors
-/// Set-id bits without a grant for them.
+/// The mode has set-id bits without a grant.
 pub(crate) fn file_mode(
     view: &View<'_>,
     granted: &GrantedPath,
@@ -173,12 +174,12 @@ pub(crate) fn file_mode(
     view.grants.file_mode(granted, mode, is_directory).map_err(denied)
 }
 
-/// A mode as Chef's sentences have it.
+/// Formats a mode as in Chef's sentences.
 fn octal(mode: u32) -> String {
     format!("0{mode:o}")
 }
 
-/// The current owner as the cookbook would have written it.
+/// Returns the present owner, as a name or number like the declared one.
 fn owner_shown(like: Account<'_>, uid: u32, view: &mut View<'_>) -> String {
     match like {
         Account::Name(_) => view.users().user_by_id(uid).map_or_else(|| uid.to_string(), |user| user.name.clone()),
@@ -204,7 +205,7 @@ fn missing(view: &View<'_>, plan: &mut Plan, what: &str, kind: ErrorKind, name: 
     Ok(())
 }
 
-/// What later resources of a dry run may take for granted about a path.
+/// Returns the assumption about a path for later resources of a dry run.
 pub(crate) fn assumption(real: &str, is_directory: bool) -> Assumption {
     if is_directory { Assumption::Directory(real.into()) } else { Assumption::Path(real.into()) }
 }

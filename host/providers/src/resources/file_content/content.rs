@@ -1,4 +1,4 @@
-//! Wanted content, and how it differs from a file's.
+//! The declared content of a file, and its comparison with an existing file.
 
 use contract::Account;
 use machine::digest::{Digest, digest_of};
@@ -9,20 +9,20 @@ use std::fmt;
 use std::io::Read;
 use std::sync::Arc;
 
-/// How much is read at once, in bytes.
+/// The size of one read, in bytes.
 const CHUNK: usize = 64 << 10;
 
-/// The content that a file is to have.
+/// The declared content of a file.
 #[derive(Clone)]
 pub(crate) enum Content<'a> {
-    /// Bytes in memory, for content of any size.
+    /// Bytes in memory.
     Bytes(Cow<'a, [u8]>),
-    /// In a file without a name, which other processes cannot reach.
+    /// An unnamed file, which other processes cannot reach.
     File(Arc<NamelessFile>),
 }
 
 impl fmt::Debug for Content<'_> {
-    /// Shows the length alone: the content and its digest may be secret.
+    /// Shows only the length: the content and its digest may be secret.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Content").field("size", &self.size()).finish_non_exhaustive()
     }
@@ -45,7 +45,7 @@ impl Content<'_> {
         }
     }
 
-    /// Whether a file of this size has the same content. Reads no more than it must, and copies nothing.
+    /// Tells whether a file of this size has the same content. Reads no more than necessary and copies nothing.
     ///
     /// # Errors
     /// The file cannot be read.
@@ -62,7 +62,7 @@ impl Content<'_> {
         }
     }
 
-    /// Up to `limit` bytes of it, for a diff.
+    /// Returns up to `limit` bytes of the content, for a diff.
     pub(crate) fn head(&self, limit: u64) -> Vec<u8> {
         match self {
             Self::Bytes(bytes) => {
@@ -70,7 +70,7 @@ impl Content<'_> {
             }
             Self::File(file) => {
                 let mut head = Vec::new();
-                // What cannot be read is not shown.
+                // If the content cannot be read, the diff is empty.
                 if let Ok(mut file) = file.reader() {
                     let _ = Read::by_ref(&mut file).take(limit).read_to_end(&mut head);
                 }
@@ -79,7 +79,7 @@ impl Content<'_> {
         }
     }
 
-    /// The same without borrowing, for an effect.
+    /// Returns owned content, for an operation.
     pub(crate) fn into_owned(self) -> Content<'static> {
         match self {
             Self::Bytes(bytes) => Content::Bytes(Cow::Owned(bytes.into_owned())),
@@ -87,7 +87,7 @@ impl Content<'_> {
         }
     }
 
-    /// Writes it into a staged file.
+    /// Writes the content into a staged file.
     ///
     /// # Errors
     /// The disk is full, or fails.
@@ -99,10 +99,10 @@ impl Content<'_> {
     }
 }
 
-/// Up to `limit` bytes of an open file, from its beginning.
+/// Returns up to `limit` bytes of an open file, from its beginning.
 ///
 /// # Errors
-/// It cannot be read.
+/// Reading fails.
 pub(crate) fn head_of(file: impl AsFd, limit: u64) -> Result<Vec<u8>, rustix::io::Errno> {
     let mut head = Vec::new();
     let mut buffer = vec![0; CHUNK];

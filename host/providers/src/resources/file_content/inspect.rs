@@ -1,4 +1,4 @@
-//! What is at a file's path, and at which real path it has to be changed.
+//! Inspects the entry at a file's path, and finds the real path to change.
 
 use super::wish::FileWish;
 use crate::found::FoundPath;
@@ -12,53 +12,53 @@ use machine::root::{Entry, Fault, Kind, Place, absent};
 use rustix::fd::OwnedFd;
 use rustix::io::Errno;
 
-/// What is at the path.
+/// The entry at the path.
 #[derive(Debug)]
 pub(crate) enum There {
-    /// The path is free: nothing is there.
+    /// The path does not exist.
     Nothing,
     /// A regular file, whose content is managed.
     File(Entry),
-    /// Something else that stays as it is: only its owner, group and mode are managed.
+    /// Another kind of entry that stays: only its owner, group and mode are managed.
     Other(Entry),
-    /// Something else that has to go first.
+    /// Another kind of entry that must be removed first.
     InTheWay(Entry),
 }
 
-/// What is at the path, and the proof that it may be changed.
+/// The entry at the path, and the proof that the policy may change it.
 pub(crate) struct Current {
-    /// Reading the file is charged to it.
+    /// The account that pays for reading the file.
     pub(super) account: Account,
-    /// The real path of what is changed: of a link that is followed, what it leads to.
+    /// The real path to change; for a link that is followed, its target.
     pub(crate) granted: GrantedPath,
-    /// The file or other thing that the path leads to now.
+    /// The entry that the path leads to now.
     pub(crate) there: There,
     handle: Option<OwnedFd>,
     digest: Option<Digest>,
     place: Option<Place>,
-    /// The content is what a sensitive resource would write.
+    /// True if a sensitive resource would write the present content.
     is_secret: bool,
-    /// The content is what earlier resources of a dry run would write, and no code of the policy has read it.
+    /// True if the content comes from earlier resources of a dry run, and no code of the policy has read it.
     is_assumed: bool,
 }
 
-/// What came of the inspection.
+/// The result of the inspection.
 #[expect(
     clippy::large_enum_variant,
     reason = "one at a time, on the stack: a box would be an allocation for each unchanged file"
 )]
 pub(crate) enum Inspected {
-    /// The current state, to be compared with the wish.
+    /// The present state, for the comparison with the declaration.
     Current(Current),
-    /// The dry run cannot go on from here; the plan says why.
+    /// The dry run cannot plan this resource; the plan has the reason.
     Blocked,
 }
 
 impl Current {
-    /// The file, open for reading. `None`: it does not exist.
+    /// Returns the file, open for reading, or `None` if it does not exist.
     ///
     /// # Errors
-    /// It may not be read.
+    /// The file may not be read.
     pub(crate) fn file(&mut self) -> Result<Option<&OwnedFd>, Fault> {
         if let (None, There::File(_), Some(place)) = (&self.handle, &self.there, &self.place) {
             self.handle = Some(place.open_file()?.0);
@@ -66,10 +66,10 @@ impl Current {
         Ok(self.handle.as_ref())
     }
 
-    /// The file's digest. `None`: the file does not exist.
+    /// Returns the file's digest, or `None` if the file does not exist.
     ///
     /// # Errors
-    /// It may not be read.
+    /// The file may not be read.
     pub(crate) fn digest(&mut self) -> Result<Option<Digest>, Fault> {
         if self.digest.is_none() {
             let (real, account) = (self.granted.path().to_owned(), self.account.clone());
@@ -81,7 +81,7 @@ impl Current {
         Ok(self.digest.clone())
     }
 
-    /// What is there and stays.
+    /// Returns the existing entry, if it stays.
     pub(crate) fn entry(&self) -> Option<&Entry> {
         match &self.there {
             There::File(entry) | There::Other(entry) => Some(entry),
@@ -89,7 +89,7 @@ impl Current {
         }
     }
 
-    /// What was found, with the digest of a file's content as far as it was read.
+    /// Returns the found state, with the digest of the content if it was read.
     pub(super) fn what_was_found(&self) -> FoundPath {
         match &self.there {
             There::Nothing => FoundPath::absent(),
@@ -98,28 +98,28 @@ impl Current {
         }
     }
 
-    /// Takes the open file, if it was opened.
+    /// Takes the open file, if there is one.
     pub(crate) fn take_handle(&mut self) -> Option<OwnedFd> {
         self.handle.take()
     }
 
-    /// Whether no difference to the current content may be shown.
+    /// Tells whether a diff of the present content must not be shown.
     pub(super) fn is_secret(&self) -> bool {
         self.is_secret
     }
 
-    /// Whether the content is what only earlier resources of a dry run know of.
+    /// Tells whether only earlier resources of a dry run know the present content.
     pub(super) fn is_assumed(&self) -> bool {
         self.is_assumed
     }
 
-    /// In a dry run, what would be at the path once everything before is done.
+    /// In a dry run, replaces the state by the one after all earlier resources.
     fn by_then(self, view: &View<'_>) -> Self {
         match view.foreseen_file(self.granted.path()) {
             None => self,
             Some(ForeseenFile::Absent) => Self { there: There::Nothing, handle: None, place: None, ..self },
             Some(ForeseenFile::There { content, stat, is_secret, is_unread }) => {
-                // What cannot be kept is not compared.
+                // If the content cannot be stored, the machine's own file is compared.
                 let Ok(handle) = in_memory(&content) else { return self };
                 Self {
                     there: There::File(foreseen_entry(&stat, &content)),
@@ -139,7 +139,7 @@ impl Current {
     }
 }
 
-/// The entry of a file that earlier resources of a dry run would leave.
+/// Returns the entry of a file that earlier resources of a dry run would leave.
 pub(super) fn foreseen_entry(stat: &Stat, content: &[u8]) -> Entry {
     Entry {
         kind: Kind::File,
@@ -154,10 +154,10 @@ pub(super) fn foreseen_entry(stat: &Stat, content: &[u8]) -> Entry {
     }
 }
 
-/// Looks at the path, following a link there as the resource says.
+/// Inspects the path, and follows a link there if the resource says so.
 ///
 /// # Errors
-/// The path is denied, its directory is missing, or something else than a file stands there.
+/// The path is denied, its directory is missing, or the entry is not a file.
 pub(super) fn inspect(wish: &FileWish<'_>, view: &View<'_>, plan: &mut Plan) -> Result<Inspected, Raised> {
     Ok(match on_machine(wish, view, plan)? {
         Inspected::Current(current) => Inspected::Current(current.by_then(view)),
@@ -165,7 +165,7 @@ pub(super) fn inspect(wish: &FileWish<'_>, view: &View<'_>, plan: &mut Plan) -> 
     })
 }
 
-/// Looks at the path as the machine is now.
+/// Inspects the path on the real machine, without changes of a dry run.
 ///
 /// # Errors
 /// As [`inspect`].
@@ -186,7 +186,7 @@ pub(super) fn on_machine(wish: &FileWish<'_>, view: &View<'_>, plan: &mut Plan) 
             let granted = wish.granted(view, place.real())?;
             Ok(Inspected::Current(Current::found(view, granted, There::File(entry), Some(place))))
         }
-        // Whoever only touches a file, or makes a missing one, means what the link leads to.
+        // For `touch` and `create_if_missing`, Chef always follows the link.
         Kind::Link if wish.manage_symlink_source != Some(false) || wish.only_if_missing || wish.touch => {
             followed(wish, view, plan, &place)
         }
@@ -194,9 +194,9 @@ pub(super) fn on_machine(wish: &FileWish<'_>, view: &View<'_>, plan: &mut Plan) 
     }
 }
 
-/// The common case: a file, and no link on the way to it, so that the path written is the real one.
+/// Handles the common case: a regular file without a link in its path, so the written path is the real one.
 fn unlinked(wish: &FileWish<'_>, view: &View<'_>) -> Option<Current> {
-    // A denial here may be about a path that is not the real one: it is asked again, and reported, after resolving.
+    // A denial here may concern a path that is not the real one. The check is repeated after resolving, and reported then.
     let granted = wish.granted(view, wish.path).ok()?;
     let (handle, entry) = view.root.open_unlinked(wish.path)?;
     let account = view.root.account().clone();
@@ -205,7 +205,7 @@ fn unlinked(wish: &FileWish<'_>, view: &View<'_>) -> Option<Current> {
     Some(Current { account, granted, there, handle: Some(handle), digest, place, is_secret: false, is_assumed: false })
 }
 
-/// The directory is not there: an error, unless something makes it first.
+/// Handles a missing parent directory: an error, unless it will be created before.
 fn parent_missing(wish: &FileWish<'_>, view: &View<'_>, plan: &mut Plan) -> Result<Current, Raised> {
     let parent = wish.path.trim_end_matches('/').rsplit_once('/').map_or("/", |(parent, _)| parent);
     let real = match view.root.future_place(wish.path) {
@@ -218,7 +218,7 @@ fn parent_missing(wish: &FileWish<'_>, view: &View<'_>, plan: &mut Plan) -> Resu
     let granted = wish.granted(view, &real)?;
     let real_parent = real.rsplit_once('/').map_or("/", |(parent, _)| parent);
     let made_first = wish.directories_made.is_some_and(|made| made.contains(real_parent));
-    // The cookbook's own code has made it by then in a real run.
+    // In a real run, the cookbook's own code has created it by then.
     if !made_first && !view.commands.overlay().has_directory(real_parent) {
         if !view.why_run {
             return Err(Raised::new(
@@ -231,14 +231,14 @@ fn parent_missing(wish: &FileWish<'_>, view: &View<'_>, plan: &mut Plan) -> Resu
     Ok(Current::found(view, granted, There::Nothing, None))
 }
 
-/// A link that is followed: what it leads to is what is managed, and needs the grant.
+/// Handles a link that is followed: its target is managed, and needs the grant.
 fn followed(wish: &FileWish<'_>, view: &View<'_>, plan: &mut Plan, link: &Place) -> Result<Inspected, Raised> {
     let path = wish.path;
     let says = || link.read_link().unwrap_or_default();
     let is_create = !wish.only_if_missing && !wish.touch;
     let located = view.root.locate_target(path);
     if let Err(fault) = &located {
-        // Where it would lead is asked for before it is told that nothing is there, or that it is a circle.
+        // The grant for the target is checked before an error reveals that it is missing or that links form a circle.
         let real = fault.real().map_or_else(|| view.root.asked_about(path), str::to_owned);
         let _granted = wish.granted(view, &real)?;
     }
@@ -294,7 +294,7 @@ fn followed(wish: &FileWish<'_>, view: &View<'_>, plan: &mut Plan, link: &Place)
     }
 }
 
-/// Neither a file nor a link that is followed.
+/// Handles an entry that is neither a file nor a link to follow.
 fn something_else(
     wish: &FileWish<'_>,
     view: &View<'_>,
@@ -310,7 +310,7 @@ fn something_else(
     if wish.only_if_missing || wish.touch {
         return Ok(Inspected::Current(Current::found(view, granted, There::Other(entry), None)));
     }
-    // Chef looks through a link here to say what it is.
+    // Chef's message names the kind of the link's target here.
     let shown = match kind {
         Kind::Link => match view.seen_target(path) {
             Some(Ok(Some(target))) if target.kind != Kind::File => target.kind,
@@ -338,8 +338,8 @@ fn leads_nowhere(path: &str, says: &str, view: &View<'_>, plan: &mut Plan) -> Re
     )
 }
 
-/// A link that leads nowhere, where nobody says whether it is followed. Chef warns of every such link, by the name of what it
-/// leads to, and fails on that name, in a dry run too.
+/// Returns the error for a dangling link if the resource does not say whether to follow it. Chef resolves such a link to warn
+/// about it, and fails with this error, in a dry run too.
 pub(super) fn unresolved(path: &str, errno: Errno) -> Raised {
     Fault::new(errno, FileCall::ResolveLinks, path).into()
 }
@@ -352,7 +352,7 @@ fn mismatch(view: &View<'_>, plan: &mut Plan, message: String, assumed: String) 
     block(view, plan, Raised::new(ErrorKind::WrongFileType, message), assumed)
 }
 
-/// An error; in a dry run the end of what can be said about this resource.
+/// Returns an error; in a dry run, the resource is reported as uncertain instead.
 fn block(view: &View<'_>, plan: &mut Plan, raised: Raised, assumed: String) -> Result<Inspected, Raised> {
     if !view.why_run {
         return Err(raised);

@@ -1,17 +1,17 @@
-//! Whether text is JSON. Nothing of it is kept: as values in memory, a megabyte of `[0,0,..]` takes eighty.
+//! Checks whether text is JSON without building values: in memory, a megabyte of `[0,0,..]` would take eighty.
 
 use serde::de::{Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
 use std::fmt;
 
-/// Judges text as JSON: everything in it, not only its brackets, and no deeper than values may be.
+/// Checks text as JSON: all of its values, and the same limit of depth as when values are built.
 ///
 /// # Errors
-/// It is not valid JSON; the error has the place.
+/// The text is not valid JSON; the error has the position.
 pub(super) fn check(text: &[u8]) -> Result<(), serde_json::Error> {
     serde_json::from_slice::<Seen>(text).map(|_| ())
 }
 
-/// A value that was read and let go. `serde::de::IgnoredAny` would not look into texts and numbers.
+/// A value that is parsed and dropped. `serde::de::IgnoredAny` would not check strings and numbers.
 struct Seen;
 
 impl<'de> Deserialize<'de> for Seen {

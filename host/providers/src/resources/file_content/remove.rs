@@ -13,10 +13,10 @@ use machine::guest::{ForeseenFile, Planned};
 use machine::root::{Kind, absent};
 use rustix::io::Errno;
 
-/// Plans `delete`. A link is removed, never what it leads to; a link that leads nowhere is, to Chef, no file, or an error.
+/// Plans `delete`. A link is removed itself, never its target. A dangling link is either not a file, for Chef, or an error.
 pub(crate) fn plan_delete(wish: &FileWish<'_>, view: &mut View<'_>) -> Result<Plan, Raised> {
     let path = wish.path;
-    // What may not be managed may not be asked for, either: whether it exists is nobody's business.
+    // The right to manage the path is checked first, so that a policy without it cannot find out whether the file exists.
     let may = |real: &str| wish.granted(view, real).map(drop);
     let Some(place) = view.told(path, view.root.locate(path), may)? else { return nothing(wish, view) };
     let granted = wish.granted(view, place.real())?;
@@ -25,7 +25,8 @@ pub(crate) fn plan_delete(wish: &FileWish<'_>, view: &mut View<'_>) -> Result<Pl
         return Ok(Plan::up_to_date());
     }
     if entry.kind == Kind::Link {
-        // Whether a link leads somewhere is told to who may look there. To others it does.
+        // The policy may see a dangling link as such only if it may see the link's target. Otherwise the link counts as
+        // intact.
         let errno = match view.seen_target(path) {
             Some(Ok(Some(_))) | None => None,
             Some(Ok(None)) => Some(Errno::NOENT),
@@ -48,10 +49,10 @@ pub(crate) fn plan_delete(wish: &FileWish<'_>, view: &mut View<'_>) -> Result<Pl
     Ok(Plan::steps(vec![step(path.to_owned(), granted, found, backups)]))
 }
 
-/// Removes something that is not a directory, and keeps as many backups of a file as usual.
+/// Creates the step that removes an entry that is not a directory, with the usual number of backups of a file.
 ///
 /// # Errors
-/// It may not be looked at.
+/// The path may not be read.
 pub(crate) fn delete_step(path: String, granted: GrantedPath, kind: Kind, view: &View<'_>) -> Result<Step, Raised> {
     let found = FoundPath::look(view.root, granted.path())?;
     Ok(step(path, granted, found, if kind == Kind::File { view.settings.backups } else { 0 }))
@@ -62,33 +63,33 @@ fn step(path: String, granted: GrantedPath, found: FoundPath, backups: usize) ->
     Step::new(change, Operation::RemoveFile(RemoveFile { path, granted, found, backups }))
 }
 
-/// Something to remove that is not a directory.
+/// An entry to remove that is not a directory.
 #[derive(Debug)]
 pub(crate) struct RemoveFile {
     /// The path as the cookbook wrote it.
     path: String,
     granted: GrantedPath,
-    /// What was at the path.
+    /// The state of the path when planned.
     found: FoundPath,
-    /// How many backups are kept.
+    /// The number of backups to keep.
     backups: usize,
 }
 
 impl RemoveFile {
-    /// What was at the path. Nobody has read the content.
+    /// Returns the state of the path when planned. The content was not read.
     pub(crate) fn found(&self) -> Found {
         self.found.found(self.granted.path())
     }
 
-    /// Adds that nothing would be there.
+    /// Adds that the path would not exist.
     pub(crate) fn foresee(&self, outcomes: &mut Outcomes) {
         outcomes.push((self.granted.path().to_owned(), Planned::Gone));
     }
 
-    /// Keeps a backup where one is wanted, then removes the file.
+    /// Keeps a backup if the settings ask for one, then removes the file.
     ///
     /// # Errors
-    /// The machine refuses, or something else is at the path by now.
+    /// The machine refuses, or another entry is now at the path.
     pub(crate) fn carry_out(self, writer: &mut Writer<'_>) -> Result<(), Raised> {
         if self.backups > 0 {
             backup::keep(writer, &self.path, &self.granted, self.backups)?;
@@ -99,7 +100,7 @@ impl RemoveFile {
     }
 }
 
-/// Nothing there; in a dry run something may have been made before.
+/// Returns the plan for an absent file. In a dry run, an earlier resource may have created it.
 fn nothing(wish: &FileWish<'_>, view: &View<'_>) -> Result<Plan, Raised> {
     let path = wish.path;
     if !view.why_run {

@@ -1,4 +1,4 @@
-//! Content that is written beside its place before it is put there, so that others can look at it first.
+//! Staged content: written beside its target first, so that checks can read it before it is put in place.
 
 use super::content::Content;
 use super::verify::keep_rejected;
@@ -9,13 +9,13 @@ use machine::root::{ModeBits, StagedFile};
 use serde_json::{Value, json};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// A staged file, shared between the operation that stages it and the one that puts it in place. It vanishes when both are
-/// dropped.
+/// A staged file, shared between the operation that stages it and the one that puts it in place. The file is removed when
+/// both are dropped.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Staged(Arc<Mutex<Option<StagedFile>>>);
 
 impl Staged {
-    /// Takes the file out, if one was staged.
+    /// Takes the staged file, if there is one.
     pub(super) fn take(&self) -> Option<StagedFile> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).take()
     }
@@ -30,11 +30,11 @@ impl Staged {
 pub(crate) struct Staging {
     /// The path that the content is staged for.
     pub(crate) granted: GrantedPath,
-    /// `None`: an empty file.
+    /// The content. `None`: an empty file.
     pub(crate) content: Option<Content<'static>>,
     /// The permission bits of the staged file.
     pub(crate) creation_mode: ModeBits,
-    /// Where the staged file is left for later operations.
+    /// The place for the staged file, shared with the later operation.
     pub(crate) staged: Staged,
 }
 
@@ -51,10 +51,10 @@ impl Staging {
     }
 }
 
-/// Keeps staged content that a block rejected, for people to look at.
+/// The step that keeps staged content after a block rejected it, so that people can read it.
 #[derive(Debug)]
 pub(crate) struct Rejection {
-    /// The content as it was staged.
+    /// The staged content.
     pub(super) staged: Staged,
 }
 
@@ -68,7 +68,7 @@ impl Rejection {
     }
 }
 
-/// Writes content to a file of its own beside its place.
+/// Writes content to a temporary file beside its target.
 ///
 /// # Errors
 /// The content cannot be written.

@@ -1,9 +1,9 @@
-//! `verify :systemd_unit`: whether systemd reads a unit's new content without complaint.
+//! `verify :systemd_unit`: checks whether systemd accepts a unit's new content without complaint.
 //!
-//! `systemd-analyze` is a large program, and the text is the policy's. It runs others that the text names (`man`, for
-//! `Documentation=man:`), and says of every path that the text names whether it is there, and of other units what is wrong in them.
-//! So it is asked only about files of systemd's own folders, which nobody may change who is not as good as root anyway; it is
-//! confined as a dry run's commands are; and a policy hears what it says of this unit, and nothing of other files.
+//! `systemd-analyze` is a large program, and the policy wrote the text. It runs other programs that the text names (`man`,
+//! for `Documentation=man:`). It also reports whether each named path exists, and errors in other units. So three limits
+//! apply. It checks only files in systemd's own folders, which only users with the power of root may change. It runs
+//! confined, like commands of a dry run. And the policy sees its messages about this unit, but not those about other files.
 
 use crate::plan::Writer;
 use contract::{ErrorKind, Raised};
@@ -11,7 +11,7 @@ use machine::command::{Answer, Launch, MAX_PLACED, MISSING_PROGRAM, PLACED};
 use machine::root::StagedFile;
 use std::io::Read as _;
 
-/// The folders that systemd reads units from, as they are written and as they resolve.
+/// The folders of systemd's unit files, both as written and with links resolved.
 const FOLDERS: [&str; 10] = [
     "/etc/systemd/system",
     "/run/systemd/system",
@@ -25,13 +25,13 @@ const FOLDERS: [&str; 10] = [
     "/lib/systemd/user",
 ];
 
-/// What a policy hears where systemd has complained of other files.
+/// The hint for a policy if systemd also complained about other files.
 const MORE: &str = "systemd-analyze says more, about other files; `systemd-analyze verify` shows it to an operator";
 
-/// The name of a unit, by the path of its file.
+/// Returns the name of a unit from the path of its file.
 ///
 /// # Errors
-/// The path is not that of a file in one of systemd's folders.
+/// The file is not in one of systemd's folders.
 pub(super) fn unit_at(path: &str) -> Result<String, Raised> {
     let parts: Vec<&str> = path.split('/').filter(|part| !matches!(*part, "" | ".")).collect();
     let known = parts
@@ -44,10 +44,10 @@ pub(super) fn unit_at(path: &str) -> Result<String, Raised> {
     })
 }
 
-/// Asks systemd. As in Chef, where systemd is not installed there is nobody to ask.
+/// Runs `systemd-analyze`. As in Chef, the check is skipped if systemd is not installed.
 ///
 /// # Errors
-/// It cannot be asked; the staged file is not in one of systemd's folders.
+/// The program cannot be run; the staged file is not in one of systemd's folders.
 pub(super) fn ask(writer: &mut Writer<'_>, staged: &StagedFile, name: &str) -> Result<Result<(), String>, Raised> {
     let real = staged.path();
     unit_at(&real)?;
@@ -74,7 +74,7 @@ pub(super) fn ask(writer: &mut Writer<'_>, staged: &StagedFile, name: &str) -> R
     }
 }
 
-/// The lines of an answer that are about this unit's text, and name no path.
+/// Returns the lines of an answer that concern this unit's text and contain no path.
 fn about_unit(errors: &str, name: &str) -> String {
     let placed = format!("{PLACED}/{name}:");
     let beside = format!("{name}: ");

@@ -1,4 +1,4 @@
-//! Commands that must accept new content before it is put in place.
+//! Verifies new content by commands and other checks before it is put in place.
 
 use super::content::Content;
 use super::create::unverified;
@@ -18,30 +18,30 @@ use schema::typed;
 use std::io::Read;
 use std::time::Duration;
 
-/// Where rejected content is kept, below the cache directory.
+/// The folder of rejected content, below the cache directory.
 const REJECTED: &str = "/failed_validations";
 
-/// How many rejected contents are kept.
+/// Maximum number of rejected contents that are kept.
 const MAX_REJECTED: usize = 20;
 
-/// Bytes of the rejected contents that are kept beside the newest one.
+/// Maximum size of the rejected contents besides the newest one, in bytes.
 const MAX_REJECTED_BYTES: u64 = 64 << 20;
 
-/// The largest content that is parsed to be verified, in bytes.
+/// Maximum size of content that is parsed for verification, in bytes.
 const MAXIMUM_PARSED: u64 = 64 << 20;
 
-/// What has to accept the content.
+/// All checks that must accept the content.
 #[derive(Default)]
 pub(super) struct Verification {
     pub(super) checks: Vec<Check>,
-    /// Blocks of the guest want to see it staged.
+    /// True if the guest has `verify` blocks, which need the staged content.
     pub(super) blocks: bool,
 }
 
-/// One thing that has to accept the content.
+/// One check that must accept the content.
 #[derive(Debug)]
 pub(super) enum Check {
-    /// A granted command that still has `%{path}` in it, and as it was written.
+    /// A granted command that still contains `%{path}`, with its options and its text as written.
     Command(Withheld<Box<GrantedCommand>>, CommandOptions, Withheld<String>),
     /// `verify :json`: the content must be valid JSON.
     Json,
@@ -50,7 +50,7 @@ pub(super) enum Check {
 }
 
 impl Verification {
-    /// Asks for the grants of the commands. In a dry run they are asked at once, about content that nobody else sees.
+    /// Checks the grants of the commands. A dry run also runs them at once, on content that no other process sees.
     ///
     /// # Errors
     /// A command is denied; a kind of verification does not exist.
@@ -73,7 +73,7 @@ impl Verification {
     }
 }
 
-/// Asks for the grants of all commands.
+/// Checks the grants of all commands.
 pub(super) fn ask(wish: &FileWish<'_>, view: &View<'_>) -> Result<(), Raised> {
     wish.verify.iter().try_for_each(|asked| check(asked, wish.path, view).map(drop))
 }
@@ -106,7 +106,7 @@ fn check(asked: &typed::Verification, path: &str, view: &View<'_>) -> Result<Che
     Ok(Check::Command(Withheld(Box::new(command)), how, Withheld(line.to_owned())))
 }
 
-/// The command about a file of this name, if that cannot become a second command.
+/// Returns the command for a file of this name. Fails if a shell would read a part of the name as another command.
 fn about(command: &GrantedCommand, line: &str, path: &str) -> Result<GrantedCommand, Raised> {
     command.with_path(path).ok_or_else(|| {
         let message = format!("{path} cannot be verified by {line}: a shell would read signs in the path as its own");
@@ -115,13 +115,13 @@ fn about(command: &GrantedCommand, line: &str, path: &str) -> Result<GrantedComm
     })
 }
 
-/// A colon and a name.
+/// Tells whether a text is a Ruby symbol: a colon and a name.
 fn is_symbol(line: &str) -> bool {
     let is_part = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_';
     line.strip_prefix(':').is_some_and(|name| !name.is_empty() && name.bytes().all(is_part))
 }
 
-/// The command with what is said of how it runs. As in a format, `%%` is one sign.
+/// Returns the command with its user, group and other options. As in a format string, `%%` means one `%`.
 fn command_test(asked: &typed::Verification) -> CommandTest {
     CommandTest {
         user: asked.user.clone(),
@@ -135,9 +135,9 @@ fn command_test(asked: &typed::Verification) -> CommandTest {
 }
 
 impl Check {
-    /// What a dry run has to say of it; none: it accepts the content.
+    /// Returns the uncertainty of a dry run about this check, or `None` if the check accepts the content.
     ///
-    /// A refusal is a doubt, not an error: a command may miss what earlier resources would have made.
+    /// A rejection is only uncertain here, not an error: the command may need files that earlier resources would create.
     fn foresee(&self, wish: &FileWish<'_>, content: &Content<'_>, view: &mut View<'_>) -> Option<Certainty> {
         let is_small = content.size() <= MAX_PLACED;
         let (command, how, line) = match self {
@@ -169,10 +169,11 @@ impl Check {
         }
     }
 
-    /// Asks it.
+    /// Runs the check.
     ///
     /// # Errors
-    /// [`ErrorKind::InvalidValue`]; the rejected content is kept for people to look at, unless it is sensitive.
+    /// [`ErrorKind::InvalidValue`] if the check rejects the content. The content is then kept for people to read, unless it
+    /// is sensitive.
     pub(super) fn run(
         &self,
         writer: &mut Writer<'_>,
@@ -260,7 +261,7 @@ fn is_json(staged: &StagedFile) -> Result<(), String> {
     json_check::check(&text).map_err(|error| error.to_string())
 }
 
-/// Copies rejected content into the cache directory; its path.
+/// Copies rejected content into the cache directory and returns its path.
 pub(super) fn keep_rejected(writer: &Writer<'_>, staged: &StagedFile) -> Result<String, Raised> {
     let name = staged.copys_name();
     let kept = format!("{REJECTED}/{name}");
@@ -271,7 +272,7 @@ pub(super) fn keep_rejected(writer: &Writer<'_>, staged: &StagedFile) -> Result<
     Ok(format!("{}{kept}", writer.cache.path().display().to_string().trim_end_matches('/')))
 }
 
-/// Removes the oldest of the contents that were rejected, beside the newest one, until the others are few and small.
+/// Removes the oldest rejected contents, except the newest one, until number and size are within the limits.
 fn remove_old_rejected(writer: &Writer<'_>, newest: &str) -> Result<(), Raised> {
     let mut others = Vec::new();
     for name in writer.cache.locate(REJECTED)?.names()?.into_iter().filter(|name| name != newest) {

@@ -1,4 +1,4 @@
-//! The properties that all resources which write a file share, read out of a declaration.
+//! The declared properties that all resources which write a file have in common.
 
 use super::Access;
 use crate::plan::View;
@@ -10,38 +10,39 @@ use schema::typed::Verification;
 use schema::types::file::FileProperties;
 use std::collections::HashSet;
 
-/// A kind of verification that is not a command: systemd accepts the content as a unit.
+/// A kind of verification that is not a command: systemd must accept the content as a unit.
 pub(crate) const SYSTEMD_UNIT: &str = ":systemd_unit";
 
-/// What is wanted of one file, its content aside.
+/// The declaration of one file, without its content.
 pub(crate) struct FileWish<'a> {
     /// The path as the cookbook wrote it.
     pub(crate) path: &'a str,
-    /// The owner, group and mode that are wanted.
+    /// The declared owner, group and mode.
     pub(crate) access: Access<'a>,
     /// The digest that the content must have.
     pub(crate) checksum: Option<&'a str>,
-    /// How many earlier versions are kept; none: as many as the settings say.
+    /// The number of backups to keep. `None`: that of the settings.
     pub(crate) backup: Option<usize>,
-    /// Content and diffs are shown nowhere.
+    /// True if content and diffs are never shown.
     pub(crate) sensitive: bool,
-    /// Something else than a file is removed.
+    /// True if an existing entry that is not a file is removed first.
     pub(crate) force_unlink: bool,
-    /// What a link at the path means; none: it is followed.
+    /// True if a link at the path is followed, false if it is not. `None`: followed, with a warning.
     pub(crate) manage_symlink_source: Option<bool>,
     /// Commands that must accept the content.
     pub(crate) verify: &'a [Verification],
-    /// Blocks of the guest must accept it, too.
+    /// True if `verify` blocks of the guest must accept it, too.
     pub(crate) verify_blocks: bool,
-    /// Whether content is put in place in one step; none: wherever that is possible.
+    /// True if content is put in place by a rename, false if it is written in place. `None`: by a rename wherever that is
+    /// possible.
     pub(crate) atomic: Option<bool>,
-    /// The action makes a missing file only.
+    /// True for an action that only creates a missing file.
     pub(crate) only_if_missing: bool,
-    /// The action sets the times.
+    /// True for an action that sets the times.
     pub(crate) touch: bool,
-    /// Real paths of directories that the same plan makes before this file.
+    /// Real paths of directories that the same plan creates before this file.
     pub(crate) directories_made: Option<&'a HashSet<String>>,
-    /// Asks for the right to the file where a right of another kind suffices; none: the right to manage its path.
+    /// The check of the right to the file, if another right than the one to manage its path suffices.
     pub(crate) grant: Option<&'a Grant<'a>>,
 }
 
@@ -49,7 +50,7 @@ pub(crate) struct FileWish<'a> {
 pub(crate) type Grant<'a> = dyn Fn(&PolicyGrants, &str) -> Result<GrantedPath, Denied> + 'a;
 
 impl<'a> FileWish<'a> {
-    /// What a resource of a type that writes one file wants.
+    /// Creates the declaration from the properties of a resource.
     pub(crate) fn of(properties: &'a FileProperties, wanted: &Wanted<'_>) -> Self {
         let FileProperties { owner, group, mode, .. } = properties;
         Self {
@@ -67,7 +68,7 @@ impl<'a> FileWish<'a> {
         }
     }
 
-    /// A file at a path, with no properties of its own.
+    /// Creates the declaration of a file without further properties.
     pub(crate) fn plain(path: &'a str, wanted: &Wanted<'_>) -> Self {
         Self {
             path,
@@ -87,19 +88,19 @@ impl<'a> FileWish<'a> {
         }
     }
 
-    /// Whether nobody says if a link at the path is followed: it is, with a warning.
+    /// Tells whether the resource leaves open whether a link is followed. It is then followed, with a warning.
     pub(super) fn warns_of_link(&self) -> bool {
         self.manage_symlink_source.is_none()
     }
 
-    /// Whether the file is there and holds this text.
+    /// Tells whether the file exists and has this content.
     ///
     /// # Errors
-    /// It is there and may not be managed.
+    /// The file exists and the policy may not manage it.
     pub(crate) fn is_text(&self, view: &View<'_>, text: &[u8]) -> Result<bool, Raised> {
         let granted = |real: &str| self.granted(view, real).map(drop);
         let Some(place) = view.told(self.path, view.root.locate_target(self.path), granted)? else { return Ok(false) };
-        // What may not be managed may not be compared, either.
+        // The comparison needs the right to manage the file.
         let _granted = self.granted(view, place.real())?;
         if let Some(foreseen) = view.foreseen_file(place.real()) {
             return Ok(matches!(foreseen, ForeseenFile::There { content, .. } if content == text));
@@ -107,10 +108,10 @@ impl<'a> FileWish<'a> {
         Ok(view.root.read(self.path).is_ok_and(|found| found == text))
     }
 
-    /// The right to the file, at its real path.
+    /// Returns the right to the file, by its real path.
     ///
     /// # Errors
-    /// It is not granted.
+    /// The path is not granted.
     pub(crate) fn granted(&self, view: &View<'_>, real: &str) -> Result<GrantedPath, Raised> {
         match self.grant {
             Some(grant) => grant(view.grants, real),

@@ -1,8 +1,8 @@
-//! What a policy must be granted for a checkout.
+//! The grants that a checkout needs:
 //!
-//! - The folder with all that is in it, and the server of the repository, or its path on the node.
-//! - The user as whom git runs, if one is named: git reads that user's keys.
-//! - What is privileged in the commit, `.ssh` above all, by a rule that reaches it: see [`Rights::require_names`].
+//! - The folder with its whole content, and the server of the repository or its path on the node.
+//! - The user that git runs as, if one is named: git reads that user's keys.
+//! - Privileged files in the commit, above all `.ssh`, need a rule that reaches them: see [`Rights::require_names`].
 //! - The command `git` itself, as that user and with these variables, for whatever can make git run something else:
 //!   variables, `ssh_wrapper`, submodules (whose addresses nobody has granted), a checkout or a repository on the node
 //!   that is more than what git itself writes (see [`super::plain`]), and settings of git and ssh that the policy may write
@@ -28,10 +28,10 @@ pub(super) struct Rights {
 }
 
 impl Rights {
-    /// Asks for all of it.
+    /// Checks all these grants.
     ///
     /// # Errors
-    /// Something is not granted.
+    /// A grant is missing.
     pub(super) fn of(
         destination: &str,
         repository: &str,
@@ -55,13 +55,13 @@ impl Rights {
             Some("submodules, variables and an ssh_wrapper can make git run other programs".to_owned())
         } else {
             match odd(&real, path.as_ref(), uid, view.root) {
-                // It has to be seen only where a rule depends on it.
+                // If everything is granted, an unreadable folder is not an error.
                 Err(raised) if everything => Some(raised.message),
                 Ok(None) => user_settings::changeable(is_own, view)?,
                 odd => odd?,
             }
         };
-        // Where everything is granted, what is asked for here is what a survey suggests.
+        // If everything is granted, this check only serves a survey, which suggests the grant.
         let command = more.map(|why| unrestrained(&why, caller, view)).transpose()?;
         if everything {
             (caller.limited, caller.restrained) = (false, false);
@@ -77,30 +77,30 @@ impl Rights {
         Ok(Self { folder, _server: server, path, _command: command })
     }
 
-    /// The right to the folder with all that is in it.
+    /// Returns the right to the folder with its whole content.
     pub(super) fn tree(&self) -> &GrantedTree {
         &self.folder
     }
 
-    /// The repository as git gets it: a path on the node resolved.
+    /// Returns the repository as git gets it: a local path is resolved.
     pub(super) fn address(&self, repository: &str) -> String {
         match &self.path {
             None => repository.to_owned(),
-            // What git reads out of a URL is decoded.
+            // git decodes the path of a URL, so a `%` must be encoded.
             Some(path) if repository.starts_with("file://") => format!("file://{}", path.path().replace('%', "%25")),
             Some(path) => path.path().to_owned(),
         }
     }
 
-    /// The real path of the folder.
+    /// Returns the real path of the folder.
     pub(super) fn folder(&self) -> &str {
         self.folder.path()
     }
 
-    /// Whether all these names in the folder may be written and removed with it.
+    /// Checks that all these names in the folder may be written and removed with it.
     ///
     /// # Errors
-    /// One is privileged, and not granted.
+    /// A name is privileged and not granted.
     pub(super) fn require_names<'a>(
         &self,
         names: impl IntoIterator<Item = &'a String>,
@@ -110,10 +110,10 @@ impl Rights {
         names.into_iter().try_for_each(|name| grants.manage_below(&self.folder, name)).map_err(denied)
     }
 
-    /// Removes a clone of which nothing may be checked out.
+    /// Removes a clone from which nothing may be checked out.
     ///
     /// # Errors
-    /// It cannot be removed.
+    /// The clone cannot be removed.
     pub(super) fn discard(&self, writer: &Writer<'_>) -> Result<(), Raised> {
         let git = format!("{}/.git", self.folder().trim_end_matches('/'));
         let tree = writer.settings.grants.manage_tree(&git).map_err(denied)?;
@@ -152,13 +152,13 @@ fn ask_group(caller: &Caller, view: &mut View<'_>) -> Result<(), Raised> {
     view.grants.group(group, standing::of_group(group, view)).map(drop).map_err(denied)
 }
 
-/// What is odd about a checkout and the repository on the node that it is fetched from.
+/// Returns why a checkout, or the local repository that it fetches from, is unusual, or `None`.
 fn odd(folder: &str, source: Option<&ReadablePath>, uid: Option<u32>, root: &Root) -> Result<Option<String>, Raised> {
     let source = source.map(|path| plain::odd_source(path.path(), uid, root)).transpose()?.flatten();
     source.map_or_else(|| plain::odd_checkout(folder, uid, root), |odd| Ok(Some(odd)))
 }
 
-/// The refusal of a checkout that became odd while git worked in it.
+/// Returns the denial for a checkout that became unusual while git worked in it.
 pub(super) fn became_odd(why: &str, view: &Writer<'_>) -> Raised {
     let sentence = view.settings.grants.plain_refusal("commands", "git");
     Raised::new(ErrorKind::Denied, format!("{sentence} here; it is needed because {why}")).with_hint(
@@ -167,7 +167,7 @@ pub(super) fn became_odd(why: &str, view: &Writer<'_>) -> Raised {
     )
 }
 
-/// The right to run git without restraint. A refusal says what that is needed for.
+/// Returns the right to run git without restraint. A denial names the reason.
 fn unrestrained(why: &str, caller: &mut Caller, view: &View<'_>) -> Result<GrantedCommand, Raised> {
     caller.restrained = false;
     view.command(&command(caller)).map_err(|raised| match raised.kind == ErrorKind::Denied {
@@ -186,12 +186,12 @@ fn command(caller: &Caller) -> CommandTest {
     }
 }
 
-/// Whether a repository is not on the node itself.
+/// Tells whether a repository is on another machine.
 pub(super) fn is_elsewhere(repository: &str) -> bool {
     path_of(repository).is_none()
 }
 
-/// A repository on the node itself.
+/// Returns the path of a repository on the node.
 fn path_of(repository: &str) -> Option<String> {
     match repository.strip_prefix("file://") {
         Some(path) => decoded(path),
@@ -205,15 +205,15 @@ fn decoded(path: &str) -> Option<String> {
     path.starts_with('/').then(|| path.into_owned())
 }
 
-/// Where there is nothing of that name, git looks for the same with `.git` at its end.
+/// Finds the local repository. If the path does not exist, git looks for it with `.git` appended.
 fn readable(path: &str, view: &View<'_>) -> Result<ReadablePath, Raised> {
     let suffixed = format!("{}.git", path.trim_end_matches('/'));
-    // Nothing is looked at before one of the two may be read.
+    // Nothing is read before the policy has the right to read one of the two paths.
     let asked = view.grants.read_path(&view.root.asked_about(path));
     if asked.is_err() {
         let _either = view.grants.read_path(&view.root.asked_about(&suffixed)).or(asked).map_err(denied)?;
     }
-    // Of the other one, what is there is told to who may read it.
+    // The existence of the other path is used only if the policy may read it.
     let is_there = |path: &str| view.seen_target(path).is_some_and(|entry| matches!(entry, Ok(Some(_))));
     let found = if !is_there(path) && is_there(&suffixed) { &suffixed } else { path };
     let readable = view.grants.read_path(&view.root.asked_about(found)).map_err(denied)?;

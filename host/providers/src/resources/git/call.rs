@@ -9,20 +9,20 @@ use machine::root::Fault;
 use schema::types::git::GitProperties;
 use std::time::Duration;
 
-/// What git does whatever a repository's own configuration says, where a policy may fetch and no more: no hooks, no
-/// programs for transport, no server but the one that was granted.
+/// Settings that override a repository's own configuration, for a policy that may only fetch: no hooks, no transport
+/// programs, no server but the granted one.
 const RESTRAINTS: [&str; 10] = [
     "core.hooksPath=/dev/null",
-    // What git makes is its user's alone to write.
+    // Only git's user may write to files that git creates.
     "core.sharedRepository=umask",
     "core.fsmonitor=false",
     "core.sshCommand=ssh",
     "protocol.ext.allow=never",
     "http.followRedirects=false",
-    // A submodule's own configuration is read wherever git enters it.
+    // git would read the configuration of each submodule that it enters.
     "fetch.recurseSubmodules=false",
     "submodule.recurse=false",
-    // Nothing goes on in the folder once the call has ended, and the policy may fill it again.
+    // No process continues in the folder after the call, because the policy may then change the folder.
     "gc.autoDetach=false",
     "maintenance.autoDetach=false",
 ];
@@ -47,25 +47,24 @@ const HARMLESS_ODDITIES: [&str; 12] = [
     "zeroPaddedFilemode",
 ];
 
-/// The repository is the folder's own and no other: git looks for one in the folders above where it does not like what it
-/// finds here.
+/// Fixes the repository to this folder. Otherwise git searches the folders above if it does not accept this one.
 const HERE: [&str; 2] = ["--git-dir=.git", "--work-tree=."];
 
-/// Who calls git, and how.
+/// The user and the environment of git calls.
 #[derive(Debug, Clone)]
 pub(super) struct Caller {
     pub(super) user: Option<String>,
     pub(super) group: Option<String>,
-    /// The variables that the cookbook sets, beside those that wrun sets.
+    /// The variables of the cookbook, in addition to those that wrun sets.
     pub(super) environment: Vec<(String, String)>,
-    /// As which number git runs; `None`: the user does not exist.
+    /// Numeric id of git's user. `None`: the user does not exist.
     pub(super) uid: Option<u32>,
-    /// The number of the group that was asked for.
+    /// Numeric id of the declared group.
     pub(super) gid: Option<u32>,
     pub(super) restrained: bool,
-    /// Not everything is granted: what is checked out is looked at before.
+    /// True if not everything is granted: names in a commit are then checked before the checkout.
     pub(super) limited: bool,
-    /// Git is kept to the folder that it works in: see [`fence`].
+    /// The limits that keep git to its folder: see [`fence`].
     pub(super) confinement: Option<Confinement>,
     /// How another user's git starts ssh, which then reads none of that user's settings, as git itself does not: a right to
     /// such a file is no right to run programs as the user.
@@ -73,12 +72,12 @@ pub(super) struct Caller {
     timeout: Option<Duration>,
 }
 
-/// What a fence depends on.
+/// The data for a fence around git.
 #[derive(Debug, Clone)]
 pub(super) struct Confinement {
-    /// The repository is on another machine.
+    /// True if the repository is on another machine.
     pub(super) is_elsewhere: bool,
-    /// The file in which ssh notes the keys of servers.
+    /// The file in which ssh stores the keys of servers.
     pub(super) known_hosts: String,
 }
 
@@ -102,7 +101,7 @@ impl Caller {
         }
     }
 
-    /// The name of the user, if that user does not exist.
+    /// Returns the name of the user if that user does not exist.
     pub(super) fn missing_user(&self, view: &mut View<'_>) -> Option<String> {
         let user = self.user.clone()?;
         let number = user.parse().ok();
@@ -111,7 +110,7 @@ impl Caller {
         (!known).then_some(user)
     }
 
-    /// Finds out as which numbers git runs.
+    /// Looks up the numeric ids of git's user and group.
     pub(super) fn find_numbers(&mut self, view: &mut View<'_>) {
         let users = view.users();
         let uid = |user: &String| users.user(user).map(|user| user.uid).or_else(|| user.parse().ok());
@@ -141,7 +140,7 @@ impl Caller {
         Ok(String::from_utf8_lossy(&outcome.output).into_owned())
     }
 
-    /// Does something, with the rights to it.
+    /// Runs a git command that changes the checkout. Needs the rights to it.
     pub(super) fn run(
         &self,
         writer: &mut Writer<'_>,
@@ -184,7 +183,7 @@ impl Caller {
         }
         words.extend_from_slice(arguments);
         let mut launch = Launch::program("git", words).shown_as(&call.shown());
-        // Nobody is there to be asked for a password.
+        // git must not prompt for a password.
         launch = launch.environment("GIT_TERMINAL_PROMPT", "0");
         for (name, value) in &self.environment {
             launch = launch.environment(name, value);
@@ -232,11 +231,11 @@ const FETCHING: [&str; 2] = ["clone", "fetch"];
 /// The commands that talk to a repository, on this machine or another.
 const TALKING: [&str; 3] = ["clone", "fetch", "ls-remote"];
 
-/// Where git has its own programs.
+/// The folders of git's own programs.
 const OWN_PROGRAMS: [&str; 4] =
     ["/usr/lib/git-core", "/usr/libexec/git-core", "/usr/local/lib/git-core", "/usr/local/libexec/git-core"];
 
-/// The same with what it needs to talk to a repository on this machine, which it does through a shell.
+/// The same folders, and the shell that git needs to use a repository on this machine.
 const WITH_SHELL: [&str; 7] = [
     "/usr/lib/git-core",
     "/usr/libexec/git-core",
@@ -247,13 +246,14 @@ const WITH_SHELL: [&str; 7] = [
     "/bin/sh",
 ];
 
-/// What a call of git may write and start, whatever a configuration or a link in the folder says. To talk to another machine git
-/// needs ssh, shells, and helpers that only the operator knows of; but then it neither checks anything out nor runs filters.
+/// Returns the limits for a call of git: the files that it may write and the programs that it may start, whatever the
+/// configuration or a link in the folder says. For another machine, git needs ssh, shells, and helpers that only the operator
+/// knows. But in that case it neither checks out files nor runs filters.
 fn fence(command: &[String], writes: bool, confinement: &Confinement) -> Fence {
     let Confinement { is_elsewhere, known_hosts } = confinement;
     let talks = command.first().is_some_and(|command| TALKING.contains(&command.as_str()));
     let (files, programs): (_, Option<&'static [&'static str]>) = match (talks, is_elsewhere) {
-        // Only asked, ssh notes nothing.
+        // For a call that only reads, ssh does not need to store keys.
         (true, true) => (if writes { vec![known_hosts.clone()] } else { vec![] }, None),
         (true, false) => (vec![], Some(&WITH_SHELL)),
         (false, _) => (vec![], Some(&OWN_PROGRAMS)),
@@ -261,10 +261,10 @@ fn fence(command: &[String], writes: bool, confinement: &Confinement) -> Fence {
     Fence { writes_here: writes, files, programs }
 }
 
-/// Why git did not say anything.
+/// The reason why git gave no answer.
 pub(super) enum Silence {
     Raised(Raised),
-    /// A dry run stopped it.
+    /// The dry run stopped git.
     Unknown(String),
 }
 
@@ -284,10 +284,10 @@ impl From<Fault> for Silence {
 #[derive(Debug, Clone)]
 pub(super) struct Call {
     words: Vec<String>,
-    /// As Chef's messages show them: some in quotes.
+    /// The words as Chef's messages show them, some in quotes.
     shown: Vec<String>,
     cwd: Option<String>,
-    /// The directory that it fills, which is there already if git is fenced in.
+    /// The directory that it fills. It already exists if git is fenced.
     makes: Option<String>,
 }
 
@@ -308,7 +308,7 @@ impl Call {
         self
     }
 
-    /// A word that is shown as the cookbook wrote it.
+    /// Adds a word that messages show as the cookbook wrote it.
     pub(super) fn quoted_as(mut self, word: &str, shown: &str) -> Self {
         self.words.push(word.into());
         self.shown.push(format!("\"{shown}\""));

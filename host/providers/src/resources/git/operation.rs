@@ -1,4 +1,4 @@
-//! The operations of `git`: what they hold, and the calls that carry them out.
+//! The operations of `git`, and the calls that carry them out.
 
 use super::access::became_odd;
 use super::call::Call;
@@ -13,14 +13,14 @@ use machine::command::MAX_OUTPUT;
 use machine::root::absent;
 use std::collections::HashSet;
 
-/// A clone that is to be made.
+/// A clone to create.
 #[derive(Debug)]
 pub(crate) struct CloneRepository {
     pub(super) task: Task,
 }
 
 impl CloneRepository {
-    /// The folder as it was found.
+    /// Returns the folder's state when planned.
     pub(crate) fn found(&self) -> Found {
         self.task.found()
     }
@@ -28,7 +28,7 @@ impl CloneRepository {
     /// Makes the clone.
     ///
     /// # Errors
-    /// git fails, the commit holds what is not granted, or there is something in the folder by now.
+    /// git fails, the commit contains names that are not granted, or the folder is no longer empty.
     pub(crate) fn carry_out(self, writer: &mut Writer<'_>) -> Result<(), Raised> {
         let folder = &self.task.destination;
         let there = absent(writer.root.locate_target(folder).and_then(|place| place.names()))?;
@@ -47,15 +47,15 @@ pub(crate) struct CheckOut {
 }
 
 impl CheckOut {
-    /// The folder as it was found, and the commit that was chosen.
+    /// Returns the folder's state when planned, and the chosen commit.
     pub(crate) fn found(&self) -> Found {
         self.task.found_for(&self.target)
     }
 
-    /// Checks the commit out: on a branch of its own name where it is a branch's, else on none.
+    /// Checks the commit out: on a branch of the same name if the revision is a branch, else detached.
     ///
     /// # Errors
-    /// git fails, or the commit holds what is not granted.
+    /// git fails, or the commit contains names that are not granted.
     pub(crate) fn carry_out(self, writer: &mut Writer<'_>) -> Result<(), Raised> {
         let Self { task, target } = &self;
         task.require_names(writer, &target.commit)?;
@@ -71,7 +71,7 @@ impl CheckOut {
     }
 }
 
-/// A commit to fetch into a clone that is there.
+/// A commit to fetch into an existing clone.
 #[derive(Debug)]
 pub(crate) struct Fetch {
     pub(super) task: Task,
@@ -79,21 +79,21 @@ pub(crate) struct Fetch {
 }
 
 impl Fetch {
-    /// The checkout as it was found, and the commit that was chosen.
+    /// Returns the checkout's state when planned, and the chosen commit.
     pub(crate) fn found(&self) -> Found {
         self.task.found_for(&self.target)
     }
 
-    /// Fetches what is new, and puts the checkout at the commit.
+    /// Fetches new objects, and moves the checkout to the commit.
     ///
     /// # Errors
-    /// git fails, the commit holds what is not granted, or another commit is checked out by now.
+    /// git fails, the commit contains names that are not granted, or another commit is now checked out.
     pub(crate) fn carry_out(self, writer: &mut Writer<'_>) -> Result<(), Raised> {
         let Self { task, target } = &self;
         task.require_current(writer)?;
         task.run(writer, &task.here("fetch").word("--prune").word(&task.remote))?;
         task.run(writer, &task.here("fetch").word(&task.remote).word("--tags"))?;
-        // Somebody may have been let into what the first of them made.
+        // The first fetch may have created directories that other users can change.
         if task.caller.limited {
             task.look_again(writer)?;
         }
@@ -116,7 +116,7 @@ pub(crate) struct UpdateSubmodules {
 }
 
 impl UpdateSubmodules {
-    /// The checkout as it was found.
+    /// Returns the checkout's state when planned.
     pub(crate) fn found(&self) -> Found {
         self.task.found()
     }
@@ -141,7 +141,7 @@ pub(crate) struct SetRemote {
 }
 
 impl SetRemote {
-    /// The checkout as it was found, with its remotes.
+    /// Returns the checkout's state when planned, with its remotes.
     pub(crate) fn found(&self) -> Found {
         self.task.found()
     }
@@ -155,7 +155,7 @@ impl SetRemote {
     }
 }
 
-/// The repository in a checkout that is exported.
+/// The repository within an exported checkout, to remove.
 #[derive(Debug)]
 pub(crate) struct RemoveRepository {
     pub(super) task: Task,
@@ -163,7 +163,7 @@ pub(crate) struct RemoveRepository {
 }
 
 impl RemoveRepository {
-    /// The folder as it was found.
+    /// Returns the folder's state when planned.
     pub(crate) fn found(&self) -> Found {
         self.task.found()
     }
@@ -177,19 +177,19 @@ impl RemoveRepository {
     }
 }
 
-/// Whether a name in an index or a commit is one that git never writes, and compares with what is elsewhere.
+/// Tells whether git never writes such a name in an index or a commit: it would compare files outside the folder.
 fn leads_out(name: &str) -> bool {
     let is_odd = |part: &str| matches!(part, "" | "." | "..") || part.eq_ignore_ascii_case(".git");
     !name.is_empty() && name.split('/').any(is_odd)
 }
 
-/// The calls that the operations are made of.
+/// The git calls behind the operations.
 impl Task {
     fn run(&self, writer: &mut Writer<'_>, call: &Call) -> Result<(), Raised> {
         self.caller.run(writer, call, &[0], &self.rights).map(drop)
     }
 
-    /// Fails if another commit is checked out than when this was planned: what somebody has committed there would be lost.
+    /// Fails if another commit is checked out than when planned: a new commit of somebody else there would be lost.
     fn require_current(&self, writer: &mut Writer<'_>) -> Result<(), Raised> {
         let outcome = self.caller.run(writer, &self.here("rev-parse").word("HEAD"), &[0, 128], &self.rights)?;
         let now = String::from_utf8_lossy(&outcome.output).trim().to_owned();
@@ -205,7 +205,7 @@ impl Task {
         Ok(String::from_utf8_lossy(&outcome.output).trim() == branch)
     }
 
-    /// Makes the clone, and checks out what it stands at.
+    /// Creates the clone, and checks out its default commit.
     fn clone_whole(&self, writer: &mut Writer<'_>) -> Result<(), Raised> {
         let was_missing = match self.caller.confinement {
             Some(_) => writer.root.make_granted(self.rights.tree(), self.caller.gid)?,
@@ -236,14 +236,14 @@ impl Task {
         }
         let done =
             self.require_names(writer, &head).and_then(|()| self.run(writer, &self.here("checkout").word("HEAD")));
-        // Half a clone would look like a whole one the next time.
+        // In the next run, an incomplete clone would look like a complete one.
         if done.is_err() {
             self.rights.discard(writer)?;
         }
         done
     }
 
-    /// Looks whether others may change the folder, now that it is there.
+    /// Checks again whether others may change the folder, now that it exists.
     fn look_again(&self, writer: &Writer<'_>) -> Result<(), Raised> {
         if !self.caller.restrained {
             return Ok(());
@@ -252,8 +252,8 @@ impl Task {
         odd.map_or(Ok(()), |odd| Err(became_odd(&odd, writer)))
     }
 
-    /// A commit can bring keys (`.ssh`), another commit takes them away, and a file of a commit takes the place of a whole
-    /// directory: all that needs rules that reach the keys.
+    /// Checks all names that a commit adds, removes or replaces. A commit can add or remove keys (`.ssh`), and a file of a
+    /// commit can replace a whole directory. All of that needs rules that reach the keys.
     fn require_names(&self, writer: &mut Writer<'_>, commit: &str) -> Result<(), Raised> {
         if !self.caller.limited {
             return Ok(());
@@ -286,13 +286,13 @@ impl Task {
         Ok(said.split(|byte| *byte == 0).map(|name| String::from_utf8_lossy(name).into_owned()).collect())
     }
 
-    /// Puts a branch at a commit and switches to it.
+    /// Moves a branch to a commit and switches to it.
     fn switch(&self, writer: &mut Writer<'_>, branch: &str, commit: &str) -> Result<(), Raised> {
         self.run(writer, &self.here("branch").word("-f").word(branch).word(commit))?;
         self.run(writer, &self.here("checkout").word(branch))
     }
 
-    /// The same, and the branch follows the remote's.
+    /// Does the same, and makes the branch track the remote branch.
     fn follow(&self, writer: &mut Writer<'_>, commit: &str) -> Result<(), Raised> {
         self.switch(writer, &self.revision, commit)?;
         let upstream = format!("{}/{}", self.remote, self.revision);

@@ -1,8 +1,8 @@
-//! Whether a folder makes git run nothing but git, and read nothing but what is in it.
+//! Checks that a folder makes git run only git itself, and read only files within the folder.
 //!
-//! A policy fills such folders with its right to files, and git, which runs as root, trusts them: their configuration, the
-//! directories they share with other repositories, the links in them. So without the command `git` a folder must look as
-//! git itself makes it. What is odd is said, and refused; nothing is repaired.
+//! A policy can fill such folders with its right to files, and git, which runs as root, trusts them: their configuration,
+//! directories that they share with other repositories, links in them. So without the grant of the command `git`, a folder
+//! must look exactly as git itself creates it. An unusual part is reported and refused; nothing is repaired.
 
 use contract::{ErrorKind, Raised};
 use grants::GrantedTree;
@@ -10,7 +10,7 @@ use machine::root::{Entry, Fault, Kind, ModeBits, NewFileAttributes, Root, absen
 use std::collections::HashSet;
 use std::io::Read as _;
 
-/// What leads git out of the folder, or sets programs to work on what it checks out.
+/// Files that lead git out of the folder, or make it run programs on the files that it checks out.
 const ODD: [&str; 6] = [
     "commondir",
     "config.worktree",
@@ -20,22 +20,23 @@ const ODD: [&str; 6] = [
     "objects/info/http-alternates",
 ];
 
-/// Restrained, git runs no hook.
+/// The folder of hooks. Restrained git runs no hook, so its content is harmless.
 const HOOKS: &str = "hooks/";
 
-/// The longest file that is looked into for what kind of file it is, in bytes.
+/// Maximum size of a file that is read to find its format, in bytes.
 const MAXIMUM_HEAD: u64 = 4096;
 
-/// What is odd about the checkout in a folder, of which `uid` is going to change; `None`: nothing is odd, or the checkout does not exist.
+/// Returns what is unusual about the checkout in a folder that `uid` will change, or `None` if nothing is or the checkout
+/// does not exist.
 pub(super) fn odd_checkout(folder: &str, uid: Option<u32>, root: &Root) -> Result<Option<String>, Raised> {
     let uid = uid.unwrap_or(0);
     let git = format!("{}/.git", folder.trim_end_matches('/'));
     if root.mounts_at_boot_below(folder)? {
-        // A commit may have a link there, which the next start would follow.
+        // A commit may put a link there, and the next start of the machine would follow it.
         return Ok(Some(format!("/etc/fstab names something below {folder}")));
     }
     let entry = root.entry(&git)?;
-    // Before there is one, its folder decides who may exchange it as soon as it is there.
+    // If `.git` does not exist yet, its folder decides which users can replace it later.
     if let Some(odd) = exchangeable(if entry.is_some() { &git } else { folder }, uid, root)? {
         return Ok(Some(odd));
     }
@@ -45,7 +46,7 @@ pub(super) fn odd_checkout(folder: &str, uid: Option<u32>, root: &Root) -> Resul
     }
     let top = root.entry(folder)?;
     let foreign = |entry: &Entry| uid != entry.uid;
-    // Git itself refuses these, where it is left to find them.
+    // git itself refuses such folders when it finds them by itself.
     if foreign(&entry) || top.as_ref().is_some_and(foreign) {
         return Ok(Some(format!("{folder} belongs to another user than git runs as")));
     }
@@ -59,8 +60,8 @@ pub(super) fn odd_checkout(folder: &str, uid: Option<u32>, root: &Root) -> Resul
     }
 }
 
-/// Says so if a file of a repository has other names: git writes to some of its files in place. Objects are not written again, and
-/// clones share them.
+/// Reports a file of a repository with several names (hard links), because git writes to some of its files in place. Objects
+/// are exempt: they are never rewritten, and clones share them.
 fn linked_elsewhere(git: &str, root: &Root) -> Result<Option<String>, Raised> {
     let below = root.locate(git)?.descendants()?;
     let objects = format!("{git}/objects/");
@@ -72,12 +73,12 @@ fn linked_elsewhere(git: &str, root: &Root) -> Result<Option<String>, Raised> {
     Ok(None)
 }
 
-/// Says so if others may change any directory of a checkout: while git works there, they could put a link in its place.
+/// Reports a directory of a checkout that other users may change: while git works there, they could replace it by a link.
 fn odd_directory(folder: &str, uid: u32, root: &Root) -> Result<Option<String>, Raised> {
     if root.entry(folder)?.is_none_or(|entry| entry.kind != Kind::Directory) {
         return Ok(None);
     }
-    // `.git` is looked at more closely.
+    // `.git` has stricter checks.
     Ok(match root.directory_of_others(folder, ".git", uid) {
         Ok(found) => found.map(|path| changeable(&path)),
         Err(fault) => Some(format!("what is in {folder} cannot be seen ({fault})")),
@@ -88,11 +89,11 @@ fn changeable(path: &str) -> String {
     format!("others than the user as whom git runs may change {path}")
 }
 
-/// Says so if others than root and the user as whom git runs may exchange what leads to a folder: between wrun's look and
-/// git's they could put a configuration there that has programs run.
+/// Reports if users other than root and git's user may replace a directory on the way to a folder. Between wrun's check and
+/// git's run they could put a configuration there that makes git run programs.
 fn exchangeable(folder: &str, uid: u32, root: &Root) -> Result<Option<String>, Raised> {
     let mut there = folder;
-    // What is missing is made by git, below the last folder that is there.
+    // git creates missing folders below the last existing one.
     while root.entry(there)?.is_none() {
         there = there.rsplit_once('/').map_or("", |(parent, _)| parent);
         if there.is_empty() {
@@ -100,15 +101,15 @@ fn exchangeable(folder: &str, uid: u32, root: &Root) -> Result<Option<String>, R
         }
     }
     let is_alone = root.is_alone_of(there, uid)?;
-    // Where others may make names, they may be first, in `/tmp` too.
+    // If others may create names there, they may create this one first, also in `/tmp`.
     let is_open = there != folder && root.changeable_by_others([there], uid)?.is_some();
     Ok((!is_alone || is_open).then(|| format!("others than the user as whom git runs may exchange {folder}")))
 }
 
-/// What is odd about a repository on the node that is to be fetched from; none: nothing, or nothing is there.
+/// Returns what is unusual about a local repository to fetch from, or `None` if nothing is.
 pub(super) fn odd_source(path: &str, uid: Option<u32>, root: &Root) -> Result<Option<String>, Raised> {
     let uid = uid.unwrap_or(0);
-    // By the time git looks there may be something else, also in the place of a bundle.
+    // By the time git reads the path, it may have changed, also if it is now a bundle.
     let Some(entry) = root.entry(path)? else { return exchangeable(path, uid, root) };
     match entry.kind {
         Kind::File if is_bundle(path, root)? => return exchangeable(path, uid, root),
@@ -121,7 +122,7 @@ pub(super) fn odd_source(path: &str, uid: Option<u32>, root: &Root) -> Result<Op
         Some(Kind::Directory) => inner.as_str(),
         Some(other) => return Ok(Some(format!("{inner} is a {}", other.words()))),
     };
-    // What git does not take for a repository, it looks for elsewhere.
+    // If git does not accept a folder as a repository, it searches other folders.
     if !is_whole(folder, root)? {
         return Ok(Some(format!("{folder} is not a whole repository")));
     }
@@ -162,14 +163,14 @@ fn says_more(folder: &str) -> String {
     format!("{folder}/config says more than git writes by itself")
 }
 
-/// Writes the configuration of a checkout anew, as it is judged here from one read; what is odd about it instead. Whoever owned
-/// the old file may have it open still, and write to it after it was judged.
+/// Rewrites the configuration of a checkout after checking it in one read. Returns what is unusual about it instead. The old
+/// file's owner may still have it open and could write to it after the check, so the file is replaced.
 pub(super) fn renew_configuration(tree: &GrantedTree, root: &Root) -> Result<Option<String>, Raised> {
     let site = root.site_below(tree, ".git/config")?;
     let (file, entry) = site.open_file()?;
     let mut text = String::new();
     let read = std::fs::File::from(file).take(MAXIMUM_CONFIGURATION).read_to_string(&mut text);
-    // Half a configuration says something else than a whole one.
+    // A truncated configuration may have another meaning.
     if read.is_err() || text.len() as u64 == MAXIMUM_CONFIGURATION || !is_plain_configuration(&text) {
         return Ok(Some(says_more(&format!("{}/.git", tree.path().trim_end_matches('/')))));
     }
@@ -180,7 +181,7 @@ pub(super) fn renew_configuration(tree: &GrantedTree, root: &Root) -> Result<Opt
     Ok(None)
 }
 
-/// Whether git takes a folder for a repository at once.
+/// Tells whether git accepts a folder as a repository.
 fn is_whole(folder: &str, root: &Root) -> Result<bool, Raised> {
     let is = |name: &str, kind: Kind| -> Result<bool, Fault> {
         Ok(root.entry(&format!("{folder}/{name}"))?.is_some_and(|entry| entry.kind == kind))
@@ -208,10 +209,10 @@ fn beginning(path: &str, root: &Root) -> Result<Vec<u8>, Raised> {
     Ok(head)
 }
 
-/// The longest configuration of a checkout that is renewed, in bytes.
+/// Maximum size of a checkout's configuration, in bytes.
 const MAXIMUM_CONFIGURATION: u64 = 1 << 20;
 
-/// Keys that git writes by itself, and such as say how it keeps what it has: none names a program or another place.
+/// Keys that git writes by itself, or that say how it stores its data. None of them names a program or another place.
 const PLAIN_KEYS: [(&str, &[&str]); 10] = [
     (
         "core",
@@ -245,7 +246,7 @@ fn is_plain_configuration(text: &str) -> bool {
     !text.is_empty()
         && text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with(['#', ';'])).all(|line| {
             if let Some(header) = line.strip_prefix('[') {
-                // A key after the bracket would belong to the section: git never writes it so.
+                // A key after the bracket would belong to the section. git never writes it in this way.
                 let Some(header) = header.strip_suffix(']') else { return false };
                 let name = header.split([' ', '"', '.']).next().unwrap_or_default().to_ascii_lowercase();
                 keys = PLAIN_KEYS.iter().find(|(section, _)| *section == name).map(|(_, keys)| *keys);
@@ -254,13 +255,13 @@ fn is_plain_configuration(text: &str) -> bool {
                 return keys.is_some() && !header.contains(']');
             }
             let key = line.split('=').next().unwrap_or_default().trim().to_ascii_lowercase();
-            // Of several addresses git shows the last one and fetches from the first.
+            // With several addresses, git shows the last one but fetches from the first.
             let again = key == "url" && !addresses.insert(section.clone());
             !again && !line.ends_with('\\') && keys.is_some_and(|keys| keys.contains(&key.as_str()))
         })
 }
 
-/// The text in quotes in a header. `None`: git does not write it so.
+/// Returns the quoted text in a section header, or `None` if git would not write it in this way.
 fn subsection(header: &str) -> Option<&str> {
     match header.split_once('"') {
         None => (!header.contains(['.', '\\'])).then_some(""),

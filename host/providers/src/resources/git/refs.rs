@@ -1,6 +1,6 @@
-//! Which commit a name means, from what `git ls-remote` says.
+//! Finds the commit of a name in the output of `git ls-remote`.
 
-/// A commit, and what kind of name led to it.
+/// A commit, and the kind of name that led to it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Target {
     pub(super) commit: String,
@@ -9,26 +9,26 @@ pub(super) struct Target {
 }
 
 impl Target {
-    /// A commit that was named itself.
+    /// Creates the target of a revision that is itself a commit.
     pub(super) fn commit(commit: &str) -> Self {
         Self { commit: commit.into(), is_tag: false, is_branch: false }
     }
 }
 
-/// Whether this is a commit's whole number.
+/// Tells whether a text is a full commit id.
 pub(super) fn is_commit(text: &str) -> bool {
     text.len() == 40 && text.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
 }
 
-/// What `ls-remote` is asked for. The star finds the commit that an annotated tag stands for, too.
+/// Returns the pattern for `ls-remote`. The star also finds the commit behind an annotated tag.
 pub(super) fn search_pattern(revision: &str) -> String {
     if matches!(revision, "" | "HEAD") { "HEAD".into() } else { format!("{revision}*") }
 }
 
-/// The commit that is meant; none: nothing has that name, or more than one thing.
+/// Returns the commit of a revision, or `None` if no name matches, or several do.
 pub(super) fn resolve(said: &str, revision: &str) -> Option<Target> {
     let refs: Vec<(&str, &str)> = said.lines().filter_map(|line| line.split_once('\t')).collect();
-    // Whom a tag called HEAD should mislead is asked for the real one first.
+    // The real HEAD is looked up first, so that a tag named HEAD cannot mislead.
     let first = match search_pattern(revision).as_str() {
         "HEAD" => named(&refs, "HEAD", false, false),
         _ => find(&refs, revision, "^{}"),
@@ -40,7 +40,7 @@ pub(super) fn resolve(said: &str, revision: &str) -> Option<Target> {
     }
 }
 
-/// Tags before branches before whole names. The suffix `^{}` marks the commit that an annotated tag stands for.
+/// Looks for tags first, then branches, then full names. The suffix `^{}` marks the commit behind an annotated tag.
 fn find(refs: &[(&str, &str)], revision: &str, suffix: &str) -> Vec<Target> {
     let whole = |prefix: &str| match revision.strip_prefix(prefix) {
         Some(_) => format!("{revision}{suffix}"),

@@ -1,9 +1,10 @@
-//! Calls of `mount` and `umount`, which take paths as text and follow whatever link is there when they look.
+//! Calls of `mount` and `umount`. These programs take paths as text and follow any link that exists at that moment.
 //!
-//! A policy's service may own a directory on the way to a mount point, a bound folder or an image, and exchange it at any time.
-//! Where that can be, the place is held open, and the program gets a name for what is open ([`machine::root::Pinned`]). What
-//! cannot be named so (an image, a path within an option) is refused. Where root alone may exchange anything, the programs
-//! get the resolved paths as they are: helpers of network file systems note them.
+//! A policy's service may own a directory on the way to a mount point, a bound folder or an image. It could replace that
+//! directory at any time. In that case wrun holds the place open, and the program gets a name for the open file
+//! ([`machine::root::Pinned`]). Places that cannot be named so (an image, a path within an option) are refused. If only root
+//! can replace anything on the way, the programs get the resolved paths themselves, because helpers of network file systems
+//! record them.
 
 use super::mounted;
 use crate::found::{Found, Thing, changed_meanwhile};
@@ -16,19 +17,20 @@ use machine::root::{Kind, Pinned, Root};
 use rustix::io::Errno;
 use std::time::{Duration, Instant};
 
-/// How long an unmounted file system may be busy until it is mounted again: Chef's twenty tries.
+/// The time in which a busy file system is unmounted again and again before a remount: Chef's twenty tries.
 const UNMOUNTING: Duration = Duration::from_secs(2);
 
-/// The pause between two attempts to unmount what is busy.
+/// The pause between two attempts to unmount a busy file system.
 const LOOK_AGAIN: Duration = Duration::from_millis(100);
 
-/// `mount` takes the paths as they are, and notes them nowhere.
+/// Options that make `mount` use the paths unchanged and record them nowhere.
 const AS_IT_IS: [&str; 2] = ["--no-canonicalize", "--no-mtab"];
 
-/// Options with a password.
+/// The beginnings of options with a password.
 const PASSWORDS: [&str; 4] = ["pass=", "password=", "passwd=", "secret="];
 
-/// Options with a path that is within a file system, or that only the next start looks at, or with a word that is no path.
+/// The beginnings of options whose value is not a path on the machine now: a path within a file system, a path that only the
+/// next start uses, or a text that is not a path.
 const OTHER_PATHS: [&str; 6] = ["subvol=", "x-", "X-", "pass=", "password=", "passwd="];
 
 /// One call, with resolved paths.
@@ -36,43 +38,43 @@ const OTHER_PATHS: [&str; 6] = ["subvol=", "x-", "X-", "pass=", "password=", "pa
 pub(super) enum Call {
     /// Mounts a file system.
     Mount { kind: String, options: Vec<String>, device: Device, mount_point: String },
-    /// Gives a mounted file system other options.
+    /// Remounts a mounted file system with other options.
     Remount { options: Vec<String>, device: String, mount_point: String },
-    /// Unmounts whatever was mounted last at a path.
+    /// Unmounts the topmost file system at a path.
     Unmount { mount_point: String },
 }
 
-/// How `mount` is told what to mount.
+/// The device argument of `mount`.
 #[derive(Debug)]
 pub(super) enum Device {
-    /// A resolved path, or the name of something that has none.
+    /// A resolved path, or a name that is not a path.
     Path(String),
     /// The label of a file system.
     Label(String),
-    /// The number of a file system.
+    /// The UUID of a file system.
     Uuid(String),
 }
 
-/// What was found at a mount point. Options may hold a password.
+/// The found state of a mount point. Its options may contain a password.
 #[derive(Debug, Clone)]
 pub(super) struct MountedThere {
     /// The resolved path, without escapes.
     pub(super) place: String,
-    /// What `findmnt` said of the place: a line for each file system that is mounted there, the last one on top.
+    /// The lines of `findmnt` for the place, one for each file system mounted there, the topmost last.
     pub(super) lines: Withheld<String>,
-    /// The line of the table of file systems. `None`: it has none.
+    /// The line of `/etc/fstab`, if it has one.
     pub(super) table: Withheld<Option<String>>,
 }
 
 impl MountedThere {
-    /// The same once the file system on top is unmounted.
+    /// Returns the state after the topmost file system is unmounted.
     pub(super) fn without_last(self) -> Self {
         let lines = self.lines.0.rsplit_once('\n').map_or_else(String::new, |(below, _)| below.to_owned());
         Self { lines: Withheld(lines), ..self }
     }
 }
 
-/// Calls of `mount` and `umount`. Their options may hold a password.
+/// Calls of `mount` and `umount`. Their options may contain a password.
 #[derive(Debug)]
 pub(crate) struct ChangeMounts {
     calls: Withheld<Vec<Call>>,
@@ -85,7 +87,7 @@ impl ChangeMounts {
         Self { calls: Withheld(calls), found, _granted: Withheld(granted) }
     }
 
-    /// What was mounted at the mount point, and the line of the table.
+    /// Returns the mounts at the mount point when planned, and the line of the table.
     pub(crate) fn found(&self) -> Found {
         let MountedThere { place, lines, table } = &self.found;
         let is_secret = [Some(&lines.0), table.0.as_ref()].into_iter().flatten().any(|text| has_password(text));
@@ -96,8 +98,8 @@ impl ChangeMounts {
     /// Mounts or unmounts the file system.
     ///
     /// # Errors
-    /// One of the tools fails; a path of an image or an option leads over a directory that others than root may exchange; or
-    /// something else is mounted at the place by now.
+    /// A tool fails; users other than root may replace a directory on the way to an image or to a path of an option; or
+    /// another file system is now mounted at the place.
     pub(crate) fn carry_out(self, writer: &mut Writer<'_>) -> Result<(), Raised> {
         let launch = mounted::launch();
         let now = writer.launch(&launch).map_err(|failure| failure.into_raised(&launch))?;
@@ -108,7 +110,7 @@ impl ChangeMounts {
     }
 }
 
-/// Whether a line has an option with a password, in one of the words that file systems have for it.
+/// Whether a line has an option with a password, in one of the spellings of file systems.
 fn has_password(line: &str) -> bool {
     let mut options = line.split([' ', ',']);
     options.any(|option| PASSWORDS.iter().any(|word| option.starts_with(word)))
@@ -141,7 +143,7 @@ impl Call {
                 require_fixed(options, writer.root)?;
                 let mut words = vec!["-o".to_owned(), format!("remount,{}", options.join(","))];
                 if place.is_pinned() {
-                    // Without it, `mount` looks the path up among those that are mounted.
+                    // Without a device, `mount` would look the path up in the table of mounts.
                     words.push(if device.is_empty() { "none".to_owned() } else { device.clone() });
                 }
                 run_mount(writer, words, &[Some(&place), None])
@@ -154,13 +156,13 @@ impl Call {
 /// Kinds of file systems whose device may be `//HOST/SHARE`.
 const OF_SHARES: [&str; 4] = ["cifs", "smb3", "smbfs", "ncpfs"];
 
-/// Whether a device is on another machine, or is a text that a program of its own reads. Everything else that begins with a slash
-/// is a path of this machine, whatever else is in it: `mount` follows it.
+/// Tells whether a device is on another machine, or is a text for a helper program. Every other device that begins with a
+/// slash is a local path, whatever characters it contains: `mount` follows it.
 pub(super) fn is_remote(device: &str, kind: &str, options: &[String]) -> bool {
     match device.strip_prefix('/') {
         _ if binds(options) => false,
         Some(rest) if rest.starts_with('/') => OF_SHARES.contains(&kind),
-        // Several folders, as mergerfs takes them.
+        // A list of folders, as for mergerfs.
         Some(rest) => rest.contains(':') && kind.starts_with("fuse"),
         None => device.contains(':') || device.contains("//"),
     }
@@ -199,13 +201,13 @@ pub(super) fn require_fixed_device(
     Ok(())
 }
 
-/// Whether a folder of this machine is shown in another place.
+/// Tells whether the options mount a local folder at another place.
 fn binds(options: &[String]) -> bool {
     let mut options = options.iter().flat_map(|option| option.split(','));
     options.any(|option| matches!(option, "bind" | "rbind" | "move"))
 }
 
-/// A path for a program, and what keeps it from leading elsewhere.
+/// A path for a program, with an open file that keeps it from leading elsewhere.
 struct Held {
     path: String,
     pinned: Option<Pinned>,
@@ -217,7 +219,7 @@ impl Held {
         Ok(Self { path: path.to_owned(), pinned })
     }
 
-    /// What is mounted. An image becomes a device by its path, which `mount` resolves by itself.
+    /// Prepares the device. An image becomes a device by its path, which `mount` resolves itself.
     fn device(path: &str, (kind, options): (&str, &[String]), root: &Root) -> Result<Self, Raised> {
         if !path.starts_with('/') || is_remote(path, kind, options) {
             require_fixed_device(path, (kind, options), root)?;
@@ -239,8 +241,8 @@ impl Held {
     }
 }
 
-/// Fails if others than root may exchange a directory that leads to a path. Directories that are missing are made by whoever may
-/// write to the last one that is there.
+/// Fails if users other than root may replace a directory on the way to a path. Missing directories can be created by any
+/// user who may write to the last existing one.
 pub(super) fn require_roots_alone(path: &str, root: &Root) -> Result<(), Raised> {
     let mut there = path;
     loop {
@@ -258,7 +260,7 @@ pub(super) fn require_roots_alone(path: &str, root: &Root) -> Result<(), Raised>
     }
 }
 
-/// Fails if an option names a path that could lead elsewhere by the time it is looked at.
+/// Fails if an option has a path that could lead elsewhere when it is used.
 pub(super) fn require_fixed(options: &[String], root: &Root) -> Result<(), Raised> {
     let options = options.iter().flat_map(|option| option.split(','));
     let on_machine = options.filter(|option| !OTHER_PATHS.iter().any(|begin| option.starts_with(begin)));
@@ -292,11 +294,11 @@ fn run_mount(writer: &mut Writer<'_>, words: Vec<String>, held: &[Option<&Held>;
     require_success(&launch, &outcome, &[0])
 }
 
-/// Unmounts. What was in use a moment ago may be busy a little longer.
+/// Unmounts a file system, and retries, because it may stay busy for a moment after its last use.
 fn unmount(writer: &mut Writer<'_>, mount_point: &str) -> Result<(), Raised> {
     let begin = Instant::now();
     let is_early = || begin.elapsed() < UNMOUNTING;
-    // Whoever waits here holds nothing open below the mount point.
+    // While it waits, this code has no file open below the mount point.
     if mount_point.starts_with('/') && !writer.root.is_roots_alone(mount_point)? {
         loop {
             match writer.root.unmount(mount_point) {

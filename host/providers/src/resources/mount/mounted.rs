@@ -1,14 +1,14 @@
-//! What `findmnt -rn` says of one place.
+//! Parses the output of `findmnt -rn` for one place.
 
 use contract::{CommandOutcome, Raised};
 use machine::command::{Launch, require_success};
 
-/// The question for what is mounted.
+/// Builds the command that lists all mounts.
 pub(super) fn launch() -> Launch {
     Launch::program("findmnt", ["-rn"])
 }
 
-/// The answer to [`launch`].
+/// Returns the output of [`launch`] as text.
 ///
 /// # Errors
 /// `findmnt` failed.
@@ -17,13 +17,13 @@ pub(super) fn answer(outcome: &CommandOutcome) -> Result<String, Raised> {
     Ok(String::from_utf8_lossy(&outcome.output).into_owned())
 }
 
-/// The lines about a place, in the order in which it was mounted over.
+/// Returns the lines for a place, in the order of mounting.
 pub(super) fn lines(text: &str, place: &str) -> String {
     let is_about = |line: &&str| line.split(' ').next().is_some_and(|target| decode(target) == place);
     text.lines().filter(is_about).collect::<Vec<_>>().join("\n")
 }
 
-/// Whether the device is what is mounted at the place. Of several mounts at one place, the last one is on top.
+/// Tells whether the device is mounted at the place. Of several mounts at one place, the last one is on top.
 pub(super) fn is_mounted(
     text: &str,
     place: &str,
@@ -47,7 +47,7 @@ pub(super) fn is_mounted(
         if is_device(&source) || is_device(&base) || part.is_some_and(|part| is_device(&part)) {
             mounted = true;
         } else if is_loop(&source) {
-            // A file that is mounted is shown as the loop device between.
+            // For a mounted image file, `findmnt` shows the loop device.
             if let Some(loops) = loops.take() {
                 mounted |= !device.is_empty() && loops().contains(device);
             }
@@ -64,7 +64,7 @@ fn is_loop(source: &str) -> bool {
         .is_some_and(|number| !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit()))
 }
 
-/// A word with its escapes (`\x20`) undone.
+/// Decodes the escapes (`\x20`) of a word.
 fn decode(word: &str) -> String {
     let mut bytes = Vec::with_capacity(word.len());
     let mut rest = word;

@@ -1,4 +1,4 @@
-//! The table of file systems as lines.
+//! The table of file systems (`/etc/fstab`) as lines.
 
 /// A line, its fields as written: white space in them is escaped.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -12,7 +12,7 @@ pub(super) struct Line {
 }
 
 impl Line {
-    /// Remarks, and lines that lack fields, are not entries.
+    /// Parses a line, or returns `None` for comments and lines with missing fields.
     fn of(text: &str) -> Option<Self> {
         if text.starts_with('#') || text.starts_with(char::is_whitespace) {
             return None;
@@ -25,24 +25,24 @@ impl Line {
         Some(Self { dump, pass: number(word()), ..line })
     }
 
-    /// The line as the table has it.
+    /// Formats the line for the table.
     pub(super) fn text(&self) -> String {
         let Self { device, mount_point, kind, options, dump, pass } = self;
         format!("{device} {mount_point} {kind} {options} {dump} {pass}")
     }
 }
 
-/// The line that counts: the last one that is meant.
+/// Returns the effective line: the last one for which `is_meant` is true.
 pub(super) fn find(text: &str, is_meant: impl Fn(&Line) -> bool) -> Option<Line> {
     text.lines().rev().filter_map(Line::of).find(is_meant)
 }
 
-/// The table with a line in place of the last one that is meant, or at its end.
+/// Returns the table with a line in place of the last matching one, or at its end.
 pub(super) fn with(text: &str, is_meant: impl Fn(&Line) -> bool, new: &Line) -> String {
     edit(text, is_meant, Some(new))
 }
 
-/// The table without the last line that is meant.
+/// Returns the table without the last matching line.
 pub(super) fn without(text: &str, is_meant: impl Fn(&Line) -> bool) -> String {
     edit(text, is_meant, None)
 }
@@ -65,7 +65,7 @@ fn edit(text: &str, is_meant: impl Fn(&Line) -> bool, new: Option<&Line>) -> Str
     all.iter().map(|line| format!("{line}\n")).collect()
 }
 
-/// White space as the table writes it.
+/// Escapes white space as the table writes it.
 pub(super) fn escape(text: &str) -> String {
     text.replace('\\', "\\134").replace(' ', "\\040").replace('\t', "\\011").replace('\n', "\\012")
 }

@@ -15,7 +15,7 @@ use schema::types::apt_package::AptPackageProperties;
 use std::collections::HashSet;
 use std::sync::Arc;
 
-/// Packages from apt's archives.
+/// The provider of packages from apt's repositories.
 pub(crate) struct AptPackage;
 
 impl Provider for AptPackage {
@@ -46,7 +46,7 @@ impl Provider for AptPackage {
     }
 }
 
-/// An action that the tools have nothing for.
+/// Returns the error for an action that the tools do not support.
 pub(super) fn unsupported(wanted: &Wanted<'_>, action: &str) -> Raised {
     Raised::new(ErrorKind::UnsupportedAction, format!("{} does not support :{action}", wanted.declaration.key()))
 }
@@ -64,7 +64,7 @@ fn refuse_source(wanted: &Wanted<'_>, request: &Request) -> Result<(), Raised> {
     Err(Raised::new(ErrorKind::Package, message).with_hint("declare it as `dpkg_package`"))
 }
 
-/// What is there and what could be, of all packages of a resource. The second: under which name apt knows each.
+/// Returns the installed and available versions of all packages of a resource, each with apt's name for the package.
 fn look(
     aim: Aim,
     request: &Request,
@@ -94,7 +94,7 @@ fn look(
     Ok(all)
 }
 
-/// A virtual package is the only package that provides it.
+/// Resolves a virtual package to the only package that provides it.
 fn look_behind(
     request: &Request,
     release: Option<&str>,
@@ -141,7 +141,7 @@ fn install(
     let mut also_granted = vec![];
     for (seen, name) in &all {
         if let Some(version) = target(aim, seen, true) {
-            // A right to a virtual package is no right to change the package that provides it.
+            // A right to a virtual package does not include the package that provides it.
             if *name != seen.name {
                 also_granted.extend(grant(view, [name.as_str()])?);
             }
@@ -172,8 +172,8 @@ fn install(
     Ok(plan)
 }
 
-/// There is nothing to install: apt's lists may be missing or old, an earlier resource of a dry run may have brought an
-/// archive, or the package does not exist.
+/// Plans for packages without an available version. Either apt's lists are missing or old, an earlier resource of a dry run
+/// may add a repository, or the package does not exist.
 fn without_candidates(sentence: &str, request: &Request, names: &str, view: &View<'_>) -> Result<Plan, Raised> {
     let worth_refreshing = view.caches.packages.worth_refreshing(view.root);
     if view.why_run {
@@ -203,7 +203,7 @@ fn without_candidates(sentence: &str, request: &Request, names: &str, view: &Vie
     })
 }
 
-/// A package that an interrupted dpkg left half done is neither there nor absent.
+/// Handles a package that an interrupted dpkg left half installed: it counts neither as installed nor as absent.
 fn check_interrupted(all: &[(Seen, String)], status: &Status, view: &View<'_>, plan: &mut Plan) -> Result<(), Raised> {
     let broken = all.iter().find_map(|(_, name)| Some((name, status.interrupted(name)?)));
     let Some((name, state)) = broken else { return Ok(()) };
@@ -236,8 +236,8 @@ fn remove(verb: &'static str, request: &Request, status: &Status, view: &mut Vie
     Ok(Plan::steps(step(changes, Operation::ChangePackages(transaction)).into_iter().collect()))
 }
 
-/// What apt would remove, found out without doing it: whoever may install or remove a package may not remove other teams'
-/// packages that are in its way or depend on it.
+/// Returns the packages that apt would remove, by a simulation. A right to install or remove a package does not include
+/// removing other teams' packages that conflict with it or depend on it.
 fn simulate(
     verb: &str,
     request: &Request,
@@ -252,7 +252,7 @@ fn simulate(
     Ok(simulated_removals(&output).map(str::to_owned).collect())
 }
 
-/// `Remv NAME [VERSION]` and `Purg NAME [VERSION]` in the output of a simulation.
+/// Finds `Remv NAME [VERSION]` and `Purg NAME [VERSION]` in the output of a simulation.
 fn simulated_removals(output: &str) -> impl Iterator<Item = &str> {
     output.lines().filter_map(|line| {
         let rest = line.strip_prefix("Remv ").or_else(|| line.strip_prefix("Purg "))?;
@@ -260,8 +260,8 @@ fn simulated_removals(output: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// Holds packages at their versions, or lets them go. apt-mark takes a name that it does not know for a pattern over all
-/// names, other teams' too, so that it gets only names that it knows.
+/// Holds packages at their versions, or releases them. apt-mark treats an unknown name as a pattern over all names, also
+/// those of other teams. So it gets only names that it knows.
 fn mark(hold: bool, request: &Request, status: &Status, view: &View<'_>) -> Result<Plan, Raised> {
     let due = request.packages.iter().map(|(name, _)| name).filter(|name| status.held(name) != hold);
     let (names, unknown): (Vec<_>, Vec<_>) = due.cloned().partition(|name| is_name(name) && status.knows(name));
@@ -291,8 +291,7 @@ fn mark(hold: bool, request: &Request, status: &Status, view: &View<'_>) -> Resu
     Ok(Plan::steps(vec![Step::new(change, Operation::ChangePackages(transaction))]))
 }
 
-/// Packages are to be locked or unlocked that are not there. In a dry run, an earlier resource would perhaps have installed
-/// them.
+/// Handles packages to lock or unlock that are not installed. In a dry run, an earlier resource may install them.
 pub(super) fn unmarked(lock: bool, unknown: &[String], view: &View<'_>) -> Result<Plan, Raised> {
     let names = unknown.join(", ");
     let assumed = |name: &String| view.assumed.holds(&Assumption::Package(name.clone()));
@@ -305,7 +304,8 @@ pub(super) fn unmarked(lock: bool, unknown: &[String], view: &View<'_>) -> Resul
         .with_hint("name each package as the package tool lists it, and install it first"))
 }
 
-/// Which configuration file survives a conflict: the one on the node, unless the resource says otherwise.
+/// Returns the options that decide about a changed configuration file: the one on the node is kept, unless the resource says
+/// otherwise.
 fn configuration_options(request: &Request, overwrite: bool) -> Vec<String> {
     if request.options.iter().any(|option| option.contains("--force-conf")) {
         return vec![];
@@ -319,7 +319,7 @@ fn apt_get(request: &Request, verb: &str, options: Vec<String>, names: Vec<Strin
     if verb == "install" {
         arguments.push("--allow-downgrades".into());
     }
-    // Whoever takes the lock between our look at it and apt's is waited for by apt.
+    // If another process takes the lock after wrun's check, apt waits for it.
     arguments.extend(["-o".to_owned(), "DPkg::Lock::Timeout=60".into()]);
     arguments.extend(options);
     arguments.extend(request.options.iter().cloned());

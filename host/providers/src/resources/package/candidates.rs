@@ -1,8 +1,8 @@
-//! What apt could install: the answers of `apt-cache policy` and `apt-cache showpkg`, read.
+//! Parses the output of `apt-cache policy` and `apt-cache showpkg`: the versions that apt could install.
 
 use std::collections::{BTreeSet, HashMap};
 
-/// What apt knows of one name.
+/// The versions that apt offers for one name.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Offer {
     /// The version that apt would choose.
@@ -12,7 +12,7 @@ pub(super) struct Offer {
 }
 
 impl Offer {
-    /// The version to install if `wanted` is asked for; `None`: it does not exist.
+    /// Returns the version to install for the requested one, or `None` if it does not exist.
     pub(super) fn choose(&self, wanted: Option<&str>) -> Option<&str> {
         match wanted {
             Some(wanted) => self.versions.iter().find(|version| *version == wanted).map(String::as_str),
@@ -21,7 +21,7 @@ impl Offer {
     }
 }
 
-/// Reads what `apt-cache policy NAME..` printed: offers by name. Names that apt does not know at all are absent.
+/// Parses the output of `apt-cache policy NAME..` into offers by name. Names that apt does not know are missing.
 pub(super) fn parse_policy(text: &str) -> HashMap<String, Offer> {
     let mut offers: HashMap<String, Offer> = HashMap::new();
     let mut current: Option<&mut Offer> = None;
@@ -40,7 +40,8 @@ pub(super) fn parse_policy(text: &str) -> HashMap<String, Offer> {
     offers
 }
 
-/// ` *** 2.10-3 500` and `     2.10-3 500` name a version; the lines below them, indented further, its sources.
+/// Parses a line with a version, such as ` *** 2.10-3 500` or `     2.10-3 500`. The lines below it, with a larger indent,
+/// are its sources.
 fn parse_version_line(line: &str) -> Option<&str> {
     let rest = line.strip_prefix("     ").or_else(|| line.strip_prefix(" *** "))?;
     if rest.starts_with(' ') {
@@ -51,7 +52,7 @@ fn parse_version_line(line: &str) -> Option<&str> {
     priority.parse::<i64>().is_ok().then_some(version)
 }
 
-/// Reads what `apt-cache showpkg NAME` printed: the names of the packages that provide it.
+/// Parses the output of `apt-cache showpkg NAME`: the names of the packages that provide it.
 pub(super) fn parse_providers(text: &str) -> BTreeSet<String> {
     let after = text.rsplit_once("Reverse Provides:").map_or("", |(_, after)| after);
     after.lines().filter_map(|line| line.split_ascii_whitespace().next()).map(str::to_owned).collect()

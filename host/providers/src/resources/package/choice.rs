@@ -1,4 +1,4 @@
-//! `package`: the type that belongs to the root's own tools.
+//! `package`: chooses the type for the root's own package tools.
 
 use super::request::ask;
 use super::{AptPackage, DnfPackage};

@@ -1,17 +1,17 @@
-//! Package files as they are installed: copies that nobody but wrun ever had open.
+//! Private copies of package files, for installation: no process except wrun ever had them open.
 //!
-//! Whoever owned a file once may have it open for writing still, and put another package into it after it was looked at. So
-//! what is installed is a copy below wrun's cache, and what the copy holds is looked at before the tool gets it.
+//! A former owner of a file may still have it open for writing, and could replace the package after wrun's check. So wrun
+//! installs a copy below its cache, and checks the copy before the tool gets it.
 
 use crate::plan::Writer;
 use crate::private_copy::{Copying, PrivateCopy, own_number};
 use contract::{ErrorKind, Raised};
 use std::fs::File;
 
-/// Copies the package file at a resolved path. The policy pays for what is written.
+/// Copies the package file at a resolved path. The written bytes are charged to the policy.
 ///
 /// # Errors
-/// It cannot be read or copied, or others than root could exchange the copy.
+/// The file cannot be read or copied, or users other than root could replace the copy.
 pub(super) fn copy(source: &str, writer: &Writer<'_>) -> Result<PrivateCopy, Raised> {
     let place = writer.root.locate(source)?;
     if place.real() != source {
@@ -28,7 +28,7 @@ pub(super) fn copy(source: &str, writer: &Writer<'_>) -> Result<PrivateCopy, Rai
     PrivateCopy::of(File::from(content), copying, writer)
 }
 
-/// The failure of a file that became another one after it was looked at.
+/// Returns the failure for a file that has changed since it was checked.
 pub(super) fn exchanged(path: &str) -> Raised {
     let message = format!("{path} is not installed: it holds another package than when it was looked at");
     Raised::new(ErrorKind::Package, message).with_hint("let nothing else write to the file, and converge again")

@@ -1,4 +1,4 @@
-//! What is known of the root's packages, kept for the length of a run and read again when its files changed.
+//! The package database of a root, cached for the length of a run and read again when its files have changed.
 
 use super::candidates::{Offer, parse_policy, parse_providers};
 use super::status::{JOURNAL, STATUS_FILE, Status};
@@ -9,7 +9,7 @@ use machine::root::Root;
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
-/// Whose change makes apt's answers stale: what it knows of archives, and how it chooses.
+/// Files whose change makes apt's answers outdated: its lists of available packages, and its settings.
 const APT_FILES: [&str; 7] = [
     "/var/lib/apt/lists",
     "/var/lib/apt/lists/partial",
@@ -20,13 +20,13 @@ const APT_FILES: [&str; 7] = [
     "/etc/apt/apt.conf.d",
 ];
 
-/// How many of [`APT_FILES`] are apt's own lists; the others say where these come from.
+/// The number of [`APT_FILES`] that are apt's lists; the others configure the sources of the lists.
 const APT_LISTS: usize = 2;
 
-/// How old apt's lists may be, in seconds, before a package that is not in them makes wrun refresh them.
+/// Maximum age of apt's lists, in seconds. If a package is missing in older lists, wrun refreshes them.
 const FRESH_SECONDS: i64 = 3600;
 
-/// Which content a file had: inode, size, modification time.
+/// The version of a file: inode, size, modification time.
 type Stamp = Option<(u64, u64, i64)>;
 
 /// The package database of one root.
@@ -34,7 +34,7 @@ type Stamp = Option<(u64, u64, i64)>;
 pub(crate) struct PackageCache {
     read: Option<(Stamp, Arc<Status>)>,
     apt: Vec<Stamp>,
-    /// By release asked for and name; none: apt does not know the name.
+    /// Offers by requested release and name. `None`: apt does not know the name.
     offers: HashMap<(Option<String>, String), Option<Offer>>,
     providers: HashMap<String, BTreeSet<String>>,
     refreshed: bool,
@@ -63,8 +63,8 @@ impl PackageCache {
         Ok(status)
     }
 
-    /// Call after a transaction of our own: what is installed is read again. What apt offers stays as it was, since it
-    /// offered what is installed now.
+    /// Must be called after a transaction of wrun: the status file is read again. The offers of apt stay valid, because they
+    /// included the versions that are now installed.
     pub(super) fn transaction_ended(&mut self, root: &Root) {
         let offers = std::mem::take(&mut self.offers);
         self.read = None;
@@ -73,7 +73,7 @@ impl PackageCache {
         }
     }
 
-    /// Call after the lists were refreshed; `complaint`: what went wrong with it.
+    /// Must be called after the lists were refreshed. `complaint` is the error, if there was one.
     pub(super) fn lists_refreshed(&mut self, complaint: Option<String>) {
         self.refreshed = true;
         self.complaint = complaint;
@@ -81,18 +81,18 @@ impl PackageCache {
         self.providers.clear();
     }
 
-    /// Whether the lists were refreshed in this run.
+    /// Tells whether the lists were refreshed in this run.
     pub(super) fn was_refreshed(&self) -> bool {
         self.refreshed
     }
 
-    /// What went wrong when the lists were refreshed in this run.
+    /// Returns the error of refreshing the lists in this run.
     pub(super) fn complaint(&self) -> Option<&str> {
         self.complaint.as_deref()
     }
 
-    /// Whether refreshing apt's lists could bring what is missing: not yet done in this run, and they are missing, old, or
-    /// older than what says where they come from.
+    /// Tells whether refreshing apt's lists could help. It must not have been done in this run. And the lists must be
+    /// missing, old, or older than the configuration of their sources.
     pub(super) fn worth_refreshing(&self, root: &Root) -> bool {
         let times = APT_FILES.iter().map(|path| stamp(root, path).map(|(_, _, modified)| modified)).collect::<Vec<_>>();
         let (lists, sources) = times.split_at_checked(APT_LISTS).unwrap_or_default();
@@ -106,7 +106,7 @@ impl PackageCache {
         !self.refreshed && (empty || !fresh)
     }
 
-    /// Forgets what apt said if its files changed since.
+    /// Clears apt's answers if its files have changed since.
     fn check_apt(&mut self, root: &Root) {
         let apt = APT_FILES.iter().map(|path| stamp(root, path)).collect();
         if self.apt != apt {
@@ -117,7 +117,7 @@ impl PackageCache {
     }
 }
 
-/// What apt offers for names, asked in one call for all that are not known yet.
+/// Returns apt's offers for names. All names that are not cached are looked up in one call.
 pub(super) fn offers(
     view: &mut View<'_>,
     release: Option<&str>,
@@ -143,7 +143,7 @@ pub(super) fn offers(
     Ok(names.iter().filter_map(known).collect())
 }
 
-/// The packages that provide a virtual one.
+/// Returns the packages that provide a virtual package.
 pub(super) fn providers(view: &mut View<'_>, name: &str) -> Result<BTreeSet<String>, Raised> {
     if let Some(known) = view.caches.packages.providers.get(name) {
         return Ok(known.clone());
@@ -154,7 +154,7 @@ pub(super) fn providers(view: &mut View<'_>, name: &str) -> Result<BTreeSet<Stri
     Ok(found)
 }
 
-/// Whether dpkg was interrupted so that it refuses to work: its journal holds changes that are not in the status file.
+/// Tells whether dpkg was interrupted and refuses to work: its journal has changes that are not yet in the status file.
 pub(super) fn is_interrupted(root: &Root) -> bool {
     let names = root.locate_target(JOURNAL).and_then(|place| place.names()).unwrap_or_default();
     names.iter().any(|name| !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_digit()))

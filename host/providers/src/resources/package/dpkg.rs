@@ -20,7 +20,7 @@ use machine::command::{Answer, Launch, require_success};
 use schema::types::dpkg_package::DpkgPackageProperties;
 use std::sync::Arc;
 
-/// Packages from `.deb` files, without their dependencies.
+/// The provider of packages from `.deb` files, without their dependencies.
 pub(crate) struct DpkgPackage;
 
 impl Provider for DpkgPackage {
@@ -46,7 +46,7 @@ impl Provider for DpkgPackage {
     }
 }
 
-/// A package file, and what it says of itself.
+/// A package file, with the name and version inside.
 #[derive(Debug)]
 struct Archive {
     /// Its real path in the root.
@@ -87,7 +87,7 @@ fn install(
         let message = format!("{key} source file(s) do not exist: {}", absent.join(", "));
         return Err(Raised::new(ErrorKind::Package, message));
     }
-    // A file may hold any package whatever it is called: the name inside is what counts.
+    // The file's name may be misleading: the package name inside the file decides.
     let granted = grant(view, archives.iter().map(|archive| archive.name.as_str()))?;
     let versions = request.packages.iter().map(|(_, version)| version.clone());
     let all = archives.into_iter().zip(versions).map(|(archive, wanted)| {
@@ -143,7 +143,7 @@ fn install(
     Ok(plan)
 }
 
-/// The plan of a dry run that does not know what the files hold: later resources may count on the packages.
+/// Returns the plan of a dry run that cannot read the files. Later resources may rely on the packages.
 fn uncertain(request: &Request, why: Certainty) -> Plan {
     let mut plan = Plan::uncertain(why);
     plan.assumptions.extend(request.packages.iter().map(|(name, _)| Assumption::Package(name.clone())));
@@ -153,23 +153,23 @@ fn uncertain(request: &Request, why: Certainty) -> Plan {
 /// Package files to install.
 #[derive(Debug)]
 pub(crate) struct InstallFiles {
-    /// The start of dpkg, without the files.
+    /// The call of dpkg, without the files.
     transaction: Transaction,
     files: Vec<Archive>,
-    /// The packages that dpkg may remove, since they conflict with the files.
+    /// The packages that dpkg may remove because they conflict with the files.
     removed: Vec<String>,
 }
 
 impl InstallFiles {
-    /// The packages as they were found, those that would be removed among them.
+    /// Returns the state of the packages when planned, including those to be removed.
     pub(crate) fn found(&self) -> Found {
         self.transaction.found()
     }
 
-    /// Copies the files to where nobody else reaches them, looks at the copies, and installs these.
+    /// Copies the files to a private folder, checks the copies, and installs them.
     ///
     /// # Errors
-    /// A file holds something else by now, or as [`Transaction::run`].
+    /// A file now contains another package, or the failures of [`Transaction::run`].
     pub(crate) fn carry_out(self, writer: &mut Writer<'_>) -> Result<(), Raised> {
         let Self { mut transaction, files, removed } = self;
         let mut copies = vec![];
@@ -199,16 +199,16 @@ fn run(launch: &Launch, writer: &mut Writer<'_>, codes: &[i32]) -> Result<Comman
     Ok(outcome)
 }
 
-/// How a simulation ends that says what would be removed: dpkg also says it of files whose installation would fail.
+/// The accepted exit codes of a simulation. dpkg reports removals even if a file could not be installed.
 const FORESEEN: [i32; 2] = [0, 1];
 
-/// What dpkg would do with files, without doing it.
+/// Builds the command that simulates dpkg with these files.
 fn simulation<'a>(arguments: &[String], paths: impl Iterator<Item = &'a str>) -> Launch {
     let arguments = std::iter::once("--simulate".to_owned()).chain(arguments.iter().cloned());
     Launch::program("dpkg", arguments.chain(paths.map(str::to_owned))).timeout(tools::QUERY)
 }
 
-/// The packages that dpkg would remove; or why a dry run cannot know them.
+/// Returns the packages that dpkg would remove, or the reason why a dry run cannot know them.
 fn look_ahead(launch: &Launch, view: &mut View<'_>) -> Result<Result<Vec<String>, String>, Raised> {
     let outcome = match view.answer(launch).map_err(|failure| failure.into_raised(launch))? {
         Answer::Ended(outcome) => outcome,
@@ -218,7 +218,7 @@ fn look_ahead(launch: &Launch, view: &mut View<'_>) -> Result<Result<Vec<String>
     Ok(Ok(removals(&outcome)))
 }
 
-/// The packages of dpkg's lines `dpkg: yes, will remove NAME in favour of OTHER`.
+/// Returns the packages in dpkg's lines `dpkg: yes, will remove NAME in favour of OTHER`.
 fn removals(outcome: &CommandOutcome) -> Vec<String> {
     let errors = String::from_utf8_lossy(&outcome.errors);
     let removal = |line: &str| {
@@ -228,7 +228,7 @@ fn removals(outcome: &CommandOutcome) -> Vec<String> {
     errors.lines().filter_map(removal).collect()
 }
 
-/// A file of another version than the one asked for would never make the resource true.
+/// Fails if a file has another version than the declared one: the resource could then never converge.
 fn check_version(archive: &Archive, version: &str) -> Result<(), Raised> {
     if archive.version == version {
         return Ok(());
@@ -240,10 +240,10 @@ fn check_version(archive: &Archive, version: &str) -> Result<(), Raised> {
     Err(Raised::new(ErrorKind::Package, message))
 }
 
-/// The file of each package: the one the resource names, or its name if that is one.
+/// Returns the file of each package: the one in the property `source`, or the package's name if that is a path.
 fn sources(named: Vec<String>, request: &Request, view: &View<'_>) -> Vec<Option<String>> {
     let mut named = named.into_iter();
-    // A name that may not be looked at is taken for a file, whether there is one or not.
+    // A name that the policy may not look up counts as a file, whether it exists or not.
     let file = |name: &str| {
         let is_granted = || view.grants.silent().package_source(&view.root.asked_about(name)).is_ok();
         let is_there = || view.root.target_entry(name).is_ok_and(|entry| entry.is_some());
@@ -256,7 +256,7 @@ fn sources(named: Vec<String>, request: &Request, view: &View<'_>) -> Vec<Option
     request.packages.iter().map(source).collect()
 }
 
-/// Chef's two complaints about a missing source, in its order.
+/// Returns Chef's two errors for a missing source, in Chef's order.
 fn without_sources(aim: Aim, request: &Request, key: &str, status: &Status, view: &View<'_>) -> Result<Plan, Raised> {
     let _granted = grant(view, request.packages.iter().map(|(name, _)| name.as_str()))?;
     let see = |(name, wanted): &(String, Option<String>)| Seen {
@@ -273,8 +273,8 @@ fn without_sources(aim: Aim, request: &Request, key: &str, status: &Status, view
     Err(Raised::new(ErrorKind::Package, message))
 }
 
-/// What a file holds; or why a dry run cannot know it. `dpkg-deb` unpacks a part of the file to read it, so a dry run confines
-/// it: the file is anybody's, and may unpack to anything.
+/// Reads the package in a file, or returns the reason why a dry run cannot know it. `dpkg-deb` unpacks a part of the file.
+/// The file is untrusted, so a dry run confines the program.
 fn read(path: String, view: &mut View<'_>) -> Result<Result<Archive, String>, Raised> {
     let launch = showing(&path);
     let outcome = match view.answer(&launch).map_err(|failure| failure.into_raised(&launch))? {
@@ -293,7 +293,7 @@ fn showing(path: &str) -> Launch {
     Launch::program("dpkg-deb", arguments).timeout(tools::QUERY)
 }
 
-/// Name and version that a file shows; `None`: it does not have them.
+/// Parses the name and version from the output, or returns `None` if they are missing.
 fn shown(outcome: &CommandOutcome) -> Option<(String, String)> {
     let output = String::from_utf8_lossy(&outcome.output);
     let mut lines = output.lines();
@@ -301,7 +301,8 @@ fn shown(outcome: &CommandOutcome) -> Option<(String, String)> {
     (is_name(name) && !version.is_empty()).then(|| (name.to_owned(), version.to_owned()))
 }
 
-/// The version that is there, unless an interrupted dpkg left it half done: installing again is what helps then.
+/// Returns the installed version. Returns `None` if an interrupted dpkg left the package half installed, because installing
+/// it again helps then.
 fn current(status: &Status, name: &str) -> Option<String> {
     let working = status.interrupted(name).is_none();
     status.version(name).filter(|_| working).map(str::to_owned)

@@ -1,27 +1,27 @@
-//! dpkg's packages as planning found them, and whether they still are so.
+//! The state of dpkg's packages when planned, and the check whether it is unchanged.
 
 use super::status::{Package, State, Status};
 use crate::found::{Found, Thing, changed_meanwhile};
 use crate::plan::Writer;
 use contract::{ABSENT, Raised};
 
-/// A package as it was found.
+/// A package with its state when planned.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct FoundPackage {
     name: String,
-    /// What dpkg knows of it. `None`: nothing.
+    /// The record of dpkg. `None`: dpkg does not know the package.
     package: Option<Package>,
-    /// The version that was chosen for it. `None`: it is removed or marked.
+    /// The chosen version. `None`: the package is removed or marked.
     candidate: Option<String>,
 }
 
 impl FoundPackage {
-    /// A package as dpkg knows it.
+    /// Creates the state of a package from dpkg's records.
     pub(super) fn of(status: &Status, name: &str) -> Self {
         Self { name: name.to_owned(), package: status.get(name).cloned(), candidate: None }
     }
 
-    /// The same, for which a version was chosen.
+    /// Adds the chosen version.
     pub(super) fn choosing(self, version: &str) -> Self {
         Self { candidate: Some(version.to_owned()), ..self }
     }
@@ -45,13 +45,13 @@ impl FoundPackage {
     }
 }
 
-/// Packages as things. None of them: the operation asks dpkg for nothing.
+/// Returns the state of packages. An empty list means that the operation does not depend on dpkg.
 pub(super) fn found(packages: &[FoundPackage]) -> Found {
     if packages.is_empty() { Found::Nothing } else { Found::of(packages.iter().map(FoundPackage::thing)) }
 }
 
-/// Fails if dpkg knows something else of one of the packages by now. What apt offers is not asked again: apt itself does not
-/// install a version that is gone.
+/// Fails if dpkg's record of a package has changed. apt is not asked again, because it does not install a version that is no
+/// longer available.
 ///
 /// # Errors
 /// [`contract::ErrorKind::ChangedMeanwhile`]; or dpkg's record cannot be read.

@@ -1,24 +1,24 @@
-//! `gem_package` and `chef_gem`: refused, and said so where it helps; but a `chef_gem` that travels with the policy is there.
+//! `gem_package` and `chef_gem`: refused with an explanation, except for a `chef_gem` that is part of the policy's artifact.
 //!
-//! A gem is code that is built and run as root while it is installed, and its native parts could not be loaded where
-//! cookbooks run. Rejected: doing nothing. A cookbook that goes on without its gem fails later and elsewhere.
+//! Installing a gem builds and runs its code as root, and its native parts could not be loaded where cookbooks run. Rejected:
+//! ignoring the resource. A cookbook without its gem would fail later and at another place.
 
 use crate::plan::{Plan, Provider, View};
 use crate::resources::asked;
 use contract::{ErrorKind, Raised, Wanted};
 use schema::types::gem_package::{GemPackageProperties, RUNTIME_GEMS};
 
-/// The pseudo-cookbook that holds the policy's gems, in folders called NAME-VERSION.
+/// The pseudo-cookbook with the policy's gems, in folders named NAME-VERSION.
 const GEMS: &str = "wrun:gems";
 
-/// A package of the Ruby language.
+/// The provider of `gem_package` and `chef_gem`.
 pub(crate) struct Gem;
 
 impl Provider for Gem {
     fn plan(&self, wanted: &Wanted<'_>, view: &mut View<'_>) -> Result<Plan, Raised> {
         let GemPackageProperties { package_name: name, version } = asked::properties(wanted)?;
         let is_chef_gem = wanted.declaration.kind == "chef_gem";
-        // What cookbooks find is what travels with their policy, and what the runtime has.
+        // Cookbooks find the gems of their policy's artifact, and those of the runtime.
         let is_there = is_chef_gem
             && (travels(view, &name, version.as_deref())
                 || (version.is_none() && RUNTIME_GEMS.contains(&name.as_str())));
@@ -40,7 +40,7 @@ impl Provider for Gem {
     }
 }
 
-/// Whether a gem came with the policy, in exactly this version where one is asked for.
+/// Tells whether the policy's artifact contains a gem, in exactly the declared version if there is one.
 fn travels(view: &View<'_>, name: &str, version: Option<&str>) -> bool {
     let paths = view.files.paths(GEMS, "").unwrap_or_default();
     paths.iter().filter_map(|path| path.split_once('/')).any(|(folder, _)| {

@@ -1,7 +1,7 @@
-//! Waiting for other package tools, and saying who it is that one waits for.
+//! Waits for other package tools, and reports which process wrun waits for.
 //!
-//! apt-get can wait for dpkg's lock itself but not for the one of its lists, dpkg for none, and neither says in time whom it
-//! waits for. So the locks are looked at before a tool is started.
+//! apt-get can wait for dpkg's lock, but not for the lock of its lists, and dpkg waits for none. Neither reports in time
+//! which process it waits for. So wrun checks the locks before it starts a tool.
 
 use crate::plan::Writer;
 use contract::{ErrorKind, LogLevel, Raised};
@@ -9,20 +9,20 @@ use machine::locks::holder;
 use machine::remarks::remark;
 use std::time::{Duration, Instant};
 
-/// The locks of whoever changes packages.
+/// The locks of tools that change packages.
 pub(super) const DPKG_LOCKS: [&str; 3] =
     ["/var/lib/dpkg/lock-frontend", "/var/lib/dpkg/lock", "/var/cache/apt/archives/lock"];
 
-/// The lock of whoever refreshes apt's lists.
+/// The lock of tools that refresh apt's lists.
 pub(super) const LIST_LOCKS: [&str; 1] = ["/var/lib/apt/lists/lock"];
 
-/// Between two looks at the locks.
+/// The interval for checking the locks.
 const LOOK_AGAIN: Duration = Duration::from_millis(200);
 
-/// Waits until nobody holds any of these locks.
+/// Waits until no process holds any of these locks.
 ///
 /// # Errors
-/// Someone still does after the time that the settings allow.
+/// A process still holds one after the time that the settings allow.
 pub(super) fn wait(writer: &Writer<'_>, locks: &[&str]) -> Result<(), Raised> {
     let limit = writer.settings.package_lock_wait;
     let begin = Instant::now();

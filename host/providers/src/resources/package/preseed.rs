@@ -1,7 +1,7 @@
 //! Answers to debconf's questions: `response_file`.
 //!
-//! The answers come as a file of the cookbook. Chef keeps what it answered last in its cache and acts only when that
-//! changed; so does this. A file can answer any package's questions, so the owner of each question must be granted.
+//! The answers come from a file of the cookbook. Chef caches its last answers and acts only if they have changed; wrun does
+//! the same. A file can answer questions of any package, so the owner of each question must be granted.
 
 use super::request::{Request, grant, is_name};
 use super::status::Status;
@@ -19,27 +19,28 @@ use machine::root::{ModeBits, NewFileAttributes};
 use schema::types::apt_package::ResponseFileProperties;
 use std::collections::{HashMap, HashSet};
 
-/// Where debconf keeps questions with their owners.
+/// The files in which debconf stores questions with their owners.
 const DATABASES: [&str; 2] = ["/var/cache/debconf/config.dat", "/var/cache/debconf/passwords.dat"];
 
-/// How the installer is called as an owner.
+/// The name of the installer as an owner of questions.
 const INSTALLER: &str = "d-i";
 
-/// Answers that are to be given.
+/// Answers to give.
 #[derive(Debug)]
 struct Answers {
     text: Withheld<Vec<u8>>,
-    /// The digest of those given last. `None`: no answers were given.
+    /// The digest of the last given answers, if there were any.
     last: Withheld<Option<Digest>>,
-    /// The packages that are asked, with their versions.
+    /// The packages that ask, with their versions.
     chosen: Vec<String>,
-    /// Where in wrun's cache those given last are kept.
+    /// The path of the last given answers in wrun's cache.
     record: String,
-    /// The packages whose questions are answered.
+    /// The proofs for the packages whose questions are answered.
     _granted: Vec<GrantedPackage>,
 }
 
-/// The step that answers before packages are installed, if there are new answers. `chosen`: `name=version`.
+/// Returns the step that gives the answers before packages are installed, if there are new answers. `chosen` has the form
+/// `name=version`.
 pub(super) fn before_install(
     wanted: &Wanted<'_>,
     request: &Request,
@@ -85,20 +86,21 @@ pub(super) fn reconfigure(
 #[derive(Debug)]
 pub(crate) struct Preseed {
     selections: Transaction,
-    /// `None`: the packages are configured when they are installed.
+    /// The call that configures installed packages again. `None`: they are configured by their installation.
     configuration: Option<Transaction>,
     answers: Answers,
 }
 
 impl Preseed {
-    /// The answers that were given last, by wrun's own note, which nobody else writes. Among answers are passwords.
+    /// Returns the digest of the last given answers, from wrun's own note, which no other program writes. It is secret,
+    /// because answers may be passwords.
     pub(crate) fn found(&self) -> Found {
         let Answers { chosen, last, .. } = &self.answers;
         let last = last.0.as_ref().map(|digest| digest.text().to_owned());
         Found::of([Thing::new("answers", chosen.join(" ")).with_any("content", last)]).secret_if(true)
     }
 
-    /// Gives the answers, configures installed packages again, and notes in wrun's cache what was answered.
+    /// Gives the answers, configures installed packages again, and stores the answers in wrun's cache.
     ///
     /// # Errors
     /// One of the tools fails, or the note cannot be written.
@@ -111,7 +113,7 @@ impl Preseed {
     }
 }
 
-/// The answers, unless these same ones were given before.
+/// Returns the answers, unless the same ones were given before.
 fn new_answers(wanted: &Wanted<'_>, chosen: &[String], view: &View<'_>) -> Result<Option<Answers>, Raised> {
     let ResponseFileProperties { response_file } = asked::properties(wanted)?;
     let Some(file) = response_file else { return Ok(None) };
@@ -164,7 +166,7 @@ fn selections(request: &Request, answers: &Answers) -> Transaction {
     }
 }
 
-/// One answer: who is said to ask, the question, and the value without blanks around it.
+/// One answer: the named owner, the question's label, and the trimmed value.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Answer {
     owner: String,
@@ -172,8 +174,8 @@ struct Answer {
     value: String,
 }
 
-/// The answers of a file, read as `debconf-set-selections` reads it: a line that ends in a backslash is joined with the next
-/// without a blank.
+/// Parses the answers of a file as `debconf-set-selections` does: a line that ends in a backslash is joined with the next
+/// one, without a blank.
 fn answers(text: &str) -> Vec<Answer> {
     let is_blank = |c: char| c.is_ascii_whitespace() || c == '\u{b}';
     let text = text.strip_suffix('\n').unwrap_or(text);
@@ -203,13 +205,13 @@ fn answers(text: &str) -> Vec<Answer> {
     found
 }
 
-/// The packages whose questions are answered. Debconf finds a question by its label, whoever is said to ask it: so beside
-/// the owner that the line names, those count that the database knows; of a question it does not know yet, the package that
-/// the label begins with, be it one or not where everything is granted. `d-i` is the installer, which nobody has to be
-/// granted; its labels are.
+/// Returns the packages whose questions are answered. Debconf finds a question by its label, whatever owner a line names. So
+/// the result has the owner in the line and the owners in debconf's database. For an unknown question it also has the package
+/// that the label begins with; that must be a valid package name unless everything is granted. The installer `d-i` needs no
+/// grant as an owner, but its labels do.
 ///
 /// # Errors
-/// What is not a package's name.
+/// A text that is not a valid package name.
 fn owners(answers: &[Answer], known: &HashMap<String, Vec<String>>, everything: bool) -> Result<Vec<String>, String> {
     let mut owners = vec![];
     let mut added = HashSet::new();
@@ -231,7 +233,7 @@ fn owners(answers: &[Answer], known: &HashMap<String, Vec<String>>, everything: 
             None if label.is_empty() => {}
             None => {
                 let package = label.split_once('/').map_or(label.as_str(), |(package, _)| package);
-                // With an architecture it is another question than the one the package asks.
+                // With an architecture, the label is that of another question than the package's own.
                 let is_package = is_name(package) && !package.contains(':');
                 if is_package {
                     add(package)?;
@@ -244,7 +246,7 @@ fn owners(answers: &[Answer], known: &HashMap<String, Vec<String>>, everything: 
     Ok(owners)
 }
 
-/// Who asks which question, as debconf's own files have it.
+/// Returns the owners of each question, from debconf's own files.
 fn known_owners(view: &View<'_>) -> HashMap<String, Vec<String>> {
     let texts = DATABASES.iter().filter_map(|path| view.root.read(path).ok());
     texts.flat_map(|text| owners_in(&String::from_utf8_lossy(&text))).collect()

@@ -1,4 +1,4 @@
-//! What a resource asks of its packages, read and checked.
+//! The declared packages of a resource, read and checked.
 
 use super::status::{State, Status};
 use crate::plan::View;
@@ -11,16 +11,16 @@ use schema::types::package::{PackageProperties, TRANSACTION_SECONDS};
 use std::collections::HashSet;
 use std::time::Duration;
 
-/// The longest name that is handed to a tool, in bytes; Debian's longest is 80.
+/// Maximum length of a package name, in bytes; Debian's longest is 80.
 const MAXIMUM_NAME: usize = 200;
 
 /// Finds a package file. `None`: it does not exist.
 ///
 /// # Errors
-/// It is not granted. [`ErrorKind::Package`]: somebody but root may exchange or change it, so that root's package tool might
-/// install something else than what was looked at.
+/// The file is not granted. [`ErrorKind::Package`]: users other than root may replace or change it, so that root's package
+/// tool might install another package than the checked one.
 pub(super) fn package_file(source: &str, view: &View<'_>) -> Result<Option<Place>, Raised> {
-    // Whether it exists is told only to who may have it installed.
+    // The existence of the file is used only if the policy may install it.
     let granted = view.grants.package_source(&view.root.asked_about(source)).map_err(denied)?;
     let Ok(place) = view.root.locate_target(source) else { return Ok(None) };
     if place.real() != granted.path() || place.entry().is_err() {
@@ -36,26 +36,26 @@ pub(super) fn package_file(source: &str, view: &View<'_>) -> Result<Option<Place
     ))
 }
 
-/// What is common to all actions.
+/// The properties that all actions have in common.
 pub(super) struct Request {
-    /// Names, in order, without repetitions, each with the version asked for.
+    /// Names in order, without repetitions, each with the declared version.
     pub(super) packages: Vec<(String, Option<String>)>,
     /// Further arguments for the package tool, checked against the grants.
     pub(super) options: Vec<String>,
     /// Further variables for the package tool, checked against the grants.
     pub(super) environment: Vec<(String, String)>,
-    /// How long a tool may take.
+    /// Time limit of a tool.
     pub(super) timeout: Duration,
-    /// The packages that may be changed, once they were asked for with [`grant`].
+    /// The proofs for the packages, after [`grant`] has checked them.
     pub(super) granted: Vec<GrantedPackage>,
 }
 
 impl Request {
-    /// Reads the properties that all package types share. Names are checked by [`grant`], since for `dpkg_package` they
-    /// may be paths.
+    /// Reads the properties that all package types share. [`grant`] checks the names, since for `dpkg_package` they may be
+    /// paths.
     ///
     /// # Errors
-    /// Options or variables are not granted, or the policy may cost no more.
+    /// Options or variables are not granted, or the policy's limit is exceeded.
     pub(super) fn read(wanted: &Wanted<'_>, view: &View<'_>) -> Result<Self, Raised> {
         let properties: PackageProperties = asked::properties(wanted)?;
         let mut versions = properties.version.into_iter();
@@ -75,8 +75,8 @@ impl Request {
         Ok(Self { packages, options, environment, timeout, granted: vec![] })
     }
 
-    /// Whether a tool may be asked with these options what it would do. Some start programs then too (apt's hooks and solvers,
-    /// dnf's plugins), as root and without limits, and a dry run changes nothing.
+    /// Tells whether a tool may be started with these options to simulate a change. Even then, some options start programs
+    /// (apt's hooks and solvers, dnf's plugins), as root and without limits, but a dry run must not change anything.
     ///
     /// # Errors
     /// [`ErrorKind::Unknown`]: it is a dry run, and not all options are known to be harmless.
@@ -88,19 +88,20 @@ impl Request {
         Err(Raised::new(ErrorKind::Unknown, message))
     }
 
-    /// All names, as sentences name them.
+    /// Returns all names, as sentences list them.
     pub(super) fn names(&self) -> String {
         self.packages.iter().map(|(name, _)| name.as_str()).collect::<Vec<_>>().join(", ")
     }
 
-    /// `version 1, 2 of `, or nothing if no version is asked for.
+    /// Returns `version 1, 2 of `, or an empty text without a declared version.
     pub(super) fn versions(&self) -> String {
         let versions = self.packages.iter().filter_map(|(_, version)| version.as_deref()).collect::<Vec<_>>();
         if versions.is_empty() { String::new() } else { format!("version {} of ", versions.join(", ")) }
     }
 
-    /// Those that are there to be removed. If versions are asked for, all others are spared; `purge`: what is left of the
-    /// configuration of a package that was removed is there, too. (Chef's `purge` of an `apt_package` leaves it.)
+    /// Returns the installed packages to remove. If versions are declared, packages of other versions stay. With `purge`, a
+    /// removed package whose configuration is left also counts as installed. (Chef's `purge` of an `apt_package` leaves the
+    /// configuration.)
     pub(super) fn present(&self, status: &Status, purge: bool) -> Vec<String> {
         let versions = self.packages.iter().any(|(_, version)| version.is_some());
         let present = |(name, version): &&(String, Option<String>)| match status.version(name) {
@@ -124,10 +125,11 @@ pub(super) fn ask(wanted: &Wanted<'_>, view: &View<'_>) -> Result<(), Raised> {
     options.and(environment).and(names.map(drop))
 }
 
-/// The grants for all names. `name:architecture` is the package of that name. Each is asked for, whatever is denied.
+/// Checks the grants for all names. `name:architecture` needs the grant of the package `name`. Each is asked for, whatever is
+/// denied.
 ///
 /// # Errors
-/// One is not granted.
+/// A package is not granted.
 pub(super) fn grant<'a>(
     view: &View<'_>,
     names: impl IntoIterator<Item = &'a str>,
@@ -140,8 +142,8 @@ pub(super) fn grant<'a>(
     checked.into_iter().collect()
 }
 
-/// Whether a name can be a package's: letters, digits, `+`, `-` and `.`, with an architecture perhaps. Others never reach a
-/// tool, where `-` at the end, `/`, `=`, `^` or `*` have meanings of their own.
+/// Tells whether a text can be a package name: letters, digits, `+`, `-` and `.`, optionally with an architecture. Other
+/// texts never reach a tool, because a final `-`, `/`, `=`, `^` or `*` would have another meaning there.
 pub(super) fn is_name(name: &str) -> bool {
     let (package, architecture) = name.split_once(':').unwrap_or((name, "any"));
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'-' | b'.');

@@ -1,7 +1,8 @@
 //! `rpm_package`, `dnf_package` and `yum_package`: packages of the Red Hat family.
 //!
-//! What is installed is asked of `rpm`, what could be of `dnf` or `yum`; both are asked once per resource for all its names.
-//! Chef keeps a Python process that speaks to dnf's library; the programs say the same, and nothing of ours runs on.
+//! The installed packages come from `rpm`, the available ones from `dnf` or `yum`. Each program runs once per resource, for
+//! all its names. Chef keeps a Python process running that calls dnf's library. The programs give the same answers, and wrun
+//! leaves no process running.
 
 mod dnf;
 mod file;
@@ -25,7 +26,7 @@ use removals::Replaces;
 use std::time::Duration;
 use version::Version;
 
-/// How long a query may take: with a cold cache the lists are fetched first.
+/// Time limit of a query. With a cold cache, the tool fetches its lists first.
 const QUERY: Duration = Duration::from_secs(600);
 
 /// One start of a tool that changes packages.
@@ -37,32 +38,32 @@ pub(crate) struct RpmTransaction {
     timeout: Duration,
     /// A package file to install, as the last argument.
     file: Option<RpmFile>,
-    /// For a tool that removes other packages of its own accord.
+    /// A simulation, for a tool that removes other packages by itself.
     ahead: Option<LookAhead>,
     /// The packages that the tool may change.
     _granted: Vec<GrantedPackage>,
-    /// The packages that it is to change, as they were found.
+    /// The packages to change, with their state when planned.
     found: Vec<Thing>,
 }
 
-/// A package file, and what it held when it was looked at.
+/// A package file, and its content when planned.
 #[derive(Debug)]
 struct RpmFile {
     /// Its real path in the root.
     path: String,
     held: Vec<(String, Version)>,
-    /// The packages that it replaces where they are installed.
+    /// The packages that it replaces if they are installed.
     replaces: Vec<Replaces>,
 }
 
 impl RpmFile {
-    /// Looks at the file with this real path.
+    /// Reads the content of the file with this real path.
     fn read(path: String, view: &mut View<'_>) -> Result<Self, Raised> {
         let (held, replaces) = (query::in_file(view, &path)?, query::replaced_by_file(view, &path)?);
         Ok(Self { path, held, replaces })
     }
 
-    /// Copies it to where nobody else reaches it, and looks at the copy.
+    /// Copies the file to a private folder, and checks the copy.
     fn copy(&self, writer: &mut Writer<'_>) -> Result<PrivateCopy, Raised> {
         let copy = copies::copy(&self.path, writer)?;
         file::require_package(&writer.root.locate(copy.path())?)?;
@@ -74,12 +75,12 @@ impl RpmFile {
     }
 }
 
-/// A look of dnf or yum at what it would do, which is repeated with the copy of a package file.
+/// A simulation by dnf or yum. It is repeated with the copy of a package file.
 #[derive(Debug)]
 struct LookAhead {
     options: Withheld<Vec<String>>,
     words: Withheld<Vec<String>>,
-    /// The packages that it may remove.
+    /// The packages that the tool may remove.
     removed: Vec<String>,
 }
 
@@ -90,13 +91,13 @@ impl LookAhead {
 }
 
 impl RpmTransaction {
-    /// The packages as they were found. They are not asked for again before the tool starts: the answer would cost as much,
-    /// and the tool locks the database only then.
+    /// Returns the state of the packages when planned. It is not checked again before the tool starts. The check would cost
+    /// as much as the tool, which locks the database only then.
     pub(crate) fn found(&self) -> Found {
         Found::of(self.found.clone())
     }
 
-    /// Runs it to its end. The tools wait for each other's locks themselves.
+    /// Runs the tool to its end. The tools wait for each other's locks themselves.
     ///
     /// # Errors
     /// The tool cannot be started, takes too long, or fails.
@@ -123,7 +124,7 @@ impl RpmTransaction {
     }
 }
 
-/// A package as rpm knows it. `None`: it is not there.
+/// Returns the state of a package. `None` means that it is not installed.
 fn package(name: &str, installed: Option<&Version>) -> Thing {
     match installed {
         None => Thing::absent("package", name),
@@ -131,8 +132,8 @@ fn package(name: &str, installed: Option<&Version>) -> Thing {
     }
 }
 
-/// Whether a name can be a package's. Others never reach a tool, where `*`, `@`, `/` or `-` at the beginning have meanings
-/// of their own.
+/// Tells whether a text can be a package name. Other texts never reach a tool, because `*`, `@`, `/` or a leading `-` would
+/// have another meaning there.
 fn is_name(name: &str) -> bool {
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'-' | b'.' | b'_');
     name.len() <= 200 && name.bytes().next().is_some_and(|byte| byte.is_ascii_alphanumeric()) && name.bytes().all(plain)

@@ -1,24 +1,24 @@
-//! dpkg's own record of what is installed, read directly: one file instead of a process per package.
+//! Reads dpkg's own record of installed packages: one file instead of a process per package.
 
 use std::collections::HashMap;
 
-/// Where it is, in the root.
+/// The path of the status file in the root.
 pub(super) const STATUS_FILE: &str = "/var/lib/dpkg/status";
 
-/// Where dpkg notes changes that are not in the status file yet. Files with digits for names are there only while it works,
-/// or after it was interrupted.
+/// The folder in which dpkg records changes that are not yet in the status file. It contains files with numeric names only
+/// while dpkg works, or after it was interrupted.
 pub(super) const JOURNAL: &str = "/var/lib/dpkg/updates";
 
-/// How far dpkg got with a package (the third word of `Status:`).
+/// The state of a package in dpkg (the third word of `Status:`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum State {
-    /// Nothing of it is there.
+    /// Nothing of the package is installed.
     NotInstalled,
-    /// It was removed, its configuration is left.
+    /// The package was removed, but its configuration is left.
     ConfigFiles,
-    /// dpkg was interrupted while it unpacked or configured it.
+    /// dpkg was interrupted while it unpacked or configured the package.
     Interrupted(&'static str),
-    /// It works, or waits for another package's triggers.
+    /// The package is installed, or waits for another package's triggers.
     Installed,
 }
 
@@ -27,9 +27,9 @@ pub(super) enum State {
 pub(super) struct Package {
     pub(super) version: String,
     pub(super) state: State,
-    /// It is kept at its version.
+    /// True if the package is held at its version.
     pub(super) held: bool,
-    /// dpkg asks for it to be installed again before anything else.
+    /// True if dpkg requires that the package is installed again first.
     pub(super) needs_reinstallation: bool,
 }
 
@@ -40,7 +40,7 @@ pub(super) struct Status {
 }
 
 impl Status {
-    /// Reads the file's text. What is malformed is left out: dpkg itself says more about it when it runs.
+    /// Parses the status file. Malformed entries are skipped, because dpkg itself reports them when it runs.
     pub(super) fn parse(text: &str, native: Option<&str>) -> Self {
         let mut packages = HashMap::new();
         for paragraph in text.split("\n\n") {
@@ -57,19 +57,19 @@ impl Status {
         Self { packages }
     }
 
-    /// A package, as `name` or `name:architecture`.
+    /// Returns a package by `name` or `name:architecture`.
     pub(super) fn get(&self, name: &str) -> Option<&Package> {
         self.packages.get(name)
     }
 
-    /// The version that is there, working or not. None: nothing but perhaps configuration is left.
+    /// Returns the installed version, working or not, or `None` if at most configuration is left.
     pub(super) fn version(&self, name: &str) -> Option<&str> {
         let package = self.get(name)?;
         let present = !matches!(package.state, State::NotInstalled | State::ConfigFiles);
         present.then_some(package.version.as_str())
     }
 
-    /// In which unfinished state an interrupted dpkg left a package.
+    /// Returns the unfinished state in which an interrupted dpkg left a package.
     pub(super) fn interrupted(&self, name: &str) -> Option<&'static str> {
         match self.get(name) {
             Some(Package { needs_reinstallation: true, .. }) => Some("in need of reinstallation"),
@@ -78,20 +78,20 @@ impl Status {
         }
     }
 
-    /// Whether apt knows a package of exactly this name, whatever its lists say. dpkg may keep a mark for one that was never
-    /// there: apt then takes a name with signs of patterns for one.
+    /// Tells whether apt knows a package of exactly this name, whatever its lists contain. dpkg may keep a mark for a package
+    /// that was never installed. apt then treats a name with pattern characters as a pattern.
     pub(super) fn knows(&self, name: &str) -> bool {
         let may_be_pattern = name.contains(['.', '+']);
         self.get(name).is_some_and(|package| !package.version.is_empty() || !may_be_pattern)
     }
 
-    /// Whether a package is kept at its version, present or not.
+    /// Tells whether a package is held at its version, installed or not.
     pub(super) fn held(&self, name: &str) -> bool {
         self.get(name).is_some_and(|package| package.held)
     }
 }
 
-/// Name, architecture and the rest. Long fields (descriptions, conffiles) are skipped without being copied.
+/// Parses name, architecture and the rest. Long fields (descriptions, conffiles) are skipped without being copied.
 fn parse_paragraph(paragraph: &str) -> Option<(&str, Option<&str>, Package)> {
     let (mut name, mut architecture, mut version, mut status) = (None, None, "", None);
     for line in paragraph.lines() {

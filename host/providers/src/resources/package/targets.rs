@@ -1,4 +1,5 @@
-//! Which version each package of a resource is to be brought to, and the changes that do it. Pure: Chef's rules, nothing else.
+//! Decides the target version of each package of a resource, and the resulting changes. This module is pure: it contains only
+//! Chef's rules.
 
 use super::version;
 use crate::operation::Operation;
@@ -6,34 +7,34 @@ use crate::plan::Step;
 use contract::Change;
 use std::cmp::Ordering;
 
-/// One package of a resource, as asked for and as found.
+/// One package of a resource: declared and present state.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Seen {
     /// Its name in the resource.
     pub(super) name: String,
-    /// The version asked for.
+    /// The declared version.
     pub(super) wanted: Option<String>,
-    /// The version that is there.
+    /// The installed version.
     pub(super) current: Option<String>,
-    /// The version that could be installed: the wanted one if there is one such.
+    /// The available version: the declared one, if it is available.
     pub(super) candidate: Option<String>,
 }
 
-/// What to do with a resource's packages.
+/// The aim of an action for its packages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Aim {
-    /// Any version, unless one is asked for.
+    /// The declared version, or any version without one.
     Install,
     /// The newest version that is available.
     Upgrade,
 }
 
-/// The version that a package must be brought to; none: leave it.
+/// Returns the version to install, or `None` if the package stays.
 pub(super) fn target(aim: Aim, seen: &Seen, allow_downgrade: bool) -> Option<&str> {
     target_by(version::compare, aim, seen, allow_downgrade)
 }
 
-/// The same where versions are compared in another way.
+/// Does the same with another comparison of versions.
 pub(super) fn target_by(
     compare: impl Fn(&str, &str) -> Ordering,
     aim: Aim,
@@ -55,7 +56,7 @@ pub(super) fn target_by(
     }
 }
 
-/// Whether the candidate must be known to say what [`target`] is.
+/// Tells whether [`target`] needs to know the available version.
 pub(super) fn needs_candidate(aim: Aim, seen: &Seen) -> bool {
     match (aim, &seen.current, &seen.wanted) {
         (_, Some(current), Some(wanted)) => current != wanted,
@@ -64,7 +65,8 @@ pub(super) fn needs_candidate(aim: Aim, seen: &Seen) -> bool {
     }
 }
 
-/// Names for which nothing can be installed, and how Chef begins the sentence about them. None: all is well.
+/// Returns the names without an available version, and the beginning of Chef's sentence about them. Returns `None` if nothing
+/// is missing.
 pub(super) fn missing(aim: Aim, seen: &[Seen]) -> Option<(&'static str, String)> {
     let names = |chosen: &dyn Fn(&Seen) -> bool| {
         let names = seen.iter().filter(|one| chosen(one)).map(|one| one.name.as_str());
@@ -84,7 +86,7 @@ pub(super) fn missing(aim: Aim, seen: &[Seen]) -> Option<(&'static str, String)>
     }
 }
 
-/// The change of one package's version.
+/// Returns the change of one package's version.
 pub(super) fn change(aim: Aim, seen: &Seen, target: &str) -> Change {
     let sentence = match aim {
         Aim::Install => format!("install version {target} of package {}", seen.name),
@@ -96,19 +98,19 @@ pub(super) fn change(aim: Aim, seen: &Seen, target: &str) -> Change {
     Change::new(sentence).sets_of(&seen.name, "version", seen.current.clone(), Some(target.to_owned()))
 }
 
-/// The change that removes packages, each with the version that is there.
+/// Returns the change that removes packages, each with its installed version.
 pub(super) fn removal<'a>(sentence: String, removed: impl IntoIterator<Item = (&'a str, Option<&'a str>)>) -> Change {
     removed.into_iter().fold(Change::new(sentence), |change, (name, version)| {
         change.sets_of(name, "version", version.map(str::to_owned), None)
     })
 }
 
-/// The change that removes a package beside the one that is asked for. `why` goes on after *which*.
+/// Returns the change that removes a package besides the declared one. `why` completes the sentence after *which*.
 pub(super) fn also_removed(name: &str, version: Option<&str>, why: &str) -> Change {
     removal(format!("remove package {name}, which {why}"), [(name, version)])
 }
 
-/// One step with several changes; the first tells what is done.
+/// Returns one step with several changes. The first change describes the step.
 pub(super) fn step(changes: Vec<Change>, operation: Operation) -> Option<Step> {
     let mut changes = changes.into_iter();
     let first = Step::new(changes.next()?, operation);

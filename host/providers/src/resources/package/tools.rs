@@ -1,4 +1,4 @@
-//! apt-get, dpkg and their kin: how they are started, and what their failures mean.
+//! Runs apt-get, dpkg and related tools, and interprets their failures.
 
 use super::found::{self, FoundPackage};
 use super::{database, lock};
@@ -11,26 +11,26 @@ use machine::command::{Launch, require_success};
 use machine::remarks::remark;
 use std::time::Duration;
 
-/// How long a query may take: with a cold cache apt reads some hundred megabytes of lists.
+/// Time limit of a query: with a cold cache apt reads some hundred megabytes of lists.
 pub(super) const QUERY: Duration = Duration::from_secs(120);
 
-/// How long refreshing the lists may take.
+/// Time limit for refreshing the lists.
 const REFRESH: Duration = Duration::from_secs(600);
 
-/// What people read when the lists are refreshed.
+/// The sentence for people about refreshing the lists.
 pub(super) const REFRESH_SENTENCE: &str = "refresh the lists of available packages";
 
-/// Keep apt from writing what it writes even for a question: the index of its lists, which costs a second each time, and a
-/// log of how it planned.
+/// Options that keep apt from writing files for a query: the index of its lists, which takes a second each time, and a log of
+/// its planning.
 const WITHOUT_WRITING: [&str; 6] =
     ["-o", "Dir::Cache::pkgcache=", "-o", "Dir::Cache::srcpkgcache=", "-o", "Dir::Log::Planner=/dev/null"];
 
-/// Arguments for a release that versions are taken from.
+/// Returns the arguments that select a release.
 pub(super) fn release_options(release: Option<&str>) -> Vec<String> {
     release.map_or_else(Vec::new, |release| vec!["-o".into(), format!("APT::Default-Release={release}")])
 }
 
-/// Asks a tool that only looks; its output.
+/// Runs a tool that only reads, and returns its output.
 pub(super) fn ask(view: &mut View<'_>, program: &str, arguments: Vec<String>) -> Result<String, Raised> {
     let mut all = vec![];
     if view.why_run && program.starts_with("apt") {
@@ -48,20 +48,20 @@ pub(super) fn ask(view: &mut View<'_>, program: &str, arguments: Vec<String>) ->
 pub(crate) struct Transaction {
     pub(super) program: &'static str,
     pub(super) arguments: Withheld<Vec<String>>,
-    /// The arguments as messages show them; `None`: as they are.
+    /// The arguments as messages show them. `None`: unchanged.
     pub(super) shown: Withheld<Option<Vec<String>>>,
     pub(super) environment: Withheld<Vec<(String, String)>>,
     pub(super) timeout: Duration,
-    /// What the tool reads.
+    /// The tool's standard input.
     pub(super) input: Withheld<Option<Vec<u8>>>,
     /// The packages that the tool may change.
     pub(super) granted: Vec<GrantedPackage>,
-    /// The packages that it is to change, as they were found.
+    /// The packages to change, with their state when planned.
     pub(super) found: Vec<FoundPackage>,
 }
 
 impl Transaction {
-    /// The packages as they were found.
+    /// Returns the state of the packages when planned.
     pub(crate) fn found(&self) -> Found {
         found::found(&self.found)
     }
@@ -86,13 +86,14 @@ impl Transaction {
     /// Waits for other tools to end, then runs this one to its end.
     ///
     /// # Errors
-    /// Someone else holds dpkg's lock for too long, has changed the packages, dpkg was interrupted earlier, or the tool failed.
+    /// Another process holds dpkg's lock for too long or has changed the packages, dpkg was interrupted earlier, or the tool
+    /// failed.
     pub(super) fn run(&self, writer: &mut Writer<'_>) -> Result<(), Raised> {
         let outcome = self.start(writer)?;
         self.judge(&outcome)
     }
 
-    /// As [`run`](Self::run), as the whole of an operation.
+    /// Does the same as [`run`](Self::run), as a complete operation.
     ///
     /// # Errors
     /// As [`run`](Self::run).
@@ -105,7 +106,7 @@ impl Transaction {
         if database::is_interrupted(writer.root) {
             return Err(interrupted("dpkg was interrupted"));
         }
-        // Whoever was waited for has installed something, perhaps.
+        // A tool that wrun waited for may have changed the packages.
         found::require(&self.found, writer)?;
         let launch = self.launch();
         let outcome = writer.launch(&launch).map_err(|failure| failure.into_raised(&launch));
@@ -122,20 +123,20 @@ impl Transaction {
     }
 }
 
-/// An installation from apt's archives.
+/// An installation from apt's repositories.
 #[derive(Debug)]
 pub(crate) struct InstallFromArchives {
     pub(super) transaction: Transaction,
 }
 
 impl InstallFromArchives {
-    /// The packages as they were found, and the versions that were chosen.
+    /// Returns the state of the packages when planned, and the chosen versions.
     pub(crate) fn found(&self) -> Found {
         self.transaction.found()
     }
 
-    /// Installs the packages. An archive that is no longer where the lists say makes them be refreshed and the plan be made
-    /// again, since another version may be there now.
+    /// Installs the packages. If a package file is no longer at the address in the lists, the lists are refreshed. The
+    /// provider then plans again, since another version may be available.
     ///
     /// # Errors
     /// As [`Transaction::run`].
@@ -149,12 +150,12 @@ impl InstallFromArchives {
     }
 }
 
-/// A refreshing of apt's lists, after which the provider plans again.
+/// The operation that refreshes apt's lists; the provider then plans again.
 #[derive(Debug)]
 pub(crate) struct RefreshLists;
 
 impl RefreshLists {
-    /// Refreshes the lists and has the plan made again.
+    /// Refreshes the lists and requests a new plan.
     ///
     /// # Errors
     /// As [`refresh`].
@@ -165,14 +166,14 @@ impl RefreshLists {
     }
 }
 
-/// Variables that keep tools from asking questions: there is nobody to answer them.
+/// Variables that keep tools from asking questions, because nobody can answer them.
 const PROTECTING: [(&str, &str); 3] = [
     ("DEBIAN_FRONTEND", "noninteractive"),
     ("DEBCONF_NONINTERACTIVE_SEEN", "true"),
     ("APT_LISTCHANGES_FRONTEND", "none"),
 ];
 
-/// Refreshes apt's lists, once per run. An archive that cannot be reached is not a failure of its own: what is missing
+/// Refreshes apt's lists, once per run. An unreachable repository is not an error by itself; a package that is missing
 /// afterwards is.
 ///
 /// # Errors
@@ -193,13 +194,13 @@ pub(super) fn refresh(writer: &mut Writer<'_>) -> Result<(), Raised> {
     Ok(())
 }
 
-/// An interrupted dpkg, and what to do about it.
+/// Returns the error for an interrupted dpkg, with a hint for repairing it.
 pub(super) fn interrupted(what: &str) -> Raised {
     Raised::new(ErrorKind::Package, format!("{what}, so no package can be changed"))
         .with_hint("run `dpkg --configure -a`, which finishes what was interrupted, then converge again")
 }
 
-/// Whether an archive was not found where the lists say it is.
+/// Tells whether a package file was not found at the address in the lists.
 fn is_gone(outcome: &CommandOutcome) -> bool {
     let errors = String::from_utf8_lossy(&outcome.errors);
     errors.contains("404  Not Found")

@@ -1,11 +1,11 @@
 //! Debian versions, ordered as dpkg orders them.
 //!
-//! Written out here (deb-version(7) is two rules long) rather than taken from a crate that would bring a parser library
-//! with it, or asked of `dpkg --compare-versions`, which is a process per question.
+//! This module implements the rules itself, since deb-version(7) has only two. Rejected: a crate, which would add a parser
+//! library; `dpkg --compare-versions`, which needs a process per comparison.
 
 use std::cmp::Ordering;
 
-/// Compares two versions: epoch, upstream version, revision. What is not a version at all is ordered all the same.
+/// Compares two versions: epoch, upstream version, revision. Invalid versions are ordered too.
 pub(crate) fn compare(left: &str, right: &str) -> Ordering {
     let (left_epoch, left_upstream, left_revision) = parts(left);
     let (right_epoch, right_upstream, right_revision) = parts(right);
@@ -15,7 +15,7 @@ pub(crate) fn compare(left: &str, right: &str) -> Ordering {
         .then_with(|| compare_part(left_revision, right_revision))
 }
 
-/// `[epoch:]upstream[-revision]`; no epoch is 0, no revision is empty, which is equal to `0`.
+/// Splits `[epoch:]upstream[-revision]`. A missing epoch is 0. A missing revision is empty, which equals `0`.
 fn parts(version: &str) -> (u64, &str, &str) {
     let (epoch, rest) = match version.split_once(':') {
         Some((epoch, rest)) => (epoch.trim().parse().unwrap_or(0), rest),
@@ -25,7 +25,7 @@ fn parts(version: &str) -> (u64, &str, &str) {
     (epoch, upstream, revision)
 }
 
-/// Alternates between stretches without digits, compared character by character, and numbers.
+/// Compares alternating parts: texts without digits, character by character, and numbers.
 fn compare_part(left: &str, right: &str) -> Ordering {
     let (mut left, mut right) = (left, right);
     while !left.is_empty() || !right.is_empty() {
@@ -47,7 +47,8 @@ fn split(text: &str, belongs: impl Fn(char) -> bool) -> (&str, &str) {
     text.split_at_checked(end).unwrap_or((text, ""))
 }
 
-/// The end of a stretch counts as 0; a tilde is before it, letters after it, everything else after letters.
+/// Compares two texts without digits. A tilde sorts before the end of the text, the end before letters, and letters before
+/// other characters.
 fn compare_words(left: &str, right: &str) -> Ordering {
     let weight = |character: Option<char>| match character {
         Some('~') => -1,
@@ -65,7 +66,7 @@ fn compare_words(left: &str, right: &str) -> Ordering {
     }
 }
 
-/// Numbers of any length, so no parsing: without leading zeros the longer one is greater.
+/// Compares numbers of any length without parsing them: without leading zeros, the longer one is greater.
 fn compare_numbers(left: &str, right: &str) -> Ordering {
     let (left, right) = (left.trim_start_matches('0'), right.trim_start_matches('0'));
     left.len().cmp(&right.len()).then_with(|| left.cmp(right))

@@ -1,4 +1,4 @@
-//! What a `source` means.
+//! Parses the addresses in `source`.
 
 use contract::{ErrorKind, Raised};
 use std::borrow::Cow;
@@ -13,10 +13,10 @@ pub(super) enum Address<'a> {
 }
 
 impl<'a> Address<'a> {
-    /// Reads a source.
+    /// Parses a source.
     ///
     /// # Errors
-    /// Chef's: it is not an absolute URI, or of a kind that is not supported.
+    /// Chef's errors: the source is not an absolute URI, or its scheme is not supported.
     pub(super) fn of(source: &'a str) -> Result<Self, Raised> {
         if source.starts_with("\\\\") {
             return Err(Raised::new(
@@ -50,7 +50,7 @@ impl<'a> Address<'a> {
     }
 }
 
-/// An address that is not a URI is made one as Chef makes it: every sign that may not stand there is escaped, `%` too.
+/// Turns an address into a URI as Chef does: every character that is not allowed is escaped, also `%`.
 fn escaped(source: &str) -> Cow<'_, str> {
     let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~:/?#[]@!$&'()*+,;=".contains(&byte);
     if source.bytes().all(|byte| is_plain(byte) || byte == b'%') {
@@ -65,7 +65,7 @@ fn is_scheme(text: &str) -> bool {
         && text.chars().all(|one| one.is_ascii_alphanumeric() || matches!(one, '+' | '-' | '.'))
 }
 
-/// The path of a `file:` address, as Chef decodes it: `%xx`, and `+` for a blank.
+/// Returns the path of a `file:` address, decoded as in Chef: `%xx`, and `+` for a blank.
 fn path(rest: &str) -> Option<String> {
     let path = match rest.strip_prefix("//") {
         Some(rest) => {

@@ -1,4 +1,4 @@
-//! Init scripts: what starts services where systemd does not run, and the links that enable them.
+//! Init scripts, which start services on a machine without systemd, and the links that enable them.
 
 use crate::plan::{View, Writer};
 use contract::{Certainty, ErrorKind, Raised};
@@ -6,52 +6,53 @@ use machine::command::{Answer, Launch, require_success};
 use machine::root::{Kind, Root};
 use serde_json::Value;
 
-/// The run levels in which something starts with the system.
+/// The run levels that count as starting with the system.
 const LEVELS: [char; 6] = ['1', '2', '3', '4', '5', 'S'];
 
-/// What package tools and we ask before a service is started or stopped.
+/// The program that package tools and wrun call before they start or stop a service.
 const POLICY: &str = "/usr/sbin/policy-rc.d";
 
-/// Its answer if an action is forbidden.
+/// Its exit code for a forbidden action.
 const FORBIDDEN: i32 = 101;
 
-/// What makes the links.
+/// The program that creates the links.
 const UPDATE: &str = "/usr/sbin/update-rc.d";
 
-/// Where init scripts lie.
+/// The folder of init scripts.
 pub(super) const FOLDER: &str = "/etc/init.d";
 
 fn path(name: &str) -> String {
     format!("{FOLDER}/{name}")
 }
 
-/// Whether a service has an init script.
+/// Tells whether a service has an init script.
 pub(super) fn exists(root: &Root, name: &str) -> bool {
     root.target_entry(&path(name)).is_ok_and(|entry| entry.is_some())
 }
 
-/// Whether an init script has a word for its status.
+/// Tells whether an init script supports `status`.
 pub(super) fn knows_status(root: &Root, name: &str) -> bool {
     root.read(&path(name)).is_ok_and(|text| String::from_utf8_lossy(&text).contains("status"))
 }
 
-/// What an init script's answer about its status means; none: nothing (a usage error, or a script that does not know).
+/// Interprets the exit code of `status`. Returns `None` for a code without a meaning (a usage error, or a script that cannot
+/// tell).
 pub(super) fn meaning(code: Option<i32>) -> Option<bool> {
     match code {
         Some(0) => Some(true),
-        // Dead with a process or lock file left behind, or just not running.
+        // Stopped, perhaps with a process or lock file left behind.
         Some(1..=3) => Some(false),
         _ => None,
     }
 }
 
-/// A call of an init script.
+/// Builds the call of an init script.
 pub(super) fn launch(name: &str, verb: &str) -> Launch {
     Launch::program(&path(name), [verb])
 }
 
-/// The name of the init script to which this one is a link. `None`: it is a script of its own, or its target has no name among
-/// the init scripts.
+/// Returns the name of the init script to which this one is a link. Returns `None` if it is not a link, or if its target is
+/// not in the folder of init scripts.
 pub(super) fn own_name(root: &Root, name: &str) -> Option<String> {
     let link = path(name);
     root.entry(&link).ok().flatten().filter(|entry| entry.kind == Kind::Link)?;
@@ -61,8 +62,8 @@ pub(super) fn own_name(root: &Root, name: &str) -> Option<String> {
     (!own.contains('/')).then(|| own.to_owned())
 }
 
-/// Whether the root's administrator forbids to start or stop services in it. A dry run asks the program confined: the answer
-/// that it cannot get counts as no.
+/// Tells whether the administrator of the root forbids starting or stopping services. A dry run runs that program confined;
+/// an unknown answer counts as not forbidden.
 pub(super) fn is_forbidden(name: &str, verb: &str, view: &mut View<'_>, certainty: &mut Vec<Certainty>) -> bool {
     if !view.root.target_entry(POLICY).is_ok_and(|entry| entry.is_some()) {
         return false;
@@ -80,12 +81,12 @@ pub(super) fn is_forbidden(name: &str, verb: &str, view: &mut View<'_>, certaint
     }
 }
 
-/// Whether a service starts in some run level.
+/// Tells whether a service starts in some run level.
 pub(super) fn is_enabled(root: &Root, name: &str) -> bool {
     LEVELS.iter().any(|level| starts(root, name, *level) == Some(true))
 }
 
-/// Whether a service starts (true) or stops in a run level; none: nothing is said about it.
+/// Returns whether a service starts (true) or stops (false) in a run level, or `None` without a link.
 fn starts(root: &Root, name: &str, level: char) -> Option<bool> {
     let names = root.locate_target(&format!("/etc/rc{level}.d")).and_then(|place| place.names()).ok()?;
     names.iter().find_map(|link| {
@@ -100,8 +101,8 @@ fn starts(root: &Root, name: &str, level: char) -> Option<bool> {
     })
 }
 
-/// In which run levels a resource wants its service started or stopped. A mere number is accepted and means nothing any
-/// more: the order of init scripts follows from what they depend on.
+/// The run levels in which a resource declares its service started or stopped. A plain number is accepted and ignored: today
+/// the order of init scripts follows from their dependencies.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Priorities(Vec<(char, bool)>);
 
@@ -129,7 +130,7 @@ impl Priorities {
         Ok(Self(rules))
     }
 
-    /// What the links say in the run levels that are meant.
+    /// Returns the state of the links in these run levels.
     pub(super) fn found(&self, root: &Root, name: &str) -> String {
         let word = |level: char| match starts(root, name, level) {
             Some(true) => "start",
@@ -140,18 +141,18 @@ impl Priorities {
         levels.collect::<Vec<_>>().join(" ")
     }
 
-    /// Whether the links are as wanted.
+    /// Tells whether the links are as declared.
     pub(super) fn hold(&self, root: &Root, name: &str) -> bool {
         self.0.iter().all(|(level, start)| starts(root, name, *level) == Some(*start))
     }
 }
 
-/// Makes the links that enable or disable a service.
+/// Creates the links that enable or disable a service.
 pub(super) fn enable(writer: &mut Writer<'_>, name: &str, enable: bool, rules: &Priorities) -> Result<(), Raised> {
     if !writer.root.target_entry(UPDATE).is_ok_and(|entry| entry.is_some()) {
         return Err(Raised::new(ErrorKind::Service, format!("{UPDATE} does not exist!")));
     }
-    // Links in all the levels that the script names, which the second call then turns over.
+    // The first call creates links in all levels that the script names; the second call then changes them.
     update(writer, &[name, "defaults"])?;
     if rules.0.is_empty() {
         return update(writer, &[name, if enable { "enable" } else { "disable" }]);

@@ -1,7 +1,7 @@
-//! systemd's units as files: what `systemctl --root` does, for roots in which nobody runs.
+//! systemd's units as files: does the work of `systemctl --root`, for roots without a running systemd.
 //!
-//! Only links are made, and only to units that are there: the right to a service is the right to have it started, not to say
-//! what it starts.
+//! Only links are created, and only to existing units: a right to a service is the right to start it, not to define the
+//! programs that it starts.
 
 use crate::found::{Found, FoundPath, Still, Thing, taken};
 use crate::plan::{View, Writer};
@@ -11,10 +11,10 @@ use machine::denied::denied;
 use machine::root::{Kind, ModeBits, Root, Site};
 use machine::systemd::Standing;
 
-/// Where administrators put units, and the links that enable them.
+/// The folder of the administrator's units, and of the links that enable units.
 const CONFIGURATION: &str = "/etc/systemd/system";
 
-/// Where units are looked for, in order.
+/// The folders of units, in the order of the search.
 const FOLDERS: [&str; 5] = [
     CONFIGURATION,
     "/run/systemd/system",
@@ -23,7 +23,7 @@ const FOLDERS: [&str; 5] = [
     "/usr/lib/systemd/system",
 ];
 
-/// What a masked unit is a link to.
+/// The target of a masked unit's link.
 const NOTHING: &str = "/dev/null";
 
 /// Permission bits of a new directory for links.
@@ -32,15 +32,15 @@ const DIRECTORY: ModeBits = ModeBits::plain(0o755);
 /// A unit that was found, with its `[Install]` section.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Unit {
-    /// With its suffix, and its instance.
+    /// The unit's name with suffix and instance.
     name: String,
-    /// Where it was found.
+    /// The path of the unit's file.
     path: String,
     masked: bool,
     install: Install,
 }
 
-/// The section of a unit that says what enabling it means.
+/// The section of a unit that defines how it is enabled.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 struct Install {
     wanted_by: Vec<String>,
@@ -49,24 +49,24 @@ struct Install {
     also: Vec<String>,
 }
 
-/// The ending of a service's unit, which its name need not have.
+/// The suffix of a service's unit, which a name may omit.
 const SERVICE: &str = ".service";
 
-/// The endings of units.
+/// The suffixes of units.
 const SUFFIXES: [&str; 7] = [SERVICE, ".socket", ".timer", ".target", ".path", ".mount", ".slice"];
 
 fn unit_name(name: &str) -> String {
     if SUFFIXES.iter().any(|suffix| name.ends_with(suffix)) { name.into() } else { format!("{name}.service") }
 }
 
-/// Whether systemd would start what is in this root.
+/// Tells whether systemd is installed in the root.
 pub(super) fn systemd_is_installed(root: &Root) -> bool {
     ["/lib/systemd/systemd", "/usr/lib/systemd/systemd"]
         .iter()
         .any(|path| root.target_entry(path).is_ok_and(|entry| entry.is_some()))
 }
 
-/// A service's unit; none: it has no file.
+/// Finds a service's unit, or returns `None` if it does not have a file.
 pub(super) fn find(root: &Root, name: &str) -> Result<Option<Unit>, Raised> {
     let name = &unit_name(name);
     let template = name.split_once('@').and_then(|(base, rest)| Some(format!("{base}@.{}", rest.rsplit_once('.')?.1)));
@@ -89,7 +89,8 @@ pub(super) fn find(root: &Root, name: &str) -> Result<Option<Unit>, Raised> {
     Ok(None)
 }
 
-/// The name of the unit of which this is an alias, without `.service`: aliases are links to the unit's file. `None`: it is not an alias.
+/// Returns the name of the unit for an alias, without `.service`, or `None` if the name is not an alias. Aliases are links to
+/// the unit's file.
 pub(super) fn own_name(root: &Root, name: &str) -> Option<String> {
     let file = unit_name(name);
     let link = FOLDERS.iter().map(|folder| format!("{folder}/{file}")).find(|path| {
@@ -98,11 +99,11 @@ pub(super) fn own_name(root: &Root, name: &str) -> Option<String> {
     })?;
     let target = root.locate_target(&link).ok()?;
     let own = target.real().rsplit('/').next().filter(|own| *own != file && target.real() != NOTHING)?;
-    // A template's file has the name of none of its instances.
+    // The file name of a template does not name an instance.
     (!own.contains("@.")).then(|| own.strip_suffix(".service").unwrap_or(own).to_owned())
 }
 
-/// The services that have a unit or an init script, without `.service`.
+/// Returns the names of all services with a unit or an init script, without `.service`.
 pub(super) fn all_names(root: &Root) -> Vec<String> {
     let folders = FOLDERS.into_iter().chain([super::script::FOLDER]);
     let listed = folders.filter_map(|folder| Some((folder, root.locate_target(folder).ok()?.names().ok()?)));
@@ -116,8 +117,8 @@ pub(super) fn all_names(root: &Root) -> Vec<String> {
     listed.flat_map(service).collect()
 }
 
-/// The hint for a unit or service that does not exist: the nearest name that the policy may use. `None`: the unit has a file,
-/// or no such name is near. Names of services that the policy may not use are nobody's business.
+/// Returns the hint for a missing unit or service: the nearest name that the policy may use. Returns `None` if the unit has a
+/// file, or if no such name is near. Names of services that the policy may not use are not revealed.
 pub(super) fn near(name: &str, view: &View<'_>) -> Option<String> {
     if !matches!(find(view.root, name), Ok(None)) {
         return None;
@@ -134,13 +135,13 @@ pub(super) fn near(name: &str, view: &View<'_>) -> Option<String> {
     Some(format!("did you mean `{near}{ending}`?"))
 }
 
-/// The units with an ending, under their whole names.
+/// Returns the full names of all units with a suffix.
 fn names_of(root: &Root, ending: &str) -> Vec<String> {
     let listed = FOLDERS.into_iter().filter_map(|folder| root.locate_target(folder).ok()?.names().ok());
     listed.flatten().filter(|name| name.ends_with(ending)).collect()
 }
 
-/// What is said of a service, whether it has a unit or not.
+/// Returns the state of a service; the default if it does not have a unit.
 pub(super) fn standing(root: &Root, name: &str) -> Result<Standing, Raised> {
     find(root, name)?.map_or(Ok(Standing::default()), |unit| unit.standing(root))
 }
@@ -163,7 +164,7 @@ fn parse(text: &str) -> Install {
             "Also" => &mut install.also,
             _ => continue,
         };
-        // What is not the plain name of a unit would be a path.
+        // A word that is not the plain name of a unit could be a path.
         let plain = |word: &&str| !word.contains(['/', '%']) && !word.starts_with('.');
         list.extend(value.split_ascii_whitespace().filter(plain).map(str::to_owned));
     }
@@ -171,7 +172,7 @@ fn parse(text: &str) -> Install {
 }
 
 impl Unit {
-    /// Whether it is enabled, masked, or neither possible.
+    /// Returns whether the unit is enabled, masked, or cannot be enabled.
     pub(super) fn standing(&self, root: &Root) -> Result<Standing, Raised> {
         let fixed =
             self.install.wanted_by.is_empty() && self.install.required_by.is_empty() && self.install.alias.is_empty();
@@ -181,7 +182,7 @@ impl Unit {
         Ok(Standing { enabled: fixed || !self.enabling_links(root)?.is_empty(), fixed, masked: false })
     }
 
-    /// The links that are there and enable it.
+    /// Returns the existing links that enable the unit.
     fn enabling_links(&self, root: &Root) -> Result<Vec<String>, Raised> {
         let Ok(place) = root.locate_target(CONFIGURATION) else { return Ok(vec![]) };
         let mut links = vec![];
@@ -196,8 +197,8 @@ impl Unit {
         Ok(links)
     }
 
-    /// The links to make or to remove. Aliases and other units that are enabled along with it need their own grants and are
-    /// left out without them: packages bring them where they matter.
+    /// Returns the links to create or remove. Aliases and other units that are enabled with this one need their own grants
+    /// and are skipped without them. If they matter, packages contain them.
     pub(super) fn links(&self, enable: bool, service: &GrantedService, view: &View<'_>) -> Result<Links, Raised> {
         let mut links = Links::default();
         if !enable {
@@ -235,7 +236,7 @@ impl Unit {
     }
 }
 
-/// The link that masks a service.
+/// Plans the link that masks a service.
 pub(super) fn mask(mask: bool, name: &str, service: &GrantedService, view: &View<'_>) -> Result<Links, Raised> {
     let path = format!("{CONFIGURATION}/{}", unit_name(name));
     let link = LinkSite::of(grant(service, &path, view)?, view)?;
@@ -249,18 +250,18 @@ pub(super) fn mask(mask: bool, name: &str, service: &GrantedService, view: &View
     Ok(Links { make: vec![(link, NOTHING.into())], ..Links::default() })
 }
 
-/// The right to a link, at its real path.
+/// Returns the right to a link, by its real path.
 fn grant(service: &GrantedService, path: &str, view: &View<'_>) -> Result<GrantedPath, Raised> {
     let real = match view.root.locate(path) {
         Ok(place) => place.real().to_owned(),
-        // Its directory is made first.
+        // Its directory will be created first.
         Err(fault) if fault.is_absence() => path.to_owned(),
         Err(fault) => return Err(fault.into()),
     };
     view.grants.unit_link(service, &real).map_err(denied)
 }
 
-/// The place of a link, and what was found there.
+/// The place of a link, with its state when planned.
 #[derive(Debug)]
 struct LinkSite {
     granted: GrantedPath,
@@ -273,7 +274,7 @@ impl LinkSite {
         Ok(Self { granted, found })
     }
 
-    /// Opens the place for a change, if it is still as it was found.
+    /// Opens the place for a change, if its state is unchanged.
     fn open(&self, writer: &Writer<'_>) -> Result<Site, Raised> {
         let site = writer.root.site(&self.granted)?;
         self.found.require(Still::Itself, site.entry(), self.granted.path())?;
@@ -281,7 +282,7 @@ impl LinkSite {
     }
 }
 
-/// Links of a unit to make and to remove, with the directories for them.
+/// Links of a unit to create and to remove, with the directories for them.
 #[derive(Debug, Default)]
 pub(crate) struct Links {
     directories: Vec<GrantedPath>,
@@ -290,7 +291,7 @@ pub(crate) struct Links {
 }
 
 impl Links {
-    /// What was at the places of the links and of the directories for them.
+    /// Returns the state of the links' places, and of their directories, when planned.
     pub(crate) fn found(&self) -> Found {
         let directories = self.directories.iter().map(|directory| Thing::absent("path", directory.path()));
         let links = self.make.iter().map(|(link, _)| link).chain(&self.remove);
@@ -298,7 +299,7 @@ impl Links {
     }
 
     fn extend(&mut self, other: Self) {
-        // Two units may be wanted by the same target.
+        // The same target may want two units.
         let is_new = |new: &GrantedPath| !self.directories.iter().any(|known| known.path() == new.path());
         let directories: Vec<_> = other.directories.into_iter().filter(is_new).collect();
         self.directories.extend(directories);
@@ -306,10 +307,10 @@ impl Links {
         self.remove.extend(other.remove);
     }
 
-    /// Makes the directories and links, then removes the others.
+    /// Creates the directories and links, then removes the other links.
     ///
     /// # Errors
-    /// The machine refuses, or something else is at one of the places by now.
+    /// The machine refuses, or another entry is now at one of the places.
     pub(crate) fn carry_out(self, writer: &mut Writer<'_>) -> Result<(), Raised> {
         for directory in &self.directories {
             let made = writer.root.site(directory)?.make_directory(DIRECTORY);

@@ -1,9 +1,9 @@
-//! The text of a unit, from a text or from sections.
+//! Builds the text of a unit from a text or from sections.
 
 use contract::{ErrorKind, Raised};
 use serde_json::Value;
 
-/// A unit's text. Sections come as a map of maps; a list is an option that is written several times.
+/// Returns a unit's text. Sections are a map of maps. A list sets an option several times.
 pub(super) fn text(content: &Value) -> String {
     match content {
         Value::Object(sections) => {
@@ -29,7 +29,7 @@ fn section(name: &str, options: &Value) -> String {
     text
 }
 
-/// Lists within lists, as Ruby's `flatten`.
+/// Flattens nested lists, as Ruby's `flatten`.
 fn flat(values: &[Value]) -> Vec<&Value> {
     let mut all = Vec::with_capacity(values.len());
     for value in values {
@@ -49,10 +49,10 @@ fn plain(value: &Value) -> String {
     }
 }
 
-/// Refuses what is not an INI file, as Chef does.
+/// Refuses a text that is not an INI file, as Chef does.
 ///
 /// # Errors
-/// A line is neither a section, an option, a remark, nor the continuation of an option.
+/// A line is neither a section, an option, a comment, nor the continuation of an option.
 pub(super) fn check(text: &str) -> Result<(), Raised> {
     let mut continued = false;
     for line in text.lines() {

@@ -1,4 +1,4 @@
-//! The rights that a right to a user does not bring along: root's number, another group's membership.
+//! Checks the rights that a right to a user does not include: to root's id, and to membership in other groups.
 
 use super::change::{Account, DesiredUser};
 use crate::plan::View;
@@ -8,10 +8,10 @@ use grants::{GrantedGroup, GrantedUser};
 use machine::denied::denied;
 use machine::users::Users;
 
-/// Checks what is to be given to a user.
+/// Checks the id and the groups that a user would get.
 ///
 /// # Errors
-/// The number or the group is not granted.
+/// The id or a group is not granted.
 pub(super) fn check(
     user: &GrantedUser,
     wish: &DesiredUser,
@@ -31,8 +31,8 @@ pub(super) fn check(
         if !has_it {
             let name = number.and_then(|gid| view.users().group_by_id(gid).map(|group| group.name.clone()));
             let group = name.as_deref().unwrap_or(&gid);
-            // A group of the user's name is its own if it is made with it, or if it has been its own before. Else it is
-            // somebody's who gave it a name that a user may yet get.
+            // A group with the user's name is the user's own if it is created with the user, or if it already was the primary
+            // group. Otherwise somebody else created it, with a name that a user may get later.
             let there = view.users().group(group).map(|group| group.gid);
             let is_own = there.is_none() || current.is_some_and(|current| current.gid == there);
             let standing = standing::of_group(group, view);

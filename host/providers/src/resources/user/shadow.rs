@@ -3,19 +3,19 @@
 use machine::root::Root;
 use std::fmt;
 
-/// What the shadow file says of one user. Its hash never appears in messages.
+/// One user's entry in the shadow file. Messages never contain its hash.
 #[derive(Clone, Default, PartialEq, Eq)]
 pub(super) struct Shadow {
-    /// The password's hash, as it stands there.
+    /// The password hash as in the file.
     pub(super) hash: String,
-    /// Days after the password's end until the account is closed.
+    /// The number of days from the password's expiry until the account is disabled.
     pub(super) inactive: Option<i64>,
-    /// The day since 1970 on which the account expires.
+    /// The day on which the account expires, counted since 1970.
     pub(super) expires: Option<i64>,
 }
 
 impl Shadow {
-    /// A user's entry. `None`: it does not exist, or may not be read.
+    /// Returns a user's entry, or `None` if it does not exist or may not be read.
     pub(super) fn find(root: &Root, name: &str) -> Option<Self> {
         let text = root.read("/etc/shadow").ok()?;
         String::from_utf8_lossy(&text).lines().find_map(|line| Self::parse(line, name))
@@ -27,13 +27,13 @@ impl Shadow {
             return None;
         }
         let hash = fields.next()?.to_owned();
-        // Last change, minimum, maximum, warning.
+        // Skips last change, minimum, maximum and warning.
         let mut fields = fields.skip(4);
         let mut number = || fields.next().and_then(|field| field.trim().parse().ok());
         Some(Self { hash, inactive: number(), expires: number() })
     }
 
-    /// Whether nobody can log in by password, as `passwd -S` tells it.
+    /// Tells whether a login by password is impossible, as `passwd -S` reports it.
     pub(super) fn is_locked(&self) -> bool {
         self.hash.starts_with(['!', '*'])
     }
@@ -48,7 +48,7 @@ impl fmt::Debug for Shadow {
     }
 }
 
-/// The day since 1970 of a date `YYYY-MM-DD`.
+/// Parses a date `YYYY-MM-DD` to a day since 1970.
 pub(super) fn parse_day(date: &str) -> Option<i64> {
     let mut parts = date.trim().splitn(3, '-');
     let mut number = || parts.next()?.parse::<i64>().ok();
@@ -56,16 +56,16 @@ pub(super) fn parse_day(date: &str) -> Option<i64> {
     if !(1..=9999).contains(&year) || !(1..=12).contains(&month) || !(1..=31).contains(&day) {
         return None;
     }
-    // Years begin in March, so that the day that is not always there is the last.
+    // Years begin in March here, so that the leap day is the last day of a year.
     let shifted = if month <= 2 { year - 1 } else { year };
     let day_of_year = (153 * ((month + 9) % 12) + 2) / 5 + day - 1;
     let (era, year_of_era) = (shifted.div_euclid(400), shifted.rem_euclid(400));
     Some(era * 146_097 + year_of_era * 365 + year_of_era / 4 - year_of_era / 100 + day_of_year - 719_468)
 }
 
-/// The date of a day since 1970, as `YYYY-MM-DD`.
+/// Formats a day since 1970 as `YYYY-MM-DD`.
 pub(super) fn format_day(day: i64) -> String {
-    // The file may hold any number; years of more than four digits are nobody's.
+    // The file may contain any number; the day is limited to years of four digits.
     let day = day.clamp(-719_162, 2_932_896) + 719_468;
     let (era, day_of_era) = (day.div_euclid(146_097), day.rem_euclid(146_097));
     let year_of_era = (day_of_era - day_of_era / 1_460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;

@@ -1,4 +1,4 @@
-//! Chef's own client, the secrets of its vault, its tests. Nobody carries these types out.
+//! Types for Chef's own client, the secrets of its vault, and its tests, without an implementation.
 
 use super::NOBODY;
 use crate::property::{

@@ -1,4 +1,4 @@
-//! Disks and networks. Nobody carries these types out.
+//! Types for disks and networks, without an implementation.
 
 use super::NOBODY;
 use crate::property::{Class, Coercion, Literal, Matcher, Property, TEXT_OR_NIL};

@@ -1,4 +1,4 @@
-//! Habitat's packages and services. Nobody carries these types out.
+//! Types for Habitat's packages and services, without an implementation.
 
 use super::{NOBODY, PACKAGE, PACKAGE_ACTIONS};
 use crate::property::{Class, Coercion, Literal, Matcher, Property, TEXT_OR_INTEGER, TEXT_OR_LIST};
@@ -17,7 +17,7 @@ static SUPERVISOR: [Property; 3] = [
 const LICENSE: Property =
     Property::text("license", "How the licence is accepted.").equal_to(&[Literal::Text("accept")]);
 
-/// A property of a Habitat service that is one of some symbols, the first of which is its default.
+/// Returns a property of a Habitat service that accepts some symbols. The first one is the default.
 const fn choice(name: &'static str, choices: &'static [Literal], doc: &'static str) -> Property {
     let property = Property::of(name, &[Matcher::Class(Class::Symbol), Matcher::Class(Class::Text)], doc);
     let property = property.coerce(Coercion::Symbol).equal_to(choices);

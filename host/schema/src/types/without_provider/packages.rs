@@ -1,4 +1,4 @@
-//! Package managers of other distributions. Nobody carries these types out.
+//! Types for package managers of other distributions, without an implementation.
 
 use super::{NOBODY, PACKAGE, PACKAGE_ACTIONS};
 use crate::property::{Literal, Property, TEXT_OR_INTEGER, TEXT_OR_LIST};
@@ -95,7 +95,7 @@ pub static PACMAN_PACKAGE: ResourceType = ResourceType {
     ..NOBODY
 };
 
-/// Package managers that compile have one version for all, and take long.
+/// The properties of package managers that compile: one version for all packages, and a long timeout.
 static COMPILED_PACKAGE: [Property; 2] = [
     Property::text("version", "The version of the package."),
     Property::of("timeout", TEXT_OR_INTEGER, "The longest time that it may take, in seconds.")

@@ -1,4 +1,4 @@
-//! Red Hat's subscriptions. Nobody carries these types out.
+//! Types for Red Hat's subscriptions, without an implementation.
 
 use super::NOBODY;
 use crate::property::{Class, Literal, Matcher, Property, TEXT_OR_LIST};

@@ -1,4 +1,4 @@
-//! SELinux, which Debian does not use. Nobody carries these types out.
+//! Types for SELinux, which Debian does not use, without an implementation.
 
 use super::NOBODY;
 use crate::property::{Class, INTEGER_OR_TEXT, Literal, Matcher, Property, TEXT_OR_LIST};
@@ -24,7 +24,7 @@ static ACCOUNT_ACTIONS: [Action; 4] = [
 /// The levels of a login or a user.
 const RANGE: Property = Property::text("range", "The range of levels.");
 
-/// Whether a setting outlives the next start.
+/// Whether a setting is kept after a reboot.
 const PERSISTENT: Property =
     Property::boolean("persistent", "Whether it outlives the next start.").default(Literal::Boolean(true));
 

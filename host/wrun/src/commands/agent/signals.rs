@@ -1,4 +1,4 @@
-//! The signals of the agent: each sets a flag, and ends the agent's sleep.
+//! The agent's signals. Each signal sets a flag and wakes the agent.
 
 use agent::Signals;
 use signal_hook::consts::{SIGCHLD, SIGHUP, SIGINT, SIGTERM, SIGUSR1};
@@ -7,7 +7,7 @@ use std::os::unix::net::UnixStream;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-/// Hears of signals for the rest of the program.
+/// Starts to listen for signals, for the rest of the process.
 ///
 /// # Errors
 /// The system refuses.
@@ -18,7 +18,7 @@ pub(super) fn listen() -> std::io::Result<Signals> {
     for (signal, flag) in [(SIGUSR1, &run_now), (SIGHUP, &reload), (SIGINT, &end), (SIGTERM, &end)] {
         flag::register(signal, Arc::clone(flag))?;
     }
-    // After the flags: they are set when the sleep ends.
+    // These are registered after the flags, so that a flag is set before the agent wakes.
     for signal in [SIGUSR1, SIGHUP, SIGINT, SIGTERM, SIGCHLD] {
         pipe::register(signal, send.try_clone()?)?;
     }

@@ -9,13 +9,13 @@ use serde_json::{Value, json};
 use state::{AgentFile, RunningAgent};
 use text::escape_line;
 
-/// The version of the JSON form; it grows when a key changes its meaning or goes away.
+/// The version of the JSON output. It grows when the meaning of a key changes or a key is removed.
 const VERSION: u32 = 1;
 
-/// How there comes to be an agent.
+/// The advice how to start an agent.
 const STARTS: &str = "`systemctl enable --now wrun-agent` starts the service, `wrun agent` one in the foreground.";
 
-/// What there is to show.
+/// The agent's status as displayed.
 struct Shown {
     running: Option<RunningAgent>,
     pause: Option<Pause>,
@@ -104,7 +104,7 @@ impl Shown {
     }
 }
 
-/// The lines about the run that ended last.
+/// Returns the lines about the last run that ended.
 fn last_run(last: &LastRun) -> Vec<(Tone, String)> {
     let tone = if last.verdict == Verdict::Failure { Tone::Error } else { Tone::Plain };
     let mut lines = vec![(tone, format!("The last run ended at {} and {}.", last.ended, last.words()))];

@@ -1,4 +1,4 @@
-//! What the arguments ask for, read and checked before anything is sent.
+//! Reads and checks the files that the arguments name, before anything is sent.
 
 use crate::arguments::BootstrapArguments;
 use crate::settings::parse_file;
@@ -7,10 +7,10 @@ use bootstrap::{Package, Settings, Wanted, package_digest};
 use grants::Grants;
 use std::path::Path;
 
-/// The largest grants, root or secret, in bytes.
+/// Largest size of the grants, the trusted root, or a secret, in bytes.
 const MAX_FILE: u64 = 4 << 20;
 
-/// What the machine shall have.
+/// Returns the desired state of the machine.
 pub(super) fn wanted(arguments: &BootstrapArguments) -> anyhow::Result<Wanted> {
     let package = package(arguments)?;
     let file = |path: &Option<std::path::PathBuf>, what: &str| {

@@ -1,4 +1,4 @@
-//! Which argument of which command names a saved thing, and what is offered for it.
+//! Completions for arguments that name saved objects: the arguments and the names that are offered.
 
 use crate::program::program;
 use crate::settings::{Layer, NodeName};
@@ -8,7 +8,7 @@ use clap_complete::engine::{ArgValueCompleter, CompletionCandidate, PathComplete
 use std::ffi::OsStr;
 use std::path::PathBuf;
 
-/// What an argument names.
+/// The kind of object that an argument names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Offer {
     Nodes,
@@ -28,7 +28,7 @@ enum Offer {
     RunsOrPaths,
 }
 
-/// Arguments of all commands below one, by their identifiers. What comes first counts; `*`: all other commands.
+/// Arguments of a command's subcommands, by their identifiers. The first match counts. `*` means all other commands.
 const ARGUMENTS: [(&str, &str, Offer); 37] = [
     ("node create", "environment", Offer::Environments),
     ("node delete", "names", Offer::Nodes),
@@ -69,7 +69,7 @@ const ARGUMENTS: [(&str, &str, Offer); 37] = [
     ("*", "node_name", Offer::Nodes),
 ];
 
-/// Offers saved names for the arguments of a command and of those below it.
+/// Adds completions with saved names to the arguments of a command and its subcommands.
 pub(super) fn offer(command: clap::Command) -> clap::Command {
     offer_below(command, "")
 }
@@ -118,7 +118,7 @@ fn is_plain_line(text: &str) -> bool {
     text.strip_prefix("~/").unwrap_or(text).split(',').all(|word| word.is_empty() || is_plain_word(word))
 }
 
-/// The names that begin as what was typed. Of a list with commas the last one counts.
+/// Returns the names that begin with the typed text. In a comma-separated list, the last item counts.
 fn names_like(offer: Offer, current: &OsStr) -> Vec<CompletionCandidate> {
     let Some(current) = current.to_str() else { return vec![] };
     let (before, last) = match current.rsplit_once(',') {
@@ -161,7 +161,7 @@ fn names(offer: Offer, typed_name: &str, words: &[String]) -> Vec<String> {
     settings.map(|settings| saved_names(&settings.run, &program(), &named)).unwrap_or_default()
 }
 
-/// The value of an option in words that are being typed.
+/// Returns the value of an option in a partly typed command line.
 fn typed<'words>(words: &'words [String], options: &[&str]) -> Option<&'words str> {
     let value = |(at, word): (usize, &'words String)| {
         options.iter().find_map(|option| match word.strip_prefix(option)? {
@@ -172,7 +172,7 @@ fn typed<'words>(words: &'words [String], options: &[&str]) -> Option<&'words st
     words.iter().enumerate().find_map(value)
 }
 
-/// The data bag whose item is being typed: the first word behind the command that is not an option.
+/// Returns the data bag of the item that is being typed: the first word after the command that is not an option.
 fn bag(words: &[String]) -> Option<String> {
     let at = words.iter().position(|word| word == "data-bag")?;
     let mut rest = words.iter().skip(at + 2);

@@ -19,7 +19,7 @@ use state::RunId;
 use text::{error_chain, escape, escape_line, shell_word};
 
 impl Running<'_> {
-    /// What the plan asked for. A plan that was not made to its end asked for the first part of what it needs.
+    /// Returns the grants that the plan needed. An incomplete plan shows only the first of them.
     pub(super) fn suggestion(
         &self,
         how: &Suggesting,
@@ -47,7 +47,7 @@ impl Running<'_> {
                 format!("note: policy {policy}: {entries} for sensitive resources not shown; --sensitive adds them");
             self.printer.note(Tone::Warning, &escape_line(&text));
         }
-        // `grants check` reads it. Nothing else depends on it.
+        // Only `grants check` reads the survey, so a failure here is only a warning.
         if let Err(error) = ending.record_survey(&json::survey(parts, journal)) {
             let text = format!("warning: `wrun grants check` will not know of this: {}", error_chain(&error));
             self.printer.note(Tone::Warning, &escape_line(&text));
@@ -75,7 +75,7 @@ impl Running<'_> {
     pub(super) fn end(&self, parts: &json::Parts<'_>, ending: &mut Ending<'_>) -> anyhow::Result<Exit> {
         let (report, errors) = (parts.report, parts.errors);
         let shown = json::Run(parts);
-        // The run has been made: whatever cannot be shown, it is recorded.
+        // The run is over, so it is recorded even if its report cannot be displayed.
         let mut written = Ok(());
         if self.settings.format == Format::Json || self.arguments.compile_only {
             written = self.printer.json_document(&shown);
@@ -99,7 +99,7 @@ impl Running<'_> {
             self.printer.line(Tone::Plain, "");
             recap::blocks(parts).into_iter().for_each(|block| self.printer.block(block));
         }
-        // From here on the run records itself.
+        // From here on, the run itself writes its record, not the handler of the second signal.
         self.interruption.end();
         let kept = ending.record(&shown, errors.first().map(|(_, error)| error));
         self.keep_report(parts);
@@ -118,7 +118,7 @@ impl Running<'_> {
             self.printer.note(Tone::Error, &text);
             return Ok(Exit::Failed);
         }
-        // A signal that came when nothing was left to do has ended nothing.
+        // A signal that arrived after the last policy has interrupted nothing.
         let is_whole = report.policies.iter().all(|policy| matches!(policy.outcome, PolicyOutcome::Succeeded));
         let reason = self.interruption.stop.requested();
         let reason = reason.filter(|reason| !is_whole || matches!(reason, StopReason::Reboot));
@@ -130,7 +130,7 @@ impl Running<'_> {
         })
     }
 
-    /// Keeps the report for those that it goes to: a signal may end the program before it is sent.
+    /// Stores the report for its destinations, since a signal may end the program before it is sent.
     fn keep_report(&self, parts: &json::Parts<'_>) {
         let Ok(run) = RunId::parse(&parts.report.run_id) else { return };
         if self.arguments.compile_only {
@@ -138,13 +138,13 @@ impl Running<'_> {
         }
         let (settings, is_dry) = (self.settings, self.arguments.is_dry());
         let warnings = Destination::keep(&settings.reports, &settings.run, &run, is_dry, &json::Run(parts));
-        // Without such a signal it is sent soon, and need not be kept then.
+        // Without such a signal the report is sent soon, so a failure to store it does not matter.
         for warning in warnings.iter().filter(|_| self.interruption.stop.requested_at_once().is_some()) {
             self.printer.note(Tone::Warning, &escape_line(&format!("warning: {warning}")));
         }
     }
 
-    /// Sends the report to where the settings say. Compiling alone is not a run.
+    /// Sends the report to the destinations in the settings. Compiling without converging does not count as a run.
     fn send_report(&self, parts: &json::Parts<'_>) {
         if !self.arguments.compile_only {
             let run = &parts.report.run_id;
@@ -152,7 +152,8 @@ impl Running<'_> {
         }
     }
 
-    /// Keeps the record of a dry run; false: it has none. Nothing depends on it, so that one that cannot be kept is not a failure.
+    /// Stores the record of a dry run. Returns `false` if there is no record. Nothing depends on the record, so a failure
+    /// here does not fail the run.
     fn record_dry_run(&self, shown: &json::Run<'_>, errors: &[(String, Value)], ending: &Ending<'_>) -> bool {
         if self.arguments.compile_only || !self.arguments.why_run {
             return !self.arguments.compile_only;
@@ -165,7 +166,7 @@ impl Running<'_> {
         kept.is_ok()
     }
 
-    /// What was denied, and what would allow it and show what was `hidden`.
+    /// Returns the text about denials, with the grants that would allow them and that would show the `hidden` differences.
     fn denials(&self, parts: &json::Parts<'_>, hidden: &[Addition], recorded: bool) -> Option<Block> {
         if parts.denials.is_empty() && parts.unseen.is_empty() && hidden.is_empty() {
             return None;
@@ -185,7 +186,7 @@ impl Running<'_> {
         let command = recorded.then(|| format!("wrun grants allow --last{}", given.collect::<String>()));
         let (denied, left_out) = (parts.denials, parts.denials_left_out);
         let elevated = assemble::elevated_accounts(&self.settings.run.root);
-        // Nothing need be added where everything is granted.
+        // With `--allow-all`, no grants need to be added.
         let is_limited = !self.arguments.allow_all;
         let mut additions = hidden.to_vec();
         additions.extend(denials::additions(denied, parts.unseen));
@@ -210,7 +211,7 @@ impl Running<'_> {
         Some(format!("wrun converge {}", words.join(" ")))
     }
 
-    /// Starts the node again, if a policy asked for it: the run went well and is recorded.
+    /// Reboots the node, if a policy requested it. At this point the run has succeeded and is recorded.
     fn start_again(&self, ending: &Ending<'_>) -> Exit {
         match ending.start_again() {
             Ok(StartedAgain::NotAsked) => Exit::Done,
@@ -228,7 +229,7 @@ impl Running<'_> {
     }
 }
 
-/// Whether a dry run found anything that would change, or that it could not know.
+/// Returns whether a dry run found changes, or anything that it could not determine.
 fn is_pending(report: &RunReport) -> bool {
     let tally = report.tally();
     tally.updated + tally.unknown + report.writes() + report.commands() > 0

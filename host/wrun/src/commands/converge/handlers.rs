@@ -1,5 +1,5 @@
-//! The operator's own handlers (`handlers` in the settings): programs that get the run as JSON on their standard input.
-//! They never change how a run ends.
+//! Runs the operator's handlers (`handlers` in the settings): programs that receive the run as JSON on their standard input.
+//! They never change the outcome of a run.
 
 use crate::printer::{Printer, Tone};
 use crate::settings::{Handler, HandlerMoment, Settings};
@@ -9,7 +9,7 @@ use std::io::Write as _;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-/// How often a handler's end is looked for.
+/// Time between two checks whether a handler has ended.
 const TICK: Duration = Duration::from_millis(20);
 
 pub(super) fn start(settings: &Settings, run_id: &str, node: &str, why_run: bool, printer: Printer) {
@@ -40,7 +40,7 @@ fn one(handler: &Handler, input: &impl Serialize) -> Result<(), String> {
         .spawn()
         .map_err(|error| error.to_string())?;
     let stdin = child.stdin.take();
-    // A handler that does not read must not hold the run: the pipe is fed from beside.
+    // A handler that does not read must not block the run, so a separate thread writes to the pipe.
     let feeding = std::thread::spawn(move || stdin.map(|mut stdin| stdin.write_all(text.as_bytes())));
     let deadline = Instant::now() + handler.seconds.duration();
     loop {
@@ -56,7 +56,7 @@ fn one(handler: &Handler, input: &impl Serialize) -> Result<(), String> {
             Err(error) => return Err(error.to_string()),
         }
     }
-    // A process that the handler left behind may keep the pipe open and never read: nobody waits for the feeding.
+    // A process that the handler left behind may keep the pipe open and never read. So wrun does not wait for the thread.
     drop(feeding);
     Ok(())
 }

@@ -1,24 +1,24 @@
-//! Runs that never began, for programs: standard output has one JSON object that says why.
+//! Reports runs that never began to programs: standard output contains one JSON object with the reason.
 
 use crate::printer::Printer;
 use crate::settings::Format;
 use report::{error, events};
 use serde_json::{Value, json};
 
-/// The variable of the setting `format`.
+/// The environment variable of the setting `format`.
 const FORMAT_VARIABLE: &str = "WRUN_FORMAT";
 
-/// The options of the format, with a value of their own or one that follows.
+/// The spellings of the format option, with the value in the same argument or in the next one.
 const FORMAT_OPTIONS: [&str; 4] = ["--format=", "-F", "--format", "-F="];
 
-/// Prints why a run never began. Says nothing in formats for people, who read standard error.
+/// Prints why a run never began. Prints nothing in formats for people, since they read standard error.
 pub(super) fn tell(format: Option<Format>, error: &anyhow::Error, printer: Printer) {
     let mut chain = error.chain().map(ToString::to_string);
     let message = chain.next().unwrap_or_default();
     print(format, &message, &chain.collect::<Vec<_>>(), printer);
 }
 
-/// The report of a run that never began, for files and addresses.
+/// Returns the report of a run that never began, for report destinations.
 pub(super) fn report(run_id: &str, node: Option<&str>, cause: &anyhow::Error) -> Value {
     let mut chain = cause.chain().map(ToString::to_string);
     let message = chain.next().unwrap_or_default();
@@ -26,7 +26,7 @@ pub(super) fn report(run_id: &str, node: Option<&str>, cause: &anyhow::Error) ->
     json!({ "version": error::VERSION, "run_id": run_id, "node_name": node, "outcome": "failure", "error": why })
 }
 
-/// As [`tell`], of a command line that cannot be read.
+/// Does the same as [`tell`] for an invalid command line.
 pub(super) fn tell_usage_error(error: &clap::Error, printer: Printer) {
     let mut words = std::env::args_os().skip(1).map(|word| word.to_string_lossy().into_owned());
     if words.next().as_deref() != Some("converge") {
@@ -39,12 +39,12 @@ pub(super) fn tell_usage_error(error: &clap::Error, printer: Printer) {
     print(format, sentence.strip_prefix("error: ").unwrap_or(&sentence), &[], printer);
 }
 
-/// The format that the environment asks for, where no settings could be read.
+/// Returns the format from the environment, for runs without readable settings.
 pub(super) fn format_of_environment() -> Option<Format> {
     std::env::var(FORMAT_VARIABLE).ok()?.parse().ok()
 }
 
-/// The format that a command line asks for, which need not be a valid one otherwise.
+/// Returns the format on a command line, which may be invalid otherwise.
 fn typed_format(words: &[String]) -> Option<Format> {
     let following = words.iter().skip(1).map(String::as_str).chain([""]);
     let found = words.iter().zip(following).filter_map(|(word, next)| {
@@ -59,7 +59,7 @@ fn typed_format(words: &[String]) -> Option<Format> {
 fn print(format: Option<Format>, message: &str, causes: &[String], printer: Printer) {
     let why = error::not_begun(message, causes);
     match format {
-        // A terminal that is gone is the only thing that can go wrong, and that is told at the end.
+        // Only a closed standard output can cause an error, and that is reported at the end.
         Some(Format::Json) => {
             let run = json!({ "version": error::VERSION, "outcome": "failure", "error": why });
             let _ = printer.json_document(&run);

@@ -1,4 +1,5 @@
-//! What a run says to the agent that started it: `wrun agent status` shows it. A note that cannot be kept fails no run.
+//! Notes of a run for the agent that started it. `wrun agent status` shows them. A failure to write a note does not fail the
+//! run.
 
 use agent::{FailedPolicy, Note};
 use converge::{PolicyOutcome, RunReport};
@@ -6,22 +7,22 @@ use state::{AgentFile, StateDirectory, StateError};
 use std::path::Path;
 use text::error_chain;
 
-/// Says which run has begun.
+/// Notes the identifier of the run that has begun.
 pub(super) fn begun(state_dir: &Path, run_id: &str) {
     keep(state_dir, Note { run_id: Some(run_id.to_owned()), ..Note::default() });
 }
 
-/// Says why no run began.
+/// Notes why no run began.
 pub(super) fn not_begun(state_dir: &Path, error: &anyhow::Error) {
     keep(state_dir, Note { error: Some(format!("{error:#}")), ..Note::default() });
 }
 
-/// Says that the run was left out, and which one stands for it.
+/// Notes that the run was skipped, and the earlier run that made it unnecessary.
 pub(super) fn skipped(state_dir: &Path, earlier: &str) {
     keep(state_dir, Note { skipped: Some(earlier.to_owned()), ..Note::default() });
 }
 
-/// Says which policies failed.
+/// Notes the policies that failed.
 pub(super) fn ended(state_dir: &Path, report: &RunReport) {
     let failed = report.policies.iter().filter_map(|policy| match &policy.outcome {
         PolicyOutcome::Failed(failure) => {

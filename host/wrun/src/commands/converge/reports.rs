@@ -1,4 +1,4 @@
-//! Reports of runs to files and addresses (`[[report]]` in the settings). They never change how a run ends.
+//! Sends reports of runs to files and addresses (`[[report]]` in the settings). They never change the outcome of a run.
 
 use crate::printer::{Printer, Tone};
 use crate::settings::Settings;
@@ -7,7 +7,8 @@ use serde::Serialize;
 use state::RunId;
 use text::escape_line;
 
-/// Sends the report of a run, and what waits of earlier ones. Without destinations it tells what waits for none.
+/// Sends the report of a run and the stored reports of earlier runs. Without destinations, it mentions stored reports that
+/// have no destination.
 pub(super) fn send(settings: &Settings, run_id: &str, is_dry: bool, report: &impl Serialize, printer: Printer) {
     let Ok(run) = RunId::parse(run_id) else { return };
     for warning in deliver(&settings.reports, &settings.run, &run, is_dry, report) {

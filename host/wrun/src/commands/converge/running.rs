@@ -1,4 +1,4 @@
-//! A run that is ready: it is watched, carried out and handed to its end.
+//! Carries out a prepared run with its observers, and passes the result to the module that ends it.
 
 use super::{handlers, note};
 use crate::arguments::ConvergeArguments;
@@ -17,7 +17,7 @@ use contract::{LogLevel, Observer};
 use report::error::{self, Frames};
 use report::{Bounded, KeptLog, MAX_SHOWN, Outline, denied, json};
 
-/// What stays the same from the first resource to the last word.
+/// The parts of a run that stay the same until its end.
 pub(super) struct Running<'a> {
     pub(super) settings: &'a Settings,
     pub(super) arguments: &'a ConvergeArguments,
@@ -68,18 +68,18 @@ impl Running<'_> {
         } else {
             self.end(&parts, &mut ended.ending)
         };
-        // The process ends now, and gives all memory back at once: faster than piece by piece.
+        // The process exits now. The system frees all memory at once, which is faster than dropping each object.
         std::mem::forget(ended);
         exit
     }
 
-    /// Has the run recorded by the second signal, if it does not come to its end after that. A dry run changes nothing else, and
-    /// a survey is not a run.
+    /// Prepares the record that the second signal writes if the run does not end after it. A dry run has only its own record
+    /// and report. A survey has neither.
     fn record_if_ended_at_once(&self, ready: &ReadyRun<'_>, outline: Outline, without_policies: bool) {
         let activity = self.interruption.activity.clone();
         let (settings, reports) = (self.settings.run.clone(), self.settings.reports.clone());
         let is_run = !self.arguments.compile_only;
-        // Nobody is left who could do anything about an error; the next run sends the reports.
+        // The program is ending, so errors are ignored. The next run sends the reports.
         if let Some(folder) = ready.folder() {
             let late = ready.late_changes();
             self.interruption.begin(move |signal| {
@@ -103,24 +103,25 @@ impl Running<'_> {
         }
     }
 
-    /// Functions without a file and a line are shown with debug output.
+    /// Debug output also shows functions without a file and a line.
     fn frames(&self) -> Frames {
         let is_debug = self.settings.log_level.threshold() <= LogLevel::Debug;
         if is_debug { Frames::All } else { Frames::WithPlaces }
     }
 
-    /// From now on each line of the log names the run, and says if it is a dry one. A person at a terminal knows.
+    /// From now on each line of the log names the run, and marks dry runs. Logs on a terminal omit this, since the user knows
+    /// it.
     fn log_names_run(&self, run_id: &str) -> Option<tracing::span::EnteredSpan> {
         let is_read = self.settings.log_location == LogLocation::Stderr && terminal::is_watched();
         let why_run = self.arguments.why_run;
         (!is_read).then(|| tracing::error_span!(target: "run", "run", run_id, why_run).entered())
     }
 
-    /// Those who watch the run: people or nobody, and the log.
+    /// Returns the observers of the run: the display for people, if any, and the log.
     fn watchers(&self, kept_log: &KeptLog, outline: &Outline) -> Vec<Box<dyn Observer>> {
         let activity = self.interruption.activity.clone();
         let mut writers: Vec<Box<dyn Observer>> = vec![];
-        // What people read on the terminal is not said there a second time.
+        // Messages that are already on the terminal are not logged there again.
         let seen = self.settings.log_location == LogLocation::Stderr && !self.settings.format.is_for_programs();
         if !seen || self.arguments.compile_only {
             writers.push(Box::new(RunLog));

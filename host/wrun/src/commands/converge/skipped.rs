@@ -1,4 +1,4 @@
-//! A run that is left out, since nothing has changed since a good one: its report.
+//! The report of a run that is skipped because nothing has changed since a good run.
 
 use super::{handlers, note, reports};
 use crate::arguments::ConvergeArguments;
@@ -11,10 +11,10 @@ use report::{json, paused};
 use serde_json::json;
 use text::escape_line;
 
-/// The version of the event; it grows when a key changes its meaning or goes away.
+/// The version of the event. It grows when the meaning of a key changes or a key is removed.
 const VERSION: u32 = 1;
 
-/// Reports a run that is left out.
+/// Reports a skipped run.
 pub(super) fn end(
     run: &SkippedRun,
     settings: &Settings,

@@ -1,6 +1,6 @@
-//! `wrun cookbook check`: tells before any run what cookbooks need and which parts of them would not work.
+//! `wrun cookbook check`: reports, before any run, which features cookbooks need and which of their parts would not work.
 //!
-//! [`author::check`] judges. Here are the arguments and what is shown.
+//! [`author::check`] contains the checks. This module handles the arguments and the output.
 
 mod show;
 

@@ -1,5 +1,5 @@
-//! Adding entries to files of grants: ordinary ones first; those that open a lot are named with the reason and asked for
-//! separately.
+//! Adds entries to grants files, ordinary entries first. Dangerous entries are listed with the reason and need a separate
+//! confirmation.
 
 use super::edit::{Change, Written, apply};
 use crate::printer::{Printer, Tone};
@@ -7,10 +7,10 @@ use grants::{Addition, ElevatedAccounts, Grants};
 use std::path::PathBuf;
 use text::escape_line;
 
-/// The longest entry that is shown beside its reason, in characters.
+/// Largest length of an entry that is shown beside its reason, in characters.
 const MAX_SHOWN: usize = 100;
 
-/// A file of grants, and entries to add to it.
+/// A grants file, and the entries to add to it.
 pub(crate) struct Wanted {
     pub(crate) path: PathBuf,
     /// The file's text; empty for a file that does not exist.
@@ -18,17 +18,17 @@ pub(crate) struct Wanted {
     pub(crate) additions: Vec<Addition>,
 }
 
-/// How far wrun may go without asking.
+/// The options that replace questions to the user.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Consent {
-    /// `--yes`: nobody is asked.
+    /// `--yes`: wrun does not ask.
     pub(crate) yes: bool,
-    /// `--dangerous`: entries that open a lot are added like others.
+    /// `--dangerous`: dangerous entries are added like others.
     pub(crate) dangerous: bool,
 }
 
-/// Adds entries, and returns `None` if the files have all of them already. `all` are the grants of all files, `elevated` the
-/// machine's accounts that are as good as root.
+/// Adds entries, and returns `None` if the files already contain all of them. `all` are the grants of all files; `elevated`
+/// are the machine's accounts with rights equivalent to root.
 ///
 /// # Errors
 /// A file has a mistake or cannot be written, or nobody can be asked.
@@ -79,7 +79,7 @@ pub(crate) fn add(
     apply(&second, false, "--yes --dangerous", printer).map(Some)
 }
 
-/// Names the entries that open a lot.
+/// Lists the dangerous entries with their reasons.
 fn name(risky: &[(&Addition, &'static str)], printer: Printer) {
     if risky.is_empty() {
         return;

@@ -1,4 +1,4 @@
-//! `wrun grants allow`: what a run was denied becomes entries of the grants.
+//! `wrun grants allow`: adds the denials of a run to the grants.
 
 use super::add::{Consent, Wanted, add};
 use super::edit::Written;

@@ -1,4 +1,4 @@
-//! `wrun grants check`: faults of the grants that no run reports, such as rules that nobody uses.
+//! `wrun grants check`: finds faults in the grants that no run reports, such as unused rules.
 
 use crate::arguments::CheckGrantsArguments;
 use crate::exit::Exit;

@@ -1,4 +1,4 @@
-//! A change of a file of grants: shown, asked about, written whole or not at all.
+//! Changes a grants file: shows the change, asks for confirmation, and replaces the file atomically.
 
 use super::add::{Consent, Wanted, add};
 use crate::printer::{Printer, Tone};
@@ -14,25 +14,25 @@ use text::escape;
 /// The mode of a new file: the grants hold no secrets, and ordinary users plan with them.
 const NEW_MODE: u32 = 0o644;
 
-/// Lines around a change.
+/// Number of unchanged lines that are shown around a change.
 const CONTEXT: usize = 3;
 
-/// A file of grants and what it becomes.
+/// A grants file with its old and new content.
 pub(super) struct Change {
     pub(super) path: PathBuf,
     pub(super) before: String,
     pub(super) after: String,
 }
 
-/// How a change ended.
+/// The result of a change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Written {
     Done,
-    /// The person who was asked does not want it.
+    /// The user declined the change.
     Declined,
 }
 
-/// Shows changes, asks unless `yes`, and writes them. `options` are those that would not ask.
+/// Shows changes, asks for confirmation unless `yes`, and writes them. `options` names the options that avoid the question.
 ///
 /// # Errors
 /// Nobody can be asked, or a file cannot be written.
@@ -51,7 +51,7 @@ pub(super) fn apply(changes: &[Change], yes: bool, options: &str, printer: Print
     Ok(Written::Done)
 }
 
-/// Adds the entries of a suggestion to a file. `elevated` are the machine's accounts that are as good as root.
+/// Adds the entries of a suggestion to a file. `elevated` are the machine's accounts with rights equivalent to root.
 ///
 /// # Errors
 /// The file has a mistake or cannot be written, or nobody can be asked.
@@ -75,7 +75,7 @@ pub(crate) fn write_suggestion(
     Ok(written.unwrap_or(Written::Done))
 }
 
-/// The change as a unified diff, on standard output.
+/// Prints the change as a unified diff on standard output.
 fn show(change: &Change, printer: Printer) {
     let path = change.path.display().to_string();
     let diff = TextDiff::from_lines(change.before.as_str(), change.after.as_str());
@@ -95,7 +95,7 @@ fn show(change: &Change, printer: Printer) {
     }
 }
 
-/// Whether the person at the terminal wants it.
+/// Asks the user at the terminal for confirmation.
 fn ask(changes: &[Change], options: &str, printer: Printer) -> anyhow::Result<bool> {
     let input = std::io::stdin();
     if !input.is_terminal() {
@@ -108,7 +108,7 @@ fn ask(changes: &[Change], options: &str, printer: Printer) -> anyhow::Result<bo
     Ok(matches!(answer.trim().to_ascii_lowercase().as_str(), "y" | "yes"))
 }
 
-/// Puts the new file in the place of the old one, at once; owner and mode stay. Links are followed: what they lead to is
+/// Replaces the old file with the new one atomically. Owner and mode stay. If the path is a symbolic link, its target is
 /// replaced.
 fn write(change: &Change) -> anyhow::Result<()> {
     let path = match change.path.canonicalize() {
@@ -165,7 +165,7 @@ mod tests {
         assert_eq!(std::fs::read_to_string(&real).unwrap(), "# new\n");
         assert_eq!(std::fs::metadata(&real).unwrap().mode() & 0o777, 0o600);
         assert!(link.is_symlink());
-        // What somebody else wrote meanwhile is not lost.
+        // A change that another process made in the meantime is not lost.
         let error = write(&change("# old\n", "# newer\n")).unwrap_err().to_string();
         assert!(error.contains("meanwhile"), "{error}");
         assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 2, "nothing is left behind");

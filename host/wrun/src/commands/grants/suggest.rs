@@ -1,4 +1,5 @@
-//! `wrun grants suggest`: a dry run that asks for everything a real run could need (a *survey*), and prints it as grants.
+//! `wrun grants suggest`: makes a dry run that collects everything a real run could need (a *survey*), and prints it as
+//! grants.
 
 use crate::arguments::{ConvergeArguments, SuggestArguments, Suggesting};
 use crate::commands::converge;

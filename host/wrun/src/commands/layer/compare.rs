@@ -1,4 +1,4 @@
-//! `wrun layer diff`: how files differ from the layers that were read from them.
+//! `wrun layer diff`: compares layers with the current content of their files.
 
 use super::{VERSION, read, stored};
 use crate::arguments::StoredNode;
@@ -16,9 +16,9 @@ use text::{counted, error_chain, escape_line};
 
 /// A difference between a layer and its file.
 struct Change {
-    /// The level of an attribute, else `None`.
+    /// The level of an attribute. `None`: the difference is not in an attribute.
     level: Option<&'static str>,
-    /// The attribute by its keys, or the key of the file.
+    /// The keys of the attribute, or the top-level key of the file.
     path: Vec<String>,
     before: Option<Value>,
     after: Option<Value>,
@@ -56,13 +56,13 @@ pub(super) fn run(node: &StoredNode, name: Option<&str>, format: View, printer: 
     Ok(Exit::Done)
 }
 
-/// The file that a layer was read from, as it is now.
+/// Reads the current content of a layer's file.
 fn of_file(target: &Place, layer: &Layer) -> anyhow::Result<Layer> {
     let file = layer.file.as_deref().with_context(|| format!("layer {} does not come from a file", layer.name))?;
     read(target, Path::new(file))
 }
 
-/// How a file differs from the layer that was read from it.
+/// Returns the differences between a layer and its current file.
 fn changes(kept: &Layer, file: &Layer) -> Vec<Change> {
     let mut found = Vec::new();
     let trees = [
@@ -93,7 +93,7 @@ fn changes(kept: &Layer, file: &Layer) -> Vec<Change> {
     found
 }
 
-/// The values of a tree that are not objects, by their paths.
+/// Returns all values of a tree that are not objects, by their paths.
 fn leaves(tree: &LayerTree) -> BTreeMap<Vec<String>, Value> {
     let mut found = BTreeMap::new();
     tree.walk(&mut |path, value, _| {

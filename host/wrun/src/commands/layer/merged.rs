@@ -1,4 +1,4 @@
-//! What the layers of a node come to together, and which layer each value comes from.
+//! Shows the merged layers of a node, and the layer that each value comes from.
 
 use super::VERSION;
 use crate::exit::Exit;
@@ -14,7 +14,7 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 use text::escape_line;
 
-/// What the layers come to.
+/// Prints the merged layers.
 pub(super) fn show(layers: &[Cow<'_, Layer>], origin: Option<View>, printer: Printer) -> anyhow::Result<Exit> {
     let layers: Vec<&Layer> = layers.iter().map(AsRef::as_ref).collect();
     let Some(view) = origin else {
@@ -43,7 +43,7 @@ pub(super) fn show(layers: &[Cow<'_, Layer>], origin: Option<View>, printer: Pri
     Ok(Exit::Done)
 }
 
-/// What all layers come to, without their origins.
+/// The merged values of all layers, without their origins.
 #[derive(Serialize)]
 struct Values<'a> {
     default_attributes: &'a Map<String, Value>,
@@ -54,13 +54,13 @@ struct Values<'a> {
 struct Merged<'a> {
     path: &'a [String],
     value: &'a Value,
-    /// The layers that the value comes from; several where they were joined.
+    /// The layers that the value comes from: several if values were merged.
     from: Vec<&'a LayerWrite>,
-    /// The layers whose value was replaced.
+    /// The layers with values that were replaced.
     replaced: Vec<&'a LayerWrite>,
 }
 
-/// The attributes that layers set; of several layers, the last one wins.
+/// Returns the attributes that layers set. If several layers set one, the last layer wins.
 fn merged(attributes: &LayerAttributes) -> Vec<Merged<'_>> {
     let mut by_path: BTreeMap<&[String], Vec<&LayerWrite>> = BTreeMap::new();
     for write in &attributes.writes {
@@ -70,13 +70,13 @@ fn merged(attributes: &LayerAttributes) -> Vec<Merged<'_>> {
 }
 
 impl<'a> Merged<'a> {
-    /// `None`: the attribute is an object, whose members have their own layers.
+    /// Returns `None` if the attribute is an object, since its members have their own layers.
     fn of(path: &'a [String], mut replaced: Vec<&'a LayerWrite>, values: &'a Map<String, Value>) -> Option<Self> {
         let value = value_at(values, path)?;
         if matches!(WrittenValue::summary(value), WrittenValue::Object(members) if members > 0) {
             return None;
         }
-        // What later layers were joined with is a part of the value; what came before that was replaced.
+        // Writes that later layers were merged with are part of the value. Earlier writes were replaced.
         let first = replaced.iter().rposition(|write| !write.joins).unwrap_or(0);
         let from = replaced.split_off(first);
         Some(Self { path, value, from, replaced })
@@ -101,7 +101,7 @@ impl<'a> Merged<'a> {
     }
 }
 
-/// The layer with the file and the line.
+/// Returns the layer's name with the file and the line.
 fn place(write: &LayerWrite) -> String {
     let line = write.origin.line.map(|line| format!(":{line}")).unwrap_or_default();
     let place = write.origin.file.as_deref().map(|file| format!(" ({file}{line})")).unwrap_or_default();

@@ -1,4 +1,4 @@
-//! Layers as text and JSON.
+//! Shows layers as text and JSON.
 
 use super::VERSION;
 use super::sources::{LayerSource, SourcedLayer, Sources};
@@ -10,13 +10,13 @@ use node::layers::Layer;
 use serde_json::{Map, Value, json};
 use text::{counted, escape_line};
 
-/// Digits of a digest that people see.
+/// Number of digits of a digest that are shown to people.
 const DIGITS: usize = 12;
 
-/// The column of numbers.
+/// The numeric column of the table.
 const NUMBERS: [usize; 1] = [0];
 
-/// The layers of a node's next run. What is wrong with the files of a group hides no other layer.
+/// Lists the layers of a node's next run. An error in a group's files does not hide other layers.
 pub(super) fn list(sources: &Sources, format: View, printer: Printer) -> anyhow::Result<Exit> {
     let groups = sources.groups();
     let (mut layers, mut wrong) = (vec![], 0_usize);
@@ -46,7 +46,7 @@ pub(super) fn list(sources: &Sources, format: View, printer: Printer) -> anyhow:
     Ok(Exit::Done)
 }
 
-/// A row for each layer. Only the node's own are numbered: commands change no others.
+/// Returns a table with a row for each layer. Only the node's own layers have numbers, since commands change only those.
 fn table(layers: &[SourcedLayer<'_>]) -> Table {
     let mut table = Table::new().with_numbers(&NUMBERS);
     let mut number = 0_usize;
@@ -75,7 +75,7 @@ fn json_of(one: &SourcedLayer<'_>) -> Value {
     })
 }
 
-/// A layer as an environment in JSON.
+/// Prints a layer as an environment in JSON.
 pub(super) fn one(layer: &Layer, printer: Printer) -> anyhow::Result<Exit> {
     let versions = layer.cookbook_versions.iter().map(|one| (one.cookbook.clone(), json!(one.constraint)));
     let mut shown = Map::new();

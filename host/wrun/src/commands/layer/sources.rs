@@ -1,4 +1,4 @@
-//! The layers that the next run of a node has, as far as commands can know them: its policy groups' and its own.
+//! Finds the layers of a node's next run, as far as commands can know them: those of its policy groups and its own.
 
 use super::read_files;
 use crate::arguments::{GroupArgument, StoredNode};
@@ -12,13 +12,13 @@ use std::borrow::Cow;
 use std::fmt;
 use text::{did_you_mean, escape_line};
 
-/// A layer, and what has it.
+/// A layer with its source.
 pub(super) struct SourcedLayer<'a> {
     pub(super) from: LayerSource<'a>,
     pub(super) layer: Cow<'a, Layer>,
 }
 
-/// What has a layer.
+/// The source of a layer.
 #[derive(Clone, Copy)]
 pub(super) enum LayerSource<'a> {
     /// The settings list its file for this policy group.
@@ -40,7 +40,7 @@ impl fmt::Display for LayerSource<'_> {
 pub(super) struct Sources {
     place: Place,
     pub(super) node: NodeObject,
-    /// The group that was typed.
+    /// The group on the command line.
     named: Option<String>,
     next: NextGroups,
 }
@@ -54,12 +54,12 @@ impl Sources {
         Ok(Self { place, node, named: group.policy_group, next })
     }
 
-    /// All policy groups of the next run, or the one that was typed.
+    /// Returns all policy groups of the next run, or only the one on the command line.
     pub(super) fn groups(&self) -> Vec<&str> {
         self.named.as_deref().map_or_else(|| self.next.all(), |named| vec![named])
     }
 
-    /// The group of one policy, or the one that all policies of the next run are in.
+    /// Returns the group of one policy, or the common group of all policies of the next run.
     fn only_group(&self, policy: Option<&str>) -> anyhow::Result<Option<&str>> {
         match (self.groups().as_slice(), policy) {
             ([] | [_], None) => Ok(self.groups().first().copied()),
@@ -73,7 +73,7 @@ impl Sources {
         }
     }
 
-    /// The layers of a group: its files are read now, as each run reads them.
+    /// Reads the layers of a group from its files, as each run does.
     pub(super) fn of_group<'a>(&self, group: &'a str) -> anyhow::Result<Vec<SourcedLayer<'a>>> {
         let layers = read_files(&self.place, |files| files.of_group(group))?;
         Ok(layers
@@ -82,13 +82,13 @@ impl Sources {
             .collect())
     }
 
-    /// The node's own layers.
+    /// Returns the node's own layers.
     pub(super) fn of_node(&self) -> impl Iterator<Item = SourcedLayer<'_>> {
         let own = self.node.layers().all().iter();
         own.map(|layer| SourcedLayer { from: LayerSource::Node, layer: Cow::Borrowed(layer) })
     }
 
-    /// The layers that go together for one policy or, without its name, for all policies.
+    /// Returns the layers that are merged for one policy or, without a name, for all policies.
     pub(super) fn merged(&self, policy: Option<&str>) -> anyhow::Result<Vec<Cow<'_, Layer>>> {
         let group = self.only_group(policy)?;
         let mut all = group.map_or_else(|| Ok(vec![]), |group| self.of_group(group))?;
@@ -97,7 +97,7 @@ impl Sources {
         Ok(all.into_iter().map(|one| one.layer).filter(is_seen).collect())
     }
 
-    /// The layer of a name: the node's own, else one of its groups'.
+    /// Finds a layer by name: first among the node's own, then among its groups' layers.
     pub(super) fn named(&self, name: &str) -> anyhow::Result<Cow<'_, Layer>> {
         let own = self.node.layers().get(name);
         let Err(missing) = own else { return Ok(Cow::Borrowed(own?)) };
@@ -109,7 +109,7 @@ impl Sources {
         Err(missing.into())
     }
 
-    /// Says so if somebody typed a group that has no layers.
+    /// Prints a note if the group on the command line has no layers.
     pub(super) fn note_unknown(&self, printer: Printer) {
         let known = &self.place.settings.run.group_layers;
         if let Some(named) = self.named.as_deref().filter(|named| !known.contains_key(*named)) {

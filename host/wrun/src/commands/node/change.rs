@@ -16,7 +16,7 @@ use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use text::escape_line;
 
-/// The version of JSON output; it grows when a key changes its meaning or goes away.
+/// The version of the JSON output. It grows when the meaning of a key changes or a key is removed.
 const VERSION: u32 = 1;
 
 pub(super) fn list(node: &StoredNode, format: View, printer: Printer) -> anyhow::Result<Exit> {
@@ -45,7 +45,7 @@ pub(super) fn create(
 
 pub(super) fn delete(node: &StoredNode, names: &[String], printer: Printer) -> anyhow::Result<Exit> {
     let names: Vec<_> = names.iter().collect::<BTreeSet<_>>().into_iter().cloned().collect();
-    // A damaged one can go, too.
+    // Damaged nodes can also be removed.
     Place::of(node)?.nodes(false)?.remove(&names)?;
     for name in &names {
         printer.note(Tone::Quiet, &format!("deleted the node {}", escape_line(name)));
@@ -53,7 +53,7 @@ pub(super) fn delete(node: &StoredNode, names: &[String], printer: Printer) -> a
     Ok(Exit::Done)
 }
 
-/// Removes the nodes whose whole names an expression matches; without `yes` it only lists them.
+/// Removes the nodes with names that an expression matches completely. Without `yes`, it only lists them.
 pub(super) fn bulk_delete(
     node: &StoredNode,
     pattern: &str,

@@ -1,4 +1,4 @@
-//! How an attribute's explanation is shown: for each policy what it saw, who won and who lost.
+//! Shows the explanation of an attribute: for each policy, the value that it saw, and which writes won or lost.
 
 use crate::printer::Tone;
 use crate::table::Table;
@@ -11,13 +11,13 @@ use serde_json::{Value, json};
 use std::fmt::Write as _;
 use text::escape_line;
 
-/// What stands before the row of a write.
+/// The indentation of a write's row.
 const MARGIN: &str = "    ";
 
-/// The most characters of a value in one line.
+/// Largest number of characters of a value in one line.
 const SHOWN_VALUE: usize = 60;
 
-/// For people. `keys`: the attribute's path.
+/// Returns the explanation as text for people. `keys`: the attribute's path.
 pub(super) fn text(attribute: &str, keys: &[String], explanation: &NodeExplanation) -> String {
     let shown = |value: &Value| escape_line(&value.to_string());
     let value = explanation.value().map_or_else(|| "not set".to_owned(), shown);
@@ -54,20 +54,21 @@ pub(super) fn text(attribute: &str, keys: &[String], explanation: &NodeExplanati
     text
 }
 
-/// Whether a write only made the empty object above the attribute, as Ruby does for `default['web']['port'] = 80`.
+/// Returns whether a write only created an empty parent object of the attribute, as Ruby does for `default['web']['port'] =
+/// 80`.
 fn makes_room(keys: &[String], write: &JudgedWrite<'_>) -> bool {
     let record = write.record;
     record.path.len() < keys.len() && matches!(record.change, Change::Set(WrittenValue::Object(0)))
 }
 
-/// Verdict, value, level and place of a write.
+/// Returns the verdict, value, level, and place of a write.
 fn row(keys: &[String], write: &JudgedWrite<'_>) -> [String; 4] {
     let record = write.record;
     let what = match &record.change {
         Change::Set(value) | Change::Joined(value) => written(value),
         Change::Removed => String::new(),
     };
-    // Above or below the attribute, the path says what was written.
+    // For a write to a parent or a member of the attribute, the row includes the path.
     let what = if record.path == keys { what } else { format!("{} = {what}", record.path.join(".")) };
     let what = match what.char_indices().nth(SHOWN_VALUE) {
         Some((end, _)) => format!("{}..", what.get(..end).unwrap_or_default()),
@@ -81,17 +82,17 @@ fn row(keys: &[String], write: &JudgedWrite<'_>) -> [String; 4] {
     [write.verdict.as_str().to_owned(), what, level, format!("{}{times}", place(record.level, &record.origin))]
 }
 
-/// Whether a layer wrote it, and not a cookbook at the level of layers.
+/// Returns whether a layer made the write, rather than a cookbook at the same level.
 fn is_of_layer(level: Level, origin: &Origin) -> bool {
     matches!(level, Level::EnvDefault | Level::EnvOverride) && origin.cookbook.is_none()
 }
 
-/// The role that wrote it. A policy's name has no brackets.
+/// Returns the role that made the write. Policy names contain no brackets, so the two cannot be confused.
 fn role(origin: &Origin) -> Option<&str> {
     origin.policy.strip_prefix("role[")?.strip_suffix(']')
 }
 
-/// `cookbook/file:line`, or as much of it as is known; of a policy's own file with the policy.
+/// Returns `cookbook/file:line`, or the known parts of it. For a policy's own file, it includes the policy.
 fn place(level: Level, origin: &Origin) -> String {
     let line = origin.line.map(|line| format!(":{line}")).unwrap_or_default();
     if is_of_layer(level, origin) {
@@ -123,9 +124,10 @@ fn written(value: &WrittenValue) -> String {
     }
 }
 
-/// For programs: `{attribute, value, automatic, normal, layers_changed, policies: [{policy, seen, changed, default, override, writes}]}`. The
-/// writes are those that the policy met, the strongest first; `verdict` is `won`, `merged`, `lost` or `removed`. `changed`: an operator
-/// changed `normal` attributes since the policy saw it, and it is another one in the next run, which `value` has.
+/// Returns the explanation as JSON for programs: `{attribute, value, automatic, normal, layers_changed, policies: [{policy,
+/// seen, changed, default, override, writes}]}`. `writes` are those that the policy saw, the strongest first; `verdict` is
+/// `won`, `merged`, `lost` or `removed`. `changed`: an operator changed `normal` attributes since the policy saw the
+/// attribute. The next run will see a different value, which is in `value`.
 pub(super) fn json(attribute: &[String], explanation: &NodeExplanation, layers_changed: &[String]) -> Value {
     let parts = explanation.policies.iter().enumerate();
     json!({

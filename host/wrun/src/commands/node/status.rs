@@ -1,4 +1,4 @@
-//! `wrun node status`: the last run of each node.
+//! `wrun node status`: shows the last run of each node.
 
 use super::super::store::Place;
 use crate::arguments::StoredNode;
@@ -12,10 +12,10 @@ use std::collections::BTreeMap;
 use std::time::{SystemTime, UNIX_EPOCH};
 use text::escape_line;
 
-/// The version of JSON output; it grows when a key changes its meaning or goes away.
+/// The version of the JSON output. It grows when the meaning of a key changes or a key is removed.
 const VERSION: u32 = 1;
 
-/// What the record of a node's last run says.
+/// The data from the record of a node's last run.
 struct LastRun {
     id: String,
     began: u64,
@@ -23,7 +23,7 @@ struct LastRun {
     has_failed: bool,
 }
 
-/// The column of ages.
+/// The column with the ages, which is aligned right.
 const AGES: [usize; 1] = [1];
 
 pub(super) fn show(node: &StoredNode, format: View, printer: Printer) -> anyhow::Result<Exit> {
@@ -69,7 +69,7 @@ pub(super) fn show(node: &StoredNode, format: View, printer: Printer) -> anyhow:
     Ok(Exit::Done)
 }
 
-/// A time in the largest unit of which there is at least one.
+/// Formats a duration in the largest unit of which it has at least one.
 pub(super) fn age(seconds: u64) -> String {
     let units = [(86_400, "day"), (3_600, "hour"), (60, "minute"), (1, "second")];
     let (unit, name) = units.into_iter().find(|(unit, _)| seconds >= *unit).unwrap_or((1, "second"));

@@ -1,10 +1,10 @@
-//! What `wrun node show` tells of a whole node, as `knife node show` does.
+//! The summary of a whole node that `wrun node show` prints, like that of `knife node show`.
 
 use crate::printer::{Printer, Tone};
 use crate::table::Table;
 use serde_json::Value;
 
-/// The rows: what they are called, and where the node has them.
+/// The rows: their labels, and where the values are in the node.
 const ROWS: [(&str, &str); 10] = [
     ("Node name", "/name"),
     ("Policies", "/assigned_policies"),
@@ -18,7 +18,7 @@ const ROWS: [(&str, &str); 10] = [
     ("Tags", "/normal/tags"),
 ];
 
-/// Prints the rows that the node has. `node`: as JSON, with the layers' summaries.
+/// Prints the rows for which the node has a value. `node`: the node as JSON, with the summaries of its layers.
 pub(super) fn print(node: &Value, printer: Printer) {
     let mut table = Table::new();
     let mut row = |name: &str, value: &str| {
@@ -35,7 +35,7 @@ pub(super) fn print(node: &Value, printer: Printer) {
     table.print(printer);
 }
 
-/// A value in a row: texts as they are, lists of names with commas.
+/// Formats the value of a row: strings unquoted, lists of names with commas.
 fn short(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),

@@ -1,4 +1,4 @@
-//! `wrun node edit` and `wrun node from-file`: a node as a whole.
+//! `wrun node edit` and `wrun node from-file`: replace a whole node.
 
 use super::super::editor::Draft;
 use super::super::store::{Place, tell};
@@ -12,7 +12,7 @@ use serde_json::Value;
 use std::path::{Path, PathBuf};
 use text::escape_line;
 
-/// The largest file that is read, in bytes.
+/// Largest size of an input file, in bytes.
 const MAX_FILE: u64 = 16 << 20;
 
 pub(super) fn edit(node: &StoredNode, printer: Printer) -> anyhow::Result<Exit> {
@@ -35,7 +35,7 @@ pub(super) fn edit(node: &StoredNode, printer: Printer) -> anyhow::Result<Exit> 
 pub(super) fn from_files(node: &StoredNode, files: &[PathBuf], printer: Printer) -> anyhow::Result<Exit> {
     let place = Place::of(node)?;
     let nodes = place.nodes(true)?;
-    // All files are read, and held against the nodes, before the first node changes.
+    // All files are read and compared with the nodes before the first node changes.
     let there = nodes.names()?;
     let mut documents: Vec<NodeDocument> = vec![];
     for file in files {

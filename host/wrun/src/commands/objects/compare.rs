@@ -1,4 +1,4 @@
-//! `wrun environment compare`: the cookbook versions of environments beside each other.
+//! `wrun environment compare`: shows the cookbook versions of environments side by side.
 
 use super::VERSION;
 use crate::exit::Exit;
@@ -8,7 +8,7 @@ use crate::table::Table;
 use assemble::{ObjectStore, Shelf, cookbook_versions};
 use serde_json::json;
 
-/// What stands where an environment says nothing of a cookbook.
+/// The text for a cookbook that an environment does not restrict.
 const ANY: &str = "any";
 
 pub(super) fn environments(

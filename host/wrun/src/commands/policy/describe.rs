@@ -1,4 +1,4 @@
-//! Loads a component that was just built, in a sandbox where it is granted nothing, and asks it what it has.
+//! Loads a component that was just built in a sandbox without any grants, and asks it for its description.
 
 use crate::program::program;
 use crate::settings::Settings;

@@ -6,7 +6,7 @@ use crate::printer::{Printer, Tone};
 use anyhow::Context as _;
 use author::{SdkSource, Start};
 
-/// Writes the folder of a new policy.
+/// Creates the folder of a new policy with its first files.
 ///
 /// # Errors
 /// The name is impossible, the folder is not empty or cannot be written, or the SDK is not where it should be.

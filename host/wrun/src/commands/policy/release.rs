@@ -1,4 +1,4 @@
-//! `wrun policy sign`, `promote`, `verify` and `clean`: what is done with releases that exist.
+//! `wrun policy sign`, `promote`, `verify`, and `clean`: the commands for existing releases.
 
 use super::lock::{here, show_difference};
 use super::push::{is_meant, locked_manifest, outcome, revision};
@@ -19,7 +19,7 @@ use repository::{Release, RepositoryError};
 use std::path::Path;
 use text::{counted, error_chain, escape_line, versions};
 
-/// Lists releases that wait, or signs one.
+/// Lists pending releases, or signs one of them.
 pub(super) fn sign(arguments: &SignArguments, printer: Printer) -> anyhow::Result<Exit> {
     as_publisher(&arguments.repository, |publisher| {
         let platform = publisher.platform()?;
@@ -30,7 +30,7 @@ pub(super) fn sign(arguments: &SignArguments, printer: Printer) -> anyhow::Resul
     })
 }
 
-/// Lists the releases that wait. A team whose releases cannot be read stops no other.
+/// Lists the pending releases. If a team's releases cannot be read, the other teams are still listed.
 fn list(publisher: &Publisher<'_>, platform: &Platform, printer: Printer) -> Exit {
     let (mut waiting, mut exit) = (0, Exit::Done);
     for team in &platform.teams {
@@ -63,7 +63,7 @@ fn list(publisher: &Publisher<'_>, platform: &Platform, printer: Printer) -> Exi
     exit
 }
 
-/// Shows what a release would change.
+/// Shows the changes of a release against the current one.
 fn show(
     publisher: &Publisher<'_>,
     current: &Current,
@@ -94,8 +94,8 @@ fn show(
     Ok(())
 }
 
-/// Signs the release of an id. The id is the digest of what is signed: whatever else lies under this name, in this team's
-/// folder or in another's, is passed over.
+/// Signs the release with an id. The id is the digest of the signed bytes, so other files under this name are ignored, in
+/// this team's folder and in others.
 fn sign_one(publisher: &Publisher<'_>, platform: &Platform, id: &str, printer: Printer) -> anyhow::Result<Exit> {
     let mut failed = vec![];
     for team in &platform.teams {
@@ -128,7 +128,7 @@ fn described(change: &GroupChange) -> String {
     let id = |release: &Option<Release>| match release {
         Some(release) => {
             let revision: String = release.revision_id.chars().take(12).collect();
-            // Whoever signs compares the whole digest.
+            // The signer must be able to compare the whole digest.
             format!("revision {revision} (artifact {})", release.digest)
         }
         None => "nothing".to_owned(),
@@ -136,7 +136,7 @@ fn described(change: &GroupChange) -> String {
     format!("policy {}, group {}: {} -> {}", change.policy, change.group, id(&change.was), id(&change.will))
 }
 
-/// Gives a group what another one runs, after showing the difference.
+/// Releases the artifact of one group to another group, after showing the difference.
 pub(super) fn promote(arguments: &PromoteArguments, printer: Printer) -> anyhow::Result<Exit> {
     let policy = match &arguments.policy {
         Some(policy) => policy.clone(),
@@ -169,7 +169,7 @@ pub(super) fn promote(arguments: &PromoteArguments, printer: Printer) -> anyhow:
     })
 }
 
-/// What a group runs.
+/// Returns the current release of a group.
 pub(super) fn released(
     publisher: &Publisher<'_>,
     current: &Current,
@@ -191,7 +191,7 @@ fn side(publisher: &Publisher<'_>, current: &Current, release: &Release) -> anyh
     Ok(Side::of_text(format!("policy_group:{}", release.group), &lock)?)
 }
 
-/// The locks of groups, to be compared: `GROUP` and the lock that lies here, or `GROUP...GROUP`.
+/// Returns two locks to compare: `GROUP` with the lock in this folder, or `GROUP...GROUP`.
 pub(super) fn sides(
     groups: &str,
     local: impl FnOnce() -> anyhow::Result<Side>,
@@ -213,7 +213,7 @@ pub(super) fn sides(
     })
 }
 
-/// The name of the policy in a folder. `None`: the folder has no lock.
+/// Returns the name of the policy in a folder, or `None` if the folder has no lock.
 pub(super) fn locked_policy(folder: &Path) -> anyhow::Result<Option<String>> {
     for lock in ["Policyfile.lock.json", "policy.lock.json"] {
         let path = folder.join(lock);
@@ -224,7 +224,7 @@ pub(super) fn locked_policy(folder: &Path) -> anyhow::Result<Option<String>> {
     Ok(None)
 }
 
-/// The same, for those who need it.
+/// Does the same as [`locked_policy`], but a missing lock is an error.
 fn policy_here(folder: &Path) -> anyhow::Result<String> {
     let found = locked_policy(folder)?;
     found.with_context(|| format!("{} has no lock that names a policy; name it with --policy", folder.display()))
@@ -233,7 +233,7 @@ fn policy_here(folder: &Path) -> anyhow::Result<String> {
 /// Checks a lock, and a group against it.
 pub(super) fn verify(arguments: &VerifyArguments, printer: Printer) -> anyhow::Result<Exit> {
     let target = arguments.target_dir.as_deref();
-    // Whoever is about to sign has to see that the bytes are what the lock makes.
+    // Before signing, the signer must see that the bytes are the result of the lock.
     let (manifest, artifact) = match arguments.rebuild || arguments.pending.is_some() {
         true => {
             let artifact = revision(&arguments.folder, target, printer)?.artifact;
@@ -263,7 +263,7 @@ pub(super) fn verify(arguments: &VerifyArguments, printer: Printer) -> anyhow::R
         }
         match &artifact {
             Some(artifact) if release.digest != artifact.digest() => {
-                // An artifact that waits for signatures is not among those that were released.
+                // An artifact with a pending release is not among the released ones.
                 let theirs = match arguments.pending {
                     Some(_) => publisher.artifact(&current, &release).ok(),
                     None => Some(publisher.artifact(&current, &release)?),
@@ -287,7 +287,7 @@ pub(super) fn verify(arguments: &VerifyArguments, printer: Printer) -> anyhow::R
     })
 }
 
-/// Removes what no group runs.
+/// Removes the artifacts that no group uses.
 pub(super) fn clean(arguments: &CleanArguments, printer: Printer) -> anyhow::Result<Exit> {
     as_publisher(&arguments.repository, |publisher| {
         let platform = publisher.platform()?;
@@ -299,7 +299,7 @@ pub(super) fn clean(arguments: &CleanArguments, printer: Printer) -> anyhow::Res
                     let text = format!("{} was left out: {}", team.name, error_chain(&error));
                     printer.note(Tone::Quiet, &escape_line(&text));
                 }
-                // One team's trouble stops no other.
+                // An error of one team does not stop the others.
                 Err(error) => {
                     exit = Exit::Failed;
                     let text = format!("error: team {}: {}", team.name, error_chain(&error));

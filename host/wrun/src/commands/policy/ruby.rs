@@ -1,4 +1,4 @@
-//! The Ruby runtime as a policy's author needs it: to name it in artifacts, and to evaluate `metadata.rb`.
+//! The Ruby runtime for policy authors. It is named in artifacts and evaluates `metadata.rb`.
 
 use crate::program::program;
 use crate::settings::Settings;
@@ -11,7 +11,7 @@ use serde_json::Value;
 use std::path::Path;
 use std::sync::Arc;
 
-/// The runtime beside this program, looked for when a cookbook needs it.
+/// The Ruby runtime beside this program. It is searched for when a cookbook needs it.
 pub(super) struct RuntimeHere<'a> {
     settings: &'a Settings,
     found: Option<Arc<Runtime>>,
@@ -33,13 +33,13 @@ impl<'a> RuntimeHere<'a> {
     fn ask_metadata(&mut self, cookbook: &Path) -> anyhow::Result<Value> {
         let place = cookbook.canonicalize()?;
         let name = place.file_name().and_then(|name| name.to_str()).context("a cookbook's folder has a name")?;
-        // The folder alone: what lies beside it is none of the cookbook's business.
+        // Only this folder is visible, since the cookbook must not see other folders.
         let files = CookbookFolders::one(&place)?;
         let question = Question::Metadata { cookbook: name.to_owned(), place: place.display().to_string() };
         self.ask(files, question)
     }
 
-    /// Asks an instance that sees some cookbooks.
+    /// Asks an instance that sees only the given cookbooks.
     fn ask(&mut self, files: CookbookFolders, question: Question) -> anyhow::Result<Value> {
         let runtime = self.find().map_err(anyhow::Error::msg)?;
         let (settings, stop) = (&self.settings.run, Stop::default());

@@ -1,4 +1,4 @@
-//! `wrun policy show`: what an artifact holds, and what it needs, held against the operator's grants.
+//! `wrun policy show`: shows the content of an artifact, and compares its needs with the operator's grants.
 
 use super::lock::here;
 use super::release::{locked_policy, released};
@@ -18,7 +18,7 @@ use serde_json::{Value, json};
 use std::path::Path;
 use text::escape_line;
 
-/// The version of the JSON form; it grows when a key changes its meaning or goes away.
+/// The version of the JSON output. It grows when the meaning of a key changes or a key is removed.
 const VERSION: u32 = 1;
 
 /// Shows an artifact.
@@ -41,7 +41,7 @@ pub(super) fn run(arguments: &ShowPolicyArguments, printer: Printer) -> anyhow::
     };
     let manifest = artifact.manifest();
     if manifest.has_own_code() {
-        // As a run without grants would: that the file is whole does not say that its code is valid.
+        // Loads the component as a run without grants would, since an intact file can still contain invalid code.
         let limits = assemble::limits(&settings.run, &Grants::nothing().policy(&manifest.name, &[]));
         let compiler = assemble::compiler(&settings.run, &crate::program::program(), &Stop::default());
         let examined = sandbox::examine(artifact.component(), limits.memory);
@@ -81,7 +81,7 @@ fn named(file: &Path, policies: &Path) -> anyhow::Result<Artifact> {
     }
 }
 
-/// The policy that is named, or that of this folder. `None`: the folder is not a policy's.
+/// Returns the named policy, or the policy of this folder. Returns `None` if the folder has no policy.
 fn policy_that_is_meant(arguments: &ShowPolicyArguments) -> anyhow::Result<Option<String>> {
     match &arguments.policy {
         Some(policy) => Ok(Some(policy.clone())),
@@ -89,7 +89,7 @@ fn policy_that_is_meant(arguments: &ShowPolicyArguments) -> anyhow::Result<Optio
     }
 }
 
-/// The artifact that a group runs, and who has signed it.
+/// Returns the artifact that a group runs, and its signers.
 fn of_group(arguments: &ShowPolicyArguments, group: &str, policy: &str) -> anyhow::Result<(Artifact, ShownRelease)> {
     as_publisher(&arguments.repository, |publisher| {
         let platform = publisher.platform()?;
@@ -101,7 +101,7 @@ fn of_group(arguments: &ShowPolicyArguments, group: &str, policy: &str) -> anyho
     })
 }
 
-/// What every group runs, or the one that is named, of one policy or of all.
+/// Shows the releases of all groups, or of the named group, for one policy or for all.
 fn groups(arguments: &ShowPolicyArguments, printer: Printer) -> anyhow::Result<Exit> {
     let mut all = as_publisher(&arguments.repository, |publisher| {
         let platform = publisher.platform()?;
@@ -140,7 +140,7 @@ fn groups(arguments: &ShowPolicyArguments, printer: Printer) -> anyhow::Result<E
     Ok(Exit::Done)
 }
 
-/// A release with the team that has signed it.
+/// A release with the team that signed it.
 struct ShownRelease {
     team: String,
     release: Release,

@@ -6,7 +6,7 @@ use crate::exit::Exit;
 use crate::printer::{Printer, Tone};
 use text::escape_line;
 
-/// Checks everything. Exits with 1 if something is wrong.
+/// Checks the whole repository. The exit code is 1 if it finds an error.
 pub(super) fn run(place: &RepositoryPlace, printer: Printer) -> anyhow::Result<Exit> {
     let checked = as_publisher(place, |publisher| Ok(publisher.check()))?;
     let mut exit = Exit::Done;

@@ -47,7 +47,7 @@ pub(super) fn run(arguments: &InitArguments, printer: Printer) -> anyhow::Result
     Ok(Exit::Done)
 }
 
-/// Says which key is not a new one: it may be known to others, or lie open where a passphrase was given.
+/// Reports that an existing key is reused. Others may know it, or it may have no passphrase although one was given.
 fn note_reused(folder: &Path, name: &str, passphrase: &str, printer: Printer) -> Result<(), RepositoryError> {
     let path = folder.join(format!("{name}.{EXTENSION}"));
     if !path.exists() {

@@ -1,4 +1,4 @@
-//! Passphrases of keys: from a file that a variable names, else from the person at the terminal.
+//! Reads passphrases of keys from a file that an environment variable names, or from the user at the terminal.
 
 use crate::printer::{Printer, Tone};
 use crate::settings::PASSPHRASE_VARIABLE;
@@ -11,10 +11,10 @@ use std::io::IsTerminal as _;
 use std::path::PathBuf;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// The longest passphrase, in bytes.
+/// Largest length of a passphrase, in bytes.
 const MAX_LENGTH: u64 = 4096;
 
-/// The passphrase for new keys. Empty: they have none. Where nobody can be asked, they have none either.
+/// Returns the passphrase for new keys. An empty one means that the keys have no passphrase, as they do if wrun cannot ask.
 pub(crate) fn new_passphrase(printer: Printer) -> anyhow::Result<String> {
     if let Some(given) = from_file()? {
         return Ok(given);
@@ -30,7 +30,7 @@ pub(crate) fn new_passphrase(printer: Printer) -> anyhow::Result<String> {
     Ok(first)
 }
 
-/// The passphrase of a key that is there.
+/// Returns the passphrase of an existing key.
 pub(crate) fn existing_passphrase(key: &KeyFile) -> Result<String, String> {
     if let Some(given) = from_file().map_err(|error| format!("{error:#}"))? {
         return Ok(given);
@@ -44,7 +44,7 @@ pub(crate) fn existing_passphrase(key: &KeyFile) -> Result<String, String> {
     unseen(ask).map_err(|error| format!("{error:#}"))
 }
 
-/// The first line of the file that the variable names.
+/// Returns the first line of the file that the environment variable names.
 fn from_file() -> anyhow::Result<Option<String>> {
     let Some(path) = std::env::var_os(PASSPHRASE_VARIABLE).filter(|path| !path.is_empty()).map(PathBuf::from) else {
         return Ok(None);
@@ -54,9 +54,9 @@ fn from_file() -> anyhow::Result<Option<String>> {
     Ok(Some(text.lines().next().unwrap_or_default().to_owned()))
 }
 
-/// Asks, and reads a line that the terminal does not show. It shows nothing any more when the question appears.
+/// Asks a question and reads a line without echo. The echo is already off when the question appears.
 pub(crate) fn unseen(ask: impl FnOnce()) -> anyhow::Result<String> {
-    // Nothing is drawn while somebody types.
+    // The status line must not be drawn while the user types.
     terminal::hide_status();
     let input = std::io::stdin();
     let before = tcgetattr(&input).context("the terminal cannot be asked")?;
@@ -75,13 +75,13 @@ pub(crate) fn unseen(ask: impl FnOnce()) -> anyhow::Result<String> {
     Ok(line.trim_end_matches(['\n', '\r']).to_owned())
 }
 
-/// The terminal as it was, as long as it does not show what is typed.
+/// Returns the terminal's original settings while the echo is off.
 fn hidden() -> MutexGuard<'static, Option<Termios>> {
     static HIDDEN: Mutex<Option<Termios>> = Mutex::new(None);
     HIDDEN.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Sets the terminal back: whoever interrupts a question goes on typing in a shell.
+/// Restores the terminal, since a user who interrupts a question continues in a shell.
 fn show_again() {
     if let Some(before) = hidden().take() {
         let _ = tcsetattr(std::io::stdin(), OptionalActions::Flush, &before);

@@ -20,7 +20,7 @@ pub(super) fn add(arguments: &AddTeamArguments, printer: Printer) -> anyhow::Res
         let platform = publisher.platform()?;
         let known = platform.teams.iter().find(|team| team.name == arguments.name);
         let before = known.map(|team| publisher.team_keys(&platform, team)).transpose();
-        // One that cannot be read is replaced, if nothing is to be taken from it.
+        // An unreadable team is replaced if the arguments give all of its parts.
         let is_whole = arguments.online_key.is_some() && !arguments.key.is_empty() && arguments.threshold.is_some();
         let before = if is_whole { before.unwrap_or_default() } else { before? };
         let team = wanted(arguments, known, before.as_ref(), printer)?;
@@ -41,7 +41,7 @@ pub(super) fn add(arguments: &AddTeamArguments, printer: Printer) -> anyhow::Res
     })
 }
 
-/// The team as it will be: what is not given stays, and a new team gets keys of the admin's.
+/// Returns the team's new state. Parts that are not given stay, and a new team gets keys of the admin.
 fn wanted(
     arguments: &AddTeamArguments,
     known: Option<&Team>,
@@ -74,7 +74,7 @@ fn wanted(
     Ok(TeamKeys { team: Team { name: name.clone(), policies }, keys, threshold, online })
 }
 
-/// Reads a public key from a file. Who gives the name of an own key instead is told its file.
+/// Reads a public key from a file. If the argument is the name of an own key, the error names its file.
 fn key_of(file: &Path, folder: &Path) -> anyhow::Result<PublicKey> {
     let mut own = folder.join(file).into_os_string();
     own.push(format!(".{EXTENSION}"));
@@ -84,7 +84,7 @@ fn key_of(file: &Path, folder: &Path) -> anyhow::Result<PublicKey> {
     Ok(public_key(file)?)
 }
 
-/// What changes of a team, one line for each part.
+/// Returns the changes of a team, one line for each part.
 fn changes(before: &TeamKeys, after: &TeamKeys) -> Vec<String> {
     let short = |key: &PublicKey| key.id().chars().take(12).collect::<String>();
     let only = |these: &[PublicKey], those: &[PublicKey]| {
@@ -131,13 +131,13 @@ pub(super) fn rotate(arguments: &RotateArguments, printer: Printer) -> anyhow::R
     Ok(Exit::Done)
 }
 
-/// Renews what is named, else everything. What goes wrong with one stops no other.
+/// Renews the named teams, or everything if no team is named. An error of one does not stop the others.
 pub(super) fn refresh(arguments: &RefreshArguments, printer: Printer) -> anyhow::Result<Exit> {
     as_publisher(&arguments.repository, |publisher| {
         let before = publisher.platform();
         let renewed = publisher.refresh_platform();
         let platform = match before {
-            // The renewal has mended it.
+            // The renewal has repaired the platform, so it is read again.
             Err(_) if renewed.is_ok() => publisher.platform()?,
             before => before?,
         };
@@ -165,7 +165,7 @@ pub(super) fn refresh(arguments: &RefreshArguments, printer: Printer) -> anyhow:
                 }
             }
         };
-        // Whoever renews a team alone need not have the platform's keys.
+        // A user who renews only a team does not need the platform's keys.
         tell("the platform", true, renewed);
         let all = platform.teams.iter().map(|team| team.name.clone()).collect();
         for team in if named { arguments.teams.clone() } else { all } {

@@ -1,4 +1,4 @@
-//! `wrun run diff`: how two runs differ, in policies and in the resources that they brought about.
+//! `wrun run diff`: shows the differences between two runs, in policies and in their resources.
 
 use crate::arguments::DiffArguments;
 use crate::exit::Exit;
@@ -19,7 +19,7 @@ pub(super) fn run(arguments: &DiffArguments, printer: Printer) -> anyhow::Result
         printer.json(&serde_json::to_string_pretty(&difference.json(from.id.as_str(), to.id.as_str()))?);
         return Ok(Exit::Done);
     }
-    // Of two runs of one kind nobody has to be told which.
+    // The kind is shown only if the two runs are of different kinds.
     let kind = |record: &Record| match (older.is_dry() == newer.is_dry(), record.is_dry()) {
         (true, _) => "",
         (false, true) => "  (dry run: what it would have changed)",

@@ -11,10 +11,10 @@ use report::Record;
 use serde_json::{Map, Value, json};
 use text::counted;
 
-/// The version of the JSON form; it grows when a key changes its meaning or goes away.
+/// The version of the JSON output. It grows when the meaning of a key changes or a key is removed.
 const VERSION: u32 = 1;
 
-/// Keys of a record that the list has too.
+/// Keys of a record that are copied to the list.
 const KEYS: [&str; 7] = ["outcome", "why_run", "start_time", "seconds", "updated", "unknown", "total"];
 
 pub(super) fn run(arguments: &ListArguments, printer: Printer) -> anyhow::Result<Exit> {
@@ -55,16 +55,17 @@ pub(super) fn run(arguments: &ListArguments, printer: Printer) -> anyhow::Result
 
 type Read = Result<Option<Record>, String>;
 
-/// `success`, `failure`, `interrupted`, or `dry run, success`.
+/// Returns `success`, `failure`, `interrupted`, or for example `dry run, success`.
 fn outcome(record: &Record) -> String {
     let dry = if record.is_dry() { "dry run, " } else { "" };
     format!("{dry}{}", record.outcome())
 }
 
-/// The column of seconds.
+/// The column with the seconds, which is aligned right.
 const SECONDS: [usize; 1] = [2];
 
-/// Adds a run's row. Why there is none is longer than a column, and moves nothing.
+/// Adds a run's row. The reason for a missing record is longer than a column, but it is the last cell and moves no other
+/// cells.
 fn add(id: &str, record: &Read, table: &mut Table) {
     match record {
         Ok(Some(record)) => {
@@ -78,8 +79,7 @@ fn add(id: &str, record: &Read, table: &mut Table) {
     }
 }
 
-/// The table in as few words as tell the runs apart, for a terminal that is too narrow for the others. Without the names of
-/// several policies it has their number.
+/// Returns a short form of the table, for narrow terminals. Without `with_names`, several policies are shown as their number.
 fn short(listed: &[(&str, Read)], with_names: bool) -> Table {
     let mut table = Table::new();
     listed.iter().for_each(|(id, record)| add_short(id, record, with_names, &mut table));
@@ -110,7 +110,7 @@ fn as_json(id: &str, record: &Read) -> Value {
         Ok(Some(record)) => {
             shown.extend(KEYS.iter().map(|key| ((*key).to_owned(), record.json()[*key].clone())));
             shown.insert("outcome".into(), json!(record.outcome()));
-            // Records of older versions do not count it.
+            // Records of older versions have no such key.
             shown.insert("unknown".into(), json!(record.unknown()));
             let policies = record.policies().into_iter().filter(|_| !record.is_of_folders());
             let policies = policies.map(|one| json!({ "name": one.name, "outcome": one.json()["outcome"] }));

@@ -46,7 +46,8 @@ fn heading(record: &Record, printer: Printer) {
     printer.line(tone, &escape_line(&format!("  {outcome}: {what}, began {began}, took {seconds:.2} s")));
 }
 
-/// Who has signed a policy's artifact. `releases`: what the record says of the repository; `null` if there was none.
+/// Returns the text about the signature of a policy's artifact. `releases`: the record's data about the repository, or `null`
+/// without a repository.
 fn signature(releases: &Value, policy: &str) -> String {
     let releases = releases["policies"].as_array().map_or(&[][..], Vec::as_slice);
     match releases.iter().find(|release| release["policy"] == policy) {
@@ -107,7 +108,7 @@ fn not_begun(policy: RecordedPolicy<'_>, printer: Printer) {
     }
 }
 
-/// What several policies want differently.
+/// Prints the conflicts between policies.
 fn conflicts(run: &Value, printer: Printer) {
     let conflicts = run["conflicts"].as_array().map_or(&[][..], Vec::as_slice);
     if conflicts.is_empty() {
@@ -126,8 +127,8 @@ fn conflicts(run: &Value, printer: Printer) {
     }
 }
 
-/// The sentence of an error with its place, unless it is that of a resource that failed, which is shown above; of several
-/// errors at once those of each.
+/// Prints an error with its place. For several errors at once, it prints each one. It omits errors of failed resources, which
+/// are already shown above.
 fn of_error(error: &Value, resources: &[Value], printer: Printer) {
     let causes = error["causes"].as_array().filter(|causes| causes.len() > 1);
     let each = causes.map_or_else(|| std::slice::from_ref(error), Vec::as_slice);
@@ -150,15 +151,15 @@ fn of_error(error: &Value, resources: &[Value], printer: Printer) {
     }
 }
 
-/// The place that a resource, a change or an error has.
+/// Returns the place of a resource, a change, or an error.
 fn place_of(of: &Value) -> Option<String> {
     let (file, line) = (of["file"].as_str()?, of["line"].as_u64()?);
-    // A file of another cookbook is named by a path that leaves this one's folder.
+    // The path of another cookbook's file begins with `../`.
     let path = file.strip_prefix("../").map_or_else(|| format!("{}/{file}", text(of, "cookbook")), str::to_owned);
     Some(format!("{path}:{line}"))
 }
 
-/// The same as the end of a line; empty if it has none.
+/// Returns the place as the end of a line, or an empty text.
 fn place(of: &Value) -> String {
     place_of(of).map(|place| in_parentheses(&place)).unwrap_or_default()
 }
@@ -167,7 +168,7 @@ fn in_parentheses(place: &str) -> String {
     format!("  ({place})")
 }
 
-/// A resource with what it changed. Its error is left out where the error of the policy, which follows, says the same.
+/// Prints a resource with its changes. Its error is omitted if the policy's error, which follows, contains the same text.
 fn of_resource(resource: &Value, of_policy: &Value, is_dry: bool, printer: Printer) {
     let place = place(resource);
     let tone = match text(resource, "status") {
@@ -195,7 +196,7 @@ fn of_resource(resource: &Value, of_policy: &Value, is_dry: bool, printer: Print
     }
 }
 
-/// The text of a key; empty if it has none.
+/// Returns the text of a key, or an empty text.
 fn text<'a>(value: &'a Value, key: &str) -> &'a str {
     value[key].as_str().unwrap_or_default()
 }

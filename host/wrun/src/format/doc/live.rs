@@ -1,14 +1,14 @@
-//! The output of a running command, which comes in pieces and is shown in whole lines.
+//! Collects the output of a running command, which arrives in pieces and is shown as whole lines.
 
-/// The longest line that is waited for, in bytes: a command that never ends its line is shown all the same.
+/// Largest length of a line, in bytes. Longer lines are split, so that output without line breaks is shown too.
 const LONGEST: usize = 8 << 10;
 
-/// What has come of a line that is not ended yet.
+/// The received part of an unfinished line.
 #[derive(Default)]
 pub(super) struct Live(Vec<u8>);
 
 impl Live {
-    /// Takes a piece; returns the lines that are whole now, without their ends.
+    /// Adds a piece, and returns the lines that are now complete, without their line breaks.
     pub(super) fn take(&mut self, piece: &[u8]) -> Vec<String> {
         self.0.extend_from_slice(piece);
         let mut lines = Vec::new();
@@ -22,14 +22,15 @@ impl Live {
         lines
     }
 
-    /// What is left at the command's end.
+    /// Returns the rest of the output at the command's end.
     pub(super) fn rest(&mut self) -> Option<String> {
         let rest = std::mem::take(&mut self.0);
         (!rest.is_empty()).then(|| shown(&rest))
     }
 }
 
-/// A line without its end. A carriage return begins a line anew on a terminal: the last one is the line.
+/// Returns a line without its line break. On a terminal, a carriage return overwrites the line, so only the text after the
+/// last one counts.
 fn shown(line: &[u8]) -> String {
     let line = String::from_utf8_lossy(line);
     let line = line.trim_end_matches(['\n', '\r']);

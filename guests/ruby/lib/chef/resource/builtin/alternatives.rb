@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# `alternatives`: which of several programs a name stands for.
+# `alternatives`: selects the program for a generic name such as `editor`.
 
 class Chef
   class Resource

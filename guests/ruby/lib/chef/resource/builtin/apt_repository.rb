@@ -1,13 +1,13 @@
 # frozen_string_literal: true
 
-# `apt_repository`: where apt finds packages, and the keys it trusts for them.
+# `apt_repository`: a source of packages for apt, with its trusted keys.
 
 class Chef
   class Resource
     class AptRepository
       property :distribution, [String, nil, false], default: lazy { node["lsb"]["codename"] }
 
-      # Somebody's own archive at Launchpad, which is asked for the archive's key.
+      # Adds a personal archive (PPA) of Launchpad. It requests the archive's key from Launchpad.
       OfLaunchpad = Class.new(HostActions.for(self)) do
         action :add do
           owner, name = new_resource.uri.delete_prefix("ppa:").split("/")

@@ -1,7 +1,6 @@
 # frozen_string_literal: true
 
-# `breakpoint`: a place to stop at in Chef's shell, which wrun has not; elsewhere it does nothing. Its name is where it was
-# written.
+# `breakpoint`: stops in Chef's shell, which wrun lacks, so it does nothing. Its name is its place in the source.
 
 class Chef
   class Resource

@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# `build_essential`: what one compiles C with.
+# `build_essential`: installs the packages for compiling C.
 
 class Chef
   class Resource

@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# `chef_handler`: has an object of a class hear of the run's end.
+# `chef_handler`: registers an object of a class as a report or exception handler.
 
 class Chef
   class Resource

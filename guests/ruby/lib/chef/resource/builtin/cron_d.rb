@@ -5,7 +5,7 @@
 class Chef
   class Resource
     class CronD
-      # What of the resource the file's template says.
+      # The properties that the file's template shows.
       SHOWN = %i[
         predefined_value minute hour day month weekday command user mailto path home shell comment random_delay environment
       ].freeze
@@ -35,7 +35,7 @@ class Chef
       end
 
       action_class do
-        # cron passes files over whose names have a dot.
+        # Returns a name without dots, because cron ignores files with a dot in their name.
         def file_name = new_resource.cron_name.tr(".", "-")
 
         def define_resource_requirements

@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# `locale`: the language that the machine's programs speak.
+# `locale`: the system's language and formats.
 
 class Chef
   class Resource

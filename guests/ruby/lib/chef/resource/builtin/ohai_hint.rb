@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# `ohai_hint`: tells Ohai what it cannot find out by itself.
+# `ohai_hint`: writes a hint file, which tells Ohai facts that it cannot detect.
 
 class Chef
   class Resource

@@ -1,13 +1,14 @@
 # frozen_string_literal: true
 
-# The `openssl_*` types. Cookbooks find the library loaded, as in Chef.
+# Adds Ruby code to the `openssl_*` types. As in Chef, the library `openssl` is then loaded for cookbooks.
 
 require "openssl"
 
 class Chef
   class Resource
     class OpensslX509Crl
-      # The host's numbers have 64 bits, a certificate's number may have 160: larger ones are handed over by their digits.
+      # The host's numbers have 64 bits, but a certificate's serial number may have 160. A larger one becomes a text of
+      # hexadecimal digits.
       LARGEST = (2**64) - 1
 
       property :serial_to_revoke, [Integer, String],

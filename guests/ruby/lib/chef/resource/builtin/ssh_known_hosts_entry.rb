@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# `ssh_known_hosts_entry`: hosts that every user's ssh knows. All entries of a run are written together at its end.
+# `ssh_known_hosts_entry`: a host key for the ssh clients of all users. All entries of a run are written together at its end.
 
 class Chef
   class Resource

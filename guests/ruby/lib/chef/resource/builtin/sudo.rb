@@ -1,11 +1,11 @@
 # frozen_string_literal: true
 
-# `sudo`: a file below sudoers.d, which sudo itself must find correct.
+# `sudo`: a file below sudoers.d. Its content must pass sudo's own check.
 
 class Chef
   class Resource
     class Sudo
-      # The host gets the text of a template.
+      # Ruby renders the template, so the host gets only the text.
       @wrun_host_names -= %i[template variables]
 
       property :config_prefix, String, default: lazy { wrun_settings_folder }

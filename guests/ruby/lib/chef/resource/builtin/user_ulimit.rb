@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# `user_ulimit`: what a user's processes may use, in a file below /etc/security/limits.d.
+# `user_ulimit`: the limits of a user's processes, in a file below /etc/security/limits.d.
 
 class Chef
   class Resource

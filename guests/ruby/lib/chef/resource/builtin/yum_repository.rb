@@ -1,11 +1,11 @@
 # frozen_string_literal: true
 
-# `yum_repository`: a file that tells yum and dnf of a repository.
+# `yum_repository`: the file of a package repository for yum and dnf.
 
 class Chef
   class Resource
     class YumRepository
-      # The host gets the text of a template.
+      # Ruby renders the template, so the host gets only the text.
       @wrun_host_names -= %i[source]
 
       def wrun_more_properties(context)

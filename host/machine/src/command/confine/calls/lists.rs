@@ -1,8 +1,8 @@
-//! Which system calls are on which list. The parent says what the lists are for.
+//! The lists of system calls. The parent module explains their purpose.
 
 use nix::libc::{self, c_long};
 
-/// Which arguments name a file.
+/// The arguments of a call that name a file.
 #[derive(Debug, Clone, Copy)]
 pub(in crate::command::confine) enum Named {
     /// This one is a path.
@@ -11,7 +11,8 @@ pub(in crate::command::confine) enum Named {
     Below(usize, usize),
 }
 
-/// Allowed whatever the arguments: reading, memory, time, the program's own processes, what it has open.
+/// Calls that are allowed with all arguments: reading, memory, time, the program's own processes, files that are already
+/// open.
 pub(super) const FREE: &[c_long] = &[
     libc::SYS_read,
     libc::SYS_write,
@@ -215,7 +216,8 @@ pub(super) const FREE: &[c_long] = &[
     MSEAL,
 ];
 
-/// Allowed, and looked at: what a read-only view may have stopped. With the argument that names a path, if one does.
+/// Calls that are allowed but watched, because a read-only view may make them fail. The third field gives the arguments that
+/// hold a path, if any.
 pub(super) const WATCHED: &[(c_long, &str, Option<Named>)] = &[
     (libc::SYS_open, "open", Some(Named::Path(0))),
     (libc::SYS_openat, "openat", Some(Named::Below(0, 1))),
@@ -267,7 +269,8 @@ pub(super) const WATCHED: &[(c_long, &str, Option<Named>)] = &[
     (libc::SYS_kill, "kill", None),
 ];
 
-/// Said to be missing. Their arguments lie in memory, where no filter can look; each has an older twin.
+/// Calls that are reported as missing. A filter cannot read their arguments, which are in memory; each has an older
+/// replacement.
 pub(super) const MISSING: &[c_long] = &[
     libc::SYS_clone3,
     libc::SYS_openat2,
@@ -286,7 +289,7 @@ pub(super) const MISSING: &[c_long] = &[
     LISTNS,
 ];
 
-/// Names of refused calls that people know.
+/// Names of well-known calls that are refused, for messages.
 pub(super) const KNOWN: &[(c_long, &str)] = &[
     (libc::SYS_socket, "socket"),
     (libc::SYS_socketpair, "socketpair"),
@@ -344,7 +347,7 @@ pub(super) const KNOWN: &[(c_long, &str)] = &[
     (libc::SYS_fanotify_init, "fanotify_init"),
 ];
 
-// Calls that the library has no name for yet.
+// Calls without a name in the library `libc`.
 const SET_MEMPOLICY_HOME_NODE: c_long = 450;
 const CACHESTAT: c_long = 451;
 const FCHMODAT2: c_long = 452;

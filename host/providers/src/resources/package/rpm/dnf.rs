@@ -19,7 +19,7 @@ use schema::types::rpm_packages::{ArchitectureProperties, RpmPackageProperties, 
 use std::cmp::Ordering;
 use std::collections::{HashMap, HashSet};
 
-/// Packages from the archives that dnf knows, or yum.
+/// The provider of packages from the repositories of dnf or yum.
 pub(crate) struct DnfPackage {
     pub(crate) program: &'static str,
 }
@@ -32,7 +32,7 @@ impl Provider for DnfPackage {
             "upgrade" => task.install(Aim::Upgrade, wanted, view),
             "remove" | "purge" => task.remove(wanted.action, view),
             "lock" | "unlock" => task.lock(wanted.action == "lock", view),
-            // Nothing is kept between two resources.
+            // No answers are cached between resources.
             "flush_cache" => Ok(Plan::up_to_date()),
             other => Err(unsupported(wanted, other)),
         }
@@ -56,12 +56,12 @@ impl Package {
     }
 }
 
-/// The changes of a step, what they change, and what was found out before it.
+/// The sentences of a step, the packages that they concern, and the simulation for it.
 #[derive(Default)]
 struct Deed {
     changes: Vec<Change>,
     things: Vec<Thing>,
-    /// The rights to packages beside those that are asked for.
+    /// The proofs for packages besides the declared ones.
     granted: Vec<GrantedPackage>,
     ahead: Option<LookAhead>,
 }
@@ -72,7 +72,7 @@ struct Task {
     architectures: Vec<String>,
     /// The path of a package file, instead of a name.
     source: Option<String>,
-    /// It is not there yet.
+    /// True if the file does not exist yet.
     source_is_missing: bool,
 }
 
@@ -96,7 +96,7 @@ impl Task {
                 return Err(Raised::new(ErrorKind::Package, format!("Package {name} not found: {source}")));
             }
             if let Some(real) = &real {
-                // A file may hold any package whatever it is called: the name inside is what counts.
+                // The file's name may be misleading: the package name inside the file decides.
                 let held = query::in_file(view, real)?;
                 if let (Some((name, _)), Some(slot)) = (held.into_iter().next(), task.request.packages.first_mut()) {
                     slot.0 = name;
@@ -121,7 +121,7 @@ impl Task {
         self.request.packages.iter().map(|(name, _)| name.clone()).filter(|name| is_name(name)).collect()
     }
 
-    /// Looks at all packages of the resource.
+    /// Reads the state of all packages of the resource.
     fn look(&self, aim: Option<Aim>, view: &mut View<'_>) -> Result<Vec<Package>, Raised> {
         let installed = by_name(query::installed(view, &self.names())?);
         let mut packages = vec![];
@@ -130,7 +130,7 @@ impl Task {
             let fits = |found: &&Version| architecture.is_none_or(|wanted| found.architecture == *wanted);
             let found = newest(installed.get(name).into_iter().flatten().filter(fits));
             let current = found.as_ref().map(Version::text);
-            // Who asks for a part of the version that is there has what was asked for.
+            // If the installed version matches a partial declared version, the declaration is fulfilled.
             let answered = found.as_ref().zip(version.as_ref()).is_some_and(|(found, asked)| found.answers(asked));
             let wanted = if answered { current.clone() } else { version.clone() };
             let seen = Seen { name: name.clone(), wanted, current, candidate: None };
@@ -160,7 +160,8 @@ impl Task {
                 (None, Some(installed)) => {
                     version.architecture == installed.architecture || version.architecture == "noarch"
                 }
-                // The archive may offer the same for several: the machine's own are not 32 bits wide.
+                // A repository may offer a package for several architectures: 32-bit packages and sources are not the
+                // machine's own.
                 (None, None) => !matches!(version.architecture.as_str(), "i386" | "i586" | "i686" | "src"),
             };
             let wanted = package.seen.wanted.clone();
@@ -218,7 +219,7 @@ impl Task {
         let mut deed = Deed { changes, things, ..Deed::default() };
         let path = file.as_ref().map(|file| file.path.as_str());
         match self.look_ahead(("install", "it replaces"), specifications.clone(), path, &mut deed, view) {
-            // An earlier resource may bring what it depends on.
+            // An earlier resource may provide the missing dependencies.
             Err(raised) if view.why_run && raised.kind != ErrorKind::Denied => {
                 let why = format!("which packages it would remove is not known: {}", raised.message);
                 plan.certainty.push(Certainty::Unknown(why));
@@ -255,10 +256,10 @@ impl Task {
         Ok(Plan::steps(self.step("remove", specifications, None, deed).into_iter().collect()))
     }
 
-    /// Finds out what the tool would remove beside the packages that are asked for, and asks for the right to it.
+    /// Finds the packages that the tool would remove in addition to the declared ones, and checks the grants for them.
     ///
     /// # Errors
-    /// The right is missing, or the tool cannot be asked: see [`Request::may_ask`].
+    /// A grant is missing, or the tool cannot be asked: see [`Request::may_ask`].
     fn look_ahead(
         &self,
         (command, why): (&str, &str),
@@ -296,7 +297,7 @@ impl Task {
             return Ok(Plan::up_to_date());
         }
         if lock {
-            // `bash.x86_64` or `bash-5.1` would be taken for bash, whoever it belongs to.
+            // The tool would treat `bash.x86_64` or `bash-5.1` as bash, whose grant may be missing.
             let installed = by_name(query::installed(view, &self.names())?);
             let unknown: Vec<String> = due.iter().filter(|name| !installed.contains_key(*name)).cloned().collect();
             if !unknown.is_empty() {
@@ -308,7 +309,8 @@ impl Task {
         let word = if lock { "add" } else { "delete" };
         let change = due.iter().fold(Change::new(sentence), |change, name| change.turns(Some(name), "locked", lock));
         let things = due.iter().map(|name| Thing::new("package", name).is("locked", !lock)).collect();
-        // An entry of the list names itself; a pattern for its name would also name packages whose names begin with it.
+        // The list's own entry identifies exactly one lock. A pattern would also match packages whose names begin with this
+        // name.
         let specifications =
             due.into_iter().flat_map(|name| if lock { vec![name] } else { locked.remove(&name).unwrap_or_default() });
         let mut arguments = ["-d0", "-e0", "-y"].map(str::to_owned).to_vec();
@@ -359,8 +361,8 @@ fn by_name(found: Vec<(String, Version)>) -> HashMap<String, Vec<Version>> {
     all
 }
 
-/// The entries of what `versionlock list` says, by name: `bash-0:5.1.8-6.el9.*`, or `0:bash-5.1.8-6.el7.*` of yum. An entry
-/// with another pattern than that at its end may be about several packages, and is nobody's to remove.
+/// Parses the output of `versionlock list` by name: `bash-0:5.1.8-6.el9.*`, or yum's `0:bash-5.1.8-6.el7.*`. An entry with
+/// another pattern at its end may concern several packages, so no policy may remove it.
 fn locks(text: &str) -> HashMap<String, Vec<String>> {
     let entry = |line: &str| {
         let line = line.trim();

@@ -17,10 +17,10 @@ use schema::types::rpm_packages::RpmPackageProperties;
 use std::cmp::Ordering;
 use std::io::Read as _;
 
-/// How a package begins.
+/// The first bytes of a package file.
 const LEAD: [u8; 4] = [0xed, 0xab, 0xee, 0xdb];
 
-/// Packages from `.rpm` files.
+/// The provider of packages from `.rpm` files.
 pub(crate) struct RpmPackage;
 
 impl Provider for RpmPackage {
@@ -35,8 +35,8 @@ impl Provider for RpmPackage {
     }
 }
 
-/// The real path of a package file. `None`: it does not exist. What rpm would fetch itself is refused: nobody could say what it
-/// is.
+/// Returns the real path of a package file, or `None` if it does not exist. A URL, which rpm would fetch itself, is refused,
+/// because its content cannot be checked.
 pub(super) fn find(source: &str, view: &View<'_>) -> Result<Option<String>, Raised> {
     if source.contains("://") {
         let message = format!("{source} is not a file on the node");
@@ -47,7 +47,7 @@ pub(super) fn find(source: &str, view: &View<'_>) -> Result<Option<String>, Rais
     Ok(Some(place.real().to_owned()))
 }
 
-/// Fails if a file does not begin as packages do: rpm takes any other file for a list of files and addresses to install.
+/// Fails if a file does not begin like a package: rpm treats any other file as a list of files and addresses to install.
 pub(super) fn require_package(place: &Place) -> Result<(), Raised> {
     let mut beginning = [0; LEAD.len()];
     let (file, _) = place.open_file()?;
@@ -57,7 +57,7 @@ pub(super) fn require_package(place: &Place) -> Result<(), Raised> {
     }
 }
 
-/// As Chef writes it for this type: without epoch and architecture.
+/// Formats a version as Chef does for this type: without epoch and architecture.
 fn short(version: &Version) -> String {
     format!("{}-{}", version.version, version.release)
 }
@@ -66,7 +66,7 @@ fn current(view: &mut View<'_>, name: &str) -> Result<Option<Version>, Raised> {
     if !is_name(name) {
         return Ok(None);
     }
-    // rpm also finds `bash` where it is asked for `bash-5.1` or `bash.x86_64`.
+    // For `bash-5.1` or `bash.x86_64`, rpm also returns `bash`.
     let installed = query::installed(view, &[name.to_owned()])?;
     Ok(installed.into_iter().rfind(|(found, _)| found == name).map(|(_, version)| version))
 }
@@ -86,7 +86,7 @@ fn install(aim: Aim, wanted: &Wanted<'_>, request: &Request, view: &mut View<'_>
         let message = format!("Package {name} not found: {}", source.unwrap_or_default());
         return Err(Raised::new(ErrorKind::Package, message));
     };
-    // A file may hold any package whatever it is called: the name inside is what counts.
+    // The file's name may be misleading: the package name inside the file decides.
     let file = RpmFile::read(path, view)?;
     let Some((name, held)) = file.held.last().filter(|(name, _)| is_name(name)).cloned() else {
         return Err(Raised::new(ErrorKind::Package, format!("{} names no package and version", file.path)));
@@ -104,7 +104,7 @@ fn install(aim: Aim, wanted: &Wanted<'_>, request: &Request, view: &mut View<'_>
     let mut things = vec![package(&name, installed.as_ref()).with("candidate", held.text())];
     let mut changes = vec![change(aim, &seen, version)];
     if installed.is_some() {
-        // rpm removes what a package replaces when it upgrades one, and not with `-i`.
+        // When it upgrades a package, rpm removes the packages that it replaces; with `-i` it does not.
         let replaced = removals::replaced(&name, &file.replaces, view)?;
         granted.extend(grant(view, replaced.iter().map(|(name, _)| name.as_str()))?);
         changes.extend(replaced.iter().map(|(name, version)| also_removed(name, Some(&short(version)), "it replaces")));

@@ -1,4 +1,4 @@
-//! What is installed, and what could be.
+//! Queries of the installed and the available packages.
 
 use super::removals::{self, Replaces};
 use super::version::Version;
@@ -7,13 +7,13 @@ use crate::plan::{View, Writer};
 use contract::Raised;
 use machine::command::{Launch, require_success};
 
-/// The packages that a file holds, with their versions.
+/// The packages in a file, with their versions.
 type Held = Vec<(String, Version)>;
 
-/// How rpm is to answer: fields that hold no white space.
+/// The format of rpm's answer: fields without white space.
 const FORMAT: &str = "%{NAME} %{EPOCH} %{VERSION} %{RELEASE} %{ARCH}\\n";
 
-/// The versions that are installed, by name. Of several versions of one name, rpm lists the oldest first.
+/// Returns the installed versions, by name. Of several versions of one name, rpm lists the oldest first.
 pub(super) fn installed(view: &mut View<'_>, names: &[String]) -> Result<Vec<(String, Version)>, Raised> {
     if names.is_empty() {
         return Ok(vec![]);
@@ -31,12 +31,12 @@ pub(super) fn installed(view: &mut View<'_>, names: &[String]) -> Result<Vec<(St
     Ok(parse(&text))
 }
 
-/// The packages that files hold, in order.
+/// Returns the packages in a file.
 pub(super) fn in_file(view: &mut View<'_>, path: &str) -> Result<Vec<(String, Version)>, Raised> {
     Ok(parse(&asked(view, &of_file(path, FORMAT))?))
 }
 
-/// The packages that a file replaces.
+/// Returns the packages that a file replaces.
 pub(super) fn replaced_by_file(view: &mut View<'_>, path: &str) -> Result<Vec<Replaces>, Raised> {
     removals::parse(&asked(view, &of_file(path, removals::REPLACES))?, path)
 }
@@ -47,7 +47,7 @@ fn asked(view: &mut View<'_>, launch: &Launch) -> Result<String, Raised> {
     Ok(String::from_utf8_lossy(&outcome.output).into_owned())
 }
 
-/// What a copy that is about to be installed holds, and replaces.
+/// Returns the packages in a private copy, and the packages that it replaces.
 pub(super) fn in_copy(writer: &mut Writer<'_>, path: &str) -> Result<(Held, Vec<Replaces>), Raised> {
     let mut ask = |format: &str| {
         let launch = of_file(path, format);
@@ -75,7 +75,7 @@ fn parse(text: &str) -> Vec<(String, Version)> {
     text.lines().filter_map(line).collect()
 }
 
-/// The versions that could be installed, by name, as `dnf list` and `yum list` say it.
+/// Returns the available versions by name, from `dnf list` or `yum list`.
 pub(super) fn available(
     view: &mut View<'_>,
     program: &'static str,
@@ -98,8 +98,8 @@ pub(super) fn available(
     Ok(parse_list(&String::from_utf8_lossy(&outcome.output)))
 }
 
-/// Triples of `name.architecture`, `epoch:version-release` and the archive's name. yum breaks lines that are too long for a
-/// terminal, so lines mean nothing.
+/// Parses triples of `name.architecture`, `epoch:version-release` and the repository's name. yum breaks lines that are too
+/// long for a terminal, so line ends are ignored.
 fn parse_list(text: &str) -> Vec<(String, Version)> {
     let words = text.lines().filter(|line| !line.ends_with("Packages") && !line.ends_with("packages"));
     let words: Vec<&str> = words.flat_map(str::split_ascii_whitespace).collect();

@@ -1,7 +1,9 @@
-//! The packages that an installation or a removal would remove beside those it is for. Such packages are other teams', perhaps.
+//! Finds the packages that an installation or a removal would remove in addition to the declared ones. They may belong to
+//! other teams.
 //!
-//! rpm removes what a package file declares obsolete; dnf and yum also remove what depends on a package, and dependencies that
-//! nothing needs any more. So rpm's files are asked what they replace, and dnf and yum what they would do.
+//! rpm removes packages that a package file declares obsolete. dnf and yum also remove packages that depend on a removed one,
+//! and dependencies that are no longer needed. So rpm files are queried for the packages that they replace, and dnf and yum
+//! are simulated.
 
 use super::version::Version;
 use super::{inquiry, is_name, query};
@@ -14,17 +16,17 @@ use std::cmp::Ordering;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Replaces {
     name: String,
-    /// Which versions of it; `None`: all.
+    /// The replaced versions. `None`: all.
     versions: Option<Range>,
 }
 
-/// The versions on one side of a version, or that version alone.
+/// A range of versions: those older or newer than a bound, or the bound itself.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Range {
     older: bool,
     same: bool,
     newer: bool,
-    /// Epoch, version, and release if the declaration names one.
+    /// Epoch and version of the bound, and its release if the declaration has one.
     bound: (String, String, Option<String>),
 }
 
@@ -41,13 +43,13 @@ impl Range {
     }
 }
 
-/// How rpm is to answer for the packages that a file replaces: a line for each.
+/// The format of rpm's answer about replaced packages: one line for each.
 pub(super) const REPLACES: &str = "[%{OBSOLETENAME} %{OBSOLETEFLAGS:depflags} %{OBSOLETEVERSION}\\n]";
 
 /// Parses rpm's answer to [`REPLACES`].
 ///
 /// # Errors
-/// A line has another form. The package's author chose the words, and what cannot be read cannot be judged.
+/// A line has another form. The package's author chose the text, and a line that cannot be parsed cannot be checked.
 pub(super) fn parse(text: &str, path: &str) -> Result<Vec<Replaces>, Raised> {
     let lines = text.lines().map(str::trim).filter(|line| !matches!(*line, "" | "(none)" | "(none) (none) (none)"));
     let unreadable = |line: &str| {
@@ -74,7 +76,7 @@ fn replaces(line: &str) -> Option<Replaces> {
     is_name(name).then(|| Replaces { name: name.to_owned(), versions })
 }
 
-/// The installed packages among those that a file replaces. The file's own package is not among them.
+/// Returns the installed packages among those that a file replaces, without the file's own package.
 pub(super) fn replaced(
     own: &str,
     replaces: &[Replaces],
@@ -92,7 +94,7 @@ pub(super) fn replaced(
     Ok(installed)
 }
 
-/// Options that answer the tool's question, or keep it from showing what it asks about.
+/// Options that answer the tool's question, or that suppress the list of changes.
 const ANSWERING: [&str; 6] = ["-y", "--yes", "--assumeyes", "-q", "-qq", "--quiet"];
 
 /// The question to dnf or yum what it would do, without doing it.
@@ -101,14 +103,14 @@ pub(super) fn simulation(options: &[String], words: impl IntoIterator<Item = Str
     options.chain(["--assumeno".to_owned()]).chain(words).collect()
 }
 
-/// The packages that dnf or yum would remove, by name.
+/// Returns the names of the packages that dnf or yum would remove.
 pub(super) fn foreseen(program: &str, question: Vec<String>, view: &mut View<'_>) -> Result<Vec<String>, Raised> {
     let launch = inquiry::question(program, question.clone());
     let outcome = inquiry::ask(view, program, question)?;
     judge(&launch, &outcome)
 }
 
-/// The same right before it is done.
+/// Does the same right before the transaction.
 pub(super) fn foreseen_now(
     program: &str,
     question: Vec<String>,
@@ -122,7 +124,7 @@ pub(super) fn foreseen_now(
 fn judge(launch: &Launch, outcome: &CommandOutcome) -> Result<Vec<String>, Raised> {
     let text = String::from_utf8_lossy(&outcome.output);
     match removals(&text) {
-        // It says what it would do, and ends as if it had failed.
+        // The tool shows the transaction, and then ends with an error code.
         Some(found) => Ok(found),
         None => {
             require_success(launch, outcome, &[0])?;
@@ -135,12 +137,12 @@ fn judge(launch: &Launch, outcome: &CommandOutcome) -> Result<Vec<String>, Raise
     }
 }
 
-/// The packages in the table of a transaction that would be removed, or replaced by others; `None`: the text has no
-/// such table, or the table counts other removals than it shows.
+/// Returns the packages in the table of a transaction that would be removed or replaced. Returns `None` if the text has no
+/// such table, or if the table's number of removals differs from its lines.
 ///
-/// A table has a line for each kind of change, below it a line for each package, which begins with one space and the package's
-/// name, and below that perhaps `replacing NAME.ARCHITECTURE VERSION`; dnf 5 writes `replacing NAME ARCHITECTURE VERSION ..`,
-/// also of older versions of the same package. Long lines go on in a line that begins with several spaces.
+/// A table has a line for each kind of change. Below it, each package has a line that begins with one space and the package's
+/// name. Below that there may be a line `replacing NAME.ARCHITECTURE VERSION`. dnf 5 writes `replacing NAME ARCHITECTURE
+/// VERSION ..`, also for older versions of the same package. Long lines continue in a line that begins with several spaces.
 fn removals(text: &str) -> Option<Vec<String>> {
     let (table, summary) = text.split_once("Transaction Summary")?;
     let (mut found, mut removed) = (vec![], 0);

@@ -1,4 +1,4 @@
-//! Versions as rpm counts them: epoch, version, release.
+//! Versions of rpm: epoch, version, release.
 
 use std::cmp::Ordering;
 
@@ -12,12 +12,12 @@ pub(super) struct Version {
 }
 
 impl Version {
-    /// As Chef writes it: `0:1.2-3.x86_64`.
+    /// Formats the version as Chef does: `0:1.2-3.x86_64`.
     pub(super) fn text(&self) -> String {
         format!("{}:{}-{}.{}", self.epoch, self.version, self.release, self.architecture)
     }
 
-    /// Whether this is what somebody asked for, who may have left out epoch, release and architecture.
+    /// Tells whether this version matches a declared one, which may omit epoch, release and architecture.
     pub(super) fn answers(&self, asked: &str) -> bool {
         let Self { epoch, version, release, architecture } = self;
         let asked = asked.strip_prefix(&format!("{epoch}:")).unwrap_or(asked);
@@ -35,8 +35,8 @@ impl Version {
     }
 }
 
-/// Compares runs of digits and of letters, one by one; `~` is older than nothing, `^` newer than nothing and older than
-/// anything else.
+/// Compares runs of digits and of letters one by one. `~` sorts before the end of the text. `^` sorts after the end, but
+/// before everything else.
 pub(super) fn compare(one: &str, other: &str) -> Ordering {
     let (mut one, mut other) = (one, other);
     loop {
@@ -69,14 +69,14 @@ pub(super) fn compare(one: &str, other: &str) -> Ordering {
     }
 }
 
-/// The first run of digits, or of letters.
+/// Splits off the first run of digits or letters.
 fn segment(text: &str) -> (&str, &str) {
     let digits = text.starts_with(|c: char| c.is_ascii_digit());
     let end = text.find(|c: char| if digits { !c.is_ascii_digit() } else { !c.is_ascii_alphabetic() });
     text.split_at_checked(end.unwrap_or(text.len())).unwrap_or((text, ""))
 }
 
-/// Numbers are newer than words.
+/// Compares two runs; numbers are newer than letters.
 fn compare_segments(one: &str, other: &str) -> Ordering {
     let is_number = |text: &str| text.starts_with(|c: char| c.is_ascii_digit());
     match (is_number(one), is_number(other)) {

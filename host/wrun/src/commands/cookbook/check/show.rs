@@ -1,4 +1,4 @@
-//! The report as text and as JSON (docs/cookbook-check.md).
+//! Formats the report as text and as JSON (docs/cookbook-check.md).
 
 use crate::printer::{Printer, Tone};
 use crate::table::Table;
@@ -7,24 +7,24 @@ use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 use text::{counted, escape, escape_line};
 
-/// The version of the JSON. It grows when a key changes its meaning or goes away; new keys do not count.
+/// The version of the JSON output. It grows when the meaning of a key changes or a key is removed, but not for new keys.
 const VERSION: u32 = 1;
 
-/// The most places that are shown of one need.
+/// Largest number of places that are shown for one need.
 const SHOWN_PLACES: usize = 3;
 
-/// The most characters that are shown of a need.
+/// Largest number of characters that are shown of a need.
 const SHOWN_CHARACTERS: usize = 70;
 
 type Places = BTreeSet<(String, u32)>;
 
-/// The columns that have numbers.
+/// The numeric columns of the table.
 const NUMBERS: [usize; 3] = [2, 3, 4];
 
-/// The columns of the table over several cookbooks.
+/// The columns of the table of several cookbooks.
 const COLUMNS: [&str; 5] = ["cookbook", "version", "files", "problems", "notes"];
 
-/// One cookbook's report, with the version of the format.
+/// Returns one cookbook's report as JSON, with the version of the format.
 pub(super) fn json(report: &Report) -> Value {
     let mut json = report_json(report);
     if let Some(object) = json.as_object_mut() {
@@ -33,7 +33,7 @@ pub(super) fn json(report: &Report) -> Value {
     json
 }
 
-/// The reports of several cookbooks.
+/// Returns the reports of several cookbooks as one JSON value.
 pub(super) fn all_json(reports: &[Report]) -> Value {
     json!({
         "version": VERSION,
@@ -112,7 +112,7 @@ pub(super) fn text(report: &Report, printer: Printer) {
     }
 }
 
-/// The problems of several cookbooks, and a table of all of them.
+/// Prints the problems of several cookbooks, and a table of all cookbooks.
 pub(super) fn all_text(reports: &[Report], printer: Printer) {
     for report in reports.iter().filter(|report| !report.works()) {
         findings(report, true, &escape_line(&format!("problems of {}", report.name)), printer);
@@ -208,7 +208,7 @@ fn places(places: &Places) -> String {
     }
 }
 
-/// Line 0 is none: it is about the whole file.
+/// Formats a place in a file. Line 0 means the whole file.
 fn place(file: &str, line: u32) -> String {
     if line == 0 { file.to_owned() } else { format!("{file}:{line}") }
 }
