@@ -20,7 +20,7 @@ const FISH: &str = "wrun completions fish | source; complete -C \"$argv\"";
 /// The name of a run.
 const RUN: &str = "20261101T080000.000Z-00000000";
 
-/// What an attacker calls things, so that a shell carries it out.
+/// Names that a shell would carry out as commands.
 const HOSTILE: [&str; 4] = ["a;touch pwned", "$(touch pwned)", "`touch pwned`", "a b"];
 
 /// The shells of this machine.
@@ -29,7 +29,7 @@ fn shells() -> Vec<&'static str> {
     ["bash", "zsh", "fish"].into_iter().filter(is_there).collect()
 }
 
-/// A program with runs, policies and a node whose attributes, files and policies have names of an attacker's too.
+/// A program with runs, policies and a node. Some attributes, files and policies have hostile names.
 fn program() -> Program {
     let program = Program::new().unwrap();
     let folder = program.configuration();

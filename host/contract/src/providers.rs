@@ -32,9 +32,9 @@ pub trait Providers: Send {
     /// that it cannot determine.
     fn survey(&mut self, _wanted: &Wanted<'_>) {}
 
-    /// Asks for each of the grants that an action needs, also after one of them was denied. Carries nothing out, runs no command
-    /// and speaks to no server that the action names: a resource that was denied something has ended, and its operator should
-    /// hear of everything that it lacks. The grants' journal keeps the answers.
+    /// Asks for each of the grants that an action needs, also after one of them was denied. A resource that was denied something
+    /// has ended, and its operator should hear of everything that it lacks. Carries nothing out, looks at the machine as a dry
+    /// run does, and speaks to no server that the action names. The grants' journal keeps the answers.
     fn ask(&mut self, _wanted: &Wanted<'_>) {}
 
     /// The same for a guard's command, which is not run.
