@@ -29,7 +29,7 @@ pub trait ActionByName: Sized {
 #[doc(hidden)]
 #[diagnostic::on_unimplemented(
     message = "an action of this resource is a method: write `.action_start()` for the action `start`",
-    label = "the name of the action belongs into the method's name",
+    label = "the name of the action is a part of the method's name",
     note = "several actions are several calls: `.action_enable().action_start()`",
     note = "only a resource of `custom(..)` takes its action by name"
 )]
