@@ -401,7 +401,10 @@ impl Root {
         for path in ends.filter_map(|end| real.get(..end)) {
             let site = Site::new(self.exact(path)?);
             was_missing = match site.make_directory(ModeBits::plain(PUBLIC_DIRECTORY)) {
-                Ok(()) => true,
+                Ok(()) => {
+                    site.refuse_inherited_lists()?;
+                    true
+                }
                 Err(fault) if fault.errno == Errno::EXIST => false,
                 Err(fault) => return Err(fault),
             };

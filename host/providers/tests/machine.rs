@@ -198,6 +198,25 @@ fn the_trial_run_of_a_real_one_keeps_nothing() {
     is_denied(machine.apply("/secret/x", MachineChange::Write(b"x".into(), 0o644), true), "paths");
 }
 
+/// A folder's owner may have files in it opened to others, and does not open what root's code makes there.
+#[test]
+fn attack_a_directory_that_code_makes_in_anothers_folder_passes_no_list_of_theirs_on() {
+    const NAME: &str = "system.posix_acl_default";
+    let bench = bench();
+    let entries = [(1_u16, 7_u16, u32::MAX), (2, 7, 1500), (4, 5, u32::MAX), (0x10, 7, u32::MAX), (0x20, 0, u32::MAX)];
+    let mut list = vec![2, 0, 0, 0];
+    for (tag, rights, id) in entries {
+        list.extend(tag.to_le_bytes().iter().chain(&rights.to_le_bytes()).chain(&id.to_le_bytes()));
+    }
+    rustix::fs::setxattr(bench.path("srv"), NAME, &list, rustix::fs::XattrFlags::empty()).unwrap();
+    let has_list = |path: &str| rustix::fs::getxattr(bench.path(path), NAME, &mut [0_u8; 64][..]).is_ok();
+    let mut machine = machine(&bench);
+    machine.apply("/srv/own", MachineChange::MakeDirectory(0o750), false).unwrap();
+    std::os::unix::fs::chown(bench.path("srv"), Some(1500), None).unwrap();
+    machine.apply("/srv/theirs", MachineChange::MakeDirectory(0o750), false).unwrap();
+    assert!(has_list("srv/own") && !has_list("srv/theirs"));
+}
+
 /// Runs the same changes and looks in a real run and in a dry one: what the guest hears is the same.
 #[test]
 fn a_dry_run_tells_the_guest_what_a_real_one_would() {

@@ -76,7 +76,12 @@ impl Target<'_> {
                 Box::new(move || self.append(&content, new_attributes))
             }
             MachineChange::MakeDirectory(mode) => Box::new(move || {
-                self.root.site(&self.proof).and_then(|site| site.make_directory(ModeBits::plain(mode))).map_err(fault)
+                let make = || {
+                    let site = self.root.site(&self.proof)?;
+                    site.make_directory(ModeBits::plain(mode))?;
+                    site.refuse_inherited_lists()
+                };
+                make().map_err(fault)
             }),
             MachineChange::Link(text) => Box::new(move || {
                 self.root.site(&self.proof).and_then(|site| site.make_link(&text, false)).map_err(fault)

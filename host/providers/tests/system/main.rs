@@ -15,3 +15,4 @@ mod rpm;
 mod service;
 mod systemd_unit;
 mod uncertain;
+mod verified;

@@ -253,10 +253,11 @@ impl NewHome {
 
     fn make_parents(&self, parents: &[GrantedPath], writer: &Writer<'_>) -> Result<(), Raised> {
         for parent in parents {
-            match writer.root.site(parent)?.make_directory(PARENT) {
+            let site = writer.root.site(parent)?;
+            match site.make_directory(PARENT) {
                 // What it is shows when it is opened for the next one: never by following a link.
                 Err(fault) if fault.errno == Errno::EXIST => {}
-                made => made?,
+                made => made.and_then(|()| site.refuse_inherited_lists())?,
             }
         }
         Ok(())
