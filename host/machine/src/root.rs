@@ -22,6 +22,7 @@ mod entry;
 mod fault;
 mod file_cache;
 mod giving;
+mod held;
 mod home;
 mod nameless;
 mod open;
@@ -39,6 +40,7 @@ pub use entry::{Entry, Kind};
 pub use fault::Fault;
 pub(crate) use fault::system_error;
 pub use giving::Given;
+pub use held::Held;
 pub use home::HomeAccess;
 pub use nameless::NamelessFile;
 pub(crate) use nameless::memory_file;
@@ -406,7 +408,9 @@ impl Root {
                 Err(fault) => return Err(fault),
             };
             if was_missing && gid.is_some() {
-                site.set_owner(None, gid)?;
+                let held = site.hold()?;
+                held.require_new_directory()?;
+                held.set_owner(None, gid)?;
             }
         }
         Ok(was_missing)

@@ -6,6 +6,7 @@
 mod accounts;
 mod archive;
 mod cron;
+mod given_away;
 mod mirror;
 mod mount;
 mod node;
