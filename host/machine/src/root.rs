@@ -32,6 +32,7 @@ mod replace;
 mod site;
 mod staging;
 mod tree;
+mod user_entry;
 mod walk;
 
 pub use asked::{PathSource, Written};
@@ -48,6 +49,8 @@ pub use pinned::Pinned;
 pub use replace::{ModeBits, NewFileAttributes, StagedFile};
 pub use site::GrantedSite;
 pub use site::Site;
+pub use tree::UserNumbers;
+pub use user_entry::UserEntryChange;
 
 use boot_mounts::BootMounts;
 use cap_std::fs::Dir;

@@ -1,7 +1,7 @@
 //! Effects: calls with one bare name on the handle of a directory that a proof named.
 
 use super::fault::{Hint, errno};
-use super::{Entry, Fault, Held, ModeBits, NewFileAttributes, Place, StagedFile, replace, staging, tree};
+use super::{Entry, Fault, Held, ModeBits, NewFileAttributes, Place, StagedFile, UserNumbers, replace, staging, tree};
 use cap_fs_ext::{DirExt as _, SystemTimeSpec};
 use cap_std::fs::{DirBuilder, DirBuilderExt as _};
 use cap_std::time::{Duration, SystemClock, SystemTime};
@@ -36,6 +36,17 @@ impl GrantedSite {
         let handle = self.0.0.open_directory()?;
         tree::empty(&handle, self.0.0.account()).map_err(|errno| self.0.fault(errno, FileCall::Change))?;
         self.0.remove_directory()
+    }
+
+    /// Gives what a user owns in the directory that is there, and the directory itself, to the user's new numbers. A file with
+    /// another group than the user's old one keeps it. In a directory of somebody else's, nothing is done.
+    ///
+    /// # Errors
+    /// It is not a directory, or the kernel refuses.
+    pub fn give_files_of(&self, old: UserNumbers, new: UserNumbers) -> Result<(), Fault> {
+        let place = &self.0.0;
+        let handle = place.open_directory()?;
+        tree::give_files_of(&handle, (old, new), place.account()).map_err(|errno| self.0.fault(errno, FileCall::Change))
     }
 
     /// Gives it another name.

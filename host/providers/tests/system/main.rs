@@ -4,6 +4,7 @@
 #![cfg(test)]
 
 mod accounts;
+mod accounts_attacks;
 mod archive;
 mod cron;
 mod given_away;
