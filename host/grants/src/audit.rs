@@ -9,6 +9,7 @@
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
+use text::escape_line;
 use tracing::{Level, enabled};
 
 /// The most bytes of one part of a line: of what was asked for, the resource, the place. Guests choose their lengths.
@@ -56,8 +57,8 @@ impl AuditLog {
         if !enabled!(target: "audit", Level::INFO) {
             return;
         }
-        let Decision { policy, key, .. } = decision;
-        let asked = shown(decision.asked);
+        let key = decision.key;
+        let (policy, asked, rule) = (&escape_line(decision.policy), shown(decision.asked), &escape_line(rule));
         if !self.repeated.is_again(decision.key, &asked, rule) && self.permissions.takes(&[&asked], policy) {
             tracing::info!(target: "audit", decision = "allowed", policy, capability = key, asked, rule);
         }
@@ -74,11 +75,12 @@ impl AuditLog {
         if !enabled!(target: "audit", Level::WARN) {
             return;
         }
-        let Decision { policy, key, .. } = decision;
-        let (asked, resource, origin) = (shown(decision.asked), resource.map(shown), origin.map(shown));
-        let guests = [Some(&asked), resource.as_ref(), origin.as_ref()];
-        let [asked_part, resource_part, origin_part] = guests.map(|part| part.map_or("", String::as_str));
-        let parts = [asked_part, resource_part, origin_part, reason.unwrap_or_default()];
+        let key = decision.key;
+        let (policy, asked) = (&escape_line(decision.policy), shown(decision.asked));
+        let [resource, origin] = [resource, origin].map(|part| part.map(shown));
+        let reason = reason.map(escape_line);
+        let guests = [Some(&asked), resource.as_ref(), origin.as_ref(), reason.as_ref()];
+        let parts = guests.map(|part| part.map_or("", String::as_str));
         if self.refusals.takes(&parts, policy) {
             tracing::warn!(target: "audit", decision = "denied", policy, capability = key, asked, reason, resource, origin);
         }
@@ -89,8 +91,8 @@ impl AuditLog {
         if !enabled!(target: "audit", Level::WARN) {
             return;
         }
-        let Decision { policy, key, .. } = decision;
-        let asked = shown(decision.asked);
+        let key = decision.key;
+        let (policy, asked) = (&escape_line(decision.policy), shown(decision.asked));
         if self.refusals.takes(&[&asked], policy) {
             tracing::warn!(target: "audit", decision = "hidden", policy, capability = key, asked, partly);
         }
@@ -98,6 +100,7 @@ impl AuditLog {
 
     /// Writes which permissions were asked for repeatedly, and how many decisions were left out, if any were.
     pub(crate) fn close(&self, policy: &str) {
+        let policy = &escape_line(policy);
         for ((key, asked, rule), times) in self.repeated.take() {
             if self.permissions.takes(&[&asked], policy) {
                 tracing::info!(target: "audit", decision = "allowed", policy, capability = key, asked, rule, times);
@@ -155,16 +158,20 @@ impl Budget {
     }
 }
 
-/// A guest's text on one line, at most so long.
+/// A guest's text on one line, at most so long. What does not show in a log is escaped.
 fn shown(text: &str) -> String {
     let mut shown = String::with_capacity(text.len().min(MAX_PART));
     for character in text.chars() {
-        let escaped = character.escape_debug();
+        let escaped = match character {
+            '\n' | '\r' | '\t' => character.escape_default().to_string(),
+            hidden if text::is_hidden(hidden) => hidden.escape_unicode().to_string(),
+            plain => plain.escape_debug().to_string(),
+        };
         if shown.len() + escaped.len() > MAX_PART {
             shown.push_str("...");
             break;
         }
-        shown.extend(escaped);
+        shown.push_str(&escaped);
     }
     shown
 }
@@ -178,6 +185,15 @@ mod tests {
         assert_eq!(shown("a\u{1b}b\n"), "a\\u{1b}b\\n");
         let long = shown(&"\u{1b}".repeat(MAX_PART));
         assert!(long.ends_with("...") && long.len() <= MAX_PART + 3, "{}", long.len());
+    }
+
+    #[test]
+    fn attack_a_log_has_no_invisible_letters() {
+        let letters = "\u{ad}\u{34f}\u{115f}\u{17b4}\u{180b}\u{200b}\u{202e}\u{2800}\u{3164}\u{fe0f}\u{ffa0}\u{13430}\u{1bca0}\u{e0001}";
+        let shown = shown(&format!("{letters}\0\r\"\u{4e2d}"));
+        assert!(shown.starts_with("\\u{ad}\\u{34f}\\u{115f}"), "{shown}");
+        assert!(shown.ends_with("\\u{e0001}\\u{0}\\r\\\"\u{4e2d}"), "{shown}");
+        assert!(!shown.chars().any(text::is_hidden), "{shown}");
     }
 
     #[test]

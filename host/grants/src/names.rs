@@ -177,6 +177,11 @@ impl PolicyGrants {
         GrantedPath(own_place(user, directory))
     }
 
+    /// The root's file of users, in which the entry of this user alone is changed.
+    pub fn user_database(&self, _user: &GrantedUser) -> GrantedPath {
+        GrantedPath("/etc/passwd".into())
+    }
+
     /// Whether the policy may read a data bag, or one item of it: a rule is `bag`, or `bag/item`.
     ///
     /// # Errors

@@ -10,6 +10,7 @@ mod arriving;
 mod cache_control;
 mod failure;
 mod redirect;
+mod watched;
 
 pub use cache_control::CacheControl;
 
@@ -266,7 +267,7 @@ fn agent(time: Duration) -> Agent {
 
 fn new_agent(trust_anyone: bool, time: Duration) -> Agent {
     let tls = TlsConfig::builder().root_certs(RootCerts::PlatformVerifier).disable_verification(trust_anyone).build();
-    Agent::config_builder()
+    let config = Agent::config_builder()
         .tls_config(tls)
         .http_status_as_error(false)
         .max_redirects(0)
@@ -278,8 +279,8 @@ fn new_agent(trust_anyone: bool, time: Duration) -> Agent {
         .timeout_connect(Some(CONNECT_TIMEOUT))
         .timeout_recv_response(Some(SILENCE_TIMEOUT))
         .timeout_per_read(Some(SILENCE_TIMEOUT))
-        .build()
-        .new_agent()
+        .build();
+    watched::agent(config)
 }
 
 /// Refuses to speak to a server where the run asks none.

@@ -1,10 +1,19 @@
 //! The process table, for services that nobody else can tell about.
+//!
+//! A guest writes the pattern, and any local user the command lines. So both are bounded: a search of one process takes at most
+//! as long as a small pattern takes on a few pages, and after each the policy is asked whether it may go on.
 
-use contract::{ErrorKind, Raised};
+use crate::pace::BYTES_PER_UNIT;
+use contract::{Account, Ended, ErrorKind, Raised};
+use std::fs::File;
+use std::io::Read as _;
 use std::path::Path;
 
 /// How large a pattern may grow when it is compiled, in bytes: a guest wrote it.
-const MAXIMUM_PATTERN: usize = 1 << 20;
+const MAXIMUM_PATTERN: usize = 64 << 10;
+
+/// How much of a command line is searched, in bytes.
+const MAXIMUM_LINE: u64 = 4 << 10;
 
 /// How much of a process is held against a pattern.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -17,31 +26,56 @@ pub enum Scope {
 }
 
 /// Whether any process of the root matches. The kernel's threads have no command line and are named in brackets.
-pub fn any_matches(pattern: &str, scope: Scope, root: &Path) -> Result<bool, Raised> {
-    let pattern = regex::RegexBuilder::new(pattern).size_limit(MAXIMUM_PATTERN).build().map_err(|error| {
+///
+/// # Errors
+/// The pattern is none, or too large; the policy may not go on.
+pub fn any_matches(pattern: &str, scope: Scope, root: &Path, account: &Account) -> Result<bool, Raised> {
+    let compiled = regex::RegexBuilder::new(pattern).size_limit(MAXIMUM_PATTERN).build();
+    let compiled = compiled.map_err(|error| {
         let message = format!("pattern {pattern:?}: {}", error.to_string().lines().last().unwrap_or_default());
-        Raised::new(ErrorKind::InvalidPattern, message)
+        let raised = Raised::new(ErrorKind::InvalidPattern, message);
+        match error {
+            regex::Error::CompiledTooBig(_) => raised.with_hint("shorten the pattern, or repeat less of it"),
+            _ => raised,
+        }
     })?;
     let whole = root == Path::new("/");
     let root = std::fs::canonicalize(root).unwrap_or_else(|_| root.to_owned());
     let own = std::process::id().to_string();
     let Ok(entries) = std::fs::read_dir("/proc") else { return Ok(false) };
-    let mut processes = entries.flatten().filter(|entry| {
+    let processes = entries.flatten().filter(|entry| {
         let name = entry.file_name();
         let name = name.to_string_lossy();
         name.bytes().all(|byte| byte.is_ascii_digit()) && name != own
     });
-    Ok(processes.any(|process| {
+    for process in processes {
         let folder = process.path();
         // Of another root only its own processes count; of the whole machine all.
         let is_inside = whole || std::fs::read_link(folder.join("root")).is_ok_and(|its| its.starts_with(&root));
-        is_inside && looks(&folder, scope).iter().any(|text| pattern.is_match(text))
-    }))
+        let looks = if is_inside { looks(&folder, scope) } else { vec![] };
+        may_go_on(&looks, account)
+            .map_err(|ended| Raised::new(ErrorKind::InputOutput, format!("the search of the processes: {ended}")))?;
+        if looks.iter().any(|text| compiled.is_match(text)) {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
+/// Charges the search of one process. One text alone may take long, so the clock is looked at each time.
+fn may_go_on(looks: &[String], account: &Account) -> Result<(), Ended> {
+    let bytes: usize = looks.iter().map(String::len).sum();
+    account.work(bytes as u64 / BYTES_PER_UNIT + 1)?;
+    account.check_waiting()
 }
 
 /// The texts that a process is known by.
 fn looks(folder: &Path, scope: Scope) -> Vec<String> {
-    let Ok(bytes) = std::fs::read(folder.join("cmdline")) else { return vec![] };
+    let mut bytes = vec![];
+    let read = File::open(folder.join("cmdline")).and_then(|line| line.take(MAXIMUM_LINE).read_to_end(&mut bytes));
+    if read.is_err() {
+        return vec![];
+    }
     let name = std::fs::read_to_string(folder.join("comm")).map(|name| name.trim_end().to_owned());
     let words = bytes.split(|byte| *byte == 0).map(String::from_utf8_lossy).collect::<Vec<_>>();
     let line = words.join(" ").trim_end().to_owned();
@@ -56,6 +90,11 @@ fn looks(folder: &Path, scope: Scope) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use contract::{Stop, StopReason};
+
+    fn search(pattern: &str, scope: Scope, root: &Path) -> Result<bool, Raised> {
+        any_matches(pattern, scope, root, &Account::unmetered("test"))
+    }
 
     #[test]
     fn processes_are_found_by_their_command_line() {
@@ -66,15 +105,33 @@ mod tests {
             std::thread::yield_now();
         }
         let whole = r"^sleep 98\.76\d+$";
-        let found = any_matches(whole, Scope::Line, Path::new("/"));
-        let elsewhere = any_matches(whole, Scope::Line, Path::new("/proc"));
-        let by_argument = any_matches(r"98\.76", Scope::Program, Path::new("/"));
-        let by_program = any_matches("^sleep$", Scope::Program, Path::new("/"));
+        let found = search(whole, Scope::Line, Path::new("/"));
+        let elsewhere = search(whole, Scope::Line, Path::new("/proc"));
+        let by_argument = search(r"98\.76", Scope::Program, Path::new("/"));
+        let by_program = search("^sleep$", Scope::Program, Path::new("/"));
         child.kill().unwrap();
         child.wait().unwrap();
         assert!(found.unwrap() && !elsewhere.unwrap());
         assert!(by_program.unwrap() && !by_argument.unwrap());
-        assert!(!any_matches("no such process here at all", Scope::Line, Path::new("/")).unwrap());
-        assert_eq!(any_matches("(", Scope::Program, Path::new("/")).unwrap_err().kind, ErrorKind::InvalidPattern);
+        assert!(!search("no such process here at all", Scope::Line, Path::new("/")).unwrap());
+        assert_eq!(search("(", Scope::Program, Path::new("/")).unwrap_err().kind, ErrorKind::InvalidPattern);
+    }
+
+    #[test]
+    fn attack_a_search_of_processes_is_bounded() {
+        // One mebibyte of automaton, of which no state is ever left.
+        let raised = search("aa(?:[ab]?){6000}[0-9]", Scope::Program, Path::new("/")).unwrap_err();
+        assert_eq!(raised.kind, ErrorKind::InvalidPattern);
+        assert!(raised.message.ends_with("Compiled regex exceeds size limit of 65536 bytes."), "{}", raised.message);
+        // A process with a long name, as the kernel shows it.
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::write(folder.path().join("cmdline"), vec![b'a'; 120_000]).unwrap();
+        assert_eq!(looks(folder.path(), Scope::Program).first().map(String::len), Some(4 << 10));
+        let (account, stop) = (Account::unmetered("test"), Stop::default());
+        account.begin_turn(stop.clone());
+        stop.request(StopReason::Signal(15));
+        let stopped = any_matches("nothing at all", Scope::Line, Path::new("/"), &account).unwrap_err();
+        assert_eq!(stopped.message, "the search of the processes: was stopped by SIGTERM");
+        assert!(account.usage().work > 0);
     }
 }

@@ -22,6 +22,7 @@ mod entry;
 mod fault;
 mod file_cache;
 mod giving;
+mod held;
 mod home;
 mod nameless;
 mod open;
@@ -31,6 +32,7 @@ mod replace;
 mod site;
 mod staging;
 mod tree;
+mod user_entry;
 mod walk;
 
 pub use asked::{PathSource, Written};
@@ -39,6 +41,7 @@ pub use entry::{Entry, Kind};
 pub use fault::Fault;
 pub(crate) use fault::system_error;
 pub use giving::Given;
+pub use held::Held;
 pub use home::HomeAccess;
 pub use nameless::NamelessFile;
 pub(crate) use nameless::memory_file;
@@ -46,6 +49,8 @@ pub use pinned::Pinned;
 pub use replace::{ModeBits, NewFileAttributes, StagedFile};
 pub use site::GrantedSite;
 pub use site::Site;
+pub use tree::UserNumbers;
+pub use user_entry::UserEntryChange;
 
 use boot_mounts::BootMounts;
 use cap_std::fs::Dir;
@@ -409,7 +414,9 @@ impl Root {
                 Err(fault) => return Err(fault),
             };
             if was_missing && gid.is_some() {
-                site.set_owner(None, gid)?;
+                let held = site.hold()?;
+                held.require_new_directory()?;
+                held.set_owner(None, gid)?;
             }
         }
         Ok(was_missing)

@@ -22,7 +22,7 @@ pub use ruby_types::ruby_types;
 pub use rust_builders::rust_builders;
 pub use validation::{
     Given, ValidationFailed, check_actions, check_required, check_sizes, find, foreign, require, validate,
-    validate_one, why_no_provider,
+    validate_one, validate_sensitive, why_no_provider,
 };
 
 /// Tells whether the actions of a type are made of other resources.

@@ -224,6 +224,29 @@ pub fn validate(
     properties: Vec<(String, Given)>,
     actions: &[&str],
 ) -> Result<Vec<(String, Json)>, ValidationFailed> {
+    validate_shown(kind, name, properties, actions, true)
+}
+
+/// As [`validate`], for a sensitive resource: no message shows a value.
+///
+/// # Errors
+/// As [`validate`].
+pub fn validate_sensitive(
+    kind: &str,
+    name: &str,
+    properties: Vec<(String, Given)>,
+    actions: &[&str],
+) -> Result<Vec<(String, Json)>, ValidationFailed> {
+    validate_shown(kind, name, properties, actions, false)
+}
+
+fn validate_shown(
+    kind: &str,
+    name: &str,
+    properties: Vec<(String, Given)>,
+    actions: &[&str],
+    shows_values: bool,
+) -> Result<Vec<(String, Json)>, ValidationFailed> {
     let resource = require(kind)?;
     check_limit("properties", properties.len(), MAXIMUM_PROPERTIES)?;
     check_limit("bytes in its name", name.len(), MAXIMUM_NAME_BYTES)?;
@@ -233,7 +256,7 @@ pub fn validate(
         let property = find_property(resource, &called)?;
         known.retain(|(other, _)| other != property.name);
         if let Given::Known(json) = given
-            && let Some(value) = accept(property, name, json)?
+            && let Some(value) = accept(property, name, json, shows_values)?
         {
             let canonical = if called == property.name { called } else { property.name.to_owned() };
             known.push((canonical, value));
@@ -271,7 +294,7 @@ pub fn check_sizes<'a>(
 /// # Errors
 /// Unknown type or property, or what is wrong with the value.
 pub fn validate_one(kind: &str, name: &str, property: &str, value: Json) -> Result<Option<Json>, ValidationFailed> {
-    accept(find_property(require(kind)?, property)?, name, value)
+    accept(find_property(require(kind)?, property)?, name, value, true)
 }
 
 /// Whether the type has these actions.
@@ -339,11 +362,17 @@ fn find_property(resource: &'static ResourceType, name: &str) -> Result<&'static
     })
 }
 
-fn accept(property: &'static Property, name: &str, json: Json) -> Result<Option<Json>, ValidationFailed> {
+fn accept(
+    property: &'static Property,
+    name: &str,
+    json: Json,
+    shows_value: bool,
+) -> Result<Option<Json>, ValidationFailed> {
     let value =
         Value::from_json(json).map_err(|reason| ValidationFailed::Unacceptable { property: property.name, reason })?;
     let is_reset = value.is_nil() && !property.explicitly_accepts_nil();
-    let value = property.accept(value, name).map_err(|invalid| invalid_value(property, invalid.message))?;
+    let shown = Property { sensitive: property.sensitive || !shows_value, ..*property };
+    let value = shown.accept(value, name).map_err(|invalid| invalid_value(property, invalid.message))?;
     Ok((!is_reset).then(|| value.into_json()))
 }
 

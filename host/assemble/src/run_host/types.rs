@@ -73,7 +73,8 @@ impl Types for BuiltinTypes {
                 }
             }
         }
-        let known = schema::validate(&declaration.kind, &declaration.name, given, &actions);
+        let validate = if declaration.sensitive { schema::validate_sensitive } else { schema::validate };
+        let known = validate(&declaration.kind, &declaration.name, given, &actions);
         let known = known.map_err(|error| failed(&error))?;
         if declaration.actions.is_empty() {
             declaration.actions.push(found.default_action.to_owned());

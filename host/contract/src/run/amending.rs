@@ -19,7 +19,9 @@ impl Run {
         let is_builtin = self.guest_type(resource.declaration.guest_id, &kind).is_none();
         let amendment = match amendment {
             Amendment::Property(name, property) if is_builtin => {
-                let property = self.check_property(&kind, &name, property)?;
+                let is_sensitive = resource.declaration.sensitive;
+                let checked = self.check_property(&kind, &name, property);
+                let property = checked.map_err(|failure| if is_sensitive { self.hide(failure) } else { failure })?;
                 Amendment::Property(self.builtin().canonical(&kind, name), property)
             }
             Amendment::Clear(name) if is_builtin => Amendment::Clear(self.builtin().canonical(&kind, name)),

@@ -1,9 +1,9 @@
 //! Waiting for servers. They are spoken to on a thread of its own, so that whoever waits hears of signals and of the end of
-//! the policy's wall time, however slow a server is. A thread that nobody waits for any more ends with its next bytes, or
-//! with the server's silence.
+//! the policy's wall time, however slow a server is. The connection of a thread that nobody waits for any more ends soon.
 
-use contract::{Account, ErrorKind, Raised};
-use rustix::time::{ClockId, clock_gettime};
+use super::watched::Watch;
+use crate::pace::BYTES_PER_UNIT;
+use contract::{Account, Ended, ErrorKind, Raised};
 use std::io::{self, Read};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::time::Duration;
@@ -14,9 +14,6 @@ const LOOK: Duration = Duration::from_millis(100);
 /// How much is read at once, in bytes.
 const CHUNK: usize = 64 << 10;
 
-/// What a thread hands over, and the processor time that it has cost.
-type Handed<T> = (T, Duration);
-
 /// Does something that waits for a server.
 ///
 /// # Errors
@@ -26,17 +23,17 @@ pub(super) fn awaited<T: Send + 'static>(
     work: impl FnOnce() -> T + Send + 'static,
 ) -> Result<T, Raised> {
     let failed = |error: io::Error| Raised::new(ErrorKind::InputOutput, error.to_string());
-    let receiver = beside(move |sender| {
+    let handed = Handed::by(account, move |sender, watch| {
         let done = work();
-        drop(sender.send((done, processor_time())));
+        watch.charge();
+        drop(sender.send(done));
     });
-    next(&receiver.map_err(failed)?, account).map_err(failed)?.ok_or_else(|| failed(io::ErrorKind::BrokenPipe.into()))
+    handed.map_err(failed)?.next().map_err(failed)?.ok_or_else(|| failed(io::ErrorKind::BrokenPipe.into()))
 }
 
 /// A body that is read on a thread of its own.
 pub(super) struct Arriving {
-    chunks: Receiver<Handed<io::Result<Vec<u8>>>>,
-    account: Account,
+    chunks: Handed<io::Result<Vec<u8>>>,
     /// The chunk that is being handed out, and how much of it was.
     present: (Vec<u8>, usize),
 }
@@ -47,27 +44,25 @@ impl Arriving {
     /// # Errors
     /// The system has no thread.
     pub(super) fn of(mut body: impl Read + Send + 'static, account: &Account) -> io::Result<Self> {
-        let chunks = beside(move |sender| {
-            let mut before = Duration::ZERO;
+        let chunks = Handed::by(account, move |sender, watch| {
             let mut buffer = vec![0; CHUNK];
             loop {
                 let read = body.read(&mut buffer).map(|length| buffer.get(..length).unwrap_or_default().to_vec());
                 let is_last = read.as_ref().map_or(true, Vec::is_empty);
-                let now = processor_time();
-                if sender.send((read, now.saturating_sub(before))).is_err() || is_last {
+                watch.charge();
+                if sender.send(read).is_err() || is_last {
                     return;
                 }
-                before = now;
             }
         })?;
-        Ok(Self { chunks, account: account.clone(), present: (vec![], 0) })
+        Ok(Self { chunks, present: (vec![], 0) })
     }
 }
 
 impl Read for Arriving {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         if self.present.0.len() <= self.present.1 {
-            self.present = (next(&self.chunks, &self.account)?.transpose()?.unwrap_or_default(), 0);
+            self.present = (self.chunks.next()?.transpose()?.unwrap_or_default(), 0);
         }
         let (chunk, done) = &mut self.present;
         let length = chunk.get(*done..).unwrap_or_default().read(buffer)?;
@@ -76,35 +71,45 @@ impl Read for Arriving {
     }
 }
 
-/// Starts a thread that hands something over.
-fn beside<T: Send + 'static>(
-    work: impl FnOnce(SyncSender<Handed<T>>) + Send + 'static,
-) -> io::Result<Receiver<Handed<T>>> {
-    let (sender, receiver) = sync_channel(1);
-    std::thread::Builder::new().name("download".into()).spawn(move || work(sender))?;
-    Ok(receiver)
+/// What a thread hands over. When it is dropped, nobody waits for the thread any more.
+struct Handed<T> {
+    receiver: Receiver<T>,
+    watch: Watch,
+    account: Account,
 }
 
-/// What the thread hands over next. `None`: nothing more.
-fn next<T>(receiver: &Receiver<Handed<T>>, account: &Account) -> io::Result<Option<T>> {
-    loop {
-        account.check_waiting().map_err(|ended| io::Error::new(io::ErrorKind::TimedOut, ended))?;
-        match receiver.recv_timeout(LOOK) {
-            Ok((handed, time)) => {
-                account.host_worked(time);
-                return Ok(Some(handed));
+impl<T: Send + 'static> Handed<T> {
+    /// Starts a thread that hands something over.
+    fn by(account: &Account, work: impl FnOnce(SyncSender<T>, Watch) + Send + 'static) -> io::Result<Self> {
+        let (sender, receiver) = sync_channel(1);
+        let watch = Watch::new(account);
+        let own = watch.clone();
+        std::thread::Builder::new().name("download".into()).spawn(move || {
+            own.begin();
+            work(sender, own);
+        })?;
+        Ok(Self { receiver, watch, account: account.clone() })
+    }
+
+    /// What the thread hands over next. `None`: nothing more.
+    fn next(&self) -> io::Result<Option<T>> {
+        let ended = |ended: Ended| io::Error::new(io::ErrorKind::TimedOut, ended);
+        loop {
+            self.account.work(self.watch.received() / BYTES_PER_UNIT).map_err(ended)?;
+            self.account.check_waiting().map_err(ended)?;
+            match self.receiver.recv_timeout(LOOK) {
+                Ok(handed) => return Ok(Some(handed)),
+                Err(RecvTimeoutError::Timeout) => {}
+                Err(RecvTimeoutError::Disconnected) => return Ok(None),
             }
-            Err(RecvTimeoutError::Timeout) => {}
-            Err(RecvTimeoutError::Disconnected) => return Ok(None),
         }
     }
 }
 
-/// What this thread has computed.
-fn processor_time() -> Duration {
-    let time = clock_gettime(ClockId::ThreadCPUTime);
-    let seconds = u64::try_from(time.tv_sec).unwrap_or_default();
-    Duration::new(seconds, u32::try_from(time.tv_nsec).unwrap_or_default())
+impl<T> Drop for Handed<T> {
+    fn drop(&mut self) {
+        self.watch.end();
+    }
 }
 
 #[cfg(test)]

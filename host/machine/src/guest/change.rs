@@ -2,7 +2,7 @@
 
 use super::{fault, raised};
 use crate::denied;
-use crate::root::{Entry, Given, Kind, ModeBits, NewFileAttributes, Root, absent};
+use crate::root::{Entry, Fault, Given, Held, Kind, ModeBits, NewFileAttributes, Root, absent};
 use crate::written;
 use contract::{Applied, MachineChange, MachineError};
 use grants::{Denied, GrantedPath, PolicyGrants};
@@ -94,19 +94,19 @@ impl Target<'_> {
                 Box::new(|| self.root.site(&self.proof).and_then(|site| site.remove_directory()).map_err(fault))
             }
             MachineChange::Mode(mode) => {
-                let is_directory = self.entry()?.is_some_and(|entry| entry.kind == Kind::Directory);
+                let judged = self.entry()?;
+                let is_directory = judged.is_some_and(|entry| entry.kind == Kind::Directory);
                 let granted = self
                     .grants
                     .file_mode(&self.proof, mode, is_directory)
                     .map_err(|denial| self.denied(denial, self.path))?;
                 self.require_giving(Given { mode: Some(mode), ..Given::default() })?;
-                Box::new(move || {
-                    self.root.site(&self.proof).and_then(|site| site.set_mode(ModeBits::from(&granted))).map_err(fault)
-                })
+                Box::new(move || self.on_judged(judged, |held| held.set_mode(ModeBits::from(&granted))))
             }
             MachineChange::Owner(uid, gid) => {
+                let judged = self.entry()?;
                 self.require_giving(Given { uid, gid, mode: None })?;
-                Box::new(move || self.root.site(&self.proof).and_then(|site| site.set_owner(uid, gid)).map_err(fault))
+                Box::new(move || self.on_judged(judged, |held| held.set_owner(uid, gid)))
             }
             MachineChange::Times(accessed, modified) => {
                 let times = Some((accessed, modified));
@@ -130,6 +130,17 @@ impl Target<'_> {
         let place = self.root.locate(self.proof.path()).map_err(fault)?;
         let asked = place.require_giving(self.grants, given).map_err(fault)?;
         asked.map_err(|denial| self.denied(denial, self.path))
+    }
+
+    /// Changes what has the name, if that is still what was judged.
+    fn on_judged(
+        &self,
+        judged: Option<Entry>,
+        change: impl FnOnce(&Held<'_>) -> Result<(), Fault>,
+    ) -> Result<(), MachineError> {
+        let site = self.root.site(&self.proof).map_err(fault)?;
+        let held = site.hold().map_err(fault)?;
+        judged.map_or(Ok(()), |judged| held.require(&judged)).and_then(|()| change(&held)).map_err(fault)
     }
 
     fn entry(&self) -> Result<Option<Entry>, MachineError> {

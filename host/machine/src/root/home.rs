@@ -56,10 +56,12 @@ fn level(parent: &Dir, name: &OsStr) -> io::Result<Dir> {
     Ok(Dir::from_std_file(parent.open_with(name, &open::to_set_directory())?.into_std()))
 }
 
-/// Makes a directory that is closed to others, and opens it.
+/// Makes a directory that is closed to others, and opens it. Another with something in it, which has taken the name meanwhile,
+/// is refused.
 fn make_level(parent: &Dir, name: &OsStr) -> io::Result<Dir> {
     parent.create_dir_with(name, DirBuilder::new().mode(PRIVATE))?;
-    level(parent, name)
+    let made = level(parent, name)?;
+    if tree::entries(&made)?.is_empty() { Ok(made) } else { Err(Errno::EXIST.into()) }
 }
 
 /// A copy that is under way.

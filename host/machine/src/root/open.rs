@@ -19,6 +19,11 @@ pub(super) fn to_create(mode: u32) -> OpenOptions {
     with(OpenOptions::new().read(true).write(true).create_new(true).mode(mode), OFlags::empty())
 }
 
+/// Opens a file to lock it, and makes it where it is missing.
+pub(super) fn to_lock() -> OpenOptions {
+    with(OpenOptions::new().write(true).create(true).mode(0o600), OFlags::NONBLOCK | OFlags::NOCTTY)
+}
+
 /// Opens whatever has the name, without any right to its content.
 pub(super) fn to_hold() -> OpenOptions {
     with(OpenOptions::new().read(true), OFlags::PATH)

@@ -1,13 +1,13 @@
 //! Effects: calls with one bare name on the handle of a directory that a proof named.
 
 use super::fault::{Hint, errno};
-use super::{Entry, Fault, ModeBits, NewFileAttributes, Place, StagedFile, access_list, open, replace, staging, tree};
+use super::{Entry, Fault, Held, ModeBits, NewFileAttributes, Place, StagedFile, UserNumbers, replace, staging, tree};
 use cap_fs_ext::{DirExt as _, SystemTimeSpec};
 use cap_std::fs::{DirBuilder, DirBuilderExt as _};
 use cap_std::time::{Duration, SystemClock, SystemTime};
 use contract::FileCall;
-use rustix::fd::{AsFd, AsRawFd as _, OwnedFd};
-use rustix::fs::{AtFlags, CWD, Gid, Mode, RenameFlags, Uid};
+use rustix::fd::{AsFd, OwnedFd};
+use rustix::fs::{AtFlags, Gid, RenameFlags, Uid};
 use rustix::io::Errno;
 use std::io;
 
@@ -36,6 +36,17 @@ impl GrantedSite {
         let handle = self.0.0.open_directory()?;
         tree::empty(&handle, self.0.0.account()).map_err(|errno| self.0.fault(errno, FileCall::Change))?;
         self.0.remove_directory()
+    }
+
+    /// Gives what a user owns in the directory that is there, and the directory itself, to the user's new numbers. A file with
+    /// another group than the user's old one keeps it. In a directory of somebody else's, nothing is done.
+    ///
+    /// # Errors
+    /// It is not a directory, or the kernel refuses.
+    pub fn give_files_of(&self, old: UserNumbers, new: UserNumbers) -> Result<(), Fault> {
+        let place = &self.0.0;
+        let handle = place.open_directory()?;
+        tree::give_files_of(&handle, (old, new), place.account()).map_err(|errno| self.0.fault(errno, FileCall::Change))
     }
 
     /// Gives it another name.
@@ -114,15 +125,7 @@ impl Site {
     /// # Errors
     /// The kernel refuses.
     pub fn refuse_inherited_lists(&self) -> Result<(), Fault> {
-        let refuse = || {
-            let handle = self.0.parent.open_with(&self.0.name, &open::to_hold())?;
-            let folder = rustix::fs::fstat(&self.0.parent)?.st_uid;
-            if folder != 0 && folder != rustix::fs::fstat(&handle)?.st_uid {
-                access_list::remove(&handle)?;
-            }
-            Ok(())
-        };
-        refuse().map_err(|error: io::Error| self.refused(&error, FileCall::Change))
+        self.hold()?.refuse_inherited_lists()
     }
 
     /// Removes a file, a link, anything but a directory.
@@ -196,48 +199,12 @@ impl Site {
         })
     }
 
-    /// Sets permission bits. Of a link: `EOPNOTSUPP`, Linux has none. Which bits may be set is decided on the open handle:
-    /// whoever owns the directory can exchange what has this name at any time.
+    /// Opens what has the name, to look at it and to set its owner and mode.
     ///
     /// # Errors
-    /// The kernel refuses; `ENOTDIR` where the bits were granted for a directory and something else is there by now.
-    pub fn set_mode(&self, mode: ModeBits) -> Result<(), Fault> {
-        let bits = |handle: &cap_std::fs::File| match Entry::of(&rustix::fs::fstat(handle)?).kind {
-            super::Kind::Link => Err(io::Error::from(Errno::OPNOTSUPP)),
-            kind => Ok(Mode::from_raw_mode(mode.of(kind)?)),
-        };
-        let set = || {
-            let handle = self.0.parent.open_with(&self.0.name, &open::to_hold())?;
-            let path = format!("/proc/self/fd/{}", handle.as_raw_fd());
-            // A handle that can be had for anything, sockets and unreadable files too, has its mode set through /proc only.
-            match rustix::fs::chmodat(CWD, path, bits(&handle)?, AtFlags::empty()) {
-                Err(Errno::NOENT) => {
-                    let handle = self.0.parent.open_with(&self.0.name, &open::to_read())?;
-                    Ok(rustix::fs::fchmod(&handle, bits(&handle)?)?)
-                }
-                other => Ok(other?),
-            }
-        };
-        set().map_err(|error: io::Error| self.refused(&error, FileCall::Change))
-    }
-
-    /// Sets owner and group by number; none leaves it. A link's own are set, not those of what it leads to. Access lists that
-    /// an owner made who is not root go with that owner: they let others in, also to what is made in a directory.
-    ///
-    /// # Errors
-    /// The kernel refuses.
-    pub fn set_owner(&self, uid: Option<u32>, gid: Option<u32>) -> Result<(), Fault> {
-        let set = || {
-            let handle = self.0.parent.open_with(&self.0.name, &open::to_hold())?;
-            let old = rustix::fs::fstat(&handle)?.st_uid;
-            give(&handle, uid, gid)?;
-            // Afterwards: until then the owner can make a list.
-            if old != 0 && uid.is_some_and(|uid| uid != old) {
-                access_list::remove(&handle)?;
-            }
-            Ok(())
-        };
-        set().map_err(|error: io::Error| self.refused(&error, FileCall::Change))
+    /// Nothing has it.
+    pub fn hold(&self) -> Result<Held<'_>, Fault> {
+        Held::of(self)
     }
 
     /// Sets last access and last change, in seconds since 1970; none: now.
@@ -280,11 +247,11 @@ impl Site {
         staged.publish(new_attributes)
     }
 
-    fn fault(&self, errno: Errno, call: FileCall) -> Fault {
+    pub(super) fn fault(&self, errno: Errno, call: FileCall) -> Fault {
         Fault::new(errno, call, self.0.real())
     }
 
-    fn refused(&self, error: &io::Error, call: FileCall) -> Fault {
+    pub(super) fn refused(&self, error: &io::Error, call: FileCall) -> Fault {
         self.fault(errno(error), call)
     }
 }

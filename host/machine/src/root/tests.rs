@@ -147,17 +147,48 @@ fn set_id_race_bits_of_a_directory_are_never_set_on_a_file() {
     let granted = tree.grants.manage_path("/srv/app/way").unwrap();
     let mode = ModeBits::from(&tree.grants.file_mode(&granted, 0o6755, true).unwrap());
     let site = tree.root.site(&granted).unwrap();
-    site.set_mode(mode).unwrap();
+    site.hold().unwrap().set_mode(mode).unwrap();
     let bits = |name: &str| std::fs::metadata(tree.inside(name)).unwrap().permissions().mode() & 0o7777;
     assert_eq!(bits("srv/app/way"), 0o6755);
     std::fs::rename(tree.inside("srv/app/way"), tree.inside("srv/app/old")).unwrap();
     std::fs::rename(tree.inside("srv/app/tool"), tree.inside("srv/app/way")).unwrap();
-    assert_eq!(site.set_mode(mode).unwrap_err().error().name(), "ENOTDIR");
+    assert_eq!(site.hold().unwrap().set_mode(mode).unwrap_err().error().name(), "ENOTDIR");
     assert_eq!(bits("srv/app/way"), 0o755);
     // New content takes no bits along that were granted for a directory.
     let new_attributes = NewFileAttributes { mode: Some(mode), ..NewFileAttributes::default() };
     assert_eq!(site.write(b"x", ModeBits::plain(0o600), &new_attributes).unwrap_err().error().name(), "ENOTDIR");
     assert_eq!(std::fs::read_to_string(tree.inside("srv/app/way")).unwrap(), "#!/bin/sh\n");
+}
+
+/// Someone who owns a directory exchanges what was judged before its owner and mode are set.
+#[test]
+fn attack_what_takes_a_judged_name_is_not_given_away() {
+    let tree = Tree::new();
+    std::fs::create_dir_all(tree.inside("srv/app/vault")).unwrap();
+    std::fs::write(tree.inside("srv/app/vault/data"), "theirs").unwrap();
+    let site = |path: &str| tree.site(path).unwrap();
+    let name = |outcome: Result<(), Fault>| outcome.unwrap_err().error().name().to_owned();
+    let mode = |path: &str| std::fs::metadata(tree.inside(path)).unwrap().permissions().mode() & 0o7777;
+    // What is held stays the same whatever has its name by now.
+    let made = site("/srv/app/made");
+    made.make_directory(ModeBits::plain(0o700)).unwrap();
+    let held = made.hold().unwrap();
+    held.require_new_directory().unwrap();
+    let judged = held.entry().unwrap();
+    std::fs::rename(tree.inside("srv/app/made"), tree.inside("srv/app/aside")).unwrap();
+    std::fs::rename(tree.inside("srv/app/vault"), tree.inside("srv/app/made")).unwrap();
+    let before = mode("srv/app/made");
+    held.set_mode(ModeBits::plain(0o711)).unwrap();
+    assert_eq!((mode("srv/app/aside"), mode("srv/app/made")), (0o711, before));
+    // What has the name by now is not what was made or judged.
+    let other = made.hold().unwrap();
+    assert_eq!(name(other.require_new_directory()), "EEXIST");
+    assert_eq!(name(other.require(&judged)), "ESTALE");
+    let link = site("/srv/app/link");
+    link.make_link("x", false).unwrap();
+    link.hold().unwrap().require_link("x").unwrap();
+    assert_eq!(name(link.hold().unwrap().require_link("y")), "EEXIST");
+    assert_eq!(name(other.require_link("x")), "EEXIST");
 }
 
 #[test]
@@ -173,10 +204,9 @@ fn sites_refuse_links_that_appeared_after_the_check() {
     assert_eq!(std::fs::read_to_string(tree.inside("old/target")).unwrap(), "as it was");
     assert_eq!(std::fs::read_to_string(tree.inside("old/link")).unwrap(), "new");
     symlink("/old/target", tree.inside("old/again")).unwrap();
-    assert_eq!(
-        tree.site("/old/again").unwrap().set_mode(ModeBits::plain(0o777)).unwrap_err().error().name(),
-        "EOPNOTSUPP"
-    );
+    let again = tree.site("/old/again").unwrap();
+    let refused = again.hold().unwrap().set_mode(ModeBits::plain(0o777)).unwrap_err();
+    assert_eq!(refused.error().name(), "EOPNOTSUPP");
     tree.site("/old/again").unwrap().set_times(Some((1, 1))).unwrap();
     assert_ne!(std::fs::metadata(tree.inside("old/target")).unwrap().mtime(), 1);
 }
@@ -338,7 +368,7 @@ fn a_directory_swapped_for_a_link_leads_nowhere() {
     while !enough(done, refused) {
         let attempt = || -> Result<(), Fault> {
             tree.write("/srv/app/secret", "mine")?;
-            tree.site("/srv/app/secret")?.set_mode(ModeBits::plain(0o777))?;
+            tree.site("/srv/app/secret")?.hold()?.set_mode(ModeBits::plain(0o777))?;
             tree.site("/srv/app/dir")?.make_directory(ModeBits::plain(0o700))?;
             tree.site("/srv/app/secret")?.remove_file()?;
             tree.site("/srv/app/dir")?.remove_directory()

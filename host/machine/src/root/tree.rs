@@ -1,10 +1,12 @@
 //! Directories as a whole: listing and removing what is below, over handles, links never followed.
 
 use super::fault::{errno, errno_of};
-use super::{Entry, Kind};
+use super::site::give;
+use super::{Entry, Kind, open};
 use cap_fs_ext::DirExt as _;
 use cap_std::fs::{Dir, DirEntry};
 use contract::{Account, OpenFile};
+use rustix::fd::AsFd;
 use rustix::io::Errno;
 use std::ffi::OsString;
 use std::io;
@@ -166,4 +168,68 @@ fn empty_level(directory: &Dir, level: usize, account: &Account) -> Result<(), E
         }
     }
     Ok(())
+}
+
+/// The numbers of a user and of its primary group.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct UserNumbers {
+    /// The user's own number.
+    pub uid: u32,
+    /// The number of its primary group.
+    pub gid: u32,
+}
+
+/// Gives what a user owns in an open directory, and the directory itself, to the user's new numbers. In a directory that is
+/// neither the old number's nor the new one's, nothing is done.
+pub(super) fn give_files_of(
+    directory: &Dir,
+    (old, new): (UserNumbers, UserNumbers),
+    account: &Account,
+) -> Result<(), Errno> {
+    let owner = rustix::fs::fstat(directory)?.st_uid;
+    if owner != old.uid && owner != new.uid {
+        return Ok(());
+    }
+    give_level(directory, (old, new), 0, account)
+}
+
+fn give_level(
+    directory: &Dir,
+    numbers: (UserNumbers, UserNumbers),
+    level: usize,
+    account: &Account,
+) -> Result<(), Errno> {
+    if level > MAXIMUM_LEVELS {
+        return Err(Errno::NAMETOOLONG);
+    }
+    for (name, kind) in entries(directory)? {
+        looked_at(account)?;
+        let given = if kind == Kind::Directory {
+            let below = directory.open_dir_nofollow(&name).map_err(|error| errno(&error));
+            below.and_then(|below| {
+                let _open = opened(account)?;
+                give_level(&below, numbers, level + 1, account)
+            })
+        } else {
+            let held = directory.open_with(&name, &open::to_hold()).map_err(|error| errno(&error));
+            held.and_then(|held| give_own(&held, numbers))
+        };
+        match given {
+            // The user may remove and exchange what is there at any time.
+            Err(Errno::NOENT | Errno::NOTDIR | Errno::LOOP) => {}
+            given => given?,
+        }
+    }
+    give_own(directory, numbers)
+}
+
+/// Gives what is open to a user's new numbers, if the user owns it.
+fn give_own(handle: impl AsFd, (old, new): (UserNumbers, UserNumbers)) -> Result<(), Errno> {
+    let now = Entry::of(&rustix::fs::fstat(&handle)?);
+    if now.uid != old.uid {
+        return Ok(());
+    }
+    let uid = Some(new.uid).filter(|uid| *uid != now.uid);
+    let gid = Some(new.gid).filter(|gid| now.gid == old.gid && *gid != now.gid);
+    if uid.is_none() && gid.is_none() { Ok(()) } else { give(handle, uid, gid) }
 }

@@ -4,7 +4,7 @@ use super::{Found, Thing, changed_meanwhile};
 use crate::withheld::Withheld;
 use contract::Raised;
 use machine::digest::Digest;
-use machine::root::{Entry, Fault, Kind, Place, Root, absent};
+use machine::root::{Entry, Fault, Held, Kind, Place, Root, Site, absent};
 
 /// How much of what is at a path must still be as it was.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -110,12 +110,26 @@ impl FoundPath {
         }
     }
 
+    /// Opens what was found at the path, so that nobody can exchange it any more.
+    ///
+    /// # Errors
+    /// [`contract::ErrorKind::ChangedMeanwhile`]; or it may not be looked at.
+    pub(crate) fn hold<'a>(&self, still: Still, site: &'a Site, path: &str) -> Result<Held<'a>, Raised> {
+        let held = absent(site.hold())?;
+        let now = held.as_ref().map(Held::entry).transpose()?;
+        self.require_entry(still, now, path)?;
+        held.ok_or_else(|| changed_meanwhile(path, "there is nothing now"))
+    }
+
     /// Fails unless what is at the path now is what was found.
     ///
     /// # Errors
     /// [`contract::ErrorKind::ChangedMeanwhile`]; or it may not be looked at.
     pub(crate) fn require(&self, still: Still, now: Result<Entry, Fault>, path: &str) -> Result<(), Raised> {
-        let now = absent(now)?;
+        self.require_entry(still, absent(now)?, path)
+    }
+
+    fn require_entry(&self, still: Still, now: Option<Entry>, path: &str) -> Result<(), Raised> {
         let how = match (&self.entry, &now) {
             (None, None) => return Ok(()),
             (Some(found), Some(now)) if is_still(still, found, now) => return Ok(()),

@@ -19,7 +19,7 @@ use machine::root::{Entry, Given};
 use reader::{Archive, Item, Kind};
 use schema::types::archive_file::ArchiveFileProperties;
 use std::collections::HashSet;
-use unpack::{FoundArchive, Work, require_giving};
+use unpack::{FoundArchive, GivenEntry, Work, require_giving};
 
 /// An archive to unpack.
 pub(crate) struct ArchiveFile;
@@ -31,6 +31,7 @@ impl Provider for ArchiveFile {
             Err(plan) => return Ok(plan),
         };
         let mut plan = Plan::default();
+        task.look_up_owner(view)?;
         let there = task.found.is_there;
         if !there {
             plan.steps.push(task.make_destination(view)?);
@@ -70,6 +71,10 @@ struct Options {
     permissions: bool,
     no_overwrite: bool,
     no_overwrite_newer: bool,
+    /// The owner that all entries get; `None`: that of the archive, where it is kept.
+    uid: Option<u32>,
+    /// The group that all entries get.
+    gid: Option<u32>,
 }
 
 impl Options {
@@ -81,6 +86,8 @@ impl Options {
             permissions: has("permissions"),
             no_overwrite: has("no_overwrite"),
             no_overwrite_newer: has("no_overwrite_newer"),
+            uid: None,
+            gid: None,
         }
     }
 
@@ -228,24 +235,33 @@ impl Task {
         Ok(Step::new(Change::new(sentence), Operation::UnpackArchive(Box::new(operation))))
     }
 
+    /// Finds the numbers of owner and group, which new entries get as they are made.
+    fn look_up_owner(&mut self, view: &mut View<'_>) -> Result<(), Raised> {
+        let owner = self.owner.as_deref().map(|name| number_of("user", name, view));
+        self.options.uid = owner.transpose()?.flatten();
+        let group = self.group.as_deref().map(|name| number_of("group", name, view));
+        self.options.gid = group.transpose()?.flatten();
+        Ok(())
+    }
+
     /// Owner and group of all that is in the archive.
-    fn give_away(&mut self, view: &mut View<'_>) -> Result<Step, Raised> {
+    fn give_away(&mut self, view: &View<'_>) -> Result<Step, Raised> {
         let (owner, group) = (self.owner.clone(), self.group.clone());
-        let uid = owner.as_deref().map(|name| number_of("user", name, view)).transpose()?.flatten();
-        let gid = group.as_deref().map(|name| number_of("group", name, view)).transpose()?.flatten();
-        let mut paths = vec![];
+        let Options { uid, gid, .. } = self.options;
+        let mut entries = vec![];
         let base = self.inside("");
         let mut names = Names::new(view.root.account(), &base)?;
         self.archive.each(&mut |item, _content| {
             names.hold(&item)?;
             let path = view.grants.manage_path(&format!("{base}{}", item.path)).map_err(denied)?;
             let given = Given { uid, gid, mode: None };
-            require_giving(path.path(), given, view)?;
-            if let Kind::HardLink(original) = &item.kind {
+            let found = require_giving(path.path(), given, view)?;
+            let original = match &item.kind {
                 // The file of a further name may be there already, with names elsewhere.
-                require_giving(&format!("{base}{original}"), given, view)?;
-            }
-            paths.push(path);
+                Kind::HardLink(original) => require_giving(&format!("{base}{original}"), given, view)?,
+                _ => None,
+            };
+            entries.push(GivenEntry { path, judged: [found, original] });
             Ok(())
         })?;
         let sentence = format!(
@@ -254,7 +270,7 @@ impl Task {
             owner.unwrap_or_default(),
             group.unwrap_or_default()
         );
-        let operation = GiveAway { paths, found: self.found.clone(), uid, gid, _names: names };
+        let operation = GiveAway { entries, found: self.found.clone(), uid, gid, _names: names };
         Ok(Step::new(Change::new(sentence), Operation::GiveAway(Box::new(operation))))
     }
 }
@@ -281,8 +297,8 @@ fn parents(path: &str) -> impl Iterator<Item = &str> {
 /// What an entry takes besides its paths: its cells, with those of the rights to it.
 const ENTRY_BYTES: u64 = 512;
 
-/// How often a path is held: by itself, and in the rights to it.
-const PATH_COPIES: u64 = 3;
+/// How often a path is held: by itself, in the rights to it, and as that of a directory that was made.
+const PATH_COPIES: u64 = 4;
 
 /// Pays for the names of an archive that are held, with the paths that are made of them.
 #[derive(Debug)]

@@ -195,11 +195,17 @@ impl MakeDirectory {
         }
         // Closed to others until owner and mode are right.
         let site = make(&self.granted, if self.mode.is_some() { PRIVATE } else { NEW_DIRECTORY })?;
-        if self.uid.is_some() || self.gid.is_some() {
-            site.set_owner(self.uid, self.gid)?;
+        let has_owner = self.uid.is_some() || self.gid.is_some();
+        if !has_owner && self.mode.is_none() {
+            return Ok(site.refuse_inherited_lists()?);
         }
-        site.refuse_inherited_lists()?;
-        self.mode.map_or(Ok(()), |mode| Ok(site.set_mode(mode)?))
+        let held = site.hold()?;
+        held.require_new_directory().map_err(|fault| taken(fault, self.granted.path()))?;
+        if has_owner {
+            held.set_owner(self.uid, self.gid)?;
+        }
+        held.refuse_inherited_lists()?;
+        self.mode.map_or(Ok(()), |mode| Ok(held.set_mode(mode)?))
     }
 }
 

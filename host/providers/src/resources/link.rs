@@ -238,7 +238,9 @@ impl MakeLink {
         })?;
         // A directory may hand its group down, so it is set whatever this process's own is.
         if !is_hard && (self.numbers.uid.is_some() || self.numbers.gid.is_some()) {
-            site.set_owner(self.numbers.uid, self.numbers.gid)?;
+            let held = site.hold()?;
+            held.require_link(&self.to).map_err(|fault| taken(fault, &self.path))?;
+            held.set_owner(self.numbers.uid, self.numbers.gid)?;
         }
         Ok(())
     }

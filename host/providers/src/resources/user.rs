@@ -2,11 +2,14 @@
 //!
 //! The tools know about locks, subordinate numbers, mail spools and login.defs; what is there is read from the files, never
 //! from the host's name service. A password's hash goes to `chpasswd` through a pipe, since arguments can be seen by all
-//! users of the machine (Chef passes it as one). Home directories are wrun's own work: see [`home`].
+//! users of the machine (Chef passes it as one). Home directories are wrun's own work: see [`home`]. So are the files in them
+//! when a user's numbers change: see [`own_files`].
 
 mod change;
+mod defaults;
 mod grant;
 mod home;
+mod own_files;
 mod shadow;
 
 use crate::found::{Found, Thing, changed_meanwhile};
@@ -20,6 +23,7 @@ use grants::{GrantedGroup, GrantedUser, Standing};
 use machine::command::{Launch, require_success};
 use machine::denied::denied;
 use machine::remarks::remark;
+use own_files::OwnFiles;
 use schema::types::user::UserProperties;
 use shadow::Shadow;
 
@@ -30,9 +34,12 @@ impl Provider for User {
     fn plan(&self, wanted: &Wanted<'_>, view: &mut View<'_>) -> Result<Plan, Raised> {
         // Others than wrun may have changed it since another resource looked.
         view.caches.users.doubt();
-        let properties: UserProperties = asked::properties(wanted)?;
+        let mut properties: UserProperties = asked::properties(wanted)?;
         let name = properties.username.clone();
         account::check_name(&name, ErrorKind::User)?;
+        if wanted.action == "create" && properties.gid.is_none() && view.users().user(&name).is_none() {
+            properties.gid = defaults::primary_group(view.root);
+        }
         let granted = view.grants.user(&name, standing(&properties, view)).map_err(denied)?;
         let current = view.users().user(&name).cloned();
         let shadow = Shadow::find(view.root, &name);
@@ -55,7 +62,9 @@ impl Provider for User {
                     }
                 };
                 plan.assume(Assumption::User(wish.name.clone()));
-                plan.assume(Assumption::Group(wish.name.clone()));
+                if wish.gid.is_none() {
+                    plan.assume(Assumption::Group(wish.name.clone()));
+                }
                 let sentence = format!("create user {}", wish.name);
                 let operation = Operation::MakeUser(Box::new(MakeUser { wish, home, _granted: granted }));
                 plan.steps.push(Step::new(Change::new(sentence).appears("account"), operation));
@@ -64,6 +73,7 @@ impl Provider for User {
                 let blank = (wanted.action == "modify").then(Account::default);
                 let found = current.clone();
                 let Some(current) = current.or(blank) else { return Ok(plan) };
+                wish.home = wish.home.or_else(|| change::home_to_restore(&current));
                 grant::check(&granted, &wish, Some(&current), view)?;
                 let home = match wish.manage_home {
                     true => home::plan_move(&granted, &mut wish, &current, view)?,
@@ -72,9 +82,10 @@ impl Provider for User {
                         home::MovedHome::default()
                     }
                 };
+                let own_files = OwnFiles::plan(&granted, &wish, &current, &home, view)?;
                 let verb = if wanted.action == "create" { "alter" } else { wanted.action };
                 let difference = compare(&wish, &current);
-                plan.steps.extend(modify(verb, granted, wish, (difference, found), home));
+                plan.steps.extend(modify(verb, granted, wish, (difference, found), (home, own_files)));
             }
             "remove" => {
                 let Some(current) = current else { return Ok(plan) };
@@ -128,14 +139,14 @@ fn modify(
     granted: GrantedUser,
     wish: DesiredUser,
     (difference, found): (Difference, Option<Account>),
-    home: home::MovedHome,
+    (home, own_files): (home::MovedHome, Option<OwnFiles>),
 ) -> Option<Step> {
     if difference.changes.is_empty() {
         return None;
     }
     let first = Change::new(format!("{verb} user {}", wish.name));
     let changes = difference.changes.clone();
-    let operation = ChangeUser { wish, difference, found, home, _granted: granted };
+    let operation = ChangeUser { wish, difference, found, home, own_files, granted };
     let step = Step::new(first, Operation::ChangeUser(Box::new(operation)));
     Some(changes.into_iter().fold(step, Step::also))
 }
@@ -173,7 +184,9 @@ pub(crate) struct ChangeUser {
     /// The user as it was. `None`: a dry run assumes that it would be made.
     found: Option<Account>,
     home: home::MovedHome,
-    _granted: GrantedUser,
+    /// The user's files, which go with its new numbers. `None`: the numbers stay, or the home is not the user's.
+    own_files: Option<OwnFiles>,
+    granted: GrantedUser,
 }
 
 impl ChangeUser {
@@ -186,13 +199,17 @@ impl ChangeUser {
         user.and(self.home.found())
     }
 
-    /// Moves the home where that is wanted, and changes what differs.
+    /// Moves the home where that is wanted, changes what differs, and gives the user's files to its new numbers.
     ///
     /// # Errors
     /// One of the tools fails; the home is then moved back. Or the user changed meanwhile.
     pub(crate) fn carry_out(self, writer: &mut Writer<'_>) -> Result<(), Raised> {
         change::require(writer, &self.wish.name, self.found.as_ref())?;
-        self.home.around(writer, |writer| change::modify(writer, &self.wish, &self.difference))
+        let home = self.found.as_ref().map(|found| found.home.as_str());
+        self.home.around(writer, |writer| {
+            change::modify(writer, &self.granted, &self.wish, &self.difference, home.unwrap_or_default())
+        })?;
+        self.own_files.map_or(Ok(()), |own_files| own_files.give(&self.wish.name, writer))
     }
 }
 

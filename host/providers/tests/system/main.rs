@@ -5,8 +5,10 @@
 
 mod account_attacks;
 mod accounts;
+mod accounts_attacks;
 mod archive;
 mod cron;
+mod given_away;
 mod mirror;
 mod mount;
 mod node;

@@ -138,6 +138,9 @@ class Chef
         resource.resource_initializing = true
         acting = wrun_acting_resource
         acting ? resource.instance_exec(acting, &block) : resource.instance_exec(&block)
+      rescue Exceptions::ValidationFailed => error
+        shown = Wrun::Resources::Checks.without_value(error, block)
+        shown.equal?(error) ? raise : raise(shown, cause: nil)
       ensure
         resource.resource_initializing = false
       end

@@ -10,6 +10,9 @@ module Wrun
     module Checks
       NAMES = %i[is equal_to kind_of regex callbacks respond_to cannot_be required].freeze
 
+      # Stands in a message for the value of a sensitive property or resource. The host writes the same.
+      SUPPRESSED = "*sensitive value suppressed*"
+
       class << self
         # An option of a property that is no check at all.
         def unknown(_scope, _name, _value, check, _message)
@@ -23,43 +26,52 @@ module Wrun
           errors = []
           return if allowed.any? { |one| one_of?(scope, name, value, one, allowed.size == 1, errors) }
 
-          text = "Property #{name} must be one of: #{allowed.map(&:inspect).join(", ")}!  You passed #{value.inspect}."
-          text += " Errors:\n#{errors.map { |error| "- #{error}" }.join("\n")}" unless errors.empty?
-          refuse(message, text)
+          words = allowed.map(&:inspect).join(", ")
+          refuse_value(scope, name, message, value.inspect, errors) do |shown|
+            "Property #{name} must be one of: #{words}!  You passed #{shown}."
+          end
         end
 
-        def equal_to(_scope, name, value, allowed, message)
+        def equal_to(scope, name, value, allowed, message)
           return if value.nil?
 
           allowed = Array(allowed)
           return if allowed.include?(value)
 
           words = allowed.map(&:inspect).join(", ")
-          refuse(message, "Option #{name} must be equal to one of: #{words}!  You passed #{value.inspect}.")
+          refuse_value(scope, name, message, value.inspect) do |shown|
+            "Option #{name} must be equal to one of: #{words}!  You passed #{shown}."
+          end
         end
 
-        def kind_of(_scope, name, value, allowed, message)
+        def kind_of(scope, name, value, allowed, message)
           return if value.nil?
 
           allowed = Array(allowed)
           return if allowed.any? { |one| value.is_a?(one) }
 
-          refuse(message, "Option #{name} must be a kind of #{allowed}!  You passed #{value.inspect}.")
+          refuse_value(scope, name, message, value.inspect) do |shown|
+            "Option #{name} must be a kind of #{allowed}!  You passed #{shown}."
+          end
         end
 
-        def regex(_scope, name, value, patterns, message)
+        def regex(scope, name, value, patterns, message)
           return if value.nil? || (patterns.is_a?(Regexp) && patterns.match?(value.to_s))
           return if Array(patterns).flatten.any? { |one| one.match?(value.to_s) }
 
-          refuse(message, "Property #{name}'s value #{value} does not match regular expression #{patterns.inspect}")
+          refuse_value(scope, name, message, value) do |shown|
+            "Property #{name}'s value #{shown} does not match regular expression #{patterns.inspect}"
+          end
         end
 
-        def callbacks(_scope, name, value, checks, message)
+        def callbacks(scope, name, value, checks, message)
           raise ArgumentError, "Callback list must be a hash!" unless checks.is_a?(Hash) || checks.is_a?(Array)
           return if value.nil?
 
           checks.each do |text, check|
-            refuse(message, "Option #{name}'s value #{value} #{text}!") unless check.call(value)
+            next if check.call(value)
+
+            refuse_value(scope, name, message, value) { |shown| "Option #{name}'s value #{shown} #{text}!" }
           end
         end
 
@@ -84,7 +96,40 @@ module Wrun
           refuse(message, "Required argument #{name.inspect} is missing!") if wanted && value.nil?
         end
 
+        # The same refusal without the value, of a resource whose block says that it is sensitive: it may say so only after
+        # the value that is refused. Other refusals stay as they are.
+        def without_value(refusal, block)
+          text = refusal.instance_variable_get(:@wrun_without_value)
+          text && says_sensitive?(block) ? refusal.exception(text) : refusal
+        end
+
         private
+
+        # Refuses a value. The block makes the sentence around what is shown of it. `errors`: refusals of alternatives.
+        def refuse_value(scope, name, message, shown, errors = [])
+          hidden = message || (yield(SUPPRESSED) + list(errors.map { |error| error.instance_variable_get(:@wrun_without_value) || error }))
+          text = message || (secret?(scope, name) ? hidden : yield(shown) + list(errors))
+          refusal = Chef::Exceptions::ValidationFailed.new(text)
+          refusal.instance_variable_set(:@wrun_without_value, hidden)
+          raise refusal
+        end
+
+        def list(errors) = errors.empty? ? "" : " Errors:\n#{errors.map { |error| "- #{error}" }.join("\n")}"
+
+        # Whether a resource, or its property of this name, is sensitive.
+        def secret?(scope, name)
+          return false if scope.nil? || name.to_s == "sensitive"
+          return true if scope.respond_to?(:sensitive) && scope.sensitive
+
+          type = scope.class
+          type.respond_to?(:properties) && type.properties[name.to_sym]&.sensitive? ? true : false
+        end
+
+        # Whether a block calls `sensitive`.
+        def says_sensitive?(block)
+          code = RubyVM::InstructionSequence.of(block)
+          !code.nil? && code.disasm.match?(/mid:sensitive=?[,>]/)
+        end
 
         def refuse(message, otherwise) = raise(Chef::Exceptions::ValidationFailed, message || otherwise)
 

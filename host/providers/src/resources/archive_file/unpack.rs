@@ -4,11 +4,12 @@ use super::reader::{Archive, Item, Kind, Stamp};
 use super::{Names, Options};
 use crate::found::{Found, Thing, changed_meanwhile, taken};
 use crate::plan::{View, Writer};
-use contract::{ErrorKind, Raised};
+use contract::{ErrorKind, FileCall, Raised};
 use grants::{GrantedMode, GrantedPath};
 use machine::denied::denied;
-use machine::root::{Given, ModeBits, NewFileAttributes, absent};
+use machine::root::{Fault, Given, ModeBits, NewFileAttributes, absent};
 use rustix::io::Errno;
+use std::collections::HashMap;
 use std::io::Read;
 
 /// How much is copied at once, in bytes.
@@ -62,9 +63,12 @@ impl MakeDestination {
     pub(crate) fn carry_out(self, writer: &mut Writer<'_>) -> Result<(), Raised> {
         for (granted, mode) in &self.directories {
             let site = writer.root.site(granted)?;
-            site.make_directory(ModeBits::from(mode)).map_err(|fault| taken(fault, granted.path()))?;
-            site.refuse_inherited_lists()?;
-            site.set_mode(ModeBits::from(mode))?;
+            let taken = |fault| taken(fault, granted.path());
+            site.make_directory(ModeBits::from(mode)).map_err(taken)?;
+            let held = site.hold()?;
+            held.require_new_directory().map_err(taken)?;
+            held.refuse_inherited_lists()?;
+            held.set_mode(ModeBits::from(mode))?;
         }
         Ok(())
     }
@@ -100,25 +104,40 @@ impl UnpackArchive {
         if self.archive.stamp()? != self.found.stamp {
             return Err(changed());
         }
+        let mut made = Made::default();
         for parent in &self.directories {
-            make_directory(writer, parent, DIRECTORY)?;
+            make_directory(writer, parent, DIRECTORY, None, &mut made)?;
         }
         let (options, mut left) = (self.options, self.works.iter());
         self.archive.each(&mut |item, content| {
             let work = left.next().filter(|work| work.item == item);
             let work = work.ok_or_else(changed)?;
-            work.unpack(content, options, writer)
+            work.unpack(content, options, &mut made, writer)
         })?;
         // Whatever is put into a directory changes its time.
-        let mut made = self.works.iter().rev().filter(|work| work.item.kind == Kind::Directory && options.time);
-        made.try_for_each(|work| work.set_time(writer))
+        let mut timed = self.works.iter().rev().filter(|work| work.item.kind == Kind::Directory && options.time);
+        timed.try_for_each(|work| work.set_time(writer))
     }
 }
 
-/// A new owner and group for all that an archive holds; `None`: it stays.
+/// Device and inode number.
+type Identity = (u64, u64);
+
+/// The directories that an operation has made, by their real paths.
+type Made = HashMap<String, Identity>;
+
+/// An entry that gets another owner.
+#[derive(Debug)]
+pub(super) struct GivenEntry {
+    pub(super) path: GrantedPath,
+    /// What the grants were asked for: what had the name, and the file that it is to be a further name of.
+    pub(super) judged: [Option<Identity>; 2],
+}
+
+/// A new owner and group for all that an archive holds; `None`: it stays. What was unpacked just now has them already.
 #[derive(Debug)]
 pub(crate) struct GiveAway {
-    pub(super) paths: Vec<GrantedPath>,
+    pub(super) entries: Vec<GivenEntry>,
     /// The archive and its destination as they were.
     pub(super) found: FoundArchive,
     pub(super) uid: Option<u32>,
@@ -133,19 +152,34 @@ impl GiveAway {
         self.found.found()
     }
 
-    /// Sets owner and group of each path.
+    /// Sets owner and group of each entry that was there before.
     ///
     /// # Errors
-    /// The machine refuses.
+    /// The machine refuses, or something else has the name by now.
     pub(crate) fn carry_out(self, writer: &mut Writer<'_>) -> Result<(), Raised> {
-        self.paths.iter().try_for_each(|path| Ok(writer.root.site(path)?.set_owner(self.uid, self.gid)?))
+        for GivenEntry { path, judged } in &self.entries {
+            let site = writer.root.site(path)?;
+            let held = site.hold()?;
+            let entry = held.entry()?;
+            let has_them = self.uid.is_none_or(|uid| uid == entry.uid) && self.gid.is_none_or(|gid| gid == entry.gid);
+            if has_them {
+                continue;
+            }
+            if !judged.contains(&Some(entry.identity)) {
+                return Err(changed_meanwhile(path.path(), "something else has its name"));
+            }
+            held.set_owner(self.uid, self.gid)?;
+        }
+        Ok(())
     }
 }
 
-/// Asks for what is in a directory that is there already, where others get power over it.
-pub(super) fn require_giving(path: &str, given: Given, view: &View<'_>) -> Result<(), Raised> {
-    let Some(place) = absent(view.root.locate(path.trim_end_matches('/')))? else { return Ok(()) };
-    place.require_giving(view.grants, given)?.map_err(denied)
+/// Asks for what is in a directory that is there already, where others get power over it. Returns what was asked for.
+pub(super) fn require_giving(path: &str, given: Given, view: &View<'_>) -> Result<Option<Identity>, Raised> {
+    let Some(place) = absent(view.root.locate(path.trim_end_matches('/')))? else { return Ok(None) };
+    let judged = absent(place.entry())?.map(|entry| entry.identity);
+    place.require_giving(view.grants, given)?.map_err(denied)?;
+    Ok(judged)
 }
 
 /// One entry with the rights to it.
@@ -157,6 +191,8 @@ pub(super) struct Work {
     mode: Option<GrantedMode>,
     /// What a further name is a name of.
     original: Option<GrantedPath>,
+    /// The directory that the grants were asked for.
+    judged: Option<Identity>,
 }
 
 impl Work {
@@ -177,22 +213,28 @@ impl Work {
         let is_directory = item.kind == Kind::Directory;
         let kept = options.permissions && matches!(item.kind, Kind::File | Kind::Directory);
         let mode = kept.then(|| view.grants.file_mode(&granted, item.mode & 0o7777, is_directory).map_err(denied));
+        let mut judged = None;
         if is_directory {
-            let (uid, gid) = item.owner.filter(|_| options.owner).unzip();
+            let (uid, gid) = owner_of(&item, options);
             let given = Given { uid, gid, mode: kept.then_some(item.mode & 0o7777) };
-            require_giving(granted.path(), given, view)?;
+            judged = require_giving(granted.path(), given, view)?;
         }
-        Ok(Self { mode: mode.transpose()?, item, granted, original })
+        Ok(Self { mode: mode.transpose()?, item, granted, original, judged })
     }
 
-    fn unpack(&self, content: &mut dyn Read, options: Options, writer: &mut Writer<'_>) -> Result<(), Raised> {
+    fn unpack(
+        &self,
+        content: &mut dyn Read,
+        options: Options,
+        made: &mut Made,
+        writer: &mut Writer<'_>,
+    ) -> Result<(), Raised> {
         let site = writer.root.site(&self.granted)?;
         if self.item.kind != Kind::Directory && options.spares(absent(site.entry())?, &self.item) {
             return Ok(());
         }
         let plain = ModeBits::plain(self.item.mode & 0o777);
-        let owner = self.item.owner.filter(|_| options.owner);
-        let (uid, gid) = owner.unzip();
+        let (uid, gid) = owner_of(&self.item, options);
         match &self.item.kind {
             Kind::File => {
                 let mut staged = site.stage(plain)?;
@@ -205,19 +247,23 @@ impl Work {
                         _ => break,
                     }
                 }
+                // As a change of the owner by itself would do, another owner takes set-id bits away.
+                let is_given = options.uid.is_some() || options.gid.is_some();
                 let mode = self.mode.as_ref().map(ModeBits::from);
+                let mode = mode.map(|mode| if is_given { ModeBits::plain(mode.bits()) } else { mode });
                 staged.publish(&NewFileAttributes { mode, uid, gid, ..NewFileAttributes::default() })?;
             }
             Kind::Directory => {
-                make_directory(writer, &self.granted, plain)?;
-                if let Some(mode) = &self.mode {
-                    site.set_mode(ModeBits::from(mode))?;
-                }
-                site.set_owner(uid, gid)?;
+                let access = (uid, gid, self.mode.as_ref().map(ModeBits::from));
+                make_directory(writer, &self.granted, plain, Some((access, self.judged)), made)?;
             }
             Kind::Link(text) => {
                 site.make_link(text, true)?;
-                site.set_owner(uid, gid)?;
+                if uid.is_some() || gid.is_some() {
+                    let held = site.hold()?;
+                    held.require_link(text).map_err(|fault| taken(fault, self.granted.path()))?;
+                    held.set_owner(uid, gid)?;
+                }
             }
             Kind::HardLink(_) => {
                 if let Some(original) = &self.original {
@@ -234,11 +280,46 @@ impl Work {
     }
 }
 
-/// Makes a directory unless it exists. A link to a directory does not count as one.
-fn make_directory(writer: &Writer<'_>, granted: &GrantedPath, mode: ModeBits) -> Result<(), Raised> {
+/// Owner and group of a new entry.
+fn owner_of(item: &Item, options: Options) -> (Option<u32>, Option<u32>) {
+    let (uid, gid) = item.owner.filter(|_| options.owner).unzip();
+    (options.uid.or(uid), options.gid.or(gid))
+}
+
+/// Owner, group and permission bits that a directory gets.
+type DirectoryAccess = (Option<u32>, Option<u32>, Option<ModeBits>);
+
+/// Makes a directory unless it exists. A link to a directory does not count as one. `given`: its access, and the directory that
+/// the grants were asked for; one that was neither made by this operation nor asked for is left as it is.
+fn make_directory(
+    writer: &Writer<'_>,
+    granted: &GrantedPath,
+    mode: ModeBits,
+    given: Option<(DirectoryAccess, Option<Identity>)>,
+    made: &mut Made,
+) -> Result<(), Raised> {
     let site = writer.root.site(granted)?;
-    match site.make_directory(mode) {
-        Err(fault) if fault.errno == Errno::EXIST && site.entry()?.kind == machine::root::Kind::Directory => Ok(()),
-        made => Ok(made.and_then(|()| site.refuse_inherited_lists())?),
+    let is_new = match site.make_directory(mode) {
+        Err(fault) if fault.errno == Errno::EXIST => false,
+        done => done.map(|()| true)?,
+    };
+    let held = site.hold()?;
+    let entry = held.entry()?;
+    if is_new {
+        held.require_new_directory().map_err(|fault| taken(fault, granted.path()))?;
+        made.insert(granted.path().to_owned(), entry.identity);
+    } else if entry.kind != machine::root::Kind::Directory {
+        return Err(Fault::new(Errno::EXIST, FileCall::MakeDirectory, granted.path()).into());
     }
+    let lists = || if is_new { held.refuse_inherited_lists() } else { Ok(()) };
+    let Some(((uid, gid, mode), judged)) = given else { return Ok(lists()?) };
+    if uid.is_none() && gid.is_none() && mode.is_none() {
+        return Ok(lists()?);
+    }
+    if judged != Some(entry.identity) && made.get(granted.path()) != Some(&entry.identity) {
+        return Err(changed_meanwhile(granted.path(), "another directory has its name"));
+    }
+    held.set_owner(uid, gid)?;
+    lists()?;
+    mode.map_or(Ok(()), |mode| Ok(held.set_mode(mode)?))
 }

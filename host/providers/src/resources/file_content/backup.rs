@@ -31,7 +31,7 @@ pub(super) fn keep(writer: &mut Writer<'_>, path: &str, granted: &GrantedPath, c
     let mode = Some(ModeBits::plain(entry.mode));
     staged.publish(&NewFileAttributes { mode, ..NewFileAttributes::default() })?;
     // Only root can give files away; the copy is as good without.
-    let _ = copy.set_owner(Some(entry.uid), Some(entry.gid));
+    let _ = copy.hold()?.set_owner(Some(entry.uid), Some(entry.gid));
     copy.set_times(Some((entry.modified, entry.modified)))?;
     copies.add(writer.backups, &copied)?;
     let beginning = format!("{path}{MARK}");

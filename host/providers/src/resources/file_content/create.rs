@@ -428,12 +428,12 @@ impl SetAccess {
     /// The machine refuses, or what is at the path changed meanwhile.
     pub(crate) fn carry_out(self, writer: &mut Writer<'_>) -> Result<(), Raised> {
         let site = writer.root.site(&self.granted)?;
-        self.found.require(Still::Access, site.entry(), self.granted.path())?;
+        let held = self.found.hold(Still::Access, &site, self.granted.path())?;
         if self.uid.is_some() || self.gid.is_some() {
-            site.set_owner(self.uid, self.gid)?;
+            held.set_owner(self.uid, self.gid)?;
         }
         if let Some(mode) = self.mode {
-            site.set_mode(mode)?;
+            held.set_mode(mode)?;
         }
         Ok(())
     }

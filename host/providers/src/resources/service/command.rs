@@ -147,7 +147,7 @@ impl Commands {
         // A confined script cannot send signals, so that it takes what runs for gone: the process table knows better.
         let everything = view.grants.allows_everything();
         let scope = if everything { Scope::Line } else { Scope::Program };
-        let found = process_search::any_matches(&self.pattern, scope, view.root.path())?;
+        let found = process_search::any_matches(&self.pattern, scope, view.root.path(), view.root.account())?;
         if let ScriptAnswer::Unknown(why) = answer
             && !found
         {

@@ -5,7 +5,9 @@ use crate::found::{Found, Thing, changed_meanwhile};
 use crate::plan::{Assumption, Plan, View, Writer};
 use crate::resources::account;
 use contract::{Certainty, Change, ErrorKind, MachineUser, Raised};
+use grants::GrantedUser;
 use machine::command::{Launch, require_success};
+use machine::root::UserEntryChange;
 use schema::types::user::UserProperties;
 use std::fmt;
 
@@ -255,6 +257,13 @@ pub(super) fn create(writer: &mut Writer<'_>, wish: &DesiredUser) -> Result<(), 
         ..Difference::default()
     };
     let mut arguments = options(wish, &all);
+    // Nothing of the group is left to the configuration, which may be another than the one that was judged.
+    if wish.gid.is_none() {
+        arguments.push("-U".into());
+    }
+    if super::defaults::has_further_groups(writer.root) {
+        arguments.extend(["-G".into(), String::new()]);
+    }
     if wish.system {
         arguments.push("-r".into());
     }
@@ -263,13 +272,60 @@ pub(super) fn create(writer: &mut Writer<'_>, wish: &DesiredUser) -> Result<(), 
     set_password(writer, wish)
 }
 
-/// Changes what differs, with `usermod` and for the password `chpasswd`.
-pub(super) fn modify(writer: &mut Writer<'_>, wish: &DesiredUser, difference: &Difference) -> Result<(), Raised> {
-    let arguments = options(wish, difference);
+/// What stands before a home as long as `usermod` changes a number: a file, so that the path leads nowhere. The rest of the
+/// path is the home, which a later run restores where this one ends in between.
+const NOWHERE: &str = "/etc/passwd";
+
+/// The home of a user that an earlier run has hidden from `usermod` and not restored.
+pub(super) fn home_to_restore(current: &Account) -> Option<String> {
+    current.home.strip_prefix(NOWHERE).filter(|home| home.starts_with('/')).map(str::to_owned)
+}
+
+/// Changes what differs: with `usermod`, for the password `chpasswd`. `usermod` is never told of a new group, and finds no home
+/// when it changes the number: with both it gives away files in the home, whoever owns them (see [`super::own_files`]).
+pub(super) fn modify(
+    writer: &mut Writer<'_>,
+    user: &GrantedUser,
+    wish: &DesiredUser,
+    difference: &Difference,
+    home: &str,
+) -> Result<(), Raised> {
+    let gid = if difference.gid { Some(known_group(wish, writer)?) } else { None };
+    let home = wish.home.as_deref().filter(|_| difference.home).unwrap_or(home);
+    let hides_home = difference.uid && !home.is_empty();
+    if hides_home && !home.starts_with('/') {
+        let message = format!("the home {home} of user {} is not an absolute path", wish.name);
+        return Err(Raised::new(ErrorKind::User, message).with_hint("set `home` to an absolute path"));
+    }
+    let by_tool = Difference { gid: false, home: difference.home && !hides_home, ..difference.clone() };
+    let mut arguments = options(wish, &by_tool);
+    if hides_home {
+        arguments.extend(["-d".into(), format!("{NOWHERE}{home}")]);
+    }
     if !arguments.is_empty() {
         run(writer, "usermod", arguments, &wish.name)?;
     }
+    if gid.is_some() || hides_home {
+        let change = UserEntryChange { gid, home: hides_home.then_some(home) };
+        let database = writer.settings.grants.user_database(user);
+        let changed = writer.root.change_user_entry(&database, &wish.name, change);
+        writer.caches.users.forget();
+        if !changed? {
+            return Err(Raised::new(ErrorKind::User, format!("user '{}' does not exist in /etc/passwd", wish.name)));
+        }
+    }
     if difference.password { set_password(writer, wish) } else { Ok(()) }
+}
+
+/// The number of the wanted primary group, which must exist.
+fn known_group(wish: &DesiredUser, writer: &mut Writer<'_>) -> Result<u32, Raised> {
+    let group = wish.gid.as_deref().unwrap_or_default();
+    let users = writer.users();
+    let found = match group.parse() {
+        Ok(number) => users.group_by_id(number),
+        Err(_) => users.group(group),
+    };
+    found.map(|found| found.gid).ok_or_else(|| Raised::new(ErrorKind::User, format!("group '{group}' does not exist")))
 }
 
 /// Removes the user with `userdel`; `force` also removes a logged-in one.

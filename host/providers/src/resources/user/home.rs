@@ -5,6 +5,7 @@
 //! wrun makes, moves and removes directories over handles, each with its own proof.
 
 use super::change::{Account, DesiredUser, clean};
+use super::defaults::setting;
 use crate::found::{Found, Thing};
 use crate::plan::{View, Writer};
 use crate::standing::is_home;
@@ -265,6 +266,12 @@ impl NewHome {
 }
 
 impl MovedHome {
+    /// From where the home is moved, and to where. `None`: it stays.
+    pub(super) fn places(&self) -> Option<(&str, &str)> {
+        let (old, new) = self.0.as_ref()?;
+        Some((old.path(), new.0.last()?.path()))
+    }
+
     /// That the old home was there, and none of the directories of the new one.
     pub(super) fn found(&self) -> Found {
         let Some((old, new)) = &self.0 else { return Found::Nothing };
@@ -327,7 +334,7 @@ impl Belongings {
 }
 
 /// The directory for new homes, by the configuration of `useradd`.
-fn base(root: &Root) -> String {
+pub(super) fn base(root: &Root) -> String {
     clean(&setting(root, "/etc/default/useradd", "HOME").unwrap_or_else(|| HOMES.into()))
 }
 
@@ -338,16 +345,4 @@ fn mode(root: &Root) -> u32 {
         u32::from_str_radix(&text, 8).ok().filter(|number| *number <= 0o777)
     };
     number("HOME_MODE").unwrap_or_else(|| 0o777 & !number("UMASK").unwrap_or(0o022))
-}
-
-/// A setting of a file with lines `NAME=value` or `NAME value`.
-fn setting(root: &Root, file: &str, name: &str) -> Option<String> {
-    let text = root.read(file).ok()?;
-    let text = String::from_utf8_lossy(&text);
-    let value = text.lines().rev().find_map(|line| {
-        let rest = line.trim().strip_prefix(name)?;
-        let value = rest.strip_prefix('=').or_else(|| rest.strip_prefix([' ', '\t']))?;
-        Some(value.trim().trim_matches('"').to_owned())
-    });
-    value.filter(|value| !value.is_empty())
 }
