@@ -220,6 +220,9 @@ impl Machine for GuestMachine {
         match self.commands.run(&launch, &mut self.users, None) {
             Ok(outcome) => Ok(outcome),
             Err(CommandFailure::TimedOut { outcome, .. }) => Ok(outcome),
+            Err(failure @ CommandFailure::HeldUp { .. }) => {
+                Err(MachineError::System("ETIMEDOUT".into(), failure.to_string()))
+            }
             Err(CommandFailure::NotStarted { error, about, .. }) => {
                 Err(MachineError::System(error.name().into(), about))
             }
