@@ -67,7 +67,7 @@ impl HeldFolder {
         &self.real
     }
 
-    /// The handle.
+    /// The handle that everything below is reached through.
     #[must_use]
     pub fn folder(&self) -> &Folder {
         &self.folder

@@ -9,9 +9,9 @@ use crate::Folder;
 /// What a name in a folder is of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
-    /// A folder.
+    /// A folder, which a walk may enter.
     Folder,
-    /// A plain file.
+    /// A plain file, whatever its permissions.
     File,
     /// A link, wherever it leads.
     Link,
@@ -50,7 +50,7 @@ pub enum WalkError<E> {
     TooMany,
     /// This folder, a path below where the walk began, cannot be read.
     Read(PathBuf, io::Error),
-    /// The visitor's own.
+    /// The error that the visitor returned.
     Visit(E),
 }
 

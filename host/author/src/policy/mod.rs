@@ -175,7 +175,7 @@ impl PolicyFolder {
         Ok(Self { home: home.clone(), manifest, workspace, items, files, left_out, places, resolved })
     }
 
-    /// The folder itself.
+    /// The policy's folder, held open since it was read.
     #[must_use]
     pub fn home(&self) -> &HeldFolder {
         &self.home
