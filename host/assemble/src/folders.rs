@@ -17,7 +17,7 @@ use crate::settings::Settings;
 use crate::source::{Folders, Source};
 use artifact::gems::Gems;
 use author::CookbookFolders;
-use author::folders::{Selected, vendor_directories};
+use author::folders::Selected;
 use author::gems::{GemFolder, GemsError, WantedGem};
 use contract::{ErrorKind, Failure, Question};
 use converge::{PolicyInput, Questions, RunHost as _};
@@ -73,13 +73,14 @@ impl FolderInput {
             (!texts.is_empty()).then_some(list).transpose()
         };
         let run_list = list(&given.run_list, "--run-list")?.or_else(|| json.run_list.clone());
-        // Named first: a cookbook that lies in one of the given directories goes before a copy inside another cookbook.
-        let mut directories = if given.lenient { vendor_directories(&given.cookbooks) } else { vec![] };
-        directories.extend(given.cookbooks.iter().cloned());
+        let cookbooks = match given.lenient {
+            true => CookbookFolders::open_with_vendored(&given.cookbooks)?,
+            false => CookbookFolders::open(&given.cookbooks)?,
+        };
         let (data_bags, secrets) = (data::data_bags(settings)?, data::secrets(settings)?);
         Ok(Self {
             runtime: Arc::new(Runtime::find(settings.runtime_dir.as_deref())?),
-            cookbooks: Arc::new(CookbookFolders::open(&directories)?),
+            cookbooks: Arc::new(cookbooks),
             directories: given.cookbooks.clone(),
             roles: Documents::read(given.roles.as_deref(), "role")?,
             environments: Documents::read(given.environments.as_deref(), "environment")?,

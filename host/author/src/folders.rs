@@ -4,6 +4,8 @@
 //! folders at a cookbook's top whose names begin with a dot are none of its own. Of two cookbooks with one folder name,
 //! the one in the later directory is taken as a whole.
 
+mod found;
+
 use std::collections::BTreeMap;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -13,6 +15,8 @@ use contract::{CookbookFiles, FileError};
 
 use crate::ignore::{Ignore, Unusable};
 use artifact::MAX_FILES;
+use found::{directory, found_in, vendor_directories};
+use plain_files::{HeldFolder, Kind, WalkError, is_link};
 
 /// How deep a cookbook's folders may be nested.
 const MAX_DEPTH: usize = 32;
@@ -51,8 +55,10 @@ struct Entry {
 #[derive(Debug)]
 struct Folder {
     path: PathBuf,
-    /// The cookbooks' folders, which links may lead into, without links themselves.
-    inside: Arc<[PathBuf]>,
+    /// The folder itself, or why it is not read.
+    opened: Result<HeldFolder, String>,
+    /// The cookbooks' folders, which links may lead into.
+    inside: Arc<[HeldFolder]>,
     /// Relative paths, sorted; listed when somebody asks first.
     files: OnceLock<Result<Vec<String>, String>>,
 }
@@ -68,47 +74,8 @@ pub struct Selected {
     pub folder: String,
 }
 
-/// Whether a folder is a cookbook's.
-fn has_metadata(folder: &Path) -> bool {
-    ["metadata.rb", "metadata.json"].iter().any(|file| folder.join(file).is_file())
-}
-
-/// How deep in a cookbook's folder others are looked for.
-const MAX_VENDOR_DEPTH: usize = 3;
-
-/// The directories inside the cookbooks of some directories that hold cookbooks themselves: what their authors have put
-/// beside their own code. Tests' cookbooks are none of these.
-#[must_use]
-pub fn vendor_directories(directories: &[PathBuf]) -> Vec<PathBuf> {
-    let mut found = Vec::new();
-    for cookbook in directories.iter().flat_map(|directory| folders_in(directory)) {
-        vendored_in(&cookbook, MAX_VENDOR_DEPTH, &mut found);
-    }
-    found.sort();
-    found
-}
-
-fn vendored_in(folder: &Path, depth: usize, found: &mut Vec<PathBuf>) {
-    for inner in folders_in(folder) {
-        if folders_in(&inner).iter().any(|path| has_metadata(path)) {
-            found.push(inner.clone());
-        }
-        if depth > 1 {
-            vendored_in(&inner, depth - 1, found);
-        }
-    }
-}
-
-/// The folders in a folder, without hidden ones, tests and links; none where it cannot be read.
-fn folders_in(folder: &Path) -> Vec<PathBuf> {
-    let Ok(entries) = std::fs::read_dir(folder) else { return vec![] };
-    let is_plain = |entry: &std::fs::DirEntry| {
-        let name = entry.file_name();
-        let name = name.to_string_lossy();
-        entry.file_type().is_ok_and(|kind| kind.is_dir()) && !name.starts_with('.') && name != "test" && name != "spec"
-    };
-    entries.flatten().filter(is_plain).map(|entry| entry.path()).collect()
-}
+/// The files that a cookbook has one of.
+const METADATA: [&str; 2] = ["metadata.rb", "metadata.json"];
 
 impl CookbookFolders {
     /// All cookbooks of some directories, under the names of their folders and in the order of these.
@@ -116,31 +83,45 @@ impl CookbookFolders {
     /// # Errors
     /// A directory that cannot be read.
     pub fn open(directories: &[PathBuf]) -> Result<Self, FoldersError> {
+        let given = directories.iter().map(|path| directory(path)).collect::<Result<Vec<_>, _>>()?;
+        Self::in_directories(&given)
+    }
+
+    /// As [`open`](Self::open), with the cookbooks that lie inside of others. One that lies in a given directory goes before a
+    /// copy inside another cookbook.
+    ///
+    /// # Errors
+    /// A directory that cannot be read.
+    pub fn open_with_vendored(directories: &[PathBuf]) -> Result<Self, FoldersError> {
+        let given = directories.iter().map(|path| directory(path)).collect::<Result<Vec<_>, _>>()?;
+        let mut all: Vec<_> = given.iter().flat_map(vendor_directories).collect();
+        all.sort_by(|one, other| one.path().cmp(other.path()));
+        all.extend(given);
+        Self::in_directories(&all)
+    }
+
+    fn in_directories(given: &[HeldFolder]) -> Result<Self, FoldersError> {
         let mut found = BTreeMap::new();
-        for directory in directories {
-            let failed = |source| FoldersError { path: directory.clone(), source };
-            let directory = directory.canonicalize().map_err(failed)?;
-            for entry in std::fs::read_dir(&directory).map_err(failed)? {
-                let path = entry.map_err(failed)?.path();
-                let name = path.file_name().and_then(|name| name.to_str()).map(str::to_owned);
-                if let Some(name) = name.filter(|name| !name.starts_with('.'))
-                    && path.is_dir()
-                {
-                    found.insert(name, path);
-                }
+        for directory in given {
+            let failed = |source| FoldersError { path: directory.path().to_owned(), source };
+            for one in found_in(directory).map_err(failed)? {
+                found.insert(one.name.clone(), one);
             }
         }
-        // Links may lead to other cookbooks, and not to whatever else lies beside them: the directory may be somebody's home. A
-        // cookbook's folder may itself be a link: then it lies where the operator says.
-        let cookbooks = found.values().filter(|path| has_metadata(path));
-        let inside: Arc<[PathBuf]> = cookbooks.filter_map(|path| path.canonicalize().ok()).collect();
-        let entry = |(name, path): (String, PathBuf)| {
-            let inside =
-                if has_metadata(&path) { Arc::clone(&inside) } else { path.canonicalize().into_iter().collect() };
-            let folder = Folder { path, inside, files: OnceLock::new() };
+        let opened: Vec<_> = found.into_values().map(|one| (one.path(), one.open(given), one.name)).collect();
+        // Links may lead to other cookbooks, and not to whatever else lies beside them: the directory may be somebody's home.
+        let is_cookbook = |folder: &&HeldFolder| METADATA.iter().any(|file| folder.is_file(file));
+        let cookbooks = opened.iter().filter_map(|(_, opened, _)| opened.as_ref().ok()).filter(is_cookbook);
+        let inside: Arc<[HeldFolder]> = cookbooks.cloned().collect();
+        let entry = |(path, opened, name): (PathBuf, Result<HeldFolder, String>, String)| {
+            let inside = match &opened {
+                Ok(own) if !is_cookbook(&own) => [own.clone()].into(),
+                _ => Arc::clone(&inside),
+            };
+            let folder = Folder { path, opened, inside, files: OnceLock::new() };
             Entry { name, version: "0.0.0".to_owned(), folder: Arc::new(folder) }
         };
-        Ok(Self::of(found.into_iter().map(entry).collect()))
+        Ok(Self::of(opened.into_iter().map(entry).collect()))
     }
 
     /// One cookbook, under the name of its folder. Those beside it are not seen, and links do not lead to them.
@@ -148,12 +129,12 @@ impl CookbookFolders {
     /// # Errors
     /// The folder cannot be found, or its name is not UTF-8.
     pub fn one(folder: &Path) -> Result<Self, FoldersError> {
-        let failed = |source| FoldersError { path: folder.to_owned(), source };
-        let path = folder.canonicalize().map_err(failed)?;
+        let opened = directory(folder)?;
+        let path = opened.path().to_owned();
         let name = path.file_name().and_then(|name| name.to_str()).map(str::to_owned);
-        let name = name.ok_or_else(|| failed(io::ErrorKind::InvalidFilename.into()))?;
-        let inside: Arc<[PathBuf]> = [path.clone()].into();
-        let folder = Folder { path, inside, files: OnceLock::new() };
+        let no_name = || FoldersError { path: folder.to_owned(), source: io::ErrorKind::InvalidFilename.into() };
+        let (name, inside) = (name.ok_or_else(no_name)?, [opened.clone()].into());
+        let folder = Folder { path, opened: Ok(opened), inside, files: OnceLock::new() };
         Ok(Self::of(vec![Entry { name, version: "0.0.0".to_owned(), folder: Arc::new(folder) }]))
     }
 
@@ -242,52 +223,69 @@ impl Entry {
 }
 
 impl Folder {
+    fn opened(&self) -> io::Result<&HeldFolder> {
+        self.opened.as_ref().map_err(|why| io::Error::other(why.clone()))
+    }
+
     /// The cookbook's files, or why they cannot be listed.
     fn list(&self) -> io::Result<Vec<String>> {
         let unusable = |(path, error): Unusable| {
             let name = path.file_name().unwrap_or_default().display();
             io::Error::new(error.kind(), format!("{name} cannot be read: {error}"))
         };
-        let mut ignore = Ignore::of_folder_or_above(&self.path).map_err(unusable)?;
+        let opened = self.opened()?;
+        let mut ignore = Ignore::of_folder_or_above(opened).map_err(unusable)?;
         let mut found = vec![];
-        let mut folders = vec![(self.path.clone(), String::new(), 0)];
-        while let Some((path, prefix, depth)) = folders.pop() {
-            for entry in std::fs::read_dir(&path)? {
-                let entry = entry?;
-                let Ok(name) = entry.file_name().into_string() else { continue };
-                let (kind, relative) = (entry.file_type()?, format!("{prefix}{name}"));
-                let is_hidden = depth == 0 && name.starts_with('.');
-                if kind.is_dir() && !is_hidden && depth < MAX_DEPTH {
-                    folders.push((entry.path(), format!("{relative}/"), depth + 1));
-                } else if self.is_own_file(&entry, kind) && !ignore.ignores(&relative).map_err(unusable)? {
-                    found.push(relative);
-                }
+        let walked = opened.folder().walk(MAX_FILES, |entry| {
+            let Some(relative) = entry.text() else { return Ok(false) };
+            let is_own = match entry.kind {
+                Kind::Folder => return Ok(entry.depth < MAX_DEPTH && !(entry.depth == 0 && entry.is_hidden())),
+                Kind::File => true,
+                Kind::Link => self.is_own_file(opened, relative),
+                Kind::Other => false,
+            };
+            if is_own && !ignore.ignores(relative).map_err(unusable)? {
+                found.push(relative.to_owned());
             }
-            if found.len() > MAX_FILES {
-                return Err(io::Error::other("too many files"));
-            }
-        }
+            Ok(false)
+        });
+        walked.map_err(|error| match error {
+            WalkError::TooMany => too_many(),
+            WalkError::Read(_, error) | WalkError::Visit(error) => error,
+        })?;
         found.sort();
         Ok(found)
     }
 
-    /// A file, or a link to one that lies in the cookbooks' folders as well: a stranger's cookbook must not hand its guest
+    /// Whether a link leads to a file that lies in the cookbooks' folders as well: a stranger's cookbook must not hand its guest
     /// what only the operator may read.
-    fn is_own_file(&self, entry: &std::fs::DirEntry, kind: std::fs::FileType) -> bool {
-        if !kind.is_symlink() {
-            return kind.is_file();
-        }
-        let Ok(real) = entry.path().canonicalize() else { return false };
-        real.is_file() && self.inside.iter().any(|directory| real.starts_with(directory))
+    fn is_own_file(&self, opened: &HeldFolder, path: &str) -> bool {
+        let target = self.target(opened, path);
+        target.is_ok_and(|(folder, below)| folder.folder().kind(below).is_ok_and(|kind| kind == Some(Kind::File)))
+    }
+
+    /// The folder of a cookbook that a link leads into, and the path there without links.
+    fn target(&self, opened: &HeldFolder, path: &str) -> io::Result<(&HeldFolder, PathBuf)> {
+        let target = opened.real().join(path).canonicalize()?;
+        let inside = self.inside.iter().find_map(|one| Some((one, target.strip_prefix(one.real()).ok()?.to_owned())));
+        inside.ok_or_else(|| io::Error::other("it leads out of the cookbooks' folders"))
     }
 
     fn read(&self, path: &str) -> io::Result<Vec<u8>> {
-        let real = self.path.join(path).canonicalize()?;
-        if !self.inside.iter().any(|directory| real.starts_with(directory)) {
-            return Err(io::Error::other("it leads out of the cookbooks' folders"));
-        }
-        plain_files::read(&real, MAX_FILE_BYTES)
+        let opened = self.opened()?;
+        let read = match opened.folder().read_below(path, MAX_FILE_BYTES) {
+            Err(error) if is_link(&error) => {
+                let (folder, below) = self.target(opened, path)?;
+                folder.folder().read_below(below, MAX_FILE_BYTES)?
+            }
+            read => read?,
+        };
+        read.ok_or_else(|| io::ErrorKind::NotFound.into())
     }
+}
+
+fn too_many() -> io::Error {
+    io::Error::other(format!("it has more than {MAX_FILES} files"))
 }
 
 fn shortened(text: &str) -> String {
@@ -350,8 +348,11 @@ mod tests {
         write(&books, "a/vendor/c/metadata.json", "{}");
         write(&books, "a/test/cookbooks/d/metadata.rb", "");
         write(&books, "a/files/e/metadata.txt", "");
-        let found = vendor_directories(&[books.clone(), top.path().join("missing")]);
+        let found = vendor_directories(&HeldFolder::open(&books).unwrap());
+        let found: Vec<_> = found.iter().map(HeldFolder::path).collect();
         assert_eq!(found, [books.join("a/cookbooks/third-party"), books.join("a/vendor")]);
+        let all = CookbookFolders::open_with_vendored(&[books]).unwrap();
+        assert_eq!(all.names().collect::<Vec<_>>(), ["a", "b-1.0.0", "c"]);
     }
 
     #[test]
@@ -406,5 +407,73 @@ mod tests {
         for path in ["files/leak", "files/folder/secret", "../../secret", "files/../../secret", "/etc/passwd"] {
             assert!(matches!(all.read("a", path), Err(FileError::NoSuchFile(_))), "{path}");
         }
+    }
+    #[test]
+    fn attack_what_is_exchanged_for_a_link_is_not_read() {
+        let top = tempfile::tempdir().unwrap();
+        let books = top.path().join("books");
+        write(&books, "a/metadata.rb", "own");
+        write(&books, "a/files/d/shadow", "own");
+        write(&books, "a/files/shadow", "own");
+        write(top.path(), "secrets/shadow", "secret");
+        let all = CookbookFolders::open(std::slice::from_ref(&books)).unwrap();
+        assert_eq!(all.paths("a", "files").unwrap(), ["files/d/shadow", "files/shadow"]);
+        let exchange = |path: &Path, target: &Path| {
+            fs::rename(path, path.with_extension("away")).unwrap();
+            symlink(target, path).unwrap();
+        };
+        exchange(&books.join("a/files/d"), &top.path().join("secrets"));
+        exchange(&books.join("a/files/shadow"), &top.path().join("secrets/shadow"));
+        for path in ["files/d/shadow", "files/shadow"] {
+            assert!(matches!(all.read("a", path), Err(FileError::NoSuchFile(_))), "{path}");
+        }
+        // The cookbook's folder, and the directory.
+        write(top.path(), "secrets/metadata.rb", "secret");
+        exchange(&books.join("a"), &top.path().join("secrets"));
+        assert_eq!(all.read("a", "metadata.rb").unwrap(), b"own");
+        exchange(&books, top.path());
+        assert_eq!(all.read("a", "metadata.rb").unwrap(), b"own");
+    }
+
+    #[test]
+    fn attack_a_cookbook_that_others_have_made_a_link_leads_into_the_given_directories_alone() {
+        use std::os::unix::fs::PermissionsExt as _;
+        let top = tempfile::tempdir().unwrap();
+        let (books, more) = (top.path().join("books"), top.path().join("more"));
+        for (folder, name) in [(&books, "own"), (&more, "other"), (&top.path().join("private"), "secret")] {
+            write(folder, &format!("{name}/metadata.rb"), name);
+        }
+        for (name, target) in
+            [("beside", "own"), ("given", "../more/other"), ("out", "../private/secret"), ("all", ".")]
+        {
+            symlink(target, books.join(name)).unwrap();
+        }
+        let read = |name: &str| {
+            let all = CookbookFolders::open(&[more.clone(), books.clone()]).unwrap();
+            all.read(name, "metadata.rb").map(|content| String::from_utf8(content).unwrap())
+        };
+        // The operator's own links.
+        assert_eq!([read("beside"), read("given"), read("out")].map(Result::unwrap), ["own", "other", "secret"]);
+        fs::set_permissions(&books, fs::Permissions::from_mode(0o777)).unwrap();
+        assert_eq!([read("beside"), read("given")].map(Result::unwrap), ["own", "other"]);
+        for name in ["out", "all"] {
+            let Err(FileError::NoSuchFile(error)) = read(name) else { panic!("{name}") };
+            assert!(error.contains(&format!("{name} is a link out of the given directories")), "{error}");
+            assert!(error.contains("give the directory of") && error.contains("--cookbooks"), "{error}");
+        }
+    }
+
+    #[test]
+    fn attack_names_are_counted_while_they_are_read() {
+        let top = tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir()).unwrap();
+        write(top.path(), "books/a/metadata.rb", "");
+        for name in 0..MAX_FILES {
+            fs::create_dir(top.path().join(format!("books/a/{name}"))).unwrap();
+        }
+        let all = CookbookFolders::open(&[top.path().join("books")]).unwrap();
+        let Err(FileError::NoSuchFile(error)) = all.paths("a", "") else { panic!("it was listed") };
+        assert!(error.contains("more than 65536 files"), "{error}");
+        let error = CookbookFolders::open(&[top.path().join("books/a")]).map(drop).unwrap_err();
+        assert!(error.source.to_string().contains("more than 65536 files"), "{error:?}");
     }
 }

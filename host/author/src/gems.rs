@@ -11,6 +11,7 @@ use std::collections::BTreeMap;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use plain_files::{Entry, HeldFolder, Kind, WalkError};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -61,6 +62,8 @@ pub fn wanted_gems(cookbook: &str, metadata: &Value) -> Vec<WantedGem> {
 #[derive(Debug)]
 pub struct GemFolder {
     path: PathBuf,
+    /// `None`: it does not exist.
+    folder: Option<HeldFolder>,
     there: Vec<There>,
 }
 
@@ -78,6 +81,28 @@ enum What {
     Released(String),
     /// `NAME-VERSION/`, and the paths of its files.
     Unpacked(Vec<String>),
+}
+
+impl What {
+    /// What a name in a folder of gems is of. `None`: not of a gem.
+    fn of(folder: &HeldFolder, entry: &Entry) -> Result<Option<Self>, GemsError> {
+        let Some(name) = entry.text() else { return Ok(None) };
+        let path = || folder.path().join(name);
+        // The folder may be a stranger's: a link in it leads to nothing outside of it.
+        let kind = if entry.kind == Kind::Link { folder.kind(name).unwrap_or(None) } else { Some(entry.kind) };
+        let failed = |source| GemsError::Read { path: path(), source };
+        match kind {
+            Some(Kind::Folder) if !entry.is_hidden() => {
+                let unpacked = folder.below(name).map_err(failed)?;
+                unpacked.map(|unpacked| Ok(Self::Unpacked(files_below(&unpacked)?))).transpose()
+            }
+            Some(Kind::File | Kind::Other) if name.ends_with(EXTENSION) => {
+                let file = folder.open_file(name).map_err(failed)?;
+                Ok(Some(Self::Released(archive::specification(file, &path())?)))
+            }
+            _ => Ok(None),
+        }
+    }
 }
 
 /// What the guest says.
@@ -117,43 +142,35 @@ impl GemFolder {
     /// A folder that is not there, so that what is missing is said.
     #[must_use]
     pub fn none(path: PathBuf) -> Self {
-        Self { path, there: vec![] }
+        Self { path, folder: None, there: vec![] }
     }
 
-    /// Lists a folder. What is neither a `.gem` nor a folder is not looked at.
+    /// Opens a folder and lists it. What is neither a `.gem` nor a folder is not looked at.
     ///
     /// # Errors
     /// It cannot be read, holds too much, or a `.gem` in it is not a gem.
     pub fn open(path: &Path) -> Result<Self, GemsError> {
-        let failed = |source| GemsError::Read { path: path.to_owned(), source };
-        let mut there = vec![];
-        let mut weight = 0;
-        for entry in std::fs::read_dir(path).map_err(failed)? {
-            let entry = entry.map_err(failed)?;
-            let Ok(name) = entry.file_name().into_string() else { continue };
-            // The folder may be a stranger's: a link in it leads to nothing outside of it.
-            if entry.file_type().map_err(failed)?.is_symlink() && !plain_files::leads_inside(&entry.path(), path) {
-                continue;
-            }
-            let is_folder = entry.path().is_dir();
-            let what = if is_folder && !name.starts_with('.') {
-                What::Unpacked(files_below(&entry.path())?)
-            } else if !is_folder && name.ends_with(EXTENSION) {
-                What::Released(archive::specification(&entry.path())?)
-            } else {
-                continue;
-            };
+        let folder = HeldFolder::open(path).map_err(|source| GemsError::Read { path: path.to_owned(), source })?;
+        Self::of(folder)
+    }
+
+    /// Lists a folder that is open.
+    pub(crate) fn of(folder: HeldFolder) -> Result<Self, GemsError> {
+        let too_much = || GemsError::TooMuch { path: folder.path().to_owned(), of: "gems" };
+        let (mut there, mut weight) = (vec![], 0);
+        let walked = folder.folder().walk(MAX_FILES, |entry| {
+            let Some(what) = What::of(&folder, entry)? else { return Ok(false) };
             weight += match &what {
                 What::Released(text) => text.len(),
                 What::Unpacked(files) => files.iter().map(String::len).sum(),
             };
-            there.push(There { name, what });
-            if there.len() > MAX_THERE || weight > MAX_SPECIFICATIONS {
-                return Err(GemsError::TooMuch { path: path.to_owned(), of: "gems" });
-            }
-        }
+            there.push(There { name: entry.path.to_string_lossy().into_owned(), what });
+            let is_too_much = there.len() > MAX_THERE || weight > MAX_SPECIFICATIONS;
+            if is_too_much { Err(too_much()) } else { Ok(false) }
+        });
+        walked.map_err(|error| told(error, folder.path(), "gems"))?;
         there.sort_by(|left, right| left.name.cmp(&right.name));
-        Ok(Self { path: path.to_owned(), there })
+        Ok(Self { path: folder.path().to_owned(), folder: Some(folder), there })
     }
 
     /// What is asked of Ruby: which of these gems are to travel with cookbooks that want some. `without` names gems that
@@ -187,10 +204,15 @@ impl GemFolder {
             if !is_component_name(&chosen.name) || !is_component_name(&chosen.version) {
                 return Err(wrong());
             }
+            let folder = self.folder.as_ref().ok_or_else(wrong)?;
             let place = self.path.join(&there.name);
             let files = match &there.what {
-                What::Released(_) => archive::files(&place, room)?,
-                What::Unpacked(files) => read_files(&place, files, room)?,
+                What::Released(_) => {
+                    let file = folder.open_file(&there.name);
+                    let failed = |source| GemsError::Read { path: place.clone(), source };
+                    archive::files(file.map_err(failed)?, &place, room)?
+                }
+                What::Unpacked(files) => read_files(folder, &there.name, files, room)?,
             };
             let folder = format!("{}-{}", chosen.name, chosen.version);
             for (path, content) in files {
@@ -223,38 +245,45 @@ impl GemFolder {
     }
 }
 
-/// The paths of all plain files below a folder, sorted. Links are none: a gem has its files itself.
-fn files_below(folder: &Path) -> Result<Vec<String>, GemsError> {
+/// The paths of all plain files below a folder, sorted. Links are left out: a gem has its files itself.
+fn files_below(folder: &HeldFolder) -> Result<Vec<String>, GemsError> {
     let mut found = vec![];
-    let mut folders = vec![(folder.to_owned(), String::new(), 0)];
-    while let Some((path, prefix, depth)) = folders.pop() {
-        let failed = |source| GemsError::Read { path: path.clone(), source };
-        for entry in std::fs::read_dir(&path).map_err(failed)? {
-            let entry = entry.map_err(failed)?;
-            let Ok(name) = entry.file_name().into_string() else { continue };
-            let kind = entry.file_type().map_err(failed)?;
-            if kind.is_dir() && depth < MAX_DEPTH && name != ".git" {
-                folders.push((entry.path(), format!("{prefix}{name}/"), depth + 1));
-            } else if kind.is_file() {
-                found.push(format!("{prefix}{name}"));
-            }
+    let walked = folder.folder().walk(MAX_FILES, |entry| {
+        let Some(relative) = entry.text() else { return Ok(false) };
+        if entry.kind == Kind::File {
+            found.push(relative.to_owned());
         }
-        if found.len() > MAX_FILES {
-            return Err(GemsError::TooMuch { path: folder.to_owned(), of: "files" });
-        }
-    }
+        Ok(entry.depth < MAX_DEPTH && !entry.is(".git"))
+    });
+    walked.map_err(|error| told(error, folder.path(), "files"))?;
     found.sort();
     Ok(found)
 }
 
-fn read_files(folder: &Path, files: &[String], room: u64) -> Result<Vec<(String, Vec<u8>)>, GemsError> {
-    let mut read = vec![];
-    let mut room = room;
+/// The error of a walk through a folder. `of`: what there is too much of.
+fn told(error: WalkError<GemsError>, folder: &Path, of: &'static str) -> GemsError {
+    match error {
+        WalkError::TooMany => GemsError::TooMuch { path: folder.to_owned(), of },
+        WalkError::Read(below, source) => GemsError::Read { path: folder.join(below), source },
+        WalkError::Visit(error) => error,
+    }
+}
+
+/// Reads the files of an unpacked gem.
+fn read_files(
+    folder: &HeldFolder,
+    gem: &str,
+    files: &[String],
+    room: u64,
+) -> Result<Vec<(String, Vec<u8>)>, GemsError> {
+    let place = folder.path().join(gem);
+    let opened = folder.below(gem).and_then(|gem| gem.ok_or_else(|| io::ErrorKind::NotFound.into()));
+    let opened = opened.map_err(|source| GemsError::Read { path: place.clone(), source })?;
+    let (mut read, mut room) = (vec![], room);
     for file in files {
-        let path = folder.join(file);
-        let content = plain_files::read(&path, room).map_err(|error| match error.kind() {
-            io::ErrorKind::FileTooLarge => GemsError::TooMuch { path: folder.to_owned(), of: "bytes" },
-            _ => GemsError::Read { path: path.clone(), source: error },
+        let content = opened.read(file, room).map_err(|source| match source.kind() {
+            io::ErrorKind::FileTooLarge => GemsError::TooMuch { path: place.clone(), of: "bytes" },
+            _ => GemsError::Read { path: place.join(file), source },
         })?;
         room = room.saturating_sub(u64::try_from(content.len()).unwrap_or(u64::MAX));
         read.push((file.clone(), content));

@@ -6,6 +6,8 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
+use plain_files::{Folder, HeldFolder, is_own_user};
+
 /// The name of the file.
 pub(crate) const FILE: &str = "chefignore";
 
@@ -55,31 +57,53 @@ impl Ignore {
     ///
     /// # Errors
     /// The file that cannot be read, and why.
-    pub(crate) fn of_folder(cookbook: &Path) -> Result<Self, Unusable> {
-        Self::in_first(std::iter::once(cookbook))
+    pub(crate) fn of_folder(cookbook: &HeldFolder) -> Result<Self, Unusable> {
+        Ok(Self::own(cookbook)?.unwrap_or_default())
     }
 
     /// The patterns of the first file that lies in the cookbook's folder or in one of those above it, as Chef looks for
-    /// it where cookbooks stand side by side.
+    /// it where cookbooks stand side by side. The patterns show in the list of a cookbook's files. So a file above it
+    /// counts only where it and its folder belong to root, to the caller or to the owner of the cookbook, and may not be a link.
     ///
     /// # Errors
     /// The file that cannot be read, and why.
-    pub(crate) fn of_folder_or_above(cookbook: &Path) -> Result<Self, Unusable> {
-        Self::in_first(cookbook.ancestors())
-    }
-
-    fn in_first<'path>(folders: impl Iterator<Item = &'path Path>) -> Result<Self, Unusable> {
-        for folder in folders {
-            let path = folder.join(FILE);
-            match plain_files::read_text(&path, MAX_BYTES) {
-                Ok(text) => return Self::parse(&path, &text),
-                Err(error) if error.kind() == io::ErrorKind::NotFound => {}
-                // A folder of that name is where Chef looks no further, and has no patterns.
-                Err(error) if error.kind() == io::ErrorKind::IsADirectory => return Ok(Self::default()),
-                Err(source) => return Err((path, source)),
+    pub(crate) fn of_folder_or_above(cookbook: &HeldFolder) -> Result<Self, Unusable> {
+        if let Some(own) = Self::own(cookbook)? {
+            return Ok(own);
+        }
+        let unusable = |source| (cookbook.path().join(FILE), source);
+        let owner = cookbook.folder().owner().map_err(unusable)?;
+        let mut above = cookbook.folder().above().map_err(unusable)?;
+        for path in cookbook.real().ancestors().skip(1).map(|folder| folder.join(FILE)) {
+            let Some(folder) = above else { break };
+            let found = if is_trusted(&folder, owner) { folder.read(FILE, MAX_BYTES) } else { Ok(None) };
+            if let Some(patterns) = Self::found(path.clone(), found)? {
+                return Ok(patterns);
             }
+            above = folder.above().map_err(|source| (path, source))?;
         }
         Ok(Self::default())
+    }
+
+    /// The patterns of a cookbook's own file. `None`: it has none.
+    fn own(cookbook: &HeldFolder) -> Result<Option<Self>, Unusable> {
+        let read = cookbook.read(FILE, MAX_BYTES).map(Some);
+        Self::found(cookbook.path().join(FILE), read)
+    }
+
+    /// The patterns of a file that was looked for. `None`: it does not exist.
+    fn found(path: PathBuf, read: io::Result<Option<Vec<u8>>>) -> Result<Option<Self>, Unusable> {
+        match read {
+            Ok(None) => Ok(None),
+            Ok(Some(bytes)) => match String::from_utf8(bytes) {
+                Ok(text) => Self::parse(&path, &text).map(Some),
+                Err(_) => Err((path, io::Error::new(io::ErrorKind::InvalidData, "it is not UTF-8 text"))),
+            },
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+            // A folder of that name is where Chef looks no further, and has no patterns.
+            Err(error) if error.kind() == io::ErrorKind::IsADirectory => Ok(Some(Self::default())),
+            Err(source) => Err((path, source)),
+        }
     }
 
     /// Parses the patterns of a file.
@@ -118,6 +142,13 @@ impl Ignore {
         }
         Ok(false)
     }
+}
+
+/// Whether a file of this name in a folder above a cookbook says what its owner, root or the caller wants.
+fn is_trusted(folder: &Folder, owner: u32) -> bool {
+    let is_known = |user: u32| is_own_user(user) || user == owner;
+    let file = folder.owner_of(FILE).unwrap_or(None);
+    file.is_some_and(is_known) && folder.owner().is_ok_and(is_known)
 }
 
 fn tokens(pattern: &str) -> Vec<Token> {
@@ -215,6 +246,7 @@ fn matches(pattern: &[Token], path: &[char], steps: &mut u64) -> Option<bool> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::os::unix::fs::MetadataExt as _;
 
     fn parse(text: &str) -> Ignore {
         Ignore::parse(Path::new("chefignore"), text).unwrap()
@@ -254,9 +286,59 @@ mod tests {
         std::fs::write(folder.path().join("chefignore"), "*.md\n").unwrap();
         let cookbook = folder.path().join("cookbooks/web");
         std::fs::create_dir_all(&cookbook).unwrap();
+        let cookbook = HeldFolder::open(&cookbook).unwrap();
         assert!(Ignore::of_folder_or_above(&cookbook).unwrap().ignores("a.md").unwrap());
         std::fs::create_dir(folder.path().join("cookbooks/chefignore")).unwrap();
         assert!(!Ignore::of_folder_or_above(&cookbook).unwrap().ignores("a.md").unwrap());
+    }
+
+    #[test]
+    fn attack_patterns_are_not_read_where_a_link_leads() {
+        let (top, elsewhere) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        let secret = elsewhere.path().join("secret");
+        std::fs::write(&secret, "7391\n").unwrap();
+        let cookbook = top.path().join("cookbooks/web");
+        std::fs::create_dir_all(&cookbook).unwrap();
+        let link = |folder: &Path| std::os::unix::fs::symlink(&secret, folder.join(FILE)).unwrap();
+        let open = || HeldFolder::open(&cookbook).unwrap();
+        // In the cookbook, and above it.
+        for folder in [&cookbook, &top.path().join("cookbooks")] {
+            link(folder);
+            let (path, error) = Ignore::of_folder_or_above(&open()).unwrap_err();
+            assert!(path.ends_with(FILE) && error.to_string().starts_with("it is a link"), "{error}");
+            std::fs::remove_file(folder.join(FILE)).unwrap();
+        }
+        link(&cookbook);
+        assert!(Ignore::of_folder(&open()).is_err());
+        std::fs::remove_file(cookbook.join(FILE)).unwrap();
+        // A link that stays in the cookbook.
+        std::fs::write(cookbook.join("patterns"), "*.md\n").unwrap();
+        std::os::unix::fs::symlink("patterns", cookbook.join(FILE)).unwrap();
+        assert!(Ignore::of_folder_or_above(&open()).unwrap().ignores("a.md").unwrap());
+    }
+
+    #[test]
+    fn attack_patterns_of_other_users_above_a_cookbook_do_not_count() {
+        if std::fs::metadata("/proc/self").is_ok_and(|own| own.uid() != 0) {
+            // Only root can give files away.
+            return;
+        }
+        let top = tempfile::tempdir().unwrap();
+        std::fs::write(top.path().join(FILE), "*.md\n").unwrap();
+        let cookbook = top.path().join("cookbooks/web");
+        std::fs::create_dir_all(&cookbook).unwrap();
+        let ignores = || {
+            let open = HeldFolder::open(&cookbook).unwrap();
+            Ignore::of_folder_or_above(&open).unwrap().ignores("a.md").unwrap()
+        };
+        let give = |path: &Path, user: u32| std::os::unix::fs::chown(path, Some(user), None).unwrap();
+        assert!(ignores());
+        give(&top.path().join(FILE), 4711);
+        assert!(!ignores());
+        give(&cookbook, 4711);
+        assert!(ignores());
+        give(top.path(), 4712);
+        assert!(!ignores());
     }
 
     #[test]

@@ -33,6 +33,6 @@ pub mod undeclared;
 pub use folders::CookbookFolders;
 pub use policy::{
     AuthorError, Described, NoRuby, Options, PolicyFolder, Ruby, SdkSource, Start, below_policy, build,
-    cookbook_folders, create, needs_resolving, shipped_facts, store,
+    cookbook_folders, create, needs_resolving, open_policy, refuse_links, shipped_facts, store, store_in, write_below,
 };
 pub use signing_command::signature_of_command;

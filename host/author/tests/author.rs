@@ -6,6 +6,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use artifact::{EMPTY_COMPONENT, Language, Runtime};
+use author::policyfile::{Tools, lock_of_folder};
 use author::{AuthorError, NoRuby, Options, PolicyFolder, Ruby, SdkSource, Start, create};
 use contract::CookbookFiles as _;
 use serde_json::{Value, json};
@@ -516,4 +517,54 @@ fn folders_without_a_cookbook_are_known() {
     let settings = fs::read_to_string(folder.join("policy.toml")).unwrap();
     fs::write(folder.join("policy.toml"), format!("cookbooks = [\"cookbooks/hello\"]\n{settings}")).unwrap();
     assert!(PolicyFolder::read(&folder, &mut NoRuby).unwrap().left_out().is_empty());
+}
+
+#[test]
+fn attack_a_policys_folder_that_is_exchanged_for_a_link_stays_the_one_that_was_opened() {
+    let temporary = tempfile::tempdir().unwrap();
+    let path = |name: &str| temporary.path().join(name);
+    fs::create_dir_all(path("policies")).unwrap();
+    fs::write(path("policies/site.wasm"), "another team's").unwrap();
+    ruby_policy(&path("site"));
+    let home = author::open_policy(&path("site")).unwrap();
+    let exchange = || {
+        fs::rename(path("site"), path("away")).unwrap();
+        std::os::unix::fs::symlink("policies", path("site")).unwrap();
+    };
+    exchange();
+    let mut ruby = Says(Ok(json!({"name": "web", "version": "1.2.0"})));
+    fs::create_dir_all(path("policies/cookbooks/web")).unwrap();
+    fs::write(path("policies/cookbooks/web/metadata.rb"), "").unwrap();
+    let policy = PolicyFolder::read_with(&home, None, &mut ruby, &Tools::offline()).unwrap();
+    let artifact = policy.artifact(EMPTY_COMPONENT).unwrap();
+    assert_eq!(artifact.read("web", "metadata.rb").unwrap(), b"name 'web'\nversion '1.2.0'\n");
+    // The artifact, the lock and what tests and trials leave.
+    author::store_in(&artifact, policy.home()).unwrap();
+    author::store_in(&artifact, &author::below_policy(&home, ".wrun/dev").unwrap()).unwrap();
+    author::write_below(&home, "tests/snapshots/debian.json", b"{}").unwrap();
+    lock_of_folder(&policy, true).unwrap();
+    for made in ["site.wasm", ".wrun/dev/site.wasm", "tests/snapshots/debian.json", "policy.lock.json"] {
+        assert!(path("away").join(made).is_file(), "{made}");
+    }
+    assert_eq!(fs::read_to_string(path("policies/site.wasm")).unwrap(), "another team's");
+    let mut left: Vec<_> = fs::read_dir(path("policies")).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    left.sort();
+    assert_eq!(left, ["cookbooks", "site.wasm"]);
+}
+
+#[test]
+fn attack_gems_and_files_of_a_policy_do_not_lead_out_of_its_folder() {
+    let temporary = tempfile::tempdir().unwrap();
+    let (folder, secrets) = (temporary.path().join("site"), temporary.path().join("secrets"));
+    fs::create_dir_all(secrets.join("backup-2024")).unwrap();
+    ruby_policy(&folder);
+    let metadata = json!({"name": "web", "version": "1.2.0", "gems": [["backup"]]});
+    let read = || PolicyFolder::read(&folder, &mut Says(Ok(metadata.clone()))).map(drop).unwrap_err().to_string();
+    std::os::unix::fs::symlink(&secrets, folder.join("gems")).unwrap();
+    let error = read();
+    assert!(error.contains("gems is a link that leads out of the policy's folder"), "{error}");
+    std::os::unix::fs::symlink(secrets.join("chefignore"), folder.join("cookbooks/web/chefignore")).unwrap();
+    fs::write(secrets.join("chefignore"), "7391\n").unwrap();
+    let error = text::error_chain(&PolicyFolder::read(&folder, &mut Says(Ok(metadata.clone()))).map(drop).unwrap_err());
+    assert!(error.contains("web/chefignore") && error.contains("is a link that leads out"), "{error}");
 }

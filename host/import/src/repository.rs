@@ -9,6 +9,7 @@ use author::check::Readers;
 use author::documents::documents;
 use author::folders::Selected;
 use contract::{CookbookFiles, ErrorKind, Failure, Question, RubyDocument};
+use plain_files::{HeldFolder, leads_out};
 use resolve::layers::{MAX_FILE, parse_json, without_lines};
 use resolve::objects::{ObjectKind, check_object_name};
 use resolve::roles::Role;
@@ -27,6 +28,7 @@ const MAX_ITEMS: usize = 10_000;
 pub(crate) struct Repository {
     /// Its folder, without links.
     pub(crate) folder: PathBuf,
+    held: HeldFolder,
     pub(crate) roles: HashMap<String, Role>,
     /// The file of each role, below the folder.
     pub(crate) role_files: BTreeMap<String, String>,
@@ -52,7 +54,8 @@ impl Repository {
 /// Reads the repository, and notes what could not be read.
 pub(crate) fn read(folder: &Path, readers: &impl Readers) -> Result<(Repository, Vec<Note>), ImportError> {
     let failed = |source| ImportError::Read { path: folder.to_owned(), source };
-    let folder = folder.canonicalize().map_err(failed)?;
+    let held = HeldFolder::open(folder).map_err(failed)?;
+    let folder = held.real().to_owned();
     let is_cookbook = ["metadata.rb", "metadata.json"].iter().any(|file| folder.join(file).is_file());
     if is_cookbook || !["roles", "cookbooks", "site-cookbooks"].iter().any(|name| folder.join(name).is_dir()) {
         return Err(ImportError::NotARepository { folder, is_cookbook });
@@ -60,6 +63,7 @@ pub(crate) fn read(folder: &Path, readers: &impl Readers) -> Result<(Repository,
     let cookbooks = COOKBOOKS.iter().map(|name| folder.join(name)).filter(|path| path.is_dir()).collect();
     let mut repository = Repository {
         folder,
+        held,
         roles: HashMap::new(),
         role_files: BTreeMap::new(),
         environments: BTreeMap::new(),
@@ -101,7 +105,7 @@ fn read_documents(
     let found = documents(&folder).map_err(|(path, source)| ImportError::Read { path, source })?;
     for (name, path) in found {
         let place = repository.place(&path);
-        let read = read_source(&path, &repository.folder);
+        let read = read_source(&path, repository);
         let taken = match &read {
             Ok(source) => document(kind, &name, &path, source, readers)?,
             Err(error) => Err(error.to_string()),
@@ -140,13 +144,14 @@ fn read_documents(
     Ok(())
 }
 
-/// Reads a file of the repository in `folder`. What lies elsewhere is the person's and would be published with the policy.
-fn read_source(path: &Path, folder: &Path) -> std::io::Result<String> {
-    // A file that is absent is told as that.
-    if path.exists() && !plain_files::leads_inside(path, folder) {
-        return Err(std::io::Error::other("it is a link that leads out of the repository"));
-    }
-    plain_files::read_text(path, u64::try_from(MAX_FILE).unwrap_or(u64::MAX))
+/// Reads a file of the repository. What lies elsewhere is the person's and would be published with the policy.
+fn read_source(path: &Path, repository: &Repository) -> std::io::Result<String> {
+    let below = path.strip_prefix(&repository.folder).unwrap_or(path);
+    let read = repository.held.read_text(below, u64::try_from(MAX_FILE).unwrap_or(u64::MAX));
+    read.map_err(|error| match leads_out(&error) {
+        true => std::io::Error::other("it is a link that leads out of the repository"),
+        false => error,
+    })
 }
 
 fn is_ruby(path: &Path) -> bool {
@@ -205,7 +210,7 @@ fn read_berksfile(
     if !path.exists() {
         return Ok(());
     }
-    let source = match read_source(&path, &repository.folder) {
+    let source = match read_source(&path, repository) {
         Ok(source) => source,
         Err(error) => {
             notes.push(Note::problem("Berksfile", error.to_string()));
@@ -213,15 +218,13 @@ fn read_berksfile(
         }
     };
     unsaid::of_ruby("Berksfile", &source, notes);
-    let lock = read_source(&repository.folder.join("Berksfile.lock"), &repository.folder).unwrap_or_default();
-    let (Some(parent), Some(name)) = (repository.folder.parent(), repository.folder.file_name()) else {
-        return Ok(());
-    };
+    let lock = read_source(&repository.folder.join("Berksfile.lock"), repository).unwrap_or_default();
+    let Some(name) = repository.folder.file_name() else { return Ok(()) };
     // Of the machine it sees the repository.
     let seen = "repository";
     let selected =
         Selected { name: seen.to_owned(), version: "0.0.0".to_owned(), folder: name.to_string_lossy().into_owned() };
-    let files = CookbookFolders::open(&[parent.to_owned()]).map(|all| all.select(&[selected])).unwrap_or_default();
+    let files = CookbookFolders::one(&repository.folder).map(|one| one.select(&[selected])).unwrap_or_default();
     let document = RubyDocument { name: seen.to_owned(), file: path.display().to_string(), source };
     match ask(readers, Arc::new(files), Question::Policyfile(document))? {
         Ok(answer) => repository.berksfile = Berksfile::read(&answer, &lock),
@@ -259,7 +262,7 @@ fn read_data_bags(repository: &mut Repository, notes: &mut Vec<Note>) {
                 vaults += 1;
                 continue;
             }
-            let text = read_source(&path, &repository.folder).unwrap_or_default();
+            let text = read_source(&path, repository).unwrap_or_default();
             encrypted += usize::from(text.contains("\"encrypted_data\""));
         }
         let place = repository.place(&bag);

@@ -1,9 +1,10 @@
 //! Writes new files. A file that is there stays as it is, unless the person said otherwise.
 
-use std::io::{self, Write as _};
-use std::path::{Path, PathBuf};
+use std::io;
+use std::path::PathBuf;
 
-use author::below_policy;
+use author::refuse_links;
+use plain_files::HeldFolder;
 
 use crate::NewFile;
 
@@ -80,7 +81,7 @@ pub enum Written {
 /// # Errors
 /// A file is there with another content that counts and `replace` is not given, the way to it is a link, or the system refuses.
 pub fn write(
-    folder: &Path,
+    folder: &HeldFolder,
     files: &[NewFile],
     output: Output,
     replace: bool,
@@ -88,12 +89,13 @@ pub fn write(
     let mut found = vec![];
     let mut differ = vec![];
     for file in files {
-        let path = below_policy(folder, &file.path)?;
+        refuse_links(folder, &file.path)?;
+        let path = folder.path().join(&file.path);
         let limit = u64::try_from(file.text.len()).unwrap_or(u64::MAX).max(MAX_SETTINGS);
-        let written = match plain_files::read(&path, limit) {
-            Ok(bytes) if bytes == file.text.as_bytes() => Written::Same,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Written::Made,
-            Ok(bytes) if output.is_free(&bytes) => Written::Replaced,
+        let written = match folder.folder().read_below(&file.path, limit) {
+            Ok(Some(bytes)) if bytes == file.text.as_bytes() => Written::Same,
+            Ok(None) => Written::Made,
+            Ok(Some(bytes)) if output.is_free(&bytes) => Written::Replaced,
             _ => {
                 differ.push(path.clone());
                 Written::Replaced
@@ -106,29 +108,12 @@ pub fn write(
     }
     for (file, (path, written)) in files.iter().zip(&found) {
         if *written != Written::Same {
-            write_whole(path, file.text.as_bytes())
+            folder
+                .write(&file.path, file.text.as_bytes())
                 .map_err(|source| WriteError::Write { path: path.clone(), source })?;
         }
     }
     Ok(found)
-}
-
-/// Writes a file under another name first.
-fn write_whole(path: &Path, content: &[u8]) -> io::Result<()> {
-    let folder = path.parent().unwrap_or(Path::new("."));
-    std::fs::create_dir_all(folder)?;
-    let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-    let unfinished = folder.join(format!(".{name}-{}.unfinished", std::process::id()));
-    let written = (|| {
-        let mut file = std::fs::File::create_new(&unfinished)?;
-        file.write_all(content)?;
-        file.sync_all()?;
-        std::fs::rename(&unfinished, path)
-    })();
-    if written.is_err() {
-        drop(std::fs::remove_file(&unfinished));
-    }
-    written
 }
 
 #[cfg(test)]
@@ -138,10 +123,11 @@ mod tests {
     #[test]
     fn what_is_there_is_not_overwritten() {
         let top = tempfile::tempdir().unwrap();
+        let folder = HeldFolder::open(top.path()).unwrap();
         let file = |path: &str, text: &str| NewFile { path: path.into(), text: text.to_owned() };
         let (a, b) = (file("a/one", "1"), file("two", "2"));
         let said = |files: &[NewFile], force| {
-            write(top.path(), files, Output::Folder, force)
+            write(&folder, files, Output::Folder, force)
                 .map(|all| all.into_iter().map(|(_, one)| one).collect::<Vec<_>>())
         };
         assert_eq!(said(std::slice::from_ref(&a), false).unwrap(), [Written::Made]);
@@ -154,6 +140,21 @@ mod tests {
         assert_eq!(std::fs::read_to_string(top.path().join("two")).unwrap(), "3");
         std::os::unix::fs::symlink("/tmp", top.path().join("link")).unwrap();
         assert!(said(&[file("link/x", "")], true).unwrap_err().to_string().contains("is a link"));
+    }
+
+    #[test]
+    fn attack_a_folder_that_is_exchanged_for_a_link_stays_the_one_that_was_opened() {
+        let top = tempfile::tempdir().unwrap();
+        let path = |name: &str| top.path().join(name);
+        for name in ["repository/wrun", "elsewhere"] {
+            std::fs::create_dir_all(path(name)).unwrap();
+        }
+        let folder = HeldFolder::open(&path("repository")).unwrap().own("wrun").unwrap();
+        std::fs::rename(path("repository"), path("away")).unwrap();
+        std::os::unix::fs::symlink("elsewhere", path("repository")).unwrap();
+        let file = NewFile { path: "a/one".into(), text: "1".to_owned() };
+        write(&folder, &[file], Output::Folder, true).unwrap();
+        assert!(path("away/wrun/a/one").exists() && !path("elsewhere/wrun").exists());
     }
 
     #[test]

@@ -1,8 +1,8 @@
 //! A folder that is held open. Below it every call has one bare name and follows no link, whatever somebody puts there meanwhile.
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::fs::File;
-use std::io::{self, Read as _};
+use std::io;
 use std::os::fd::{AsFd, BorrowedFd};
 use std::path::{Component, Path};
 
@@ -11,16 +11,17 @@ use cap_std::fs::{Dir, DirBuilder, DirBuilderExt as _, Metadata, OpenOptions, Op
 use rustix::fs::{Mode, OFlags, RenameFlags};
 use rustix::io::Errno;
 
+use crate::walk::Kind;
 use crate::write::{Existing, Survives, write_in, write_with_in};
-use crate::{not_plain, plain};
+use crate::{NotPlain, bounded, not_plain, plain};
 
 /// How deep folders are removed with all that is in them.
-const MAX_DEPTH: usize = 16;
+const MAX_DEPTH: usize = 48;
 
 /// A folder that is held open, whatever becomes of its path.
 #[derive(Debug)]
 pub struct Folder {
-    handle: Dir,
+    pub(crate) handle: Dir,
 }
 
 impl AsFd for Folder {
@@ -100,7 +101,7 @@ impl Folder {
             // The kernel says the same of a link.
             Err(error) if error.kind() == io::ErrorKind::NotADirectory => {
                 let is_link = self.about(name)?.is_some_and(|about| about.is_symlink());
-                Err(if is_link { told(Errno::LOOP.into()) } else { not_plain(error.kind(), "it is not a folder") })
+                Err(if is_link { told(Errno::LOOP.into()) } else { not_plain(error.kind(), NotPlain::Folder) })
             }
             Err(error) => Err(told(error)),
         }
@@ -143,13 +144,37 @@ impl Folder {
     /// # Errors
     /// As [`open_file`](Self::open_file); `FileTooLarge` for more bytes.
     pub fn read(&self, name: impl AsRef<Path>, limit: u64) -> io::Result<Option<Vec<u8>>> {
-        let Some(file) = self.open_file(name)? else { return Ok(None) };
-        let mut bytes = vec![];
-        file.take(limit.saturating_add(1)).read_to_end(&mut bytes)?;
-        if u64::try_from(bytes.len()).unwrap_or(u64::MAX) > limit {
-            return Err(io::Error::new(io::ErrorKind::FileTooLarge, format!("it has more than {limit} bytes")));
+        self.open_file(name)?.map(|file| bounded(file, limit)).transpose()
+    }
+
+    /// Opens a plain file below, name by name. `None`: it does not exist.
+    ///
+    /// # Errors
+    /// As [`below`](Self::below) and [`open_file`](Self::open_file).
+    pub fn open_file_below(&self, path: impl AsRef<Path>) -> io::Result<Option<File>> {
+        let (folder, name) = parted(path.as_ref())?;
+        self.below(folder)?.map_or(Ok(None), |folder| folder.open_file(name))
+    }
+
+    /// Reads a plain file below of at most so many bytes. `None`: it does not exist.
+    ///
+    /// # Errors
+    /// As [`open_file_below`](Self::open_file_below); `FileTooLarge` for more bytes.
+    pub fn read_below(&self, path: impl AsRef<Path>, limit: u64) -> io::Result<Option<Vec<u8>>> {
+        self.open_file_below(path)?.map(|file| bounded(file, limit)).transpose()
+    }
+
+    /// What lies below: links are not followed. `None`: it does not exist.
+    ///
+    /// # Errors
+    /// As [`below`](Self::below).
+    pub fn kind(&self, path: impl AsRef<Path>) -> io::Result<Option<Kind>> {
+        if path.as_ref().as_os_str().is_empty() {
+            return Ok(Some(Kind::Folder));
         }
-        Ok(Some(bytes))
+        let (folder, name) = parted(path.as_ref())?;
+        let Some(folder) = self.below(folder)? else { return Ok(None) };
+        Ok(folder.about(Path::new(name))?.map(|about| Kind::of(about.file_type())))
     }
 
     /// Writes a file whole: under another name first, then renamed. `false`: there is one, which stays.
@@ -191,6 +216,20 @@ impl Folder {
         Ok(rustix::fs::renameat_with(&self.handle, name, &self.handle, new, RenameFlags::NOREPLACE)?)
     }
 
+    /// Moves something to another folder, in the place of whatever has that name there: a folder goes with all that is in it.
+    ///
+    /// # Errors
+    /// The system's.
+    pub fn move_to(&self, name: impl AsRef<Path>, folder: &Self, new: impl AsRef<Path>) -> io::Result<()> {
+        let (name, new) = (bare(name.as_ref())?, bare(new.as_ref())?);
+        match folder.kind(new)? {
+            Some(Kind::Folder) => folder.remove_folder(new)?,
+            Some(_) => folder.remove(new)?,
+            None => {}
+        }
+        Ok(rustix::fs::renameat(&self.handle, name, &folder.handle, new)?)
+    }
+
     /// The names in the folder, sorted.
     ///
     /// # Errors
@@ -217,9 +256,7 @@ impl Folder {
     /// # Errors
     /// As [`below`](Self::below).
     pub fn size(&self, path: impl AsRef<Path>) -> io::Result<Option<u64>> {
-        let (Some(folder), Some(name)) = (path.as_ref().parent(), path.as_ref().file_name()) else {
-            return Err(io::ErrorKind::InvalidFilename.into());
-        };
+        let (folder, name) = parted(path.as_ref())?;
         let Some(folder) = self.below(folder)? else { return Ok(None) };
         Ok(folder.about(Path::new(name))?.map(|about| about.len()))
     }
@@ -281,6 +318,11 @@ impl Folder {
     }
 }
 
+/// The folder of a path and the name there.
+pub(crate) fn parted(path: &Path) -> io::Result<(&Path, &OsStr)> {
+    path.parent().zip(path.file_name()).ok_or_else(|| io::ErrorKind::InvalidFilename.into())
+}
+
 /// The options with these flags, which open no link.
 fn without_links(options: &mut OpenOptions, flags: OFlags) -> OpenOptions {
     options.follow(FollowSymlinks::No).custom_flags(flags.bits().cast_signed()).clone()
@@ -296,7 +338,7 @@ pub(crate) fn names_of(path: &Path) -> io::Result<Vec<&Path>> {
 }
 
 /// Checks that a path is one bare name.
-fn bare(name: &Path) -> io::Result<&Path> {
+pub(crate) fn bare(name: &Path) -> io::Result<&Path> {
     match names_of(name)?.as_slice() {
         // As text: a slash at the end would have a link followed.
         [one] if one.as_os_str() == name.as_os_str() => Ok(name),
@@ -307,8 +349,8 @@ fn bare(name: &Path) -> io::Result<&Path> {
 /// The error of the system, in words where it would mislead.
 fn told(error: io::Error) -> io::Error {
     match Errno::from_io_error(&error) {
-        Some(Errno::LOOP) => not_plain(io::ErrorKind::Other, "it is a link"),
-        Some(Errno::NXIO) => not_plain(io::ErrorKind::InvalidInput, "it is not a plain file"),
+        Some(Errno::LOOP) => not_plain(io::ErrorKind::Other, NotPlain::Link),
+        Some(Errno::NXIO) => not_plain(io::ErrorKind::InvalidInput, NotPlain::File),
         _ => error,
     }
 }

@@ -3,10 +3,13 @@
 //! Where a file is expected there may lie a named pipe, whose opening would wait for its other end, or a device, which has no
 //! end. Only plain files are opened, without waiting, and no more of them is read than a limit. Where a file is written there may
 //! lie a link: files are written under names that nobody can guess, and renamed ([`replace`]). Rooms that keep files of their own
-//! reach them through an open folder, without following links ([`Folder`]).
+//! reach them through an open folder, without following links ([`Folder`]). An author's folder, in which links are allowed as long
+//! as they stay in it, is opened once and read and written through its handle ([`HeldFolder`]).
 
 mod folder;
+mod held;
 mod own;
+mod walk;
 mod write;
 
 use std::fs::{File, OpenOptions};
@@ -16,6 +19,9 @@ use std::os::unix::fs::{FileTypeExt as _, OpenOptionsExt as _};
 use std::path::Path;
 
 pub use folder::Folder;
+pub use held::HeldFolder;
+pub use own::is_own_user;
+pub use walk::{Entry, Kind, WalkError};
 pub use write::{Existing, Survives, UNFINISHED, replace, replace_with, unfinished_name};
 
 /// `open` does not wait; Linux's value on all platforms that wrun is built for.
@@ -35,33 +41,61 @@ fn plain(file: File) -> io::Result<File> {
         return Err(io::Error::from(io::ErrorKind::IsADirectory));
     }
     if !about.is_file() {
-        return Err(not_plain(io::ErrorKind::InvalidInput, "it is not a plain file"));
+        return Err(not_plain(io::ErrorKind::InvalidInput, NotPlain::File));
     }
     Ok(file)
 }
 
 /// Says what lies in the place of a plain file or a folder.
-#[derive(Debug)]
-struct NotPlain(&'static str);
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum NotPlain {
+    /// Something else than a plain file.
+    File,
+    /// Something else than a folder.
+    Folder,
+    Link,
+    LinkOut,
+}
 
 impl std::fmt::Display for NotPlain {
     fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        out.write_str(self.0)
+        out.write_str(match self {
+            Self::File => "it is not a plain file",
+            Self::Folder => "it is not a folder",
+            Self::Link => "it is a link",
+            Self::LinkOut => "it is a link that leads out of its folder",
+        })
     }
 }
 
 impl std::error::Error for NotPlain {}
 
-fn not_plain(kind: io::ErrorKind, words: &'static str) -> io::Error {
-    io::Error::new(kind, NotPlain(words))
+fn not_plain(kind: io::ErrorKind, what: NotPlain) -> io::Error {
+    io::Error::new(kind, what)
+}
+
+/// The reason of an error of this crate.
+fn reason(error: &io::Error) -> Option<NotPlain> {
+    error.get_ref()?.downcast_ref::<NotPlain>().copied()
+}
+
+/// Tells whether an error of this crate means that a link lies where none may lie.
+#[must_use]
+pub fn is_link(error: &io::Error) -> bool {
+    matches!(reason(error), Some(NotPlain::Link | NotPlain::LinkOut))
+}
+
+/// Tells whether an error of this crate means that a link leads out of the folder that it lies in.
+#[must_use]
+pub fn leads_out(error: &io::Error) -> bool {
+    reason(error) == Some(NotPlain::LinkOut)
 }
 
 /// Tells whether an error of this crate means that something else lies in the place of a plain file or a folder: a link, a
 /// pipe, a folder in the place of a file.
 #[must_use]
 pub fn is_not_plain(error: &io::Error) -> bool {
-    let is_told = error.get_ref().is_some_and(|inner| inner.is::<NotPlain>());
-    is_told || matches!(error.kind(), io::ErrorKind::IsADirectory | io::ErrorKind::NotADirectory)
+    reason(error).is_some() || matches!(error.kind(), io::ErrorKind::IsADirectory | io::ErrorKind::NotADirectory)
 }
 
 /// Whether another program is at the other end of what is open.
@@ -75,8 +109,13 @@ pub fn is_pipe(open: impl AsFd) -> bool {
 /// # Errors
 /// As [`open`]; `FileTooLarge` for more bytes.
 pub fn read(path: &Path, limit: u64) -> io::Result<Vec<u8>> {
+    bounded(open(path)?, limit)
+}
+
+/// Reads a file of at most so many bytes.
+fn bounded(file: File, limit: u64) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
-    open(path)?.take(limit.saturating_add(1)).read_to_end(&mut bytes)?;
+    file.take(limit.saturating_add(1)).read_to_end(&mut bytes)?;
     if u64::try_from(bytes.len()).unwrap_or(u64::MAX) > limit {
         return Err(io::Error::new(io::ErrorKind::FileTooLarge, format!("it has more than {limit} bytes")));
     }
@@ -88,8 +127,11 @@ pub fn read(path: &Path, limit: u64) -> io::Result<Vec<u8>> {
 /// # Errors
 /// As [`read`]; `InvalidData` for bytes that are not UTF-8.
 pub fn read_text(path: &Path, limit: u64) -> io::Result<String> {
-    let text = String::from_utf8(read(path, limit)?);
-    text.map_err(|_| io::Error::new(io::ErrorKind::InvalidData, "it is not UTF-8 text"))
+    text_of(read(path, limit)?)
+}
+
+fn text_of(bytes: Vec<u8>) -> io::Result<String> {
+    String::from_utf8(bytes).map_err(|_| io::Error::new(io::ErrorKind::InvalidData, "it is not UTF-8 text"))
 }
 
 /// Whether a path leads, through whatever links, to something below a folder.

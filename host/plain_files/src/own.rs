@@ -4,10 +4,11 @@ use std::io;
 use std::os::fd::AsFd as _;
 use std::path::Path;
 
-use rustix::fs::{FileType, Mode, OFlags, Stat, fstat, openat};
+use rustix::fs::{AtFlags, FileType, Mode, OFlags, Stat, fstat, openat, statat};
+use rustix::io::Errno;
 
 use crate::Folder;
-use crate::folder::names_of;
+use crate::folder::{bare, names_of};
 
 impl Folder {
     /// Tells whether only root and the owner of the process can change a file below, and every folder above it: what lies there is
@@ -17,6 +18,47 @@ impl Folder {
     /// It is a path out of the folder; or the system's.
     pub fn is_own(&self, path: impl AsRef<Path>) -> io::Result<bool> {
         Ok(self.only_own_above()? && self.only_own_below(path.as_ref())?)
+    }
+
+    /// Tells whether nobody but root and the owner of the process decides what has a name in this folder: it belongs to one of
+    /// them, and only they can change the folder and those above it.
+    ///
+    /// # Errors
+    /// The name is not a bare one, or nothing has it; or the system's.
+    pub fn is_own_name(&self, name: impl AsRef<Path>) -> io::Result<bool> {
+        let owner = self.owner_of(name)?.ok_or_else(|| io::Error::from(io::ErrorKind::NotFound))?;
+        Ok(is_own_user(owner) && self.only_own_above()?)
+    }
+
+    /// The user that the folder belongs to.
+    ///
+    /// # Errors
+    /// The system's.
+    pub fn owner(&self) -> io::Result<u32> {
+        Ok(fstat(self.as_fd())?.st_uid)
+    }
+
+    /// The user that something in the folder belongs to, be it a link. `None`: it does not exist.
+    ///
+    /// # Errors
+    /// The name is not a bare one; or the system's.
+    pub fn owner_of(&self, name: impl AsRef<Path>) -> io::Result<Option<u32>> {
+        match statat(self.as_fd(), bare(name.as_ref())?, AtFlags::SYMLINK_NOFOLLOW) {
+            Ok(status) => Ok(Some(status.st_uid)),
+            Err(Errno::NOENT) => Ok(None),
+            Err(errno) => Err(errno.into()),
+        }
+    }
+
+    /// Opens the folder above, to reach files by their names. `None`: this is the outermost one.
+    ///
+    /// # Errors
+    /// The system's.
+    pub fn above(&self) -> io::Result<Option<Self>> {
+        let above = openat(self.as_fd(), "..", OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())?;
+        let (own, other) = (fstat(self.as_fd())?, fstat(&above)?);
+        let is_same = (own.st_dev, own.st_ino) == (other.st_dev, other.st_ino);
+        Ok((!is_same).then(|| Self { handle: above.into() }))
     }
 
     fn only_own_above(&self) -> io::Result<bool> {
@@ -52,11 +94,16 @@ impl Folder {
 
 /// Tells whether nobody but root and the owner of the process can change something.
 fn is_own(status: &Stat) -> bool {
-    let own = rustix::process::geteuid().as_raw();
     // In a folder such as /tmp, others cannot rename what is not theirs.
     let is_sticky = FileType::from_raw_mode(status.st_mode) == FileType::Directory && status.st_mode & 0o1000 != 0;
     let is_closed = status.st_mode & 0o022 == 0 || (status.st_uid == 0 && is_sticky);
-    (status.st_uid == 0 || status.st_uid == own) && is_closed
+    is_own_user(status.st_uid) && is_closed
+}
+
+/// Tells whether a user is root or the owner of the process.
+#[must_use]
+pub fn is_own_user(user: u32) -> bool {
+    user == 0 || user == rustix::process::geteuid().as_raw()
 }
 
 #[cfg(test)]
@@ -86,5 +133,22 @@ mod tests {
         set("a", 0o755);
         assert!(!folder.is_own("a/link").unwrap());
         assert!(folder.is_own("gone").is_err() && folder.is_own("../a").is_err());
+    }
+    #[test]
+    fn a_link_is_the_operators_own_where_others_cannot_change_its_folder() {
+        use std::os::unix::fs::{PermissionsExt as _, symlink};
+        let top = tempfile::tempdir().unwrap();
+        symlink("/", top.path().join("link")).unwrap();
+        let folder = Folder::open(top.path()).unwrap().unwrap();
+        assert!(folder.is_own_name("link").unwrap() && folder.is_own_name("gone").is_err());
+        std::fs::set_permissions(top.path(), std::fs::Permissions::from_mode(0o777)).unwrap();
+        assert!(!folder.is_own_name("link").unwrap());
+        assert!(is_own_user(folder.owner().unwrap()) && !is_own_user(u32::MAX));
+        assert_eq!(folder.owner_of("gone").unwrap(), None);
+        let (mut outermost, mut count) = (folder, 0);
+        while let Some(above) = outermost.above().unwrap() {
+            (outermost, count) = (above, count + 1);
+        }
+        assert_eq!(count, top.path().canonicalize().unwrap().components().count() - 1);
     }
 }

@@ -14,7 +14,7 @@ use rustix::rand::{GetRandomFlags, getrandom};
 pub const UNFINISHED: &str = ".unfinished-";
 
 /// The permission bits of files that [`replace`] writes, before the umask.
-const MODE: u32 = 0o666;
+pub(crate) const MODE: u32 = 0o666;
 
 /// What becomes of a file that has the name already.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

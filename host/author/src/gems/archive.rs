@@ -2,6 +2,7 @@
 //!
 //! It is a stranger's: what comes out of it is bounded, and a path that leads out of it is an error.
 
+use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
 
@@ -22,8 +23,8 @@ const MAX_SPECIFICATION: u64 = 1 << 20;
 const MAX_GEM: u64 = 2 * MAX_BYTES;
 
 /// What a gem says of itself: YAML.
-pub(super) fn specification(path: &Path) -> Result<String, GemsError> {
-    part(path, SPECIFICATION, |content| {
+pub(super) fn specification(file: File, path: &Path) -> Result<String, GemsError> {
+    part(file, path, SPECIFICATION, |content| {
         let mut text = Vec::new();
         GzDecoder::new(content).take(MAX_SPECIFICATION + 1).read_to_end(&mut text)?;
         if text.len() as u64 > MAX_SPECIFICATION {
@@ -34,8 +35,8 @@ pub(super) fn specification(path: &Path) -> Result<String, GemsError> {
 }
 
 /// Its files, with their paths; `room` bounds what they weigh.
-pub(super) fn files(path: &Path, room: u64) -> Result<Vec<(String, Vec<u8>)>, GemsError> {
-    part(path, FILES, |content| {
+pub(super) fn files(file: File, path: &Path, room: u64) -> Result<Vec<(String, Vec<u8>)>, GemsError> {
+    part(file, path, FILES, |content| {
         // Headers and padding weigh something too.
         let reader = GzDecoder::new(content).take(room.saturating_mul(2));
         let mut found = Vec::new();
@@ -67,9 +68,13 @@ pub(super) fn files(path: &Path, room: u64) -> Result<Vec<(String, Vec<u8>)>, Ge
 }
 
 /// Reads one part of a gem.
-fn part<Got>(path: &Path, wanted: &str, read: impl FnOnce(&mut dyn Read) -> io::Result<Got>) -> Result<Got, GemsError> {
+fn part<Got>(
+    file: File,
+    path: &Path,
+    wanted: &str,
+    read: impl FnOnce(&mut dyn Read) -> io::Result<Got>,
+) -> Result<Got, GemsError> {
     let no_gem = |error: io::Error| GemsError::NoGem { path: path.to_owned(), what: error.to_string() };
-    let file = plain_files::open(path).map_err(|source| GemsError::Read { path: path.to_owned(), source })?;
     // Its parts have short names: what describes longer ones is not read. A file may state any size, and have it as a hole.
     let mut archive = tar::Archive::new(file.take(MAX_GEM));
     for entry in archive.entries().map_err(no_gem)?.raw(true) {

@@ -15,6 +15,12 @@ pub enum GemsError {
         /// What the system said.
         source: std::io::Error,
     },
+    /// The folder of gems is a link out of the folder that it should lie in.
+    #[error("{} is a link that leads out of its folder: put the gems themselves there", path.display())]
+    LeadsOut {
+        /// The path of the link.
+        path: PathBuf,
+    },
     /// A file that ends in `.gem` and is not a gem.
     #[error("{} is not a gem that can travel: {what}", path.display())]
     NoGem {

@@ -167,7 +167,7 @@ impl PolicyFolder {
         }
         let rest = near_or_all(recipe, known.iter().map(String::as_str));
         let what = format!("cookbook {cookbook} does not have the recipe `{recipe}`{rest}");
-        Err(AuthorError::Wrong { path: self.path.join("policy.toml"), line, what })
+        Err(AuthorError::Wrong { path: self.path().join("policy.toml"), line, what })
     }
 
     /// The recipes of a cookbook in Ruby, by its files.
@@ -184,7 +184,7 @@ impl PolicyFolder {
 
     /// An error about the crate of the component.
     fn in_library(&self, what: String) -> AuthorError {
-        let path = self.path.join("src/lib.rs");
+        let path = self.path().join("src/lib.rs");
         let text = plain_files::read_text(&path, MAX_FILE).unwrap_or_default();
         let line = text.lines().position(|line| line.contains("policy!(")).map_or(1, |at| at + 1);
         AuthorError::Wrong { path, line, what }

@@ -18,6 +18,7 @@ use std::path::{Path, PathBuf};
 use serde_json::Value;
 
 use node::version_constraint::{Version, VersionStyle};
+use plain_files::{HeldFolder, Kind, WalkError};
 use policyfile::lock::MAX_VALUES;
 use serde::Deserialize;
 use text::check_json_values;
@@ -97,29 +98,36 @@ impl Cookbook {
         [CARGO_TOML, METADATA_JSON, METADATA_RB].iter().any(|file| folder.join(file).is_file())
     }
 
-    pub(super) fn read(folder: &Path, ruby: &mut dyn Ruby) -> Result<Self, AuthorError> {
-        if let Some(file) = TomlFile::read(&folder.join(CARGO_TOML))? {
+    /// Whether a folder that is open is a cookbook's.
+    pub(super) fn is_held(folder: &HeldFolder) -> bool {
+        [CARGO_TOML, METADATA_JSON, METADATA_RB].iter().any(|file| folder.is_file(file))
+    }
+
+    pub(super) fn read(folder: &HeldFolder, ruby: &mut dyn Ruby) -> Result<Self, AuthorError> {
+        if let Some(file) = TomlFile::read(folder, CARGO_TOML)? {
             return Self::of_crate(folder, file);
         }
-        if !Self::is_in(folder) {
-            return Err(not_a_cookbook(folder));
+        if ![METADATA_JSON, METADATA_RB].iter().any(|file| folder.is_file(file)) {
+            return Err(not_a_cookbook(folder.path()));
         }
         Self::in_ruby(folder, ruby)
     }
 
     /// Reads a cookbook in Rust.
     pub(crate) fn in_rust(folder: &Path) -> Result<Self, AuthorError> {
-        let file = TomlFile::read(&folder.join(CARGO_TOML))?;
-        Self::of_crate(folder, file.ok_or_else(|| not_a_cookbook(folder))?)
+        let open = HeldFolder::open(folder);
+        let open = open.map_err(|source| AuthorError::Read { path: folder.to_owned(), source })?;
+        let file = TomlFile::read(&open, CARGO_TOML)?;
+        Self::of_crate(&open, file.ok_or_else(|| not_a_cookbook(folder))?)
     }
 
-    fn in_ruby(folder: &Path, ruby: &mut dyn Ruby) -> Result<Self, AuthorError> {
+    fn in_ruby(folder: &HeldFolder, ruby: &mut dyn Ruby) -> Result<Self, AuthorError> {
         // By Chef's rules, so that the cookbook has the identifier that Chef gives it.
         let mut room = MAX_BYTES;
-        let files = crate::policyfile::contents(folder, &mut room, MAX_BYTES)
+        let files = crate::policyfile::contents_in(folder, &mut room, MAX_BYTES)
             .map_err(|error| AuthorError::Resolve(Box::new(error)))?;
-        let manifest_path =
-            if folder.join(METADATA_JSON).is_file() { folder.join(METADATA_JSON) } else { folder.join(METADATA_RB) };
+        let manifest = if folder.is_file(METADATA_JSON) { METADATA_JSON } else { METADATA_RB };
+        let manifest_path = folder.path().join(manifest);
         let wrong = |what: String| AuthorError::Wrong { path: manifest_path.clone(), line: 1, what };
         let metadata = match files.iter().find(|(path, _)| path == METADATA_JSON) {
             Some((_, text)) => {
@@ -130,7 +138,7 @@ impl Cookbook {
                     what: error.to_string(),
                 })?
             }
-            None => ruby.metadata(folder).map_err(&wrong)?,
+            None => ruby.metadata(folder.path()).map_err(&wrong)?,
         };
         let said = |key: &str| metadata.get(key).unwrap_or(&Value::Null);
         let name = said("name").as_str().filter(|name| is_component_name(name));
@@ -142,19 +150,18 @@ impl Cookbook {
             dependencies => serde_json::from_value(dependencies.clone())
                 .map_err(|error| wrong(format!("its dependencies are not what Chef writes: {error}")))?,
         };
-        let (path, language) = (folder.to_owned(), Language::Ruby);
+        let (path, language) = (folder.path().to_owned(), Language::Ruby);
         let gems = wanted_gems(&name, &metadata);
         Ok(Self { path, name, version, dependencies, language, gems, manifest_path, depends_line: 1, files })
     }
 
-    fn of_crate(folder: &Path, file: TomlFile) -> Result<Self, AuthorError> {
+    fn of_crate(folder: &HeldFolder, file: TomlFile) -> Result<Self, AuthorError> {
         let CargoToml { package } = file.parse()?;
         let (name, name_span) = (package.name.get_ref(), package.name.span());
         if !is_component_name(name) {
             return Err(file.wrong(&name_span, format!("{name:?} cannot be a cookbook's name")));
         }
-        let absolute = folder.canonicalize().map_err(|source| AuthorError::Read { path: folder.to_owned(), source })?;
-        if absolute.file_name().and_then(|name| name.to_str()) != Some(name) {
+        if folder.real().file_name().and_then(|name| name.to_str()) != Some(name) {
             let what = format!("the cookbook {name} must lie in a folder of that name, so that errors find its files");
             return Err(file.wrong(&name_span, what));
         }
@@ -166,11 +173,11 @@ impl Cookbook {
             .map_err(|error| file.wrong(&version_span, error.to_string()))?;
         let depends_span = package.metadata.cookbook.as_ref().map_or(name_span, Spanned::span);
         Ok(Self {
-            path: folder.to_owned(),
+            path: folder.path().to_owned(),
             version: version.to_owned(),
             language: Language::Rust,
             gems: vec![],
-            manifest_path: folder.join(CARGO_TOML),
+            manifest_path: folder.path().join(CARGO_TOML),
             depends_line: file.line(&depends_span),
             files: files(folder)?,
             name: package.name.into_inner(),
@@ -191,54 +198,48 @@ fn not_a_cookbook(folder: &Path) -> AuthorError {
 }
 
 /// The files below a crate's folder, sorted by path.
-fn files(folder: &Path) -> Result<Vec<(String, Vec<u8>)>, AuthorError> {
+fn files(folder: &HeldFolder) -> Result<Vec<(String, Vec<u8>)>, AuthorError> {
     let unusable = |(path, source): Unusable| AuthorError::Read { path, source };
     let mut ignore = Ignore::of_folder(folder).map_err(unusable)?;
     let mut found = vec![];
     let mut bytes: u64 = 0;
-    let mut folders = vec![(folder.to_owned(), String::new(), 0)];
-    while let Some((path, prefix, depth)) = folders.pop() {
-        if depth > MAX_DEPTH {
-            return Err(AuthorError::File { path, what: "is nested too deeply in its cookbook" });
-        }
-        let failed = |source| AuthorError::Read { path: path.clone(), source };
-        for entry in std::fs::read_dir(&path).map_err(failed)? {
-            let entry = entry.map_err(failed)?;
-            let path = entry.path();
-            let Ok(name) = entry.file_name().into_string() else {
-                return Err(AuthorError::File { path, what: "has a name that is not UTF-8" });
-            };
-            let relative = format!("{prefix}{name}");
-            let kind = entry.file_type().map_err(failed)?;
-            if kind.is_dir() {
-                if depth > 0 || !TOOLS_FOLDERS.contains(&name.as_str()) {
-                    folders.push((path, format!("{relative}/"), depth + 1));
-                }
-            } else if ignore.ignores(&relative).map_err(unusable)? {
-                continue;
-            } else if !kind.is_file() {
-                return Err(AuthorError::File { path, what: "is not a plain file; put the file itself there" });
-            } else {
-                let content = read_file(&path, MAX_BYTES.saturating_sub(bytes), folder)?;
-                bytes += u64::try_from(content.len()).unwrap_or(u64::MAX);
-                found.push((relative, content));
+    let walked = folder.folder().walk(MAX_FILES, |entry| {
+        let path = || folder.path().join(&entry.path);
+        let Some(relative) = entry.text() else {
+            return Err(AuthorError::File { path: path(), what: "has a name that is not UTF-8" });
+        };
+        if entry.kind == Kind::Folder {
+            let is_entered = entry.depth > 0 || !TOOLS_FOLDERS.iter().any(|name| entry.is(name));
+            if is_entered && entry.depth >= MAX_DEPTH {
+                return Err(AuthorError::File { path: path(), what: "is nested too deeply in its cookbook" });
             }
+            return Ok(is_entered);
         }
-        if found.len() > MAX_FILES {
-            let limit = u64::try_from(MAX_FILES).unwrap_or(u64::MAX);
-            return Err(AuthorError::TooMuch { path: folder.to_owned(), limit, of: "files" });
+        if ignore.ignores(relative).map_err(unusable)? {
+            return Ok(false);
         }
-    }
+        if entry.kind != Kind::File {
+            return Err(AuthorError::File { path: path(), what: "is not a plain file; put the file itself there" });
+        }
+        let content = read_file(folder, relative, MAX_BYTES.saturating_sub(bytes))?;
+        bytes += u64::try_from(content.len()).unwrap_or(u64::MAX);
+        found.push((relative.to_owned(), content));
+        Ok(false)
+    });
+    walked.map_err(|error| match error {
+        WalkError::TooMany => AuthorError::too_many_files(folder.path()),
+        WalkError::Read(below, source) => AuthorError::Read { path: folder.path().join(below), source },
+        WalkError::Visit(error) => error,
+    })?;
     found.sort();
     Ok(found)
 }
 
-fn read_file(path: &Path, room: u64, cookbook: &Path) -> Result<Vec<u8>, AuthorError> {
-    let failed = |source| AuthorError::Read { path: path.to_owned(), source };
-    plain_files::read(path, room).map_err(|error| match error.kind() {
+fn read_file(cookbook: &HeldFolder, below: &str, room: u64) -> Result<Vec<u8>, AuthorError> {
+    cookbook.read(below, room).map_err(|source| match source.kind() {
         std::io::ErrorKind::FileTooLarge => {
-            AuthorError::TooMuch { path: cookbook.to_owned(), limit: MAX_BYTES, of: "bytes" }
+            AuthorError::TooMuch { path: cookbook.path().to_owned(), limit: MAX_BYTES, of: "bytes" }
         }
-        _ => failed(error),
+        _ => AuthorError::Read { path: cookbook.path().join(below), source },
     })
 }

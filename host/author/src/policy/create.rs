@@ -1,9 +1,12 @@
 //! `wrun policy new`: a folder that builds and converges as it is.
 
+use std::convert::Infallible;
 use std::path::{Path, PathBuf};
 
+use plain_files::{HeldFolder, WalkError};
 use text::toml_string;
 
+use super::own_folder::write_below;
 use super::toml_file::MAX_FILE;
 use super::workspace::Member;
 use super::{AuthorError, sdk};
@@ -118,19 +121,14 @@ pub fn create(folder: &Path, name: &str, start: &Start) -> Result<(), AuthorErro
     };
     let is_carried = *start == Start::Rust(SdkSource::Carried);
     let patch = if is_carried { PATCH.replace("@FOLDER@", sdk::FOLDER) } else { String::new() };
-    match std::fs::read_dir(folder).map(|mut entries| entries.next().is_none()) {
-        Ok(true) => {}
-        Ok(false) => return Err(AuthorError::NotEmpty { folder: folder.to_owned() }),
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
-        Err(source) => return Err(AuthorError::Read { path: folder.to_owned(), source }),
+    let home = HeldFolder::make(folder).map_err(|source| AuthorError::Write { path: folder.to_owned(), source })?;
+    match home.folder().walk(0, |_| Ok::<_, Infallible>(false)) {
+        Ok(()) => {}
+        Err(WalkError::Read(_, source)) => return Err(AuthorError::Read { path: folder.to_owned(), source }),
+        Err(_) => return Err(AuthorError::NotEmpty { folder: folder.to_owned() }),
     }
     let cookbook = cookbook_name(name);
     for (place, text) in skeleton {
-        let path = folder.join(place.replace("@COOKBOOK@", &cookbook));
-        let failed = |source| AuthorError::Write { path: path.clone(), source };
-        if let Some(parent) = path.parent() {
-            std::fs::create_dir_all(parent).map_err(failed)?;
-        }
         let text = text
             .replace("@PATCH@", &patch)
             .replace("@SDK_ROW@", if is_carried { SDK_ROW } else { "" })
@@ -138,9 +136,9 @@ pub fn create(folder: &Path, name: &str, start: &Start) -> Result<(), AuthorErro
             .replace("@COOKBOOK@", &cookbook)
             .replace("@NAME@", name)
             .replace("@SDK@", &dependency);
-        std::fs::write(&path, text).map_err(failed)?;
+        write_below(&home, place.replace("@COOKBOOK@", &cookbook), text.as_bytes())?;
     }
-    if is_carried { sdk::unpack(folder) } else { Ok(()) }
+    if is_carried { sdk::unpack(&home) } else { Ok(()) }
 }
 
 /// The files that make a cargo workspace of a policy that has none: Cargo.toml and src/lib.rs.

@@ -1,11 +1,11 @@
 //! What can be wrong with a policy's folder.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use crate::build::{BuildError, ToolchainError};
 use crate::gems::GemsError;
 use artifact::lock::InvalidAttribute;
-use artifact::{ArtifactError, ManifestError};
+use artifact::{ArtifactError, MAX_FILES, ManifestError};
 
 /// Why there is no policy to be made of a folder.
 #[derive(Debug, thiserror::Error)]
@@ -142,6 +142,14 @@ pub enum AuthorError {
     /// The artifact cannot be made.
     #[error(transparent)]
     Artifact(#[from] ArtifactError),
+}
+
+impl AuthorError {
+    /// The error for a folder with more names in it than are looked at.
+    pub(super) fn too_many_files(folder: &Path) -> Self {
+        let limit = u64::try_from(MAX_FILES).unwrap_or(u64::MAX);
+        Self::TooMuch { path: folder.to_owned(), limit, of: "files" }
+    }
 }
 
 /// A file's content below its name, for a person who writes it.

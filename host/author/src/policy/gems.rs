@@ -5,6 +5,8 @@
 
 use std::path::Path;
 
+use plain_files::{HeldFolder, leads_out};
+
 use super::cookbook::Cookbook;
 use super::policy_toml::PolicyToml;
 use super::toml_file::MAX_FILE;
@@ -17,11 +19,13 @@ use artifact::lock::{CookbookIdentifier, FileChecksum};
 /// Where gems are unless the policy says.
 const GEMS: &str = "gems";
 
+const LEADS_OUT: &str = "is a link that leads out of the policy's folder: put the gems there, or name their folder as `gems` in policy.toml";
+
 /// Takes the gems that the cookbooks want. `given` goes before what the policy says.
 pub(super) fn of_cookbooks(
     settings: &PolicyToml,
     cookbooks: &[Cookbook],
-    folder: &Path,
+    folder: &HeldFolder,
     given: Option<&Path>,
     ruby: &mut dyn Ruby,
 ) -> Result<Gems, AuthorError> {
@@ -29,11 +33,13 @@ pub(super) fn of_cookbooks(
     if wanted.is_empty() {
         return Ok(Gems::default());
     }
-    let place = given.map(Path::to_owned).or_else(|| Some(folder.join(settings.gems.as_ref()?)));
-    let beside = || Some(folder.join(GEMS)).filter(|place| place.is_dir());
-    let there = match place.or_else(beside) {
+    let named = given.map(Path::to_owned).or_else(|| Some(folder.path().join(settings.gems.as_ref()?)));
+    let there = match named {
         Some(place) => GemFolder::open(&place)?,
-        None => GemFolder::none(folder.join(GEMS)),
+        None => beside(folder).map_err(|error| match error {
+            GemsError::LeadsOut { path } => AuthorError::File { path, what: LEADS_OUT },
+            other => other.into(),
+        })?,
     };
     let wrong = |what: String| AuthorError::Wrong { path: settings.path.clone(), line: 1, what };
     let answer = ruby.gems(there.question(&wanted, &settings.without_gems)).map_err(wrong)?;
@@ -41,6 +47,18 @@ pub(super) fn of_cookbooks(
         GemsError::Refused(refused) => in_metadata(cookbooks, *refused),
         other => other.into(),
     })
+}
+
+/// The folder `gems` of a policy, which a stranger may have made: it lies in the policy's folder.
+pub(crate) fn beside(folder: &HeldFolder) -> Result<GemFolder, GemsError> {
+    let path = folder.path().join(GEMS);
+    match folder.below(GEMS) {
+        Ok(Some(gems)) => GemFolder::of(gems),
+        Ok(None) => Ok(GemFolder::none(path)),
+        Err(error) if leads_out(&error) => Err(GemsError::LeadsOut { path }),
+        Err(error) if error.kind() == std::io::ErrorKind::NotADirectory => Ok(GemFolder::none(path)),
+        Err(source) => Err(GemsError::Read { path, source }),
+    }
 }
 
 /// What cannot be had, at the place that asks for it.
@@ -75,4 +93,35 @@ pub(crate) fn entry(gems: &Gems) -> Option<GemsEntry> {
 /// The files as an artifact has them.
 pub(crate) fn files(gems: Gems) -> impl Iterator<Item = (String, Vec<u8>)> {
     gems.into_files().into_iter().map(|(path, content)| (format!("{COOKBOOK}/{path}"), content))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::unix::fs::symlink;
+
+    #[test]
+    fn attack_the_folder_gems_of_a_policy_does_not_lead_out_of_it() {
+        let top = tempfile::tempdir().unwrap();
+        let path = |name: &str| top.path().join(name);
+        for folder in ["policy/own", "secrets/backup-2024"] {
+            std::fs::create_dir_all(path(folder)).unwrap();
+        }
+        std::fs::write(path("secrets/backup-2024/dump.sql"), "secret").unwrap();
+        std::fs::create_dir(path("policy/own/one-1.0")).unwrap();
+        std::fs::write(path("policy/own/one-1.0/one.rb"), "").unwrap();
+        let files = || {
+            let gems = beside(&HeldFolder::open(&path("policy")).unwrap())?;
+            Ok::<_, GemsError>(gems.question(&[], &[])["there"].to_string())
+        };
+        assert_eq!(files().unwrap(), "[]", "it has no such folder");
+        symlink("../secrets", path("policy/gems")).unwrap();
+        assert!(matches!(files(), Err(GemsError::LeadsOut { .. })));
+        std::fs::remove_file(path("policy/gems")).unwrap();
+        symlink("own", path("policy/gems")).unwrap();
+        assert_eq!(files().unwrap(), r#"[{"file":"one-1.0","files":["one.rb"]}]"#);
+        // A gem in it.
+        symlink("../../secrets/backup-2024", path("policy/own/backup-2024")).unwrap();
+        assert_eq!(files().unwrap(), r#"[{"file":"one-1.0","files":["one.rb"]}]"#);
+    }
 }

@@ -31,6 +31,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use node::version_constraint::{Version, VersionConstraint, VersionStyle};
+use plain_files::HeldFolder;
 use resolve::cookbook_order::cookbook_order;
 use serde_json::{Map, Value};
 use sha2::{Digest as _, Sha256};
@@ -39,8 +40,8 @@ pub use checks::Described;
 pub(crate) use cookbook::Cookbook;
 pub use create::{SdkSource, Start, create};
 pub use error::AuthorError;
-pub(crate) use gems::{entry as gem_entry, files as gem_files};
-pub use own_folder::below_policy;
+pub(crate) use gems::{beside as gems_beside, entry as gem_entry, files as gem_files};
+pub use own_folder::{below_policy, open_policy, refuse_links, write_below};
 pub(crate) use policy_toml::PolicyToml;
 pub use sdk::shipped_facts;
 
@@ -98,7 +99,7 @@ impl Ruby for NoRuby {
 /// A policy's folder, read and checked.
 #[derive(Debug)]
 pub struct PolicyFolder {
-    path: PathBuf,
+    home: HeldFolder,
     manifest: Manifest,
     workspace: Workspace,
     /// The items of all run lists with their lines in policy.toml.
@@ -117,7 +118,7 @@ impl PolicyFolder {
     /// # Errors
     /// Something in the folder is wrong; the message names file and line.
     pub fn read(path: &Path, ruby: &mut dyn Ruby) -> Result<Self, AuthorError> {
-        Self::read_with(path, None, ruby, &Tools::offline())
+        Self::read_with(&open_policy(path)?, None, ruby, &Tools::offline())
     }
 
     /// As [`Self::read`], with gems from another folder than the policy's own, and with what fetches cookbooks and included
@@ -126,19 +127,20 @@ impl PolicyFolder {
     /// # Errors
     /// As [`Self::read`], or what the policy includes cannot be resolved.
     pub fn read_with(
-        path: &Path,
+        home: &HeldFolder,
         gems: Option<&Path>,
         ruby: &mut dyn Ruby,
         tools: &Tools<'_>,
     ) -> Result<Self, AuthorError> {
-        let settings = PolicyToml::read(path)?;
+        let settings = PolicyToml::read(home)?;
         let resolved = match settings.needs_resolving() {
-            true => Some(resolve_folder(path, tools).map_err(|error| AuthorError::Resolve(Box::new(error)))?),
+            true => Some(resolve_folder(home, tools).map_err(|error| AuthorError::Resolve(Box::new(error)))?),
             false => None,
         };
-        let parts = Parts::of(&settings, resolved.as_ref(), path)?;
-        let cookbooks =
-            parts.folders.iter().map(|folder| Cookbook::read(folder, ruby)).collect::<Result<Vec<_>, _>>()?;
+        let parts = Parts::of(&settings, resolved.as_ref(), home)?;
+        let open = |path: &PathBuf| settings.open_cookbook(home, path);
+        let cookbooks = parts.folders.iter().map(|path| Cookbook::read(&open(path)?, ruby));
+        let cookbooks = cookbooks.collect::<Result<Vec<_>, _>>()?;
         let runtime = match cookbooks.iter().find(|cookbook| cookbook.language == Language::Ruby) {
             None => Runtime::Rust,
             Some(cookbook) => ruby.runtime().map_err(|what| AuthorError::Wrong {
@@ -147,7 +149,7 @@ impl PolicyFolder {
                 what,
             })?,
         };
-        let gems = gems::of_cookbooks(&settings, &cookbooks, path, gems, ruby)?;
+        let gems = gems::of_cookbooks(&settings, &cookbooks, home, gems, ruby)?;
         let order = loading_order(&settings, &parts, &cookbooks)?;
         let entries = order.iter().map(|cookbook| entry(cookbook)).collect();
         let items = parts.items(&settings);
@@ -168,9 +170,19 @@ impl PolicyFolder {
         let workspace = Workspace::of(&cookbooks);
         let places = cookbooks.iter().map(|one| (one.name.clone(), one.path.clone())).collect();
         let files = cookbooks.into_iter().flat_map(Cookbook::into_files).chain(gems::files(gems)).collect();
-        let left_out = settings.left_out(path);
+        let left_out = settings.left_out(home);
         let resolved = resolved.map(|resolved| resolved.lock);
-        Ok(Self { path: path.to_owned(), manifest, workspace, items, files, left_out, places, resolved })
+        Ok(Self { home: home.clone(), manifest, workspace, items, files, left_out, places, resolved })
+    }
+
+    /// The policy's folder, held open since it was read.
+    #[must_use]
+    pub fn home(&self) -> &HeldFolder {
+        &self.home
+    }
+
+    fn path(&self) -> &Path {
+        self.home.path()
     }
 
     /// The folders in `cookbooks/` that are not cookbooks, because they have neither metadata nor a Cargo.toml.
@@ -209,24 +221,24 @@ impl PolicyFolder {
         if !self.manifest.has_own_code() {
             return self.artifact(EMPTY_COMPONENT);
         }
-        self.workspace.check(&self.path, &self.manifest.name)?;
-        sdk::bring_up_to_date(&self.path)?;
+        self.workspace.check(&self.home, &self.manifest.name)?;
+        sdk::bring_up_to_date(&self.home)?;
         let compiler = compiler()?;
-        let component = compile_component(&self.path, &compiler, options.target_folder, options.profile)?;
+        let component = compile_component(self.path(), &compiler, options.target_folder, options.profile)?;
         if let Some(error) = wrong_if_compiled {
             return Err(error);
         }
-        let inputs = BuildInputs { compiler: compiler.version(&self.path)?, cargo_lock: self.cargo_lock()? };
+        let inputs = BuildInputs { compiler: compiler.version(self.path())?, cargo_lock: self.cargo_lock()? };
         let dev = options.profile == Profile::Dev;
         let manifest = Manifest { dev, build: Some(inputs), ..self.manifest.clone() };
         let bytes = artifact::write(&component, &manifest, &self.files)?;
-        Ok(Artifact::from_bytes(&self.path, bytes)?)
+        Ok(Artifact::from_bytes(self.path(), bytes)?)
     }
 
     /// The digest of the Cargo.lock with which the component was compiled.
     fn cargo_lock(&self) -> Result<Option<String>, AuthorError> {
-        let path = self.path.join("Cargo.lock");
-        match plain_files::read(&path, MAX_CARGO_LOCK) {
+        let path = self.path().join("Cargo.lock");
+        match self.home.read("Cargo.lock", MAX_CARGO_LOCK) {
             Ok(content) => Ok(Some(text::hex(Sha256::digest(content)))),
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
             Err(source) => Err(AuthorError::Read { path, source }),
@@ -239,7 +251,7 @@ impl PolicyFolder {
     /// It is not a component, or speaks another contract.
     pub fn artifact(&self, component: &[u8]) -> Result<Artifact, AuthorError> {
         let bytes = artifact::write(component, &self.manifest, &self.files)?;
-        Ok(Artifact::from_bytes(&self.path, bytes)?)
+        Ok(Artifact::from_bytes(self.path(), bytes)?)
     }
 }
 
@@ -274,7 +286,7 @@ pub fn build(
     compiler: &mut dyn FnMut() -> Result<GuestCompiler, ToolchainError>,
 ) -> Result<Artifact, AuthorError> {
     // Read first: a mistake in policy.toml is told before minutes of compiling.
-    let policy = PolicyFolder::read_with(folder, options.gems, ruby, &Tools::offline())?;
+    let policy = PolicyFolder::read_with(&open_policy(folder)?, options.gems, ruby, &Tools::offline())?;
     policy.build(options, compiler)
 }
 
@@ -283,8 +295,9 @@ pub fn build(
 /// # Errors
 /// policy.toml is wrong, or a folder cannot be read.
 pub fn cookbook_folders(policy: &Path) -> Result<Vec<PathBuf>, AuthorError> {
-    let settings = PolicyToml::read(policy)?;
-    let mut folders = settings.cookbook_folders(policy)?;
+    let home = open_policy(policy)?;
+    let settings = PolicyToml::read(&home)?;
+    let mut folders = settings.cookbook_folders(&home)?;
     folders.extend(settings.origins.folders().map(|folder| policy.join(folder)));
     Ok(folders)
 }
@@ -294,7 +307,7 @@ pub fn cookbook_folders(policy: &Path) -> Result<Vec<PathBuf>, AuthorError> {
 /// # Errors
 /// policy.toml is wrong.
 pub fn needs_resolving(policy: &Path) -> Result<bool, AuthorError> {
-    Ok(PolicyToml::read(policy)?.needs_resolving())
+    Ok(PolicyToml::read(&open_policy(policy)?)?.needs_resolving())
 }
 
 /// Puts an artifact into a folder as `NAME.wasm`, at once and whole, and returns its path.
@@ -302,11 +315,18 @@ pub fn needs_resolving(policy: &Path) -> Result<bool, AuthorError> {
 /// # Errors
 /// The file cannot be written.
 pub fn store(artifact: &Artifact, folder: &Path) -> Result<PathBuf, AuthorError> {
-    let name = &artifact.manifest().name;
-    let path = folder.join(format!("{name}{}", artifact::EXTENSION));
-    let failed = |source| AuthorError::Write { path: path.clone(), source };
-    std::fs::create_dir_all(folder).map_err(failed)?;
-    plain_files::replace(&path, artifact.bytes()).map_err(failed)?;
+    let failed = |source| AuthorError::Write { path: folder.to_owned(), source };
+    store_in(artifact, &HeldFolder::make(folder).map_err(failed)?)
+}
+
+/// As [`store`], in a folder that is open.
+///
+/// # Errors
+/// The file cannot be written.
+pub fn store_in(artifact: &Artifact, folder: &HeldFolder) -> Result<PathBuf, AuthorError> {
+    let name = format!("{}{}", artifact.manifest().name, artifact::EXTENSION);
+    let path = folder.path().join(&name);
+    folder.write(name, artifact.bytes()).map_err(|source| AuthorError::Write { path: path.clone(), source })?;
     Ok(path)
 }
 
@@ -321,7 +341,7 @@ struct Parts {
 }
 
 impl Parts {
-    fn of(settings: &PolicyToml, resolved: Option<&Resolved>, path: &Path) -> Result<Self, AuthorError> {
+    fn of(settings: &PolicyToml, resolved: Option<&Resolved>, home: &HeldFolder) -> Result<Self, AuthorError> {
         if let Some(Resolved { lock, folders }) = resolved {
             return Ok(Self {
                 run_list: lock.run_list.clone(),
@@ -337,7 +357,7 @@ impl Parts {
             named_run_lists: settings.named_run_lists.clone(),
             default_attributes: attributes("default", &settings.default)?,
             override_attributes: attributes("override", &settings.r#override)?,
-            folders: settings.cookbook_folders(path)?,
+            folders: settings.cookbook_folders(home)?,
         })
     }
 

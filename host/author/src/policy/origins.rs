@@ -286,9 +286,9 @@ mod tests {
             cookbooks: Option<WrittenCookbooks>,
         }
         let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("policy.toml");
-        std::fs::write(&path, text).unwrap();
-        let file = TomlFile::read(&path).unwrap().unwrap();
+        std::fs::write(folder.path().join("policy.toml"), text).unwrap();
+        let held = plain_files::HeldFolder::open(folder.path()).unwrap();
+        let file = TomlFile::read(&held, "policy.toml").unwrap().unwrap();
         let read = file.parse().and_then(|Whole { include, sources, cookbooks }| {
             let named = match cookbooks {
                 Some(WrittenCookbooks::Named(named)) => named,

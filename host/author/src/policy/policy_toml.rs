@@ -3,12 +3,14 @@
 //! It says what a Policyfile says, under the same names: [`PolicyToml::model`] is the model of both.
 
 use std::collections::BTreeMap;
+use std::convert::Infallible;
 use std::path::{Path, PathBuf};
 
 use artifact::lock::AttributeValue;
 use grants::Needs;
 use node::object::attribute_key;
 use node::run_list::{RunListItem, RunListItemKind, split_recipe};
+use plain_files::{HeldFolder, WalkError, leads_out};
 use policyfile::model::{CookbookSpec, Level, ListName, Policy};
 use serde::Deserialize;
 use serde::de::IgnoredAny;
@@ -18,7 +20,7 @@ use super::AuthorError;
 use super::cookbook::Cookbook;
 use super::origins::{Origins, WrittenCookbooks, WrittenInclude, WrittenSources};
 use super::toml_file::TomlFile;
-use artifact::{check_policy_name, is_component_name, ordered};
+use artifact::{MAX_FILES, check_policy_name, is_component_name, ordered};
 
 const FILE: &str = "policy.toml";
 
@@ -76,9 +78,9 @@ struct Written {
 }
 
 impl PolicyToml {
-    pub(crate) fn read(folder: &Path) -> Result<Self, AuthorError> {
-        let file = TomlFile::read(&folder.join(FILE))?;
-        let file = file.ok_or_else(|| AuthorError::NoPolicy { folder: folder.to_owned() })?;
+    pub(crate) fn read(folder: &HeldFolder) -> Result<Self, AuthorError> {
+        let file = TomlFile::read(folder, FILE)?;
+        let file = file.ok_or_else(|| AuthorError::NoPolicy { folder: folder.path().to_owned() })?;
         let written: Written = file.parse()?;
         check_policy_name(written.name.get_ref())
             .map_err(|error| file.wrong(&written.name.span(), error.to_string()))?;
@@ -172,9 +174,9 @@ impl PolicyToml {
     }
 
     /// The folders of the cookbooks: those that the file names, else every folder in `cookbooks/` that holds one.
-    pub(crate) fn cookbook_folders(&self, folder: &Path) -> Result<Vec<PathBuf>, AuthorError> {
+    pub(crate) fn cookbook_folders(&self, folder: &HeldFolder) -> Result<Vec<PathBuf>, AuthorError> {
         if let Some(named) = &self.cookbooks {
-            let folders = named.iter().map(|one| (one.span(), folder.join(one.get_ref())));
+            let folders = named.iter().map(|one| (one.span(), folder.path().join(one.get_ref())));
             return folders
                 .map(|(span, path)| {
                     let what = || {
@@ -184,41 +186,72 @@ impl PolicyToml {
                 })
                 .collect();
         }
-        let all = folder.join(COOKBOOKS);
-        let failed = |source| AuthorError::Read { path: all.clone(), source };
-        let mut folders = vec![];
-        let entries = match std::fs::read_dir(&all) {
+        let Some(names) = names_of_cookbooks(folder)? else {
             // All of its cookbooks may come from elsewhere.
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound && self.needs_resolving() => return Ok(folders),
-            entries => entries.map_err(failed)?,
+            let (path, source) = (folder.path().join(COOKBOOKS), std::io::ErrorKind::NotFound.into());
+            return if self.needs_resolving() { Ok(vec![]) } else { Err(AuthorError::Read { path, source }) };
         };
-        for entry in entries {
-            let path = entry.map_err(failed)?.path();
-            if Cookbook::is_in(&path) {
+        let mut folders = vec![];
+        for below in names {
+            let path = folder.path().join(&below);
+            match folder.below(&below) {
+                Ok(Some(found)) if Cookbook::is_held(&found) => folders.push(path),
                 // The folder may be a stranger's. A cookbook that the file names with its path may lie elsewhere.
-                if !plain_files::leads_inside(&path, folder) {
-                    let what = "is a link that leads out of the policy's folder: put the cookbook there, or name its path in policy.toml";
-                    return Err(AuthorError::File { path, what });
+                Err(error) if leads_out(&error) && Cookbook::is_in(&path) => {
+                    return Err(AuthorError::File { path, what: LEADS_OUT });
                 }
-                folders.push(path);
+                _ => {}
             }
         }
-        folders.sort();
         Ok(folders)
+    }
+
+    /// Opens one of [`cookbook_folders`](Self::cookbook_folders). What lies in `cookbooks/` lies in the policy's folder.
+    pub(super) fn open_cookbook(&self, folder: &HeldFolder, path: &Path) -> Result<HeldFolder, AuthorError> {
+        let below = path.strip_prefix(folder.path()).ok();
+        let opened = match below.filter(|below| self.cookbooks.is_none() && below.starts_with(COOKBOOKS)) {
+            None => HeldFolder::open(path),
+            Some(below) => folder.below(below).and_then(|found| found.ok_or(std::io::ErrorKind::NotFound.into())),
+        };
+        opened.map_err(|source| AuthorError::Read { path: path.to_owned(), source })
     }
 
     /// The folders in `cookbooks/` that hold no cookbook and are therefore left out, hidden ones aside. Empty where the file
     /// names its cookbooks.
-    pub(super) fn left_out(&self, folder: &Path) -> Vec<PathBuf> {
+    pub(super) fn left_out(&self, folder: &HeldFolder) -> Vec<PathBuf> {
         if self.cookbooks.is_some() {
             return vec![];
         }
-        let entries = std::fs::read_dir(folder.join(COOKBOOKS)).into_iter().flatten().flatten();
+        let names = names_of_cookbooks(folder).ok().flatten().unwrap_or_default();
         let is_hidden = |path: &Path| path.file_name().is_some_and(|name| name.as_encoded_bytes().starts_with(b"."));
-        let folders = entries.map(|entry| entry.path()).filter(|path| path.is_dir() && !is_hidden(path));
-        let mut left_out: Vec<_> = folders.filter(|path| !Cookbook::is_in(path)).collect();
-        left_out.sort();
-        left_out
+        let paths = names.into_iter().filter(|below| !is_hidden(below)).map(|below| folder.path().join(below));
+        paths.filter(|path| path.is_dir() && !Cookbook::is_in(path)).collect()
+    }
+}
+
+const LEADS_OUT: &str =
+    "is a link that leads out of the policy's folder: put the cookbook there, or name its path in policy.toml";
+
+/// The paths below a policy's folder of all that lies in its `cookbooks/`, sorted. `None`: there is no such folder.
+fn names_of_cookbooks(folder: &HeldFolder) -> Result<Option<Vec<PathBuf>>, AuthorError> {
+    let path = folder.path().join(COOKBOOKS);
+    let all = match folder.below(COOKBOOKS) {
+        Ok(Some(all)) => all,
+        Ok(None) => return Ok(None),
+        Err(error) if leads_out(&error) => return Err(AuthorError::File { path, what: LEADS_OUT }),
+        Err(source) => return Err(AuthorError::Read { path, source }),
+    };
+    let mut names = vec![];
+    let walked = all.folder().walk(MAX_FILES, |entry| {
+        names.push(Path::new(COOKBOOKS).join(&entry.name));
+        Ok::<_, Infallible>(false)
+    });
+    names.sort();
+    match walked {
+        Ok(()) => Ok(Some(names)),
+        Err(WalkError::Read(_, source)) => Err(AuthorError::Read { path, source }),
+        Err(WalkError::TooMany) => Err(AuthorError::too_many_files(&path)),
+        Err(WalkError::Visit(never)) => match never {},
     }
 }
 

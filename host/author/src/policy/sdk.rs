@@ -6,11 +6,14 @@
 //! same bytes by every user on every machine; and cargo and editors find it without wrun.
 
 use std::collections::BTreeSet;
-use std::fs;
-use std::path::{Path, PathBuf};
+use std::convert::Infallible;
+use std::path::Path;
+
+use artifact::MAX_FILES;
+use plain_files::{HeldFolder, Kind, WalkError};
 
 use super::AuthorError;
-use super::own_folder::below_policy;
+use super::own_folder::{below_policy, write_below};
 use super::toml_file::MAX_FILE;
 
 include!(concat!(env!("OUT_DIR"), "/sdk.rs"));
@@ -36,8 +39,8 @@ pub fn shipped_facts() -> impl Iterator<Item = (&'static str, &'static [u8])> {
 }
 
 /// Whether a policy's Cargo.toml takes the SDK from [`FOLDER`].
-fn is_wanted(policy: &Path) -> bool {
-    let Ok(text) = plain_files::read_text(&policy.join("Cargo.toml"), MAX_FILE) else { return false };
+fn is_wanted(policy: &HeldFolder) -> bool {
+    let Ok(text) = policy.read_text("Cargo.toml", MAX_FILE) else { return false };
     // Cargo says better what is wrong with a Cargo.toml.
     let manifest: toml::Table = text.parse().unwrap_or_default();
     let patches = manifest.get("patch").and_then(|patch| patch.get("crates-io"));
@@ -51,43 +54,48 @@ fn is_wanted(policy: &Path) -> bool {
 ///
 /// # Errors
 /// A file cannot be written.
-pub(super) fn bring_up_to_date(policy: &Path) -> Result<(), AuthorError> {
+pub(super) fn bring_up_to_date(policy: &HeldFolder) -> Result<(), AuthorError> {
     if is_wanted(policy) { unpack(policy) } else { Ok(()) }
 }
 
 /// Writes the folder of the SDK, except for what is right already.
-pub(super) fn unpack(policy: &Path) -> Result<(), AuthorError> {
-    let folder = below_policy(policy, OWN)?.join(SDK);
-    if fs::symlink_metadata(&folder).is_ok_and(|about| about.is_symlink()) {
+pub(super) fn unpack(policy: &HeldFolder) -> Result<(), AuthorError> {
+    let own = below_policy(policy, OWN)?;
+    if own.folder().kind(SDK).is_ok_and(|kind| kind == Some(Kind::Link)) {
         return Ok(());
     }
+    let folder = below_policy(&own, SDK)?;
     for (file, content) in FILES {
-        let path = below_policy(&folder, file)?;
         let size = u64::try_from(content.len()).unwrap_or(u64::MAX);
-        if plain_files::read(&path, size).is_ok_and(|found| found == *content) {
-            continue;
+        let found = folder.folder().read_below(file, size);
+        if !found.is_ok_and(|found| found.as_deref() == Some(*content)) {
+            write_below(&folder, file, content)?;
         }
-        let failed = |source| AuthorError::Write { path: path.clone(), source };
-        if let Some(parent) = path.parent() {
-            fs::create_dir_all(parent).map_err(failed)?;
-        }
-        plain_files::replace(&path, content).map_err(failed)?;
     }
-    let known: BTreeSet<PathBuf> = FILES.iter().map(|(file, _)| folder.join(file)).collect();
-    remove_others(&folder, &known)
+    remove_others(&folder)
 }
 
-/// Removes the files below a folder that an older version of the SDK had.
-fn remove_others(folder: &Path, known: &BTreeSet<PathBuf>) -> Result<(), AuthorError> {
-    let failed = |source| AuthorError::Read { path: folder.to_owned(), source };
-    for entry in fs::read_dir(folder).map_err(failed)? {
-        let entry = entry.map_err(failed)?;
-        let path = entry.path();
-        if entry.file_type().map_err(failed)?.is_dir() {
-            remove_others(&path, known)?;
-        } else if !known.contains(&path) {
-            fs::remove_file(&path).map_err(|source| AuthorError::Write { path, source })?;
+/// Removes the files that an older version of the SDK had.
+fn remove_others(sdk: &HeldFolder) -> Result<(), AuthorError> {
+    let known: BTreeSet<&Path> = FILES.iter().map(|(file, _)| Path::new(file)).collect();
+    let mut others = vec![];
+    let walked = sdk.folder().walk(MAX_FILES, |entry| {
+        if entry.kind != Kind::Folder && !known.contains(entry.path.as_path()) {
+            others.push((entry.path.parent().unwrap_or(Path::new("")).to_owned(), entry.name.clone()));
         }
+        Ok::<_, Infallible>(true)
+    });
+    match walked {
+        Ok(()) => {}
+        Err(WalkError::Read(below, source)) => {
+            return Err(AuthorError::Read { path: sdk.path().join(below), source });
+        }
+        Err(WalkError::TooMany) => return Err(AuthorError::too_many_files(sdk.path())),
+        Err(WalkError::Visit(never)) => match never {},
+    }
+    for (folder, name) in others {
+        let failed = |source| AuthorError::Write { path: sdk.path().join(&folder).join(&name), source };
+        sdk.folder().below(&folder).and_then(|open| open.map_or(Ok(()), |open| open.remove(&name))).map_err(failed)?;
     }
     Ok(())
 }
@@ -95,6 +103,11 @@ fn remove_others(folder: &Path, known: &BTreeSet<PathBuf>) -> Result<(), AuthorE
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::fs;
+
+    fn open(folder: &Path) -> HeldFolder {
+        HeldFolder::open(folder).expect("a folder")
+    }
 
     /// A policy's folder that takes the SDK from the folder that wrun writes.
     fn policy() -> tempfile::TempDir {
@@ -129,14 +142,14 @@ mod tests {
     fn a_folder_is_brought_up_to_date_and_what_is_right_stays_untouched() {
         let policy = policy();
         let sdk = policy.path().join(FOLDER);
-        bring_up_to_date(policy.path()).expect("written");
+        bring_up_to_date(&open(policy.path())).expect("written");
         let (right, wrong, stray) = (sdk.join("Cargo.toml"), sdk.join("src/lib.rs"), sdk.join("src/old/stray.rs"));
         let modified = |path: &Path| fs::metadata(path).and_then(|about| about.modified()).expect("a time");
         let before = modified(&right);
         fs::write(&wrong, "another version").expect("changed");
         fs::create_dir(sdk.join("src/old")).expect("a folder");
         fs::write(&stray, "").expect("a stray file");
-        bring_up_to_date(policy.path()).expect("written");
+        bring_up_to_date(&open(policy.path())).expect("written");
         assert_eq!(modified(&right), before);
         assert!(!stray.exists());
         for (file, content) in FILES {
@@ -153,7 +166,7 @@ mod tests {
             fs::write(elsewhere.path().join("Cargo.toml"), "kept").expect("a file");
             let target = if link == "src" { elsewhere.path().to_owned() } else { elsewhere.path().join(link) };
             std::os::unix::fs::symlink(target, sdk.join(link)).expect("a link");
-            let error = bring_up_to_date(policy.path()).expect_err("a link").to_string();
+            let error = bring_up_to_date(&open(policy.path())).expect_err("a link").to_string();
             assert!(error.ends_with("is a link, and wrun would write where it leads: remove it"), "{error}");
             assert_eq!(fs::read_to_string(elsewhere.path().join("Cargo.toml")).expect("a file"), "kept");
             assert_eq!(fs::read_dir(elsewhere.path()).expect("a folder").count(), 1, "{link}");
@@ -166,11 +179,11 @@ mod tests {
         let linked = policy();
         fs::create_dir(linked.path().join(".wrun")).expect("a folder");
         std::os::unix::fs::symlink(own.path(), linked.path().join(FOLDER)).expect("a link");
-        bring_up_to_date(linked.path()).expect("nothing to do");
+        bring_up_to_date(&open(linked.path())).expect("nothing to do");
         let elsewhere = tempfile::tempdir().expect("a folder");
         fs::write(elsewhere.path().join("Cargo.toml"), "[workspace.dependencies]\nwrun-sdk = \"0.1\"\n")
             .expect("a file");
-        bring_up_to_date(elsewhere.path()).expect("nothing to do");
+        bring_up_to_date(&open(elsewhere.path())).expect("nothing to do");
         assert_eq!(fs::read_dir(own.path()).expect("a folder").count(), 0);
         assert!(!elsewhere.path().join(".wrun").exists());
     }

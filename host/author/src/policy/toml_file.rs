@@ -2,9 +2,10 @@
 
 use std::io::ErrorKind;
 use std::ops::Range;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use grants::Needs;
+use plain_files::{HeldFolder, leads_out};
 use policyfile::model::Problem;
 use serde::de::DeserializeOwned;
 use text::toml_fault;
@@ -26,19 +27,18 @@ pub(super) struct TomlFile {
 }
 
 impl TomlFile {
-    /// Reads the text. `None`: the file does not exist.
-    pub(super) fn read(path: &Path) -> Result<Option<Self>, AuthorError> {
-        let path = path.to_owned();
-        // The folder may be a stranger's, and what is wrong is told with the line that it is in.
-        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-        if path.exists() && !plain_files::leads_inside(&path, folder) {
-            let what = "is a link that leads out of its folder: put the file itself there";
-            return Err(AuthorError::File { path, what });
-        }
-        match plain_files::read_text(&path, MAX_FILE) {
+    /// Reads the text of a file in a folder. `None`: the file does not exist.
+    pub(super) fn read(folder: &HeldFolder, name: &str) -> Result<Option<Self>, AuthorError> {
+        let path = folder.path().join(name);
+        match folder.read_text(name, MAX_FILE) {
             Ok(text) => {
                 let starts = text.match_indices('\n').map(|(at, _)| at + 1).collect();
                 Ok(Some(Self { path, text, starts }))
+            }
+            // The folder may be a stranger's, and what is wrong is told with the line that it is in.
+            Err(error) if leads_out(&error) => {
+                let what = "is a link that leads out of its folder: put the file itself there";
+                Err(AuthorError::File { path, what })
             }
             Err(error) => match error.kind() {
                 ErrorKind::NotFound => Ok(None),

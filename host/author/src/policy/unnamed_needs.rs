@@ -10,7 +10,7 @@ use super::PolicyFolder;
 impl PolicyFolder {
     /// Returns a sentence for each interface that the policy's code imports and of which `[needs]` name nothing.
     pub fn unnamed_needs(&self, artifact: &Artifact) -> Vec<String> {
-        let file = self.path.join("policy.toml");
+        let file = self.path().join("policy.toml");
         let sentence = |(interface, keys): (&str, Vec<&str>)| {
             let keys = keys.iter().map(|key| format!("`{key}`")).collect::<Vec<_>>().join(" or ");
             let file = file.display();

@@ -7,6 +7,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use plain_files::HeldFolder;
 use serde::Deserialize;
 use toml::Spanned;
 
@@ -57,8 +58,9 @@ impl Workspace {
     ///
     /// # Errors
     /// It does not exist, does not link a cookbook, or it takes a cookbook in Ruby for a crate.
-    pub(super) fn check(&self, policy: &Path, name: &str) -> Result<(), AuthorError> {
-        let Some(file) = TomlFile::read(&policy.join("Cargo.toml"))? else {
+    pub(super) fn check(&self, folder: &HeldFolder, name: &str) -> Result<(), AuthorError> {
+        let policy = folder.path();
+        let Some(file) = TomlFile::read(folder, "Cargo.toml")? else {
             let cookbook = self.crates.first().map(|member| member.path.clone()).unwrap_or_default();
             let (manifest, library) = workspace_files(name, policy, &self.crates);
             return Err(AuthorError::NoWorkspace { folder: policy.to_owned(), cookbook, manifest, library });

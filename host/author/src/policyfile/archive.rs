@@ -74,7 +74,7 @@ pub fn archived(path: &Path, expected: Option<&str>, ruby: &mut dyn Ruby) -> Res
     let cookbooks = cookbooks(&lock, &mut files, path).map_err(wrong)?;
     check_recipes(&lock, &cookbooks).map_err(wrong)?;
     let folder = path.parent().unwrap_or(Path::new(".")).to_owned();
-    let place = Place { policyfile: path.to_owned(), lock: path.to_owned(), folder, is_lock: true };
+    let place = Place::new(path.to_owned(), path.to_owned(), folder, true);
     let artifact = build(&place, &lock, cookbooks, Some(digest.clone()), ruby)?;
     Ok(ArchivedPolicy { artifact, lock: lock_bytes, digest })
 }

@@ -7,6 +7,7 @@ use artifact::lock::{CookbookIdentifier, FileChecksum};
 use artifact::{Language, MAX_FILES};
 use contract::Question;
 use node::version_constraint::{Version, VersionStyle};
+use plain_files::{HeldFolder, Kind, WalkError, leads_out};
 use policyfile::constraint::Constraint;
 use policyfile::model::is_cookbook_name;
 use serde_json::Value;
@@ -98,7 +99,7 @@ impl LocalCookbook {
 
     /// The names of its recipes, sorted.
     pub(super) fn recipes(&self) -> Result<Vec<String>, PolicyfileError> {
-        let all = files(&self.path)?;
+        let all = files(&open(&self.path)?)?;
         let recipe = |path: &String| {
             let name = path.strip_prefix("recipes/")?;
             let name = name
@@ -137,7 +138,7 @@ impl Session<'_> {
             return Err(self.not_a_cookbook(folder));
         }
         let question = |cookbook| Question::Metadata { cookbook, place: folder.display().to_string() };
-        self.ask(folder, question)?.map_err(|failure| PolicyfileError::Metadata {
+        self.ask(open(folder)?, question)?.map_err(|failure| PolicyfileError::Metadata {
             path: folder.to_owned(),
             what: format!("{}: {failure}", failure.class()),
         })
@@ -145,28 +146,24 @@ impl Session<'_> {
 }
 
 fn json_metadata(folder: &Path) -> Result<Value, PolicyfileError> {
-    let path = folder.join("metadata.json");
-    super::check_inside(&path, folder)?;
-    let text = super::read_text(&path, MAX_METADATA)?;
+    let text = super::read_inside(&open(folder)?, "metadata.json", MAX_METADATA)?;
     super::bounded_json(text.as_bytes()).map_err(|what| PolicyfileError::Metadata { path: folder.to_owned(), what })
 }
 
 /// The checksums of a cookbook's files.
 pub(super) fn checksums(folder: &Path) -> Result<Vec<FileChecksum>, PolicyfileError> {
-    let mut room = MAX_BYTES;
-    let mut sums = vec![];
-    for path in files(folder)? {
-        let full = folder.join(&path);
-        let content = plain_files::read(&full, room).map_err(|error| match error.kind() {
-            ErrorKind::FileTooLarge => {
-                PolicyfileError::TooMuch { path: folder.to_owned(), limit: MAX_BYTES, of: "bytes" }
-            }
-            _ => PolicyfileError::read(&full)(error),
-        })?;
-        room = room.saturating_sub(u64::try_from(content.len()).unwrap_or(u64::MAX));
+    let folder = open(folder)?;
+    let (mut room, mut sums) = (MAX_BYTES, vec![]);
+    for path in files(&folder)? {
+        let content = content(&folder, &path, &mut room, MAX_BYTES)?;
         sums.push(FileChecksum::of(&path, &content));
     }
     Ok(sums)
+}
+
+/// Opens a cookbook's folder.
+pub(super) fn open(folder: &Path) -> Result<HeldFolder, PolicyfileError> {
+    HeldFolder::open(folder).map_err(PolicyfileError::read(folder))
 }
 
 /// Computes the identifier of a cookbook, as chef-cli does.
@@ -183,55 +180,145 @@ pub(super) fn sums(cookbook: &LocalCookbook) -> Result<Vec<FileChecksum>, Policy
 }
 
 /// The files of a cookbook with their contents, as Chef counts them. `room`: how many bytes they may have, of `limit`.
-pub(crate) fn contents(folder: &Path, room: &mut u64, limit: u64) -> Result<Vec<(String, Vec<u8>)>, PolicyfileError> {
+pub(super) fn contents(folder: &Path, room: &mut u64, limit: u64) -> Result<Vec<(String, Vec<u8>)>, PolicyfileError> {
+    contents_in(&open(folder)?, room, limit)
+}
+
+/// As [`contents`], in a folder that is open.
+pub(crate) fn contents_in(
+    folder: &HeldFolder,
+    room: &mut u64,
+    limit: u64,
+) -> Result<Vec<(String, Vec<u8>)>, PolicyfileError> {
     let mut found = vec![];
     for path in files(folder)? {
-        let full = folder.join(&path);
-        let content = plain_files::read(&full, *room).map_err(|error| match error.kind() {
-            ErrorKind::FileTooLarge => PolicyfileError::TooMuch { path: folder.to_owned(), limit, of: "bytes" },
-            _ => PolicyfileError::read(&full)(error),
-        })?;
-        *room = room.saturating_sub(content.len() as u64);
+        let content = content(folder, &path, room, limit)?;
         found.push((path, content));
     }
     Ok(found)
 }
 
+/// The content of one of a cookbook's files.
+fn content(folder: &HeldFolder, path: &str, room: &mut u64, limit: u64) -> Result<Vec<u8>, PolicyfileError> {
+    let content = folder.read(path, *room).map_err(|error| match error.kind() {
+        ErrorKind::FileTooLarge => PolicyfileError::TooMuch { path: folder.path().to_owned(), limit, of: "bytes" },
+        _ => unread(folder, path, error),
+    })?;
+    *room = room.saturating_sub(u64::try_from(content.len()).unwrap_or(u64::MAX));
+    Ok(content)
+}
+
+/// The error for a file of a cookbook that cannot be read.
+fn unread(folder: &HeldFolder, path: &str, error: std::io::Error) -> PolicyfileError {
+    let path = folder.path().join(path);
+    match leads_out(&error) {
+        // The cookbook may be a stranger's, and what it leads to would travel with the policy.
+        true => PolicyfileError::LeadsOut { path, cookbook: folder.path().to_owned() },
+        false => PolicyfileError::Read { path, source: error },
+    }
+}
+
 /// The files of a cookbook as Chef counts them, sorted: those of `chefignore` and of hidden folders at its top are not its
 /// own.
-pub(super) fn files(folder: &Path) -> Result<Vec<String>, PolicyfileError> {
+pub(super) fn files(folder: &HeldFolder) -> Result<Vec<String>, PolicyfileError> {
     let unusable = |(path, source): Unusable| PolicyfileError::Read { path, source };
     let mut ignore = Ignore::of_folder_or_above(folder).map_err(unusable)?;
     let mut found = vec![];
-    let mut open = vec![(folder.to_owned(), String::new(), 0)];
-    while let Some((path, prefix, depth)) = open.pop() {
-        for entry in std::fs::read_dir(&path).map_err(PolicyfileError::read(&path))? {
-            let entry = entry.map_err(PolicyfileError::read(&path))?;
-            // Left out, it would be missed on the node, by whoever runs the policy.
-            let name = entry.file_name().into_string().map_err(|_| PolicyfileError::NotText { path: entry.path() })?;
-            let kind = entry.file_type().map_err(PolicyfileError::read(entry.path()))?;
-            let relative = format!("{prefix}{name}");
-            if kind.is_dir() {
-                if depth < MAX_DEPTH && !(depth == 0 && name.starts_with('.')) {
-                    open.push((entry.path(), format!("{relative}/"), depth + 1));
-                }
-            } else if name == ".uploaded-cookbook-version.json"
-                || ignore.ignores(&relative).map_err(unusable)?
-                || !entry.path().is_file()
-            {
-                // Not the cookbook's own.
-            } else if kind.is_symlink() && !plain_files::leads_inside(&entry.path(), folder) {
-                // The cookbook may be a stranger's, and what it leads to would travel with the policy.
-                return Err(PolicyfileError::LeadsOut { path: entry.path(), cookbook: folder.to_owned() });
-            } else {
-                found.push(relative);
-            }
+    let walked = folder.folder().walk(MAX_FILES, |entry| {
+        // Left out, it would be missed on the node, by whoever runs the policy.
+        let not_text = || PolicyfileError::NotText { path: folder.path().join(&entry.path) };
+        let relative = entry.text().ok_or_else(not_text)?;
+        if entry.kind == Kind::Folder {
+            return Ok(entry.depth < MAX_DEPTH && !(entry.depth == 0 && entry.is_hidden()));
         }
-        if found.len() > MAX_FILES {
+        let is_foreign = entry.is(".uploaded-cookbook-version.json") || ignore.ignores(relative).map_err(unusable)?;
+        if !is_foreign && is_file(folder, relative, entry.kind)? {
+            found.push(relative.to_owned());
+        }
+        Ok(false)
+    });
+    walked.map_err(|error| match error {
+        WalkError::TooMany => {
             let limit = u64::try_from(MAX_FILES).unwrap_or(u64::MAX);
-            return Err(PolicyfileError::TooMuch { path: folder.to_owned(), limit, of: "files" });
+            PolicyfileError::TooMuch { path: folder.path().to_owned(), limit, of: "files" }
         }
-    }
+        WalkError::Read(below, source) => PolicyfileError::Read { path: folder.path().join(below), source },
+        WalkError::Visit(error) => error,
+    })?;
     found.sort();
     Ok(found)
+}
+
+/// Whether a name in a cookbook is of a file, or of a link to one in the cookbook. A link to a file elsewhere is an error.
+fn is_file(folder: &HeldFolder, path: &str, kind: Kind) -> Result<bool, PolicyfileError> {
+    // Links to nowhere and to folders are left out, wherever they lead.
+    if kind != Kind::Link || !folder.path().join(path).is_file() {
+        return Ok(kind == Kind::File);
+    }
+    match folder.kind(path) {
+        Ok(kind) => Ok(kind == Some(Kind::File)),
+        Err(error) => Err(unread(folder, path, error)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs;
+    use std::os::unix::fs::symlink;
+
+    /// A folder with a cookbook and a secret beside it.
+    fn cookbook() -> (tempfile::TempDir, PathBuf) {
+        // In memory where that is possible: one of the tests makes many files.
+        let top = tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir()).unwrap();
+        let folder = top.path().join("web");
+        fs::create_dir_all(folder.join("files/deep")).unwrap();
+        for path in ["metadata.rb", "files/own", "files/deep/own"] {
+            fs::write(folder.join(path), "own").unwrap();
+        }
+        fs::write(top.path().join("own"), "secret").unwrap();
+        (top, folder)
+    }
+
+    #[test]
+    fn attack_a_listed_file_that_is_exchanged_for_a_link_is_not_read() {
+        let (top, folder) = cookbook();
+        let open = open(&folder).unwrap();
+        let listed = files(&open).unwrap();
+        assert_eq!(listed, ["files/deep/own", "files/own", "metadata.rb"]);
+        fs::remove_file(folder.join("files/own")).unwrap();
+        symlink("../../own", folder.join("files/own")).unwrap();
+        fs::rename(folder.join("files/deep"), top.path().join("away")).unwrap();
+        symlink(top.path(), folder.join("files/deep")).unwrap();
+        for path in ["files/own", "files/deep/own"] {
+            let error = content(&open, path, &mut 100, 100).unwrap_err();
+            assert!(matches!(error, PolicyfileError::LeadsOut { .. }), "{error}");
+        }
+        assert_eq!(content(&open, "metadata.rb", &mut 100, 100).unwrap(), b"own");
+    }
+
+    #[test]
+    fn attack_a_cookbooks_folder_that_is_exchanged_for_a_link_stays_the_one_that_was_opened() {
+        let (top, folder) = cookbook();
+        let open = open(&folder).unwrap();
+        fs::rename(&folder, top.path().join("away")).unwrap();
+        let elsewhere = top.path().join("elsewhere");
+        fs::create_dir(&elsewhere).unwrap();
+        fs::write(elsewhere.join("secret"), "secret").unwrap();
+        symlink("elsewhere", &folder).unwrap();
+        let contents = contents_in(&open, &mut 100, 100).unwrap();
+        assert!(contents.len() == 3 && contents.iter().all(|(_, content)| content == b"own"), "{contents:?}");
+    }
+
+    #[test]
+    fn attack_names_of_a_cookbook_are_counted_while_they_are_read() {
+        let (_top, folder) = cookbook();
+        // Folders count as well, and files that are left out.
+        fs::write(folder.join("chefignore"), "files/*\n").unwrap();
+        for name in 0..MAX_FILES {
+            fs::write(folder.join(format!("files/{name}")), "").unwrap();
+        }
+        let error = files(&open(&folder).unwrap()).unwrap_err();
+        assert!(matches!(error, PolicyfileError::TooMuch { of: "files", .. }), "{error}");
+    }
 }

@@ -5,7 +5,7 @@ use policyfile::model::Policy;
 use policyfile::written::Written;
 
 use super::error::PolicyfileError;
-use super::{Place, Session, read_own_text};
+use super::{Place, Session};
 
 /// The most characters of a line that a message quotes.
 const MAX_CODE: usize = 200;
@@ -16,10 +16,10 @@ impl Session<'_> {
         if place.is_toml() {
             return self.evaluate_toml(place);
         }
-        let source = read_own_text(&place.policyfile)?;
+        let source = place.read_text(&place.policyfile)?;
         let file = place.policyfile.display().to_string();
         let question = |name| Question::Policyfile(RubyDocument { name, file, source: source.clone() });
-        let asked = self.ask(&place.folder, question)?;
+        let asked = self.ask(place.home()?.clone(), question)?;
         let answer = asked.map_err(|failure| {
             // A frame names the file below the name that stands for its folder; a syntax error names its line in the message.
             let (message, name) = (failure.to_string(), place.file_name());

@@ -1,15 +1,19 @@
 //! `wrun policy export`: a Chef repository that holds one locked policy, which `chef-client -z` converges.
 
+use std::fs::File;
+use std::io::{self, Write};
+use std::os::fd::AsFd as _;
 use std::path::{Path, PathBuf};
 
 use artifact::Language;
 use flate2::Compression;
 use flate2::write::GzEncoder;
+use plain_files::{Existing, HeldFolder, Kind, Survives, WalkError, is_not_plain};
 use policyfile::constraint::Constraint;
 use policyfile::lock::{CookbookPlace, Lock, pretty};
 use serde_json::{Value, json};
 
-use super::cookbook::{LocalCookbook, files, identifier};
+use super::cookbook::{LocalCookbook, files, identifier, open};
 use super::error::PolicyfileError;
 use super::install::{changed_in_cache, gone, other_identifier, source_of};
 use super::paths::expanded;
@@ -72,7 +76,7 @@ pub fn export(place: &Place, options: &ExportOptions, tools: &Tools<'_>) -> Resu
         )));
     }
     let text = lock.to_text()?;
-    if super::read_own_text(&place.lock)? != text {
+    if place.read_text(&place.lock)? != text {
         place.write_lock(&lock)?;
         let short = |revision: &str| revision.chars().take(12).collect::<String>();
         (tools.say)(&format!(
@@ -85,18 +89,23 @@ pub fn export(place: &Place, options: &ExportOptions, tools: &Tools<'_>) -> Resu
     let revision = lock.revision_id()?;
     let name = lock.name.clone().unwrap_or_default();
     check_file_name(&name)?;
-    std::fs::create_dir_all(folder).map_err(PolicyfileError::write(folder))?;
-    let staging = folder.join(plain_files::unfinished_name().map_err(PolicyfileError::write(folder))?);
-    std::fs::create_dir(&staging).map_err(PolicyfileError::write(&staging))?;
+    let target = HeldFolder::make(folder).map_err(PolicyfileError::write(folder))?;
+    let unfinished = plain_files::unfinished_name().map_err(PolicyfileError::write(folder))?;
+    let staging = target.own(&unfinished).map_err(PolicyfileError::write(folder.join(&unfinished)))?;
     let staged = session
         .stage(&staging, &cookbooks)
         .and_then(|()| documents(&staging, &name, &revision, &options.group, &text))
         .and_then(|()| match options.archive {
-            true => archive(&staging, &folder.join(format!("{name}-{revision}.tgz"))),
-            false => move_into(&staging, folder).map(|()| folder.clone()),
+            true => archive(&staging, &target, &format!("{name}-{revision}.tgz")),
+            false => move_into(&staging, &target).map(|()| folder.clone()),
         });
-    drop(std::fs::remove_dir_all(&staging));
+    drop(target.folder().remove_folder(&unfinished));
     Ok(Exported { name, target: staged? })
+}
+
+/// Writes a file of the export.
+fn write(staging: &HeldFolder, below: impl AsRef<Path>, content: &[u8]) -> Result<(), PolicyfileError> {
+    staging.write(&below, content).map_err(PolicyfileError::write(staging.path().join(&below)))
 }
 
 /// The group's name becomes a file's.
@@ -234,21 +243,18 @@ impl Session<'_> {
     }
 
     /// Copies each cookbook's files to its folder below `cookbook_artifacts`.
-    fn stage(&mut self, staging: &Path, cookbooks: &[Staged]) -> Result<(), PolicyfileError> {
+    fn stage(&mut self, staging: &HeldFolder, cookbooks: &[Staged]) -> Result<(), PolicyfileError> {
         for (cookbook, name) in cookbooks {
-            let target = staging.join("cookbook_artifacts").join(name);
-            std::fs::create_dir_all(&target).map_err(PolicyfileError::write(&target))?;
-            for path in files(&cookbook.path)?.iter().filter(|path| *path != "metadata.rb" && *path != "metadata.json")
-            {
-                let (from, to) = (cookbook.path.join(path), target.join(path));
-                if let Some(parent) = to.parent() {
-                    std::fs::create_dir_all(parent).map_err(PolicyfileError::write(parent))?;
-                }
-                std::fs::copy(&from, &to).map_err(PolicyfileError::write(&to))?;
+            let below = Path::new("cookbook_artifacts").join(name);
+            let to = staging.path().join(&below);
+            let target = staging.own(&below).map_err(PolicyfileError::write(&to))?;
+            let source = open(&cookbook.path)?;
+            for path in files(&source)?.iter().filter(|path| *path != "metadata.rb" && *path != "metadata.json") {
+                let file = source.open_file(path).map_err(PolicyfileError::read(cookbook.path.join(path)))?;
+                target.copy(file, path).map_err(PolicyfileError::write(to.join(path)))?;
             }
             let metadata = self.full_metadata(cookbook)?;
-            let path = target.join("metadata.json");
-            std::fs::write(&path, pretty(&metadata)).map_err(PolicyfileError::write(&path))?;
+            write(&target, "metadata.json", pretty(&metadata).as_bytes())?;
         }
         Ok(())
     }
@@ -273,7 +279,7 @@ impl Session<'_> {
     }
 }
 
-fn documents(staging: &Path, name: &str, revision: &str, group: &str, lock: &str) -> Result<(), PolicyfileError> {
+fn documents(staging: &HeldFolder, name: &str, revision: &str, group: &str, lock: &str) -> Result<(), PolicyfileError> {
     let group_document = json!({"policies": {name: {"revision_id": revision}}});
     let config = format!(
         "# Written by `wrun policy export`: `chef-client -z` in the folder above converges this policy.\n\
@@ -295,15 +301,8 @@ fn documents(staging: &Path, name: &str, revision: &str, group: &str, lock: &str
         (format!("{CHEF}/{CONFIG}"), config),
         (README.to_owned(), readme),
     ];
-    std::fs::create_dir_all(staging.join("cookbook_artifacts")).map_err(PolicyfileError::write(staging))?;
-    for (path, text) in all {
-        let path = staging.join(path);
-        if let Some(parent) = path.parent() {
-            std::fs::create_dir_all(parent).map_err(PolicyfileError::write(parent))?;
-        }
-        std::fs::write(&path, text).map_err(PolicyfileError::write(&path))?;
-    }
-    Ok(())
+    staging.own("cookbook_artifacts").map_err(PolicyfileError::write(staging.path()))?;
+    all.iter().try_for_each(|(path, text)| write(staging, path, text.as_bytes()))
 }
 
 /// A text between Ruby's single quotes.
@@ -312,37 +311,110 @@ fn quoted(text: &str) -> String {
 }
 
 /// Puts the staged export in the place of an earlier one. Other files of [`CHEF`] stay, such as keys.
-fn move_into(staging: &Path, folder: &Path) -> Result<(), PolicyfileError> {
-    let (from, to) = (configuration(staging), configuration(folder));
-    let from = if to.ends_with(CHEF) { staging.join(CHEF) } else { from };
-    put(&from, &to)?;
-    FOLDERS.into_iter().chain([LOCK, README]).try_for_each(|name| put(&staging.join(name), &folder.join(name)))
+fn move_into(staging: &HeldFolder, target: &HeldFolder) -> Result<(), PolicyfileError> {
+    let has_folder = target.folder().kind(CHEF).is_ok_and(|kind| kind == Some(Kind::Folder));
+    match has_folder {
+        true => {
+            let failed = || PolicyfileError::write(target.path().join(CHEF));
+            let from = staging.own(CHEF).map_err(failed())?;
+            put(&from, &target.own(CHEF).map_err(failed())?, CONFIG)?;
+        }
+        false => put(staging, target, CHEF)?,
+    }
+    FOLDERS.into_iter().chain([LOCK, README]).try_for_each(|name| put(staging, target, name))
 }
 
-/// Gives a file or a folder the place of another.
-fn put(from: &Path, to: &Path) -> Result<(), PolicyfileError> {
-    match std::fs::symlink_metadata(to).map(|found| found.is_dir()) {
-        Ok(true) => std::fs::remove_dir_all(to).map_err(PolicyfileError::write(to))?,
-        Ok(false) => std::fs::remove_file(to).map_err(PolicyfileError::write(to))?,
-        Err(_) => {}
-    }
-    std::fs::rename(from, to).map_err(PolicyfileError::write(to))
+/// Moves a file or a folder into the place of what has its name in another folder.
+fn put(from: &HeldFolder, to: &HeldFolder, name: &str) -> Result<(), PolicyfileError> {
+    from.folder().move_to(name, to.folder(), name).map_err(PolicyfileError::write(to.path().join(name)))
 }
 
 /// Packs the staged export into one file.
-fn archive(staging: &Path, target: &Path) -> Result<PathBuf, PolicyfileError> {
-    let packed = plain_files::replace_with(target, |file| {
+fn archive(staging: &HeldFolder, target: &HeldFolder, name: &str) -> Result<PathBuf, PolicyfileError> {
+    let path = target.path().join(name);
+    let packed = target.folder().write_with(name, 0o666, Existing::Replaced, Survives::Kill, |file| {
         let mut archive = tar::Builder::new(GzEncoder::new(file, Compression::default()));
         for name in FOLDERS.into_iter().chain([CHEF, LOCK, README]) {
-            let path = staging.join(name);
-            if path.is_dir() {
-                archive.append_dir_all(name, &path)?;
-            } else {
-                archive.append_path_with_name(&path, name)?;
-            }
+            pack(&mut archive, staging, name)?;
         }
         archive.into_inner()?.finish()?.sync_all()
     });
-    packed.map_err(PolicyfileError::write(target))?;
-    Ok(target.to_owned())
+    packed.map_err(PolicyfileError::write(&path))?;
+    Ok(path)
+}
+
+/// Packs a file, or a folder with all that is in it.
+fn pack<W: Write>(archive: &mut tar::Builder<W>, staging: &HeldFolder, name: &str) -> io::Result<()> {
+    let mut found = vec![PathBuf::from(name)];
+    if let Some(folder) =
+        staging.below(name).or_else(|error| if is_not_plain(&error) { Ok(None) } else { Err(error) })?
+    {
+        let walked = folder.folder().walk(usize::MAX, |entry| {
+            found.push(Path::new(name).join(&entry.path));
+            Ok::<_, io::Error>(true)
+        });
+        walked.map_err(|error| match error {
+            WalkError::TooMany => io::ErrorKind::Other.into(),
+            WalkError::Read(_, error) | WalkError::Visit(error) => error,
+        })?;
+    }
+    found.sort();
+    for path in found {
+        match staging.folder().kind(&path)? {
+            Some(Kind::Folder) => {
+                let folder = staging.folder().below(&path)?.ok_or(io::ErrorKind::NotFound)?;
+                let about = File::from(folder.as_fd().try_clone_to_owned()?).metadata()?;
+                let mut header = tar::Header::new_gnu();
+                header.set_metadata(&about);
+                header.set_size(0);
+                archive.append_data(&mut header, &path, io::empty())?;
+            }
+            _ => archive.append_file(&path, &mut staging.open_file(&path)?)?,
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs;
+
+    #[test]
+    fn attack_an_export_goes_to_the_folder_that_was_opened() {
+        let top = tempfile::tempdir().unwrap();
+        let path = |name: &str| top.path().join(name);
+        fs::create_dir_all(path("elsewhere/policies")).unwrap();
+        fs::write(path("elsewhere/policies/own"), "kept").unwrap();
+        fs::create_dir_all(path("out/policies/old")).unwrap();
+        let target = HeldFolder::make(&path("out")).unwrap();
+        let staging = target.own("staging").unwrap();
+        fs::rename(path("out"), path("away")).unwrap();
+        std::os::unix::fs::symlink("elsewhere", path("out")).unwrap();
+        documents(&staging, "web", "1", "prod", "{}").unwrap();
+        archive(&staging, &target, "web-1.tgz").unwrap();
+        move_into(&staging, &target).unwrap();
+        for made in ["web-1.tgz", "policies/web-1.json", ".chef/config.rb", "Policyfile.lock.json", "README.md"] {
+            assert!(path("away").join(made).is_file(), "{made}");
+        }
+        assert!(!path("away/policies/old").exists());
+        let names = |folder: &str| fs::read_dir(path(folder)).unwrap().count();
+        assert_eq!((names("elsewhere"), names("elsewhere/policies")), (1, 1));
+        // What the archive holds, in order.
+        let packed = flate2::read::GzDecoder::new(File::open(path("away/web-1.tgz")).unwrap());
+        let mut packed = tar::Archive::new(packed);
+        let entries = packed.entries().unwrap().map(|entry| entry.unwrap().path().unwrap().display().to_string());
+        let expected = [
+            "cookbook_artifacts",
+            "policies",
+            "policies/web-1.json",
+            "policy_groups",
+            "policy_groups/prod.json",
+            ".chef",
+            ".chef/config.rb",
+            "Policyfile.lock.json",
+            "README.md",
+        ];
+        assert_eq!(entries.collect::<Vec<_>>(), expected);
+    }
 }

@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use plain_files::HeldFolder;
 use policyfile::lock::Lock;
 use policyfile::model::{CookbookSource, CookbookSpec, Policy, shown_options};
 use serde_json::{Map, Value};
@@ -23,9 +24,10 @@ pub(crate) struct Resolved {
 
 /// Resolves the policy.toml of a folder as its lock says: included policies and fetched cookbooks stay at the commits that the
 /// lock has. Without a lock, the newest ones are taken. Nothing is written beside it.
-pub(crate) fn resolve_folder(folder: &Path, tools: &Tools<'_>) -> Result<Resolved, PolicyfileError> {
-    let folder = std::path::absolute(folder).map_err(PolicyfileError::read(folder))?;
+pub(crate) fn resolve_folder(home: &HeldFolder, tools: &Tools<'_>) -> Result<Resolved, PolicyfileError> {
+    let folder = std::path::absolute(home.path()).map_err(PolicyfileError::read(home.path()))?;
     let place = Place::of(Some(Path::new(super::POLICY_TOML)), &folder)?;
+    let place = place.within(home.clone().with_path(folder));
     let lock = place.lock.exists().then(|| place.read_lock()).transpose()?;
     let mut session = Session::of(&place, tools);
     let policy = session.evaluate(&place)?;
@@ -38,9 +40,9 @@ pub(crate) fn resolve_folder(folder: &Path, tools: &Tools<'_>) -> Result<Resolve
 impl Session<'_> {
     /// Reads a policy.toml and the cookbooks in its folder.
     pub(super) fn evaluate_toml(&mut self, place: &Place) -> Result<Policy, PolicyfileError> {
-        let settings = PolicyToml::read(&place.folder)?;
+        let settings = PolicyToml::read(place.home()?)?;
         let mut policy = settings.model();
-        for folder in settings.cookbook_folders(&place.folder)? {
+        for folder in settings.cookbook_folders(place.home()?)? {
             let name = self.cookbook(&folder)?.name;
             let path = relative(&place.folder, &super::expanded(&folder, &place.folder));
             let options = Map::from_iter([("path".to_owned(), Value::from(path.clone()))]);

@@ -17,16 +17,13 @@ use super::error::PolicyfileError;
 use super::includes::Pins;
 use super::install::compile_error;
 use super::outdated::{attribute_differences, line_of_identifier, list_differences};
-use super::{Place, Session, Tools, own_lock, read_own_text};
-use crate::gems::{GemFolder, WantedGem};
-use crate::policy::{AuthorError, Ruby, gem_entry, gem_files};
+use super::{Place, Session, Tools, own_lock};
+use crate::gems::WantedGem;
+use crate::policy::{AuthorError, Ruby, gem_entry, gem_files, gems_beside};
 use grants::Needs;
 
 /// What an artifact's files may weigh together, in bytes.
 pub(super) const MAX_BYTES: u64 = 128 << 20;
-
-/// The folder of gems beside a Policyfile.
-const GEMS: &str = "gems";
 
 /// The table of what a policy needs.
 const NEEDS: &str = "needs";
@@ -48,7 +45,7 @@ pub fn locked(place: &Place, tools: &Tools<'_>, ruby: &mut dyn Ruby) -> Result<L
     if !place.lock.exists() {
         return Err(PolicyfileError::NoLock { path: place.lock.clone() });
     }
-    let text = read_own_text(&place.lock)?;
+    let text = place.read_text(&place.lock)?;
     let lock = own_lock(&place.lock, &text)?;
     let cookbooks = Session::new(tools, false).unchanged(place, &lock, &text)?;
     let artifact = build(place, &lock, cookbooks, None, ruby)?;
@@ -173,7 +170,7 @@ pub(super) fn build(
 /// would refuse one.
 fn needs(place: &Place) -> Result<Needs, PolicyfileError> {
     let path = place.needs();
-    let text = match read_own_text(&path) {
+    let text = match place.read_text(&path) {
         Err(PolicyfileError::Read { source, .. }) if source.kind() == std::io::ErrorKind::NotFound => {
             return Ok(Needs::default());
         }
@@ -219,12 +216,8 @@ fn gems(place: &Place, cookbooks: &BTreeMap<String, Read>, ruby: &mut dyn Ruby) 
     if wanted.is_empty() {
         return Ok(Gems::default());
     }
-    let folder = place.folder.join(GEMS);
     let failed = |what: String| PolicyfileError::Cookbook(format!("gems: {what}"));
-    let there = match folder.is_dir() {
-        true => GemFolder::open(&folder).map_err(|error| failed(error.to_string()))?,
-        false => GemFolder::none(folder),
-    };
+    let there = gems_beside(place.home()?).map_err(|error| failed(error.to_string()))?;
     let answer = ruby.gems(there.question(&wanted, &[])).map_err(failed)?;
     there.take(answer, "a folder `gems` beside the Policyfile").map_err(|error| failed(error.to_string()))
 }

@@ -61,7 +61,7 @@ pub use archive::{ArchivedPolicy, archived};
 pub use chef_server::ChefServer;
 pub use compare::{Base, Side, compare};
 use cookbook::LocalCookbook;
-pub(crate) use cookbook::contents;
+pub(crate) use cookbook::contents_in;
 pub use describe::{Described, describe};
 pub use error::{PolicyfileError, Remedy};
 pub use export::{ExportOptions, Exported, export};
@@ -76,6 +76,7 @@ pub use tried::{TriedPolicy, local_folders, policyfile_of, tried};
 use crate::check::{Ask, Readers};
 use contract::{CookbookFiles, Failure, HttpRequest, HttpResponse, Question};
 use git::Repositories;
+use plain_files::{HeldFolder, leads_out};
 use policyfile::lock::{Lock, MAX_VALUES, line_of};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -167,7 +168,7 @@ impl Readers for NoReaders {
 }
 
 /// Where a Policyfile and its lock are.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone)]
 pub struct Place {
     /// The path of the Policyfile.
     pub policyfile: PathBuf,
@@ -177,6 +178,8 @@ pub struct Place {
     pub folder: PathBuf,
     /// The lock was named, not the Policyfile.
     pub is_lock: bool,
+    /// The folder itself, opened when something in it is read or written first.
+    home: OnceCell<HeldFolder>,
 }
 
 impl Place {
@@ -195,15 +198,39 @@ impl Place {
         let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
         let (is_toml, is_lock) = (path.ends_with(POLICY_TOML), path.ends_with(FOLDER_LOCK));
         if is_toml || (is_lock && !folder.join("policy.rb").exists()) {
-            return Ok(Self { policyfile: folder.join(POLICY_TOML), lock: folder.join(FOLDER_LOCK), folder, is_lock });
+            return Ok(Self::new(folder.join(POLICY_TOML), folder.join(FOLDER_LOCK), folder, is_lock));
         }
         if let Some(stem) = name.strip_suffix(".lock.json") {
             let policyfile = path.with_file_name(format!("{stem}.rb"));
-            return Ok(Self { policyfile, lock: path, folder, is_lock: true });
+            return Ok(Self::new(policyfile, path, folder, true));
         }
         let Some(stem) = name.strip_suffix(".rb") else { return Err(PolicyfileError::FileName { path }) };
         let lock = path.with_file_name(format!("{stem}.lock.json"));
-        Ok(Self { lock, policyfile: path, folder, is_lock: false })
+        Ok(Self::new(path, lock, folder, false))
+    }
+
+    fn new(policyfile: PathBuf, lock: PathBuf, folder: PathBuf, is_lock: bool) -> Self {
+        Self { policyfile, lock, folder, is_lock, home: OnceCell::new() }
+    }
+
+    /// The place in a folder that is open already.
+    #[must_use]
+    pub fn within(self, home: HeldFolder) -> Self {
+        Self { home: OnceCell::from(home), ..self }
+    }
+
+    /// The folder. It is opened once: what is read and written lies in one folder, whatever its path is exchanged for meanwhile.
+    fn home(&self) -> Result<&HeldFolder, PolicyfileError> {
+        if let Some(home) = self.home.get() {
+            return Ok(home);
+        }
+        let home = HeldFolder::open(&self.folder).map_err(PolicyfileError::read(&self.folder))?;
+        Ok(self.home.get_or_init(|| home))
+    }
+
+    /// Reads the Policyfile or a file beside it.
+    fn read_text(&self, path: &Path) -> Result<String, PolicyfileError> {
+        read_inside(self.home()?, path.strip_prefix(&self.folder).unwrap_or(path), MAX_TEXT)
     }
 
     /// The file that says what the policy needs of a node: `Policyfile.needs.toml`.
@@ -224,18 +251,19 @@ impl Place {
 
     /// Reads the lock, and checks what it states of its content.
     fn read_lock(&self) -> Result<Lock, PolicyfileError> {
-        own_lock(&self.lock, &read_own_text(&self.lock)?)
+        own_lock(&self.lock, &self.read_text(&self.lock)?)
     }
 
     /// The line of the lock that has a cookbook's identifier, in the form `:LINE`; empty where it cannot be told.
     fn line_of_identifier(&self, cookbook: &str) -> String {
-        let text = read_own_text(&self.lock).unwrap_or_default();
+        let text = self.read_text(&self.lock).unwrap_or_default();
         line_of(&text, &["cookbook_locks", cookbook, "identifier"]).map(|line| format!(":{line}")).unwrap_or_default()
     }
 
     /// Writes the lock: whole or not at all.
     fn write_lock(&self, lock: &Lock) -> Result<(), PolicyfileError> {
-        write_whole(&self.lock, lock.to_text()?.as_bytes())
+        let name = self.lock.strip_prefix(&self.folder).unwrap_or(&self.lock);
+        self.home()?.write(name, lock.to_text()?.as_bytes()).map_err(PolicyfileError::write(&self.lock))
     }
 }
 
@@ -277,7 +305,7 @@ impl<'a> Session<'a> {
     /// one folder neither reads another nor changes what others say. `question` gets the name that stands for the folder.
     fn ask(
         &self,
-        folder: &Path,
+        folder: HeldFolder,
         question: impl FnOnce(String) -> Question,
     ) -> Result<Result<Value, Failure>, PolicyfileError> {
         let (mut question, mut answer) = (Some(question(Tree::NAME.to_owned())), None);
@@ -294,23 +322,26 @@ fn bounded_json<T: DeserializeOwned>(text: &[u8]) -> Result<T, String> {
     serde_json::from_slice(text).map_err(|error| error.to_string())
 }
 
-/// Checks that a file of a policy's or a cookbook's folder is not a link that leads out of it: messages quote what is read.
-///
-/// # Errors
-/// It is such a link.
-fn check_inside(path: &Path, folder: &Path) -> Result<(), PolicyfileError> {
-    // A path without a folder is one of the working directory.
-    let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
-    if path.exists() && !plain_files::leads_inside(path, folder) {
-        return Err(PolicyfileError::LeadsAway { path: path.to_owned(), folder: folder.to_owned() });
-    }
-    Ok(())
+/// Reads a lock, which lies in its own folder.
+fn read_own_text(path: &Path) -> Result<String, PolicyfileError> {
+    let (Some(folder), Some(name)) = (path.parent(), path.file_name()) else {
+        return read_text(path, MAX_TEXT);
+    };
+    let folder = HeldFolder::open(folder).map_err(PolicyfileError::read(path))?;
+    read_inside(&folder, Path::new(name), MAX_TEXT)
 }
 
-/// Reads a Policyfile or a lock, which lies in its own folder.
-fn read_own_text(path: &Path) -> Result<String, PolicyfileError> {
-    check_inside(path, path.parent().unwrap_or(Path::new("")))?;
-    read_text(path, MAX_TEXT)
+/// Reads a text of a bounded size below a folder: messages quote what is read.
+///
+/// # Errors
+/// The file is a link that leads out of the folder; or it cannot be read.
+fn read_inside(folder: &HeldFolder, below: impl AsRef<Path>, limit: u64) -> Result<String, PolicyfileError> {
+    let path = folder.path().join(&below);
+    folder.read_text(below, limit).map_err(|error| match error.kind() {
+        _ if leads_out(&error) => PolicyfileError::LeadsAway { path, folder: folder.path().to_owned() },
+        std::io::ErrorKind::FileTooLarge => PolicyfileError::TooMuch { path, limit, of: "bytes" },
+        _ => PolicyfileError::Read { path, source: error },
+    })
 }
 
 /// Reads a text of a bounded size.
@@ -321,7 +352,36 @@ fn read_text(path: &Path, limit: u64) -> Result<String, PolicyfileError> {
     })
 }
 
-/// Writes a file under another name first.
-fn write_whole(path: &Path, content: &[u8]) -> Result<(), PolicyfileError> {
-    plain_files::replace(path, content).map_err(PolicyfileError::write(path))
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+    use std::fs;
+    use std::os::unix::fs::symlink;
+
+    #[test]
+    fn attack_a_lock_goes_to_the_folder_that_its_policyfile_was_read_from() {
+        let top = tempfile::tempdir().unwrap();
+        let path = |name: &str| top.path().join(name);
+        for (folder, text) in [("policy", "name 'own'"), ("elsewhere", "name 'secret'")] {
+            fs::create_dir(path(folder)).unwrap();
+            fs::write(path(folder).join("Policyfile.rb"), text).unwrap();
+        }
+        let place = Place::of(Some(Path::new("Policyfile.rb")), &path("policy")).unwrap();
+        assert_eq!(place.read_text(&place.policyfile).unwrap(), "name 'own'");
+        // Beside it, a link that leads out.
+        fs::write(path("secret"), "").unwrap();
+        symlink("../secret", path("policy/Policyfile.needs.toml")).unwrap();
+        let error = place.read_text(&place.needs()).unwrap_err();
+        assert!(matches!(error, PolicyfileError::LeadsAway { .. }), "{error}");
+        fs::rename(path("policy"), path("away")).unwrap();
+        symlink("elsewhere", path("policy")).unwrap();
+        let lock = json!({
+            "name": "own", "run_list": [], "cookbook_locks": {}, "default_attributes": {}, "override_attributes": {},
+            "solution_dependencies": {"Policyfile": [], "dependencies": {}},
+        });
+        place.write_lock(&Lock::from_json(&lock).unwrap()).unwrap();
+        assert!(path("away/Policyfile.lock.json").is_file() && !path("elsewhere/Policyfile.lock.json").exists());
+        assert_eq!(place.read_text(&place.policyfile).unwrap(), "name 'own'");
+    }
 }

@@ -10,7 +10,7 @@ use serde_json::{Map, Value};
 
 use super::error::PolicyfileError;
 use super::paths::{expanded, relative};
-use super::{FOLDER_LOCK, own_lock, read_own_text, write_whole};
+use super::{FOLDER_LOCK, MAX_TEXT, own_lock, read_inside, read_own_text};
 use crate::policy::PolicyFolder;
 
 /// What was found of a lock.
@@ -44,11 +44,12 @@ impl LockState {
 ///
 /// # Errors
 /// The lock is not sound, or what it locks has changed since: all changes are named.
-pub fn lock_of_folder(policy: &PolicyFolder, folder: &Path, renew: bool) -> Result<LockState, PolicyfileError> {
-    let path = folder.join(FOLDER_LOCK);
-    let now = policy.resolved().cloned().unwrap_or_else(|| of_folder(policy, folder));
+pub fn lock_of_folder(policy: &PolicyFolder, renew: bool) -> Result<LockState, PolicyfileError> {
+    let home = policy.home();
+    let path = home.path().join(FOLDER_LOCK);
+    let now = policy.resolved().cloned().unwrap_or_else(|| of_folder(policy, home.path()));
     if path.exists() && !renew {
-        let text = read_own_text(&path)?;
+        let text = read_inside(home, FOLDER_LOCK, MAX_TEXT)?;
         let locked = own_lock(&path, &text)?;
         let differences = differences(&locked, &text, &now);
         return match differences.is_empty() {
@@ -57,7 +58,7 @@ pub fn lock_of_folder(policy: &PolicyFolder, folder: &Path, renew: bool) -> Resu
         };
     }
     let text = now.to_text()?;
-    write_whole(&path, text.as_bytes())?;
+    home.write(FOLDER_LOCK, text.as_bytes()).map_err(PolicyfileError::write(&path))?;
     Ok(LockState::Made { text, path })
 }
 

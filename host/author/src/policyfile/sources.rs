@@ -1,8 +1,10 @@
 //! Default sources: where cookbooks come from that have no source of their own.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
+use artifact::MAX_FILES;
+use plain_files::{HeldFolder, WalkError, leads_out};
 use policyfile::compile::Source;
 use policyfile::model::{
     ArchiveSource, CookbookSource, DefaultPlace, DefaultSource, Policy, Problem, ServerObject, ServerSource,
@@ -13,7 +15,7 @@ use policyfile::universe::{Offered, reachable};
 use super::cookbook::LocalCookbook;
 use super::error::PolicyfileError;
 use super::paths::expanded;
-use super::{Place, Session, check_inside};
+use super::{Place, Session};
 
 /// The most cookbooks of one folder.
 const MAX_COOKBOOKS: usize = 10_000;
@@ -101,29 +103,46 @@ impl Session<'_> {
         })
     }
 
+    /// The folders of the cookbooks in a folder below a repository, sorted.
+    fn cookbooks_in(&self, repository: &HeldFolder, below: &Path) -> Result<Vec<PathBuf>, PolicyfileError> {
+        let folder = repository.path().join(below);
+        let failed = |path: PathBuf, source: std::io::Error| match leads_out(&source) {
+            true => PolicyfileError::LeadsAway { path, folder: repository.path().to_owned() },
+            false => PolicyfileError::Read { path, source },
+        };
+        let too_many = |limit: usize, of: &'static str| {
+            let limit = u64::try_from(limit).unwrap_or(u64::MAX);
+            PolicyfileError::TooMuch { path: folder.clone(), limit, of }
+        };
+        let opened = repository.below(below).map_err(|error| failed(folder.clone(), error))?;
+        let Some(opened) = opened else { return Ok(vec![]) };
+        let mut paths = vec![];
+        let walked = opened.folder().walk(MAX_FILES, |entry| {
+            let path = folder.join(&entry.name);
+            if !entry.is_hidden() && path.is_dir() && self.is_cookbook(&path) {
+                repository.kind(below.join(&entry.name)).map_err(|error| failed(path.clone(), error))?;
+                paths.push(path);
+            }
+            if paths.len() > MAX_COOKBOOKS { Err(too_many(MAX_COOKBOOKS, "cookbooks")) } else { Ok(false) }
+        });
+        walked.map_err(|error| match error {
+            WalkError::TooMany => too_many(MAX_FILES, "files"),
+            WalkError::Read(_, source) => PolicyfileError::Read { path: folder.clone(), source },
+            WalkError::Visit(error) => error,
+        })?;
+        paths.sort();
+        Ok(paths)
+    }
+
     /// The cookbooks side by side in a folder of a Chef repository. Whoever wrote the repository has put them there, links as
     /// well: none leads out of it. A Policyfile's own `path:` may.
     fn chef_repo(&mut self, folder: &Path, repository: &Path) -> Result<(Universe, Cookbooks), PolicyfileError> {
-        let mut paths = vec![];
-        let entries = match std::fs::read_dir(folder) {
-            Ok(entries) => entries,
+        let paths = match HeldFolder::open(repository) {
+            Ok(held) => self.cookbooks_in(&held, folder.strip_prefix(repository).unwrap_or(Path::new("")))?,
             // As in Chef, where it has no cookbooks then.
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Default::default()),
-            Err(source) => return Err(PolicyfileError::Read { path: folder.to_owned(), source }),
+            Err(source) => return Err(PolicyfileError::Read { path: repository.to_owned(), source }),
         };
-        for entry in entries {
-            let path = entry.map_err(PolicyfileError::read(folder))?.path();
-            let is_hidden = path.file_name().is_none_or(|name| name.as_encoded_bytes().starts_with(b"."));
-            if !is_hidden && path.is_dir() && self.is_cookbook(&path) {
-                check_inside(&path, repository)?;
-                paths.push(path);
-            }
-            if paths.len() > MAX_COOKBOOKS {
-                let limit = u64::try_from(MAX_COOKBOOKS).unwrap_or(u64::MAX);
-                return Err(PolicyfileError::TooMuch { path: folder.to_owned(), limit, of: "cookbooks" });
-            }
-        }
-        paths.sort();
         let (mut universe, mut cookbooks) = (Universe::new(), BTreeMap::new());
         for path in paths {
             let LocalCookbook { name, version, dependencies, .. } = self.cookbook(&path)?;

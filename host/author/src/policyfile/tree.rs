@@ -1,10 +1,11 @@
 //! The folder that an instance of the Ruby runtime may look into while it answers: the Policyfile's or a cookbook's, under a name
 //! that stands for it.
 
-use std::path::{Path, PathBuf};
+use std::io;
 
 use artifact::MAX_FILES;
 use contract::{CookbookFiles, FileError};
+use plain_files::{HeldFolder, Kind, WalkError};
 
 /// How deep folders may be nested.
 const MAX_DEPTH: usize = 32;
@@ -18,18 +19,18 @@ const GIT: &str = ".git";
 /// A folder with the files that an instance may read.
 #[derive(Debug)]
 pub(super) struct Tree {
-    folder: PathBuf,
+    folder: HeldFolder,
 }
 
 impl Tree {
     /// The name that stands for the folder.
     pub(super) const NAME: &'static str = "folder-0";
 
-    pub(super) fn of(folder: &Path) -> Self {
-        Self { folder: folder.to_owned() }
+    pub(super) fn of(folder: HeldFolder) -> Self {
+        Self { folder }
     }
 
-    fn folder(&self, name: &str) -> Result<&Path, FileError> {
+    fn folder(&self, name: &str) -> Result<&HeldFolder, FileError> {
         if name == Self::NAME { Ok(&self.folder) } else { Err(FileError::NoSuchCookbook(name.to_owned())) }
     }
 }
@@ -47,42 +48,37 @@ impl CookbookFiles for Tree {
 
     fn read(&self, cookbook: &str, path: &str) -> Result<Vec<u8>, FileError> {
         let folder = self.folder(cookbook)?;
-        read(folder, path).map_err(|error| FileError::NoSuchFile(format!("{}: {error}", folder.join(path).display())))
+        let place = || folder.path().join(path);
+        read(folder, path).map_err(|error| FileError::NoSuchFile(format!("{}: {error}", place().display())))
     }
 }
 
 /// The files below a folder, without those of git, sorted.
-fn list(folder: &Path) -> std::io::Result<Vec<String>> {
+fn list(folder: &HeldFolder) -> io::Result<Vec<String>> {
     let mut found = vec![];
-    let mut open = vec![(folder.to_owned(), String::new(), 0)];
-    while let Some((path, prefix, depth)) = open.pop() {
-        for entry in std::fs::read_dir(&path)? {
-            let entry = entry?;
-            let Ok(name) = entry.file_name().into_string() else { continue };
-            let kind = entry.file_type()?;
-            if kind.is_dir() && name != GIT && depth < MAX_DEPTH {
-                open.push((entry.path(), format!("{prefix}{name}/"), depth + 1));
-            } else if (kind.is_file() || kind.is_symlink()) && name != GIT {
-                found.push(format!("{prefix}{name}"));
-            }
+    let walked = folder.folder().walk(MAX_FILES, |entry| {
+        let Some(path) = entry.text().filter(|_| !entry.is(GIT)) else { return Ok(false) };
+        if matches!(entry.kind, Kind::File | Kind::Link) {
+            found.push(path.to_owned());
         }
-        if found.len() > MAX_FILES {
-            return Err(std::io::Error::other(format!("{} has more than {MAX_FILES} files", folder.display())));
-        }
-    }
+        Ok::<_, io::Error>(entry.depth < MAX_DEPTH)
+    });
+    walked.map_err(|error| match error {
+        WalkError::TooMany => io::Error::other(format!("{} has more than {MAX_FILES} files", folder.path().display())),
+        WalkError::Read(_, error) | WalkError::Visit(error) => error,
+    })?;
     found.sort();
     Ok(found)
 }
 
 /// A file's content. It lies below the folder, without links that lead elsewhere, and is one of those that are listed.
-fn read(folder: &Path, path: &str) -> std::io::Result<Vec<u8>> {
-    let real = folder.join(path).canonicalize()?;
-    let below = folder.canonicalize()?;
-    let below = real.strip_prefix(&below).ok().filter(|below| !below.iter().any(|part| part == GIT));
-    if below.is_none() || !real.is_file() {
-        return Err(std::io::Error::other("it is not a file of this folder"));
+fn read(folder: &HeldFolder, path: &str) -> io::Result<Vec<u8>> {
+    let below = folder.without_links(path)?;
+    if below.iter().any(|part| part == GIT) {
+        return Err(io::Error::other("it is not a file of this folder"));
     }
-    plain_files::read(&real, MAX_FILE_BYTES)
+    // The path that was looked at is the one that is opened: no link is followed.
+    Ok(folder.folder().read_below(&below, MAX_FILE_BYTES)?.ok_or(io::ErrorKind::NotFound)?)
 }
 
 #[cfg(test)]
@@ -100,7 +96,7 @@ mod tests {
             std::fs::write(path, text).unwrap();
         }
         symlink("../secret", folder.join("leak")).unwrap();
-        let tree = Tree::of(&folder);
+        let tree = Tree::of(HeldFolder::open(&folder).unwrap());
         symlink(".git/config", folder.join("settings")).unwrap();
         let name = Tree::NAME;
         assert_eq!(tree.paths(name, "").unwrap(), ["a", "leak", "settings", "x/b"]);
@@ -120,5 +116,23 @@ mod tests {
             assert!(matches!(tree.read(name, path), Err(FileError::NoSuchFile(_))), "{path}");
         }
         assert!(matches!(tree.read("folder-1", "a"), Err(FileError::NoSuchCookbook(_))));
+    }
+    #[test]
+    fn attack_a_folder_that_is_exchanged_for_a_link_stays_the_one_that_was_opened() {
+        let top = tempfile::tempdir().unwrap();
+        let path = |name: &str| top.path().join(name);
+        for (folder, text) in [("policy/x", "own"), ("secrets/x", "secret")] {
+            std::fs::create_dir_all(path(folder)).unwrap();
+            std::fs::write(path(folder).join("a"), text).unwrap();
+        }
+        let tree = Tree::of(HeldFolder::open(&path("policy")).unwrap());
+        // A folder below, then the folder itself.
+        std::fs::rename(path("policy/x"), path("policy/y")).unwrap();
+        symlink("../secrets/x", path("policy/x")).unwrap();
+        assert!(tree.read(Tree::NAME, "x/a").is_err());
+        std::fs::rename(path("policy"), path("away")).unwrap();
+        symlink("secrets", path("policy")).unwrap();
+        assert!(tree.read(Tree::NAME, "x/a").is_err());
+        assert_eq!(tree.paths(Tree::NAME, "").unwrap(), ["x", "y/a"]);
     }
 }

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use artifact::Artifact;
 use artifact::lock::{CookbookIdentifier, FileChecksum};
+use plain_files::{HeldFolder, Kind};
 use policyfile::lock::{CookbookPlace, Lock};
 
 use super::cookbook::contents;
@@ -14,7 +15,7 @@ use super::locate::Located;
 use super::locked::{MAX_BYTES, Read, build, other_identifier};
 use super::outdated::differences;
 use super::paths::expanded;
-use super::{POLICY_TOML, POLICYFILE, Place, Session, Tools, own_lock, read_own_text};
+use super::{POLICY_TOML, POLICYFILE, Place, Session, Tools, own_lock};
 use crate::policy::Ruby;
 
 /// A Policyfile's artifact that was built to be tried.
@@ -29,10 +30,12 @@ pub struct TriedPolicy {
 
 /// The Policyfile of a folder. `None`: the folder has none, or a policy.toml says what the policy is.
 #[must_use]
-pub fn policyfile_of(folder: &Path) -> Option<Place> {
-    let is_policyfile = folder.join(POLICYFILE).is_file() && !folder.join(POLICY_TOML).exists();
-    let folder = std::path::absolute(folder).ok().filter(|_| is_policyfile)?;
-    Place::of(Some(Path::new(POLICYFILE)), &folder).ok()
+pub fn policyfile_of(home: &HeldFolder) -> Option<Place> {
+    let has_toml = !matches!(home.kind(POLICY_TOML), Ok(None));
+    // A link out of the folder is told when it is read.
+    let is_policyfile = matches!(home.kind(POLICYFILE), Ok(Some(Kind::File)) | Err(_)) && !has_toml;
+    let folder = std::path::absolute(home.path()).ok().filter(|_| is_policyfile)?;
+    Some(Place::of(Some(Path::new(POLICYFILE)), &folder).ok()?.within(home.clone().with_path(folder)))
 }
 
 /// The folders on this machine that a Policyfile's lock takes cookbooks from; without a lock, none.
@@ -55,7 +58,7 @@ pub fn tried(place: &Place, tools: &Tools<'_>, ruby: &mut dyn Ruby) -> Result<Tr
     if !place.lock.exists() {
         return Err(PolicyfileError::NoLock { path: place.lock.clone() });
     }
-    let text = read_own_text(&place.lock)?;
+    let text = place.read_text(&place.lock)?;
     let before = own_lock(&place.lock, &text)?;
     let mut session = Session::of(place, tools);
     let policy = session.evaluate(place)?;

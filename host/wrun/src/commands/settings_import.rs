@@ -7,6 +7,7 @@ use crate::printer::{Printer, Tone};
 use crate::settings::{Layer, parse_file};
 use anyhow::Context as _;
 use import::{NewFile, Output, Written, client_settings, write};
+use plain_files::HeldFolder;
 use std::path::{Path, PathBuf};
 use text::escape_line;
 
@@ -22,7 +23,8 @@ pub(crate) fn run(command: &SettingsCommand, printer: Printer) -> anyhow::Result
         let output = std::path::absolute(&output).context("the current directory is unknown")?;
         let (folder, name) = (output.parent().unwrap_or(Path::new("/")), output.file_name().unwrap_or_default());
         let new = NewFile { path: PathBuf::from(name), text: imported.text() };
-        for (path, written) in write(folder, &[new], Output::SettingsFile, *force)? {
+        let folder = HeldFolder::make(folder).with_context(|| format!("{} cannot be written", folder.display()))?;
+        for (path, written) in write(&folder, &[new], Output::SettingsFile, *force)? {
             let word = if written == Written::Same { "unchanged:" } else { "wrote" };
             printer.note(Tone::Plain, &escape_line(&format!("{word} {}", path.display())));
         }

@@ -14,6 +14,7 @@ use author::build::{self, Profile};
 use author::check::{Finding, Report, Subject, check};
 use author::policyfile::{Place, local_folders, policyfile_of, tried};
 use author::{Options, PolicyFolder};
+use plain_files::HeldFolder;
 use std::path::{Path, PathBuf};
 use text::{counted, escape_line};
 
@@ -23,7 +24,9 @@ use text::{counted, escape_line};
 /// Something in the folder is wrong, there is no compiler, its crates do not compile, the component lacks what the policy
 /// asks of it, or a file cannot be written.
 pub(super) fn run(arguments: &BuildArguments, printer: Printer) -> anyhow::Result<Exit> {
-    let folder = &arguments.folder;
+    // Opened once: what is read and where the artifact goes is one folder, whatever its path is exchanged for meanwhile.
+    let home = author::open_policy(&arguments.folder)?;
+    let folder = home.path();
     // Told before minutes of compiling.
     if let Some(output) = arguments.output.as_ref().filter(|output| output.exists() && !output.is_dir()) {
         anyhow::bail!("--output names a directory, but {} is a file", output.display());
@@ -43,10 +46,12 @@ pub(super) fn run(arguments: &BuildArguments, printer: Printer) -> anyhow::Resul
     let target = target_folder(folder, arguments.target_dir.as_deref());
     let profile = if arguments.dev { Profile::Dev } else { Profile::Release };
     let options = Options { gems: arguments.gems.as_deref(), target_folder: &target, profile };
-    let artifact = built(folder, &options, printer)?;
-    let output = arguments.output.as_ref().unwrap_or(folder);
-    check_output(folder, output)?;
-    let path = author::store(&artifact, output)?;
+    let artifact = built(&home, &options, printer)?;
+    check_output(&home, arguments.output.as_deref().unwrap_or(folder))?;
+    let path = match &arguments.output {
+        Some(output) => author::store(&artifact, output)?,
+        None => author::store_in(&artifact, &home)?,
+    };
     let manifest = artifact.manifest();
     let versions = text::versions(&manifest.revision_id, artifact.digest());
     let size = artifact.bytes().len().div_ceil(1024);
@@ -97,8 +102,8 @@ pub(super) fn target_folder(folder: &Path, given: Option<&Path>) -> PathBuf {
 }
 
 /// Refuses to write the artifact into a cookbook of the policy: it would be one of the cookbook's files from then on.
-fn check_output(folder: &Path, output: &Path) -> anyhow::Result<()> {
-    let cookbooks = policyfile_of(folder).map(|place| local_folders(&place)).unwrap_or_default();
+fn check_output(home: &HeldFolder, output: &Path) -> anyhow::Result<()> {
+    let cookbooks = policyfile_of(home).map(|place| local_folders(&place)).unwrap_or_default();
     let Ok(real) = output.canonicalize() else { return Ok(()) };
     match cookbooks.iter().find(|cookbook| cookbook.canonicalize().is_ok_and(|cookbook| real.starts_with(cookbook))) {
         None => Ok(()),
@@ -114,11 +119,11 @@ fn check_output(folder: &Path, output: &Path) -> anyhow::Result<()> {
 ///
 /// # Errors
 /// As [`run`], but for writing.
-pub(super) fn built(folder: &Path, options: &Options<'_>, printer: Printer) -> anyhow::Result<Artifact> {
-    if let Some(place) = policyfile_of(folder) {
+pub(super) fn built(home: &HeldFolder, options: &Options<'_>, printer: Printer) -> anyhow::Result<Artifact> {
+    if let Some(place) = policyfile_of(home) {
         return of_policyfile(&place, options, printer);
     }
-    build_policy(&read_policy(folder, options, printer)?, options, printer)
+    build_policy(&read_policy(home, options, printer)?, options, printer)
 }
 
 /// Builds what a Policyfile says, with the cookbooks' folders as they are now.
@@ -145,16 +150,16 @@ fn of_policyfile(place: &Place, options: &Options<'_>, printer: Printer) -> anyh
 ///
 /// # Errors
 /// Something in the folder is wrong.
-pub(super) fn read_policy(folder: &Path, options: &Options<'_>, printer: Printer) -> anyhow::Result<PolicyFolder> {
+pub(super) fn read_policy(home: &HeldFolder, options: &Options<'_>, printer: Printer) -> anyhow::Result<PolicyFolder> {
     let settings = crate::commands::settings(None, Layer::default())?;
     let policy = with_tools(printer, |tools| {
-        Ok(PolicyFolder::read_with(folder, options.gems, &mut RuntimeHere::new(&settings), tools)?)
+        Ok(PolicyFolder::read_with(home, options.gems, &mut RuntimeHere::new(&settings), tools)?)
     })?;
     for folder in policy.left_out() {
         let why = "it is not a cookbook: it has no metadata.rb, no metadata.json and no Cargo.toml";
         printer.note(Tone::Warning, &escape_line(&format!("warning: {} is left out: {why}", folder.display())));
     }
-    check_cookbooks(folder, &settings, printer)?;
+    check_cookbooks(home.path(), &settings, printer)?;
     Ok(policy)
 }
 

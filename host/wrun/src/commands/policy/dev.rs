@@ -77,14 +77,15 @@ const CHANGES_PENDING: i32 = 4;
 /// Builds the policy and makes a dry run of it, by this same program. Tells whether the dry run came to a good end.
 fn try_once(arguments: &DevArguments, target: &Path, printer: Printer) -> anyhow::Result<bool> {
     let options = Options { gems: None, target_folder: target, profile: Profile::Dev };
-    let artifact = build::built(&arguments.folder, &options, printer)?;
-    let place = author::below_policy(&arguments.folder, ARTIFACTS)?;
-    author::store(&artifact, &place)?;
+    let home = author::open_policy(&arguments.folder)?;
+    let artifact = build::built(&home, &options, printer)?;
+    let place = author::below_policy(&home, ARTIFACTS)?;
+    author::store_in(&artifact, &place)?;
     let mut converge = Command::new("/proc/self/exe");
     // Usage errors name the program.
     converge.arg0("wrun").args(["converge", "--why-run", "--policy-name", &artifact.manifest().name, "--policies"]);
     // It says itself how it ended.
-    let ended = converge.arg(place).args(&arguments.converge).status().context("the dry run does not start")?;
+    let ended = converge.arg(place.path()).args(&arguments.converge).status().context("the dry run does not start")?;
     Ok(ended.success() || ended.code() == Some(CHANGES_PENDING))
 }
 
@@ -109,7 +110,8 @@ fn state(folder: &Path, target: &Path) -> anyhow::Result<State> {
     let mut found = State::new();
     let mut folders = vec![folder.to_owned()];
     // Cookbooks that are named may lie elsewhere. A file that cannot be read now is told by the build.
-    folders.extend(match policyfile_of(folder) {
+    let place = author::open_policy(folder).ok().and_then(|home| policyfile_of(&home));
+    folders.extend(match place {
         Some(place) => local_folders(&place),
         None => author::cookbook_folders(folder).unwrap_or_default(),
     });

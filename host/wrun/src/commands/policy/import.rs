@@ -9,7 +9,11 @@ use anyhow::Context as _;
 use assemble::known_facts;
 use author::policyfile::expanded;
 use import::{Output, Written, import, write};
+use plain_files::HeldFolder;
 use text::{counted, escape_line};
+
+/// The folder for what is written, below the repository's.
+const OUTPUT: &str = "wrun";
 
 pub(super) fn run(arguments: &ImportPolicyArguments, printer: Printer) -> anyhow::Result<Exit> {
     let settings = crate::commands::settings(None, Layer::default())?;
@@ -19,12 +23,20 @@ pub(super) fn run(arguments: &ImportPolicyArguments, printer: Printer) -> anyhow
     let folder =
         folder.canonicalize().with_context(|| format!("there is no Chef repository at {}", folder.display()))?;
     let output = match &arguments.output {
-        // The repository may be a stranger's. A place that a person names may be a link.
-        None => author::below_policy(&folder, "wrun")?,
+        None => folder.join(OUTPUT),
         Some(output) => expanded(output, &here.canonicalize().unwrap_or(here.clone())),
     };
+    let repository = author::open_policy(&folder)?;
+    if arguments.output.is_none() {
+        author::refuse_links(&repository, OUTPUT)?;
+    }
     let import = import(&folder, &output, &known_facts(), &Instances::find(&settings)?)?;
-    for (path, written) in write(&output, &import.files, Output::Folder, arguments.force)? {
+    // The repository may be a stranger's. A place that a person names may be a link.
+    let target = match arguments.output {
+        None => author::below_policy(&repository, OUTPUT)?,
+        Some(_) => HeldFolder::make(&output).with_context(|| format!("{} cannot be written", output.display()))?,
+    };
+    for (path, written) in write(&target, &import.files, Output::Folder, arguments.force)? {
         let word = match written {
             Written::Made => "wrote",
             Written::Replaced => "replaced",

@@ -37,8 +37,9 @@ const FOLDER_LOCK: &str = "policy.lock.json";
 /// Locks what a policy.toml describes, or checks the lock that is there. `renew`: it is made anew.
 fn lock_folder(place: &Place, renew: bool, printer: Printer) -> anyhow::Result<Exit> {
     let target = target_folder(&place.folder, None);
-    let policy = read_policy(&place.folder, &Options::new(&target), printer)?;
-    let text = match lock_of_folder(&policy, &place.folder, renew)? {
+    let home = author::open_policy(&place.folder)?;
+    let policy = read_policy(&home, &Options::new(&target), printer)?;
+    let text = match lock_of_folder(&policy, renew)? {
         LockState::Made { path, .. } => format!("Lockfile written to {}", path.display()),
         LockState::Fits { .. } => "the lock fits what it locks".to_owned(),
     };

@@ -119,8 +119,8 @@ pub(super) fn locked_manifest(folder: &Path, printer: Printer) -> anyhow::Result
         return Ok((artifact.manifest().clone(), Some(artifact)));
     };
     let target = target_folder(&place.folder, None);
-    let policy = read_policy(&place.folder, &Options::new(&target), printer)?;
-    lock_of_folder(&policy, &place.folder, false)?;
+    let policy = read_policy(&author::open_policy(&place.folder)?, &Options::new(&target), printer)?;
+    lock_of_folder(&policy, false)?;
     match policy.manifest().has_own_code() {
         true => Ok((policy.manifest().clone(), None)),
         false => {
@@ -161,8 +161,8 @@ pub(super) fn revision(folder: &Path, target: Option<&Path>, printer: Printer) -
     let folder = place.folder.as_path();
     let target = target_folder(folder, target);
     let options = Options::new(&target);
-    let policy = read_policy(folder, &options, printer)?;
-    let lock = lock_of_folder(&policy, folder, false)?;
+    let policy = read_policy(&author::open_policy(folder)?, &options, printer)?;
+    let lock = lock_of_folder(&policy, false)?;
     if let LockState::Made { path, .. } = &lock {
         printer.note(Tone::Quiet, &format!("{} was written", path.display()));
     }

@@ -10,15 +10,21 @@ use crate::printer::{Hinted, Printer, Tone};
 use anyhow::Context as _;
 use assemble::{TestCase, TestOutcome};
 use contract::Stop;
+use plain_files::{HeldFolder, WalkError, leads_out};
 use serde_json::{Map, Value, json};
 use similar::TextDiff;
 use std::collections::BTreeMap;
+use std::convert::Infallible;
+use std::ffi::OsString;
 use std::io::ErrorKind;
 use std::path::Path;
 use text::{escape, escape_line};
 
 /// The largest file of a test, in bytes: its case, the facts of a machine, a snapshot.
 const MAX_FILE: u64 = 64 << 20;
+
+/// The most files beside those of facts.
+const MAX_NAMES: usize = 65_536;
 
 /// The folder of facts below the policy's: a file for each machine.
 const FACTS: &str = "tests/facts";
@@ -57,20 +63,22 @@ pub(super) fn hinted(error: anyhow::Error, folder: &Path) -> anyhow::Error {
 }
 
 fn test(arguments: &TestArguments, printer: Printer) -> anyhow::Result<Exit> {
-    let folder = &arguments.folder;
-    let (machines, case) = (machines(folder)?, case(folder)?);
-    let tests = prepare(folder, arguments.target_dir.as_deref(), printer)?;
+    let home = author::open_policy(&arguments.folder)?;
+    let (machines, case) = (machines(&home)?, case(&home)?);
+    let tests = prepare(&home, arguments.target_dir.as_deref(), printer)?;
     let (mut same, mut differing, mut changed) = (0_usize, 0_usize, 0_usize);
     for (name, facts) in machines {
         let shown = escape_line(&name);
         let case = TestCase { facts, ..case.clone() };
         let outcome = tests.run(&case, &Stop::default()).with_context(|| format!("{name} cannot be tested"))?;
         let found = serde_json::to_string_pretty(&snapshot(&outcome))? + "\n";
-        let path = author::below_policy(folder, Path::new(SNAPSHOTS).join(format!("{name}.json")))?;
+        let below = Path::new(SNAPSHOTS).join(format!("{name}.json"));
+        author::refuse_links(&home, &below)?;
+        let path = home.path().join(&below);
         let error = outcome.run.get("error").filter(|error| !error.is_null());
         let failed = error.map(|error| format!("; the run fails: {}", escape(&sentence(error)))).unwrap_or_default();
         if arguments.update {
-            write(&path, &found)?;
+            author::write_below(&home, &below, found.as_bytes())?;
             printer.line(Tone::Plain, &format!("{shown}: wrote {}{failed}", escape_line(&path.display().to_string())));
             match error {
                 None => same += 1,
@@ -78,7 +86,7 @@ fn test(arguments: &TestArguments, printer: Printer) -> anyhow::Result<Exit> {
             }
             continue;
         }
-        let expected = match plain_files::read_text(&path, MAX_FILE) {
+        let expected = match home.read_text(&below, MAX_FILE) {
             Ok(expected) => expected,
             Err(error) => {
                 let (place, hint) = (escape_line(&path.display().to_string()), "`wrun policy test --update` writes it");
@@ -113,24 +121,15 @@ fn test(arguments: &TestArguments, printer: Printer) -> anyhow::Result<Exit> {
 }
 
 /// The facts of each machine, by the names of their files; those of Debian where the policy has none.
-fn machines(folder: &Path) -> anyhow::Result<BTreeMap<String, Map<String, Value>>> {
-    let place = folder.join(FACTS);
+fn machines(home: &HeldFolder) -> anyhow::Result<BTreeMap<String, Map<String, Value>>> {
     let mut machines = BTreeMap::new();
-    if place.is_dir() {
-        check_inside(&place, folder)?;
-        for entry in std::fs::read_dir(&place).with_context(|| format!("{} cannot be read", place.display()))? {
-            let path = entry.with_context(|| format!("{} cannot be read", place.display()))?.path();
-            if path.extension().is_none_or(|end| end != "json") {
-                continue;
-            }
-            check_inside(&path, folder)?;
-            let bytes =
-                plain_files::read(&path, MAX_FILE).with_context(|| format!("{} cannot be read", path.display()))?;
-            let facts = serde_json::from_slice(&bytes)
-                .with_context(|| format!("{} is not a JSON object with facts", path.display()))?;
-            let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
-            machines.insert(name, facts);
-        }
+    for name in names_of_facts(home)? {
+        let below = Path::new(FACTS).join(&name);
+        let path = home.path().join(&below);
+        let bytes = home.read(&below, MAX_FILE).map_err(|error| unread(home, &below, error))?;
+        let facts = serde_json::from_slice(&bytes)
+            .with_context(|| format!("{} is not a JSON object with facts", path.display()))?;
+        machines.insert(Path::new(&name).file_stem().unwrap_or_default().to_string_lossy().into_owned(), facts);
     }
     if machines.is_empty() {
         for (name, facts) in author::shipped_facts() {
@@ -140,23 +139,45 @@ fn machines(folder: &Path) -> anyhow::Result<BTreeMap<String, Map<String, Value>
     Ok(machines)
 }
 
-/// Refuses a link that leads out of the policy's folder: messages quote what cannot be read as a test's file.
-fn check_inside(path: &Path, folder: &Path) -> anyhow::Result<()> {
-    if plain_files::leads_inside(path, folder) {
-        return Ok(());
+/// The names of the files of facts; empty where the policy has none.
+fn names_of_facts(home: &HeldFolder) -> anyhow::Result<Vec<OsString>> {
+    let place = match home.below(FACTS) {
+        Ok(Some(place)) => place,
+        Err(error) if error.kind() != ErrorKind::NotADirectory => return Err(unread(home, FACTS, error)),
+        _ => return Ok(vec![]),
+    };
+    let mut names = vec![];
+    let walked = place.folder().walk(MAX_NAMES, |entry| {
+        if entry.path.extension().is_some_and(|end| end == "json") {
+            names.push(entry.name.clone());
+        }
+        Ok::<_, Infallible>(false)
+    });
+    match walked {
+        Ok(()) => Ok(names),
+        Err(WalkError::Read(_, error)) => Err(unread(home, FACTS, error)),
+        Err(WalkError::TooMany) => {
+            anyhow::bail!("{} has more than {MAX_NAMES} files: remove those that are not facts", place.path().display())
+        }
+        Err(WalkError::Visit(never)) => match never {},
     }
-    anyhow::bail!("{} is a link that leads out of {}: put the file itself there", path.display(), folder.display())
 }
 
-fn case(folder: &Path) -> anyhow::Result<TestCase> {
-    let path = folder.join(CASE);
-    if path.exists() {
-        check_inside(&path, folder)?;
+/// The error for a file of a test. A link that leads out of the policy's folder is refused: messages quote what cannot be read
+/// as a test's file.
+fn unread(home: &HeldFolder, below: impl AsRef<Path>, error: std::io::Error) -> anyhow::Error {
+    let (path, folder) = (home.path().join(below), home.path().display());
+    match leads_out(&error) {
+        true => anyhow::anyhow!("{} is a link that leads out of {folder}: put the file itself there", path.display()),
+        false => anyhow::Error::new(error).context(format!("{} cannot be read", path.display())),
     }
-    match plain_files::read_text(&path, MAX_FILE) {
-        Ok(text) => toml::from_str(&text).with_context(|| format!("{} is invalid", path.display())),
+}
+
+fn case(home: &HeldFolder) -> anyhow::Result<TestCase> {
+    match home.read_text(CASE, MAX_FILE) {
+        Ok(text) => toml::from_str(&text).with_context(|| format!("{} is invalid", home.path().join(CASE).display())),
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(TestCase::default()),
-        Err(error) => Err(error).with_context(|| format!("{} cannot be read", path.display())),
+        Err(error) => Err(unread(home, CASE, error)),
     }
 }
 
@@ -171,12 +192,6 @@ fn sentence(error: &Value) -> String {
     // An exception's further lines do not begin where wrun's own do.
     let message = text("/message").unwrap_or_default().replace('\n', "\n    | ");
     format!("{message}{place}{hint}")
-}
-
-fn write(path: &Path, text: &str) -> anyhow::Result<()> {
-    let made = path.parent().map_or(Ok(()), std::fs::create_dir_all);
-    made.and_then(|()| plain_files::replace(path, text.as_bytes()))
-        .with_context(|| format!("{} cannot be written", path.display()))
 }
 
 /// Returns the parts of a test's outcome that later outcomes are compared with.

@@ -15,6 +15,7 @@ use assemble::{PolicyTests, TestCase};
 use author::Options;
 use author::build::Profile;
 use contract::Stop;
+use plain_files::HeldFolder;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use std::io::BufRead as _;
@@ -36,8 +37,9 @@ struct Question {
 }
 
 pub(super) fn run(arguments: &TestServerArguments, printer: Printer) -> anyhow::Result<Exit> {
-    let tests = prepare(&arguments.folder, arguments.target_dir.as_deref(), printer);
-    let tests = tests.map_err(|error| hinted(error, &arguments.folder))?;
+    let prepared = author::open_policy(&arguments.folder).map_err(anyhow::Error::from);
+    let prepared = prepared.and_then(|home| prepare(&home, arguments.target_dir.as_deref(), printer));
+    let tests = prepared.map_err(|error| hinted(error, &arguments.folder))?;
     printer.json(&json!({ "ready": VERSION }).to_string());
     for line in std::io::stdin().lock().lines() {
         let line = line.context("standard input cannot be read")?;
@@ -53,12 +55,13 @@ pub(super) fn run(arguments: &TestServerArguments, printer: Printer) -> anyhow::
 ///
 /// # Errors
 /// The policy cannot be built.
-pub(super) fn prepare(folder: &Path, target: Option<&Path>, printer: Printer) -> anyhow::Result<PolicyTests> {
-    let target = build::target_folder(folder, target);
+pub(super) fn prepare(home: &HeldFolder, target: Option<&Path>, printer: Printer) -> anyhow::Result<PolicyTests> {
+    let target = build::target_folder(home.path(), target);
     let options = Options { gems: None, target_folder: &target, profile: Profile::Dev };
-    let artifact = build::built(folder, &options, printer)?;
-    let policies = author::below_policy(folder, ARTIFACTS)?;
-    author::store(&artifact, &policies)?;
+    let artifact = build::built(home, &options, printer)?;
+    let policies = author::below_policy(home, ARTIFACTS)?;
+    author::store_in(&artifact, &policies)?;
+    let policies = policies.path().to_owned();
     let settings = crate::commands::settings(None, Layer::default())?;
     let program = crate::program::program();
     let mut tests = PolicyTests {
